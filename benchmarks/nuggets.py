@@ -26,11 +26,11 @@ from plan import Plan
 from table import Row, duration
 from timing import processor_time
 
-from karat.nuggets.prediction.evaluation import settings, tune
 from karat.nuggets.prediction.evidence import evidence
 from karat.nuggets.prediction.paper import Paper, ngram_scores
 from karat.nuggets.prediction.pool import FoldedCells, Pool, folds, make_pool
 from karat.nuggets.prediction.predictions import predict_support
+from karat.nuggets.prediction.tuning import settings, tune
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.official import Official
 from karat.nuggets.scores.words import forget_texts, smoothed_idf

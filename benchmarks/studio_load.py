@@ -87,8 +87,8 @@ class Outcome:
 def fill(path: Path, judged: int, people: int) -> None:
     """Store judgements as assessors give them; power cuts do not matter here."""
     from karat.studio.assignment import next_assignment
-    from karat.studio.store.events import now
     from karat.studio.store.judgements import SentJudgement, judge
+    from karat.studio.store.people import now
     from karat.studio.store.store import Store
 
     with Store.open(path) as store:

@@ -45,7 +45,6 @@ from karat.nuggets.prediction.calibrated import (
     fit_calibrated,
     fit_logistic,
 )
-from karat.nuggets.prediction.evaluation import best_trial, settings, trial
 from karat.nuggets.prediction.evidence import UnjudgedEvidence, evidence
 from karat.nuggets.prediction.intervals import score_errors, score_interval
 from karat.nuggets.prediction.likeness import Likeness
@@ -59,6 +58,7 @@ from karat.nuggets.prediction.pool import (
     folds,
 )
 from karat.nuggets.prediction.thresholds import MODELS, best_f_threshold, compare_models
+from karat.nuggets.prediction.tuning import best_trial, settings, trial
 from karat.nuggets.sets.keys_and_runs import make_key
 
 SEED, SUBSAMPLES = 2006, 200
@@ -90,7 +90,7 @@ def nested(cells: FoldedCells, tried: list[Paper]) -> AssessorAgreement:
             f = _f(scores[train] > limit, yes)
             if f > most.get(k, -1.0):
                 most[k], carried[is_test] = f, scores[is_test] > limit
-    return cells.agreement(np.where(cells.known, cells.elsewhere > 0, carried))
+    return cells.agreement(np.where(cells.is_known, cells.elsewhere > 0, carried))
 
 
 class Unplaced(UnjudgedEvidence):
@@ -140,7 +140,7 @@ def judgements(
             f"{title}: 24 settings, global threshold",
             nested(topics, settings(base)),
         )
-    row(f"{FIXED.shown}: global threshold", nested(topics, [FIXED]))
+    row(f"{FIXED.summary}: global threshold", nested(topics, [FIXED]))
     loto = cross_validate(topics, X)
     chosen_agreement, share = choose_classifier(topics, X)
     row(f"chosen in the training folds, calibrated in {100 * share:.0f}%", chosen_agreement)
@@ -154,7 +154,7 @@ def judgements(
         assessor_agreement(pool, started.carried, labels),
     )
     row("the same, the other set as prior, expected", started.agreement)
-    print("\n" + HEAD.format(f"LOSO, {100 * runs.known.mean():.1f}% known"))
+    print("\n" + HEAD.format(f"LOSO, {100 * runs.is_known.mean():.1f}% known"))
     for title, base in (BASES | INFORMED).items():
         row(
             f"{title}: 24 settings, global threshold",

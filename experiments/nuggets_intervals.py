@@ -307,7 +307,7 @@ def main() -> None:
     for name, (pool, X, labels) in pools.items():
         print(f"\n## {name}\n\nLOSO:\n")
         cells, near = FoldedCells(pool, labels, run_folds(pool, labels)), Likeness(pool)
-        held = hold_out(cells, X, near)
+        _, held = hold_out(cells, X, near)
         coverage(pool, held.probabilities, labels)
         print("\nLOTO:\n")
         topics = FoldedCells(pool, labels, pool.cell_question % 20)

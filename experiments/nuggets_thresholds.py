@@ -19,10 +19,10 @@ from dataclasses import replace
 
 from nugget_sets import SETS, pooled
 
-from karat.nuggets.prediction.evaluation import settings
 from karat.nuggets.prediction.paper import Paper, ngram_scores
 from karat.nuggets.prediction.pool import assessor_agreement
 from karat.nuggets.prediction.thresholds import best_f_threshold
+from karat.nuggets.prediction.tuning import settings
 
 HEAD = "| setting | threshold | its F | F | tau_b | RMSE | own F |\n|---|---|---|---|---|---|---|"
 
@@ -44,7 +44,7 @@ def main() -> None:
                 pool, labels = pools[target]
                 got = assessor_agreement(pool, scores[target] > best[source], labels)
                 numbers = best[source], f[source], got.f, got.tau_b, got.rmse, f[target]
-                print(f"| {rule.shown} | " + " | ".join(f"{x:.3f}" for x in numbers) + " |")
+                print(f"| {rule.summary} | " + " | ".join(f"{x:.3f}" for x in numbers) + " |")
     built_in(pools, tried)
 
 
@@ -59,7 +59,7 @@ def built_in(pools: dict, tried: list[Paper]) -> None:
                 yes[carried].mean(),
                 yes[~carried].mean(),
             )
-            print(f"| {rule.shown} | {name} | " + " | ".join(f"{x:.3f}" for x in numbers) + " |")
+            print(f"| {rule.summary} | {name} | " + " | ".join(f"{x:.3f}" for x in numbers) + " |")
 
 
 if __name__ == "__main__":

@@ -27,7 +27,6 @@ from nugget_sets import SETS, pooled
 from karat.arithmetic import logit
 from karat.nuggets.prediction import likeness as likenesses
 from karat.nuggets.prediction.calibrated import Logistic, cross_validate, fit_logistic
-from karat.nuggets.prediction.evaluation import fold_guesses
 from karat.nuggets.prediction.evidence import NAMES, SENTENCES, UnjudgedEvidence, evidence
 from karat.nuggets.prediction.likeness import Likeness
 from karat.nuggets.prediction.paper import Paper, ngram_scores
@@ -41,6 +40,7 @@ from karat.nuggets.prediction.pool import (
     folds,
 )
 from karat.nuggets.prediction.thresholds import best_f_threshold
+from karat.nuggets.prediction.tuning import fold_guesses
 from karat.nuggets.scores.words import smoothed_idf
 from karat.nuggets.sets.keys_and_runs import make_key
 
@@ -268,7 +268,7 @@ def paper() -> None:
             numbers = [assessor_agreement(pool, carried, labels).f for carried in both]
             more = " + 1" if extra else ""
             print(
-                f"| {rule.shown}{more} | " + " | ".join(f"{f:.3f}" for f in numbers) + " |",
+                f"| {rule.summary}{more} | " + " | ".join(f"{f:.3f}" for f in numbers) + " |",
                 flush=True,
             )
 

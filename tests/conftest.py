@@ -107,7 +107,7 @@ def karat(folder: Path) -> Callable[..., subprocess.CompletedProcess[bytes]]:
 
 
 @pytest.fixture
-def called(
+def run_karat(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., subprocess.CompletedProcess[str]]:
     """The same within this process, which is much quicker: strings out."""
@@ -124,11 +124,19 @@ def called(
 
 
 @pytest.fixture
-def output(called: Callable[..., subprocess.CompletedProcess[str]]) -> Callable[..., str]:
+def called(
+    run_karat: Callable[..., subprocess.CompletedProcess[str]],
+) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """The same under its earlier name."""
+    return run_karat
+
+
+@pytest.fixture
+def output(run_karat: Callable[..., subprocess.CompletedProcess[str]]) -> Callable[..., str]:
     """Run `karat`, which must succeed without a word on standard error, and give its output."""
 
     def run(*args: str) -> str:
-        done = called(*args)
+        done = run_karat(*args)
         assert (done.returncode, done.stderr) == (0, "")
         return done.stdout
 

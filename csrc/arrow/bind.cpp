@@ -13,12 +13,12 @@ namespace karat::arrow {
 namespace {
 
 template <class T>
-T& taken(nb::handle capsule, const char* name) {
+T& claim(nb::handle capsule, const char* name) {
     void* const pointer = PyCapsule_GetPointer(capsule.ptr(), name);
     if (!pointer) throw nb::python_error();
-    T& found = *static_cast<T*>(pointer);
-    if (!found.release) throw nb::value_error("its data was taken before");
-    return found;
+    T& object = *static_cast<T*>(pointer);
+    if (!object.release) throw nb::value_error("its data was taken before");
+    return object;
 }
 
 // ----------------------------------------------------------------------------------- what comes in
@@ -64,7 +64,7 @@ void check_rows(const ArrowSchema& schema, const ArrowArray& array) {
 class Stream {
   public:
     explicit Stream(nb::handle capsule)
-        : stream_(taken<ArrowArrayStream>(capsule, "arrow_array_stream")),
+        : stream_(claim<ArrowArrayStream>(capsule, "arrow_array_stream")),
           schema_(std::make_shared<Owned<ArrowSchema>>()) {
         if (stream_->get_schema(stream_.get(), schema_->get())) fail();
         check_structure(**schema_);
@@ -100,8 +100,8 @@ class Stream {
         return array->release != nullptr;
     }
     void fail() {
-        const char* const why = stream_->get_last_error(stream_.get());
-        throw std::runtime_error(why ? why : "the stream of record batches failed");
+        const char* const reason = stream_->get_last_error(stream_.get());
+        throw std::runtime_error(reason ? reason : "the stream of record batches failed");
     }
 
     Owned<ArrowArrayStream> stream_;
@@ -109,36 +109,37 @@ class Stream {
 };
 
 nb::list names(const ArrowSchema& schema) {
-    nb::list found;
+    nb::list result;
     for (int64_t i = 0; i < schema.n_children; ++i) {
         const char* const name = schema.children[i]->name;
-        found.append(to_str(name ? name : ""));
+        result.append(to_str(name ? name : ""));
     }
-    return found;
+    return result;
 }
 
 // The format of each column; of a dictionary or list, its own and that of what is in it. JSON is
 // written as strings, but is none.
 std::string format_of(const ArrowSchema& column) {
     if (extension_name(column.metadata) == "arrow.json") return "json";
-    std::string found = column.format;
-    if (column.dictionary) return found + " " + format_of(*column.dictionary);
-    if (Lists::reads(found)) return found + " " + format_of(*column.children[0]);
-    return found;
+    std::string text = column.format;
+    if (column.dictionary) return text + " " + format_of(*column.dictionary);
+    if (Lists::reads(text)) return text + " " + format_of(*column.children[0]);
+    return text;
 }
 
 nb::list formats(const ArrowSchema& schema) {
-    nb::list found;
-    for (int64_t i = 0; i < schema.n_children; ++i) found.append(format_of(*schema.children[i]));
-    return found;
+    nb::list result;
+    for (int64_t i = 0; i < schema.n_children; ++i) result.append(format_of(*schema.children[i]));
+    return result;
 }
 
 std::unique_ptr<Batch> one_batch(nb::handle schema, nb::handle array) {
-    auto kept = std::make_shared<Owned<ArrowSchema>>(taken<ArrowSchema>(schema, "arrow_schema"));
-    check_structure(**kept);
-    Owned<ArrowArray> rows(taken<ArrowArray>(array, "arrow_array"));
-    check_rows(**kept, *rows);
-    return std::make_unique<Batch>(kept, std::move(rows));
+    auto shared_schema =
+        std::make_shared<Owned<ArrowSchema>>(claim<ArrowSchema>(schema, "arrow_schema"));
+    check_structure(**shared_schema);
+    Owned<ArrowArray> rows(claim<ArrowArray>(array, "arrow_array"));
+    check_rows(**shared_schema, *rows);
+    return std::make_unique<Batch>(shared_schema, std::move(rows));
 }
 
 bool holds_text(const ArrowSchema& schema) {
@@ -164,7 +165,7 @@ nb::tuple texts(nb::handle self, size_t column, int64_t start, int64_t stop) {
     const bool lists = Lists::reads(schema.format);
     return nb::make_tuple(nb::cast(views.release(), nb::rv_policy::take_ownership),
                           lists ? nb::cast(give(std::move(starts))) : nb::none(), problem.row,
-                          problem.why);
+                          problem.reason);
 }
 
 // The number of bytes in each run of `stride` views.
@@ -181,12 +182,12 @@ nb::tuple integers(const Batch& batch, size_t column, int64_t start, int64_t sto
     if (!Integers::reads(batch.schema(column)))
         throw nb::type_error("no column of whole numbers");
     const Integers numbers(batch.schema(column), batch.array(column));
-    std::vector<int64_t> found;
+    std::vector<int64_t> values;
     for (int64_t i = first; i < last; ++i) {
-        if (numbers.null(i)) return nb::make_tuple(give(std::move(found)), i - first);
-        found.push_back(numbers.at(i));
+        if (numbers.null(i)) return nb::make_tuple(give(std::move(values)), i - first);
+        values.push_back(numbers.at(i));
     }
-    return nb::make_tuple(give(std::move(found)), -1);
+    return nb::make_tuple(give(std::move(values)), -1);
 }
 
 // Floating-point numbers of a column, and the first row that has none or -1.
@@ -196,14 +197,14 @@ nb::tuple floats(const Batch& batch, size_t column, int64_t start, int64_t stop)
     if (format != "g" && format != "f")
         throw nb::type_error("no column of floats of 32 or 64 bits");
     const ArrowArray& array = batch.array(column);
-    std::vector<double> found;
+    std::vector<double> values;
     for (int64_t i = first; i < last; ++i) {
-        if (is_null(array, i)) return nb::make_tuple(give(std::move(found)), i - first);
+        if (is_null(array, i)) return nb::make_tuple(give(std::move(values)), i - first);
         const int64_t at = array.offset + i;
-        found.push_back(format == "g" ? static_cast<const double*>(array.buffers[1])[at]
-                                      : static_cast<const float*>(array.buffers[1])[at]);
+        values.push_back(format == "g" ? static_cast<const double*>(array.buffers[1])[at]
+                                       : static_cast<const float*>(array.buffers[1])[at]);
     }
-    return nb::make_tuple(give(std::move(found)), -1);
+    return nb::make_tuple(give(std::move(values)), -1);
 }
 
 // Lists of whole numbers: all numbers, where each row's start, and the first row with none or -1.
@@ -214,7 +215,7 @@ nb::tuple integer_lists(const Batch& batch, size_t column, int64_t start, int64_
         throw nb::type_error("no column of lists of whole numbers");
     const Lists lists(schema, batch.array(column));
     const Integers numbers(*schema.children[0], *batch.array(column).children[0]);
-    std::vector<int64_t> found, starts{0};
+    std::vector<int64_t> values, starts{0};
     int64_t bad = -1;
     for (int64_t i = first; i < last && bad < 0; ++i) {
         if (lists.null(i)) {
@@ -224,33 +225,33 @@ nb::tuple integer_lists(const Batch& batch, size_t column, int64_t start, int64_
         const auto [begin, end] = lists.at(i);
         for (int64_t k = begin; k < end; ++k) {
             if (numbers.null(k)) bad = i - first;
-            found.push_back(numbers.at(k));
+            values.push_back(numbers.at(k));
         }
-        starts.push_back(static_cast<int64_t>(found.size()));
+        starts.push_back(static_cast<int64_t>(values.size()));
     }
-    return nb::make_tuple(give(std::move(found)), give(std::move(starts)), bad);
+    return nb::make_tuple(give(std::move(values)), give(std::move(starts)), bad);
 }
 
 Array<int64_t> hash_integers(Offsets ids) {
-    std::vector<int64_t> found(ids.shape(0));
-    for (size_t i = 0; i < found.size(); ++i)
-        found[i] = static_cast<int64_t>(splitmix64(static_cast<uint64_t>(ids(i))));
-    return give(std::move(found));
+    std::vector<int64_t> hashes(ids.shape(0));
+    for (size_t i = 0; i < hashes.size(); ++i)
+        hashes[i] = static_cast<int64_t>(splitmix64(static_cast<uint64_t>(ids(i))));
+    return give(std::move(hashes));
 }
 
 Array<int64_t> hash_views(const PyViews& views) {
-    std::vector<int64_t> found(views.size());
-    for (size_t i = 0; i < found.size(); ++i)
-        found[i] = static_cast<int64_t>(hash_text(views.items[i]));
-    return give(std::move(found));
+    std::vector<int64_t> hashes(views.size());
+    for (size_t i = 0; i < hashes.size(); ++i)
+        hashes[i] = static_cast<int64_t>(hash_text(views.items[i]));
+    return give(std::move(hashes));
 }
 
 nb::tuple groups(const PyViews& views) {
-    Groups found;
-    for (const std::string_view item : views.items) found.add(item);
-    nb::list shown;
-    for (const std::string_view name : found.names) shown.append(to_str(name));
-    return nb::make_tuple(shown, give(std::move(found.codes)));
+    Groups grouping;
+    for (const std::string_view item : views.items) grouping.add(item);
+    nb::list group_names;
+    for (const std::string_view name : grouping.names) group_names.append(to_str(name));
+    return nb::make_tuple(group_names, give(std::move(grouping.codes)));
 }
 
 // ----------------------------------------------------------------------------------- what goes out
@@ -263,9 +264,9 @@ class RowsFile {
         : names_(std::move(names)), reader_(std::move(reader)) {}
 
     bool read(const nb::bytes& data, bool last) {
-        const std::string_view given(data.c_str(), data.size());
+        const std::string_view chunk(data.c_str(), data.size());
         nb::gil_scoped_release release;
-        return reader_.read(given, last);
+        return reader_.read(chunk, last);
     }
     int64_t rows() const { return reader_.rows(); }
     TableBuilder* take() {
@@ -324,11 +325,14 @@ void bind_arrow(nb::module_& m) {
         .def("next_capsules", &Stream::next_capsules)
         .def("names", [](const Stream& self) { return names(self.schema()); })
         .def("formats", [](const Stream& self) { return formats(self.schema()); });
-    m.def("arrow_columns", [](nb::handle capsule) {
-        const ArrowSchema& schema = taken<ArrowSchema>(capsule, "arrow_schema");
-        check_structure(schema);
-        return nb::make_tuple(names(schema), formats(schema));
-    }, "schema"_a);
+    m.def(
+        "arrow_columns",
+        [](nb::handle capsule) {
+            const ArrowSchema& schema = claim<ArrowSchema>(capsule, "arrow_schema");
+            check_structure(schema);
+            return nb::make_tuple(names(schema), formats(schema));
+        },
+        "schema"_a);
     m.def("view_sizes", &view_sizes, "views"_a, "stride"_a);
     m.def("view_groups", &groups, "views"_a);
     m.def("hash_ids", &hash_integers, "ids"_a);

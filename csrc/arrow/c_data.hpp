@@ -46,7 +46,7 @@ template <class T>
 class Owned {
   public:
     Owned() : held_{} {}
-    explicit Owned(T& given) : held_(given) { given.release = nullptr; }
+    explicit Owned(T& source) : held_(source) { source.release = nullptr; }
     Owned(Owned&& other) noexcept : held_(other.held_) { other.held_.release = nullptr; }
     Owned& operator=(Owned&& other) noexcept {
         std::swap(held_, other.held_);

@@ -52,10 +52,10 @@ class Codes {
 
 // The place in a dictionary that a code stands for.
 inline int64_t place_of(const Codes& codes, const ArrowArray& dictionary, int64_t i) {
-    const int64_t found = codes.at(i);
-    if (found < 0 || found >= dictionary.length)
+    const int64_t index = codes.at(i);
+    if (index < 0 || index >= dictionary.length)
         throw std::out_of_range("a code outside its dictionary");
-    return found;
+    return index;
 }
 
 // Whole numbers and truth values; of an array or of its dictionary.
@@ -152,16 +152,16 @@ class Lists {
     bool null(int64_t i) const { return is_null(array_, i); }
     std::pair<int64_t, int64_t> at(int64_t i) const {
         const int64_t k = array_.offset + i;
-        std::pair<int64_t, int64_t> found;
+        std::pair<int64_t, int64_t> range;
         if (width_ || format_[1] == 'w')
-            found = {k * width_, (k + 1) * width_};
+            range = {k * width_, (k + 1) * width_};
         else if (format_[1] == 'v')
-            found = format_[2] == 'l' ? sized<int32_t>(k) : sized<int64_t>(k);
+            range = format_[2] == 'l' ? sized<int32_t>(k) : sized<int64_t>(k);
         else
-            found = format_[1] == 'l' ? between<int32_t>(k) : between<int64_t>(k);
-        if (found.first < 0 || found.second < found.first || found.second > items_)
+            range = format_[1] == 'l' ? between<int32_t>(k) : between<int64_t>(k);
+        if (range.first < 0 || range.second < range.first || range.second > items_)
             throw std::out_of_range("a list outside its items");
-        return found;
+        return range;
     }
 
   private:
@@ -186,9 +186,9 @@ class Lists {
 // The first row that cannot be used, and why.
 struct Problem {
     int64_t row = -1;
-    std::string why;
+    std::string reason;
 
-    bool found() const { return row >= 0; }
+    bool exists() const { return row >= 0; }
 };
 
 // Adds the string in slot `at`, which belongs to row `row`; false if there is a problem.

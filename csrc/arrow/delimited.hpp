@@ -15,8 +15,11 @@ namespace karat::arrow {
 class DelimitedReader {
   public:
     // The field of a row at place i is kept as column `columns[i]`, or not if that is negative.
-    DelimitedReader(char delimiter, std::vector<int32_t> columns, size_t kept, size_t longest)
-        : delimiter_(delimiter), columns_(std::move(columns)), longest_(longest), kept_(kept) {
+    DelimitedReader(char delimiter, std::vector<int32_t> columns, size_t n_selected, size_t longest)
+        : delimiter_(delimiter),
+          columns_(std::move(columns)),
+          longest_(longest),
+          n_selected_(n_selected) {
         clear();
     }
 
@@ -24,33 +27,33 @@ class DelimitedReader {
     bool read(std::string_view data, bool last) {
         buffer_.append(data);
         const char *at = buffer_.data(), *const end = at + buffer_.size();
-        Row found = Row::whole;
+        Row outcome = Row::complete;
         while (at < end) {
             const char* const begin = at;
-            found = row(at, end, last);
-            if (found != Row::whole) {
+            outcome = row(at, end, last);
+            if (outcome != Row::complete) {
                 at = begin;
                 break;
             }
         }
         const auto left = static_cast<size_t>(end - at);
-        if (found == Row::unfinished && (last || left > longest_)) found = Row::strange;
+        if (outcome == Row::unfinished && (last || left > longest_)) outcome = Row::strange;
         buffer_.erase(0, buffer_.size() - left);
-        return found != Row::strange;
+        return outcome != Row::strange;
     }
 
     int64_t rows() const { return rows_; }
 
     // The texts of the rows since the last call, column by column.
     std::vector<Column> take() {
-        std::vector<Column> found = std::move(kept_columns_);
-        for (Column& column : found) column.length = rows_;
+        std::vector<Column> columns = std::move(selected_columns_);
+        for (Column& column : columns) column.length = rows_;
         clear();
-        return found;
+        return columns;
     }
 
   private:
-    enum class Row { whole, unfinished, strange };
+    enum class Row { complete, unfinished, strange };
 
     struct Field {
         std::string_view text;
@@ -59,8 +62,8 @@ class DelimitedReader {
 
     void clear() {
         rows_ = 0;
-        kept_columns_.assign(kept_, Column{});
-        for (Column& column : kept_columns_) {
+        selected_columns_.assign(n_selected_, Column{});
+        for (Column& column : selected_columns_) {
             column.format = "u";
             column.offsets = {0};
         }
@@ -73,9 +76,9 @@ class DelimitedReader {
         bool more = true;
         while (more) {
             Field field;
-            const Row found = at < end && *at == '"' ? quoted(at, end, field)
-                                                     : plain(at, end, field);
-            if (found != Row::whole) return found;
+            const Row outcome =
+                at < end && *at == '"' ? quoted(at, end, field) : plain(at, end, field);
+            if (outcome != Row::complete) return outcome;
             fields_.push_back(field);
             more = at < end && *at == delimiter_;
             if (more) ++at;
@@ -91,9 +94,9 @@ class DelimitedReader {
         if (size > longest_ || std::memchr(begin, 0, size) || find_invalid(begin, at) != at)
             return Row::strange;
         const bool blank = text_end == begin;
-        if (blank) return columns_.size() == 1 ? Row::strange : Row::whole;
+        if (blank) return columns_.size() == 1 ? Row::strange : Row::complete;
         if (fields_.size() != columns_.size()) return Row::strange;
-        return keep() ? Row::whole : Row::strange;
+        return keep() ? Row::complete : Row::strange;
     }
 
     // Moves `at` to the delimiter or line end behind a field without quotes around it.
@@ -101,7 +104,7 @@ class DelimitedReader {
         const char* const begin = at;
         while (at < end && *at != delimiter_ && *at != '\n' && *at != '\r') ++at;
         field.text = {begin, static_cast<size_t>(at - begin)};
-        return Row::whole;
+        return Row::complete;
     }
 
     static Row quoted(const char*& at, const char* end, Field& field) {
@@ -114,13 +117,13 @@ class DelimitedReader {
         }
         field.text = {begin, static_cast<size_t>(at - begin)};
         ++at;
-        return Row::whole;  // what follows is looked at by the caller
+        return Row::complete;  // what follows is looked at by the caller
     }
 
     bool keep() {
         for (size_t i = 0; i < fields_.size(); ++i) {
             if (columns_[i] < 0) continue;
-            Column& column = kept_columns_[static_cast<size_t>(columns_[i])];
+            Column& column = selected_columns_[static_cast<size_t>(columns_[i])];
             add(fields_[i], column.data);
             if (column.data.size() > INT32_MAX) return false;
             column.offsets.push_back(static_cast<int32_t>(column.data.size()));
@@ -142,10 +145,10 @@ class DelimitedReader {
 
     char delimiter_;
     std::vector<int32_t> columns_;
-    size_t longest_, kept_;
+    size_t longest_, n_selected_;
     std::string buffer_;
     std::vector<Field> fields_;
-    std::vector<Column> kept_columns_;
+    std::vector<Column> selected_columns_;
     int64_t rows_ = 0;
 };
 

@@ -44,14 +44,14 @@ class JsonLinesReader {
     int64_t rows() const { return rows_; }
 
     std::vector<Column> take() {
-        std::vector<Column> found = std::move(columns_);
-        for (Column& column : found) {
+        std::vector<Column> columns = std::move(columns_);
+        for (Column& column : columns) {
             column.length = rows_;
             for (Column& items : column.children)
                 items.length = static_cast<int64_t>(items.offsets.size()) - 1;
         }
         clear();
-        return found;
+        return columns;
     }
 
   private:
@@ -74,14 +74,14 @@ class JsonLinesReader {
     bool line(const char* begin, const char* end) {
         JsonScanner scanner(begin, end);
         if (scanner.at_end()) return true;  // a blank line
-        size_t found = 0;
-        const bool whole = find_invalid(begin, end) == end && scanner.object([&](auto name) {
+        size_t n_fields = 0;
+        const bool is_object = find_invalid(begin, end) == end && scanner.object([&](auto name) {
             const auto place = std::find(names_.begin(), names_.end(), name);
             if (place == names_.end()) return scanner.value(0);
-            ++found;
+            ++n_fields;
             return value(scanner, columns_[static_cast<size_t>(place - names_.begin())]);
         });
-        if (whole && scanner.at_end() && found == names_.size()) {
+        if (is_object && scanner.at_end() && n_fields == names_.size()) {
             ++rows_;
             return true;
         }
@@ -108,11 +108,11 @@ class JsonLinesReader {
     }
     static bool integer(JsonScanner& scanner, Column& column) {
         std::string_view digits;
-        bool whole = false;
-        if (!scanner.number(digits, whole) || !whole || digits.size() > 18) return false;
-        const int64_t found = std::stoll(std::string(digits));
-        const auto* const bytes = reinterpret_cast<const char*>(&found);
-        column.data.insert(column.data.end(), bytes, bytes + sizeof found);
+        bool is_integer = false;
+        if (!scanner.number(digits, is_integer) || !is_integer || digits.size() > 18) return false;
+        const int64_t parsed = std::stoll(std::string(digits));
+        const auto* const bytes = reinterpret_cast<const char*>(&parsed);
+        column.data.insert(column.data.end(), bytes, bytes + sizeof parsed);
         return true;
     }
 

@@ -14,15 +14,15 @@ class JsonScanner {
   public:
     JsonScanner(const char* begin, const char* end) : at_(begin), end_(end) {}
 
-    bool take(char wanted) {
+    bool take(char expected) {
         skip_blanks();
-        if (at_ == end_ || *at_ != wanted) return false;
+        if (at_ == end_ || *at_ != expected) return false;
         ++at_;
         return true;
     }
-    bool next_is(char wanted) {
+    bool next_is(char expected) {
         skip_blanks();
-        return at_ < end_ && *at_ == wanted;
+        return at_ < end_ && *at_ == expected;
     }
     bool at_end() {
         skip_blanks();
@@ -37,33 +37,33 @@ class JsonScanner {
             while (at_ < end_ && is_plain(*at_)) ++at_;
             if (out) out->insert(out->end(), begin, at_);
             if (at_ == end_) return false;
-            const char found = *at_++;
-            if (found == '"') return true;
-            if (found != '\\' || !escape(out)) return false;
+            const char character = *at_++;
+            if (character == '"') return true;
+            if (character != '\\' || !escape(out)) return false;
         }
     }
 
     // A name that is written without escapes.
-    bool name(std::string_view& found) {
+    bool name(std::string_view& out) {
         if (!next_is('"')) return false;
         const char* const begin = at_ + 1;
         if (!string(nullptr)) return false;
-        found = {begin, static_cast<size_t>(at_ - 1 - begin)};
-        return found.find('\\') == std::string_view::npos;
+        out = {begin, static_cast<size_t>(at_ - 1 - begin)};
+        return out.find('\\') == std::string_view::npos;
     }
 
     // A number of few digits; `whole` tells whether it has no fraction.
-    bool number(std::string_view& found, bool& whole) {
+    bool number(std::string_view& out, bool& is_integer) {
         skip_blanks();
         const char* const begin = at_;
         if (at_ < end_ && *at_ == '-') ++at_;
         const char* const first = at_;
         if (!digits() || (*first == '0' && at_ - first > 1)) return false;
-        whole = !(at_ < end_ && *at_ == '.');
-        if (!whole && (++at_, !digits())) return false;
+        is_integer = !(at_ < end_ && *at_ == '.');
+        if (!is_integer && (++at_, !digits())) return false;
         if (at_ < end_ && (*at_ == 'e' || *at_ == 'E')) return false;  // it may be infinite
-        found = {begin, static_cast<size_t>(at_ - begin)};
-        return found.size() <= 100;
+        out = {begin, static_cast<size_t>(at_ - begin)};
+        return out.size() <= 100;
     }
 
     // Passes over any value.
@@ -74,9 +74,9 @@ class JsonScanner {
         if (next_is('{'))
             return object([&](std::string_view) { return value(depth + 1); });
         if (at_ < end_ && (*at_ == '-' || (*at_ >= '0' && *at_ <= '9'))) {
-            std::string_view found;
-            bool whole;
-            return number(found, whole);
+            std::string_view digits_read;
+            bool is_integer;
+            return number(digits_read, is_integer);
         }
         return word("true") || word("false") || word("null");
     }
@@ -86,16 +86,16 @@ class JsonScanner {
     bool object(Read read) {
         if (!take('{')) return false;
         if (next_is('}')) return take('}');
-        const size_t mine = names_.size();
+        const size_t n_outer_names = names_.size();
         do {
-            std::string_view found;
-            if (!name(found) || !take(':')) return false;
-            const auto begin = names_.begin() + static_cast<int64_t>(mine);
-            if (std::find(begin, names_.end(), found) != names_.end()) return false;
-            names_.push_back(found);
-            if (names_.size() > 1000 || !read(found)) return false;
+            std::string_view field;
+            if (!name(field) || !take(':')) return false;
+            const auto begin = names_.begin() + static_cast<int64_t>(n_outer_names);
+            if (std::find(begin, names_.end(), field) != names_.end()) return false;
+            names_.push_back(field);
+            if (names_.size() > 1000 || !read(field)) return false;
         } while (next_is(',') && take(','));
-        names_.resize(mine);
+        names_.resize(n_outer_names);
         return take('}');
     }
 
@@ -111,10 +111,10 @@ class JsonScanner {
         while (at_ < end_ && *at_ >= '0' && *at_ <= '9') ++at_;
         return at_ > begin;
     }
-    bool word(std::string_view wanted) {
-        if (static_cast<size_t>(end_ - at_) < wanted.size()) return false;
-        if (std::string_view(at_, wanted.size()) != wanted) return false;
-        at_ += wanted.size();
+    bool word(std::string_view expected) {
+        if (static_cast<size_t>(end_ - at_) < expected.size()) return false;
+        if (std::string_view(at_, expected.size()) != expected) return false;
+        at_ += expected.size();
         return true;
     }
     bool list(int depth) {

@@ -11,8 +11,8 @@ namespace karat::arrow {
 
 // What nobody took is released with its capsule.
 template <class T>
-nb::capsule capsule(T* given, const char* name) {
-    return nb::capsule(given, name, [](void* pointer) noexcept {
+nb::capsule capsule(T* object, const char* name) {
+    return nb::capsule(object, name, [](void* pointer) noexcept {
         T* const held = static_cast<T*>(pointer);
         if (held->release) held->release(held);
         delete held;
@@ -68,13 +68,13 @@ class TableBuilder {
     }
     // Whole numbers, of which some may be None.
     void nullable_integers(const std::string& name, nb::list values) {
-        std::vector<int64_t> found;
+        std::vector<int64_t> integers;
         Column marks = nothing(name, "l", true);
         for (nb::handle value : values) {
-            if (value.is_none()) marks.mark_missing(static_cast<int64_t>(found.size()));
-            found.push_back(value.is_none() ? 0 : nb::cast<int64_t>(value));
+            if (value.is_none()) marks.mark_missing(static_cast<int64_t>(integers.size()));
+            integers.push_back(value.is_none() ? 0 : nb::cast<int64_t>(value));
         }
-        Column column = numbers(name, "l", found.data(), found.size());
+        Column column = numbers(name, "l", integers.data(), integers.size());
         column.nullable = true;
         column.missing = marks.missing;
         column.present = std::move(marks.present);
@@ -94,10 +94,10 @@ class TableBuilder {
 
     int64_t rows() const { return table_->rows; }
 
-    void columns(const std::vector<std::string>& names, std::vector<Column>&& found) {
-        for (size_t i = 0; i < found.size(); ++i) {
-            found[i].name = names[i];
-            add(std::move(found[i]));
+    void columns(const std::vector<std::string>& names, std::vector<Column>&& new_columns) {
+        for (size_t i = 0; i < new_columns.size(); ++i) {
+            new_columns[i].name = names[i];
+            add(std::move(new_columns[i]));
         }
     }
 

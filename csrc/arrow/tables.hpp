@@ -35,21 +35,21 @@ struct Column {
 
 // The name of an extension type as metadata of a schema, in the interface's own encoding.
 inline std::string extension_metadata(const std::string& name) {
-    std::string found;
+    std::string metadata;
     const auto add_number = [&](size_t number) {
         const auto value = static_cast<int32_t>(number);
-        found.append(reinterpret_cast<const char*>(&value), sizeof value);
+        metadata.append(reinterpret_cast<const char*>(&value), sizeof value);
     };
     const auto add_text = [&](const std::string& text) {
         add_number(text.size());
-        found += text;
+        metadata += text;
     };
     add_number(2);
     add_text("ARROW:extension:name");
     add_text(name);
     add_text("ARROW:extension:metadata");
     add_text("");
-    return found;
+    return metadata;
 }
 
 // The name of the extension type that metadata of a schema give, if any.
@@ -63,9 +63,9 @@ inline std::string extension_name(const char* metadata) {
     };
     const auto text = [&] {
         const auto size = static_cast<size_t>(number());
-        const std::string found(metadata, size);
+        const std::string extension(metadata, size);
         metadata += size;
-        return found;
+        return extension;
     };
     for (int32_t left = number(); left > 0; --left) {
         const std::string key = text(), value = text();
@@ -96,12 +96,12 @@ struct ArrayParts {
 };
 
 template <class T, class Parts>
-void release(T* given) {
-    auto* parts = static_cast<Parts*>(given->private_data);
+void release(T* consumed) {
+    auto* parts = static_cast<Parts*>(consumed->private_data);
     for (T& child : parts->children)
         if (child.release) child.release(&child);
     delete parts;
-    given->release = nullptr;
+    consumed->release = nullptr;
 }
 
 inline void schema(const Column& column, const std::shared_ptr<const TableData>& table,
@@ -148,7 +148,7 @@ inline void array(const Column& column, const std::shared_ptr<const TableData>& 
 
 struct StreamParts {
     std::shared_ptr<const TableData> table;
-    bool given = false;
+    bool consumed = false;
 };
 
 inline StreamParts& parts_of(ArrowArrayStream* stream) {
@@ -173,11 +173,11 @@ inline void export_stream(const std::shared_ptr<const TableData>& table, ArrowAr
         return 0;
     };
     out->get_next = [](ArrowArrayStream* self, ArrowArray* next) {
-        if (parts_of(self).given)
+        if (parts_of(self).consumed)
             *next = {};
         else
             export_array(parts_of(self).table, next);
-        parts_of(self).given = true;
+        parts_of(self).consumed = true;
         return 0;
     };
     out->get_last_error = [](ArrowArrayStream*) -> const char* { return nullptr; };

@@ -17,34 +17,34 @@ using Stack = nb::ndarray<const double, nb::ndim<3>, nb::device::cpu>;
 using Whole = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 template <double (*f)(double)>
-Array<double> each(Numbers x) {
+Array<double> apply_each(Numbers x) {
     const size_t n = x.shape(0);
-    std::vector<double> found(n);
+    std::vector<double> values(n);
     {
         nb::gil_scoped_release release;
-        for (size_t i = 0; i < n; ++i) found[i] = f(x.data()[i]);
+        for (size_t i = 0; i < n; ++i) values[i] = f(x.data()[i]);
     }
-    return give(std::move(found), {n});
+    return give(std::move(values), {n});
 }
 
 template <double (*f)(double)>
 void bind_function(nb::module_& m, const char* name) {
     m.def(name, f, "x"_a);
-    m.def(name, &each<f>, "x"_a);
+    m.def(name, &apply_each<f>, "x"_a);
 }
 
 // In a loop of its own, without branches, so that compilers make vectors of it.
 Array<double> quick_exps(Numbers x) {
     const size_t n = x.shape(0);
-    std::vector<double> found(n);
+    std::vector<double> exps(n);
     {
         nb::gil_scoped_release release;
         const double* const from = x.data();
-        for (size_t i = 0; i < n; ++i) found[i] = quick_exp_inside(from[i]);
+        for (size_t i = 0; i < n; ++i) exps[i] = quick_exp_inside(from[i]);
         for (size_t i = 0; i < n; ++i)
-            if (!(from[i] >= -708 && from[i] <= 709)) found[i] = exp_of(from[i]);
+            if (!(from[i] >= -708 && from[i] <= 709)) exps[i] = exp_of(from[i]);
     }
-    return give(std::move(found), {n});
+    return give(std::move(exps), {n});
 }
 
 double exp_of_float(double x) { return exp_of(static_cast<float>(x)); }
@@ -52,12 +52,12 @@ double exp_of_float(double x) { return exp_of(static_cast<float>(x)); }
 Array<double> powers(Numbers x, Numbers y) {
     const size_t n = x.shape(0);
     if (y.shape(0) != n) throw nb::value_error("expected as many exponents as numbers");
-    std::vector<double> found(n);
+    std::vector<double> values(n);
     {
         nb::gil_scoped_release release;
-        for (size_t i = 0; i < n; ++i) found[i] = power_of(x.data()[i], y.data()[i]);
+        for (size_t i = 0; i < n; ++i) values[i] = power_of(x.data()[i], y.data()[i]);
     }
-    return give(std::move(found), {n});
+    return give(std::move(values), {n});
 }
 
 void check_range(double x) {
@@ -85,41 +85,41 @@ Array<int64_t> limb_sums(nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>
         if ((i & 0xfffffff) == 0xfffffff)
             for (ExactSum& sum : sums) sum.carry();
     }
-    std::vector<int64_t> found(3 * columns);
+    std::vector<int64_t> limbs(3 * columns);
     for (size_t j = 0; j < columns; ++j) {
         sums[j].carry();
-        found[j] = sums[j].whole;
-        found[columns + j] = sums[j].middle;
-        found[2 * columns + j] = sums[j].low;
+        limbs[j] = sums[j].integer;
+        limbs[columns + j] = sums[j].middle;
+        limbs[2 * columns + j] = sums[j].low;
     }
-    return give(std::move(found), {3, columns});
+    return give(std::move(limbs), {3, columns});
 }
 
 // 3 x rows x columns: whole, middle and low limbs.
 Array<double> limbs(Table rows) {
     const size_t size = rows.size();
-    std::vector<double> found(3 * size);
+    std::vector<double> limb_table(3 * size);
     for (size_t i = 0; i < size; ++i) {
         check_range(rows.data()[i]);
         const Limbs limbs = limbs_of(rows.data()[i]);
-        found[i] = limbs.whole;
-        found[size + i] = limbs.middle;
-        found[2 * size + i] = limbs.low;
+        limb_table[i] = limbs.integer;
+        limb_table[size + i] = limbs.middle;
+        limb_table[2 * size + i] = limbs.low;
     }
-    return give(std::move(found), {3, rows.shape(0), rows.shape(1)});
+    return give(std::move(limb_table), {3, rows.shape(0), rows.shape(1)});
 }
 
-Array<double> from_limbs(Whole whole, Whole middle, Whole low) {
-    const size_t n = whole.shape(0);
+Array<double> from_limbs(Whole integer, Whole middle, Whole low) {
+    const size_t n = integer.shape(0);
     if (middle.shape(0) != n || low.shape(0) != n)
         throw nb::value_error("expected as many limbs of each kind");
-    std::vector<double> found(n);
+    std::vector<double> values(n);
     {
         nb::gil_scoped_release release;
         for (size_t i = 0; i < n; ++i)
-            found[i] = ExactSum{whole.data()[i], middle.data()[i], low.data()[i]}.value();
+            values[i] = ExactSum{integer.data()[i], middle.data()[i], low.data()[i]}.value();
     }
-    return give(std::move(found), {n});
+    return give(std::move(values), {n});
 }
 
 // Draws x columns: counts (draws x rows, whole numbers) times rows, each sum rounded once.
@@ -127,14 +127,14 @@ Array<double> exact_product(Table counts, Table rows) {
     const size_t draws = counts.shape(0), n = rows.shape(0), columns = rows.shape(1);
     if (counts.shape(1) != n) throw nb::value_error("counts and rows differ in number");
     for (size_t i = 0; i < rows.size(); ++i) check_range(rows.data()[i]);
-    std::vector<double> found(draws * columns);
+    std::vector<double> totals(draws * columns);
     {
         nb::gil_scoped_release release;
         ExactProduct product(rows.data(), n, columns);
         for (size_t d = 0; d < draws; ++d)
-            product.sums(counts.data() + d * n, found.data() + d * columns);
+            product.sums(counts.data() + d * n, totals.data() + d * columns);
     }
-    return give(std::move(found), {draws, columns});
+    return give(std::move(totals), {draws, columns});
 }
 
 Strided matrix(const Stack& stack, size_t at) {
@@ -148,28 +148,28 @@ Array<double> products(Stack a, Stack b) {
     if (b.shape(0) != count || b.shape(1) != a.shape(2))
         throw nb::value_error("the matrices do not fit each other");
     if (b.size() && n > 1 && b.stride(2) != 1) throw nb::value_error("expected contiguous rows");
-    std::vector<double> found(count * m * n);
+    std::vector<double> elements(count * m * n);
     {
         nb::gil_scoped_release release;
-        if (!found.empty())  // nothing points into an empty array
+        if (!elements.empty())  // nothing points into an empty array
             for (size_t i = 0; i < count; ++i)
-                product(matrix(a, i), matrix(b, i), &found[i * m * n]);
+                product(matrix(a, i), matrix(b, i), &elements[i * m * n]);
     }
-    return give(std::move(found), {count, m, n});
+    return give(std::move(elements), {count, m, n});
 }
 
 Array<double> symmetric_solutions(Stack a, Stack b) {
     const size_t count = a.shape(0), n = a.shape(1), columns = b.shape(2);
     if (a.shape(2) != n || b.shape(0) != count || b.shape(1) != n)
         throw nb::value_error("the matrices do not fit each other");
-    std::vector<double> found(count * n * columns);
+    std::vector<double> solutions(count * n * columns);
     bool solved = true;
     {
         nb::gil_scoped_release release;
         std::vector<double> work(n * n);
-        for (size_t at = 0; at < count && !found.empty(); ++at) {
+        for (size_t at = 0; at < count && !solutions.empty(); ++at) {
             const Strided left = matrix(a, at), right = matrix(b, at);
-            double* const x = &found[at * n * columns];
+            double* const x = &solutions[at * n * columns];
             for (size_t i = 0; i < n; ++i) {
                 for (size_t j = i; j < n; ++j) work[i * n + j] = left(i, j);
                 for (size_t j = 0; j < columns; ++j) x[i * columns + j] = right(i, j);
@@ -179,7 +179,7 @@ Array<double> symmetric_solutions(Stack a, Stack b) {
         }
     }
     if (!solved) throw nb::value_error("the matrix is singular");
-    return give(std::move(found), {count, n, columns});
+    return give(std::move(solutions), {count, n, columns});
 }
 
 // The sum of all rows, which are added in their order.
@@ -222,17 +222,17 @@ Array<int64_t> grouped_limb_sums(nb::ndarray<const double, nb::ndim<2>, nb::devi
             sums[static_cast<size_t>(groups(i)) * columns + j].add(x);
         }
     }
-    std::vector<int64_t> found(3 * count * columns);
+    std::vector<int64_t> limbs(3 * count * columns);
     for (size_t g = 0; g < count; ++g)
         for (size_t j = 0; j < columns; ++j) {
             ExactSum& sum = sums[g * columns + j];
             sum.carry();
-            int64_t* const place = &found[3 * g * columns + j];
-            place[0] = sum.whole;
+            int64_t* const place = &limbs[3 * g * columns + j];
+            place[0] = sum.integer;
             place[columns] = sum.middle;
             place[2 * columns] = sum.low;
         }
-    return give(std::move(found), {count, 3, columns});
+    return give(std::move(limbs), {count, 3, columns});
 }
 
 // A registered mapping, for as long as Python keeps it.

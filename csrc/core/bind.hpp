@@ -64,10 +64,10 @@ inline Ragged ragged(const Ids& ids, const Offsets& offsets) {
 
 // The same with no row that ends before it begins.
 inline Ragged ragged_in_order(const Ids& ids, const Offsets& offsets) {
-    const Ragged found = ragged(ids, offsets);
+    const Ragged texts = ragged(ids, offsets);
     for (size_t i = 1; i < offsets.shape(0); ++i)
         if (offsets(i - 1) > offsets(i)) throw nb::value_error("the offsets are not in order");
-    return found;
+    return texts;
 }
 
 inline void check_starts(const Offsets& starts, size_t segments, size_t references) {

@@ -92,13 +92,14 @@ inline double exp(Double2 x) {
     const double k = std::floor(x.hi * kOverLn2 + 0.5);
     const Double2 away = two_product(k, kLn2Rest);
     const Double2 r = two_sum(x.hi - k * kLn2, -away.hi);
-    const double rest = (r.lo - away.lo) + x.lo;
+    const double remainder = (r.lo - away.lo) + x.lo;
     const Double2 square = two_product(r.hi, r.hi);
     const double cubes = square.hi * r.hi * exp_tail(r.hi);
-    const double whole = 1 + (r.hi + 0.5 * square.hi + cubes);
-    const double small = whole * rest + 0.5 * square.lo + cubes;
-    const Double2 one = two_sum(1, r.hi), two = two_sum(one.hi, 0.5 * square.hi);
-    return std::ldexp(two.hi + (two.lo + (one.lo + small)), static_cast<int>(k));
+    const double slope = 1 + (r.hi + 0.5 * square.hi + cubes);
+    const double small = slope * remainder + 0.5 * square.lo + cubes;
+    const Double2 first_sum = two_sum(1, r.hi), second_sum = two_sum(first_sum.hi, 0.5 * square.hi);
+    return std::ldexp(second_sum.hi + (second_sum.lo + (first_sum.lo + small)),
+                      static_cast<int>(k));
 }
 
 // 1 / 5 + q / 7 + ... + q^11 / 27, for q <= (3 - sqrt 8)^2.
@@ -130,10 +131,10 @@ inline Double2 log(Double2 x) {
     more.lo += third.lo;
     Double2 part = two_product(2 * s.hi, more.hi);
     part.lo += 2 * (s.hi * more.lo + s.lo * more.hi);
-    Double2 own = quick_sum(2 * s.hi, part.hi);
-    own.lo += part.lo + 2 * s.lo;
-    const Double2 sum = two_sum(e * kLn2, own.hi);
-    return quick_sum(sum.hi, sum.lo + (own.lo + e * kLn2Rest));
+    Double2 log_mantissa = quick_sum(2 * s.hi, part.hi);
+    log_mantissa.lo += part.lo + 2 * s.lo;
+    const Double2 sum = two_sum(e * kLn2, log_mantissa.hi);
+    return quick_sum(sum.hi, sum.lo + (log_mantissa.lo + e * kLn2Rest));
 }
 
 // log at the ends: 0, infinity, and what has none.

@@ -22,23 +22,24 @@ constexpr double kLargestExact = kTwo32;  // limbs are below 2^32
 inline bool can_be_exact(double x) { return std::fabs(x) < kLargestExact; }
 
 struct Limbs {
-    double whole, middle, low;
+    double integer, middle, low;
 };
 
 inline Limbs limbs_of(double x) {
-    const double whole = std::trunc(x), rest = (x - whole) * kTwo32, middle = std::trunc(rest);
+    const double integer = std::trunc(x), fraction = (x - integer) * kTwo32,
+                 middle = std::trunc(fraction);
     // Below 2^-11 a double has bits beyond 2^-64: they are rounded, ties to even. That may give
     // 2^32, which is a limb as good as any.
-    return {whole, middle, std::nearbyint((rest - middle) * kTwo32)};
+    return {integer, middle, std::nearbyint((fraction - middle) * kTwo32)};
 }
 
 struct ExactSum {
-    int64_t whole = 0, middle = 0, low = 0;
+    int64_t integer = 0, middle = 0, low = 0;
 
     // A number for which can_be_exact holds.
     void add(double x) {
         const Limbs limbs = limbs_of(x);
-        whole += static_cast<int64_t>(limbs.whole);
+        integer += static_cast<int64_t>(limbs.integer);
         middle += static_cast<int64_t>(limbs.middle);
         low += static_cast<int64_t>(limbs.low);
     }
@@ -46,15 +47,15 @@ struct ExactSum {
     // Limbs of 32 bits add up 2^30 times before they must be carried.
     void carry() {
         middle += low >> 32, low &= 0xffffffff;
-        whole += middle >> 32, middle &= 0xffffffff;
+        integer += middle >> 32, middle &= 0xffffffff;
     }
 
     // The nearest double, ties to even.
     double value() const {
         ExactSum s = *this;
         s.carry();
-        const bool negative = s.whole < 0;
-        uint64_t high = static_cast<uint64_t>(s.whole);
+        const bool negative = s.integer < 0;
+        uint64_t high = static_cast<uint64_t>(s.integer);
         uint64_t below = static_cast<uint64_t>(s.middle) << 32 | static_cast<uint64_t>(s.low);
         if (negative) below = ~below + 1, high = ~high + (below == 0);
         const double magnitude = rounded(high, below);
@@ -81,9 +82,9 @@ struct ExactSum {
             shift += zeros;
         }
         // 53 bits stay; the double nearest to high | sticky is nearest to the whole number, too.
-        const uint64_t kept = high >> 11, cut = high & 0x7ff;
-        const bool up = cut > 0x400 || (cut == 0x400 && (below || kept & 1));
-        return static_cast<double>(kept + up) * power_of_two(11 - shift);
+        const uint64_t mantissa = high >> 11, cut = high & 0x7ff;
+        const bool up = cut > 0x400 || (cut == 0x400 && (below || mantissa & 1));
+        return static_cast<double>(mantissa + up) * power_of_two(11 - shift);
     }
 };
 
@@ -96,48 +97,48 @@ class ExactProduct {
         for (auto& limb : limbs_) limb.resize(n * columns);
         for (size_t i = 0; i < n * columns; ++i) {
             const Limbs cut = limbs_of(rows[i]);
-            limbs_[0][i] = cut.whole, limbs_[1][i] = cut.middle, limbs_[2][i] = cut.low;
+            limbs_[0][i] = cut.integer, limbs_[1][i] = cut.middle, limbs_[2][i] = cut.low;
             used_[1] |= cut.middle != 0, used_[2] |= cut.low != 0;
         }
     }
 
     // The sums of one draw. Columns are taken some at a time, so that their sums stay in registers.
-    void sums(const double* counts, double* found) {
-        drawn_.clear();
+    void sums(const double* counts, double* out) {
+        nonzero_rows_.clear();
         for (size_t i = 0; i < n_; ++i)
-            if (counts[i] != 0) drawn_.push_back(i);
+            if (counts[i] != 0) nonzero_rows_.push_back(i);
         for (size_t c = 0; c < columns_; c += kSome) {
-            const size_t some = std::min(kSome, columns_ - c);
+            const size_t width = std::min(kSome, columns_ - c);
             double parts[3][kSome] = {};
             for (size_t part = 0; part < 3; ++part)
-                if (used_[part]) add(counts, part, c, some, parts[part]);
-            for (size_t k = 0; k < some; ++k)
-                found[c + k] = ExactSum{static_cast<int64_t>(parts[0][k]),
-                                        static_cast<int64_t>(parts[1][k]),
-                                        static_cast<int64_t>(parts[2][k])}
-                                   .value();
+                if (used_[part]) add(counts, part, c, width, parts[part]);
+            for (size_t k = 0; k < width; ++k)
+                out[c + k] =
+                    ExactSum{static_cast<int64_t>(parts[0][k]), static_cast<int64_t>(parts[1][k]),
+                             static_cast<int64_t>(parts[2][k])}
+                        .value();
         }
     }
 
   private:
     static constexpr size_t kSome = 16;
 
-    void add(const double* counts, size_t part, size_t column, size_t some, double* sums) const {
-        double own[kSome] = {};
-        for (const size_t i : drawn_) {
+    void add(const double* counts, size_t part, size_t column, size_t width, double* sums) const {
+        double partial_sums[kSome] = {};
+        for (const size_t i : nonzero_rows_) {
             const double* const row = &limbs_[part][i * columns_ + column];
-            if (some == kSome)
-                for (size_t k = 0; k < kSome; ++k) own[k] += counts[i] * row[k];
+            if (width == kSome)
+                for (size_t k = 0; k < kSome; ++k) partial_sums[k] += counts[i] * row[k];
             else
-                for (size_t k = 0; k < some; ++k) own[k] += counts[i] * row[k];
+                for (size_t k = 0; k < width; ++k) partial_sums[k] += counts[i] * row[k];
         }
-        std::copy_n(own, kSome, sums);
+        std::copy_n(partial_sums, kSome, sums);
     }
 
     size_t n_, columns_;
     std::vector<double> limbs_[3];
     bool used_[3] = {true, false, false};  // whole numbers have one limb
-    std::vector<size_t> drawn_;
+    std::vector<size_t> nonzero_rows_;
 };
 
 }  // namespace karat

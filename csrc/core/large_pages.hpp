@@ -22,11 +22,11 @@ struct LargePages {
 
     T* allocate(size_t n) {
         const size_t bytes = (n * sizeof(T) + page - 1) / page * page;
-        void* found = ::operator new(bytes, std::align_val_t{page});
+        void* memory = ::operator new(bytes, std::align_val_t{page});
 #ifdef __linux__
-        madvise(found, bytes, MADV_HUGEPAGE);
+        madvise(memory, bytes, MADV_HUGEPAGE);
 #endif
-        return static_cast<T*>(found);
+        return static_cast<T*>(memory);
     }
     void deallocate(T* p, size_t) { ::operator delete(p, std::align_val_t{page}); }
 

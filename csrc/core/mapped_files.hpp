@@ -51,12 +51,12 @@ inline void write_all(const char* text, size_t size) {
 
 // The end of a process that could not go on with zeros.
 inline void end_with_sentence(int) {
-    static const char told[] =
+    static const char sentence[] =
         " became shorter while it was read; wait until nothing writes to it, and start again\n";
     const MappedFile* file = first_lost.load();
     write_all("karat: ", 7);
     if (file) write_all(file->name, std::strlen(file->name));
-    write_all(told, sizeof told - 1);
+    write_all(sentence, sizeof sentence - 1);
     _exit(2);
 }
 
@@ -142,9 +142,9 @@ inline MappedFile* register_mapping(const char* data, size_t size, std::string_v
         file->next = mapped_files.load();
         mapped_files.store(file);
     }
-    const size_t kept = name.size() < sizeof file->name ? name.size() : sizeof file->name - 1;
-    std::memcpy(file->name, name.data(), kept);
-    file->name[kept] = 0;
+    const size_t length = name.size() < sizeof file->name ? name.size() : sizeof file->name - 1;
+    std::memcpy(file->name, name.data(), length);
+    file->name[length] = 0;
     file->lost.store(false);
     const auto begin = reinterpret_cast<uintptr_t>(data);
     file->end.store(begin + size);

@@ -44,9 +44,9 @@ class Records {
 
     void reserve(size_t many) {
         if (many <= capacity_) return;
-        void* found = std::realloc(static_cast<void*>(data_), many * sizeof(T));
-        if (!found) throw std::bad_alloc();
-        data_ = static_cast<T*>(found);
+        void* memory = std::realloc(static_cast<void*>(data_), many * sizeof(T));
+        if (!memory) throw std::bad_alloc();
+        data_ = static_cast<T*>(memory);
         capacity_ = many;
     }
     void push(const T& record) {
@@ -89,9 +89,9 @@ class Scratch {
     // What is in the file is given up, except for whoever has mapped it. It is not emptied to be
     // used again: a mapped table would lose its pages.
     void give(int file) {
-        const auto found = std::find(files_.begin(), files_.end(), file);
-        if (found == files_.end()) return;  // closed with all the others: the number is not ours
-        files_.erase(found);
+        const auto position = std::find(files_.begin(), files_.end(), file);
+        if (position == files_.end()) return;  // closed with all the others: the number is not ours
+        files_.erase(position);
         close_file(file);
     }
 

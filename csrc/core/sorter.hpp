@@ -12,10 +12,10 @@ namespace karat {
 // below 2^`bits`.
 template <class T>
 void sort_records(T* data, size_t size, int bits, Watch& watch) {
-    constexpr size_t few = 192;
+    constexpr size_t kComparisonSortSize = 192;
     constexpr int digit = 8;
     watch.worked(static_cast<int64_t>(size) * 8);
-    if (size <= few || bits <= 0) return std::sort(data, data + size);
+    if (size <= kComparisonSortSize || bits <= 0) return std::sort(data, data + size);
     const int shift = bits > digit ? bits - digit : 0;
     const auto place = [shift](const T& x) { return x.key() >> shift & ((1 << digit) - 1); };
     size_t heads[(1 << digit) + 1] = {}, ends[1 << digit];

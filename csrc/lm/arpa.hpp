@@ -68,8 +68,8 @@ class ArpaReader {
   private:
     enum class Place { start, counts, ngrams, end };
 
-    void fail(std::string what) {
-        if (fault.empty()) fault = std::move(what);
+    void fail(std::string message) {
+        if (fault.empty()) fault = std::move(message);
     }
 
     void read_line(std::string_view text) {
@@ -113,8 +113,8 @@ class ArpaReader {
 
     void heading(std::string_view text) {
         const size_t n = section_ + 1;
-        if (section_ && found_ != declared_[section_ - 1])
-            return fail("the file has " + std::to_string(found_) + " " + std::to_string(section_) +
+        if (section_ && n_read_ != declared_[section_ - 1])
+            return fail("the file has " + std::to_string(n_read_) + " " + std::to_string(section_) +
                         "-grams and says that there are " +
                         std::to_string(declared_[section_ - 1]));
         const bool last = n > declared_.size();
@@ -128,7 +128,7 @@ class ArpaReader {
         }
         place_ = Place::ngrams;
         section_ = n;
-        found_ = 0;
+        n_read_ = 0;
         if (n > 1) levels_.emplace_back(), logs_.emplace_back();
     }
 
@@ -144,7 +144,7 @@ class ArpaReader {
             return fail("expected a number, found " +
                         shortened(number(fields[0], p) ? fields[section_ + 1] : fields[0]));
         if (p > 0) return fail("a probability above 1: its logarithm is " + shortened(fields[0]));
-        ++found_;
+        ++n_read_;
         const int64_t at = section_ == 1 ? word(fields[1]) : ngram(fields + 1);
         if (at < 0) return;
         Logs& logs = logs_[section_ - 1];
@@ -210,8 +210,8 @@ class ArpaReader {
     uint32_t add(const int32_t* ids, size_t n) {
         if (n == 1) return static_cast<uint32_t>(ids[0]);
         const uint32_t suffix = add(ids + 1, n - 1);
-        const uint32_t known = levels_[n - 1].find(suffix, ids[0]);
-        if (known != NONE) return known;
+        const uint32_t existing = levels_[n - 1].find(suffix, ids[0]);
+        if (existing != NONE) return existing;
         const uint32_t context = add(ids, n - 1);
         logs_[n - 1].p.push_back(NAN), logs_[n - 1].backoff.push_back(0);
         return levels_[n - 1].add(suffix, ids[0], context);
@@ -230,7 +230,7 @@ class ArpaReader {
     bool upper_case_ = false;
     std::vector<unsigned long long> declared_;
     size_t section_ = 0;            // the length of the n-grams that are being read
-    unsigned long long found_ = 0;  // how many there were
+    unsigned long long n_read_ = 0;  // how many there were
     std::vector<Level> levels_;
     std::vector<Logs> logs_;
 };

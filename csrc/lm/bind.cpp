@@ -41,20 +41,20 @@ class Ahead {
 // log10 Pr of every sentence with its end, added in the order of the words.
 Array<double> score(const PyModel& self, Ids ids, Offsets offsets) {
     ragged_in_order(ids, offsets);
-    std::vector<double> found(offsets.shape(0) - 1);
+    std::vector<double> log_probabilities(offsets.shape(0) - 1);
     {
         nb::gil_scoped_release release;
         Ahead ahead(self.model, ids, offsets);
-        for (size_t s = 0; s < found.size(); ++s) {
+        for (size_t s = 0; s < log_probabilities.size(); ++s) {
             lm::State state = self.model.begin();
             for (int64_t i = offsets(s); i <= offsets(s + 1); ++i) {
                 ahead.step();
                 const int32_t word = i < offsets(s + 1) ? ids(i) : lm::EOS;
-                found[s] += self.model.score(state, word, state);
+                log_probabilities[s] += self.model.score(state, word, state);
             }
         }
     }
-    return give(std::move(found));
+    return give(std::move(log_probabilities));
 }
 
 // log10 p and the length of the n-gram found, for every word and the end of every sentence.
@@ -83,7 +83,7 @@ nb::tuple lm_table(Places suffixes, CellArray hashes, Ids firsts, Floats p, Floa
     const size_t n = suffixes.shape(0);
     if (hashes.shape(0) != n || firsts.shape(0) != n || p.shape(0) != n || backoff.shape(0) != n)
         throw nb::value_error("the columns of a table differ in length");
-    std::vector<uint64_t> cells(2 * lm::table_slots(n), lm::EMPTY), found(n);
+    std::vector<uint64_t> cells(2 * lm::table_slots(n), lm::EMPTY), cell_hashes(n);
     std::vector<uint32_t> places(n);
     Poll poll{nb::none()};
     {
@@ -92,9 +92,9 @@ nb::tuple lm_table(Places suffixes, CellArray hashes, Ids firsts, Floats p, Floa
         Records<lm::Hashed> ngrams;
         ngrams.resize(n);
         for (size_t i = 0; i < n; ++i) {
-            found[i] = lm::cell_hash(hashes(i), firsts(i));
+            cell_hashes[i] = lm::cell_hash(hashes(i), firsts(i));
             const uint64_t key = lm::cell_key(suffixes(i), firsts(i));
-            ngrams[i] = {found[i], key, p(i), backoff(i), static_cast<uint32_t>(i)};
+            ngrams[i] = {cell_hashes[i], key, p(i), backoff(i), static_cast<uint32_t>(i)};
         }
         sort_records(ngrams.data(), n, watch);
         lm::Places table(n);
@@ -105,13 +105,14 @@ nb::tuple lm_table(Places suffixes, CellArray hashes, Ids firsts, Floats p, Floa
             places[ngrams[i].number] = static_cast<uint32_t>(at);
         }
     }
-    return nb::make_tuple(give(std::move(cells)), give(std::move(places)), give(std::move(found)));
+    return nb::make_tuple(give(std::move(cells)), give(std::move(places)),
+                          give(std::move(cell_hashes)));
 }
 
 Array<uint64_t> word_hashes(int32_t words) {
-    std::vector<uint64_t> found;
-    for (int32_t word = 0; word < words; ++word) found.push_back(lm::cell_hash(0, word));
-    return give(std::move(found));
+    std::vector<uint64_t> hashes;
+    for (int32_t word = 0; word < words; ++word) hashes.push_back(lm::cell_hash(0, word));
+    return give(std::move(hashes));
 }
 
 nb::tuple level_arrays(const lm::Level& level) {

@@ -41,8 +41,8 @@ void add(lm::Training& self, Ids ids, Offsets offsets, nb::object check) {
 }
 
 template <class Numbers>
-Array<int64_t> whole(const Numbers& found) {
-    return give(std::vector<int64_t>(found.begin(), found.end()));
+Array<int64_t> to_int64(const Numbers& numbers) {
+    return give(std::vector<int64_t>(numbers.begin(), numbers.end()));
 }
 
 void gather(lm::Training& self, int n, Numbers p, nb::object check) {
@@ -53,14 +53,14 @@ void gather(lm::Training& self, int n, Numbers p, nb::object check) {
 }
 
 nb::tuple batch(lm::Training& self, size_t enough) {
-    lm::ContextPass::Batch found;
+    lm::ContextPass::Batch next;
     {
         nb::gil_scoped_release release;
-        found = self.pass().batch(enough);
+        next = self.pass().batch(enough);
     }
     const size_t contexts = self.pass().batch_contexts();
-    return nb::make_tuple(contexts, give(std::move(found.contexts)), give(std::move(found.counts)),
-                          give(std::move(found.adjusted)), give(std::move(found.lower)));
+    return nb::make_tuple(contexts, give(std::move(next.contexts)), give(std::move(next.counts)),
+                          give(std::move(next.adjusted)), give(std::move(next.lower)));
 }
 
 void put(lm::Training& self, Numbers p, Floats logs, Floats weights, nb::object check) {
@@ -72,19 +72,19 @@ void put(lm::Training& self, Numbers p, Floats logs, Floats weights, nb::object 
 }
 
 Array<float> word_backoffs(const lm::Training& self) {
-    std::vector<float> found;
+    std::vector<float> values;
     Sequence<float>::Reader reader(self.backoffs(1));
-    for (float one; reader.next(one);) found.push_back(one);
-    return give(std::move(found));
+    for (float backoff; reader.next(backoff);) values.push_back(backoff);
+    return give(std::move(values));
 }
 
 // The cells of a table, or, where it is in a file, None.
 nb::object table(lm::Training& self, int n, uint32_t least, size_t most, nb::object check) {
     check_length(self, n);
     watched(check, [&](Watch& watch) { self.make_table(n, least, most, watch); });
-    lm::Table& made = self.table(n);
-    if (made.file.used()) return nb::none();
-    auto* owned = new Records<lm::Cell>(std::move(made.cells));
+    lm::Table& trained = self.table(n);
+    if (trained.file.used()) return nb::none();
+    auto* owned = new Records<lm::Cell>(std::move(trained.cells));
     nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<Records<lm::Cell>*>(p); });
     auto* cells = reinterpret_cast<uint64_t*>(owned->data());
     return nb::cast(Array<uint64_t>(cells, {owned->size() * 2}, owner));
@@ -129,20 +129,21 @@ void bind_lm_training(nb::module_& m) {
                 watched(check, [&](Watch& watch) { self.merge(words, watch); });
             },
             "words"_a, "check"_a.none() = nb::none())
-        .def("words", [](const lm::Training& self) { return whole(self.levels().words()); })
-        .def("preceding", [](const lm::Training& self) { return whole(self.levels().preceding()); })
+        .def("words", [](const lm::Training& self) { return to_int64(self.levels().words()); })
+        .def("preceding",
+             [](const lm::Training& self) { return to_int64(self.levels().preceding()); })
         .def(
             "adjusted",
             [](const lm::Training& self, int n) {
                 check_length(self, n);
-                return whole(self.levels().adjusted(n));
+                return to_int64(self.levels().adjusted(n));
             },
             "n"_a)
         .def(
             "counts",
             [](const lm::Training& self, int n) {
                 check_length(self, n);
-                return whole(self.levels().counts(n));
+                return to_int64(self.levels().counts(n));
             },
             "n"_a)
         .def("gather", &gather, "n"_a, "p"_a, "check"_a.none() = nb::none())
@@ -162,16 +163,16 @@ void bind_lm_training(nb::module_& m) {
             [](const lm::Training& self, int n, uint32_t least) {
                 check_length(self, n);
                 nb::gil_scoped_release release;
-                return self.levels().kept(n, least);
+                return self.levels().count_at_least(n, least);
             },
             "n"_a, "least"_a)
         .def(
             "rows",
             [](lm::Training& self, int n, uint32_t least, nb::object check) {
                 check_length(self, n);
-                std::unique_ptr<lm::RowPass> found;
-                watched(check, [&](Watch& watch) { found = self.rows(n, least, watch); });
-                return found;
+                std::unique_ptr<lm::RowPass> pass;
+                watched(check, [&](Watch& watch) { pass = self.rows(n, least, watch); });
+                return pass;
             },
             "n"_a, "least"_a, "check"_a.none() = nb::none(), nb::keep_alive<0, 1>());
 }

@@ -29,7 +29,7 @@ class ContextPass {
           words_(levels.words().size()),
           contexts_(scratch, bytes / 5 * 3),
           longest_(scratch, bytes / 5 * 2),
-          others_(scratch, bytes / 5 * 2) {
+          lower_orders_(scratch, bytes / 5 * 2) {
         if (n > 2) nodes_ = std::make_unique<Sequence<Node>::Reader>(levels.nodes(n - 1));
     }
 
@@ -61,21 +61,21 @@ class ContextPass {
     };
     // At least `enough` n-grams, unless there are no more.
     Batch batch(size_t enough) {
-        Batch found;
+        Batch result;
         numbers_.clear(), keys_.clear(), sizes_.clear();
         while (more_ && numbers_.size() < enough) {
             const size_t before = numbers_.size();
             keys_.push_back(next_.context);
             for (; more_ && next_.context == keys_.back(); more_ = contexts_.next(next_)) {
-                found.contexts.push_back(static_cast<int64_t>(keys_.size()) - 1);
-                found.counts.push_back(next_.count);
-                found.adjusted.push_back(next_.adjusted);
-                found.lower.push_back(next_.lower);
+                result.contexts.push_back(static_cast<int64_t>(keys_.size()) - 1);
+                result.counts.push_back(next_.count);
+                result.adjusted.push_back(next_.adjusted);
+                result.lower.push_back(next_.lower);
                 numbers_.push_back(next_.number);
             }
             sizes_.push_back(numbers_.size() - before);
         }
-        return found;
+        return result;
     }
     size_t batch_ngrams() const { return numbers_.size(); }
     size_t batch_contexts() const { return keys_.size(); }
@@ -91,7 +91,7 @@ class ContextPass {
                 if (n_ == levels_.order())
                     longest_.add({numbers_[i], logs[i]}, watch);
                 else
-                    others_.add({{numbers_[i], logs[i]}, context, p[i]}, watch);
+                    lower_orders_.add({{numbers_[i], logs[i]}, context, p[i]}, watch);
             }
         }
         watch.worked(static_cast<int64_t>(i) * 16);
@@ -102,11 +102,12 @@ class ContextPass {
                  uint64_t& done, Watch& watch) {
         find(UINT64_MAX, backoffs);
         longest_.finish(watch);
-        for (Estimate one; longest_.next(one); watch.worked(16)) logs.push(one.log), ++done;
-        others_.finish(watch);
-        for (LowerEstimate one; others_.next(one); watch.worked(16)) {
-            lower.push({one.p, one.context});
-            logs.push(one.log), ++done;
+        for (Estimate estimate; longest_.next(estimate); watch.worked(16))
+            logs.push(estimate.log), ++done;
+        lower_orders_.finish(watch);
+        for (LowerEstimate estimate; lower_orders_.next(estimate); watch.worked(16)) {
+            lower.push({estimate.p, estimate.context});
+            logs.push(estimate.log), ++done;
         }
     }
 
@@ -152,7 +153,7 @@ class ContextPass {
     const uint64_t words_;
     Sorter<InContext> contexts_;
     Sorter<Estimate> longest_;
-    Sorter<LowerEstimate> others_;
+    Sorter<LowerEstimate> lower_orders_;
     std::unique_ptr<Sequence<Node>::Reader> nodes_;  // of the contexts
     uint32_t at_ = 0;                                // the next of them
     InContext next_{};

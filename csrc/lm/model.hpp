@@ -106,7 +106,7 @@ class Model {
     int32_t unk() const { return UNK; }
     int32_t eos() const { return EOS; }
     // A word of this model: what is none counts as unknown.
-    int32_t known(int32_t word) const { return word >= 0 && word < size_ ? word : UNK; }
+    int32_t in_vocabulary(int32_t word) const { return word >= 0 && word < size_ ? word : UNK; }
 
     // Whether all that scores are made of are numbers. It reads the whole model: only for those who
     // would sort by its scores, which NaN does not allow.
@@ -134,7 +134,7 @@ class Model {
     // log10 Pr(word | in). `out` is the state after it, shortened to what the model can use;
     // `length` is that of the n-gram that was found. `out` may be `in`.
     float score(const State& in, int32_t word, State& out, int& length) const {
-        word = known(word);
+        word = in_vocabulary(word);
         float p = p_[word], backoffs[MAX_ORDER];
         backoffs[0] = backoff_[word];
         uint32_t place = static_cast<uint32_t>(word);
@@ -161,9 +161,9 @@ class Model {
 
     // Asks for the memory that the word at `i` of a sentence, or its end, will need.
     void prefetch(const int32_t* ids, int64_t length, int64_t i) const {
-        uint64_t hash = cell_hash(0, i < length ? known(ids[i]) : EOS);
+        uint64_t hash = cell_hash(0, i < length ? in_vocabulary(ids[i]) : EOS);
         for (size_t n = 0; n < longer_.size() && i >= 0; ++n) {
-            hash = cell_hash(hash, --i < 0 ? BOS : known(ids[i]));
+            hash = cell_hash(hash, --i < 0 ? BOS : in_vocabulary(ids[i]));
             longer_[n].prefetch(hash);
         }
     }

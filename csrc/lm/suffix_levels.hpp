@@ -50,12 +50,12 @@ class SuffixLevels {
     const std::array<int64_t, 10>& counts(int n) const { return counts_[n]; }
 
     // How many n-grams of a length occur at least so often.
-    uint64_t kept(int n, uint32_t least) const {
+    uint64_t count_at_least(int n, uint32_t least) const {
         if (least <= 1) return nodes(n).size();
-        uint64_t found = 0;
+        uint64_t total = 0;
         Sequence<Node>::Reader reader(nodes(n));
-        for (Node node; reader.next(node);) found += node.count >= least;
-        return found;
+        for (Node node; reader.next(node);) total += node.count >= least;
+        return total;
     }
 
   private:

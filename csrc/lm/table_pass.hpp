@@ -30,11 +30,11 @@ class TablePass {
         Places places(hashed.size());
         Writer writer(scratch_, places.slots(), most);
         placed_ = std::make_unique<Sorter<Placed>>(scratch_, bytes_ / 4);
-        for (Hashed one; hashed.next(one); watch.worked(24)) {
-            const size_t at = places.take(one.hash);
-            writer.put(at, {one.cell, one.log, one.backoff});
+        for (Hashed ngram; hashed.next(ngram); watch.worked(24)) {
+            const size_t at = places.take(ngram.hash);
+            writer.put(at, {ngram.cell, ngram.log, ngram.backoff});
             if (n < levels_.order())
-                placed_->add({one.hash, one.number, static_cast<uint32_t>(at)}, watch);
+                placed_->add({ngram.hash, ngram.number, static_cast<uint32_t>(at)}, watch);
             ++done;
         }
         placed_->finish(watch);
@@ -104,9 +104,9 @@ class TablePass {
         Placed suffix{0, UINT32_MAX, 0};
         uint32_t number = 0;
         for (Node node; nodes.next(node); ++number, ++done, watch.worked(24)) {
-            Hashed one{0, 0, 0, -0.0f, number};
-            log_of.next(one.log);
-            backoff_of.next(one.backoff);
+            Hashed ngram{0, 0, 0, -0.0f, number};
+            log_of.next(ngram.log);
+            backoff_of.next(ngram.backoff);
             if (node.count < least) continue;
             if (n == 2 && suffix.number != node.parent) {
                 const uint64_t hash = cell_hash(0, static_cast<int32_t>(node.parent));
@@ -114,9 +114,9 @@ class TablePass {
             }
             while (suffix.number != node.parent) placed_->next(suffix);
             const int32_t word = static_cast<int32_t>(node.word);
-            one.hash = cell_hash(suffix.hash, word);
-            one.cell = cell_key(suffix.place, word);
-            hashed.add(one, watch);
+            ngram.hash = cell_hash(suffix.hash, word);
+            ngram.cell = cell_key(suffix.place, word);
+            hashed.add(ngram, watch);
         }
     }
 

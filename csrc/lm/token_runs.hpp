@@ -172,13 +172,13 @@ class TokenRuns {
     void set_bound(size_t i) { bounds_[i / 64] |= uint64_t{1} << i % 64; }
     size_t next_bound(size_t i) const {
         ++i;
-        uint64_t rest = bounds_[i / 64] >> i % 64;
-        if (rest & 1) return i;
-        while (!rest) {
+        uint64_t remaining_bits = bounds_[i / 64] >> i % 64;
+        if (remaining_bits & 1) return i;
+        while (!remaining_bits) {
             i = (i / 64 + 1) * 64;
-            rest = bounds_[i / 64];
+            remaining_bits = bounds_[i / 64];
         }
-        while (!(rest & 1)) rest >>= 1, ++i;
+        while (!(remaining_bits & 1)) remaining_bits >>= 1, ++i;
         return i;
     }
 

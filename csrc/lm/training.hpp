@@ -24,7 +24,7 @@ class Training {
         for (int n = 0; n <= order; ++n) {
             logs_.emplace_back(scratch_);
             backoffs_.emplace_back(scratch_);
-            found_.emplace_back(scratch_);
+            table_of_order_.emplace_back(scratch_);
         }
     }
 
@@ -32,7 +32,7 @@ class Training {
     void close() { scratch_.close(); }
 
     const SuffixLevels& levels() const { return levels_; }
-    Table& table(int n) { return found_[static_cast<size_t>(n)]; }
+    Table& table(int n) { return table_of_order_[static_cast<size_t>(n)]; }
     uint64_t done = 0, total = 0;  // n-grams of the pass that runs
 
     void limit(size_t bytes) {
@@ -78,7 +78,7 @@ class Training {
         start(n);
         total *= 2;
         if (n == 2) tables_ = std::make_unique<TablePass>(scratch_, levels_, bytes_);
-        found_[n_] = tables_->make(n, least, logs_[n_], backoffs_[n_], most, done, watch);
+        table_of_order_[n_] = tables_->make(n, least, logs_[n_], backoffs_[n_], most, done, watch);
         if (n == levels_.order()) tables_.reset();
     }
 
@@ -101,7 +101,7 @@ class Training {
     SuffixLevels levels_;
     Sequence<Lower> lower_;                         // of the length that was estimated last
     std::vector<Sequence<float>> logs_, backoffs_;  // of each length
-    std::vector<Table> found_;
+    std::vector<Table> table_of_order_;
     std::unique_ptr<ContextPass> pass_;
     std::unique_ptr<TablePass> tables_;
     size_t n_ = 0;

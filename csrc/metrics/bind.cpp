@@ -90,12 +90,12 @@ Array<int64_t> count_pairs(const Offsets& starts, size_t segments, size_t pairs,
         nb::gil_scoped_release release;
         for (size_t i = 0; i < segments; ++i)
             for (int64_t k = starts(i); k < starts(i + 1); ++k) {
-                const EditCounts found = count(i, k);
+                const EditCounts edits = count(i, k);
                 int64_t* row = &rows[4 * k];
-                row[0] = found.substitutions;
-                row[1] = found.insertions;
-                row[2] = found.deletions;
-                row[3] = found.moves;
+                row[0] = edits.substitutions;
+                row[1] = edits.insertions;
+                row[2] = edits.deletions;
+                row[3] = edits.moves;
             }
     }
     return give(std::move(rows), {pairs, 4});

@@ -34,14 +34,14 @@ struct UnitCosts {
 
     static BestSteps advance(uint64_t match, Column& column, Above& above) {
         const uint64_t x = match | above.minus;
-        const uint64_t same =  // D[i][j] = D[i-1][j-1]
+        const uint64_t equal_diagonal =  // D[i][j] = D[i-1][j-1]
             (((x & column.plus) + column.plus) ^ column.plus) | x | column.minus;
-        const uint64_t plus = column.minus | ~(same | column.plus);
-        const uint64_t minus = same & column.plus;
+        const uint64_t plus = column.minus | ~(equal_diagonal | column.plus);
+        const uint64_t minus = equal_diagonal & column.plus;
         const uint64_t plus_above = plus << 1 | above.plus, minus_above = minus << 1 | above.minus;
         above = {plus >> 63, minus >> 63};
-        column = {minus_above | ~(same | plus_above), plus_above & same};
-        return {match | ~same, plus};
+        column = {minus_above | ~(equal_diagonal | plus_above), plus_above & equal_diagonal};
+        return {match | ~equal_diagonal, plus};
     }
 };
 
@@ -54,7 +54,7 @@ struct AccuracyCosts {
         uint64_t low = 0, high = 0;
     };
     struct Above {
-        uint64_t one = 0, two = 0, three = 0;
+        uint64_t is_one = 0, is_two = 0, is_three = 0;
     };
 
     static BestSteps advance(uint64_t match, Column& column, Above& above) {
@@ -64,13 +64,13 @@ struct AccuracyCosts {
         const uint64_t w2 = high & ~(low | match), w3 = (low & high) | match;
         // Along the row, z - v is 3 for v = 0 and 2 for v = 1 at a match; where w = 0, it is u.
         const uint64_t from3 = match & ~(low | high);
-        const uint64_t u3 = handed_down(w0, from3 << 1 | above.three);
+        const uint64_t u3 = handed_down(w0, from3 << 1 | above.is_three);
         const uint64_t from2 = low & ~high & (match | u3);
-        const uint64_t u2 = handed_down(w0, from2 << 1 | above.two);
+        const uint64_t u2 = handed_down(w0, from2 << 1 | above.is_two);
         const uint64_t large = u2 | u3;
         const uint64_t h3 = from3 | (w0 & u3), h2 = from2 | (w0 & u2);
         const uint64_t h1 = (high & ~low & (match | u3)) | (w1 & u2) | (w0 & ~large);
-        const uint64_t u1 = h1 << 1 | above.one;
+        const uint64_t u1 = h1 << 1 | above.is_one;
         above = {h1 >> 63, h2 >> 63, h3 >> 63};
         // Down the column, z - u; the terms with u1 come last because it is known last.
         column.low = ((u2 & w3) | ~(large | w2)) ^ u1;
@@ -95,9 +95,10 @@ class EditAlignment {
     void align(const int32_t* result, int64_t n, const int32_t* reference, int64_t m, Visit& visit,
                Poll& poll) {
         while (n && m && result[n - 1] == reference[m - 1]) visit(Edit::keep, --m, --n);
-        int64_t same = 0;  // at the beginning of both
-        while (same < std::min(n, m) && result[same] == reference[same]) ++same;
-        if (n > same && m > same) walk_table(result, n, reference, m, same, visit, poll);
+        int64_t n_common = 0;  // at the beginning of both
+        while (n_common < std::min(n, m) && result[n_common] == reference[n_common]) ++n_common;
+        if (n > n_common && m > n_common)
+            walk_table(result, n, reference, m, n_common, visit, poll);
         // Of two texts one of which begins with the other, all but the equal words is an insertion
         // or a deletion.
         while (n && m) {
@@ -122,9 +123,11 @@ class EditAlignment {
     // From the ends of both texts back to where one of them is `same` tokens long.
     template <class Visit, class Poll>
     void walk_table(const int32_t* result, int64_t& n, const int32_t* reference, int64_t& m,
-                    int64_t same, Visit& visit, Poll& poll) {
-        result += same, reference += same, n -= same, m -= same;
-        auto shifted = [&](Edit edit, int64_t i, int64_t j) { visit(edit, i + same, j + same); };
+                    int64_t n_common, Visit& visit, Poll& poll) {
+        result += n_common, reference += n_common, n -= n_common, m -= n_common;
+        auto shifted = [&](Edit edit, int64_t i, int64_t j) {
+            visit(edit, i + n_common, j + n_common);
+        };
         const int64_t length = m;
         index(reference, length);
         const int64_t block = block_size(n);
@@ -137,7 +140,7 @@ class EditAlignment {
             walk_back(result, n, reference, m, begin, shifted);
         }
         forget(reference, length);
-        n += same, m += same;
+        n += n_common, m += n_common;
     }
 
     // The steps of a whole table are kept if it is small; else those of one block of columns, and
@@ -169,15 +172,15 @@ class EditAlignment {
     }
 
     // A column of a few machine words (0: any number) is held in registers while it advances.
-    template <bool keep_steps, int few, class Poll>
+    template <bool keep_steps, int fixed_words, class Poll>
     void advance(const int32_t* tokens, int64_t n, Poll& poll) {
-        const int64_t words = few ? few : words_;
-        typename Costs::Column held[few ? few : 1];
-        typename Costs::Column* const columns = few ? held : columns_.data();
-        if (few) std::copy_n(columns_.data(), few, held);
+        const int64_t words = fixed_words ? fixed_words : words_;
+        typename Costs::Column held[fixed_words ? fixed_words : 1];
+        typename Costs::Column* const columns = fixed_words ? held : columns_.data();
+        if (fixed_words) std::copy_n(columns_.data(), fixed_words, held);
         BestSteps* steps = steps_.data();
         for (int64_t j = 0; j < n; ++j) {
-            if (!few && (work_ += words + chained_) > most_work) work_ = 0, poll();
+            if (!fixed_words && (work_ += words + chained_) > most_work) work_ = 0, poll();
             const uint64_t* const hits = find(tokens[j]);
             typename Costs::Above above;
             for (int64_t w = 0; w < words; ++w) {
@@ -185,8 +188,8 @@ class EditAlignment {
                 if (keep_steps) *steps++ = best;
             }
         }
-        if (few) std::copy_n(held, few, columns_.data());
-        if (few && (work_ += n * words) > most_work) work_ = 0, poll();
+        if (fixed_words) std::copy_n(held, fixed_words, columns_.data());
+        if (fixed_words && (work_ += n * words) > most_work) work_ = 0, poll();
     }
 
     template <class Visit>
@@ -216,7 +219,7 @@ class EditAlignment {
         const bool fits = (small_ids + 1) * words_ <= most_hits;
         if (fits && std::all_of(reference, reference + m, is_small))
             return index_small(reference, m);
-        way_ = Way::numbered;
+        lookup_ = Way::numbered;
         numbering_.reset(static_cast<size_t>(m));
         number_.resize(m);
         for (int64_t i = 0; i < m; ++i)
@@ -230,17 +233,17 @@ class EditAlignment {
     // `small_` is all zero before and after (who stops in between drops the whole object); its
     // last row, for all other ids, always is.
     void index_small(const int32_t* reference, int64_t m) {
-        way_ = Way::small;
+        lookup_ = Way::small;
         small_.resize(std::max<size_t>(small_.size(), (small_ids + 1) * words_));
         for (int64_t i = 0; i < m; ++i) small_[reference[i] * words_ + i / 64] |= bit(i);
     }
     void forget(const int32_t* reference, int64_t m) {
-        if (way_ != Way::small) return;
+        if (lookup_ != Way::small) return;
         for (int64_t i = 0; i < m; ++i) small_[reference[i] * words_ + i / 64] = 0;
     }
 
     void chain(int64_t m, int64_t tokens) {
-        way_ = Way::chained;
+        lookup_ = Way::chained;
         hits_.assign(words_, 0);
         marked_ = 0;
         next_.resize(m);
@@ -252,10 +255,10 @@ class EditAlignment {
     }
 
     const uint64_t* find(int32_t token) {
-        if (way_ == Way::small)
+        if (lookup_ == Way::small)
             return &small_[std::min<int64_t>(static_cast<uint32_t>(token), small_ids) * words_];
         const int32_t number = numbering_.find(static_cast<uint32_t>(token));
-        if (way_ == Way::numbered) return &hits_[number * words_];
+        if (lookup_ == Way::numbered) return &hits_[number * words_];
         for (int64_t i = head_[marked_]; i >= 0; i = next_[i]) hits_[i / 64] = 0;
         chained_ = 0;
         for (int64_t i = head_[number]; i >= 0; i = next_[i], ++chained_) hits_[i / 64] |= bit(i);
@@ -274,7 +277,7 @@ class EditAlignment {
     int64_t words_ = 0, work_ = 0;
     int64_t chained_ = 0;  // places of the token that was looked up last, if they are a chain
     int32_t marked_ = 0;
-    Way way_ = Way::numbered;
+    Way lookup_ = Way::numbered;
 };
 
 // What an alignment comes to. `moves`: tokens deleted in one place and inserted in another,
@@ -317,15 +320,15 @@ class EditCounter {
     int64_t common() {
         std::sort(inserted_.begin(), inserted_.end());
         std::sort(deleted_.begin(), deleted_.end());
-        int64_t found = 0;
+        int64_t n_moves = 0;
         for (size_t a = 0, b = 0; a < inserted_.size() && b < deleted_.size();) {
-            const bool same = inserted_[a] == deleted_[b];
+            const bool is_equal = inserted_[a] == deleted_[b];
             const bool first = inserted_[a] < deleted_[b];
-            found += same;
-            a += same || first;
+            n_moves += is_equal;
+            a += is_equal || first;
             b += !first;
         }
-        return found;
+        return n_moves;
     }
 
     EditAlignment<Costs> alignment_;

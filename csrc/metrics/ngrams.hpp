@@ -149,29 +149,30 @@ class Overlap {
 
     template <class Grams>
     void order(const Grams& grams, int N, int32_t* matches, int32_t* clipped) {
-        auto& mine = candidate_.live;
-        in_parts(mine.data(), mine.data() + mine.size(), [&](const int32_t* p, const int32_t* end) {
-            for (; p < end; ++p) candidate_.number[*p] = grams.add(*p);
-        });
+        auto& positions = candidate_.live;
+        in_parts(positions.data(), positions.data() + positions.size(),
+                 [&](const int32_t* p, const int32_t* end) {
+                     for (; p < end; ++p) candidate_.number[*p] = grams.add(*p);
+                 });
         counts_.assign(static_cast<size_t>(grams.table.count()) + 1, Count{0, 0, 0});
-        for (const int32_t i : mine) ++counts_[candidate_.number[i]].candidate;
+        for (const int32_t i : positions) ++counts_[candidate_.number[i]].candidate;
         int32_t* const live = reference_.live.data();
-        int64_t kept = 0;
+        int64_t n_live = 0;
         for (size_t k = 0; k + 1 < runs_.size(); ++k) {
             const int32_t *begin = live + runs_[k], *end = live + runs_[k + 1];
-            runs_[k] = kept;
-            Neighbours stay(live + kept);
+            runs_[k] = n_live;
+            Neighbours stay(live + n_live);
             const int64_t hits = find(grams, begin, end, stay);
             if (runs_.size() == 2)
                 count_only(hits, matches, clipped);
             else
                 count_next(hits, &matches[k * N], clipped);
-            kept = stay.count(live);
+            n_live = stay.count(live);
         }
-        runs_.back() = kept;
-        Neighbours stay(mine.data());
-        for (const int32_t i : mine) stay.next(i, counts_[candidate_.number[i]].most != 0);
-        mine.resize(stay.count(mine.data()));
+        runs_.back() = n_live;
+        Neighbours stay(positions.data());
+        for (const int32_t i : positions) stay.next(i, counts_[candidate_.number[i]].most != 0);
+        positions.resize(stay.count(positions.data()));
     }
 
     // Takes starts in order, with whether the n-gram there matches, and writes those whose next

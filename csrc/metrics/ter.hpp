@@ -151,33 +151,33 @@ class Beam {
 
     int64_t distance(const std::vector<int32_t>& words) {
         const auto n = static_cast<int64_t>(words.size());
-        kept_.assign(room(), missing);
-        for (int64_t j = 0; j <= m_; ++j) cell(kept_, 0, j) = static_cast<int32_t>(j);
-        for (int64_t i = 1; i <= n; ++i) fill(kept_, kept_, i, words[i - 1]);
+        base_rows_.assign(room(), missing);
+        for (int64_t j = 0; j <= m_; ++j) cell(base_rows_, 0, j) = static_cast<int32_t>(j);
+        for (int64_t i = 1; i <= n; ++i) fill(base_rows_, base_rows_, i, words[i - 1]);
         ready_ = true;
-        return cell(kept_, n, m_);
+        return cell(base_rows_, n, m_);
     }
 
     int64_t distance(const std::vector<int32_t>& words, const Swap& swap) {
         const auto n = static_cast<int64_t>(words.size());
         if (!ready_) distance(words);
-        if (swap.first == n) return cell(kept_, n, m_);
+        if (swap.first == n) return cell(base_rows_, n, m_);
         tried_.resize(room());
         for (int64_t i = swap.first + 1; i <= n; ++i) {
             const bool moved = i <= swap.last;
             clear(i);
-            fill(i == swap.first + 1 ? kept_ : tried_, tried_, i,
+            fill(i == swap.first + 1 ? base_rows_ : tried_, tried_, i,
                  words[moved ? swap.source(i - 1) : i - 1]);
-            if (i >= swap.last && same(i)) return cell(kept_, n, m_);
+            if (i >= swap.last && is_base_row(i)) return cell(base_rows_, n, m_);
         }
         return cell(tried_, n, m_);
     }
     void forget() { ready_ = false; }
 
     Edit last_step(int64_t i, int64_t j, bool equal) const {
-        const int32_t here = cell(kept_, i, j);
-        if (cell(kept_, i - 1, j - 1) + !equal == here) return Edit::substitute;
-        return cell(kept_, i - 1, j) + 1 == here ? Edit::insert : Edit::remove;
+        const int32_t cost = cell(base_rows_, i, j);
+        if (cell(base_rows_, i - 1, j - 1) + !equal == cost) return Edit::substitute;
+        return cell(base_rows_, i - 1, j) + 1 == cost ? Edit::insert : Edit::remove;
     }
 
   private:
@@ -204,9 +204,9 @@ class Beam {
                                 : static_cast<int64_t>(tried_.size());
         std::fill(tried_.begin() + lines_[i].at, tried_.begin() + end, missing);
     }
-    bool same(int64_t i) const {
+    bool is_base_row(int64_t i) const {
         const Line& line = lines_[i];
-        return !std::memcmp(&tried_[line.at], &kept_[line.at],
+        return !std::memcmp(&tried_[line.at], &base_rows_[line.at],
                             sizeof(int32_t) * (line.high - line.low + 1));
     }
 
@@ -214,18 +214,18 @@ class Beam {
               int32_t word) const {
         const Line &line = lines_[i], &above = lines_[i - 1];
         const int32_t* const up = &before[above.at + 1] - above.low;
-        int32_t* const here = &rows[line.at + 1] - line.low;
+        int32_t* const row = &rows[line.at + 1] - line.low;
         int64_t j = line.low;
-        if (j == 0) here[j] = up[j] + 1, ++j;
+        if (j == 0) row[j] = up[j] + 1, ++j;
         for (; j < line.high; ++j) {
             const int32_t diagonal = up[j - 1] + (word != reference_[j - 1]);
-            const int32_t best = std::min(diagonal, std::min(up[j], here[j - 1]) + 1);
-            here[j] = std::min(best, missing);
+            const int32_t best = std::min(diagonal, std::min(up[j], row[j - 1]) + 1);
+            row[j] = std::min(best, missing);
         }
     }
 
     std::vector<Line> lines_;
-    std::vector<int32_t> kept_, tried_;
+    std::vector<int32_t> base_rows_, tried_;
     const int32_t* reference_ = nullptr;
     int64_t m_ = 0;
     bool covers_ = false, ready_ = false;
@@ -281,10 +281,10 @@ class Ter {
   private:
     struct Shift {
         int64_t gain = 0, length = 0, start = 0, target = 0;  // `target` is negated, so that
-        bool found = false;  // greater is better: gain, length, then the earliest start and target
+        bool exists = false;  // greater is better: gain, length, then the earliest start and target
         bool better_than(const Shift& o) const {
-            return !o.found || std::make_tuple(gain, length, -start, target) >
-                                   std::make_tuple(o.gain, o.length, -o.start, o.target);
+            return !o.exists || std::make_tuple(gain, length, -start, target) >
+                                    std::make_tuple(o.gain, o.length, -o.start, o.target);
         }
     };
 
@@ -330,8 +330,8 @@ class Ter {
     int64_t distance(const ter::Swap& swap) {
         watch_.worked(beam_.cells());
         if (short_) {
-            const int64_t found = bits_.distance(swap);
-            if (beam_is_idle(found)) return found;
+            const int64_t edits = bits_.distance(swap);
+            if (beam_is_idle(edits)) return edits;
         }
         return beam_.distance(words_, swap);
     }

@@ -25,12 +25,12 @@ class Treelets {
     EditCounts count(const int32_t* result, int64_t n, const TreeView& tree, Poll& poll) {
         tying_.tie(tree, result, n);
         gather(tree);
-        found_.assign(tree.size, EditCounts{});
+        treelet_edits_.assign(tree.size, EditCounts{});
         for (int64_t p = 0; p < tree.size; ++p)
-            if (is_head(p)) found_[p] = treelet(tree, p, poll);
+            if (is_head(p)) treelet_edits_[p] = treelet(tree, p, poll);
         retie(tree, poll);
         EditCounts total;
-        for (const EditCounts& counts : found_) total += counts;
+        for (const EditCounts& counts : treelet_edits_) total += counts;
         total.deletions += tree.size - tying_.tied;
         total.insertions += n - tying_.tied;
         return total;
@@ -40,7 +40,7 @@ class Treelets {
     const std::vector<int64_t>& places() const { return tying_.place; }
 
   private:
-    static constexpr double most_ways = 1000;
+    static constexpr double most_assignments = 1000;
     static constexpr int64_t most_exchanges = 100000;
 
     bool is_head(int64_t p) const { return starts_[p + 1] > starts_[p]; }
@@ -87,7 +87,7 @@ class Treelets {
         collect_affected(tree);
         const int64_t before = known_badness();
         if (!before) return;
-        if (ways() <= most_ways) {
+        if (n_assignments() <= most_assignments) {
             best_ = tying_.place;
             least_ = before;
             try_all(tree, 0, poll);
@@ -95,7 +95,7 @@ class Treelets {
         } else {
             exchange(tree, poll);
         }
-        for (const int64_t head : affected_) found_[head] = treelet(tree, head, poll);
+        for (const int64_t head : affected_) treelet_edits_[head] = treelet(tree, head, poll);
     }
 
     // The treelets that have a word to choose in them.
@@ -112,19 +112,19 @@ class Treelets {
 
     int64_t known_badness() const {
         int64_t sum = 0;
-        for (const int64_t head : affected_) sum += badness(found_[head]);
+        for (const int64_t head : affected_) sum += badness(treelet_edits_[head]);
         return sum;
     }
 
     // How many ways there are, if not more than most_ways.
-    double ways() const {
+    double n_assignments() const {
         double product = 1;
         for (const Tying::Choice& choice : tying_.choices) {
             const auto all = static_cast<int64_t>(choice.places.size());
             const auto nodes = static_cast<int64_t>(choice.nodes.size());
             const auto lacking =
                 std::count(choice.places.begin(), choice.places.end(), int64_t{-1});
-            for (int64_t k = 0; k < nodes - lacking && product <= most_ways; ++k)
+            for (int64_t k = 0; k < nodes - lacking && product <= most_assignments; ++k)
                 product *= static_cast<double>(all - k);
         }
         return product;
@@ -179,12 +179,12 @@ class Treelets {
         std::sort(touched_.begin(), touched_.end());
         touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
         int64_t change = 0;
-        for (const int64_t head : touched_) change -= badness(found_[head]);
+        for (const int64_t head : touched_) change -= badness(treelet_edits_[head]);
         if (!change) return false;
         put(choice, i, j);
         for (const int64_t head : touched_) change += badness(treelet(tree, head, poll));
         if (change < 0)
-            for (const int64_t head : touched_) found_[head] = treelet(tree, head, poll);
+            for (const int64_t head : touched_) treelet_edits_[head] = treelet(tree, head, poll);
         else
             put(choice, i, j);
         return change < 0;
@@ -198,7 +198,7 @@ class Treelets {
 
     Tying tying_;
     EditCounter<AccuracyCosts> counter_;
-    std::vector<EditCounts> found_;
+    std::vector<EditCounts> treelet_edits_;
     std::vector<int64_t> starts_, next_, affected_, touched_, best_;
     std::vector<int32_t> members_, ordered_, reference_, result_;
     int64_t least_ = 0;

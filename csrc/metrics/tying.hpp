@@ -91,24 +91,24 @@ class Tying {
     int64_t expected(const TreeView& tree, int32_t node) {
         int32_t at = node;
         while (at != none && anchor_[at] == unknown) at = tree.heads[at] - 1;
-        const int32_t found = at == none ? none : anchor_[at];
+        const int32_t nearest = at == none ? none : anchor_[at];
         for (at = node; at != none && anchor_[at] == unknown; at = tree.heads[at] - 1)
-            anchor_[at] = found;
-        return found == none ? node : place[found] + node - found;
+            anchor_[at] = nearest;
+        return nearest == none ? node : place[nearest] + node - nearest;
     }
 
     void tie_word(const TreeView& tree, size_t w, int64_t a, int64_t b) {
-        wanted_.clear();
+        expected_places_.clear();
         for (int64_t k = 0; k < a; ++k) {
             const int32_t node = nodes_[node_starts_[w] + k];
-            wanted_.push_back({expected(tree, node), node});
+            expected_places_.push_back({expected(tree, node), node});
         }
-        std::sort(wanted_.begin(), wanted_.end());
+        std::sort(expected_places_.begin(), expected_places_.end());
         const int32_t* const at = &places_[place_starts_[w]];
         const auto distance = [&](int64_t k, int64_t l) {
-            return std::abs(wanted_[k].first - at[l]);
+            return std::abs(expected_places_[k].first - at[l]);
         };
-        const auto pair = [&](int64_t k, int64_t l) { place[wanted_[k].second] = at[l]; };
+        const auto pair = [&](int64_t k, int64_t l) { place[expected_places_[k].second] = at[l]; };
         if (a <= b)
             choose(a, b, distance, pair);
         else
@@ -126,29 +126,30 @@ class Tying {
             choice.nodes.push_back(nodes_[node_starts_[w] + k]);
             choice.places.push_back(place[choice.nodes.back()]);
         }
-        taken_.assign(choice.places.begin(), choice.places.end());
-        std::sort(taken_.begin(), taken_.end());
+        used_places_.assign(choice.places.begin(), choice.places.end());
+        std::sort(used_places_.begin(), used_places_.end());
         for (const int32_t q : free_)
-            if (!std::binary_search(taken_.begin(), taken_.end(), q)) choice.places.push_back(q);
+            if (!std::binary_search(used_places_.begin(), used_places_.end(), q))
+                choice.places.push_back(q);
     }
 
     // Pairs all of the few, in order, with some of the many.
     template <class Distance, class Pair>
-    void choose(int64_t few, int64_t many, const Distance& distance, const Pair& pair) {
-        if (few == many) {
-            for (int64_t k = 0; k < few; ++k) pair(k, k);
+    void choose(int64_t n_paired, int64_t many, const Distance& distance, const Pair& pair) {
+        if (n_paired == many) {
+            for (int64_t k = 0; k < n_paired; ++k) pair(k, k);
             return;
         }
-        const int64_t spare = many - few;  // the k-th of the few is paired with k .. k + spare
+        const int64_t spare = many - n_paired;  // the k-th of the few is paired with k .. k + spare
         least_.assign(spare + 1, 0);
-        takes_.assign(static_cast<size_t>(few) * (spare + 1), false);
-        for (int64_t k = 0; k < few; ++k)
+        takes_.assign(static_cast<size_t>(n_paired) * (spare + 1), false);
+        for (int64_t k = 0; k < n_paired; ++k)
             for (int64_t s = 0; s <= spare; ++s) {
                 const int64_t with = least_[s] + distance(k, k + s);
                 takes_[k * (spare + 1) + s] = !s || with < least_[s - 1];
                 least_[s] = takes_[k * (spare + 1) + s] ? with : least_[s - 1];
             }
-        for (int64_t k = few - 1, s = spare; k >= 0; --k) {
+        for (int64_t k = n_paired - 1, s = spare; k >= 0; --k) {
             while (!takes_[k * (spare + 1) + s]) --s;
             pair(k, k + s);
         }
@@ -156,8 +157,8 @@ class Tying {
 
     Numbering numbering_;
     std::vector<int32_t> number_, nodes_, places_, anchor_, free_;
-    std::vector<int64_t> node_starts_, place_starts_, next_, least_, taken_;
-    std::vector<std::pair<int64_t, int32_t>> wanted_;
+    std::vector<int64_t> node_starts_, place_starts_, next_, least_, used_places_;
+    std::vector<std::pair<int64_t, int32_t>> expected_places_;
     std::vector<bool> takes_;
 };
 

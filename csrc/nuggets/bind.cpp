@@ -30,9 +30,9 @@ struct NuggetKey {
     int64_t count(size_t q) const { return questions[q + 1] - questions[q]; }
     // Responses x nuggets of all questions.
     size_t cells(const Offsets& starts) const {
-        int64_t found = 0;
-        for (size_t q = 0; q < size; ++q) found += (starts(q + 1) - starts(q)) * count(q);
-        return static_cast<size_t>(found);
+        int64_t n_cells = 0;
+        for (size_t q = 0; q < size; ++q) n_cells += (starts(q + 1) - starts(q)) * count(q);
+        return static_cast<size_t>(n_cells);
     }
     NuggetIndex index(size_t q, const double* weights, const NuggetRules& rules) const {
         return {texts, nuggets + questions[q], count(q), weights, rules};
@@ -83,11 +83,11 @@ Array<double> nugget_rows(Offsets starts, Offsets questions, size_t columns, nb:
     for (size_t q = 0; q < count; ++q)
         rows += static_cast<size_t>(starts(q + 1) - starts(q)) *
                 static_cast<size_t>(questions(q + 1) - questions(q));
-    std::vector<double> found(rows * columns);
+    std::vector<double> table(rows * columns);
     Poll poll{std::move(check)};
     {
         nb::gil_scoped_release release;
-        double* row = found.data();
+        double* row = table.data();
         for (size_t q = 0; q < count; ++q) {
             if (starts(q) == starts(q + 1)) continue;
             const int64_t first = questions(q), last = questions(q + 1);
@@ -98,7 +98,7 @@ Array<double> nugget_rows(Offsets starts, Offsets questions, size_t columns, nb:
             }
         }
     }
-    return give(std::move(found), {rows, columns});
+    return give(std::move(table), {rows, columns});
 }
 
 // Shares in windows, longest run, worst miss.
@@ -207,12 +207,12 @@ NuggetLikeness* likeness(Ids ids, Offsets offsets, int64_t start, int64_t end) {
 
 Array<double> cosines(const NuggetLikeness& likeness, size_t first) {
     if (first > likeness.responses()) throw nb::value_error("expected at most all responses");
-    std::vector<double> found(likeness.responses() * first);
+    std::vector<double> values(likeness.responses() * first);
     {
         nb::gil_scoped_release release;
-        likeness.cosines(first, found.data());
+        likeness.cosines(first, values.data());
     }
-    return give(std::move(found), {likeness.responses(), first});
+    return give(std::move(values), {likeness.responses(), first});
 }
 
 // What words say: responses x nuggets; `rows` are the judged responses, with a row each of 0 or 1.
@@ -225,13 +225,13 @@ Array<double> bayes(const NuggetLikeness& likeness, Offsets rows, Table yes, Tab
     for (size_t k = 0; k < count; ++k)
         if (rows(k) < 0 || static_cast<size_t>(rows(k)) >= n)
             throw nb::value_error("no such response");
-    std::vector<double> found(n * nuggets);
+    std::vector<double> evidence(n * nuggets);
     {
         nb::gil_scoped_release release;
         likeness.bayes({rows.data(), count, yes.data(), judged.data(), nuggets, fold.data()},
-                       found.data());
+                       evidence.data());
     }
-    return give(std::move(found), {n, nuggets});
+    return give(std::move(evidence), {n, nuggets});
 }
 
 // The responses to one question: response i has the sentences from bounds[i] on, nugget g the texts
@@ -254,13 +254,13 @@ NuggetNearness* nearness(Ids s_ids, Offsets s_offsets, Offsets bounds, Ids t_ids
 // How alike the first responses are: these x these x nuggets.
 Array<double> nearness_table(const NuggetNearness& nearness, size_t first, nb::object check) {
     if (first > nearness.responses()) throw nb::value_error("expected at most all responses");
-    std::vector<double> found(first * first * nearness.nuggets());
+    std::vector<double> table(first * first * nearness.nuggets());
     Poll poll{std::move(check)};
     {
         nb::gil_scoped_release release;
-        nearness.measure(first, found.data(), poll);
+        nearness.measure(first, table.data(), poll);
     }
-    return give(std::move(found), {first, first, nearness.nuggets()});
+    return give(std::move(table), {first, first, nearness.nuggets()});
 }
 
 // Responses x nuggets: sums over the first responses, with a row of values for each of these.
@@ -268,13 +268,13 @@ Array<double> nearness_sum(const NuggetNearness& nearness, Table values, nb::obj
     const size_t first = values.shape(0);
     if (first > nearness.responses() || values.shape(1) != nearness.nuggets())
         throw nb::value_error("expected values for some responses and all nuggets");
-    std::vector<double> found(nearness.responses() * nearness.nuggets());
+    std::vector<double> sums(nearness.responses() * nearness.nuggets());
     Poll poll{std::move(check)};
     {
         nb::gil_scoped_release release;
-        nearness.sum(values.data(), first, found.data(), poll);
+        nearness.sum(values.data(), first, sums.data(), poll);
     }
-    return give(std::move(found), {nearness.responses(), nearness.nuggets()});
+    return give(std::move(sums), {nearness.responses(), nearness.nuggets()});
 }
 
 }  // namespace

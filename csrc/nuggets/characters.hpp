@@ -58,29 +58,29 @@ class NuggetCharacters {
             if (static_cast<size_t>(x) >= last_.size()) last_.resize(x + 1, -1);
             if (last_[x] == t) continue;
             last_[x] = t;
-            seen_.push_back({x, static_cast<int32_t>(t), slots_[t]++});
+            occurrences_.push_back({x, static_cast<int32_t>(t), slots_[t]++});
         }
     }
 
     // Sorts what was seen by 4-gram: those of x are posted_[starts_[x]] to posted_[starts_[x+1]].
     void post() {
         starts_.assign(grams_.count() + 2, 0);
-        for (const Seen& one : seen_) ++starts_[one.gram + 1];
+        for (const Seen& occurrence : occurrences_) ++starts_[occurrence.gram + 1];
         for (size_t x = 1; x < starts_.size(); ++x) starts_[x] += starts_[x - 1];
-        posted_.resize(seen_.size());
+        posted_.resize(occurrences_.size());
         std::vector<int64_t> next(starts_);
-        for (const Seen& one : seen_) posted_[next[one.gram]++] = one;
+        for (const Seen& occurrence : occurrences_) posted_[next[occurrence.gram]++] = occurrence;
     }
 
     void find(const int32_t* response, int64_t length) {
         for (auto& hits : hits_) hits.clear();
         if (length < gram_length) return;
-        known_.resize(length - 1);
+        pair_numbers_.resize(length - 1);
         for (int64_t i = 0; i + 1 < length; ++i)
-            known_[i] = pairs_.find(both(response[i], response[i + 1]));
+            pair_numbers_[i] = pairs_.find(both(response[i], response[i + 1]));
         for (int64_t i = 0; i + gram_length <= length; ++i) {
-            if (!known_[i] || !known_[i + 2]) continue;
-            const int32_t x = grams_.find(both(known_[i], known_[i + 2]));
+            if (!pair_numbers_[i] || !pair_numbers_[i + 2]) continue;
+            const int32_t x = grams_.find(both(pair_numbers_[i], pair_numbers_[i + 2]));
             if (!x) continue;
             for (int64_t k = starts_[x]; k < starts_[x + 1]; ++k)
                 hits_[posted_[k].text].push_back({i, posted_[k].slot});
@@ -111,9 +111,9 @@ class NuggetCharacters {
     std::vector<std::vector<Hit>> hits_;
     Numbering pairs_, grams_;
     std::vector<int64_t> last_;  // the text that had a 4-gram last
-    std::vector<Seen> seen_, posted_;
+    std::vector<Seen> occurrences_, posted_;
     std::vector<int64_t> starts_;
-    std::vector<int32_t> known_, inside_;
+    std::vector<int32_t> pair_numbers_, inside_;
     std::vector<uint8_t> ever_;
 };
 

@@ -89,18 +89,18 @@ class NuggetIndex {
         value_[x] = weight;
         nuggets_[x] += last_nugget_[x] != nugget;
         last_nugget_[x] = nugget;
-        if (last_text_[x] != text) seen_.push_back({x, text});
+        if (last_text_[x] != text) occurrences_.push_back({x, text});
         last_text_[x] = text;
     }
 
     // Sorts what was seen by n-gram: the texts of x are texts_[starts_[x]] to texts_[starts_[x+1]].
     void post(int64_t texts) {
         starts_.assign(grams_.count() + 2, 0);
-        for (const auto& [x, text] : seen_) ++starts_[x + 1];
+        for (const auto& [x, text] : occurrences_) ++starts_[x + 1];
         for (size_t x = 1; x < starts_.size(); ++x) starts_[x] += starts_[x - 1];
-        texts_.resize(seen_.size());
+        texts_.resize(occurrences_.size());
         std::vector<int64_t> next(starts_);
-        for (const auto& [x, text] : seen_) texts_[next[x]++] = text;
+        for (const auto& [x, text] : occurrences_) texts_[next[x]++] = text;
         value_.resize(grams_.count() + 1, 0.0);
         used_.assign(grams_.count() + 1, 0);
         sums_.resize(texts);
@@ -140,7 +140,7 @@ class NuggetIndex {
     std::vector<double> value_;     // W I of each n-gram
     std::vector<int32_t> nuggets_;  // that have the n-gram
     std::vector<int32_t> last_nugget_, last_text_;
-    std::vector<Seen> seen_;
+    std::vector<Seen> occurrences_;
     std::vector<int64_t> starts_;
     std::vector<int32_t> texts_;
     std::vector<double> sums_, totals_;  // of each text

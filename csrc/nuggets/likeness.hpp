@@ -62,16 +62,16 @@ class NuggetLikeness {
     }
 
     // Responses x nuggets.
-    void bayes(const NuggetVerdicts& told, double* rows) const {
-        const size_t G = told.nuggets;
-        std::vector<double> squares(has_.size() * G, 0.0), logs(told.count + 1);
+    void bayes(const NuggetVerdicts& verdicts, double* rows) const {
+        const size_t G = verdicts.nuggets;
+        std::vector<double> squares(has_.size() * G, 0.0), logs(verdicts.count + 1);
         for (size_t k = 0; k < logs.size(); ++k) logs[k] = log_of(static_cast<double>(k) + 0.5);
-        const std::vector<int64_t> counts = count_words(told);
-        std::vector<int64_t> folds(told.fold, told.fold + has_.size());
+        const std::vector<int64_t> counts = count_words(verdicts);
+        std::vector<int64_t> folds(verdicts.fold, verdicts.fold + has_.size());
         std::sort(folds.begin(), folds.end());
         folds.erase(std::unique(folds.begin(), folds.end()), folds.end());
         for (const int64_t fold : folds)
-            Fold(*this, told, counts, logs, fold).add(rows, squares.data());
+            Fold(*this, verdicts, counts, logs, fold).add(rows, squares.data());
         for (size_t k = 0; k < squares.size(); ++k)
             rows[k] /= std::sqrt(std::max(squares[k], 0.0) + 1);
     }
@@ -115,18 +115,18 @@ class NuggetLikeness {
 
     // Keeps the units that two responses have.
     void post() {
-        std::vector<int32_t> kept(have_.size(), -1);
+        std::vector<int32_t> new_number(have_.size(), -1);
         size_t next = 0;
         for (size_t x = 0; x < have_.size(); ++x)
             if (have_[x] > 1) {
-                kept[x] = static_cast<int32_t>(next);
+                new_number[x] = static_cast<int32_t>(next);
                 have_[next] = have_[x];
                 word_[next++] = word_[x];
             }
         have_.resize(next);
         word_.resize(next);
         for (auto& units : has_) {
-            for (Unit& unit : units) unit.number = kept[unit.number];
+            for (Unit& unit : units) unit.number = new_number[unit.number];
             units.erase(std::remove_if(units.begin(), units.end(),
                                        [](const Unit& unit) { return unit.number < 0; }),
                         units.end());
@@ -156,18 +156,19 @@ class NuggetLikeness {
     bool tells(size_t x) const { return word_[x] && have_[x] < has_.size(); }
 
     // Units x nuggets x (carried, not carried): judged responses that have the unit.
-    std::vector<int64_t> count_words(const NuggetVerdicts& told) const {
-        std::vector<int64_t> found(have_.size() * told.nuggets * 2, 0);
-        for (size_t k = 0; k < told.count; ++k)
-            for (const Unit& unit : has_[told.rows[k]])
+    std::vector<int64_t> count_words(const NuggetVerdicts& verdicts) const {
+        std::vector<int64_t> counts(have_.size() * verdicts.nuggets * 2, 0);
+        for (size_t k = 0; k < verdicts.count; ++k)
+            for (const Unit& unit : has_[verdicts.rows[k]])
                 if (tells(unit.number))
-                    add(told, k, found.data() + unit.number * told.nuggets * 2, 1);
-        return found;
+                    add(verdicts, k, counts.data() + unit.number * verdicts.nuggets * 2, 1);
+        return counts;
     }
 
-    static void add(const NuggetVerdicts& told, size_t k, int64_t* counts, int64_t by) {
-        const double *yes = told.yes + k * told.nuggets, *judged = told.judged + k * told.nuggets;
-        for (size_t g = 0; g < told.nuggets; ++g) {
+    static void add(const NuggetVerdicts& verdicts, size_t k, int64_t* counts, int64_t by) {
+        const double *yes = verdicts.yes + k * verdicts.nuggets,
+                     *judged = verdicts.judged + k * verdicts.nuggets;
+        for (size_t g = 0; g < verdicts.nuggets; ++g) {
             counts[2 * g] += yes[g] > 0 ? by : 0;
             counts[2 * g + 1] += judged[g] > yes[g] ? by : 0;
         }
@@ -176,68 +177,79 @@ class NuggetLikeness {
     // What the judgements of other folds say of the responses of one.
     class Fold {
       public:
-        Fold(const NuggetLikeness& all, const NuggetVerdicts& told,
+        Fold(const NuggetLikeness& all, const NuggetVerdicts& verdicts,
              const std::vector<int64_t>& counts, const std::vector<double>& logs, int64_t fold)
-            : all_(all), told_(told), counts_(counts), logs_(logs), fold_(fold),
-              which_(all.responses(), -1), others_(2 * told.nuggets, 0), mine_(others_),
-              rest_(2 * told.nuggets, 0.0), more_(rest_), shift_(told.nuggets) {
-            for (size_t k = 0; k < told.count; ++k) {
-                which_[told.rows[k]] = static_cast<int64_t>(k);
-                if (told.fold[told.rows[k]] != fold)
-                    NuggetLikeness::add(told, k, others_.data(), 1);
+            : all_(all),
+              verdicts_(verdicts),
+              counts_(counts),
+              logs_(logs),
+              fold_(fold),
+              judged_index_(all.responses(), -1),
+              nugget_counts_(2 * verdicts.nuggets, 0),
+              word_counts_(nugget_counts_),
+              absent_sums_(2 * verdicts.nuggets, 0.0),
+              present_extra_(absent_sums_),
+              shift_(verdicts.nuggets) {
+            for (size_t k = 0; k < verdicts.count; ++k) {
+                judged_index_[verdicts.rows[k]] = static_cast<int64_t>(k);
+                if (verdicts.fold[verdicts.rows[k]] != fold)
+                    NuggetLikeness::add(verdicts, k, nugget_counts_.data(), 1);
             }
-            for (size_t g = 0; g < told.nuggets; ++g)
-                shift_[g] = log_of(static_cast<double>(others_[2 * g + 1] + 1)) -
-                            log_of(static_cast<double>(others_[2 * g] + 1));
+            for (size_t g = 0; g < verdicts.nuggets; ++g)
+                shift_[g] = log_of(static_cast<double>(nugget_counts_[2 * g + 1] + 1)) -
+                            log_of(static_cast<double>(nugget_counts_[2 * g] + 1));
         }
 
         void add(double* sums, double* squares) {
             for (size_t x = 0; x < all_.have_.size(); ++x)
                 if (all_.tells(x)) weigh(x, sums, squares);
-            const size_t G = told_.nuggets;
+            const size_t G = verdicts_.nuggets;
             for (size_t i = 0; i < all_.responses(); ++i)
-                for (size_t g = 0; told_.fold[i] == fold_ && g < G; ++g) {
-                    sums[i * G + g] += rest_[2 * g];
-                    squares[i * G + g] += rest_[2 * g + 1];
+                for (size_t g = 0; verdicts_.fold[i] == fold_ && g < G; ++g) {
+                    sums[i * G + g] += absent_sums_[2 * g];
+                    squares[i * G + g] += absent_sums_[2 * g + 1];
                 }
         }
 
       private:
         void weigh(size_t x, double* sums, double* squares) {
-            const size_t G = told_.nuggets;
-            std::copy_n(counts_.data() + x * G * 2, G * 2, mine_.begin());
+            const size_t G = verdicts_.nuggets;
+            std::copy_n(counts_.data() + x * G * 2, G * 2, word_counts_.begin());
             have_.clear();
             for (size_t k = all_.starts_[x]; k < all_.starts_[x + 1]; ++k) {
                 const size_t i = all_.posted_[k].response;
-                if (told_.fold[i] != fold_) continue;
+                if (verdicts_.fold[i] != fold_) continue;
                 have_.push_back(i);
-                if (which_[i] >= 0) NuggetLikeness::add(told_, which_[i], mine_.data(), -1);
+                if (judged_index_[i] >= 0)
+                    NuggetLikeness::add(verdicts_, judged_index_[i], word_counts_.data(), -1);
             }
             for (size_t g = 0; g < G; ++g) {
-                const int64_t y = mine_[2 * g], z = mine_[2 * g + 1];
+                const int64_t y = word_counts_[2 * g], z = word_counts_[2 * g + 1];
                 const double a = logs_[y] - logs_[z] + shift_[g];
-                const double b =
-                    logs_[others_[2 * g] - y] - logs_[others_[2 * g + 1] - z] + shift_[g];
-                rest_[2 * g] += b;
-                rest_[2 * g + 1] += b * b;
-                more_[2 * g] = a - b;
-                more_[2 * g + 1] = a * a - b * b;
+                const double b = logs_[nugget_counts_[2 * g] - y] -
+                                 logs_[nugget_counts_[2 * g + 1] - z] + shift_[g];
+                absent_sums_[2 * g] += b;
+                absent_sums_[2 * g + 1] += b * b;
+                present_extra_[2 * g] = a - b;
+                present_extra_[2 * g + 1] = a * a - b * b;
             }
             for (const size_t i : have_)
                 for (size_t g = 0; g < G; ++g) {
-                    sums[i * G + g] += more_[2 * g];
-                    squares[i * G + g] += more_[2 * g + 1];
+                    sums[i * G + g] += present_extra_[2 * g];
+                    squares[i * G + g] += present_extra_[2 * g + 1];
                 }
         }
 
         const NuggetLikeness& all_;
-        const NuggetVerdicts& told_;
+        const NuggetVerdicts& verdicts_;
         const std::vector<int64_t>& counts_;
         const std::vector<double>& logs_;
         const int64_t fold_;
-        std::vector<int64_t> which_;         // of each response: its place among the judged, or -1
-        std::vector<int64_t> others_, mine_;  // Y and Z of each nugget; y and z of a word
-        std::vector<double> rest_, more_;    // sums of b and its square; a - b and a^2 - b^2
+        std::vector<int64_t> judged_index_;  // of each response: its place among the judged, or -1
+        std::vector<int64_t> nugget_counts_,
+            word_counts_;  // Y and Z of each nugget; y and z of a word
+        std::vector<double> absent_sums_,
+            present_extra_;                  // sums of b and its square; a - b and a^2 - b^2
         std::vector<double> shift_;          // log((Z + 1) / (Y + 1))
         std::vector<size_t> have_;           // responses of the fold that have a word
     };

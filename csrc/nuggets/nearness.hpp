@@ -41,7 +41,7 @@ class NuggetNearness {
             for (int64_t s = bounds[i]; s < bounds[i + 1]; ++s) read(sentences, s, i);
         keep(most);
         relate(relevance, static_cast<size_t>(bounds[responses]));
-        own(texts, nuggets);
+        add_nugget_texts(texts, nuggets);
         lengths();
     }
 
@@ -90,9 +90,9 @@ class NuggetNearness {
     // Up to three tokens of 21 bits fill a key. Characters have no more; others, where a unit has
     // several, are refused by `check`. A token that stands alone may have all of its 32 bits.
     uint64_t key(const int32_t* ids) const {
-        uint64_t found = 0;
-        for (int k = 0; k < order_; ++k) found = found << id_bits | static_cast<uint32_t>(ids[k]);
-        return found;
+        uint64_t packed = 0;
+        for (int k = 0; k < order_; ++k) packed = packed << id_bits | static_cast<uint32_t>(ids[k]);
+        return packed;
     }
 
     void check(const int32_t* ids, int64_t count) const {
@@ -107,8 +107,8 @@ class NuggetNearness {
         check(sentences.begin(s), sentences.length(s));
         for (int64_t at = 0; at + order_ <= sentences.length(s); ++at) {
             const int32_t u = numbers_.add(key(sentences.begin(s) + at)) - 1;
-            if (static_cast<size_t>(u) == seen_.size()) seen_.emplace_back();
-            Seen& unit = seen_[u];
+            if (static_cast<size_t>(u) == units_seen_.size()) units_seen_.emplace_back();
+            Seen& unit = units_seen_[u];
             if (unit.sentence == s) continue;
             unit.sentence = s;
             inside_.push_back(u);
@@ -123,35 +123,36 @@ class NuggetNearness {
     // New numbers for the units that tell responses apart; -1 for the others.
     void keep(int64_t most) {
         const auto n = static_cast<double>(has_.size());
-        kept_.assign(seen_.size(), -1);
+        new_number_.assign(units_seen_.size(), -1);
         int32_t next = 0;
-        for (size_t u = 0; u < seen_.size(); ++u)
-            if (seen_[u].responses > 1 && seen_[u].responses <= most) {
-                kept_[u] = next++;
+        for (size_t u = 0; u < units_seen_.size(); ++u)
+            if (units_seen_[u].responses > 1 && units_seen_[u].responses <= most) {
+                new_number_[u] = next++;
                 idf_.push_back(
-                    log_of((n + 1) / (static_cast<double>(seen_[u].responses) + 0.5)));
+                    log_of((n + 1) / (static_cast<double>(units_seen_[u].responses) + 0.5)));
             }
         weights_.assign(idf_.size() * wide_, 0.0);
         for (auto& units : has_) {
-            for (int32_t& u : units) u = kept_[u];
+            for (int32_t& u : units) u = new_number_[u];
             units.erase(std::remove(units.begin(), units.end(), -1), units.end());
         }
     }
 
     // What a unit weighs for the sentences that it stands in.
     void relate(const double* relevance, size_t sentences) {
-        std::vector<double> mean(wide_, 0.0), mine(wide_, 0.0), have(idf_.size(), 0.0);
+        std::vector<double> mean(wide_, 0.0), sentence_relevance(wide_, 0.0),
+            have(idf_.size(), 0.0);
         for (size_t s = 0; s < sentences; ++s, relevance += count_) {
-            std::copy_n(relevance, count_, mine.begin());
-            add(mean.data(), mine.data());
+            std::copy_n(relevance, count_, sentence_relevance.begin());
+            add(mean.data(), sentence_relevance.data());
             for (size_t k = cells_[s]; k < cells_[s + 1]; ++k) {
-                const int32_t u = kept_[inside_[k]];
+                const int32_t u = new_number_[inside_[k]];
                 if (u < 0) continue;
                 ++have[u];
-                add(weight(u), mine.data());
+                add(weight(u), sentence_relevance.data());
             }
         }
-        for (double& one : mean) one /= static_cast<double>(std::max<size_t>(sentences, 1));
+        for (double& value : mean) value /= static_cast<double>(std::max<size_t>(sentences, 1));
         for (size_t u = 0; u < idf_.size(); ++u)
             for (size_t g = 0; g < count_; ++g) {
                 double& sum = weight(u)[g];
@@ -162,14 +163,14 @@ class NuggetNearness {
     }
 
     // And for standing in a text of the nugget.
-    void own(const Ragged& texts, const int64_t* nuggets) {
+    void add_nugget_texts(const Ragged& texts, const int64_t* nuggets) {
         std::vector<int64_t> last(idf_.size(), -1);
         for (size_t g = 0; g < count_; ++g)
             for (int64_t t = nuggets[g]; t < nuggets[g + 1]; ++t) {
                 check(texts.begin(t), texts.length(t));
                 for (int64_t at = 0; at + order_ <= texts.length(t); ++at) {
                     const int32_t number = numbers_.find(key(texts.begin(t) + at));
-                    const int32_t u = number ? kept_[number - 1] : -1;
+                    const int32_t u = number ? new_number_[number - 1] : -1;
                     if (u < 0 || last[u] == static_cast<int64_t>(g)) continue;
                     last[u] = static_cast<int64_t>(g);
                     weight(u)[g] += 6 * idf_[u];
@@ -200,14 +201,14 @@ class NuggetNearness {
 
     template <size_t N>
     void shared_block(const Flags& flags, size_t i, size_t j, size_t first, double* sums) const {
-        double found[N] = {};
+        double lane_sums[N] = {};
         const uint64_t *a = flags.row(i), *b = flags.row(j);
         for (size_t w = 0; w < flags.wide; ++w)
             for (uint64_t both = a[w] & b[w]; both; both &= both - 1) {
-                const double* const mine = weight(w * 64 + lowest(both)) + first;
-                for (size_t g = 0; g < N; ++g) found[g] += mine[g];
+                const double* const unit_weights = weight(w * 64 + lowest(both)) + first;
+                for (size_t g = 0; g < N; ++g) lane_sums[g] += unit_weights[g];
             }
-        std::copy_n(found, N, sums + first);
+        std::copy_n(lane_sums, N, sums + first);
     }
 
     // Responses x nuggets: the root of the sum of weights.
@@ -215,18 +216,19 @@ class NuggetNearness {
         norms_.assign(has_.size() * wide_, 0.0);
         for (size_t i = 0; i < has_.size(); ++i)
             for (const int32_t u : has_[i]) add(norms_.data() + i * wide_, weight(u));
-        for (double& one : norms_) one = std::sqrt(one);
+        for (double& norm_value : norms_) norm_value = std::sqrt(norm_value);
     }
 
     // v(u, g): units x nuggets.
     std::vector<double> spread(const double* a, size_t first) const {
-        std::vector<double> found(weights_.size(), 0.0), mine(wide_);
+        std::vector<double> spread_values(weights_.size(), 0.0), scaled(wide_);
         for (size_t j = 0; j < first; ++j, a += count_) {
-            for (size_t g = 0; g < count_; ++g) mine[g] = norm(j)[g] > 0 ? a[g] / norm(j)[g] : 0.0;
-            for (const int32_t u : has_[j]) add(found.data() + u * wide_, mine.data());
+            for (size_t g = 0; g < count_; ++g)
+                scaled[g] = norm(j)[g] > 0 ? a[g] / norm(j)[g] : 0.0;
+            for (const int32_t u : has_[j]) add(spread_values.data() + u * wide_, scaled.data());
         }
-        for (size_t k = 0; k < found.size(); ++k) found[k] *= weights_[k];
-        return found;
+        for (size_t k = 0; k < spread_values.size(); ++k) spread_values[k] *= weights_[k];
+        return spread_values;
     }
 
     // Four at a time: what is beyond the last nugget is 0.
@@ -243,11 +245,11 @@ class NuggetNearness {
     const size_t count_;  // nuggets
     const size_t wide_;   // and what their rows take
     Numbering numbers_;
-    std::vector<Seen> seen_;
+    std::vector<Seen> units_seen_;
     std::vector<std::vector<int32_t>> has_;  // the units of each response
     std::vector<int32_t> inside_;            // those of each sentence, from cells_[s] on
     std::vector<size_t> cells_;
-    std::vector<int32_t> kept_;
+    std::vector<int32_t> new_number_;
     std::vector<double> idf_;
     std::vector<double> weights_;  // units x nuggets
     std::vector<double> norms_;    // responses x nuggets

@@ -46,18 +46,19 @@ class TaughtNuggets {
         value_.push_back(0.0);
         for (int64_t g = 0; g < count; ++g)
             for (int64_t t = nuggets[g]; t < nuggets[g + 1]; ++t) {
-                const std::vector<int64_t> mine{g};
-                add(described.begin(t), described.length(t), mine, -1, weights);
+                const std::vector<int64_t> carried_nuggets{g};
+                add(described.begin(t), described.length(t), carried_nuggets, -1, weights);
             }
         described_ = texts_.size();
         // Responses that neither describe nor inform are no texts: I(x) counts descriptions alone.
         const bool taught = rules.describe || rules.inform;
         for (int64_t i = 0; taught && i < end - start; ++i, carried += count) {
-            std::vector<int64_t> mine;
+            std::vector<int64_t> carried_nuggets;
             for (int64_t g = 0; g < count; ++g)
-                if (carried[g]) mine.push_back(g);
-            if (!mine.empty())
-                add(responses.begin(start + i), responses.length(start + i), mine, i, weights);
+                if (carried[g]) carried_nuggets.push_back(g);
+            if (!carried_nuggets.empty())
+                add(responses.begin(start + i), responses.length(start + i), carried_nuggets, i,
+                    weights);
         }
         describing_ = rules.describe ? texts_.size() : described_;
         post();
@@ -126,20 +127,20 @@ class TaughtNuggets {
     void post() {
         const size_t grams = value_.size();
         std::vector<int64_t> last(grams, -1);
-        std::vector<int32_t> seen, whose;
+        std::vector<int32_t> units, whose;
         starts_.assign(grams + 1, 0);
         for (size_t t = 0; t < texts_.size(); ++t)
             for (const int32_t x : texts_[t].grams)
                 if (last[x] != static_cast<int64_t>(t)) {
                     last[x] = static_cast<int64_t>(t);
-                    seen.push_back(x);
+                    units.push_back(x);
                     whose.push_back(static_cast<int32_t>(t));
                     ++starts_[x + 1];
                 }
         for (size_t x = 1; x < starts_.size(); ++x) starts_[x] += starts_[x - 1];
-        posted_.resize(seen.size());
+        posted_.resize(units.size());
         std::vector<int64_t> next(starts_);
-        for (size_t k = 0; k < seen.size(); ++k) posted_[next[seen[k]]++] = whose[k];
+        for (size_t k = 0; k < units.size(); ++k) posted_[next[units[k]]++] = whose[k];
         used_.assign(grams, 0);
         sums_.resize(describing_);
         totals_.resize(describing_);
@@ -151,7 +152,7 @@ class TaughtNuggets {
 
     // Every n-gram of a response that stands in a text.
     void read(const int32_t* words, int64_t length) {
-        std::vector<int32_t> found;
+        std::vector<int32_t> units;
         ++stamp_;
         for (int64_t i = 0; i < length; ++i) {
             int32_t x = 0;
@@ -160,10 +161,10 @@ class TaughtNuggets {
                 if (!x) break;
                 if (rules_.once && used_[x] == stamp_) continue;
                 used_[x] = stamp_;
-                found.push_back(x);
+                units.push_back(x);
             }
         }
-        hits_.push_back(std::move(found));
+        hits_.push_back(std::move(units));
     }
 
     // W(x) I(x) without a fold's texts; no fold is below 0.
@@ -189,11 +190,11 @@ class TaughtNuggets {
 
     // The nuggets that no response outside the fold carries.
     std::vector<uint64_t> unheard(int64_t fold) const {
-        std::vector<uint64_t> found(wide_, ~uint64_t{0});
+        std::vector<uint64_t> mask(wide_, ~uint64_t{0});
         for (size_t t = described_; t < texts_.size(); ++t)
             if (outside(texts_[t], fold))
-                for (size_t m = 0; m < wide_; ++m) found[m] &= ~masks_[t * wide_ + m];
-        return found;
+                for (size_t m = 0; m < wide_; ++m) mask[m] &= ~masks_[t * wide_ + m];
+        return mask;
     }
 
     void begin(int64_t without) {
@@ -202,17 +203,17 @@ class TaughtNuggets {
         unheard_ = whole_unheard_ = unheard(-1);
         recount(-1, base_unheard_);
         changed_.clear();
-        whole_ = value_;
+        all_values_ = value_;
     }
 
     void leave_out(int64_t fold) {
         unheard_ = unheard(fold);
         recount(fold, whole_unheard_);
-        for (size_t t = 0; rules_.share && t < describing_; ++t) totals_[t] = own(texts_[t]);
+        for (size_t t = 0; rules_.share && t < describing_; ++t) totals_[t] = own_total(texts_[t]);
     }
 
     void put_back() {
-        for (const int32_t x : changed_) value_[x] = whole_[x];
+        for (const int32_t x : changed_) value_[x] = all_values_[x];
         changed_.clear();
     }
 
@@ -238,7 +239,7 @@ class TaughtNuggets {
     }
 
     // What a text would score itself.
-    double own(const Text& text) {
+    double own_total(const Text& text) {
         double sum = 0;
         ++stamp_;
         for (const int32_t x : text.grams) {
@@ -276,7 +277,7 @@ class TaughtNuggets {
     std::vector<uint64_t> masks_;  // of each text: the nuggets that it describes
     Numbering grams_;
     // Of each n-gram W I now, without the fold for all, with all folds; and W.
-    std::vector<double> value_, whole_, base_, weight_;
+    std::vector<double> value_, all_values_, base_, weight_;
     std::vector<int64_t> starts_;
     std::vector<int32_t> posted_;
     std::vector<double> sums_, totals_;  // of each text

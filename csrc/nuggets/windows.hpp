@@ -89,22 +89,22 @@ class NuggetWindows {
         text.totals.assign(kinds_, 0.0);
         text.again.assign(text.length, -1);
         for (int64_t i = 0; i < text.length; ++i) {
-            int64_t same = i - 1;
-            while (same >= 0 && text.ids[same] != text.ids[i]) --same;
-            if (same >= 0) {
-                text.again[same] = i;
+            int64_t previous = i - 1;
+            while (previous >= 0 && text.ids[previous] != text.ids[i]) --previous;
+            if (previous >= 0) {
+                text.again[previous] = i;
                 continue;
             }
-            const double* const mine = weights + (texts.offsets[t] + i) * kinds_;
-            text.weights.insert(text.weights.end(), mine, mine + kinds_);
+            const double* const word_weights = weights + (texts.offsets[t] + i) * kinds_;
+            text.weights.insert(text.weights.end(), word_weights, word_weights + kinds_);
             for (size_t k = 0; k < kinds_; ++k) {
-                text.totals[k] += mine[k];
-                text.below = text.below || mine[k] < 0;
+                text.totals[k] += word_weights[k];
+                text.below = text.below || word_weights[k] < 0;
             }
-            text.heaviest = std::max(text.heaviest, mine[0]);
+            text.heaviest = std::max(text.heaviest, word_weights[0]);
             const int32_t word = words_.add(static_cast<uint32_t>(text.ids[i]));
             const auto number = static_cast<int32_t>(t - first_);
-            seen_.push_back({word, number, static_cast<int32_t>(text.slots)});
+            occurrences_.push_back({word, number, static_cast<int32_t>(text.slots)});
             text.place.push_back(i);
             ++text.slots;
         }
@@ -113,11 +113,11 @@ class NuggetWindows {
 
     void post() {
         starts_.assign(words_.count() + 2, 0);
-        for (const Seen& one : seen_) ++starts_[one.word + 1];
+        for (const Seen& occurrence : occurrences_) ++starts_[occurrence.word + 1];
         for (size_t x = 1; x < starts_.size(); ++x) starts_[x] += starts_[x - 1];
-        posted_.resize(seen_.size());
+        posted_.resize(occurrences_.size());
         std::vector<int64_t> next(starts_);
-        for (const Seen& one : seen_) posted_[next[one.word]++] = one;
+        for (const Seen& occurrence : occurrences_) posted_[next[occurrence.word]++] = occurrence;
     }
 
     void find(const int32_t* response, int64_t length) {
@@ -229,7 +229,7 @@ class NuggetWindows {
     const size_t sizes_;
     Numbering words_;
     std::vector<Text> texts_;
-    std::vector<Seen> seen_, posted_;
+    std::vector<Seen> occurrences_, posted_;
     std::vector<int64_t> starts_;
     std::vector<std::vector<Hit>> hits_;  // of each text, in the order of the response
     std::vector<int32_t> inside_;         // how often each slot is in the window

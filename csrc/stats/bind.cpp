@@ -62,9 +62,9 @@ Array<double> py_average_ranks(Table rows) {
 }
 
 void append(const PairCounts& c, std::vector<int64_t>& counts) {
-    for (const int64_t one : {c.concordant, c.discordant, c.human_ties, c.metric_ties, c.both_ties,
-                              c.human_values, c.metric_values})
-        counts.push_back(one);
+    for (const int64_t count : {c.concordant, c.discordant, c.human_ties, c.metric_ties,
+                                c.both_ties, c.human_values, c.metric_values})
+        counts.push_back(count);
 }
 
 // Of each row: concordant, discordant, tied in human only, in metric only, in both; and the numbers
@@ -115,12 +115,11 @@ Array<int64_t> drawn_pair_counts(Numbers human, Numbers metric, Times times) {
         for (size_t first = 0; first < count; first += kLanes) {
             size_t column = 0;
             pairs
-                .draw(points, [&](int64_t at, Lanes<uint32_t>& lanes) {
-                    lanes = often.of(first / kLanes, at);
-                })
-                .columns([&](const auto* own) {
+                .draw(points, [&](int64_t at,
+                                  Lanes<uint32_t>& lanes) { lanes = often.of(first / kLanes, at); })
+                .columns([&](const auto* lane_counts) {
                     for (size_t i = first; column < 7 && i < std::min(count, first + kLanes); ++i)
-                        counts[i * 7 + column] = static_cast<int64_t>(own[i - first]);
+                        counts[i * 7 + column] = static_cast<int64_t>(lane_counts[i - first]);
                     ++column;
                 });
         }
@@ -158,7 +157,7 @@ nb::tuple calibrate_ties(Numbers human, Numbers metric, Offsets offsets, Offsets
     if (copies.shape(0) != groups) throw nb::value_error("copies and groups differ in number");
     for (size_t g = 0; g < groups; ++g)
         if (copies(g) < 0) throw nb::value_error("there is a negative number of copies");
-    Calibrated found;
+    Calibrated calibrated;
     Poll poll{std::move(check)};
     {
         nb::gil_scoped_release release;
@@ -166,9 +165,10 @@ nb::tuple calibrate_ties(Numbers human, Numbers metric, Offsets offsets, Offsets
         for (size_t g = 0; g < groups; ++g)
             ties.group(human.data() + offsets(g), metric.data() + offsets(g),
                        offsets(g + 1) - offsets(g), copies(g));
-        found = ties.best(poll);
+        calibrated = ties.best(poll);
     }
-    return nb::make_tuple(found.epsilon, found.accuracy, found.groups, found.pairs);
+    return nb::make_tuple(calibrated.epsilon, calibrated.accuracy, calibrated.groups,
+                          calibrated.pairs);
 }
 
 // Groups x 2: pairs that only the first metric gets right, and only the second.
@@ -181,7 +181,7 @@ Array<int64_t> right_pairs(Numbers human, Numbers first, Numbers second, Offsets
         if (offsets(g) < 0 || offsets(g) > offsets(g + 1) ||
             offsets(g + 1) > static_cast<int64_t>(human.shape(0)))
             throw nb::value_error("the groups are not in order");
-    std::vector<int64_t> found;
+    std::vector<int64_t> pair_counts;
     Poll poll{std::move(check)};
     {
         nb::gil_scoped_release release;
@@ -196,11 +196,11 @@ Array<int64_t> right_pairs(Numbers human, Numbers first, Numbers second, Offsets
                 poll();
                 pairs = 0;
             }
-            found.push_back(right.first_only);
-            found.push_back(right.second_only);
+            pair_counts.push_back(right.first_only);
+            pair_counts.push_back(right.second_only);
         }
     }
-    return give(std::move(found), {groups, 2});
+    return give(std::move(pair_counts), {groups, 2});
 }
 
 // Systems x systems: the trials in which one system is ahead of another by at least the real
@@ -209,12 +209,12 @@ Array<int64_t> reached(Table sums, Table real) {
     const size_t systems = sums.shape(0);
     if (real.shape(0) != systems || real.shape(1) != systems)
         throw nb::value_error("sums and real differences differ in number");
-    std::vector<int64_t> found(systems * systems);
+    std::vector<int64_t> reached_counts(systems * systems);
     {
         nb::gil_scoped_release release;
-        count_reached(sums.data(), systems, sums.shape(1), real.data(), found.data());
+        count_reached(sums.data(), systems, sums.shape(1), real.data(), reached_counts.data());
     }
-    return give(std::move(found), {systems, systems});
+    return give(std::move(reached_counts), {systems, systems});
 }
 
 }  // namespace

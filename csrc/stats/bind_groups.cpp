@@ -66,11 +66,10 @@ struct Filled {
 };
 
 template <class Sums>
-void put(const Sums& sums, size_t lanes, size_t group, size_t first, Filled& found) {
+void put(const Sums& sums, size_t lanes, size_t group, size_t first, Filled& filled) {
     size_t column = 0;
-    sums.columns([&](const auto* counts) {
-        std::copy_n(counts, lanes, found.at(column++, group, first));
-    });
+    sums.columns(
+        [&](const auto* counts) { std::copy_n(counts, lanes, filled.at(column++, group, first)); });
 }
 
 struct Drawn {  // what both drawn statistics take
@@ -81,7 +80,7 @@ struct Drawn {  // what both drawn statistics take
 };
 
 template <class Count, class Wide>
-void count_drawn(const Drawn& of, Filled& found) {
+void count_drawn(const Drawn& of, Filled& filled) {
     const ItemTimes<Count> rows(of.row_times.data(), of.draws(), of.row_times.shape(1));
     const ItemTimes<Count> columns(of.column_times.data(), of.draws(), of.column_times.shape(1));
     PairLanes<Count, Wide> pairs;
@@ -91,7 +90,7 @@ void count_drawn(const Drawn& of, Filled& found) {
         for (size_t d = 0; d < of.draws(); d += kLanes) {
             const DrawnTimes<Count> times{rows, columns, of.cells.rows + first,
                                           of.cells.columns + first, d / kLanes};
-            put(pairs.draw(points, times), std::min(kLanes, of.draws() - d), g, d, found);
+            put(pairs.draw(points, times), std::min(kLanes, of.draws() - d), g, d, filled);
         }
     }
 }
@@ -121,24 +120,24 @@ Array<double> drawn_group_pairs(Numbers human, Numbers metric, Offsets rows, Off
     constexpr uint64_t most = std::numeric_limits<uint32_t>::max();
     if (by_rows && by_columns > most / by_rows) throw nb::value_error("a draw is too large");
     const uint64_t points = by_rows * by_columns;
-    Filled found(kCounts, of.cells.groups, of.draws());
+    Filled filled(kCounts, of.cells.groups, of.draws());
     {
         nb::gil_scoped_release release;
         if (points <= kFew)
-            count_drawn<uint16_t, uint16_t>(of, found);
+            count_drawn<uint16_t, uint16_t>(of, filled);
         else if (points <= std::numeric_limits<uint16_t>::max())
-            count_drawn<uint16_t, uint32_t>(of, found);
+            count_drawn<uint16_t, uint32_t>(of, filled);
         else
-            count_drawn<uint32_t, uint64_t>(of, found);
+            count_drawn<uint32_t, uint64_t>(of, filled);
     }
-    return found.values.give({kCounts, of.cells.groups, of.draws()});
+    return filled.values.give({kCounts, of.cells.groups, of.draws()});
 }
 
 Array<double> drawn_group_pearson(Numbers human, Numbers metric, Offsets rows, Offsets columns,
                                   Offsets offsets, Times row_times, Times column_times) {
     const Drawn of = checked(human, metric, rows, columns, offsets, row_times, column_times);
     most_drawn(row_times), most_drawn(column_times);
-    Filled found(1, of.cells.groups, of.draws());
+    Filled filled(1, of.cells.groups, of.draws());
     {
         nb::gil_scoped_release release;
         const ItemTimes<double> by_row(row_times.data(), of.draws(), row_times.shape(1));
@@ -151,10 +150,10 @@ Array<double> drawn_group_pearson(Numbers human, Numbers metric, Offsets rows, O
                                                of.cells.columns + first, d / kLanes};
                 drawn_pearson_lanes(of.human + first, of.metric + first, of.cells.size(g), times,
                                     r);
-                std::copy_n(r.at, std::min(kLanes, of.draws() - d), found.at(0, g, d));
+                std::copy_n(r.at, std::min(kLanes, of.draws() - d), filled.at(0, g, d));
             }
     }
-    return found.values.give({of.cells.groups, of.draws()});
+    return filled.values.give({of.cells.groups, of.draws()});
 }
 
 // ----------------------------------------------------------------------------------- exchanges
@@ -177,7 +176,7 @@ Exchanged checked(const Numbers& human, const Numbers& first, const Numbers& sec
 }
 
 template <class Count, class Wide>
-void count_exchanged(const Exchanged& of, const Words& words, Filled& found) {
+void count_exchanged(const Exchanged& of, const Words& words, Filled& filled) {
     const size_t trials = words.shape(1);
     const CellBits bits(words.data(), words.shape(0), trials);
     const ByteLanes<Count> spread;
@@ -194,8 +193,8 @@ void count_exchanged(const Exchanged& of, const Words& words, Filled& found) {
             pairs.exchange(points, ExchangedTimes<Count>{spread, bits, of.bits + begin, n,
                                                          t / kLanes});
             const size_t lanes = std::min(kLanes, trials - t);
-            put(pairs.mine(), lanes, g, t, found);
-            put(pairs.others(), lanes, g, trials + t, found);
+            put(pairs.first(), lanes, g, t, filled);
+            put(pairs.second(), lanes, g, trials + t, filled);
         }
     }
 }
@@ -204,31 +203,31 @@ void count_exchanged(const Exchanged& of, const Words& words, Filled& found) {
 Array<double> exchanged_group_pairs(Numbers human, Numbers first, Numbers second, Offsets bits,
                                     Offsets offsets, Words words) {
     const Exchanged of = checked(human, first, second, bits, offsets, words);
-    Filled found(kCounts, of.groups, 2 * words.shape(1));
+    Filled filled(kCounts, of.groups, 2 * words.shape(1));
     int64_t most = 0;
     for (size_t g = 0; g < of.groups; ++g) most = std::max(most, of.size(g));
     {
         nb::gil_scoped_release release;
         if (most <= static_cast<int64_t>(kFew))
-            count_exchanged<uint16_t, uint16_t>(of, words, found);
+            count_exchanged<uint16_t, uint16_t>(of, words, filled);
         else if (most <= std::numeric_limits<uint16_t>::max())
-            count_exchanged<uint16_t, uint32_t>(of, words, found);
+            count_exchanged<uint16_t, uint32_t>(of, words, filled);
         else
-            count_exchanged<uint32_t, uint64_t>(of, words, found);
+            count_exchanged<uint32_t, uint64_t>(of, words, filled);
     }
-    return found.values.give({kCounts, found.groups, found.draws});
+    return filled.values.give({kCounts, filled.groups, filled.draws});
 }
 
 Array<double> exchanged_group_pearson(Numbers human, Numbers first, Numbers second, Offsets bits,
                                       Offsets offsets, Words words) {
     const Exchanged of = checked(human, first, second, bits, offsets, words);
     const size_t trials = words.shape(1);
-    Filled found(1, of.groups, 2 * trials);
+    Filled filled(1, of.groups, 2 * trials);
     {
         nb::gil_scoped_release release;
         const CellBits chosen(words.data(), words.shape(0), trials);
         const ByteLanes<double> spread;
-        Lanes<double> mine, theirs;
+        Lanes<double> first_r, second_r;
         for (size_t g = 0; g < of.groups; ++g) {
             const int64_t begin = of.offsets[g];
             ExchangedPearson group(of.human + begin, of.first + begin, of.second + begin,
@@ -236,14 +235,14 @@ Array<double> exchanged_group_pearson(Numbers human, Numbers first, Numbers seco
             for (size_t t = 0; t < trials; t += kLanes) {
                 const ExchangedTimes<double> second_there{spread, chosen, of.bits + begin, 0,
                                                           t / kLanes};
-                group.r(second_there, mine, theirs);
+                group.r(second_there, first_r, second_r);
                 const size_t lanes = std::min(kLanes, trials - t);
-                std::copy_n(mine.at, lanes, found.at(0, g, t));
-                std::copy_n(theirs.at, lanes, found.at(0, g, trials + t));
+                std::copy_n(first_r.at, lanes, filled.at(0, g, t));
+                std::copy_n(second_r.at, lanes, filled.at(0, g, trials + t));
             }
         }
     }
-    return found.values.give({found.groups, found.draws});
+    return filled.values.give({filled.groups, filled.draws});
 }
 
 }  // namespace

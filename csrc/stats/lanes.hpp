@@ -89,10 +89,10 @@ class CellBits {
     CellBits(const uint64_t* words, size_t count, size_t trials)
         : cells_(64 * count), bits_(lane_blocks(trials) * cells_) {
         for (size_t block = 0; block < lane_blocks(trials); ++block) {
-            const size_t first = block * kLanes, some = std::min(kLanes, trials - first);
+            const size_t first = block * kLanes, n_lanes = std::min(kLanes, trials - first);
             for (size_t w = 0; w < count; ++w) {
                 uint64_t* const square = &bits_[block * cells_ + 64 * w];
-                std::copy_n(words + w * trials + first, some, square);
+                std::copy_n(words + w * trials + first, n_lanes, square);
                 transpose_bits(square);
             }
         }

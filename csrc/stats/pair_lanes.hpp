@@ -52,21 +52,22 @@ struct SortedPoints {
 
     // Points below in both scores, on the way up; points above in both, on the way down.
     void count_partners() {
-        RankCounter seen;
-        seen.reset(static_cast<int64_t>(ranks));
+        RankCounter ranks_so_far;
+        ranks_so_far.reset(static_cast<int64_t>(ranks));
         for (size_t i = 0, j; i < points.size(); i = j) {
             j = end_of_tie(i);
-            for (size_t k = i; k < j; ++k) points[k].partners = seen.up_to(points[k].human - 1);
-            for (size_t k = i; k < j; ++k) seen.add(points[k].human);
+            for (size_t k = i; k < j; ++k)
+                points[k].partners = ranks_so_far.up_to(points[k].human - 1);
+            for (size_t k = i; k < j; ++k) ranks_so_far.add(points[k].human);
         }
         for (const Point& point : points) concordant += point.partners;
-        seen.reset(static_cast<int64_t>(ranks));
+        ranks_so_far.reset(static_cast<int64_t>(ranks));
         for (size_t j = points.size(), i; j; j = i) {
             for (i = j - 1; i && points[i - 1].metric == points[i].metric;) --i;
             const auto above = static_cast<int64_t>(points.size() - j);
             for (size_t k = i; k < j; ++k)
-                points[k].partners += above - seen.up_to(points[k].human);
-            for (size_t k = i; k < j; ++k) seen.add(points[k].human);
+                points[k].partners += above - ranks_so_far.up_to(points[k].human);
+            for (size_t k = i; k < j; ++k) ranks_so_far.add(points[k].human);
         }
     }
 };
@@ -116,30 +117,30 @@ class PairLanes {
     template <class Times>
     const PairSums<Count, Wide>& draw(const SortedPoints& of, const Times& times) {
         start(of);
-        Lanes<Count> one;
+        Lanes<Count> tied_times;
         for (size_t i = 0, j; i < of.points.size(); i = j) {
             j = of.end_of_tie(i);
             Lanes<Count> all;
             for (size_t k = i, end; k < j; k = end) {
                 end = of.end_of_same(k, j);
-                Lanes<Count>& same = held_[k - i];
-                times(of.points[k].at, same);
-                add_copies(same);
+                Lanes<Count>& equal_times = held_[k - i];
+                times(of.points[k].at, equal_times);
+                add_copies(equal_times);
                 for (size_t m = k + 1; m < end; ++m) {
-                    times(of.points[m].at, one);
-                    add_copies(one);
-                    add_products(mine_.both_ties, same, one);
-                    same += one;
+                    times(of.points[m].at, tied_times);
+                    add_copies(tied_times);
+                    add_products(first_.both_ties, equal_times, tied_times);
+                    equal_times += tied_times;
                 }
-                add_below(of.points[k].human, same);
-                add_tie(mine_, same, all, k > i);
+                add_below(of.points[k].human, equal_times);
+                add_tie(first_, equal_times, all, k > i);
             }
-            add_values(mine_, all);
+            add_values(first_, all);
             hold(of, i, j);
         }
         sum_up();
-        mine_.human_ties -= mine_.copies;
-        return mine_;
+        first_.human_ties -= first_.copies;
+        return first_;
     }
 
     // Of exchanges, in which each point is there for one metric or for the other, the counts of
@@ -150,45 +151,44 @@ class PairLanes {
     void exchange(const SortedPoints& of, const Times& times) {
         start(of);
         Lanes<Wide> partners;
-        Lanes<Count> one;
+        Lanes<Count> tied_times;
         for (size_t i = 0, j; i < of.points.size(); i = j) {
             j = of.end_of_tie(i);
             Lanes<Count> all, all_others;
             for (size_t k = i, end; k < j; k = end) {
                 end = of.end_of_same(k, j);
-                Lanes<Count>& same = held_[k - i];
-                times(of.points[k].at, same);
-                add_where(partners, same, of.points[k].partners);
+                Lanes<Count>& equal_times = held_[k - i];
+                times(of.points[k].at, equal_times);
+                add_where(partners, equal_times, of.points[k].partners);
                 for (size_t m = k + 1; m < end; ++m) {
-                    times(of.points[m].at, one);
-                    add_where(partners, one, of.points[m].partners);
-                    same += one;
+                    times(of.points[m].at, tied_times);
+                    add_where(partners, tied_times, of.points[m].partners);
+                    equal_times += tied_times;
                 }
-                add_below(of.points[k].human, same);
-                const Lanes<Count> others = rest(same, end - k);
+                add_below(of.points[k].human, equal_times);
+                const Lanes<Count> other_times = complement_of(equal_times, end - k);
                 if (end - k > 1) {
-                    add_pairs(mine_.both_ties, same);
-                    add_pairs(others_.both_ties, others);
+                    add_pairs(first_.both_ties, equal_times);
+                    add_pairs(second_.both_ties, other_times);
                 }
-                add_tie(mine_, same, all, k > i);
-                add_tie(others_, others, all_others, k > i);
+                add_tie(first_, equal_times, all, k > i);
+                add_tie(second_, other_times, all_others, k > i);
             }
-            add_values(mine_, all);
-            add_values(others_, all_others);
+            add_values(first_, all);
+            add_values(second_, all_others);
             hold(of, i, j);
         }
         for (size_t k = 0; k < kLanes; ++k)
-            others_.concordant[k] =
-                static_cast<Wide>(static_cast<Wide>(of.concordant) - partners[k] +
-                                  mine_.concordant[k]);
+            second_.concordant[k] = static_cast<Wide>(static_cast<Wide>(of.concordant) -
+                                                      partners[k] + first_.concordant[k]);
         sum_up();
-        others_.human_ties = mine_.human_ties;  // both metrics have the same cells
-        others_.human_values = mine_.human_values;
-        others_.points = mine_.points;
-        others_.distinct_points = mine_.distinct_points = mine_.points;
+        second_.human_ties = first_.human_ties;  // both metrics have the same cells
+        second_.human_values = first_.human_values;
+        second_.points = first_.points;
+        second_.distinct_points = first_.distinct_points = first_.points;
     }
-    const PairSums<Count, Wide>& mine() const { return mine_; }
-    const PairSums<Count, Wide>& others() const { return others_; }
+    const PairSums<Count, Wide>& first() const { return first_; }
+    const PairSums<Count, Wide>& second() const { return second_; }
 
   private:
     using Sums = PairSums<Count, Wide>;
@@ -196,31 +196,31 @@ class PairLanes {
     void start(const SortedPoints& of) {
         tree_.assign(of.ranks + 1, Lanes<Count>());
         if (held_.size() < of.points.size()) held_.resize(of.points.size());
-        mine_ = others_ = {};
+        first_ = second_ = {};
     }
 
     // Concordant pairs with points that have a lower metric score: those are in the tree.
-    void add_below(int64_t rank, const Lanes<Count>& same) {
+    void add_below(int64_t rank, const Lanes<Count>& times) {
         Lanes<Count> below;
         for (auto r = static_cast<size_t>(rank - 1); r; r &= r - 1) below += tree_[r];
-        add_products(mine_.concordant, same, below);
+        add_products(first_.concordant, times, below);
     }
 
     // The copies of one point in each draw.
     void add_copies(const Lanes<Count>& times) {
-        add_pairs(mine_.copies, times);
+        add_pairs(first_.copies, times);
         for (size_t k = 0; k < kLanes; ++k)
-            mine_.distinct_points[k] =
-                static_cast<Count>(mine_.distinct_points[k] + (times[k] > 0));
+            first_.distinct_points[k] =
+                static_cast<Count>(first_.distinct_points[k] + (times[k] > 0));
     }
 
     // Points that are tied in the metric with those in `all`, but not in human scores.
-    static void add_tie(Sums& sums, const Lanes<Count>& same, Lanes<Count>& all, bool tied) {
+    static void add_tie(Sums& sums, const Lanes<Count>& times, Lanes<Count>& all, bool tied) {
         if (tied) {
-            add_products(sums.metric_ties, same, all);
-            all += same;
+            add_products(sums.metric_ties, times, all);
+            all += times;
         } else {
-            all = same;
+            all = times;
         }
     }
 
@@ -244,23 +244,24 @@ class PairLanes {
             if (parent < tree_.size()) tree_[parent] -= tree_[r];
         }
         for (size_t r = 1; r < tree_.size(); ++r) {
-            add_pairs(mine_.human_ties, tree_[r]);
-            mine_.points += tree_[r];
+            add_pairs(first_.human_ties, tree_[r]);
+            first_.points += tree_[r];
             for (size_t k = 0; k < kLanes; ++k)
-                mine_.human_values[k] =
-                    static_cast<Count>(mine_.human_values[k] + (tree_[r][k] > 0));
+                first_.human_values[k] =
+                    static_cast<Count>(first_.human_values[k] + (tree_[r][k] > 0));
         }
     }
 
-    static Lanes<Count> rest(const Lanes<Count>& some, size_t of) {
-        Lanes<Count> others;
-        for (size_t k = 0; k < kLanes; ++k) others[k] = static_cast<Count>(of - some[k]);
-        return others;
+    static Lanes<Count> complement_of(const Lanes<Count>& times, size_t of) {
+        Lanes<Count> complement;
+        for (size_t k = 0; k < kLanes; ++k) complement[k] = static_cast<Count>(of - times[k]);
+        return complement;
     }
-    static void add_where(Lanes<Wide>& sums, const Lanes<Count>& there, int64_t number) {
+    static void add_where(Lanes<Wide>& sums, const Lanes<Count>& present, int64_t number) {
         const auto added = static_cast<Wide>(number);
         for (size_t k = 0; k < kLanes; ++k)
-            sums[k] = static_cast<Wide>(sums[k] + (static_cast<Wide>(0 - Wide{there[k]}) & added));
+            sums[k] =
+                static_cast<Wide>(sums[k] + (static_cast<Wide>(0 - Wide{present[k]}) & added));
     }
     static void add_products(Lanes<Wide>& sums, const Lanes<Count>& a, const Lanes<Count>& b) {
         for (size_t k = 0; k < kLanes; ++k)
@@ -277,7 +278,7 @@ class PairLanes {
     using Wider = decltype(Wide{} + 0u);
 
     std::vector<Lanes<Count>> tree_, held_;  // held: the points of the present tie
-    Sums mine_, others_;
+    Sums first_, second_;
 };
 
 }  // namespace karat

@@ -52,13 +52,13 @@ void drawn_pearson_lanes(const double* x, const double* y, int64_t n, const Time
     }
     // Equal scores are constant, whatever their mean rounds to.
     const auto constant = [&](const double* scores, size_t k) {
-        bool found = false;
+        bool has_first = false;
         double first = 0;
         for (int64_t i = 0; i < n; ++i) {
             times(i, t);
             if (!(t[k] > 0)) continue;
-            if (found && scores[i] != first) return false;
-            first = scores[i], found = true;
+            if (has_first && scores[i] != first) return false;
+            first = scores[i], has_first = true;
         }
         return true;
     };
@@ -99,27 +99,27 @@ class ExchangedPearson {
     // `second(i, lanes)` is 1 in draws in which a point of the first metric has the second's score.
     // `mine` is r of the first metric after the exchange, `theirs` of the second.
     template <class Second>
-    void r(const Second& second, Lanes<double>& mine, Lanes<double>& theirs) {
+    void r(const Second& second, Lanes<double>& first_r, Lanes<double>& second_r) {
         if (!(squares_ > 0)) {
-            std::fill_n(mine.at, kLanes, std::numeric_limits<double>::quiet_NaN());
-            theirs = mine;
+            std::fill_n(first_r.at, kLanes, std::numeric_limits<double>::quiet_NaN());
+            second_r = first_r;
             return;
         }
-        Lanes<double> taken, y, yy, xy;
+        Lanes<double> is_second, y, yy, xy;
         for (size_t i = 0; i < moves_.size(); ++i) {
-            second(static_cast<int64_t>(i), taken);
+            second(static_cast<int64_t>(i), is_second);
             const auto& move = moves_[i];
             for (size_t k = 0; k < kLanes; ++k) {
-                y[k] += taken[k] * move[0];
-                yy[k] += taken[k] * move[1];
-                xy[k] += taken[k] * move[2];
+                y[k] += is_second[k] * move[0];
+                yy[k] += is_second[k] * move[1];
+                xy[k] += is_second[k] * move[2];
             }
         }
         for (size_t k = 0; k < kLanes; ++k) {
-            mine[k] = of_sums(before_[0] + y[k], before_[1] + yy[k], before_[2] + xy[k]);
-            theirs[k] = of_sums(after_[0] - y[k], after_[1] - yy[k], after_[2] - xy[k]);
-            if (std::isnan(mine[k])) mine[k] = of_deviations(second, k, true);
-            if (std::isnan(theirs[k])) theirs[k] = of_deviations(second, k, false);
+            first_r[k] = of_sums(before_[0] + y[k], before_[1] + yy[k], before_[2] + xy[k]);
+            second_r[k] = of_sums(after_[0] - y[k], after_[1] - yy[k], after_[2] - xy[k]);
+            if (std::isnan(first_r[k])) first_r[k] = of_deviations(second, k, true);
+            if (std::isnan(second_r[k])) second_r[k] = of_deviations(second, k, false);
         }
     }
 
@@ -133,14 +133,14 @@ class ExchangedPearson {
     }
 
     template <class Second>
-    double of_deviations(const Second& second, size_t k, bool mine) const {
+    double of_deviations(const Second& second, size_t k, bool of_first) const {
         const size_t n = gaps_.size();
         std::vector<double> scores(n);
         double mean = 0;
-        Lanes<double> taken;
+        Lanes<double> is_second;
         for (size_t i = 0; i < n; ++i) {
-            second(static_cast<int64_t>(i), taken);
-            scores[i] = (taken[k] > 0) == mine ? second_[i] : first_[i];
+            second(static_cast<int64_t>(i), is_second);
+            scores[i] = (is_second[k] > 0) == of_first ? second_[i] : first_[i];
             mean += scores[i] / static_cast<double>(n);
         }
         // Equal scores are constant, whatever their mean rounds to.

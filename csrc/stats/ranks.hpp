@@ -74,26 +74,26 @@ class PairCounter {
     // Points are visited by rising metric score; those further below than epsilon are in the
     // counter, so each of them makes a pair that is not tied in the metric.
     PairCounts count(const double* human, const double* metric, int64_t n, double epsilon) {
-        PairCounts found;
-        found.human_values = dense_ranks(human, n, order_, ranks_);
-        const int64_t all_human_ties = equal_pairs(found.human_values);
+        PairCounts counts;
+        counts.human_values = dense_ranks(human, n, order_, ranks_);
+        const int64_t all_human_ties = equal_pairs(counts.human_values);
         order_of(metric, n, order_);
-        below_.reset(found.human_values);
+        below_.reset(counts.human_values);
         int64_t tied = 0;
         for (int64_t i = 0, p = 0; i < n; ++i) {
             const double score = order_[i].value;
-            found.metric_values += !i || score != order_[i - 1].value;
+            counts.metric_values += !i || score != order_[i - 1].value;
             for (; score - order_[p].value > epsilon; ++p) below_.add(ranks_[order_[p].at]);
             const int64_t rank = ranks_[order_[i].at];
             const int64_t less = below_.up_to(rank - 1), at_most = below_.up_to(rank);
-            found.concordant += less;
-            found.human_ties += at_most - less;
-            found.discordant += p - at_most;
+            counts.concordant += less;
+            counts.human_ties += at_most - less;
+            counts.discordant += p - at_most;
             tied += i - p;
         }
-        found.both_ties = all_human_ties - found.human_ties;
-        found.metric_ties = tied - found.both_ties;
-        return found;
+        counts.both_ties = all_human_ties - counts.human_ties;
+        counts.metric_ties = tied - counts.both_ties;
+        return counts;
     }
 
   private:

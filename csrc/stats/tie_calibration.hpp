@@ -32,8 +32,8 @@ class TieCalibration {
     void group(const double* human, const double* metric, int64_t n, int64_t copies) {
         const int64_t pairs = n * (n - 1) / 2 - copies;
         if (pairs < 1) return;
-        found_.pairs += pairs;
-        ++found_.groups;
+        best_.pairs += pairs;
+        ++best_.groups;
         const int32_t size = size_class(pairs);
         const PairCounts counts = counter_.count(human, metric, n, 0);
         if (copies > counts.both_ties)
@@ -45,14 +45,14 @@ class TieCalibration {
             metric_.push_back(place.value);
             human_.push_back(human[place.at]);
         }
-        groups_.push_back({begin, begin + n, found_.pairs, size});
+        groups_.push_back({begin, begin + n, best_.pairs, size});
     }
 
     // The smallest epsilon of those with the best accuracy. `poll` is called after each band; it
     // may throw.
     template <class Poll>
     Calibrated best(Poll& poll) {
-        found_.accuracy = accuracy();
+        best_.accuracy = accuracy();
         next_.clear();
         for (size_t i = 0; i < metric_.size(); ++i) next_.push_back(static_cast<int64_t>(i) + 1);
         for (const double highest : bands()) {
@@ -61,7 +61,7 @@ class TieCalibration {
             walk();
             poll();
         }
-        return found_;
+        return best_;
     }
 
   private:
@@ -94,14 +94,14 @@ class TieCalibration {
         double sum = 0;
         for (size_t k = 0; k < sizes_.size(); ++k)
             sum += static_cast<double>(right_[k]) / sizes_[k];
-        return sum / static_cast<double>(found_.groups);
+        return sum / static_cast<double>(best_.groups);
     }
 
     // The highest difference of each band: quantiles of a sample, so that bands are about as large
     // as they should be. Where they are cut does not change the result.
     std::vector<double> bands() const {
         std::vector<double> sample, highest;
-        const int64_t count = found_.pairs / band_;
+        const int64_t count = best_.pairs / band_;
         uint64_t state = 1;
         for (int64_t k = 0; k < 32 * count; ++k) sample.push_back(some_gap(state));
         std::sort(sample.begin(), sample.end());
@@ -114,7 +114,7 @@ class TieCalibration {
     }
 
     double some_gap(uint64_t& state) const {
-        const auto pair = static_cast<int64_t>(random(state) % static_cast<uint64_t>(found_.pairs));
+        const auto pair = static_cast<int64_t>(random(state) % static_cast<uint64_t>(best_.pairs));
         const auto in = std::upper_bound(groups_.begin(), groups_.end(), pair,
                                          [](int64_t p, const Group& g) { return p < g.pairs; });
         const auto n = static_cast<uint64_t>(in->end - in->begin);
@@ -152,14 +152,15 @@ class TieCalibration {
         std::sort(steps_.begin(), steps_.end(), [](const Step& a, const Step& b) {
             return a.gap < b.gap || (a.gap == b.gap && a.size < b.size);
         });
-        size_t kept = 0;
+        size_t n_merged = 0;
         for (const Step& step : steps_) {
-            if (kept && steps_[kept - 1].gap == step.gap && steps_[kept - 1].size == step.size)
-                steps_[kept - 1].change += step.change;
+            if (n_merged && steps_[n_merged - 1].gap == step.gap &&
+                steps_[n_merged - 1].size == step.size)
+                steps_[n_merged - 1].change += step.change;
             else
-                steps_[kept++] = step;
+                steps_[n_merged++] = step;
         }
-        steps_.resize(kept);
+        steps_.resize(n_merged);
     }
 
     void walk() {
@@ -168,9 +169,9 @@ class TieCalibration {
             for (; i < steps_.size() && steps_[i].gap == gap; ++i)
                 right_[steps_[i].size] += steps_[i].change;
             const double now = accuracy();
-            if (now <= found_.accuracy + rounding) continue;
-            found_.accuracy = now;
-            found_.epsilon = gap;
+            if (now <= best_.accuracy + rounding) continue;
+            best_.accuracy = now;
+            best_.epsilon = gap;
         }
     }
 
@@ -184,7 +185,7 @@ class TieCalibration {
     std::vector<int64_t> right_;
     std::vector<double> sizes_;
     std::vector<Step> steps_;
-    Calibrated found_;
+    Calibrated best_;
 };
 
 }  // namespace karat

@@ -59,14 +59,14 @@ nb::object checked(nb::handle items) {
 PyViews* from_strings(nb::object strings, size_t start, size_t stop) {
     const Items items(checked(strings));
     if (start > stop || stop > items.size) throw nb::index_error("no such segments");
-    nb::object own = strings;
+    nb::object owner = strings;
     if (!nb::isinstance<nb::tuple>(strings)) {
-        own = nb::steal(PyList_GetSlice(strings.ptr(), static_cast<Py_ssize_t>(start),
-                                        static_cast<Py_ssize_t>(stop)));
-        if (!own) throw nb::python_error();
+        owner = nb::steal(PyList_GetSlice(strings.ptr(), static_cast<Py_ssize_t>(start),
+                                          static_cast<Py_ssize_t>(stop)));
+        if (!owner) throw nb::python_error();
     }
     auto views = std::make_unique<PyViews>();
-    views->owners.push_back(own);
+    views->owners.push_back(owner);
     views->items.reserve(stop - start);
     for (size_t i = start; i < stop; ++i) {
         if (!PyUnicode_Check(items.begin[i])) throw nb::type_error("every segment must be a str");
@@ -129,13 +129,13 @@ nb::tuple py_interleave(const std::vector<PyViews*>& parts, bool skip_empty) {
 // str.lower() of every segment; Python itself lowers what is not ASCII.
 PyViews* lower(const PyViews& in) {
     auto views = std::make_unique<PyViews>();
-    std::vector<size_t> rest;
+    std::vector<size_t> not_ascii;
     {
         nb::gil_scoped_release release;
-        static_cast<Views&>(*views) = lower_ascii(in, rest);
+        static_cast<Views&>(*views) = lower_ascii(in, not_ascii);
     }
     views->owners = in.owners;
-    for (const size_t i : rest) {
+    for (const size_t i : not_ascii) {
         nb::object lowered = to_str(in.items[i]).attr("lower")();
         views->items[i] = view_of(lowered.ptr(), *views);
         views->owners.push_back(std::move(lowered));
@@ -212,13 +212,13 @@ Array<int32_t> merge(Vocab& vocab, const Vocab& other) {
 
 // A vocabulary of the words with these ids, in their order.
 Vocab chosen(const Vocab& vocab, Ids ids) {
-    Vocab found;
+    Vocab selected;
     for (size_t i = 0; i < ids.shape(0); ++i) {
         if (ids(i) < 0 || ids(i) >= vocab.size()) throw nb::index_error("no such word");
         const std::string_view word = vocab.word(ids(i));
-        found.intern(word.data(), word.size());
+        selected.intern(word.data(), word.size());
     }
-    return found;
+    return selected;
 }
 
 nb::list words(const Vocab& vocab, int32_t start, int32_t stop) {
@@ -349,7 +349,7 @@ Array<int32_t> porter_nltk(const Vocab& vocab, int32_t start, Vocab& target) {
 
 // --------------------------------------------------------------------------------------- treebanks
 
-nb::object shown(std::vector<std::string_view>&& items, nb::handle file) {
+nb::object to_strings(std::vector<std::string_view>&& items, nb::handle file) {
     auto views = std::make_unique<PyViews>();
     views->items = std::move(items);
     views->owners.push_back(nb::borrow(file));
@@ -367,11 +367,12 @@ nb::tuple read_treebank(nb::object file, int64_t begin) {
     }
     if (!bank.error.empty())
         return nb::make_tuple(to_str(bank.error), bank.error_line, to_str(bank.error_id));
-    return nb::make_tuple(shown(std::move(bank.words), file), shown(std::move(bank.lemmas), file),
-                          shown(std::move(bank.upos), file), shown(std::move(bank.xpos), file),
-                          shown(std::move(bank.relations), file), give(std::move(bank.heads)),
-                          give(std::move(bank.offsets)), shown(std::move(bank.ids), file),
-                          give(std::move(bank.documents)), give(std::move(bank.lines)));
+    return nb::make_tuple(
+        to_strings(std::move(bank.words), file), to_strings(std::move(bank.lemmas), file),
+        to_strings(std::move(bank.upos), file), to_strings(std::move(bank.xpos), file),
+        to_strings(std::move(bank.relations), file), give(std::move(bank.heads)),
+        give(std::move(bank.offsets)), to_strings(std::move(bank.ids), file),
+        give(std::move(bank.documents)), give(std::move(bank.lines)));
 }
 
 // The first tree that is none, and what is wrong with it; (-1, "") if all are well.

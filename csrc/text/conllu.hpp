@@ -29,15 +29,15 @@ inline std::string tree_problem(const int32_t* heads, int64_t n) {
         if (heads[i] == 0) root = i + 1;
     }
     if (!root) return "no root: one word must have head 0";
-    std::vector<int64_t> seen(n + 1, 0);  // the walk that came by here first
-    seen[0] = -1;
+    std::vector<int64_t> first_walk(n + 1, 0);  // the walk that came by here first
+    first_walk[0] = -1;
     for (int64_t i = 1; i <= n; ++i) {
         int64_t at = i;
-        while (!seen[at]) {
-            seen[at] = i;
+        while (!first_walk[at]) {
+            first_walk[at] = i;
             at = heads[at - 1];
         }
-        if (seen[at] == i && at)
+        if (first_walk[at] == i && at)
             return "the heads of word " + std::to_string(at) + " lead back to itself: a cycle";
     }
     return "";
@@ -98,9 +98,9 @@ class ConlluReader {
     void word(std::string_view line) {
         if (!inside_) first_ = line_;
         std::string_view cells[columns];
-        const int found = cut(line, cells);
-        if (found != columns)
-            return fail("found " + std::to_string(found) +
+        const int n_cells = cut(line, cells);
+        if (n_cells != columns)
+            return fail("found " + std::to_string(n_cells) +
                         " columns, expected 10, tab-separated (see universaldependencies.org)");
         const std::string_view id = cells[0];
         const int64_t expected = count() + 1;
@@ -122,15 +122,15 @@ class ConlluReader {
 
     // The number of columns; the first ten are in `cells`.
     static int cut(std::string_view line, std::string_view* cells) {
-        int found = 0;
+        int n_cells = 0;
         const char* p = line.data();
         const char* const end = p + line.size();
         for (;;) {
             const auto* tab = static_cast<const char*>(std::memchr(p, '\t', end - p));
             const char* const stop = tab ? tab : end;
-            if (found < columns) cells[found] = {p, static_cast<size_t>(stop - p)};
-            ++found;
-            if (!tab) return found;
+            if (n_cells < columns) cells[n_cells] = {p, static_cast<size_t>(stop - p)};
+            ++n_cells;
+            if (!tab) return n_cells;
             p = tab + 1;
         }
     }
@@ -177,8 +177,8 @@ class ConlluReader {
         id_ = {};
     }
 
-    void fail(const std::string& what) {
-        bank_.error = what;
+    void fail(const std::string& message) {
+        bank_.error = message;
         bank_.error_line = line_;
         bank_.error_id = std::string(id_);
     }

@@ -116,8 +116,8 @@ inline const char* skip_alphanumeric(const char* p, const char* end) {
     while (end - p >= 16) {
         const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
         const __m128i lowered = _mm_or_si128(x, _mm_set1_epi8(0x20));
-        const __m128i kept = _mm_or_si128(within(lowered, 'a', 26), within(x, '0', 10));
-        const auto stops = ~static_cast<unsigned>(_mm_movemask_epi8(kept)) & 0xFFFFu;
+        const __m128i alphanumeric = _mm_or_si128(within(lowered, 'a', 26), within(x, '0', 10));
+        const auto stops = ~static_cast<unsigned>(_mm_movemask_epi8(alphanumeric)) & 0xFFFFu;
         if (stops) return p + __builtin_ctz(stops);
         p += 16;
     }
@@ -177,8 +177,8 @@ void split_western(std::string_view s, Sink& sink) {
             case ascii::period: {
                 const char* stop = p;
                 while (stop < end && ascii::of(stop) == ascii::period) ++stop;
-                const auto around = [](bool there, const char* q) {
-                    if (!there) return padded ? Around::other : Around::missing;
+                const auto around = [](bool inside, const char* q) {
+                    if (!inside) return padded ? Around::other : Around::missing;
                     return ascii::of(q) == ascii::digit ? Around::digit : Around::other;
                 };
                 cutter.periods(p, stop,
@@ -319,7 +319,7 @@ struct Stops {
 };
 
 inline Stops stops(const char* p) {
-    Stops found;
+    Stops result;
 #if defined(__SSE2__)
     for (int k = 0; k < 4; ++k) {
         const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p) + k);
@@ -327,18 +327,18 @@ inline Stops stops(const char* p) {
         const __m128i leads = _mm_or_si128(_mm_cmpeq_epi8(x, _mm_set1_epi8('\xC2')),
                                            ascii::within(x, '\xE1', 3));
         const auto bits = [](__m128i x) { return static_cast<uint64_t>(_mm_movemask_epi8(x)); };
-        found.spaces |= bits(spaces) << 16 * k;
-        found.leads |= bits(leads) << 16 * k;
+        result.spaces |= bits(spaces) << 16 * k;
+        result.leads |= bits(leads) << 16 * k;
     }
 #else
     for (int k = 0; k < 64; ++k) {
         const auto c = static_cast<unsigned char>(p[k]);
         const bool leads = c == 0xC2 || (c >= 0xE1 && c <= 0xE3);
-        found.spaces |= static_cast<uint64_t>(ascii::of(p + k) == ascii::space) << k;
-        found.leads |= static_cast<uint64_t>(leads) << k;
+        result.spaces |= static_cast<uint64_t>(ascii::of(p + k) == ascii::space) << k;
+        result.leads |= static_cast<uint64_t>(leads) << k;
     }
 #endif
-    return found;
+    return result;
 }
 
 // The same of the up to 64 bytes from `p` to the end of a text, of which no more is read.
@@ -346,8 +346,8 @@ inline Stops stops(const char* p, std::string_view text) {
     const auto count = static_cast<size_t>(text.data() + text.size() - p);
     if (count >= 64) return stops(p);
     if (text.size() >= 64) {
-        const Stops found = stops(text.data() + text.size() - 64);
-        return {found.spaces >> (64 - count), found.leads >> (64 - count)};
+        const Stops last_stops = stops(text.data() + text.size() - 64);
+        return {last_stops.spaces >> (64 - count), last_stops.leads >> (64 - count)};
     }
     char padded[64] = {};
     std::memcpy(padded, p, count);
@@ -359,11 +359,11 @@ void split_none(std::string_view s, Sink& sink) {
     const char* const end = s.data() + s.size();
     const char* start = s.data();  // of the current token
     for (const char* p = start; p < end; p += 64) {
-        const Stops found = stops(p, s);
-        for (uint64_t all = found.spaces | found.leads; all; all &= all - 1) {
+        const Stops marks = stops(p, s);
+        for (uint64_t all = marks.spaces | marks.leads; all; all &= all - 1) {
             const char* const at = p + lowest(all);
             const char* next = at;
-            if (!found.leads)
+            if (!marks.leads)
                 ++next;
             else if (!is_space(decode(next)))
                 continue;
@@ -408,8 +408,8 @@ struct Table {
     char fold[128];  // the lower case of what is kept, 0 for what parts
     constexpr Table() : fold() {
         for (int c = 0; c < 128; ++c) {
-            const bool kept = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-            fold[c] = static_cast<char>(kept ? c : c >= 'A' && c <= 'Z' ? c | 0x20 : 0);
+            const bool alphanumeric = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+            fold[c] = static_cast<char>(alphanumeric ? c : c >= 'A' && c <= 'Z' ? c | 0x20 : 0);
         }
     }
 };

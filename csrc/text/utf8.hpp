@@ -60,8 +60,8 @@ inline std::string shortened(std::string_view text) {
     if (text.size() <= longest) return std::string(text);
     const char* end = text.data() + longest;
     while (end > text.data() && (static_cast<unsigned char>(*end) & 0xC0) == 0x80) --end;
-    const std::string kept(text.data(), end);
-    return kept + "… (" + std::to_string(text.size()) + " bytes)";
+    const std::string beginning(text.data(), end);
+    return beginning + "… (" + std::to_string(text.size()) + " bytes)";
 }
 
 // Writes one code point and moves past it; at most four bytes.

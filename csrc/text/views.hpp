@@ -48,7 +48,7 @@ inline Views interleave(const std::vector<const Views*>& parts, bool skip_empty,
 }
 
 // Lower-cases the ASCII segments; the indices of all others go to `rest`, for Python's str.lower().
-inline Views lower_ascii(const Views& in, std::vector<size_t>& rest) {
+inline Views lower_ascii(const Views& in, std::vector<size_t>& not_ascii) {
     Views out;
     out.items.reserve(in.size());
     out.arena = in.arena;
@@ -56,7 +56,7 @@ inline Views lower_ascii(const Views& in, std::vector<size_t>& rest) {
     for (size_t i = 0; i < in.size(); ++i) {
         const std::string_view s = in.items[i];
         if (!is_ascii(s.data(), s.data() + s.size())) {
-            rest.push_back(i);
+            not_ascii.push_back(i);
             out.items.push_back(s);
             continue;
         }

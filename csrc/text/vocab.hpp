@@ -61,16 +61,16 @@ class Vocab {
     // The id of a short word that stands where its hash says, as most do; -1 is no answer.
     int32_t at_once(const Key& key) const {
         const Slot& slot = slots_[key.hash & mask_];
-        const bool same = slot.head == key.head && slot.tail == key.tail &&
-                          slot.length == key.length && key.length <= 16;
-        return same ? slot.id : -1;
+        const bool is_match = slot.head == key.head && slot.tail == key.tail &&
+                              slot.length == key.length && key.length <= 16;
+        return is_match ? slot.id : -1;
     }
 
     int32_t intern(const Key& key) {
         for (size_t at = key.hash & mask_;; at = (at + 1) & mask_) {
             const Slot& slot = slots_[at];
             if (slot.id < 0) return insert(at, key);
-            if (same(slot, key)) return slot.id;
+            if (holds(slot, key)) return slot.id;
         }
     }
     int32_t intern(const char* p, size_t length) { return intern(key(p, length)); }
@@ -81,7 +81,7 @@ class Vocab {
         for (size_t at = k.hash & mask_;; at = (at + 1) & mask_) {
             const Slot& slot = slots_[at];
             if (slot.id < 0) return -1;
-            if (same(slot, k)) return slot.id;
+            if (holds(slot, k)) return slot.id;
         }
     }
 
@@ -105,21 +105,21 @@ class Vocab {
 
     // The bytes of a word of this length, at most 16, among the eight from `from` on.
     static uint64_t low_bytes(size_t length, size_t from = 0) {
-        static constexpr unsigned char ones[32] = {
+        static constexpr unsigned char mask_bytes[32] = {
             0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
             0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
         };
-        uint64_t found;
-        std::memcpy(&found, ones + 16 - length + from, 8);
-        return found;
+        uint64_t mask;
+        std::memcpy(&mask, mask_bytes + 16 - length + from, 8);
+        return mask;
     }
 
     // `p` is looked at only beyond the first sixteen bytes, which are `head` and `tail`.
     static uint64_t hash(uint64_t head, uint64_t tail, const char* p, size_t length) {
-        uint64_t found = mix(mix(head ^ length * 0xFF51AFD7ED558CCDull) ^ tail);
+        uint64_t value = mix(mix(head ^ length * 0xFF51AFD7ED558CCDull) ^ tail);
         for (size_t i = 16; i < length; i += 8)
-            found = mix(found ^ load_short(p + i, length - i < 8 ? length - i : 8));
-        return found ^ found >> 32;
+            value = mix(value ^ load_short(p + i, length - i < 8 ? length - i : 8));
+        return value ^ value >> 32;
     }
 
     // Up to eight bytes as a little-endian number; overlapping loads never read outside the word.
@@ -146,7 +146,7 @@ class Vocab {
         return x ^ x >> 29;
     }
 
-    bool same(const Slot& slot, const Key& key) const {
+    bool holds(const Slot& slot, const Key& key) const {
         return slot.head == key.head && slot.tail == key.tail && slot.length == key.length &&
                (key.length <= 16 ||
                 !std::memcmp(bytes_.data() + offsets_[slot.id], key.p, key.length));
@@ -194,9 +194,9 @@ class Interner {
     }
     // To be called while the bytes of the last tokens can still be read.
     void flush() {
-        const size_t known = ids_.size();
-        ids_.resize(known + count_);
-        int32_t* const out = ids_.data() + known;
+        const size_t previous_size = ids_.size();
+        ids_.resize(previous_size + count_);
+        int32_t* const out = ids_.data() + previous_size;
         for (int i = 0; i < count_; ++i) {
             const int32_t id = vocab_.at_once(pending_[i]);
             out[i] = id >= 0 ? id : vocab_.intern(pending_[i]);

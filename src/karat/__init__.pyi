@@ -175,8 +175,8 @@ from karat.studio.checking import StoreCheck as StoreCheck
 from karat.studio.export.formats import check_studio as check_studio
 from karat.studio.export.formats import export_studio as export_studio
 from karat.studio.export.formats import import_studio as import_studio
-from karat.studio.opening.running import OpenStudio as OpenStudio
-from karat.studio.opening.running import open_studio as open_studio
+from karat.studio.opening import OpenStudio as OpenStudio
+from karat.studio.opening import open_studio as open_studio
 from karat.text.references import References as References
 from karat.text.segments import Lines as Lines
 from karat.text.tokens import Recipe as Recipe

@@ -8,11 +8,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from karat.comparison import BaselineTest, Comparison, compare_statistics, find_examples
 from karat.errors import InputError, quoted
-from karat.evalset.aligned_texts import AlignedTexts
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import check_form
 from karat.progress import Progress, progress_callback, silent
@@ -35,6 +33,9 @@ from karat.settings import check_count, check_trials
 from karat.stats.resampling import SEED
 from karat.text.references import GivenReferences, References
 from karat.text.segments import Segments, Texts
+
+if TYPE_CHECKING:
+    from karat.comparison import Comparison
 
 Columns = str | Sequence[str] | None
 
@@ -87,7 +88,6 @@ def score(
         signature: `karat`, or `sacrebleu` for signatures of BLEU, chrF and TER in sacreBLEU's form.
     """
     segments = resolve_level(level, segments, resamples) == "segment"
-    systems, references = _with_references(systems, references)
     columns = {"candidate": candidate, "reference": reference, "by": by, "id": id}
     with progress_callback(progress) as report:
         if is_table(systems, references, columns, skip_missing):
@@ -165,7 +165,8 @@ def compare(
         signature: `karat`, or `sacrebleu` for signatures of BLEU, chrF and TER in sacreBLEU's form.
         examples: number of segments to keep where each system differs most from the baseline.
     """
-    systems, references = _with_references(systems, references)
+    from karat.comparison import BaselineTest, compare_statistics, find_examples
+
     columns = {"candidate": candidate, "reference": reference, "by": by, "id": id}
     with progress_callback(progress) as report:
         if is_table(systems, references, columns, skip_missing):
@@ -199,15 +200,6 @@ def compare(
     return replace(comparison, segments=inputs.segments.count, examples=shown)
 
 
-def _with_references(systems: Any, references: Any) -> tuple[Any, Any]:
-    """Return systems and references, those of texts that were loaded together."""
-    if not isinstance(systems, AlignedTexts):
-        return systems, references
-    if references is not None:
-        raise InputError("texts of load_texts bring their own references: leave references out")
-    return systems.segments(), systems.references
-
-
 def is_table(
     source: Any, references: Any, columns: Mapping[str, Columns], skip_missing: bool
 ) -> bool:
@@ -220,8 +212,9 @@ def is_table(
         return False  # the usual case, for which nothing more is loaded
     from karat.arrow.frames import as_frame
 
+    is_frame = not _are_aligned_texts(source) and as_frame(source) is not None
     is_file = references is None and _is_file(source, bool(table_settings))
-    if as_frame(source) is None and not is_file:
+    if not is_frame and not is_file:
         for name, part in source.items() if isinstance(source, Mapping) else ():
             if as_frame(part) is not None:  # such as the splits of a data set
                 key = f"systems[{quoted(name)}]"
@@ -243,8 +236,18 @@ def _are_texts(value: Any) -> bool:
     """Return whether this is a list of texts, lists by system, or a set; others may be as well."""
     if isinstance(value, Mapping):
         return all(map(_are_texts, value.values()))
-    listed = isinstance(value, list | tuple)
-    return isinstance(value[0], str) if listed and value else isinstance(value, EvalSet | Segments)
+    if isinstance(value, list | tuple) and value and isinstance(value[0], str):
+        return True
+    return isinstance(value, EvalSet | Segments) or _are_aligned_texts(value)
+
+
+def _are_aligned_texts(value: Any) -> bool:
+    """Return whether these are texts of `load_texts`."""
+    if not isinstance(value, tuple):
+        return False
+    from karat.evalset.aligned_texts import AlignedTexts
+
+    return isinstance(value, AlignedTexts)
 
 
 def _is_file(value: Any, has_columns: bool) -> bool:

@@ -39,8 +39,7 @@ class _Elementary:
         if not isinstance(x, np.ndarray):
             return float(self._kernel(float(x)))
         flat = np.ascontiguousarray(x, dtype=np.float64).ravel()
-        values: Floats = self._kernel(flat).reshape(x.shape)
-        return values
+        return np.asarray(self._kernel(flat).reshape(x.shape))
 
 
 exp = _Elementary(_kernel.exp, "e^x.")
@@ -68,8 +67,7 @@ def power(x: ArrayLike, y: ArrayLike) -> Floats:
     """x^y, element by element, for x >= 0."""
     base, exponent = np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(y, np.float64))
     flat = (np.ascontiguousarray(a).ravel() for a in (base, exponent))
-    powers: Floats = _kernel.power(*flat).reshape(base.shape)
-    return powers
+    return np.asarray(_kernel.power(*flat).reshape(base.shape))
 
 
 # ------------------------------------------------------------------------------ exact sums
@@ -137,8 +135,7 @@ def exact_sum(values: NDArray[Any], axis: int = -1) -> Floats:
 
 def rounded(limbs: Ints) -> Floats:
     """Return the doubles nearest to sums of limbs, which are along the first axis."""
-    doubles: Floats = _kernel.from_limbs(*(limb.ravel() for limb in limbs)).reshape(limbs.shape[1:])
-    return doubles
+    return np.asarray(_kernel.from_limbs(*(x.ravel() for x in limbs)).reshape(limbs.shape[1:]))
 
 
 class ExactRows:

@@ -81,40 +81,30 @@ def explain_segments(
         raise InputError("segments are chosen by number and as the worst: leave one out")
     if worst is not None and (not isinstance(worst, int) or worst < 1):
         raise InputError(f"worst={quoted(worst)}: expected a number of segments, from 1 on")
-    explainer = _check_explains(metric(by))
-    texts = as_segments(candidates, "candidates")
-    refs = as_references(references, len(texts), texts.name)
-    explainer.check_claims(refs.number, {})
-    if worst:
-        values = explainer.sign * explainer.segments(texts, refs, progress=progress)
-        places = values.argsort(kind="stable")[:worst].tolist()
-    else:
-        places = _segment_indices(segments or (1,), texts)
-    rows = [ExplainedSegment(at + 1, _explain_segment(explainer, texts, refs, at)) for at in places]
-    return SegmentExplanations(system, explainer, tuple(rows))
-
-
-def _check_explains(explainer: Metric) -> Any:
-    """Return the metric if it can explain segments; otherwise raise."""
     from karat.metrics.gtm import GTM
     from karat.metrics.tree import TreeAccuracy
 
+    explainer = metric(by)
     if not isinstance(explainer, GTM | TreeAccuracy):
         raise InputError(
             f"{explainer} cannot explain segments: expected gtm, such as gtm:e=2, or a tree "
             "accuracy, such as generation_tree_accuracy"
         )
-    return explainer
-
-
-def _segment_indices(segments: Sequence[int], texts: Segments) -> list[int]:
+    texts = as_segments(candidates, "candidates")
+    refs = as_references(references, len(texts), texts.name)
+    explainer.check_claims(refs.number, {})
     for number in segments:
         if not isinstance(number, int) or number < 1:
             raise InputError(f"segment {quoted(number)}: expected a number from 1 on")
         if number > len(texts):
             last = f"the last segment of {texts.name} is {len(texts):,}"
             raise InputError(f"segment {number}: {last}")
-    return [number - 1 for number in dict.fromkeys(segments)]
+    places = [number - 1 for number in dict.fromkeys(segments or (1,))]
+    if worst:
+        values = explainer.sign * explainer.segments(texts, refs, progress=progress)
+        places = values.argsort(kind="stable")[:worst].tolist()
+    rows = [ExplainedSegment(at + 1, _explain_segment(explainer, texts, refs, at)) for at in places]
+    return SegmentExplanations(system, explainer, tuple(rows))
 
 
 def _explain_segment(

@@ -7,7 +7,6 @@ import signal
 import sys
 import threading
 import time
-from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -107,15 +106,21 @@ def map_in_order(
         _working.stop = stopped
         return work(job)
 
+    def next_result() -> Done:
+        try:
+            return waiting.popleft().result()
+        finally:
+            check_mapped()  # an error too may come of a file that was cut short
+
     with ThreadPoolExecutor(workers, thread_name_prefix="karat") as pool:
         waiting: deque[Future[Done]] = deque()
         try:
             for job in jobs:
                 waiting.append(pool.submit(checked, job))
                 if len(waiting) >= 2 * workers:
-                    yield _checked(waiting.popleft())
+                    yield next_result()
             while waiting:
-                yield _checked(waiting.popleft())
+                yield next_result()
         except BaseException:
             stopped.request()
             pool.shutdown(wait=True, cancel_futures=True)
@@ -155,19 +160,12 @@ def map_jobs(
     return results
 
 
-def _checked(future: Future[Done]) -> Done:
-    try:
-        return future.result()
-    finally:
-        check_mapped()  # an error too may come of a file that was cut short
-
-
 _WIDTH = 30
 _PATIENCE = 1.0  # seconds before the bar shows
 _PAUSE = 0.1  # seconds between two drawings
 
 
-class _Bar(ABC):
+class _Bar:
     """`with ... as progress:` gives a progress callback; what it drew is gone at the end."""
 
     def __init__(self) -> None:
@@ -189,13 +187,13 @@ class _Bar(ABC):
         self.draw(done, total, stage[:40])
         self._drawn, self._shown = now, True
 
-    @abstractmethod
     def draw(self, done: int, total: int, stage: str) -> None:
         """Draw the bar, in place of an earlier one."""
+        raise NotImplementedError
 
-    @abstractmethod
     def clear(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
+        raise NotImplementedError
 
 
 class Bar(_Bar):
@@ -206,16 +204,13 @@ class Bar(_Bar):
             super().__call__(done, total, stage)
 
     def draw(self, done: int, total: int, stage: str) -> None:
-        sys.stderr.write(f"\r\x1b[K{stage:<12} {self._drawn_share(done, total)}")
+        text = f"{done:,}"
+        if total:
+            full = int(done / total * _WIDTH)
+            bar = "█" * full + "░" * (_WIDTH - full)
+            text = f"{bar} {done / total:4.0%} {done:,}/{total:,}"
+        sys.stderr.write(f"\r\x1b[K{stage:<12} {text}")
         sys.stderr.flush()
-
-    @staticmethod
-    def _drawn_share(done: int, total: int) -> str:
-        if not total:
-            return f"{done:,}"
-        full = int(done / total * _WIDTH)
-        bar = "█" * full + "░" * (_WIDTH - full)
-        return f"{bar} {done / total:4.0%} {done:,}/{total:,}"
 
     def clear(self) -> None:
         sys.stderr.write("\r\x1b[K")
@@ -259,13 +254,8 @@ def in_notebook() -> bool:
 @contextmanager
 def progress_callback(progress: Progress | bool) -> Iterator[Progress]:
     """Yield a progress callback: the one that is given, or a bar where True is."""
-    if not isinstance(progress, bool):
-        yield progress
-    elif not progress:
-        yield silent
-    else:
+    if progress is True:
         with NotebookBar() if in_notebook() else Bar() as bar:
             yield bar
-
-
-__all__ = ["Bar"]
+    else:
+        yield progress or silent

@@ -17,7 +17,7 @@ from karat.metrics.names import metric
 from karat.metrics.pairs import SegmentNames, run_batches
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.settings import check_seed
+from karat.settings import check_count
 from karat.stats.buckets import (
     CellSums,
     bucket_of_rows,
@@ -38,6 +38,7 @@ from karat.text.references import (
 from karat.text.segments import Segments, Strings, Texts, as_segments
 
 if TYPE_CHECKING:
+    from karat.evalset.aligned_texts import AlignedTexts
     from karat.ranked_segments import RankedSegments
 
 Systems: TypeAlias = "Mapping[str, Texts] | Texts"
@@ -60,7 +61,7 @@ class TextInputs(NamedTuple):
 
 
 def make_inputs(
-    systems: Systems | EvalSet | str,
+    systems: Systems | AlignedTexts | EvalSet | str,
     references: GivenReferences | None,
     metrics: Metrics,
     threads: int | None = None,
@@ -70,6 +71,15 @@ def make_inputs(
 
     References may be missing where no metric reads them.
     """
+    if isinstance(systems, tuple):
+        from karat.evalset.aligned_texts import AlignedTexts
+
+        if isinstance(systems, AlignedTexts):
+            if references is not None:
+                advice = "leave references out"
+                raise InputError(f"texts of load_texts bring their own references: {advice}")
+            references = systems.references
+            systems = systems.segments()
     if references is None and isinstance(systems, str | os.PathLike):
         from karat.evalset.loading import load_evalset
 
@@ -465,7 +475,7 @@ class Resampling(NamedTuple):
     @classmethod
     def plan(cls, resamples: int, seed: int, inputs: TextInputs, buckets: int | None) -> Resampling:
         """Return the resampling of texts; none without resamples."""
-        check_seed(seed)
+        check_count("seed", seed)
         outputs = len(inputs.systems) * inputs.segments.count
         return cls(resamples, seed, resolve_buckets(outputs, buckets) if resamples else None)
 

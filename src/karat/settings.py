@@ -33,11 +33,10 @@ def setting(
     place: bool = False,
     compare: bool = True,
 ) -> Any:
-    """Return a field of a metric: its default, its meaning and its limits.
+    """Return a field of a metric: its default, its meaning in one sentence and its limits.
 
     Args:
-        default: default value.
-        help: meaning, in one sentence.
+        default, help: default value, and meaning in one sentence.
         kind: type; by default that of the default.
         choices: names that are allowed.
         low, high, above: limits: low <= value <= high, and value > above.
@@ -80,9 +79,13 @@ class NamedSettings:
         return self._written(self._full)
 
     def _written(self, value: Callable[[str], str]) -> str:
+        """Return the name with the settings that differ from their defaults."""
         changed = [f.name for f in self.settings() if getattr(self, f.name) != f.default]
-        written = ",".join(f"{name}={value(name)}" for name in changed)
-        return f"{self._head()}:{written}" if written else self._head()
+        return self._with_settings({name: value(name) for name in changed})
+
+    def _with_settings(self, texts: Mapping[str, str]) -> str:
+        settings = ",".join(f"{name}={text}" for name, text in texts.items())
+        return f"{self._head()}:{settings}" if settings else self._head()
 
     def _head(self) -> str:
         return self.name
@@ -94,20 +97,16 @@ class NamedSettings:
 
     def full_name(self) -> str:
         """Return the name with every setting; files and lists with a digest of their content."""
-        settings = ",".join(f"{f.name}={self._full(f.name)}" for f in self.settings())
-        return f"{self._head()}:{settings}" if settings else self._head()
+        return self._with_settings({f.name: self._full(f.name) for f in self.settings()})
 
     def identity(self) -> str:
         """Return the name with every setting; of files their digest alone, wherever they are."""
-        compared = {f.name: f for f in self.settings() if f.compare}
-        parts = (f"{name}={self._identity(f)}" for name, f in compared.items())
-        return f"{self._head()}:{','.join(parts)}" if compared else self._head()
-
-    def _identity(self, f: Field[Any]) -> str:
-        full = self._full(f.name)
-        if not f.metadata["place"] or full == "none":
-            return full
-        return full.rpartition("@")[2] if f.name in self.digests else "…"
+        texts = {f.name: self._full(f.name) for f in self.settings() if f.compare}
+        for f in self.settings():
+            if f.metadata["place"] and texts.get(f.name, "none") != "none":
+                has_digest = f.name in self.digests
+                texts[f.name] = texts[f.name].rpartition("@")[2] if has_digest else "…"
+        return self._with_settings(texts)
 
     def _full(self, name: str) -> str:
         text = to_text(getattr(self, name))
@@ -160,34 +159,21 @@ def parse_setting(cls: type[NamedSettings], head: str, key: str, text: str) -> A
         names = [*by_name, *(["preset"] if cls.presets else [])]
         has = f"it has {', '.join(names)}" if names else "it has none"
         raise MetricError(f"{head} has no setting {quoted(key)}{nearest(key, names)} ({has})")
-    if key in cls.digests and "@" in text:
-        text = _same_content(cls, head, key, text)
+    if key in cls.digests and "@" in text:  # `name@digest`, as signatures have it
+        text, _, digest = text.rpartition("@")
+        if cls.digests[key](text) != digest:
+            problem = f"{text} is not the one of the signature ({digest})"
+            raise MetricError(f"{head}: the {'stop list' if key == 'stop' else key} {problem}")
     try:
         return from_text(text, by_name[key])
     except (ValueError, KeyError) as error:
-        kind = by_name[key].metadata["kind"]
-        expected_by_kind = {
-            bool: "yes or no",
-            tuple: "numbers as in 0.5/0.5",
-            int: "a whole number",
-        }
-        expected = expected_by_kind.get(kind, "a number")
+        kinds = {bool: "yes or no", tuple: "numbers as in 0.5/0.5", int: "a whole number"}
+        expected = kinds.get(by_name[key].metadata["kind"], "a number")
         raise MetricError(f"{head}: {key}={text}: expected {expected}") from error
 
 
-def _same_content(cls: type[NamedSettings], head: str, key: str, text: str) -> str:
-    """Return the name in `name@digest`, as signatures have it, if its content is still the same."""
-    name, _, digest = text.rpartition("@")
-    if cls.digests[key](name) != digest:
-        subject = {"stop": "stop list"}.get(key, key)
-        raise MetricError(
-            f"{head}: the {subject} {name} is not the one of the signature ({digest})"
-        )
-    return name
-
-
 def _plain_number(value: Any, kind: type) -> Any:
-    """A whole number given for a float, or one of numpy's, as Python's own."""
+    """Return a whole number given for a float, or one of numpy's, as Python's own."""
     if isinstance(value, list | tuple) and kind is tuple:
         return tuple(_plain_number(item, float) for item in value)
     if isinstance(value, bool):
@@ -198,53 +184,40 @@ def _plain_number(value: Any, kind: type) -> Any:
 
 
 def _problem(f: Field[Any], value: Any) -> str:
+    """Describe what is wrong with a value of a setting; empty if nothing is."""
     kind, choices = f.metadata["kind"], f.metadata["choices"]
     if value is None:
         return "" if f.default is None else "is missing"
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         return f"is {type(value).__name__}, expected {kind.__name__}"
     if choices is not None:
-        return _not_among(value, choices() if callable(choices) else choices)
-    if kind in (int, float):
-        return _out_of_range(f, value)
+        choices = choices() if callable(choices) else choices
+        if value not in choices:  # a list of them reads entry points
+            names = list(choices)
+            return f"is not one of {', '.join(names)}{nearest(value, names)}"
+    elif kind in (int, float):
+        low, high, above = (f.metadata[key] for key in ("low", "high", "above"))
+        if not (low <= value <= high and value > above):
+            lower = f"above {to_text(above)}" if above > low else f"at least {to_text(low)}"
+            limits = [lower] if max(low, above) > -math.inf else []
+            limits += [f"at most {to_text(high)}"] if high < math.inf else []
+            return f"is out of range: expected {' and '.join(limits) or 'a number'}"
     odd = not value or any(c in ",|\0" or c.isspace() for c in str(value))
-    if kind is str and not f.metadata["place"] and odd:
+    if kind is str and choices is None and not f.metadata["place"] and odd:
         return "holds a comma, a bar or white space, which a metric's name cannot carry"
     return ""
-
-
-def _not_among(value: str, choices: Any) -> str:
-    if value in choices:  # before a list is made, for which entry points are read
-        return ""
-    names = list(choices)
-    return f"is not one of {', '.join(names)}{nearest(value, names)}"
-
-
-def _out_of_range(f: Field[Any], value: float) -> str:
-    low, high, above = (f.metadata[key] for key in ("low", "high", "above"))
-    if low <= value <= high and value > above:
-        return ""
-    lower = f"above {to_text(above)}" if above > low else f"at least {to_text(low)}"
-    limits = [lower] if max(low, above) > -math.inf else []
-    limits += [f"at most {to_text(high)}"] if high < math.inf else []
-    return f"is out of range: expected {' and '.join(limits) or 'a number'}"
 
 
 def check_settings(
     function: Callable[..., Any], targets: Iterable[Callable[..., Any]], settings: Iterable[str]
 ) -> None:
-    """Refuse settings that neither a function nor those it passes them on to have."""
-    passed_on = [
-        parameter for target in targets for parameter in signature(target).parameters.values()
-    ]
+    """Reject settings that neither a function nor those it passes them on to have."""
+    passed_on = [p for target in targets for p in signature(target).parameters.values()]
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in passed_on):
         return  # that function looks at them itself
     parameters = [*signature(function).parameters.values(), *passed_on]
-    allowed = list(
-        dict.fromkeys(
-            parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY
-        )
-    )
+    keyword_only = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+    allowed = list(dict.fromkeys(keyword_only))
     for name in settings:
         if name not in allowed:
             expected = f"expected one of {', '.join(allowed)}{nearest(name, allowed)}"
@@ -252,14 +225,14 @@ def check_settings(
 
 
 def nearest(word: str, names: Iterable[str]) -> str:
-    """A suggestion, if some name is close to the word."""
+    """Return a suggestion, if some name is close to the word."""
     folded = {name.lower(): name for name in names}
     close = difflib.get_close_matches(word.lower(), folded, n=1, cutoff=0.5)
     return f"; did you mean {folded[close[0]]}?" if close else ""
 
 
 def to_text(value: Any) -> str:
-    """A setting's value in the one-string form."""
+    """Return a setting's value in the one-string form."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, tuple):
@@ -270,7 +243,7 @@ def to_text(value: Any) -> str:
 
 
 def from_text(text: str, f: Field[Any]) -> Any:
-    """The value that `to_text` wrote; raises ValueError if it is none."""
+    """Return the value that `to_text` wrote, or raise ValueError."""
     kind = f.metadata["kind"]
     if f.default is None and text.lower() == f.metadata["unset"]:
         return None
@@ -294,17 +267,17 @@ MAX_TRIALS = 1_000_000
 
 
 def check_trials(name: str, value: int, least: int = 0) -> None:
-    """Refuse a number of resamples or trials that is too small or too large."""
+    """Reject a number of resamples or trials that is too small or too large."""
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MAX_TRIALS:
         raise InputError(f"{name}={quoted(value)}: expected {least} to {MAX_TRIALS:,}")
 
 
 def check_seed(seed: int) -> None:
-    """Refuse what is no seed; None would draw other numbers on every run."""
+    """Require an integer seed; None would not be reproducible."""
     check_count("seed", seed)
 
 
 def check_count(name: str, value: int, least: int = 0) -> None:
-    """Refuse what is no whole number of `least` or more."""
+    """Require a whole number of `least` or more."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise InputError(f"{name}={quoted(value)}: expected a whole number, {least} or more")

@@ -26,7 +26,7 @@ GROUPS = [[text] if i % 2 else [text, "the cat", "x y z"] for i, text in enumera
 METRICS = ["bleu", "chrf", "rougeL"]
 
 
-def found(table: Any, **how: Any) -> list[kt.Score]:
+def table_scores(table: Any, **how: Any) -> list[kt.Score]:
     return [row.score for row in kt.arrow.merge(kt.arrow.sums(table, METRICS, **how)).score().rows]
 
 
@@ -47,10 +47,10 @@ TYPES: list[Callable[[list[str]], Any]] = [
 ]
 
 
-@pytest.mark.parametrize("made", TYPES)
-def test_texts_of_any_layout(made: Callable[[list[str]], Any]) -> None:
-    table = pa.table({"candidate": made(TEXTS), "reference": made(REFERENCES)})
-    assert found(table) == expected(REFERENCES)
+@pytest.mark.parametrize("type_", TYPES)
+def test_texts_of_any_layout(type_: Callable[[list[str]], Any]) -> None:
+    table = pa.table({"candidate": type_(TEXTS), "reference": type_(REFERENCES)})
+    assert table_scores(table) == expected(REFERENCES)
 
 
 LISTS = [
@@ -66,29 +66,31 @@ LISTS = [
 @pytest.mark.parametrize("kind", LISTS, ids=str)
 def test_lists_of_any_layout(kind: pa.DataType) -> None:
     groups = pa.array([["cut"], *GROUPS, ["off"]], kind)[1:-1]
-    assert found(pa.table({"candidate": TEXTS, "reference": groups})) == expected(GROUPS)
+    assert table_scores(pa.table({"candidate": TEXTS, "reference": groups})) == expected(GROUPS)
 
 
 def test_lists_of_one_length() -> None:
     pairs = [[text, "the cat"] for text in REFERENCES]
     table = pa.table({"candidate": TEXTS, "reference": pa.array(pairs, pa.list_(pa.string(), 2))})
-    assert found(table) == expected(pairs)
+    assert table_scores(table) == expected(pairs)
 
 
 def test_slices_and_chunks_of_tables() -> None:
-    whole = pa.table({"candidate": ["no", *TEXTS, "no"], "reference": ["no", *REFERENCES, "no"]})
-    assert found(whole.slice(1, len(TEXTS))) == expected(REFERENCES)
+    full_table = pa.table(
+        {"candidate": ["no", *TEXTS, "no"], "reference": ["no", *REFERENCES, "no"]}
+    )
+    assert table_scores(full_table.slice(1, len(TEXTS))) == expected(REFERENCES)
     parts = [
         pa.table({"candidate": TEXTS[a:b], "reference": REFERENCES[a:b]})
         for a, b in ((0, 1), (1, 6))
     ]
-    assert found(pa.concat_tables(parts)) == expected(REFERENCES)
+    assert table_scores(pa.concat_tables(parts)) == expected(REFERENCES)
     batch = pa.record_batch({"candidate": TEXTS, "reference": REFERENCES})
-    assert found(batch) == expected(REFERENCES)
+    assert table_scores(batch) == expected(REFERENCES)
     reader = pa.RecordBatchReader.from_batches(
         batch.schema, iter([batch.slice(0, 4), batch.slice(4)])
     )
-    assert found(reader) == expected(REFERENCES)
+    assert table_scores(reader) == expected(REFERENCES)
 
 
 def test_a_structure_that_starts_later() -> None:
@@ -96,18 +98,18 @@ def test_a_structure_that_starts_later() -> None:
         {"candidate": a, "reference": b}
         for a, b in zip(["cut", *TEXTS], ["cut", *REFERENCES], strict=True)
     ]
-    assert found(pa.array(rows)[1:]) == expected(REFERENCES)
+    assert table_scores(pa.array(rows)[1:]) == expected(REFERENCES)
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
 def test_data_frames(frame: Callable[..., Any]) -> None:
-    assert found(frame({"candidate": TEXTS, "reference": GROUPS})) == expected(GROUPS)
+    assert table_scores(frame({"candidate": TEXTS, "reference": GROUPS})) == expected(GROUPS)
 
 
 def test_several_columns_are_several_references() -> None:
     table = pa.table({"candidate": TEXTS, "a": REFERENCES, "b": TEXTS[::-1]})
     both = list(zip(REFERENCES, TEXTS[::-1], strict=True))
-    assert found(table, reference=["a", "b"]) == expected(both)
+    assert table_scores(table, reference=["a", "b"]) == expected(both)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +135,7 @@ def test_systems_of_any_kind(column: pa.Array) -> None:
 def test_texts_that_end_with_nul_and_long_ones() -> None:
     texts = ["a\0", "\0", "x" * 100_000 + " end"]
     table = pa.table({"candidate": texts, "reference": texts[::-1]})
-    assert found(table) == [row.score for row in kt.score(texts, texts[::-1], METRICS).rows]
+    assert table_scores(table) == [row.score for row in kt.score(texts, texts[::-1], METRICS).rows]
 
 
 GOOD = {"candidate": TEXTS, "reference": REFERENCES}
@@ -171,10 +173,10 @@ BAD: list[tuple[dict[str, Any], dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("columns", "how", "told"), BAD)
-def test_what_cannot_be_used_is_refused_by_row(columns: Any, how: Any, told: str) -> None:
-    with pytest.raises(kt.InputError, match=told):
-        kt.arrow.sums(pa.table(columns), **how)
+@pytest.mark.parametrize(("columns", "settings", "message"), BAD)
+def test_what_cannot_be_used_is_refused_by_row(columns: Any, settings: Any, message: str) -> None:
+    with pytest.raises(kt.InputError, match=message):
+        kt.arrow.sums(pa.table(columns), **settings)
 
 
 def test_rows_are_counted_over_all_batches() -> None:
@@ -186,10 +188,10 @@ def test_rows_are_counted_over_all_batches() -> None:
         kt.arrow.sums(table, threads=2)
 
 
-@pytest.mark.parametrize("given", [[1, 2], "text", pa.array(["a"]), None, 3])
-def test_what_is_no_table_is_refused(given: Any) -> None:
+@pytest.mark.parametrize("value", [[1, 2], "text", pa.array(["a"]), None, 3])
+def test_what_is_no_table_is_refused(value: Any) -> None:
     with pytest.raises(kt.InputError, match="expected a table"):
-        kt.arrow.sums(given)
+        kt.arrow.sums(value)
 
 
 def test_two_columns_of_one_name() -> None:
@@ -237,11 +239,11 @@ def test_whole_numbers_may_be_in_a_dictionary() -> None:
             "id": ids.cast(pa.int64()),
         }
     )
-    how: dict[str, Any] = {"by": "by", "id": "id"}
-    found = kt.arrow.merge(kt.arrow.stats(table, "bleu", **how)).compare(trials=10)
-    assert [row.system for row in found.rows] != ["0", "1"]
-    expected = kt.arrow.merge(kt.arrow.stats(plain, "bleu", **how)).compare(trials=10)
-    assert found.rows == expected.rows
+    settings: dict[str, Any] = {"by": "by", "id": "id"}
+    comparison = kt.arrow.merge(kt.arrow.stats(table, "bleu", **settings)).compare(trials=10)
+    assert [row.system for row in comparison.rows] != ["0", "1"]
+    expected = kt.arrow.merge(kt.arrow.stats(plain, "bleu", **settings)).compare(trials=10)
+    assert comparison.rows == expected.rows
 
 
 def test_rows_that_are_null_are_refused() -> None:

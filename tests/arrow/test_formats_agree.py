@@ -50,7 +50,7 @@ def write(folder: Path, ending: str) -> str:
     return str(path)
 
 
-def measured(path: str, out: Path | None = None) -> Statistics:
+def measure_file(path: str, out: Path | None = None) -> Statistics:
     columns = Columns(("candidate",), ("reference",), "system", "id")
     job = TableJob(columns, METRICS, buckets=16, rows=None if out is None else str(out))
     (piece,) = plan_pieces([path])
@@ -61,17 +61,19 @@ ENDINGS = ("parquet", "csv", "tsv", "jsonl", "jsonl.gz")
 
 
 def test_statistics_are_equal(tmp_path: Path) -> None:
-    found = [pa.table(sums_table(measured(write(tmp_path, ending)))) for ending in ENDINGS]
-    assert found[0].num_rows > 2 * len(METRICS)
-    for other in found[1:]:
-        assert other.equals(found[0])
+    sums_tables = [
+        pa.table(sums_table(measure_file(write(tmp_path, ending)))) for ending in ENDINGS
+    ]
+    assert sums_tables[0].num_rows > 2 * len(METRICS)
+    for other in sums_tables[1:]:
+        assert other.equals(sums_tables[0])
 
 
 def test_scores_of_rows_are_equal(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     tables = []
     for ending in ("parquet", "csv", "jsonl"):
-        measured(write(tmp_path, ending), tmp_path / "out")
+        measure_file(write(tmp_path, ending), tmp_path / "out")
         (written,) = (tmp_path / "out").iterdir()
         tables.append(pq.read_table(written))
         written.unlink()
@@ -85,17 +87,19 @@ def test_scores_of_rows_are_equal(tmp_path: Path) -> None:
 
 def test_whole_numbers_as_ids(tmp_path: Path) -> None:
     """Ids of JSON lines may be whole numbers, which count like those of parquet."""
-    given = {"candidate": ["a b", "c d"], "reference": [["a b", "x"], ["d"]], "id": [3, 4]}
-    pq.write_table(pa.table(given), tmp_path / "t.parquet")
-    lines = [dict(zip(given, row, strict=True)) for row in zip(*given.values(), strict=True)]
+    id_columns = {"candidate": ["a b", "c d"], "reference": [["a b", "x"], ["d"]], "id": [3, 4]}
+    pq.write_table(pa.table(id_columns), tmp_path / "t.parquet")
+    lines = [
+        dict(zip(id_columns, row, strict=True)) for row in zip(*id_columns.values(), strict=True)
+    ]
     (tmp_path / "t.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     job = TableJob(Columns(id="id"), METRICS, buckets=16)
-    found = []
+    results = []
     for ending in ("parquet", "jsonl"):
         (piece,) = plan_pieces([str(tmp_path / f"t.{ending}")])
-        found.append(pa.table(sums_table(measure_piece(job, piece))))
-    assert found[0].equals(found[1])
-    assert found[0].num_rows
+        results.append(pa.table(sums_table(measure_piece(job, piece))))
+    assert results[0].equals(results[1])
+    assert results[0].num_rows
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl"])

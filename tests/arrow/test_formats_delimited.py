@@ -26,8 +26,8 @@ def rows_of(batches: Any) -> list[tuple[Any, ...]]:
 
 
 def read(path: Path, columns: list[str] | None = None) -> list[tuple[Any, ...]]:
-    found = table_format(str(path))
-    return rows_of(b for piece in found.pieces(str(path)) for b in found.read(piece, columns))
+    format = table_format(str(path))
+    return rows_of(b for piece in format.pieces(str(path)) for b in format.read(piece, columns))
 
 
 def written(folder: Path, data: str | bytes, name: str = "t.csv") -> Path:
@@ -101,12 +101,12 @@ BAD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("data", "told"), BAD)
-def test_refused(tmp_path: Path, data: str | bytes, told: str) -> None:
+@pytest.mark.parametrize(("data", "message"), BAD)
+def test_refused(tmp_path: Path, data: str | bytes, message: str) -> None:
     path = written(tmp_path, data)
     with pytest.raises(InputError) as error:
         read(path)
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert str(error.value).startswith(str(path))
 
 
@@ -188,8 +188,8 @@ def test_kernel_equals_csv(
     path.write_bytes((head + "".join(parts)).encode())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text_lines, "BYTES_READ", size)
-        found = outcome(delimited.read_delimited, COMMAS, path)
-    assert found == outcome(delimited.read_carefully, COMMAS, path)
+        rows_of_kernel = outcome(delimited.read_delimited, COMMAS, path)
+    assert rows_of_kernel == outcome(delimited.read_carefully, COMMAS, path)
 
 
 texts = st.text(st.sampled_from('ab",\t\n\r é💡'), max_size=6)

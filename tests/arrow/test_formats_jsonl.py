@@ -23,8 +23,8 @@ pa = pytest.importorskip("pyarrow")
 
 
 def tables(path: Path, columns: list[str] | None = None) -> list[Any]:
-    found = table_format(str(path))
-    return [b for piece in found.pieces(str(path)) for b in found.read(piece, columns)]
+    format = table_format(str(path))
+    return [b for piece in format.pieces(str(path)) for b in format.read(piece, columns)]
 
 
 def read(path: Path, columns: list[str] | None = None) -> list[dict[str, Any]]:
@@ -67,8 +67,8 @@ def test_all_columns_are_those_of_the_first_line(tmp_path: Path) -> None:
     batch = pa.record_batch(table)
     assert batch.column("n").to_pylist() == [1, None]
     assert batch.column("c").null_count == 0
-    found = {name: [_plain(v) for v in batch.column(name)] for name in "mfz"}
-    assert found == {
+    column_values = {name: [_plain(v) for v in batch.column(name)] for name in "mfz"}
+    assert column_values == {
         "m": ['{"k": [1, "é"]}', '"text"'],
         "f": ["0.5", None],
         "z": [None, "[]"],
@@ -141,12 +141,12 @@ BAD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("data", "told"), BAD)
-def test_refused(tmp_path: Path, data: str | bytes, told: str) -> None:
+@pytest.mark.parametrize(("data", "message"), BAD)
+def test_refused(tmp_path: Path, data: str | bytes, message: str) -> None:
     path = written(tmp_path, data)
     with pytest.raises(InputError) as error:
         read(path, ["a"])
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert str(error.value).startswith(str(path))
 
 
@@ -187,12 +187,12 @@ def test_what_json_writes_is_read(
     rows: list[tuple[str, list[str], int]],
     ascii: bool,
 ) -> None:
-    given = [dict(zip("abc", row, strict=True)) for row in [("x", ["y"], 0), *rows]]
+    records = [dict(zip("abc", row, strict=True)) for row in [("x", ["y"], 0), *rows]]
     path = tmp_path_factory.getbasetemp() / "written.jsonl"
-    lines = [json.dumps(row, ensure_ascii=ascii) + "\n" for row in given]
+    lines = [json.dumps(row, ensure_ascii=ascii) + "\n" for row in records]
     path.write_bytes("".join(lines).encode())
-    assert read(path) == given
-    assert read(path, ["c", "b"]) == [{"c": row["c"], "b": row["b"]} for row in given]
+    assert read(path) == records
+    assert read(path, ["c", "b"]) == [{"c": row["c"], "b": row["b"]} for row in records]
 
 
 # ------------------------------------------------------------ the kernel against the json module
@@ -265,8 +265,8 @@ def test_kernel_equals_json(
     piece = TablePiece(str(path), "jsonl", 0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text_lines, "BYTES_READ", size)
-        found = outcome(read_jsonl(piece, ["a"]))
-    assert found == outcome(read_carefully(piece, ["a"]))
+        rows_of_kernel = outcome(read_jsonl(piece, ["a"]))
+    assert rows_of_kernel == outcome(read_carefully(piece, ["a"]))
 
 
 @pytest.mark.parametrize("value", VALUES)
@@ -276,9 +276,9 @@ def test_every_value_in_every_column(tmp_path: Path, value: str, first: str, nam
     good = f'{{"a": {first}, "other": 0}}\n'
     line = f'{{"a": {value}}}\n' if name == "a" else f'{{"other": {value}, "a": {first}}}\n'
     piece = TablePiece(str(written(tmp_path, good + good + line + good)), "jsonl", 0)
-    found = outcome(read_jsonl(piece, ["a"]))
-    assert found == outcome(read_carefully(piece, ["a"]))
-    assert isinstance(found, str) or len(found) == 4
+    rows_of_kernel = outcome(read_jsonl(piece, ["a"]))
+    assert rows_of_kernel == outcome(read_carefully(piece, ["a"]))
+    assert isinstance(rows_of_kernel, str) or len(rows_of_kernel) == 4
 
 
 def outcome(batches: Any) -> Any:

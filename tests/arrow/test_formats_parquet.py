@@ -43,9 +43,9 @@ def table() -> Any:
 def path(tmp_path: Path) -> str:
     """A file whose name and folder mean something to DuckDB, unless they are escaped."""
     (tmp_path / "k=v").mkdir()
-    found = tmp_path / "k=v" / "a[1]?*.parquet"
-    pq.write_table(table(), found, row_group_size=700)
-    return str(found)
+    path_read = tmp_path / "k=v" / "a[1]?*.parquet"
+    pq.write_table(table(), path_read, row_group_size=700)
+    return str(path_read)
 
 
 def rows_of(pieces: list[TablePiece], columns: list[str] | None) -> list[dict[str, Any]]:
@@ -58,13 +58,13 @@ def test_same_pieces_and_rows(
 ) -> None:
     monkeypatch.setattr("karat.arrow.formats.parquet.ROWS_PER_PIECE", 1000)
     pieces, names = parquet.parquet_pieces(path), parquet.parquet_columns(path)
-    wanted = [None, ["references", 'odd "name"'], ["none"]]
-    expected = [rows_of(pieces[1:], columns) for columns in wanted]
+    column_choices = [None, ["references", 'odd "name"'], ["none"]]
+    expected = [rows_of(pieces[1:], columns) for columns in column_choices]
     assert [piece.rows for piece in pieces] == [1400, 1400, 200]
     request.getfixturevalue("without_pyarrow")
     assert parquet.parquet_pieces(path) == pieces
     assert parquet.parquet_columns(path) == names == table().column_names
-    assert [rows_of(pieces[1:], columns) for columns in wanted] == expected
+    assert [rows_of(pieces[1:], columns) for columns in column_choices] == expected
     assert rows_of([TablePiece(path, "parquet", 0)], None) == table().to_pylist()
 
 

@@ -72,15 +72,15 @@ FRAMES: dict[str, Callable[[dict[str, Any]], Any]] = {
 every_frame = pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
 
 
-def scores(found: kt.Scoring) -> list[tuple[Any, ...]]:
-    return [(row.system, row.metric, row.score, row.low, row.high) for row in found.rows]
+def scores(scoring: kt.Scoring) -> list[tuple[Any, ...]]:
+    return [(row.system, row.metric, row.score, row.low, row.high) for row in scoring.rows]
 
 
 def column(table: Any, name: str) -> list[Any]:
     if isinstance(table, list):
         return [row[name] for row in table]
-    found = table[name]
-    return list(found.to_pylist() if hasattr(found, "to_pylist") else found)
+    column_values = table[name]
+    return list(column_values.to_pylist() if hasattr(column_values, "to_pylist") else column_values)
 
 
 # ---------------------------------------------------------------------------- as lists are scored
@@ -89,22 +89,22 @@ def column(table: Any, name: str) -> list[Any]:
 @every_frame
 def test_a_wide_table_is_scored_as_lists_are(make: Callable[[dict[str, Any]], Any]) -> None:
     expected = kt.score({"gpt": A, "llama": B}, R, METRICS, segments=True, resamples=20)
-    found = kt.score(
+    scoring = kt.score(
         make(WIDE), candidate=["gpt", "llama"], metrics=METRICS, segments=True, resamples=20
     )
-    assert scores(found) == scores(expected)
-    assert found.values.keys() == expected.values.keys()
+    assert scores(scoring) == scores(expected)
+    assert scoring.values.keys() == expected.values.keys()
     for key, values in expected.values.items():
-        assert found.values[key].tolist() == values.tolist()
+        assert scoring.values[key].tolist() == values.tolist()
 
 
 @every_frame
 def test_a_wide_table_is_compared_as_lists_are(make: Callable[[dict[str, Any]], Any]) -> None:
     expected = kt.compare({"llama": B, "gpt": A}, R, METRICS, **QUICK)
-    found = kt.compare(make(WIDE), candidate=["llama", "gpt"], metrics=METRICS, **QUICK)
-    assert found.baseline == "llama"
-    assert found.rows == expected.rows
-    assert found.examples == expected.examples
+    comparison = kt.compare(make(WIDE), candidate=["llama", "gpt"], metrics=METRICS, **QUICK)
+    assert comparison.baseline == "llama"
+    assert comparison.rows == expected.rows
+    assert comparison.examples == expected.examples
 
 
 @every_frame
@@ -113,8 +113,8 @@ def test_a_long_table_in_any_order_is_scored_as_lists_are(
 ) -> None:
     table = make({name: [values[i] for i in SHUFFLED] for name, values in LONG.items()})
     expected = kt.score({"gpt": A, "llama": B}, R, METRICS, resamples=20)
-    found = kt.score(table, metrics=METRICS, by="model", id="segment", resamples=20)
-    assert scores(found) == scores(expected)
+    scoring = kt.score(table, metrics=METRICS, by="model", id="segment", resamples=20)
+    assert scores(scoring) == scores(expected)
     compared = kt.compare(table, metrics=METRICS, by="model", id="segment", **QUICK)
     assert compared.rows == kt.compare({"gpt": A, "llama": B}, R, METRICS, **QUICK).rows
 
@@ -138,26 +138,26 @@ def test_scores_come_back_as_columns_of_the_same_table(
 
 def test_a_duckdb_relation_is_scored_and_has_no_rows_to_join() -> None:
     relation = duckdb.from_arrow(chunks(WIDE))
-    found = kt.score(relation, candidate="gpt", segments=True)
-    assert found.rows[0].score.value == kt.score(A, R).rows[0].score.value
+    scoring = kt.score(relation, candidate="gpt", segments=True)
+    assert scoring.rows[0].score.value == kt.score(A, R).rows[0].score.value
     with pytest.raises(kt.InputError, match="a DuckDBPyRelation cannot be joined with its scores"):
-        found.join()
+        scoring.join()
 
 
 def test_a_stream_is_read_once() -> None:
     stream = chunks(WIDE).to_reader()
-    found = kt.score(stream, candidate="gpt", segments=True)
-    assert found.rows[0].score.value == kt.score(A, R).rows[0].score.value
+    scoring = kt.score(stream, candidate="gpt", segments=True)
+    assert scoring.rows[0].score.value == kt.score(A, R).rows[0].score.value
     with pytest.raises(kt.InputError, match="a RecordBatchReader cannot be joined"):
-        found.join()
+        scoring.join()
 
 
 def test_a_streamed_data_set_is_scored() -> None:
     stream = dataset(WIDE).to_iterable_dataset()
-    found = kt.score(stream, candidate="gpt", segments=True)
-    assert found.rows[0].score.value == kt.score(A, R).rows[0].score.value
+    scoring = kt.score(stream, candidate="gpt", segments=True)
+    assert scoring.rows[0].score.value == kt.score(A, R).rows[0].score.value
     with pytest.raises(kt.InputError, match="a streamed data set cannot be joined"):
-        found.join()
+        scoring.join()
 
 
 def test_rows_of_a_data_set_that_were_selected_keep_their_order() -> None:
@@ -168,10 +168,10 @@ def test_rows_of_a_data_set_that_were_selected_keep_their_order() -> None:
 
 def test_single_columns_are_texts_as_before() -> None:
     for frame in (pd.DataFrame(WIDE), arrays(WIDE)):
-        found = kt.score(frame["gpt"], frame["references"], METRICS)
-        assert scores(found) == scores(kt.score(A, R, METRICS))
-    found = kt.score(pl.DataFrame(WIDE)["gpt"], pl.DataFrame(WIDE)["references"].to_list())
-    assert scores(found) == scores(kt.score(A, R))
+        scoring = kt.score(frame["gpt"], frame["references"], METRICS)
+        assert scores(scoring) == scores(kt.score(A, R, METRICS))
+    scoring = kt.score(pl.DataFrame(WIDE)["gpt"], pl.DataFrame(WIDE)["references"].to_list())
+    assert scores(scoring) == scores(kt.score(A, R))
 
 
 @given(st.lists(st.tuples(st.text(), st.lists(st.text(), min_size=1, max_size=3)), min_size=1))
@@ -246,25 +246,25 @@ def test_a_frame_with_a_duplicate_index_keeps_it() -> None:
 
 def test_a_frame_that_is_changed_later_is_joined_as_it_was() -> None:
     frame = pd.DataFrame(WIDE)
-    found = kt.score(frame, candidate="gpt", metrics="chrf", segments=True)
+    scoring = kt.score(frame, candidate="gpt", metrics="chrf", segments=True)
     frame.insert(0, "gpt2", frame.pop("gpt"))
     frame["new"] = 1
-    joined = found.join()
+    joined = scoring.join()
     assert joined["gpt"].tolist() == A
     assert "new" not in joined.columns
 
 
 def test_a_column_of_the_name_is_not_overwritten() -> None:
     frame = pd.DataFrame({**WIDE, "chrf": [1.0] * 5})
-    found = kt.score(frame, candidate="gpt", metrics="chrf", segments=True)
+    scoring = kt.score(frame, candidate="gpt", metrics="chrf", segments=True)
     with pytest.raises(kt.InputError, match="has a column 'chrf' already, where the scores would"):
-        found.join()
+        scoring.join()
 
 
 def test_accessors() -> None:
     for frame in (pd.DataFrame(WIDE), pl.DataFrame(WIDE)):
-        found = frame.karat.score(["chrf"], candidate=["gpt", "llama"])
-        assert scores(found) == scores(kt.score({"gpt": A, "llama": B}, R, ["chrf"]))
+        scoring = frame.karat.score(["chrf"], candidate=["gpt", "llama"])
+        assert scores(scoring) == scores(kt.score({"gpt": A, "llama": B}, R, ["chrf"]))
         compared = frame.karat.compare("chrf", candidate=["gpt", "llama"], **QUICK)
         assert compared.rows == kt.compare({"gpt": A, "llama": B}, R, "chrf", **QUICK).rows
         joined = frame.karat.segments(["bleu", "chrf"], candidate="llama")
@@ -296,8 +296,8 @@ def test_pandas_without_pyarrow() -> None:
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=True
     )
-    same, columns, refused = done.stdout.splitlines()
-    assert same == "True"
+    unchanged, columns, refused = done.stdout.splitlines()
+    assert unchanged == "True"
     assert columns == "['output', 'references', 'model', 'chrf'] ['p', 'q']"
     assert refused == (
         "table, row 2 (index 'q'): column 'output' is null; every row needs a text: drop the "
@@ -462,12 +462,12 @@ def test_an_array_without_dimensions_is_one_text() -> None:
     assert kt.score(table, metrics="chrf").rows[0].score.value == 100
 
 
-@pytest.mark.parametrize(("table", "how", "said"), REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize(("table", "settings", "message"), REFUSED.values(), ids=REFUSED)
 def test_what_cannot_be_scored_is_refused_in_one_sentence(
-    table: Any, how: dict[str, Any], said: str
+    table: Any, settings: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(kt.InputError, match=said) as caught:
-        kt.score(table, **how)
+    with pytest.raises(kt.InputError, match=message) as caught:
+        kt.score(table, **settings)
     assert "\n" not in str(caught.value)
 
 
@@ -493,8 +493,8 @@ def test_files_of_tables_go_through_the_same_door(tmp_path: Path) -> None:
     expected = scores(kt.score(table, metrics=METRICS, by="model", id="segment", resamples=20))
     for name in ("t.parquet", "t.jsonl"):
         for path in (tmp_path / name, str(tmp_path / name), [tmp_path / name]):
-            found = kt.score(path, metrics=METRICS, by="model", id="segment", resamples=20)
-            assert scores(found) == expected
+            scoring = kt.score(path, metrics=METRICS, by="model", id="segment", resamples=20)
+            assert scores(scoring) == expected
     assert scores(kt.score(tmp_path / "t.jsonl")) == scores(kt.score(table))
     with pytest.raises(kt.InputError, match="no table to join the scores to"):
         kt.score(tmp_path / "t.parquet", segments=True).join()
@@ -502,9 +502,9 @@ def test_files_of_tables_go_through_the_same_door(tmp_path: Path) -> None:
 
 def test_the_rows_of_one_wide_file_are_segments(tmp_path: Path) -> None:
     pq.write_table(pa.table(WIDE), tmp_path / "t.parquet", row_group_size=2)
-    found = kt.compare(tmp_path / "t.parquet", candidate=["gpt", "llama"], **QUICK)
+    comparison = kt.compare(tmp_path / "t.parquet", candidate=["gpt", "llama"], **QUICK)
     expected = kt.compare({"gpt": A, "llama": B}, R, **QUICK)
-    assert (found.rows, found.examples) == (expected.rows, expected.examples)
+    assert (comparison.rows, comparison.examples) == (expected.rows, expected.examples)
     pq.write_table(pa.table(WIDE), tmp_path / "u.parquet")
     with pytest.raises(kt.InputError, match="need ids"):
         kt.compare(tmp_path, candidate=["gpt", "llama"], **QUICK)
@@ -520,10 +520,10 @@ def test_a_real_set_as_a_wide_and_as_a_long_frame() -> None:
     systems, references = kt.load_evalset("ted-zhen").texts()
     expected = scores(kt.score(systems, references, ["chrf"], resamples=10))
     wide = pd.DataFrame({**systems, "references": list(references)})
-    found = kt.score(wide, candidate=[*systems], metrics="chrf", resamples=10)
-    assert scores(found) == expected
-    named = {"id_vars": ["segment", "references"], "var_name": "system", "value_name": "output"}
-    long = pl.from_pandas(wide.rename_axis("segment").reset_index().melt(**named))
+    scoring = kt.score(wide, candidate=[*systems], metrics="chrf", resamples=10)
+    assert scores(scoring) == expected
+    melted = {"id_vars": ["segment", "references"], "var_name": "system", "value_name": "output"}
+    long = pl.from_pandas(wide.rename_axis("segment").reset_index().melt(**melted))
     shuffled = long.sample(fraction=1, shuffle=True, seed=1)
-    found = kt.score(shuffled, metrics="chrf", by="system", id="segment", resamples=10)
-    assert sorted(map(str, scores(found))) == sorted(map(str, expected))
+    scoring = kt.score(shuffled, metrics="chrf", by="system", id="segment", resamples=10)
+    assert sorted(map(str, scores(scoring))) == sorted(map(str, expected))

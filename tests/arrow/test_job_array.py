@@ -15,10 +15,10 @@ PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "large-tables.md"
 
 
 def script() -> str:
-    (found,) = re.findall(
+    (matches,) = re.findall(
         r"```bash\n(#!/bin/bash\n#SBATCH.*?)```", PAGE.read_text("utf-8"), re.DOTALL
     )
-    return found
+    return matches
 
 
 def test_every_task_of_the_array_does_its_part(
@@ -54,7 +54,19 @@ def test_every_task_of_the_array_does_its_part(
             subprocess.Popen(["bash", "score.sh"], cwd=folder, env=env, stdout=subprocess.DEVNULL)
         )
     assert [task.wait(120) for task in tasks] == [0, 0, 0]
-    given = ("data", "--by", "system", "--id", "segment", "-m", "bleu", "-m", "chrf", "-f", "tsv")
-    assert output("merge", "parts", "-f", "tsv") == output("score", *given)
+    arguments = (
+        "data",
+        "--by",
+        "system",
+        "--id",
+        "segment",
+        "-m",
+        "bleu",
+        "-m",
+        "chrf",
+        "-f",
+        "tsv",
+    )
+    assert output("merge", "parts", "-f", "tsv") == output("score", *arguments)
     merged = output("merge", "parts", "--compare", "--resamples", "20", "-f", "tsv")
-    assert merged == output("compare", *given, "--resamples", "20", "--examples", "0")
+    assert merged == output("compare", *arguments, "--resamples", "20", "--examples", "0")

@@ -41,21 +41,27 @@ def test_metrics_may_come_in_tables_of_their_own_in_any_order() -> None:
         for at in range(3)
     }
     for order in list(permutations(tables))[::97]:
-        found = kt.arrow.merge([tables[key] for key in order]).compare(trials=20)
-        assert {row[:2]: row for row in found.rows} == {row[:2]: row for row in expected.rows}
+        comparison = kt.arrow.merge([tables[key] for key in order]).compare(trials=20)
+        assert {row[:2]: row for row in comparison.rows} == {row[:2]: row for row in expected.rows}
 
 
 def test_what_does_not_cover_the_same_rows_is_refused() -> None:
-    whole = pa.concat_tables(PARTS)
-    for made in (kt.arrow.sums, kt.arrow.stats):
+    full_table = pa.concat_tables(PARTS)
+    for make_table in (kt.arrow.sums, kt.arrow.stats):
         with pytest.raises(kt.InputError, match="bleu and chrf were not measured on the same rows"):
-            kt.arrow.merge([made(whole, "bleu", **HOW), made(PARTS[0], "chrf", **HOW)])
+            kt.arrow.merge(
+                [make_table(full_table, "bleu", **HOW), make_table(PARTS[0], "chrf", **HOW)]
+            )
         with pytest.raises(kt.InputError, match="not measured on the same rows"):
-            kt.arrow.merge([made(PARTS[0], "bleu", **HOW), made(whole, "chrf", **HOW)])
-    shifted = whole.set_column(3, "id", pa.array([i + 1 for i in whole["id"].to_pylist()]))
+            kt.arrow.merge(
+                [make_table(PARTS[0], "bleu", **HOW), make_table(full_table, "chrf", **HOW)]
+            )
+    shifted = full_table.set_column(
+        3, "id", pa.array([i + 1 for i in full_table["id"].to_pylist()])
+    )
     with pytest.raises(kt.InputError, match="not measured on the same rows"):
         kt.arrow.merge(
-            [kt.arrow.stats(whole, "bleu", **HOW), kt.arrow.stats(shifted, "chrf", **HOW)]
+            [kt.arrow.stats(full_table, "bleu", **HOW), kt.arrow.stats(shifted, "chrf", **HOW)]
         )
 
 
@@ -69,10 +75,10 @@ def test_sums_and_rows_are_not_mixed() -> None:
 def test_many_rows_are_put_into_buckets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_ROWS", 2 * COUNT - 1)
     monkeypatch.setattr(module, "BUCKETS", 4)
-    found = kt.arrow.merge(kt.arrow.stats(part_, **HOW) for part_ in PARTS).compare(trials=20)
-    asked = kt.compare({"A": A, "B": B}, REFERENCES, trials=20, buckets=4)
-    assert found.signature == asked.signature
-    assert [row.low for row in found.rows] == [row.low for row in asked.rows]
+    comparison = kt.arrow.merge(kt.arrow.stats(part_, **HOW) for part_ in PARTS).compare(trials=20)
+    expected_result = kt.compare({"A": A, "B": B}, REFERENCES, trials=20, buckets=4)
+    assert comparison.signature == expected_result.signature
+    assert [row.low for row in comparison.rows] == [row.low for row in expected_result.rows]
 
 
 def test_a_part_twice_has_an_id_twice() -> None:
@@ -80,10 +86,10 @@ def test_a_part_twice_has_an_id_twice() -> None:
         kt.arrow.merge([kt.arrow.stats(PARTS[0], **HOW)] * 2).score(10)
 
 
-@pytest.mark.parametrize("given", [[], (), "tables", 3, [pa.table({"x": [1]})], [pa.table({})]])
-def test_what_is_no_table_of_ours_is_refused(given: Any) -> None:
+@pytest.mark.parametrize("tables", [[], (), "tables", 3, [pa.table({"x": [1]})], [pa.table({})]])
+def test_what_is_no_table_of_ours_is_refused(tables: Any) -> None:
     with pytest.raises(kt.InputError, match=r"no table|expected a? ?tables?|nothing to merge"):
-        kt.arrow.merge(given)
+        kt.arrow.merge(tables)
 
 
 def test_damaged_tables_of_sums_are_refused() -> None:

@@ -104,15 +104,15 @@ def test_nothing_is_reported_as_skipped_where_all_texts_are_there(
 
 def test_systems_are_compared_on_the_segments_that_all_have(form: str, tmp_path: Path) -> None:
     complete = [row for row in ROWS if row["id"] not in (2, 5, 7)]
-    how: dict[str, Any] = {"metrics": "chrf", "id": "id", "resamples": 50, "examples": 2}
-    expected = kt.compare(in_form(complete, form, tmp_path), **HOW, **how)
-    compared = kt.compare(in_form(with_gaps(), form, tmp_path), **SKIP, **how)
+    settings: dict[str, Any] = {"metrics": "chrf", "id": "id", "resamples": 50, "examples": 2}
+    expected = kt.compare(in_form(complete, form, tmp_path), **HOW, **settings)
+    compared = kt.compare(in_form(with_gaps(), form, tmp_path), **SKIP, **settings)
     assert numbers(compared) == numbers(expected)
     assert compared.examples == expected.examples
     assert compared.skipped == {"A": 1, "B": 2}
-    told = "Systems are compared on 5 segments: those with a text from every system."
-    assert told in compared.notes
-    all_there = kt.compare(in_form(ROWS, form, tmp_path), **SKIP, **how)
+    message = "Systems are compared on 5 segments: those with a text from every system."
+    assert message in compared.notes
+    all_there = kt.compare(in_form(ROWS, form, tmp_path), **SKIP, **settings)
     assert not [note for note in all_there.notes if "are compared on" in note]
 
 
@@ -123,12 +123,12 @@ def test_a_wide_row_is_skipped_for_all_systems(tmp_path: Path) -> None:
     ]
     gaps = [dict(row) for row in rows]
     gaps[3]["y"] = None
-    how: dict[str, Any] = {"candidate": ["x", "y"], "metrics": "chrf"}
-    expected = kt.score(rows[:3] + rows[4:], **how)
-    scored = kt.score(in_form(gaps, "jsonl", tmp_path), **how, skip_missing=True)
+    settings: dict[str, Any] = {"candidate": ["x", "y"], "metrics": "chrf"}
+    expected = kt.score(rows[:3] + rows[4:], **settings)
+    scored = kt.score(in_form(gaps, "jsonl", tmp_path), **settings, skip_missing=True)
     assert numbers(scored) == numbers(expected)
     assert scored.skipped == {"x": 1, "y": 1}
-    joined = kt.score(pd.DataFrame(gaps), **how, segments=True, skip_missing=True).join()
+    joined = kt.score(pd.DataFrame(gaps), **settings, segments=True, skip_missing=True).join()
     assert joined["x/chrf"].isna().tolist() == [False] * 3 + [True] + [False] * 4
 
 
@@ -139,9 +139,9 @@ def test_segments_keep_their_row_numbers(tmp_path: Path) -> None:
         in_form(rows, "jsonl", tmp_path), metrics="chrf", segments=True, skip_missing=True
     )
     assert scored.worst(1).rows[0].text.id == "5"
-    told = "1 row was skipped because a candidate or a reference is missing (candidate 1)."
-    assert told in scored.worst(1).notes
-    assert told in scored.document().notes
+    message = "1 row was skipped because a candidate or a reference is missing (candidate 1)."
+    assert message in scored.worst(1).notes
+    assert message in scored.document().notes
     assert [row["segment"] for row in scored.records()] == ["2", "3", "4", "5"]
     frame = kt.score(rows, metrics="chrf", segments=True, skip_missing=True)
     assert frame.worst(1).rows[0].text.id == "row 5 (index 4)"
@@ -224,19 +224,21 @@ def test_systems_with_different_skipped_rows_are_said_to_differ_in_rows(tmp_path
 
 
 def test_skipped_rows_and_buckets(tmp_path: Path) -> None:
-    how = {**SKIP, "id": "id", "metrics": "chrf"}
+    settings = {**SKIP, "id": "id", "metrics": "chrf"}
     with pytest.raises(kt.InputError, match="leave out segments with skipped rows, add --buckets"):
-        kt.compare(with_gaps(), **how, buckets=4)
+        kt.compare(with_gaps(), **settings, buckets=4)
     short = [row for row in ROWS if row["id"] or row["system"] == "A"]
     with pytest.raises(kt.InputError, match=r"every segment from every system$"):
-        kt.compare(short, **how, buckets=4)
+        kt.compare(short, **settings, buckets=4)
 
 
 def test_paired_rows_of_files_with_gaps(tmp_path: Path) -> None:
     """Row numbers pair the rows of two files; rows that one of them lacks are left out."""
     files = {}
-    for system, own in (("A", ROWS[:8]), ("B", ROWS[8:])):
-        rows = [{"output": row["output"], "reference": row["references"][0]} for row in own]
+    for system, system_texts in (("A", ROWS[:8]), ("B", ROWS[8:])):
+        rows = [
+            {"output": row["output"], "reference": row["references"][0]} for row in system_texts
+        ]
         rows[2 if system == "A" else 6]["output"] = None
         files[system] = in_form(rows, "jsonl", tmp_path)
     compared = kt.compare(files, metrics="chrf", skip_missing=True, resamples=20)

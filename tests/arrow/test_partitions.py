@@ -91,7 +91,7 @@ def short_ranges() -> Iterator[None]:
 HOW: dict[str, Any] = {"by": "system", "id": "id"}
 
 
-def shown(result: Any) -> list[Any]:
+def result_rows(result: Any) -> list[Any]:
     """Every number of a result, to the last bit."""
     numbers = [[getattr(row, name) for name in row._fields] for row in result.rows]
     parts = [dict(row.score.parts) for row in result.rows]
@@ -107,22 +107,22 @@ def test_any_partition_order_threads_and_retry(name: str, table: pa.Table, data:
     cuts = data.draw(st.lists(st.integers(0, size), max_size=4))
     threads = data.draw(st.sampled_from([1, 2, 3]))
     parts = partition(table, order, cuts)
-    measured = [kt.arrow.sums(part, name, **HOW, threads=threads) for part in parts]
+    summed = [kt.arrow.sums(part, name, **HOW, threads=threads) for part in parts]
     again = data.draw(st.integers(0, len(parts) - 1))
-    measured[again] = kt.arrow.sums(parts[again], name, **HOW)  # its worker died
-    merged = kt.arrow.merge(measured)
-    whole = kt.arrow.merge(kt.arrow.sums(table, name, **HOW))
-    assert shown(merged.score()) == shown(whole.score())
+    summed[again] = kt.arrow.sums(parts[again], name, **HOW)  # its worker died
+    merged = kt.arrow.merge(summed)
+    merged_whole = kt.arrow.merge(kt.arrow.sums(table, name, **HOW))
+    assert result_rows(merged.score()) == result_rows(merged_whole.score())
     halves = (
-        [kt.arrow.merge(measured[:1]), kt.arrow.merge(measured[1:])] if len(parts) > 1 else [merged]
+        [kt.arrow.merge(summed[:1]), kt.arrow.merge(summed[1:])] if len(parts) > 1 else [merged]
     )
-    assert shown(kt.arrow.merge(halves).score()) == shown(whole.score())
+    assert result_rows(kt.arrow.merge(halves).score()) == result_rows(merged_whole.score())
 
     rows = table.to_pydict()
     count = size // 2
     systems = {"A": rows["candidate"][:count], "B": rows["candidate"][count:]}
     given_texts = kt.score(systems, rows["reference"][:count], name)
-    assert shown(whole.score()) == shown(given_texts)
+    assert result_rows(merged_whole.score()) == result_rows(given_texts)
 
 
 @pytest.mark.parametrize("test", ["bootstrap", "randomization"])
@@ -134,18 +134,20 @@ def test_intervals_and_tests_are_those_of_lists(test: str, table: pa.Table, data
     parts = partition(table, order, data.draw(st.lists(st.integers(0, len(table)), max_size=3)))
     rows, count = table.to_pydict(), len(table) // 2
     systems = {"A": rows["candidate"][:count], "B": rows["candidate"][count:]}
-    how: dict[str, Any] = {"test": test, "trials": 20}
-    expected = kt.compare(systems, rows["reference"][:count], metrics, **how)
-    kept = kt.arrow.merge([kt.arrow.stats(part, metrics, **HOW) for part in parts])
-    assert shown(kept.compare(**how)) == shown(expected)
+    call_settings: dict[str, Any] = {"test": test, "trials": 20}
+    expected = kt.compare(systems, rows["reference"][:count], metrics, **call_settings)
+    merged_rows = kt.arrow.merge([kt.arrow.stats(part, metrics, **HOW) for part in parts])
+    assert result_rows(merged_rows.compare(**call_settings)) == result_rows(expected)
     if count >= 2:
-        asked = kt.compare(systems, rows["reference"][:count], metrics, **how, buckets=2)
+        expected_result = kt.compare(
+            systems, rows["reference"][:count], metrics, **call_settings, buckets=2
+        )
         sums = [kt.arrow.sums(part, metrics, **HOW, buckets=2) for part in parts]
-        merged = kt.arrow.merge(sums).compare(**how)
+        merged = kt.arrow.merge(sums).compare(**call_settings)
         counts = ("wins", "losses", "ties")
-        without = [row._replace(**dict.fromkeys(counts)) for row in asked.rows]
+        without = [row._replace(**dict.fromkeys(counts)) for row in expected_result.rows]
         assert repr([*merged.rows]) == repr(without)
-        assert merged.signature == asked.signature
+        assert merged.signature == expected_result.signature
 
 
 @given(table=tables(), data=st.data())
@@ -154,10 +156,10 @@ def test_tables_of_sums_are_the_same_bytes(table: pa.Table, data: Any) -> None:
     metrics = ["rougeL", "gtm", "chrf"]
     order = data.draw(st.permutations(range(len(table))))
     parts = partition(table, order, data.draw(st.lists(st.integers(0, len(table)), max_size=3)))
-    found = kt.arrow.merge([kt.arrow.sums(p, metrics, **HOW, buckets=4) for p in parts])
-    whole = kt.arrow.merge(kt.arrow.sums(table, metrics, **HOW, buckets=4))
+    merged_parts = kt.arrow.merge([kt.arrow.sums(p, metrics, **HOW, buckets=4) for p in parts])
+    merged_whole = kt.arrow.merge(kt.arrow.sums(table, metrics, **HOW, buckets=4))
 
     def canonical(merged: kt.arrow.Merged) -> Any:
         return pa.table(merged).sort_by([(c, "ascending") for c in ("system", "metric", "bucket")])
 
-    assert canonical(found) == canonical(whole)
+    assert canonical(merged_parts) == canonical(merged_whole)

@@ -78,9 +78,9 @@ def numbers(result: Any) -> str:
 
 def sentence(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     assert main(list(words)) == 2
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    return shown.err.removeprefix("karat: ").rstrip("\n")
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    return printed.err.removeprefix("karat: ").rstrip("\n")
 
 
 def scores(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, float]:
@@ -109,15 +109,15 @@ def test_files_compare_as_texts_do(ending: str) -> None:
 def test_files_have_names(jsonl: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert list(scores(capsys, "score", "old=v1.jsonl", "v2.jsonl")) == ["old", "v2"]
     assert list(scores(capsys, "score", "only=v1.jsonl")) == ["only"]
-    named = kt.score({"old": "v1.jsonl", "new": Path("v2.jsonl")}, metrics="chrf")
-    assert [row.system for row in named.rows] == ["old", "new"]
+    scoring = kt.score({"old": "v1.jsonl", "new": Path("v2.jsonl")}, metrics="chrf")
+    assert [row.system for row in scoring.rows] == ["old", "new"]
     assert scores(capsys, "compare", "old=v1.jsonl", "new=v2.jsonl", "--baseline", "new")
 
 
 def test_a_folder_or_a_pattern_is_one_table(
     jsonl: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    both = [text for own in OUTPUTS.values() for text in own]
+    both = [text for system_texts in OUTPUTS.values() for text in system_texts]
     pooled = kt.score(both, REFERENCES * 2, "chrf").rows[0].score.value
     assert scores(capsys, "score", "v*.jsonl") == {"candidate": pooled}
     Path("parts").mkdir()
@@ -137,11 +137,11 @@ def test_folders_are_systems(jsonl: Path, capsys: pytest.CaptureFixture[str]) ->
         write_jsonl(folder / "1.jsonl", rows_of(name)[:2])
         write_jsonl(folder / "2.jsonl", rows_of(name)[2:])
     expected = {row.system: row.score.value for row in kt.score(OUTPUTS, REFERENCES, "chrf").rows}
-    found = scores(capsys, "score", "run-v1.d", "run-v2.d")
-    assert found == {f"run-{name}.d": value for name, value in expected.items()}
+    printed_scores = scores(capsys, "score", "run-v1.d", "run-v2.d")
+    assert printed_scores == {f"run-{name}.d": value for name, value in expected.items()}
     # The rows of several files have no numbers in common: they need ids.
     assert "name the column of ids" in sentence(capsys, "compare", "run-v1.d", "run-v2.d")
-    assert scores(capsys, "compare", "run-v1.d", "run-v2.d", "--id", "id") == found
+    assert scores(capsys, "compare", "run-v1.d", "run-v2.d", "--id", "id") == printed_scores
 
 
 def test_a_column_of_systems_makes_parts_of_files(
@@ -152,10 +152,10 @@ def test_a_column_of_systems_makes_parts_of_files(
     write_jsonl(Path("part1.jsonl"), rows[::2])
     write_jsonl(Path("part2.jsonl"), rows[1::2])
     expected = {row.system: row.score.value for row in kt.score(OUTPUTS, REFERENCES, "chrf").rows}
-    found = scores(capsys, "score", "part1.jsonl", "part2.jsonl", "--by", "system")
-    assert found == {f"sys-{name}": value for name, value in expected.items()}
-    told = sentence(capsys, "score", "a=part1.jsonl", "part2.jsonl", "--by", "system")
-    assert told == "'a' names the system of a table, and so does a column: leave out one of them"
+    printed_scores = scores(capsys, "score", "part1.jsonl", "part2.jsonl", "--by", "system")
+    assert printed_scores == {f"sys-{name}": value for name, value in expected.items()}
+    printed = sentence(capsys, "score", "a=part1.jsonl", "part2.jsonl", "--by", "system")
+    assert printed == "'a' names the system of a table, and so does a column: leave out one of them"
 
 
 def test_wide_files_are_parts(jsonl: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -210,12 +210,12 @@ def test_an_equals_sign_in_a_path_is_no_name(
 def test_two_systems_of_one_name(jsonl: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("b").mkdir()
     write_jsonl(Path("b/v1.jsonl"), rows_of("v2"))
-    told = (
+    message = (
         "two systems are called 'v1' (v1.jsonl and b/v1.jsonl): name them apart, as in "
         "NAME=b/v1.jsonl"
     )
-    assert sentence(capsys, "score", "v1.jsonl", "b/v1.jsonl") == told
-    assert sentence(capsys, "score", "v1.jsonl", "v1=b/v1.jsonl") == told
+    assert sentence(capsys, "score", "v1.jsonl", "b/v1.jsonl") == message
+    assert sentence(capsys, "score", "v1.jsonl", "v1=b/v1.jsonl") == message
     assert sentence(capsys, "score", "v1.jsonl", "v1.jsonl") == (
         "v1.jsonl is named twice: its rows would count twice"
     )
@@ -243,11 +243,13 @@ def test_scores_in_columns_of_different_kinds(jsonl: Path) -> None:
 def test_rows_that_cannot_be_paired(jsonl: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A comparison of other segments than those of the baseline is refused."""
     write_jsonl(Path("short.jsonl"), rows_of("v2")[:-1])
-    told = sentence(capsys, "compare", "v1.jsonl", "short.jsonl")
-    assert told.startswith("v1.jsonl has 6 rows and short.jsonl 5: without ids, row 1 of a file")
+    printed = sentence(capsys, "compare", "v1.jsonl", "short.jsonl")
+    assert printed.startswith("v1.jsonl has 6 rows and short.jsonl 5: without ids, row 1 of a file")
     write_jsonl(Path("other.jsonl"), [*rows_of("v2")[:3], *rows_of("v2")[:2:-1]])
-    told = sentence(capsys, "compare", "v1.jsonl", "other.jsonl")
-    assert told.startswith("v1.jsonl and other.jsonl have different references in row 4: without")
+    printed = sentence(capsys, "compare", "v1.jsonl", "other.jsonl")
+    assert printed.startswith(
+        "v1.jsonl and other.jsonl have different references in row 4: without"
+    )
     ordered, paired = (
         scores(capsys, "compare", "v1.jsonl", name, "--id", "id")
         for name in ("v2.jsonl", "other.jsonl")
@@ -258,5 +260,5 @@ def test_rows_that_cannot_be_paired(jsonl: Path, capsys: pytest.CaptureFixture[s
 def test_a_file_without_rows(jsonl: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("v3.csv").write_text("output,reference\n")
     Path("v4.csv").write_text("output,reference\na b,a b\n")
-    told = sentence(capsys, "score", "v4.csv", "v3.csv", "-m", "chrf")
-    assert told == "v3.csv has no rows: there is nothing to score"
+    printed = sentence(capsys, "score", "v4.csv", "v3.csv", "-m", "chrf")
+    assert printed == "v3.csv has no rows: there is nothing to score"

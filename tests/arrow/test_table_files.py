@@ -68,17 +68,17 @@ def numbers(result: Any) -> str:
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_files_score_as_lists_do(files: Path, threads: int) -> None:
-    found = kt.score_table(files, METRICS, **HOW, threads=threads)
-    assert numbers(found) == numbers(kt.score(SYSTEMS, REFERENCES, METRICS))
+    scoring = kt.score_table(files, METRICS, **HOW, threads=threads)
+    assert numbers(scoring) == numbers(kt.score(SYSTEMS, REFERENCES, METRICS))
     compared = kt.compare_table(files, METRICS, **HOW, id="segment", trials=50, threads=threads)
     assert numbers(compared) == numbers(kt.compare(SYSTEMS, REFERENCES, METRICS, trials=50))
     pattern = kt.score_table(str(files / "part*.parquet"), METRICS, **HOW)
-    assert numbers(pattern) == numbers(found)
+    assert numbers(pattern) == numbers(scoring)
 
 
 def test_tables_in_memory_score_as_files_do(files: Path) -> None:
-    found = kt.score_table(TABLE, METRICS, **HOW, id="segment", resamples=30)
-    assert numbers(found) == numbers(
+    scoring = kt.score_table(TABLE, METRICS, **HOW, id="segment", resamples=30)
+    assert numbers(scoring) == numbers(
         kt.score_table(files, METRICS, **HOW, id="segment", resamples=30)
     )
     with pytest.raises(kt.InputError, match="this one is in memory"):
@@ -86,10 +86,10 @@ def test_tables_in_memory_score_as_files_do(files: Path) -> None:
 
 
 def test_files_are_cut_into_pieces_at_row_groups(files: Path) -> None:
-    found = pieces.plan_pieces(pieces.find_files(files))
-    assert [piece.rows for piece in found] == [26, 26, 8] * 3
-    assert [piece.first for piece in found] == [0, 26, 52] * 3
-    assert len({pieces.content_digest(piece) for piece in found}) == 9
+    planned = pieces.plan_pieces(pieces.find_files(files))
+    assert [piece.rows for piece in planned] == [26, 26, 8] * 3
+    assert [piece.first for piece in planned] == [0, 26, 52] * 3
+    assert len({pieces.content_digest(piece) for piece in planned}) == 9
 
 
 def test_rows_are_kept_up_to_a_number_and_then_are_in_buckets(
@@ -102,15 +102,15 @@ def test_rows_are_kept_up_to_a_number_and_then_are_in_buckets(
     keep_up_to(3 * COUNT - 1)
     for module in (buckets_module, jobs):
         monkeypatch.setattr(module, "BUCKETS", 16)
-    asked = kt.score_table(files, METRICS, **HOW, id="segment", resamples=30, buckets=16)
+    expected_result = kt.score_table(files, METRICS, **HOW, id="segment", resamples=30, buckets=16)
     assert numbers(kt.score_table(files, METRICS, **HOW, id="segment", resamples=30)) == numbers(
-        asked
+        expected_result
     )
     # Where it is not known before: rows are put into buckets as they become too many.
     assert numbers(kt.score_table(TABLE, METRICS, **HOW, id="segment", resamples=30)) == numbers(
-        asked
+        expected_result
     )
-    assert numbers(kt.score(SYSTEMS, REFERENCES, METRICS, resamples=30)) == numbers(asked)
+    assert numbers(kt.score(SYSTEMS, REFERENCES, METRICS, resamples=30)) == numbers(expected_result)
     never = kt.score_table(files, METRICS, **HOW, id="segment", resamples=30, buckets=0)
     assert "buckets" not in never.signature
     keep_up_to(3 * COUNT)
@@ -122,24 +122,24 @@ def test_rows_are_kept_up_to_a_number_and_then_are_in_buckets(
 def test_ids_may_be_texts(files: Path) -> None:
     texts = pa.array([f"doc-{i:03d}" for i in range(COUNT)] * 3)
     table = TABLE.set_column(3, "segment", texts)
-    found = kt.compare_table(table, METRICS, **HOW, id="segment", trials=50)
-    assert numbers(found) == numbers(kt.compare(SYSTEMS, REFERENCES, METRICS, trials=50))
+    comparison = kt.compare_table(table, METRICS, **HOW, id="segment", trials=50)
+    assert numbers(comparison) == numbers(kt.compare(SYSTEMS, REFERENCES, METRICS, trials=50))
 
 
 def test_rows_come_back_with_their_scores(files: Path, tmp_path: Path) -> None:
     out = tmp_path / "scored.parquet"
     for _ in range(2):  # the second replaces the first
         kt.score_table(files, METRICS, **HOW, rows=out, threads=2)
-    found = pq.read_table(out).sort_by([("system", "ascending"), ("segment", "ascending")])
+    written = pq.read_table(out).sort_by([("system", "ascending"), ("segment", "ascending")])
     names = ["bleu:eff=yes", "rougeL", "gtm"]
-    assert found.column_names == [*TABLE.column_names, *names]
-    assert found.select(TABLE.column_names) == TABLE
+    assert written.column_names == [*TABLE.column_names, *names]
+    assert written.select(TABLE.column_names) == TABLE
     for name in names:
         metric = kt.metric(name)
         expected = [
             s for texts in SYSTEMS.values() for s in metric.segments(texts, REFERENCES).tolist()
         ]
-        assert found[name].to_pylist() == expected
+        assert written[name].to_pylist() == expected
     assert sorted(os.listdir(tmp_path)) == ["data", "scored.parquet"]
 
 
@@ -153,7 +153,7 @@ def test_rows_are_not_half_written(files: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("made", "told"),
+    ("baseline", "message"),
     [
         (lambda p: p.write_text("x"), "is a file: rows are written to a folder"),
         (
@@ -163,10 +163,10 @@ def test_rows_are_not_half_written(files: Path, tmp_path: Path) -> None:
     ],
 )
 def test_rows_do_not_replace_other_things(
-    files: Path, tmp_path: Path, made: Any, told: str
+    files: Path, tmp_path: Path, baseline: Any, message: str
 ) -> None:
-    made(tmp_path / "out")
-    with pytest.raises(kt.OutputError, match=told):
+    baseline(tmp_path / "out")
+    with pytest.raises(kt.OutputError, match=message):
         kt.score_table(files, METRICS, **HOW, rows=tmp_path / "out")
     with pytest.raises(kt.OutputError, match=r"holds the input part0\.parquet"):
         kt.score_table(files, METRICS, **HOW, rows=files)
@@ -222,9 +222,9 @@ def test_finished_pieces_are_not_done_again(files: Path, tmp_path: Path, monkeyp
 def test_what_does_not_belong_together_is_not_merged(files: Path, tmp_path: Path) -> None:
     folder = tmp_path / "shards"
     write_all(files, folder, 2)
-    one, two = sorted(folder.iterdir())[:2]
+    first_result, two = sorted(folder.iterdir())[:2]
     copy = folder / "copy.shard"
-    copy.write_bytes(one.read_bytes())
+    copy.write_bytes(first_result.read_bytes())
     with pytest.raises(kt.InputError, match=r"are both of piece 1: its rows would count twice"):
         kt.merge_shards(folder)
     copy.unlink()
@@ -291,9 +291,9 @@ def test_a_run_that_was_killed_goes_on(files: Path, tmp_path: Path) -> None:
     finished = {path.name: path.stat().st_mtime_ns for path in folder.glob("*.shard")}
     assert 3 <= len(finished) < 9
     assert not out.exists()
-    how: dict[str, Any] = {**HOW, "id": "segment", "resamples": 20}
-    found = kt.score_table(files, METRICS, **how, shards=folder, rows=out)
-    assert numbers(found) == numbers(kt.score(SYSTEMS, REFERENCES, METRICS, resamples=20))
+    settings: dict[str, Any] = {**HOW, "id": "segment", "resamples": 20}
+    scoring = kt.score_table(files, METRICS, **settings, shards=folder, rows=out)
+    assert numbers(scoring) == numbers(kt.score(SYSTEMS, REFERENCES, METRICS, resamples=20))
     assert {name: (folder / name).stat().st_mtime_ns for name in finished} == finished
     assert pq.read_table(out).num_rows == 3 * COUNT
     assert all(name.endswith(".parquet") or name == "_karat" for name in os.listdir(out))
@@ -323,13 +323,13 @@ def test_files_with_other_columns_are_refused(files: Path) -> None:
 def test_files_with_other_kinds_of_ids_are_refused(files: Path) -> None:
     texts = TABLE.slice(0, 4).set_column(3, "segment", pa.array(list("abcd")))
     pq.write_table(texts, files / "z.parquet")
-    told = r"z.parquet: column 'segment' holds text, and whole numbers in .*part2.parquet"
-    with pytest.raises(kt.InputError, match=told):
+    message = r"z.parquet: column 'segment' holds text, and whole numbers in .*part2.parquet"
+    with pytest.raises(kt.InputError, match=message):
         kt.score_table(files, **HOW, id="segment", resamples=5, buckets=4)
 
 
 @pytest.mark.parametrize(
-    ("how", "told"),
+    ("settings", "message"),
     [
         ({"resamples": 5}, "intervals and tests on tables need ids"),
         ({"id": "weight", "resamples": 5}, "column 'weight' holds floats, expected text or whole"),
@@ -345,15 +345,17 @@ def test_files_with_other_kinds_of_ids_are_refused(files: Path) -> None:
         ({"buckets": 500, "id": "segment", "resamples": 5}, "fewer than the 500 buckets"),
     ],
 )
-def test_wrong_arguments_are_refused(files: Path, how: dict[str, Any], told: str) -> None:
-    with pytest.raises(kt.InputError, match=told):
-        kt.score_table(files, **{**HOW, **how})
+def test_wrong_arguments_are_refused(files: Path, settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(kt.InputError, match=message):
+        kt.score_table(files, **{**HOW, **settings})
 
 
 def test_comparisons_need_the_same_ids(files: Path) -> None:
     less = TABLE.slice(0, 3 * COUNT - 1)
-    told = "systems A and C differ: C has no segment with id 59: a comparison needs every segment"
-    with pytest.raises(kt.InputError, match=told):
+    message = (
+        "systems A and C differ: C has no segment with id 59: a comparison needs every segment"
+    )
+    with pytest.raises(kt.InputError, match=message):
         kt.compare_table(less, **HOW, id="segment", trials=5)
     other = TABLE.set_column(3, "segment", pa.array([*range(2 * COUNT), *range(5, COUNT + 5)]))
     with pytest.raises(kt.InputError, match="do not have the same ids"):
@@ -378,15 +380,15 @@ Called = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def test_the_command_scores_tables(
-    files: Path, folder: Path, output: Callable[..., str], called: Called
+    files: Path, folder: Path, output: Callable[..., str], run_karat: Called
 ) -> None:
     data = str(files)
-    given = ("--candidate", "output", "--by", "system", "-m", "bleu", "-f", "tsv")
-    plain = output("score", data, *given)
+    arguments = ("--candidate", "output", "--by", "system", "-m", "bleu", "-f", "tsv")
+    plain = output("score", data, *arguments)
     assert [line.split("\t")[:2] for line in plain.splitlines()[1:]] == [
         ["bleu", name] for name in "ABC"
     ]
-    assert output("score", str(files / "*.parquet"), "-r", "reference", *given) == plain
+    assert output("score", str(files / "*.parquet"), "-r", "reference", *arguments) == plain
     assert "of 16 buckets" in output(
         "compare",
         data,
@@ -396,11 +398,13 @@ def test_the_command_scores_tables(
         "16",
         "--resamples",
         "20",
-        *given[:-1],
+        *arguments[:-1],
         "text",
     )
     for k in (1, 2):
-        output("score", data, "--id", "segment", "--shards", "parts", "--shard", f"{k}/2", *given)
+        output(
+            "score", data, "--id", "segment", "--shards", "parts", "--shard", f"{k}/2", *arguments
+        )
     assert output("merge", "parts", "-f", "tsv") == plain
     compared = output(
         "merge", "parts", "--compare", "--baseline", "B", "--resamples", "20", "-f", "tsv"
@@ -416,10 +420,10 @@ def test_the_command_scores_tables(
         "20",
         "--examples",
         "0",
-        *given,
+        *arguments,
     )
     assert compared == output(*direct)
-    assert called("merge", "parts", "--baseline", "B").returncode == 2
+    assert run_karat("merge", "parts", "--baseline", "B").returncode == 2
     assert sorted(path.name for path in folder.iterdir() if path.suffix != ".txt") == [
         "data",
         "parts",
@@ -427,7 +431,7 @@ def test_the_command_scores_tables(
 
 
 @pytest.mark.parametrize(
-    ("args", "told"),
+    ("args", "message"),
     [
         (
             ["a.txt", "-r", "ref1.txt", "--by", "system"],
@@ -447,26 +451,26 @@ def test_the_command_scores_tables(
     ],
 )
 def test_bad_tables_are_refused_in_one_line(
-    files: Path, folder: Path, called: Called, args: list[str], told: str
+    files: Path, folder: Path, run_karat: Called, args: list[str], message: str
 ) -> None:
     (folder / "text.parquet").write_text("not at all")
     pq.write_table(TABLE.slice(0, 0), folder / "empty.parquet")
     column = [] if args[0] == "a.txt" else ["--candidate", "output"]
-    done = called("score", *args, *column)
+    done = run_karat("score", *args, *column)
     assert (done.returncode, done.stdout) == (2, "")
-    assert told in done.stderr
+    assert message in done.stderr
     assert done.stderr.count("\n") == 1
 
 
 def test_examples_are_those_of_lists(files: Path) -> None:
-    how: dict[str, Any] = {"trials": 5, "examples": 2}
-    expected = kt.compare(SYSTEMS, REFERENCES, METRICS, **how).examples
+    settings: dict[str, Any] = {"trials": 5, "examples": 2}
+    expected = kt.compare(SYSTEMS, REFERENCES, METRICS, **settings).examples
     for table in (files, TABLE):
-        found = kt.compare_table(table, METRICS, **HOW, id="segment", **how).examples
-        assert [one._replace(id=None) for one in found] == list(expected)
-        assert [one.id for one in found] == [str(one.segment) for one in expected]
+        examples = kt.compare_table(table, METRICS, **HOW, id="segment", **settings).examples
+        assert [entry._replace(id=None) for entry in examples] == list(expected)
+        assert [entry.id for entry in examples] == [str(entry.segment) for entry in expected]
     stream = pa.RecordBatchReader.from_batches(TABLE.schema, TABLE.to_batches())
-    assert kt.compare_table(stream, METRICS, **HOW, id="segment", **how).examples == ()
+    assert kt.compare_table(stream, METRICS, **HOW, id="segment", **settings).examples == ()
 
 
 def test_a_damaged_shard_is_made_anew(files: Path, tmp_path: Path) -> None:
@@ -488,10 +492,10 @@ def test_checksums_of_pages_are_looked_at(tmp_path: Path) -> None:
         kt.score_table(path, **HOW)
 
 
-@pytest.mark.parametrize("given", [None, 5, b"x", [TABLE, TABLE], {"a": 1}])
-def test_what_is_neither_a_file_nor_a_table_is_refused(given: Any) -> None:
+@pytest.mark.parametrize("value", [None, 5, b"x", [TABLE, TABLE], {"a": 1}])
+def test_what_is_neither_a_file_nor_a_table_is_refused(value: Any) -> None:
     with pytest.raises(kt.InputError, match="expected files"):
-        kt.score_table(given)
+        kt.score_table(value)
 
 
 def test_ids_above_two_to_the_63rd_are_refused() -> None:
@@ -501,12 +505,12 @@ def test_ids_above_two_to_the_63rd_are_refused() -> None:
 
 
 def test_rows_do_not_replace_tables_of_others(files: Path, tmp_path: Path) -> None:
-    mine = tmp_path / "mine"
-    mine.mkdir()
-    pq.write_table(TABLE, mine / "january.parquet")
+    foreign = tmp_path / "mine"
+    foreign.mkdir()
+    pq.write_table(TABLE, foreign / "january.parquet")
     with pytest.raises(kt.OutputError, match=r"did not write, with january\.parquet in it"):
-        kt.score_table(files, METRICS, **HOW, rows=mine)
-    assert os.listdir(mine) == ["january.parquet"]
+        kt.score_table(files, METRICS, **HOW, rows=foreign)
+    assert os.listdir(foreign) == ["january.parquet"]
 
 
 def test_a_run_with_ids_can_be_compared_from_its_shards(files: Path, tmp_path: Path) -> None:
@@ -528,12 +532,12 @@ def test_tasks_of_a_job_array_share_a_folder_of_rows(files: Path, tmp_path: Path
 
 
 def test_folders_of_others_stay(files: Path, tmp_path: Path) -> None:
-    mine = tmp_path / "rows.old" / "mine.txt"
-    mine.parent.mkdir()
-    mine.write_text("kept")
+    foreign = tmp_path / "rows.old" / "mine.txt"
+    foreign.parent.mkdir()
+    foreign.write_text("kept")
     for _ in range(2):
         kt.score_table(files, "bleu", **HOW, rows=tmp_path / "rows")
-    assert mine.read_text() == "kept"
+    assert foreign.read_text() == "kept"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "rows", "rows.old"]
 
 
@@ -550,10 +554,10 @@ def test_rows_of_a_run_that_was_killed_while_it_replaced_them(files: Path, tmp_p
 
 
 def test_nothing_is_left_where_nothing_was_done(files: Path, tmp_path: Path) -> None:
-    how = {"rows": tmp_path / "rows", "shards": tmp_path / "shards"}
+    settings = {"rows": tmp_path / "rows", "shards": tmp_path / "shards"}
     address = {"address": "tcp://127.0.0.1:9"}
     with pytest.raises(kt.InputError, match="is it running there"):
-        kt.score_table(files, "bleu", **HOW, **how, engine="dask", engine_options=address)
+        kt.score_table(files, "bleu", **HOW, **settings, engine="dask", engine_options=address)
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 
@@ -568,9 +572,9 @@ def test_progress_in_rows(table: Any, total: int, tmp_path: Path) -> None:
         table = tmp_path / table
         rows = ({k: v for k, v in row.items() if v is not None} for row in TABLE.to_pylist())
         table.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    told: list[tuple[int, int, str]] = []
-    kt.score_table(table, "bleu", **HOW, progress=lambda *done: told.append(done))
-    assert told[-1] == (len(TABLE), total, "scoring rows")
+    reports: list[tuple[int, int, str]] = []
+    kt.score_table(table, "bleu", **HOW, progress=lambda *done: reports.append(done))
+    assert reports[-1] == (len(TABLE), total, "scoring rows")
 
 
 def test_rows_of_another_job_do_not_count_as_done(
@@ -612,12 +616,14 @@ def test_a_file_whose_columns_were_exchanged_is_done_again(tmp_path: Path) -> No
         pa.array(["x y z w"] * 10),
         pa.array(["x y z w v u"] * 10),
     ]
-    found = []
+    results = []
     for names in (["one", "two", "reference"], ["two", "one", "reference"]):
         pq.write_table(pa.Table.from_arrays(texts, names=names), tmp_path / "t.parquet")
-        how: dict[str, Any] = {"candidate": "one", "shards": tmp_path / "shards"}
-        found.append(kt.score_table(tmp_path / "t.parquet", "bleu", **how).rows[0].score.value)
-    assert found == pytest.approx([81.87, 60.65], abs=0.01)
+        settings: dict[str, Any] = {"candidate": "one", "shards": tmp_path / "shards"}
+        results.append(
+            kt.score_table(tmp_path / "t.parquet", "bleu", **settings).rows[0].score.value
+        )
+    assert results == pytest.approx([81.87, 60.65], abs=0.01)
 
 
 def test_shards_of_files_that_are_alike_but_for_their_content_are_not_merged(
@@ -636,32 +642,32 @@ def test_shards_of_files_that_are_alike_but_for_their_content_are_not_merged(
 @pytest.mark.parametrize("harm", ["stale", "cut"])
 def test_rows_that_are_not_of_this_content_are_written_again(tmp_path: Path, harm: str) -> None:
     table, out = tmp_path / "t.csv", tmp_path / "rows"
-    how: dict[str, Any] = {"shards": tmp_path / "shards", "shard": (1, 1)}
+    settings: dict[str, Any] = {"shards": tmp_path / "shards", "shard": (1, 1)}
     filler = "".join(f"text {i},text {i}\n" for i in range(20_000))
     for text in ("a b c d e", "q q q q q"):
         table.write_text(f"candidate,reference\n{filler}{text},a b c d e\n{filler}")
         if text[0] == "a" or harm == "stale":
-            kt.write_shards(table, "bleu", **how, rows=out if text[0] == "a" else None)
+            kt.write_shards(table, "bleu", **settings, rows=out if text[0] == "a" else None)
     if harm == "cut":
-        kt.write_shards(table, "bleu", **how)
+        kt.write_shards(table, "bleu", **settings)
         (path,) = out.glob("*.parquet")
         path.write_bytes(path.read_bytes()[:50])
-    kt.write_shards(table, "bleu", **how, rows=out)
+    kt.write_shards(table, "bleu", **settings, rows=out)
     (path,) = out.glob("*.parquet")
     assert pq.read_table(path)["candidate"][20_000].as_py() == "q q q q q"
 
 
 def test_rows_and_shards_are_apart(files: Path, tmp_path: Path) -> None:
     for inside in ("", "in"):
-        how = {"rows": tmp_path / "r", "shards": tmp_path / "r" / inside}
+        settings = {"rows": tmp_path / "r", "shards": tmp_path / "r" / inside}
         with pytest.raises(kt.OutputError, match="one of them is in the other"):
-            kt.score_table(files, "bleu", **HOW, **how)
+            kt.score_table(files, "bleu", **HOW, **settings)
 
 
-@pytest.mark.parametrize("what", ["rows", "shards"])
-def test_addresses_are_no_outputs(files: Path, what: str) -> None:
+@pytest.mark.parametrize("option", ["rows", "shards"])
+def test_addresses_are_no_outputs(files: Path, option: str) -> None:
     with pytest.raises(kt.OutputError, match="is an address"):
-        kt.score_table(files, "bleu", **HOW, **{what: "s3://bucket/place"})
+        kt.score_table(files, "bleu", **HOW, **{option: "s3://bucket/place"})
 
 
 def test_tables_in_folders_of_a_folder(tmp_path: Path) -> None:
@@ -704,14 +710,14 @@ BAD_ARGUMENTS: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("name", BAD_ARGUMENTS)
 def test_bad_arguments(files: Path, name: str) -> None:
-    how, told = BAD_ARGUMENTS[name]
-    with pytest.raises(kt.KaratError, match=told):
-        kt.score_table(files, "bleu", **HOW, **how)
+    settings, message = BAD_ARGUMENTS[name]
+    with pytest.raises(kt.KaratError, match=message):
+        kt.score_table(files, "bleu", **HOW, **settings)
 
 
 def test_options_of_engines_may_be_numbers(files: Path) -> None:
-    found = kt.score_table(files, "bleu", **HOW, engine="local", engine_options={"threads": 2})
-    assert found.rows == kt.score_table(files, "bleu", **HOW).rows
+    scoring = kt.score_table(files, "bleu", **HOW, engine="local", engine_options={"threads": 2})
+    assert scoring.rows == kt.score_table(files, "bleu", **HOW).rows
 
 
 def test_mixed_types_of_pandas() -> None:

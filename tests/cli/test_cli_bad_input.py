@@ -133,12 +133,12 @@ def _bad_files(folder: Path) -> None:
 
 
 @pytest.fixture
-def refused(folder: Path, called: Karat) -> Callable[..., None]:
+def refused(folder: Path, run_karat: Karat) -> Callable[..., None]:
     """Check that a command is refused with one sentence that matches, and leaves no trace."""
 
     def check(*args: str, sentence: str) -> None:
         before = snapshot(folder)
-        done = called(*args)
+        done = run_karat(*args)
         assert (done.returncode, done.stdout) == (2, "")
         assert_one_line(done.stderr, sentence)
         assert snapshot(folder) == before

@@ -21,13 +21,13 @@ FORMATS = ("text", "json", "tsv", "md", "latex", "html")
 
 
 def checked(output: Output, *args: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(output("data", "check", *args, "--format", "json"))
-    return found
+    report: dict[str, Any] = json.loads(output("data", "check", *args, "--format", "json"))
+    return report
 
 
 def test_check_tells_what_is_in_a_set(output: Output) -> None:
-    found = checked(output, "demo")
-    assert found["rows"] == [
+    contents = checked(output, "demo")
+    assert contents["rows"] == [
         {
             "name": "demo",
             "systems": 4,
@@ -42,11 +42,11 @@ def test_check_tells_what_is_in_a_set(output: Output) -> None:
             "empty": 0,
         }
     ]
-    assert [row["system"] for row in found["systems"]] == ["atlas", "beacon", "cinder", "drift"]
-    errors = {row["dimension"]: row for row in found["dimensions"]}["errors"]
+    assert [row["system"] for row in contents["systems"]] == ["atlas", "beacon", "cinder", "drift"]
+    errors = {row["dimension"]: row for row in contents["dimensions"]}["errors"]
     assert (errors["better"], errors["low"], errors["high"]) == ("lower", 0, None)
     assert (errors["lowest"], errors["highest"], errors["judges"]) == (0, 7, 1)
-    assert "problems" not in found
+    assert "problems" not in contents
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -63,9 +63,9 @@ def broken(folder: Path) -> None:
     (folder / "set" / "human.tsv").write_text(f"system\tsegment\tjudge\tdimension\tvalue\n{rows}")
 
 
-def test_check_lists_every_problem_and_fails(called: Called, folder: Path) -> None:
+def test_check_lists_every_problem_and_fails(run_karat: Called, folder: Path) -> None:
     broken(folder)
-    done = called("data", "check", "set", "--format", "json", "--output", "report.json")
+    done = run_karat("data", "check", "set", "--format", "json", "--output", "report.json")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "karat: set cannot be used: 2 problems, see the report\n"
     assert json.loads((folder / "report.json").read_text("utf-8"))["problems"] == [
@@ -74,10 +74,10 @@ def test_check_lists_every_problem_and_fails(called: Called, folder: Path) -> No
     ]
 
 
-def test_other_commands_name_the_first_problem(called: Called, folder: Path) -> None:
+def test_other_commands_name_the_first_problem(run_karat: Called, folder: Path) -> None:
     broken(folder)
     for args in (("score", "--set", "set"), ("data", "convert", "set", "new")):
-        done = called(*args)
+        done = run_karat(*args)
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr == (
             "karat: set/human.tsv, line 2: found the value 'x', expected a finite number (and 1 "
@@ -89,9 +89,9 @@ def test_other_commands_name_the_first_problem(called: Called, folder: Path) -> 
 def test_notes_are_no_failure(output: Output, folder: Path) -> None:
     broken(folder)
     (folder / "set" / "human.tsv").unlink()
-    found = checked(output, "set")
-    assert found["systems"][0]["empty"] == 1
-    assert "d: no judgements" in found["notes"]
+    contents = checked(output, "set")
+    assert contents["systems"][0]["empty"] == 1
+    assert "d: no judgements" in contents["notes"]
 
 
 def test_convert_there_and_back(output: Output, folder: Path) -> None:
@@ -101,9 +101,9 @@ def test_convert_there_and_back(output: Output, folder: Path) -> None:
     assert kt.load_evalset(folder / "three") == kt.load_evalset("demo")
 
 
-def test_convert_overwrites_nothing(called: Called, folder: Path) -> None:
+def test_convert_overwrites_nothing(run_karat: Called, folder: Path) -> None:
     before = (folder / "a.txt").read_bytes()
-    done = called("data", "convert", "demo", "a.txt", "--format", "jsonl")
+    done = run_karat("data", "convert", "demo", "a.txt", "--format", "jsonl")
     assert (done.returncode, done.stderr) == (
         2,
         "karat: a.txt exists already: name a place where nothing is yet\n",
@@ -112,21 +112,21 @@ def test_convert_overwrites_nothing(called: Called, folder: Path) -> None:
     assert not [name for name in os.listdir(folder) if name.startswith(".karat")]
 
 
-def test_options_go_to_the_reader(output: Output, called: Called, folder: Path) -> None:
+def test_options_go_to_the_reader(output: Output, run_karat: Called, folder: Path) -> None:
     header = "system\tdoc\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
     rows = "".join(
         f"{name}\td\t1\tr\ts\tt {name}\tNo-error\tNo-error\n" for name in ("A", "B", "C")
     )
     (folder / "rows.tsv").write_text(header + rows)
-    found = checked(output, "rows.tsv", "--option", "references=B,C")
-    assert (found["rows"][0]["systems"], found["rows"][0]["references_max"]) == (1, 2)
-    done = called("data", "check", "rows.tsv", "--option", "references")
+    contents = checked(output, "rows.tsv", "--option", "references=B,C")
+    assert (contents["rows"][0]["systems"], contents["rows"][0]["references_max"]) == (1, 2)
+    done = run_karat("data", "check", "rows.tsv", "--option", "references")
     assert (done.returncode, done.stderr) == (
         2,
         "karat: --option references: expected NAME=VALUE\n",
     )
-    assert "has no option 'x'" in called("data", "check", "rows.tsv", "--option", "x=1").stdout
-    assert "expected one of dir" in called("data", "check", "rows.tsv", "--read-as", "x").stdout
+    assert "has no option 'x'" in run_karat("data", "check", "rows.tsv", "--option", "x=1").stdout
+    assert "expected one of dir" in run_karat("data", "check", "rows.tsv", "--read-as", "x").stdout
 
 
 def test_list_says_what_is_here(
@@ -144,10 +144,10 @@ def test_list_says_what_is_here(
 
 
 def test_data_alone_shows_its_help(output: Output) -> None:
-    shown = output("data")
-    assert shown == output("data", "--help")
+    printed = output("data")
+    assert printed == output("data", "--help")
     for name in ("check", "convert", "list"):
-        assert f"\n  {name} " in shown
+        assert f"\n  {name} " in printed
         assert output("data", name, "--help").startswith(f"Usage: karat data {name} ")
         assert max(map(len, output("data", name, "--help").splitlines())) <= 80
 
@@ -159,17 +159,17 @@ def scores(text: str) -> list[tuple[str, float]]:
 def test_score_reads_a_set(output: Output, folder: Path) -> None:
     expected = kt.score(kt.load_evalset("demo"), metrics="bleu")
     args = ("--set", "demo", "-m", "bleu", "--format", "json")
-    every = scores(output("score", *args))
-    assert every == [(row.system, row.score.value) for row in expected.rows]
-    assert scores(output("score", "drift", "beacon", *args)) == [every[3], every[1]]
+    all_scores = scores(output("score", *args))
+    assert all_scores == [(row.system, row.score.value) for row in expected.rows]
+    assert scores(output("score", "drift", "beacon", *args)) == [all_scores[3], all_scores[1]]
     signature = output("score", "--set", "demo", "-m", "bleu", "--signature-only")
     assert "|nrefs=3|" in signature
 
 
 def test_compare_reads_a_set(output: Output) -> None:
     args = ("compare", "atlas", "drift", "--set", "demo", "-m", "chrf", "--resamples", "20")
-    found = json.loads(output(*args, "--format", "json"))
-    assert [row["system"] for row in found["rows"]] == ["atlas", "drift"]
+    report = json.loads(output(*args, "--format", "json"))
+    assert [row["system"] for row in report["rows"]] == ["atlas", "drift"]
 
 
 @pytest.mark.parametrize(
@@ -185,8 +185,8 @@ def test_compare_reads_a_set(output: Output) -> None:
         (("data", "chekc", "demo"), "No such command 'chekc'"),
     ],
 )
-def test_bad_calls(called: Called, args: tuple[str, ...], sentence: str) -> None:
-    done = called(*args)
+def test_bad_calls(run_karat: Called, args: tuple[str, ...], sentence: str) -> None:
+    done = run_karat(*args)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"karat: {sentence}")
 
@@ -202,7 +202,7 @@ def test_sets_are_completed(karat: Callable[..., Any]) -> None:
         return text.splitlines()
 
     assert completed("data", "check", "sum") == ["plain,summeval"]
-    found = ["plain,demo", "plain,demo-labels", "plain,demo-paraphrases"]
-    assert completed("score", "--set", "de") == found
+    completions = ["plain,demo", "plain,demo-labels", "plain,demo-paraphrases"]
+    assert completed("score", "--set", "de") == completions
     assert completed("data", "check", "./") == ["file,./"]
     assert completed("data", "c") == ["plain,check", "plain,convert"]

@@ -29,24 +29,24 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("places")
-@pytest.mark.parametrize("given", ["demo-nuggets", "nuggets-trec", "nuggets.jsonl"])
+@pytest.mark.parametrize("value", ["demo-nuggets", "nuggets-trec", "nuggets.jsonl"])
 @pytest.mark.parametrize("command", [("meta",), ("plane", "fit"), ("score", "--set")])
 def test_a_nugget_set_is_no_evaluation_set(
-    command: tuple[str, ...], given: str, capsys: pytest.CaptureFixture[str]
+    command: tuple[str, ...], value: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([*command, given]) == 2
-    assert capsys.readouterr().err.startswith(f"karat: {given}: {NUGGETS}")
+    assert main([*command, value]) == 2
+    assert capsys.readouterr().err.startswith(f"karat: {value}: {NUGGETS}")
 
 
 @pytest.mark.usefixtures("places")
-@pytest.mark.parametrize("given", ["demo", "set-dir", "set.jsonl"])
+@pytest.mark.parametrize("value", ["demo", "set-dir", "set.jsonl"])
 @pytest.mark.parametrize("command", [("tune",), ("score", "x", "-k"), ("convert", "-j", "x")])
 def test_an_evaluation_set_is_no_nugget_set(
-    command: tuple[str, ...], given: str, capsys: pytest.CaptureFixture[str]
+    command: tuple[str, ...], value: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     more = ["new"] if command[0] == "convert" else []
-    assert main(["nuggets", *command, given, *more]) == 2
-    assert capsys.readouterr().err.startswith(f"karat: {given}: {EVALSET}")
+    assert main(["nuggets", *command, value, *more]) == 2
+    assert capsys.readouterr().err.startswith(f"karat: {value}: {EVALSET}")
 
 
 @pytest.mark.usefixtures("places")
@@ -66,9 +66,12 @@ def test_options_of_readers_have_names_of_their_own(
 ) -> None:
     more = ["new"] if command == "convert" else []
     assert main(["data", command, "demo", *more, "--option", f"{option}=5"]) == 2
-    told = capsys.readouterr()
-    known = f"--option {option}=5: {option} is no option of a reader: leave it out"
-    assert known in told.err or f"format dir has no option '{option}'" in told.out + told.err
+    printed = capsys.readouterr()
+    expected_message = f"--option {option}=5: {option} is no option of a reader: leave it out"
+    assert (
+        expected_message in printed.err
+        or f"format dir has no option '{option}'" in printed.out + printed.err
+    )
 
 
 @pytest.mark.parametrize("command", [("score", "heron", "-k"), ("tune",)])
@@ -113,20 +116,20 @@ def test_the_entry_point_is_the_one_that_waits_for_ctrl_c() -> None:
 def test_help_and_completion_list_what_is_registered(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    things = {
+    entries = {
         "levels": lambda scored, human: None,
         "statistics": kt.Statistic("mine_statistics", lambda h, m: h[:, 0], "mine"),
         "formats": kt.SetFormat(print),
         "renderers": print,
     }
-    for kind, thing in things.items():
+    for kind, entry_name in entries.items():
         monkeypatch.setitem(registry._DECLARED, kind, {})
-        kt.register(thing, kind, f"mine_{kind}")
+        kt.register(entry_name, kind, f"mine_{kind}")
     assert main(["meta", "--help"]) == 0
-    shown = "".join(capsys.readouterr().out.split())
-    assert "by-system,document,document-joinedormine_levels.Repeatforseveral." in shown
-    assert "darr,pdpormine_statistics.Repeatforseveral." in shown
-    assert "latex,html,svgormine_renderers." in shown
+    printed = "".join(capsys.readouterr().out.split())
+    assert "by-system,document,document-joinedormine_levels.Repeatforseveral." in printed
+    assert "darr,pdpormine_statistics.Repeatforseveral." in printed
+    assert "latex,html,svgormine_renderers." in printed
     typed = {"levels": "--level", "statistics": "-s", "formats": "--read-as", "renderers": "-f"}
     for kind, option in typed.items():
         monkeypatch.setenv("COMP_WORDS", f"karat meta demo {option} mine")

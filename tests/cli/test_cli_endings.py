@@ -17,10 +17,10 @@ FILES = ("score", "a.txt", "b.txt", "-r", "ref1.txt", "-m", "bleu")
 def test_csv_has_the_rows_of_json(folder: Path, output: Callable[..., str]) -> None:
     output(*FILES, "-o", "out.csv")
     with (folder / "out.csv").open(encoding="utf-8", newline="") as file:
-        found = list(csv.DictReader(file, strict=True))
-    wanted = json.loads(output(*FILES, "-f", "json"))["rows"]
-    assert [row["system"] for row in found] == ["a", "b"]
-    assert [float(row["score"]) for row in found] == [row["score"] for row in wanted]
+        csv_rows = list(csv.DictReader(file, strict=True))
+    expected = json.loads(output(*FILES, "-f", "json"))["rows"]
+    assert [row["system"] for row in csv_rows] == ["a", "b"]
+    assert [float(row["score"]) for row in csv_rows] == [row["score"] for row in expected]
     assert (folder / "out.csv").read_bytes() == output(*FILES, "-f", "csv").encode()
 
 
@@ -42,8 +42,8 @@ def test_endings_choose_the_format(
         ("demo", "--output", "x.json"),
     ],
 )
-def test_a_page_is_called_a_page(folder: Path, called: Called, args: tuple[str, ...]) -> None:
-    done = called(*args)
+def test_a_page_is_called_a_page(folder: Path, run_karat: Called, args: tuple[str, ...]) -> None:
+    done = run_karat(*args)
     sentence = (
         f"karat: {args[-2]} {args[-1]}: the report is a web page; use a name like page.html\n"
     )
@@ -56,9 +56,9 @@ def test_a_page_is_called_a_page(folder: Path, called: Called, args: tuple[str, 
 )
 @pytest.mark.parametrize("more", [(), ("-f", "tsv")])
 def test_formats_that_are_not_written_are_refused(
-    folder: Path, called: Called, name: str, more: tuple[str, ...]
+    folder: Path, run_karat: Called, name: str, more: tuple[str, ...]
 ) -> None:
-    done = called(*FILES, "-o", name, *more)
+    done = run_karat(*FILES, "-o", name, *more)
     assert done.returncode == 2
     ending = name.rpartition(".")[2].lower()
     assert done.stderr == (

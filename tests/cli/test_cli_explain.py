@@ -36,15 +36,26 @@ def _files(folder: Path) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_parts_add_up_to_the_score(output: Callable[..., str], name: str) -> None:
-    asked = ("explain", "out.txt", "-r", "ref.conllu", "-m", name, "--worst", "3", "-f", "json")
-    found = json.loads(output(*asked))
+    command_arguments = (
+        "explain",
+        "out.txt",
+        "-r",
+        "ref.conllu",
+        "-m",
+        name,
+        "--worst",
+        "3",
+        "-f",
+        "json",
+    )
+    report = json.loads(output(*command_arguments))
     scored = json.loads(
         output("score", "out.txt", "-r", "ref.conllu", "-m", name, "--segments", "-f", "json")
     )
     scores = {row["segment"]: row["score"] for row in scored["rows"]}
-    assert sorted(row["segment"] for row in found["rows"]) == [1, 2, 3]
-    for row in found["rows"]:
-        parts = [part for part in found["parts"] if part["segment"] == row["segment"]]
+    assert sorted(row["segment"] for row in report["rows"]) == [1, 2, 3]
+    for row in report["rows"]:
+        parts = [part for part in report["parts"] if part["segment"] == row["segment"]]
         assert row["score"] == scores[row["segment"]]
         assert sum(part["errors"] for part in parts) == row["errors"]
         assert 1 - sum(part["share"] for part in parts) == pytest.approx(row["score"], abs=1e-12)
@@ -68,11 +79,11 @@ def test_the_worst_come_first_and_the_first_is_the_default(output: Callable[...,
 
 
 def test_the_papers_example_is_read(output: Callable[..., str]) -> None:
-    shown = output("explain", "out.txt", "-r", "ref.conllu")
-    assert "the treelet of estimate" in shown
-    assert "2 moved: 2 errors of 3, 0.222 off the accuracy." in shown
-    assert "The reference stands above, the candidate below." in " ".join(shown.split())
-    assert "the treelet of for" not in shown
+    printed = output("explain", "out.txt", "-r", "ref.conllu")
+    assert "the treelet of estimate" in printed
+    assert "2 moved: 2 errors of 3, 0.222 off the accuracy." in printed
+    assert "The reference stands above, the candidate below." in " ".join(printed.split())
+    assert "the treelet of for" not in printed
 
 
 def test_what_is_drawn_is_what_is_counted(output: Callable[..., str]) -> None:
@@ -87,10 +98,10 @@ def test_what_is_drawn_is_what_is_counted(output: Callable[..., str]) -> None:
 
 @pytest.mark.parametrize("format", ["text", "md", "latex", "html", "svg", "tsv"])
 def test_no_text_commands_a_reader(output: Callable[..., str], format: str) -> None:
-    shown = output("explain", "out.txt", "-r", "ref.conllu", "--worst", "3", "--format", format)
-    assert not {"\x1b", "\u202e"} & set(shown) or format == "tsv"
+    printed = output("explain", "out.txt", "-r", "ref.conllu", "--worst", "3", "--format", format)
+    assert not {"\x1b", "\u202e"} & set(printed) or format == "tsv"
     if format == "svg":
-        ET.fromstring(shown)
+        ET.fromstring(printed)
 
 
 @pytest.mark.parametrize(
@@ -115,9 +126,9 @@ def test_no_text_commands_a_reader(output: Callable[..., str], format: str) -> N
     ],
 )
 def test_bad_input_is_one_sentence(
-    called: Callable[..., Any], arguments: tuple[str, ...], expected: str
+    run_karat: Callable[..., Any], arguments: tuple[str, ...], expected: str
 ) -> None:
-    done = called("explain", *arguments)
+    done = run_karat("explain", *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("karat: ")
     assert done.stderr.count("\n") == 1

@@ -25,14 +25,14 @@ TEXTS = {
 
 
 @pytest.fixture
-def gated(called: Called, folder: Path) -> Called:
+def gated(run_karat: Called, folder: Path) -> Called:
     """Run `karat gate` on files with a baseline of `old.txt`."""
     for name, lines in TEXTS.items():
         (folder / name).write_text("".join(f"{line}\n" for line in lines))
-    done = called("gate", "old.txt", "-r", "ref.txt", "-m", "chrf", "-b", "g.tsv", "--update")
-    said = "g.tsv: 30 items of old by chrf\n"
-    assert (done.returncode, done.stdout, done.stderr) == (0, said, "")
-    return lambda *args: called("gate", *args, "-r", "ref.txt", "-b", "g.tsv")
+    done = run_karat("gate", "old.txt", "-r", "ref.txt", "-m", "chrf", "-b", "g.tsv", "--update")
+    message = "g.tsv: 30 items of old by chrf\n"
+    assert (done.returncode, done.stdout, done.stderr) == (0, message, "")
+    return lambda *args: run_karat("gate", *args, "-r", "ref.txt", "-b", "g.tsv")
 
 
 @pytest.mark.parametrize(
@@ -52,9 +52,9 @@ def test_exit_codes(gated: Called, args: tuple[str, ...], code: int, verdict: st
     done = gated(*args)
     assert (done.returncode, done.stderr) == (code, "")
     assert done.stdout.startswith(f"Gate: {verdict}\n")  # the answer first
-    found = json.loads(gated(*args, "-f", "json").stdout)
-    assert found["answer"] == [{"verdict": verdict}]
-    assert found["rows"][0]["metric"] == "chrf"
+    report = json.loads(gated(*args, "-f", "json").stdout)
+    assert report["answer"] == [{"verdict": verdict}]
+    assert report["rows"][0]["metric"] == "chrf"
 
 
 @pytest.mark.parametrize("format", ["md", "tsv", "csv", "latex", "html"])
@@ -116,8 +116,8 @@ def test_github(gated: Called, folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert "::warning" in gated("mixed.txt", "--github").stderr
     assert "::error" in gated("mixed.txt", "--github", "--undecided", "fail").stderr
     assert gated("same.txt", "--github").stderr == ""
-    whole = gated("worse.txt", "--github", "-f", "json").stdout
-    assert json.loads(whole)["answer"] == [{"verdict": "fail"}]
+    full_output = gated("worse.txt", "--github", "-f", "json").stdout
+    assert json.loads(full_output)["answer"] == [{"verdict": "fail"}]
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(folder / "no" / "place"))
     assert gated("same.txt", "--github").stderr.startswith("karat: cannot write ")
 
@@ -142,22 +142,22 @@ def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
     assert not re.search(r"(?<!\\)<script>|\x00|\x1b", text)
 
 
-def test_tables_sets_and_nuggets(gated: Called, folder: Path, called: Called) -> None:
+def test_tables_sets_and_nuggets(gated: Called, folder: Path, run_karat: Called) -> None:
     rows = zip(TEXTS["worse.txt"], TEXTS["ref.txt"], strict=True)
     lines = [f"s{i},{out},{ref}\n" for i, (out, ref) in enumerate(rows)]
     (folder / "t.csv").write_text("id,output,reference\n" + "".join(lines))
     table = ("t.csv", "--id", "id", "-b", "t.tsv")
-    assert called("gate", *table, "--update").stdout == "t.tsv: 30 items of candidate by chrf\n"
-    assert called("gate", *table, "-r", "reference", "--candidate", "output").returncode == 0
-    done = called("gate", "t.csv", "-b", "t.tsv")
+    assert run_karat("gate", *table, "--update").stdout == "t.tsv: 30 items of candidate by chrf\n"
+    assert run_karat("gate", *table, "-r", "reference", "--candidate", "output").returncode == 0
+    done = run_karat("gate", "t.csv", "-b", "t.tsv")
     assert "a column of ids: name it with --id" in done.stderr
-    assert called("gate", "atlas", "--set", "demo", "-b", "s.tsv", "--update").returncode == 0
-    assert called("gate", "drift", "--set", "demo", "-b", "s.tsv").returncode == 1
+    assert run_karat("gate", "atlas", "--set", "demo", "-b", "s.tsv", "--update").returncode == 0
+    assert run_karat("gate", "drift", "--set", "demo", "-b", "s.tsv").returncode == 1
     nuggets = ("--key", "demo-nuggets", "-b", "n.tsv")
-    made = called("gate", "heron", *nuggets, "--update")
-    assert made.stdout == "n.tsv: 2 items of heron by f\n"
-    assert called("gate", "heron", *nuggets, "--no-loss").returncode == 0
-    done = called("gate", "kestrel", *nuggets, "--no-loss", "-f", "json")
+    completed = run_karat("gate", "heron", *nuggets, "--update")
+    assert completed.stdout == "n.tsv: 2 items of heron by f\n"
+    assert run_karat("gate", "heron", *nuggets, "--no-loss").returncode == 0
+    done = run_karat("gate", "kestrel", *nuggets, "--no-loss", "-f", "json")
     assert (done.returncode, json.loads(done.stdout)["guards"][0]["lost"]) == (
         1,
         "marlow: 2; aldis: 2",
@@ -165,7 +165,7 @@ def test_tables_sets_and_nuggets(gated: Called, folder: Path, called: Called) ->
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "message"),
     [
         (("same.txt", "a.txt"), "2 outputs were given: expected one"),
         (
@@ -197,16 +197,16 @@ def test_tables_sets_and_nuggets(gated: Called, folder: Path, called: Called) ->
         ((), "Missing argument"),
     ],
 )
-def test_bad_input_gets_one_sentence(gated: Called, args: tuple[str, ...], said: str) -> None:
+def test_bad_input_gets_one_sentence(gated: Called, args: tuple[str, ...], message: str) -> None:
     done = gated(*args)
     assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
+    assert message in done.stderr
     assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("name", ["same.txt", "ref.txt", "link.txt", "comet.tsv", "t.csv"])
 def test_update_replaces_nothing_but_a_baseline(
-    called: Called, gated: Called, folder: Path, name: str
+    run_karat: Called, gated: Called, folder: Path, name: str
 ) -> None:
     (folder / "link.txt").symlink_to("ref.txt")
     (folder / "comet.tsv").write_text("system\tsegment\tcomet\nsame\t1\t0.5\n")
@@ -214,19 +214,21 @@ def test_update_replaces_nothing_but_a_baseline(
     before = (folder / name).read_bytes()
     by = ("-m", "given:file=comet.tsv") if name == "comet.tsv" else ()
     texts = ("x=same.txt", "-r", "ref.txt") if name != "t.csv" else ("t.csv", "--id", "id")
-    done = called("gate", *texts, *by, "-b", name, "--update")
+    done = run_karat("gate", *texts, *by, "-b", name, "--update")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    told = "is no baseline of Karat: name another file"
-    told = told if by else "is one of the inputs: choose another output file"
-    assert f"{name} {told}" in done.stderr
+    message = "is no baseline of Karat: name another file"
+    message = message if by else "is one of the inputs: choose another output file"
+    assert f"{name} {message}" in done.stderr
     assert (folder / name).read_bytes() == before
 
 
-def test_a_limit_for_the_only_metric_of_a_name(called: Called, gated: Called) -> None:
-    asked = ("gate", "worse.txt", "-r", "ref.txt", "-b", "two.tsv")
+def test_a_limit_for_the_only_metric_of_a_name(run_karat: Called, gated: Called) -> None:
+    arguments = ("gate", "worse.txt", "-r", "ref.txt", "-b", "two.tsv")
     by = ("-m", "chrf:case=lower", "-m", "rouge1:stem=porter-nltk")
-    assert called(*asked, *by, "--update").returncode == 0
-    done = called(*asked, "--max-drop", "chrf=0.25", "--max-drop", "rouge1=0.5", "-f", "json")
+    assert run_karat(*arguments, *by, "--update").returncode == 0
+    done = run_karat(
+        *arguments, "--max-drop", "chrf=0.25", "--max-drop", "rouge1=0.5", "-f", "json"
+    )
     assert (done.returncode, done.stderr) == (0, "")
     rows = json.loads(done.stdout)["rows"]
     assert {row["metric"]: row["max_drop"] for row in rows} == {
@@ -236,17 +238,17 @@ def test_a_limit_for_the_only_metric_of_a_name(called: Called, gated: Called) ->
 
 
 @pytest.mark.parametrize("option", ["-o", "--junit"])
-@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("by_name", [True, False])
 def test_no_output_replaces_a_file_of_a_metric(
-    called: Called, gated: Called, folder: Path, option: str, named: bool
+    run_karat: Called, gated: Called, folder: Path, option: str, by_name: bool
 ) -> None:
     scores = "".join(f"same\t{i}\t0.5\n" for i in range(1, 31))
     (folder / "comet.tsv").write_text(f"system\tsegment\tcomet\n{scores}")
     before = (folder / "comet.tsv").read_bytes()
-    asked = ("gate", "same.txt", "-r", "ref.txt", "-b", "by.tsv")
+    arguments = ("gate", "same.txt", "-r", "ref.txt", "-b", "by.tsv")
     by = ("-m", "given:file=comet.tsv")
-    assert called(*asked, *by, "--update").returncode == 0
-    done = called(*asked, *(by if named else ()), option, "comet.tsv")
+    assert run_karat(*arguments, *by, "--update").returncode == 0
+    done = run_karat(*arguments, *(by if by_name else ()), option, "comet.tsv")
     assert (done.returncode, done.stdout) == (2, "")
     assert "comet.tsv is one of the inputs: choose another output file" in done.stderr
     assert (folder / "comet.tsv").read_bytes() == before
@@ -260,12 +262,12 @@ def test_a_perfect_system_passes(gated: Called, folder: Path) -> None:
     assert "ref.txt is given as candidate and as reference" in gated("ref.txt").stderr
 
 
-def test_one_item_is_one(gated: Called, folder: Path, called: Called) -> None:
+def test_one_item_is_one(gated: Called, folder: Path, run_karat: Called) -> None:
     (folder / "one.txt").write_text("a b c\n")
     (folder / "r1.txt").write_text("a b d\n")
-    asked = ("gate", "one.txt", "-r", "r1.txt", "-b", "one.tsv")
-    assert called(*asked, "--update").stdout == "one.tsv: 1 item of one by chrf\n"
-    assert "1 item has a score: a gate needs at least two" in called(*asked).stderr
-    assert "the baseline has 1 item and the run 30" in called(
+    arguments = ("gate", "one.txt", "-r", "r1.txt", "-b", "one.tsv")
+    assert run_karat(*arguments, "--update").stdout == "one.tsv: 1 item of one by chrf\n"
+    assert "1 item has a score: a gate needs at least two" in run_karat(*arguments).stderr
+    assert "the baseline has 1 item and the run 30" in run_karat(
         "gate", "same.txt", "-r", "ref.txt", "-b", "one.tsv"
     ).stderr.replace("\n", " ")

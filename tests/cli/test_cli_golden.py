@@ -139,7 +139,7 @@ def test_a_process_of_its_own_prints_the_same(
 
 
 def test_every_golden_file_belongs_to_a_test() -> None:
-    wanted = {f"{name}.{format}" for name in COMMANDS for format in FORMATS}
-    wanted |= {f"{name}.{format}" for name in JUDGED for format in ("text", "json")}
-    wanted |= {f"{name}.svg" for name in DRAWN} | {"signature.text"}
-    assert {path.name for path in GOLDEN.iterdir()} == wanted
+    expected = {f"{name}.{format}" for name in COMMANDS for format in FORMATS}
+    expected |= {f"{name}.{format}" for name in JUDGED for format in ("text", "json")}
+    expected |= {f"{name}.svg" for name in DRAWN} | {"signature.text"}
+    assert {path.name for path in GOLDEN.iterdir()} == expected

@@ -52,10 +52,10 @@ def _files(folder: Path) -> None:
     ],
 )
 def test_bad_input_is_one_sentence_and_no_file(
-    called: Callable[..., Any], folder: Path, arguments: tuple[str, ...], expected: str
+    run_karat: Callable[..., Any], folder: Path, arguments: tuple[str, ...], expected: str
 ) -> None:
     before = sorted(folder.iterdir())
-    done = called("grid", *arguments)
+    done = run_karat("grid", *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("karat: ")
     assert done.stderr.count("\n") == 1
@@ -65,11 +65,11 @@ def test_bad_input_is_one_sentence_and_no_file(
 
 @pytest.mark.parametrize("format", ["text", "md", "latex", "html", "svg"])
 def test_no_text_commands_a_reader(output: Callable[..., str], format: str) -> None:
-    shown = output("grid", "hard.txt", "-r", "turned.txt", "--worst", "99", "--format", format)
-    assert not {"\x1b", "\u202e"} & set(shown)
-    assert "<script>alert" not in shown or format not in ("html", "svg")
+    printed = output("grid", "hard.txt", "-r", "turned.txt", "--worst", "99", "--format", format)
+    assert not {"\x1b", "\u202e"} & set(printed)
+    assert "<script>alert" not in printed or format not in ("html", "svg")
     if format == "svg":
-        ET.fromstring(shown)
+        ET.fromstring(printed)
 
 
 def test_a_segment_asked_for_twice_is_shown_once(output: Callable[..., str]) -> None:

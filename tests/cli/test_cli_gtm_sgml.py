@@ -62,34 +62,39 @@ LINES = ("A=p1.txt", "B=p2.txt", "-r", "q1.txt", "-r", "q2.txt")
     ],
 )
 def test_texts_are_those_of_plain_files(output: Output, command: tuple[str, ...]) -> None:
-    one, two = (
-        json.loads(output(command[0], *given, *command[1:], "-f", "json"))
-        for given in (SGML, LINES)
+    first, two = (
+        json.loads(output(command[0], *inputs, *command[1:], "-f", "json"))
+        for inputs in (SGML, LINES)
     )
-    assert one["rows"]
-    for found in (one, two):
-        found.pop("command")
-    assert one == two
+    assert first["rows"]
+    for json_report in (first, two):
+        json_report.pop("command")
+    assert first == two
 
 
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("command", ["grid", "explain"])
 def test_a_grid_is_that_of_plain_files(output: Output, command: str) -> None:
-    how = ("-m", "gtm:preset=paper", "--segment", "1", "-f", "json")
-    one = json.loads(output(command, "A=sys1.sgm", "-r", "ref1.sgm", "-r", "ref2.sgm", *READ, *how))
-    two = json.loads(output(command, "A=p1.txt", "-r", "q1.txt", "-r", "q2.txt", *how))
-    for found in (one, two):
-        found.pop("command")
-    assert one == two
+    options = ("-m", "gtm:preset=paper", "--segment", "1", "-f", "json")
+    single = json.loads(
+        output(command, "A=sys1.sgm", "-r", "ref1.sgm", "-r", "ref2.sgm", *READ, *options)
+    )
+    two = json.loads(output(command, "A=p1.txt", "-r", "q1.txt", "-r", "q2.txt", *options))
+    for json_report in (single, two):
+        json_report.pop("command")
+    assert single == two
 
 
 def test_from_python(files: Path) -> None:
     names = {"A": files / "sys1.sgm", "B": files / "sys2.sgm"}
-    found = kt.load_texts(names, [files / "ref1.sgm"])
-    assert found.systems["B"] == ("cat the sat", "dog a", "it ran away")
-    assert found.references == [("the cat sat down",), ("a dog",), ("it ran away",)]
-    assert found.documents == ("d", "d", "e")
-    assert kt.score(found.systems, found.references, "gtm")["A", "gtm"].score.value > 0.8
+    reference_texts = kt.load_texts(names, [files / "ref1.sgm"])
+    assert reference_texts.systems["B"] == ("cat the sat", "dog a", "it ran away")
+    assert reference_texts.references == [("the cat sat down",), ("a dog",), ("it ran away",)]
+    assert reference_texts.documents == ("d", "d", "e")
+    assert (
+        kt.score(reference_texts.systems, reference_texts.references, "gtm")["A", "gtm"].score.value
+        > 0.8
+    )
 
 
 def test_gold_values_of_the_tools_samples(karat_data: Path, output: Output) -> None:
@@ -97,8 +102,8 @@ def test_gold_values_of_the_tools_samples(karat_data: Path, output: Output) -> N
     if not folder.is_dir():
         pytest.skip(f"{folder} is not there: no samples of the original tool")
     files = (str(folder / "ara-sys1.txt"), "-r", str(folder / "ara-ref2.txt"))
-    how = ("-m", "gtm:preset=gtm-1.4", "--segments", "-f", "json")
-    rows = json.loads(output("score", *files, *READ, *how))["rows"]
+    options = ("-m", "gtm:preset=gtm-1.4", "--segments", "-f", "json")
+    rows = json.loads(output("score", *files, *READ, *options))["rows"]
     gold = [0.13333, 0.45217, 0.57143, 0.28571, 0.37778, 0.35052]
     assert [row["score"] for row in rows] == pytest.approx(gold, abs=5e-6)
 
@@ -128,7 +133,7 @@ BAD = [
 
 @pytest.mark.parametrize(("args", "message"), BAD)
 def test_bad_input_is_one_sentence(
-    files: Path, called: Called, args: tuple[str, ...], message: str
+    files: Path, run_karat: Called, args: tuple[str, ...], message: str
 ) -> None:
     (files / "short.sgm").write_text(sgml(d={1: "a"}, e={1: "b"}), encoding="utf-8")
     (files / "twice.sgm").write_text(sgml(d={1: "a"}) * 2, encoding="utf-8")
@@ -138,7 +143,7 @@ def test_bad_input_is_one_sentence(
     (files / "hollow2.sgm").write_text("<doc docid=d>\n\n</doc>\n", encoding="utf-8")
     (files / "latin.sgm").write_bytes(sgml(d={1: "é"}).encode("latin-1"))
     before = sorted(os.listdir(files))
-    done = called("score", "-m", "gtm", *args, "-o", "report.txt")
+    done = run_karat("score", "-m", "gtm", *args, "-o", "report.txt")
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
@@ -180,8 +185,8 @@ def test_gold_values_of_documents(
         pytest.skip(f"{folder} is not there: no samples of the original tool")
     references = [("-r", str(folder / f"ara-{name}.txt")) for name in ("ref1", "ref2")]
     files = (str(folder / f"ara-{system}.txt"), *references[0], *references[1])
-    how = ("-m", "gtm:preset=gtm-1.4", "--level", "document", "-f", "json")
-    rows = json.loads(output("score", *files, *READ, *how))["rows"]
+    options = ("-m", "gtm:preset=gtm-1.4", "--level", "document", "-f", "json")
+    rows = json.loads(output("score", *files, *READ, *options))["rows"]
     assert [(row["document"], row["segments"]) for row in rows] == [
         *(("sampledoc-0", 3), ("sampledoc-1", 3)),
     ]
@@ -192,12 +197,12 @@ def test_gold_values_of_documents(
 @pytest.mark.parametrize("metric", ["gtm:e=2", "bleu", "chrf", "rougeL", "ter", "aev"])
 def test_a_document_scores_as_a_corpus_of_its_segments(output: Output, metric: str) -> None:
     report = json.loads(output("score", *SGML, "-m", metric, "--level", "document", "-f", "json"))
-    found = {(row["system"], row["document"]): row["score"] for row in report["rows"]}
-    assert list(found) == [("A", "d"), ("A", "e"), ("B", "d"), ("B", "e")]
+    rows_read = {(row["system"], row["document"]): row["score"] for row in report["rows"]}
+    assert list(rows_read) == [("A", "d"), ("A", "e"), ("B", "d"), ("B", "e")]
     lines = {
         name: Path(f"{name}.txt").read_text().splitlines() for name in ("p1", "p2", "q1", "q2")
     }
-    for (system, document), score in found.items():
+    for (system, document), score in rows_read.items():
         part = slice(0, 2) if document == "d" else slice(2, 3)
         texts = lines["p1" if system == "A" else "p2"][part]
         references = list(zip(lines["q1"][part], lines["q2"][part], strict=True))
@@ -206,13 +211,13 @@ def test_a_document_scores_as_a_corpus_of_its_segments(output: Output, metric: s
 
 @pytest.mark.usefixtures("files")
 def test_documents_in_every_format(output: Output) -> None:
-    how = ("-m", "gtm", "-m", "bleu", "--level", "document")
-    text, table = output("score", *SGML, *how), output("score", *SGML, *how, "-f", "csv")
+    options = ("-m", "gtm", "-m", "bleu", "--level", "document")
+    text, table = output("score", *SGML, *options), output("score", *SGML, *options, "-f", "csv")
     assert text.startswith("Document scores\n")
     assert text.count("\n  A ") == text.count("\n  B ") == 4
     assert table.splitlines()[0].startswith("metric,system,document,segments,score,")
     assert len(table.splitlines()) == 1 + 2 * 2 * 2
-    page = output("score", *SGML, *how, "-f", "html")
+    page = output("score", *SGML, *options, "-f", "html")
     assert "Document scores" in page
 
 
@@ -221,9 +226,13 @@ def test_documents_from_python(files: Path) -> None:
     texts = kt.load_texts(names, [files / "ref1.sgm"])
     scored = kt.score(texts, metrics=["gtm", "bleu"], level="document")
     assert scored["A", "gtm"] == kt.score(texts.systems, texts.references, "gtm").rows[0]
-    shown = [(row.system, row.metric, row.document, row.segments) for row in scored.documents]
+    document_rows = [
+        (row.system, row.metric, row.document, row.segments) for row in scored.documents
+    ]
     metrics = kt.metric("gtm"), kt.metric("bleu")
-    assert shown == [(s, m, d, n) for s in "AB" for m in metrics for d, n in (("d", 2), ("e", 1))]
+    assert document_rows == [
+        (s, m, d, n) for s in "AB" for m in metrics for d, n in (("d", 2), ("e", 1))
+    ]
     assert len(scored.to_pandas()) == 8
     assert scored.settings["level"] == "document"
     of_set = kt.score("demo", metrics="chrf", level="document")
@@ -231,14 +240,14 @@ def test_documents_from_python(files: Path) -> None:
     assert not kt.score(texts, metrics="gtm").documents
 
 
-def test_levels_that_cannot_be(files: Path, called: Called) -> None:
-    told = "the segments have no documents, which level document needs"
-    for given in (LINES, ("p1.txt", "-r", "q1.txt")):
-        done = called("score", *given, "--level", "document")
+def test_levels_that_cannot_be(files: Path, run_karat: Called) -> None:
+    expected_message = "the segments have no documents, which level document needs"
+    for inputs in (LINES, ("p1.txt", "-r", "q1.txt")):
+        done = run_karat("score", *inputs, "--level", "document")
         assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr.startswith(f"karat: {told}: give an evaluation set")
+        assert done.stderr.startswith(f"karat: {expected_message}: give an evaluation set")
         assert done.stderr.count("\n") == 1
-    with pytest.raises(kt.InputError, match=told):
+    with pytest.raises(kt.InputError, match=expected_message):
         kt.score(["a"], ["a"], "gtm", level="document")
     with pytest.raises(kt.InputError, match=r"^level 'page': expected one of system, segment"):
         kt.score(["a"], ["a"], "gtm", level="page")
@@ -259,17 +268,17 @@ def test_levels_that_cannot_be(files: Path, called: Called) -> None:
     ],
 )
 def test_options_that_documents_do_not_have(
-    called: Called, more: tuple[str, ...], name: str
+    run_karat: Called, more: tuple[str, ...], name: str
 ) -> None:
-    done = called("score", *SGML, "-m", "gtm", "--level", "document", *more)
+    done = run_karat("score", *SGML, "-m", "gtm", "--level", "document", *more)
     assert done.returncode == 2
-    told = f"--level document shows the scores of documents: leave out {name}\n"
-    assert done.stderr == f"karat: {told}"
+    expected_message = f"--level document shows the scores of documents: leave out {name}\n"
+    assert done.stderr == f"karat: {expected_message}"
 
 
 @pytest.mark.usefixtures("files")
 def test_the_level_of_segments_is_that_of_the_option(output: Output) -> None:
-    how = ("-m", "gtm", "-f", "csv")
-    assert output("score", *SGML, *how, "--level", "segment") == output(
-        "score", *SGML, *how, "--segments"
+    options = ("-m", "gtm", "-f", "csv")
+    assert output("score", *SGML, *options, "--level", "segment") == output(
+        "score", *SGML, *options, "--segments"
     )

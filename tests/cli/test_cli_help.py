@@ -21,18 +21,18 @@ def test_version(output: Callable[..., str]) -> None:
 
 
 def test_help_lists_every_command(output: Callable[..., str]) -> None:
-    shown = output("--help")
-    assert shown == output("-h")
+    printed = output("--help")
+    assert printed == output("-h")
     for name, (_, summary) in COMMANDS.items():
-        assert f"  {name} " in shown
-        assert summary in shown
+        assert f"  {name} " in printed
+        assert summary in printed
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help(output: Callable[..., str], name: str) -> None:
-    shown = output(name, "--help")
-    assert shown.startswith(f"Usage: karat {name} ")
-    assert max(map(len, shown.splitlines())) <= 80
+    printed = output(name, "--help")
+    assert printed.startswith(f"Usage: karat {name} ")
+    assert max(map(len, printed.splitlines())) <= 80
 
 
 @pytest.mark.parametrize("name", ["score", "compare", "grid", "data", "metrics", "completion"])
@@ -88,8 +88,8 @@ def test_options_that_help_does_not_show_are_completed(karat: Karat) -> None:
 def test_metrics_are_completed(karat: Karat) -> None:
     assert completed(karat, "score", "x", "-m", "ble") == ["plain,bleu"]
     assert completed(karat, "compare", "--metric", "rougeL") == ["plain,rougeL", "plain,rougeLsum"]
-    every = completed(karat, "score", "-m", "")
-    assert {f"plain,{name}" for name in METRICS} <= set(every)
+    all_names = completed(karat, "score", "-m", "")
+    assert {f"plain,{name}" for name in METRICS} <= set(all_names)
 
 
 def test_formats_and_files_are_completed(karat: Karat) -> None:

@@ -45,7 +45,7 @@ EXAMPLES = [
 every_command = pytest.mark.parametrize("path", COMMANDS)
 
 
-def shown(path: str, argument: str, width: int, monkeypatch: Any, capsys: Any) -> list[str]:
+def help_lines(path: str, argument: str, width: int, monkeypatch: Any, capsys: Any) -> list[str]:
     monkeypatch.setenv("COLUMNS", str(width))
     assert main([*path.split()[1:], argument]) == 0
     text: str = capsys.readouterr().out
@@ -60,15 +60,15 @@ def test_there_are_commands() -> None:
 
 @pytest.mark.parametrize("path", ALL)
 def test_help_fits_a_screen(path: str, monkeypatch: Any, capsys: Any) -> None:
-    lines = shown(path, "--help", WIDTH, monkeypatch, capsys)
+    lines = help_lines(path, "--help", WIDTH, monkeypatch, capsys)
     assert len(lines) <= MAX_HELP_LINES
     assert max(map(len, lines)) <= WIDTH
-    assert max(map(len, shown(path, "--help", 80, monkeypatch, capsys))) <= 80
+    assert max(map(len, help_lines(path, "--help", 80, monkeypatch, capsys))) <= 80
 
 
 @every_command
 def test_all_help_has_every_option_once(path: str, monkeypatch: Any, capsys: Any) -> None:
-    lines = shown(path, "--help-all", WIDTH, monkeypatch, capsys)
+    lines = help_lines(path, "--help-all", WIDTH, monkeypatch, capsys)
     below = lines[lines.index("Options:") :]
     first = [line.split()[0].rstrip(",") for line in below if line.startswith("  -")]
     assert sorted(first) == sorted(["-h", *(p.opts[0] for at, p in OPTIONS if at == path)])
@@ -79,12 +79,12 @@ def test_all_help_has_every_option_once(path: str, monkeypatch: Any, capsys: Any
 
 @every_command
 def test_help_that_leaves_options_out_says_so(path: str, monkeypatch: Any, capsys: Any) -> None:
-    short = shown(path, "--help", WIDTH, monkeypatch, capsys)
-    whole = shown(path, "--help-all", WIDTH, monkeypatch, capsys)
-    told = " ".join(short)
-    assert (short != whole) == (f"Run `{path} --help-all` for more options: " in told)
-    if short != whole:
-        assert len(whole) > MAX_HELP_LINES
+    short = help_lines(path, "--help", WIDTH, monkeypatch, capsys)
+    full_help = help_lines(path, "--help-all", WIDTH, monkeypatch, capsys)
+    help_text = " ".join(short)
+    assert (short != full_help) == (f"Run `{path} --help-all` for more options: " in help_text)
+    if short != full_help:
+        assert len(full_help) > MAX_HELP_LINES
 
 
 @pytest.mark.parametrize(("path", "param"), OPTIONS, ids=str)
@@ -103,7 +103,7 @@ def test_one_name_is_one_kind_of_value_everywhere() -> None:
         for name in param.opts:
             if not name.startswith("--"):
                 long.setdefault(name, set()).update(set(param.opts) - {name})
-    several = {name: found for name, found in long.items() if len(found) > 1}
+    several = {name: values for name, values in long.items() if len(values) > 1}
     assert several == {"-s": {"--segment", "--statistic"}}
 
 
@@ -126,9 +126,9 @@ def test_an_example_is_parsed(line: str, path: str) -> None:
     if path not in ("karat", "karat merge", "karat paraphrase table"):  # which show others, too
         assert line.startswith(path)
     command, rest = cli.command_for(words[1:]), words[1:]
-    where = next(at for at, one in ALL.items() if one is command)
-    rest = rest[len(where.split()) - 1 :]
-    context = command.make_context(where, list(rest))
+    path_of_command = next(at for at, entry in ALL.items() if entry is command)
+    rest = rest[len(path_of_command.split()) - 1 :]
+    context = command.make_context(path_of_command, list(rest))
     assert not context.args
 
 
@@ -155,10 +155,12 @@ RUN = [line for line, _ in EXAMPLES if is_bundled(line) and "mine.jsonl" not in 
 
 
 @pytest.mark.parametrize("line", sorted(set(RUN)))
-def test_an_example_on_bundled_data_runs(line: str, called: Any, folder: Path) -> None:
-    few = ["--resamples", "20"] if "plane fit" in line or line.startswith("karat meta demo") else []
+def test_an_example_on_bundled_data_runs(line: str, run_karat: Any, folder: Path) -> None:
+    quick_options = (
+        ["--resamples", "20"] if "plane fit" in line or line.startswith("karat meta demo") else []
+    )
     line = line.replace("--texts .", "--texts new")  # the folder has other texts of these names
-    done = called(*shlex.split(line)[1:], *few)
+    done = run_karat(*shlex.split(line)[1:], *quick_options)
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -19,7 +19,7 @@ SCORE = ("nuggets", "score", "heron", "--key", "demo-nuggets")
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "message"),
     [
         (
             ("lm", "train", "text.txt", "-o", "m.lm", "--memory", "nan"),
@@ -33,12 +33,12 @@ SCORE = ("nuggets", "score", "heron", "--key", "demo-nuggets")
         (("meta", "demo", "-m", "bleu", "--reference", "9" * 5000), "no option 'references'"),
     ],
 )
-def test_options_out_of_range(called: Called, folder: Path, args: tuple[str, ...], said: str):
+def test_options_out_of_range(run_karat: Called, folder: Path, args: tuple[str, ...], message: str):
     (folder / "text.txt").write_text("a b\nb a\n")
-    found = called(*args)
-    assert found.returncode == 2
-    assert said in found.stderr
-    assert found.stderr.count("\n") == 1
+    completed = run_karat(*args)
+    assert completed.returncode == 2
+    assert message in completed.stderr
+    assert completed.stderr.count("\n") == 1
     assert not (folder / "x.html").exists()
 
 
@@ -55,7 +55,7 @@ def test_an_unexpected_error_is_not_a_failed_gate() -> None:
 @pytest.mark.parametrize(
     "name", ["mean_copy", "generate.rewrites.pivot_bytes", "generate.rewrites.source_bytes"]
 )
-def test_damaged_model(called: Called, folder: Path, name: str):
+def test_damaged_model(run_karat: Called, folder: Path, name: str):
     store = read_store(bundled_model_path(), "paraphrase model", 1)
     about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
     broken = store.arrays[name].copy()
@@ -64,7 +64,7 @@ def test_damaged_model(called: Called, folder: Path, name: str):
         folder / "m.npz", "paraphrase model", 1, about, store.arrays | {name: np.array(broken)}
     )
     (folder / "text.txt").write_text("the house is big\n")
-    found = called("paraphrase", "generate", "text.txt", "--model", "m.npz")
-    assert found.returncode == 2
-    assert "damaged" in found.stderr
-    assert found.stderr.count("\n") == 1
+    completed = run_karat("paraphrase", "generate", "text.txt", "--model", "m.npz")
+    assert completed.returncode == 2
+    assert "damaged" in completed.stderr
+    assert completed.stderr.count("\n") == 1

@@ -32,53 +32,55 @@ def scores(done: subprocess.CompletedProcess[str]) -> dict[str, dict[str, float]
 
 
 def run(
-    called: Called, candidate: str, reference: str, *metrics: str
+    run_karat: Called, candidate: str, reference: str, *metrics: str
 ) -> dict[str, dict[str, float]]:
     options = [word for name in metrics for word in ("-m", name)]
-    return scores(called("score", f"x={candidate}", "-r", reference, *options, "-f", "json"))
+    return scores(run_karat("score", f"x={candidate}", "-r", reference, *options, "-f", "json"))
 
 
-def test_a_line_of_50_mb_against_a_short_one(huge: Path, called: Called) -> None:
-    found = run(called, "huge.txt", "short.txt", "bleu", "rouge1", "rougeL")
+def test_a_line_of_50_mb_against_a_short_one(huge: Path, run_karat: Called) -> None:
+    segment_scores = run(run_karat, "huge.txt", "short.txt", "bleu", "rouge1", "rougeL")
     copies = LINE // len(SENTENCE) + 1
-    assert found["bleu"]["length"] == 7 * copies
-    assert found["rouge1"]["recall"] == 1
-    assert found["rouge1"]["precision"] == pytest.approx(3 / (6 * copies))
-    assert found["rougeL"]["recall"] == 1
+    assert segment_scores["bleu"]["length"] == 7 * copies
+    assert segment_scores["rouge1"]["recall"] == 1
+    assert segment_scores["rouge1"]["precision"] == pytest.approx(3 / (6 * copies))
+    assert segment_scores["rougeL"]["recall"] == 1
 
 
-def test_a_line_of_50_mb_as_the_reference(huge: Path, called: Called) -> None:
-    found = run(called, "short.txt", "huge.txt", "bleu", "rouge1")
-    assert found["bleu"]["score"] == 0  # the brevity penalty is exp(-5 million)
-    assert found["rouge1"]["precision"] == 1
+def test_a_line_of_50_mb_as_the_reference(huge: Path, run_karat: Called) -> None:
+    segment_scores = run(run_karat, "short.txt", "huge.txt", "bleu", "rouge1")
+    assert segment_scores["bleu"]["score"] == 0  # the brevity penalty is exp(-5 million)
+    assert segment_scores["rouge1"]["precision"] == 1
 
 
-def test_chrf_of_a_line_of_50_mb(huge: Path, called: Called) -> None:
-    found = run(called, "huge.txt", "short.txt", "chrf")["chrf"]
-    assert found["recall"] == pytest.approx(100)
-    assert 0 < found["score"] < 0.01
+def test_chrf_of_a_line_of_50_mb(huge: Path, run_karat: Called) -> None:
+    segment_scores = run(run_karat, "huge.txt", "short.txt", "chrf")["chrf"]
+    assert segment_scores["recall"] == pytest.approx(100)
+    assert 0 < segment_scores["score"] < 0.01
 
 
 def test_two_equal_lines_of_50_mb_have_a_longest_common_subsequence(
-    huge: Path, called: Called
+    huge: Path, run_karat: Called
 ) -> None:
-    assert run(called, "huge.txt", "huge.txt", "rougeL")["rougeL"]["score"] == 1
+    assert run(run_karat, "huge.txt", "huge.txt", "rougeL")["rougeL"]["score"] == 1
 
 
-def test_a_word_of_50_mb(folder: Path, called: Called) -> None:
+def test_a_word_of_50_mb(folder: Path, run_karat: Called) -> None:
     (folder / "word.txt").write_bytes(b"x" * LINE + b"\n")
-    found = run(called, "word.txt", "word.txt", "bleu:n=1", "rouge1", "rougeL", "rougeLsum")
-    assert [row["score"] for row in found.values()] == [pytest.approx(100), 1, 1, 1]
+    segment_scores = run(
+        run_karat, "word.txt", "word.txt", "bleu:n=1", "rouge1", "rougeL", "rougeLsum"
+    )
+    assert [row["score"] for row in segment_scores.values()] == [pytest.approx(100), 1, 1, 1]
 
 
 @pytest.mark.parametrize("metric", ["rougeL", "rougeLsum"])
 def test_a_longest_common_subsequence_that_would_take_long_is_refused(
-    folder: Path, called: Called, metric: str
+    folder: Path, run_karat: Called, metric: str
 ) -> None:
     for seed in (1, 2):
         words = random.Random(seed).choices("abcdefghijklmnopqrstuvwxyz", k=4_000_000)
         (folder / f"{seed}.txt").write_text(f"\n{' '.join(words)}\n")
-    done = called("score", "1.txt", "-r", "2.txt", "-m", metric, "-o", "report.txt")
+    done = run_karat("score", "1.txt", "-r", "2.txt", "-m", metric, "-o", "report.txt")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1
     assert done.stderr.startswith("karat: segment 2: 16,000,000,000,000 pairs of tokens are too ")
@@ -87,24 +89,26 @@ def test_a_longest_common_subsequence_that_would_take_long_is_refused(
 
 
 @pytest.mark.parametrize("search", ["greedy", "exact"])
-def test_gtm_of_a_line_of_50_mb_is_refused(huge: Path, called: Called, search: str) -> None:
-    done = called("score", "huge.txt", "-r", "short.txt", "-m", f"gtm:e=2,search={search}")
-    said = "14,680,071 tokens are too many for gtm (at most 1,000,000); split the segment or leave"
+def test_gtm_of_a_line_of_50_mb_is_refused(huge: Path, run_karat: Called, search: str) -> None:
+    done = run_karat("score", "huge.txt", "-r", "short.txt", "-m", f"gtm:e=2,search={search}")
+    message = (
+        "14,680,071 tokens are too many for gtm (at most 1,000,000); split the segment or leave"
+    )
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"karat: segment 1: {said} this metric out\n"
+    assert done.stderr == f"karat: segment 1: {message} this metric out\n"
 
 
-def test_gtm_counts_the_references_of_a_segment_together(folder: Path, called: Called) -> None:
+def test_gtm_counts_the_references_of_a_segment_together(folder: Path, run_karat: Called) -> None:
     (folder / "x.txt").write_text("a\na\n")
     (folder / "long.txt").write_text(f"a\n{'a ' * 600_000}\n")
-    assert called("score", "x.txt", "-r", "long.txt", "-m", "gtm").returncode == 0
-    done = called("score", "x.txt", "-r", "long.txt", "-r", "long.txt", "-m", "gtm")
+    assert run_karat("score", "x.txt", "-r", "long.txt", "-m", "gtm").returncode == 0
+    done = run_karat("score", "x.txt", "-r", "long.txt", "-r", "long.txt", "-m", "gtm")
     assert done.returncode == 2
     assert done.stderr.startswith("karat: segment 2: 1,200,000 tokens are too many for gtm (at ")
 
 
-def test_a_grid_of_a_line_of_50_mb_is_refused(huge: Path, called: Called) -> None:
-    done = called("grid", "short.txt", "-r", "huge.txt", "-o", "grid.html")
+def test_a_grid_of_a_line_of_50_mb_is_refused(huge: Path, run_karat: Called) -> None:
+    done = run_karat("grid", "short.txt", "-r", "huge.txt", "-o", "grid.html")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("karat: segment 1: 14,680,071 tokens of the references are too ")
     assert done.stderr.count("\n") == 1

@@ -19,8 +19,8 @@ Output = Callable[..., str]
 
 def rows(text: str) -> list[dict[str, Any]]:
     """The rows of JSON output without the system's name, which follows the file."""
-    found: list[dict[str, Any]] = json.loads(text)["rows"]
-    return [{key: value for key, value in row.items() if key != "system"} for row in found]
+    rows_read: list[dict[str, Any]] = json.loads(text)["rows"]
+    return [{key: value for key, value in row.items() if key != "system"} for row in rows_read]
 
 
 def names(text: str) -> list[str]:
@@ -111,10 +111,10 @@ def test_process_substitution(folder: Path, piped: Output, output: Output) -> No
 
 
 def test_a_second_reference_counts(output: Output) -> None:
-    one = rows(output("score", "b.txt", "-r", "ref1.txt", *ALL))
+    single = rows(output("score", "b.txt", "-r", "ref1.txt", *ALL))
     two = rows(output("score", "b.txt", "-r", "ref1.txt", "-r", "ref2.txt", *ALL))
     turned = rows(output("score", "b.txt", "-r", "ref2.txt", "-r", "ref1.txt", *ALL))
-    assert [row["score"] for row in one] != [row["score"] for row in two]
+    assert [row["score"] for row in single] != [row["score"] for row in two]
     assert two == turned
 
 
@@ -161,9 +161,9 @@ def test_a_byte_order_mark_inside_the_file_is_text(folder: Path, output: Output)
 def test_blank_lines_are_empty_segments(folder: Path, output: Output) -> None:
     (folder / "blank.txt").write_bytes(b"\n\n\n\n")
     text = output("score", "blank.txt", "-r", "ref1.txt", *ALL, "--segments")
-    found = json.loads(text)["rows"]
-    assert [row["segment"] for row in found] == [1, 2, 3, 4] * 4
-    assert {row["score"] for row in found} == {0.0}
+    rows_read = json.loads(text)["rows"]
+    assert [row["segment"] for row in rows_read] == [1, 2, 3, 4] * 4
+    assert {row["score"] for row in rows_read} == {0.0}
 
 
 def test_a_single_line_feed_is_one_empty_segment(folder: Path, output: Output) -> None:

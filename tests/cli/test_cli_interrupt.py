@@ -147,7 +147,7 @@ sys.exit(main(["score", "a.txt", "-r", "a.txt", "-o", "report.txt"]))
 def test_loading_of_numpy_is_interrupted(
     folder: Path, clean_environment: Callable[..., dict[str, str]]
 ) -> None:
-    found = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", LOADING],
         check=False,
         cwd=folder,
@@ -155,8 +155,8 @@ def test_loading_of_numpy_is_interrupted(
         capture_output=True,
         timeout=PATIENCE,
     )
-    assert found.stderr == b"karat: interrupted; nothing was written\n"
-    assert (found.returncode, found.stdout) == (130, b"")
+    assert completed.stderr == b"karat: interrupted; nothing was written\n"
+    assert (completed.returncode, completed.stdout) == (130, b"")
     assert not (folder / "report.txt").exists()
 
 

@@ -32,55 +32,60 @@ def log(folder: Path) -> str:
     for i, system in enumerate(demo.systems):
         for k, segment in enumerate(demo.segments):
             value = min(5.0, human[i, k] + 1)
-            given = {"system": system, "segment": segment, "judge": "gpt", "dimension": "fluency"}
-            rows.append({**given, "value": value, "evidence": "a"})
+            judgement = {
+                "system": system,
+                "segment": segment,
+                "judge": "gpt",
+                "dimension": "fluency",
+            }
+            rows.append({**judgement, "value": value, "evidence": "a"})
     (folder / "log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     return "log.jsonl"
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(command[:2]))
 def test_models_are_left_out_of_human_scores(
-    output: Output, called: Called, log: str, command: tuple[str, ...]
+    output: Output, run_karat: Called, log: str, command: tuple[str, ...]
 ) -> None:
-    shown = json.loads(output(*command, "-f", "json"))
+    report = json.loads(output(*command, "-f", "json"))
     added = json.loads(output(*command, "-j", log, "--model-judge", "gpt", "-f", "json"))
     person = json.loads(output(*command, "-j", log, "-f", "json"))
-    assert added["rows"] == shown["rows"]
-    assert person["rows"] != shown["rows"]
+    assert added["rows"] == report["rows"]
+    assert person["rows"] != report["rows"]
     assert any("gpt" in note for note in added["notes"])
-    done = called(*command, "--model-judge", "gtp")
+    done = run_karat(*command, "--model-judge", "gtp")
     assert (done.returncode, "demo has no judge 'gtp'" in done.stderr + done.stdout) == (2, True)
-    assert "--judgements is empty" in called(*command, "--judgements", "").stderr
+    assert "--judgements is empty" in run_karat(*command, "--judgements", "").stderr
 
 
 def test_an_experiment_keeps_its_additions(output: Output, log: str, folder: Path) -> None:
-    asked = ("meta", "demo", "-m", "bleu", "-d", "fluency", "--trials", "0", "--resamples", "0")
+    arguments = ("meta", "demo", "-m", "bleu", "-d", "fluency", "--trials", "0", "--resamples", "0")
     added = ("-j", log, "--model-judge", "gpt", "--save", "e.toml", "-f", "json")
-    found = json.loads(output(*asked, *added))
+    report = json.loads(output(*arguments, *added))
     text = (folder / "e.toml").read_text()
     assert 'judgements = ["log.jsonl"]\nmodel_judges = ["gpt"]\n' in text
     again = json.loads(output("meta", "--experiment", "e.toml", "-f", "json"))
-    assert (again["rows"], again["notes"]) == (found["rows"], found["notes"])
-    output(*asked, "--save", "plain.toml")
+    assert (again["rows"], again["notes"]) == (report["rows"], report["notes"])
+    output(*arguments, "--save", "plain.toml")
     assert "judgements" not in (folder / "plain.toml").read_text()
 
 
 def test_converted_sets_keep_kinds(output: Output, folder: Path, log: str) -> None:
     output("data", "convert", "demo", "both", "-j", log, "--model-judge", "gpt")
-    found = kt.load_evalset(folder / "both")
-    assert found.model_judges == ("gpt",)
+    evalset = kt.load_evalset(folder / "both")
+    assert evalset.model_judges == ("gpt",)
     demo = kt.load_evalset("demo")
-    assert (found.human("fluency") == demo.human("fluency")).all()
+    assert (evalset.human("fluency") == demo.human("fluency")).all()
 
 
-def test_no_output_overwrites_a_log(called: Called, folder: Path, log: str) -> None:
+def test_no_output_overwrites_a_log(run_karat: Called, folder: Path, log: str) -> None:
     for command in COMMANDS:
-        done = called(*command, "-j", log, "-o", log)
+        done = run_karat(*command, "-j", log, "-o", log)
         assert (done.returncode, (folder / log).stat().st_size > 1000) == (2, True)
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "message"),
     [
         ({"system": "nobody"}, "log.jsonl, line 50: a judgement of system 'nobody'"),
         ({"value": 1}, "log.jsonl, line 50: judge 'gpt' gave fluency of system 'atlas' on segment"),
@@ -88,17 +93,17 @@ def test_no_output_overwrites_a_log(called: Called, folder: Path, log: str) -> N
     ],
 )
 def test_bad_logs_are_one_sentence(
-    called: Called, folder: Path, log: str, row: dict[str, Any], told: str
+    run_karat: Called, folder: Path, log: str, row: dict[str, Any], message: str
 ) -> None:
     first = json.loads((folder / log).read_text().splitlines()[1])
     with (folder / log).open("a") as file:
         file.write(json.dumps({**first, **row}) + "\n")
-    done = called("meta", "demo", "-m", "bleu", "-j", log)
+    done = run_karat("meta", "demo", "-m", "bleu", "-j", log)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert told in done.stderr
+    assert message in done.stderr
 
 
-def test_dimensions_of_models_have_no_human_scores(called: Called, folder: Path) -> None:
+def test_dimensions_of_models_have_no_human_scores(run_karat: Called, folder: Path) -> None:
     rows = [
         {"segment": "d1.1", "system": a, "other": b, "judge": "m", "value": 1, "kind": "model"}
         for a, b in (("atlas", "drift"), ("beacon", "drift"))
@@ -106,14 +111,27 @@ def test_dimensions_of_models_have_no_human_scores(called: Called, folder: Path)
     segment = kt.load_evalset("demo").segments[0]
     lines = [json.dumps({**row, "segment": segment, "dimension": "preference"}) for row in rows]
     (folder / "pairs.jsonl").write_text("\n".join(lines))
-    asked = ("meta", "demo", "-m", "bleu", "-j", "pairs.jsonl", "--resamples", "0", "--trials", "0")
-    done = called(*asked, "-f", "json")
+    arguments = (
+        "meta",
+        "demo",
+        "-m",
+        "bleu",
+        "-j",
+        "pairs.jsonl",
+        "--resamples",
+        "0",
+        "--trials",
+        "0",
+    )
+    done = run_karat(*arguments, "-f", "json")
     assert {row["dimension"] for row in json.loads(done.stdout)["rows"]} == {
         *("adequacy", "fluency", "errors")
     }
-    refused = called(*asked, "-d", "preference")
+    refused = run_karat(*arguments, "-d", "preference")
     assert (refused.returncode, "has no human scores of preference" in refused.stderr) == (2, True)
-    judges = json.loads(called("data", "judges", "demo", "-j", "pairs.jsonl", "-f", "json").stdout)
+    judges = json.loads(
+        run_karat("data", "judges", "demo", "-j", "pairs.jsonl", "-f", "json").stdout
+    )
     (model,) = (row for row in judges["judges"] if row["kind"] == "model")
     assert (model["dimension"], model["judgements"], model["r"]) == ("preference", 3, None)
     assert model["note"] == "no overlap with people: cannot be compared"

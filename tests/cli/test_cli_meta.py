@@ -48,35 +48,44 @@ def test_every_format_is_rendered(output: Output, name: str, format: str) -> Non
 
 
 def test_rows_of_meta_for_programs(output: Output) -> None:
-    found = json.loads(output(*META, "-d", "errors", "-l", "system", "-s", "r2", "-f", "json"))
-    assert [row["metric"] for row in found["rows"]] == ["bleu", "ter"]
-    assert {row["points"] for row in found["rows"]} == {4}
-    (test,) = found["tests"]
+    report = json.loads(output(*META, "-d", "errors", "-l", "system", "-s", "r2", "-f", "json"))
+    assert [row["metric"] for row in report["rows"]] == ["bleu", "ter"]
+    assert {row["points"] for row in report["rows"]} == {4}
+    (test,) = report["tests"]
     assert 16 * test["p"] == round(16 * test["p"])  # all exchanges of four systems
 
 
 def test_rows_of_a_plane_for_programs(output: Output) -> None:
-    found = json.loads(output(*SHOWN["fit"], "-d", "fluency", "-f", "json"))
-    assert [(row["alpha"], row["n"]) for row in found["rows"]] == list(CELLS)
-    assert sum(row["predicted"] for row in found["rows"]) == 8
-    assert {row["dimension"] for row in found["rows"]} == {"fluency"}
+    report = json.loads(output(*SHOWN["fit"], "-d", "fluency", "-f", "json"))
+    assert [(row["alpha"], row["n"]) for row in report["rows"]] == list(CELLS)
+    assert sum(row["predicted"] for row in report["rows"]) == 8
+    assert {row["dimension"] for row in report["rows"]} == {"fluency"}
 
 
 def test_a_recommended_metric_can_be_used(output: Output) -> None:
     for task in ("mt", "paraphrase", "qa", "viewpoint-summary", "summary"):
         for guideline in ("adequacy", "coverage", "lenient", "strict", "fluency"):
-            asked = ("plane", "recommend", "--task", task, "--guideline", guideline, "-f", "json")
-            for row in json.loads(output(*asked))["rows"]:
+            arguments = (
+                "plane",
+                "recommend",
+                "--task",
+                task,
+                "--guideline",
+                guideline,
+                "-f",
+                "json",
+            )
+            for row in json.loads(output(*arguments))["rows"]:
                 metric = kt.metric(row["metric"])
                 assert isinstance(metric, kt.AEv)
                 assert (metric.alpha, metric.n) == (row["alpha"], row["n"])
 
 
 def test_the_command_s_defaults_are_those_of_an_experiment() -> None:
-    shown = {p.name: p.default for p in meta_command.params}
-    own = {f.name: f.default for f in fields(Experiment)}
+    option_defaults = {p.name: p.default for p in meta_command.params}
+    experiment_defaults = {f.name: f.default for f in fields(Experiment)}
     for name in ("normalise", "over", "resamples", "trials", "correction", "seed", "system_scores"):
-        assert shown[name] == own[name]
+        assert option_defaults[name] == experiment_defaults[name]
 
 
 # -------------------------------------------------------------------------- experiments as files
@@ -108,13 +117,13 @@ def test_an_experiment_is_saved_and_run_again(output: Output, folder: Path) -> N
     ],
 )
 def test_experiments_that_cannot_be_run(
-    called: Called, folder: Path, args: tuple[str, ...], message: str
+    run_karat: Called, folder: Path, args: tuple[str, ...], message: str
 ) -> None:
     (folder / "x.toml").write_text('evalset = "demo"\nmetrics = ["bleu"]\n')
     (folder / "bad.toml").write_text('evalset = "demo"\nmetrics = "bleu"\n')
     (folder / "latin.toml").write_bytes(b'evalset = "caf\xe9"\n')
     before = sorted(os.listdir(folder))
-    done = called("meta", *args)
+    done = run_karat("meta", *args)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
@@ -123,18 +132,18 @@ def test_experiments_that_cannot_be_run(
 
 def test_several_sets_are_averaged_and_their_study_runs_again(output: Output, folder: Path) -> None:
     output("data", "convert", "demo", "copy")
-    few = ("-m", "bleu", "-m", "ter", "-d", "fluency", "--trials", "20", *FEW)
+    quick_options = ("-m", "bleu", "-m", "ter", "-d", "fluency", "--trials", "20", *FEW)
     first = output(
-        "meta", "demo", "copy", *few, "--weights", "1,3", "--save", "s.toml", "-f", "tsv"
+        "meta", "demo", "copy", *quick_options, "--weights", "1,3", "--save", "s.toml", "-f", "tsv"
     )
     again = json.loads(output("meta", "--experiment", "s.toml", "-f", "json"))
     assert output("meta", "--experiment", "s.toml", "-f", "tsv") == first
-    one = json.loads(output("meta", "demo", *few, "-f", "json"))
+    single = json.loads(output("meta", "demo", *quick_options, "-f", "json"))
     assert {task["weight"] for task in again["tasks"]} == {0.25 / 6, 0.75 / 6}
     values = [task["value"] for task in again["tasks"][:12]]
-    assert sorted(values) == sorted(row["value"] for row in one["rows"])
+    assert sorted(values) == sorted(row["value"] for row in single["rows"])
     assert [row["metric"] for row in again["rows"]] == ["bleu", "ter"]
-    output("meta", "demo", "copy", *few, "-o", "page.html")
+    output("meta", "demo", "copy", *quick_options, "-o", "page.html")
     page = (folder / "page.html").read_text("utf-8")
     assert "Averages over all tasks" in page
     assert "<svg" in page
@@ -191,17 +200,19 @@ HOSTILE = [
 
 @pytest.mark.parametrize(("args", "message"), HOSTILE)
 def test_what_cannot_be_done_is_one_sentence(
-    called: Called, folder: Path, args: tuple[str, ...], message: str
+    run_karat: Called, folder: Path, args: tuple[str, ...], message: str
 ) -> None:
     before = sorted(os.listdir(folder))
-    done = called(*args)
+    done = run_karat(*args)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
     assert sorted(os.listdir(folder)) == before
 
 
-def made(folder: Path, values: dict[str, tuple[float, ...]], text: str = "one two three") -> str:
+def write_rated_set(
+    folder: Path, values: dict[str, tuple[float, ...]], text: str = "one two three"
+) -> str:
     """A set with one judge, written to the folder `set`."""
     outputs = {name: [f"{text} {name}"] * len(v) for name, v in values.items()}
     rows = [(s, str(j), "me", "d", x) for s, v in values.items() for j, x in enumerate(v, 1)]
@@ -225,14 +236,14 @@ def made(folder: Path, values: dict[str, tuple[float, ...]], text: str = "one tw
     ],
 )
 def test_odd_sets_have_no_correlation_and_no_traceback(
-    output: Output, called: Called, folder: Path, values: dict[str, Any], format: str
+    output: Output, run_karat: Called, folder: Path, values: dict[str, Any], format: str
 ) -> None:
-    name = made(folder, values)
+    name = write_rated_set(folder, values)
     text = output("meta", name, "-m", "bleu", "-m", "ter", *FEW, "--trials", "9", "-f", format)
     assert "undefined: " in text
     assert "undefined: " in output("meta", name, "-m", "bleu", "-d", "never", *FEW, "-f", format)
     assert "never" in output("data", "judges", name, "-f", format)
-    done = called("plane", "fit", name, *FEW, "-f", format)
+    done = run_karat("plane", "fit", name, *FEW, "-f", format)
     assert done.returncode == 2
     assert done.stderr.startswith("karat: ")
 
@@ -246,7 +257,7 @@ ODD: list[dict[str, tuple[float | None, ...]]] = [
 
 
 @pytest.mark.parametrize("values", ODD, ids=["tiny", "constant", "gaps", "unjudged"])
-def test_odd_sets_have_a_report(called: Called, folder: Path, values: dict[str, Any]) -> None:
+def test_odd_sets_have_a_report(run_karat: Called, folder: Path, values: dict[str, Any]) -> None:
     outputs = {s: [None if x is None else f"one {s} three" for x in v] for s, v in values.items()}
     texts = {s: v if any(v) else ["one two"] * len(v) for s, v in outputs.items()}
     rows = [
@@ -260,7 +271,7 @@ def test_odd_sets_have_a_report(called: Called, folder: Path, values: dict[str, 
         "odd", texts, references=references, judgements=rows, dimensions=["d"]
     )
     kt.save_evalset(evalset, folder / "set")
-    done = called("meta", "set", "-m", "bleu", "-m", "ter", *FEW, "-o", "page.html")
+    done = run_karat("meta", "set", "-m", "bleu", "-m", "ter", *FEW, "-o", "page.html")
     assert (done.returncode, done.stderr) == (0, "")
     page = (folder / "page.html").read_text("utf-8")
     assert "undefined" in page
@@ -274,9 +285,9 @@ def test_the_report_says_what_it_leaves_out_and_names_its_curves(
 ) -> None:
     names = ("bleu", "chrf", "ter", "aev", *(f"rouge{n}" for n in (1, 2, 3, 4, "L")))
     many = [x for m in names for x in ("-m", m)]
-    asked = ("meta", "demo", *many, "-l", "system", "-s", "spa", "--resamples", "2")
-    text = output(*asked)
-    assert output(*asked, "-o", "page.html") == ""
+    arguments = ("meta", "demo", *many, "-l", "system", "-s", "spa", "--resamples", "2")
+    text = output(*arguments)
+    assert output(*arguments, "-o", "page.html") == ""
     page = (folder / "page.html").read_text("utf-8")
     assert "the first 24 of 27 pairs of dimension and metric" in page
     caption = "24 of 27 plots are shown: a page has at most 24; choose fewer with --dimension"
@@ -290,9 +301,9 @@ def test_the_report_says_what_it_leaves_out_and_names_its_curves(
 def test_a_chart_has_the_sign_of_its_table_and_of_its_axes(
     output: Output, folder: Path, statistic: str, label: str
 ) -> None:
-    asked = ("meta", "demo", "-m", "ter", "-d", "adequacy", "-l", "system", "--resamples", "0")
-    text = output(*asked, "-s", statistic, "--format", "json")
-    output(*asked, "-s", statistic, "-o", "r.html")
+    arguments = ("meta", "demo", "-m", "ter", "-d", "adequacy", "-l", "system", "--resamples", "0")
+    text = output(*arguments, "-s", statistic, "--format", "json")
+    output(*arguments, "-s", statistic, "-o", "r.html")
     (row,) = json.loads(text)["rows"]
     page = html.unescape((folder / "r.html").read_text("utf-8"))
     assert row["value"] > 0
@@ -306,8 +317,8 @@ def test_a_chart_has_the_sign_of_its_table_and_of_its_axes(
 def test_the_report_names_the_resamples_that_were_asked_for(
     output: Output, folder: Path, resamples: int
 ) -> None:
-    asked = ("meta", "demo", "-m", "bleu", "-d", "fluency", "--resamples", str(resamples))
-    output(*asked, "-o", "page.html")
+    arguments = ("meta", "demo", "-m", "bleu", "-d", "fluency", "--resamples", str(resamples))
+    output(*arguments, "-o", "page.html")
     page = (folder / "page.html").read_text("utf-8")
     assert "1,000 bootstrap" not in page
     many = f"{resamples} bootstrap resample{'s' * (resamples != 1)}"
@@ -318,20 +329,22 @@ def test_the_report_names_the_resamples_that_were_asked_for(
 def test_headings_count_the_groups_that_are_used(output: Output, folder: Path) -> None:
     scores = {"a": (1.0, 1.0, 2.0, 5.0), "b": (1.0, 2.0, 1.0, 5.0), "c": (1.0, 3.0, 4.0, 5.0)}
     texts = {"a": "one two three four", "b": "one two x", "c": "x y z"}
-    for name, kept in (("some", slice(0, 4)), ("all", slice(1, 3))):
+    for name, chosen_segments in (("some", slice(0, 4)), ("all", slice(1, 3))):
         rows = [
-            (s, str(j), "me", "d", x) for s, v in scores.items() for j, x in enumerate(v[kept], 1)
+            (s, str(j), "me", "d", x)
+            for s, v in scores.items()
+            for j, x in enumerate(v[chosen_segments], 1)
         ]
         count = len(rows) // 3
         outputs = {s: [text] * count for s, text in texts.items()}
         references = ["one two three four"] * count
-        given = {"references": references, "judgements": rows, "dimensions": ["d"]}
-        kt.save_evalset(kt.make_evalset(name, outputs, **given), folder / name)
-    asked = ("-m", "bleu", "-l", "item", "-s", "pearson", "--resamples", "0")
-    text = output("meta", "some", *asked)
+        contents = {"references": references, "judgements": rows, "dimensions": ["d"]}
+        kt.save_evalset(kt.make_evalset(name, outputs, **contents), folder / name)
+    arguments = ("-m", "bleu", "-l", "item", "-s", "pearson", "--resamples", "0")
+    text = output("meta", "some", *arguments)
     assert "d, item, pearson: 12 points, 2 of 4 groups" in text
     assert "Groups: the mean is over those in which the statistic is defined" in text
-    text = output("meta", "all", *asked)
+    text = output("meta", "all", *arguments)
     assert "d, item, pearson: 6 points, 2 groups" in text
     assert "Groups:" not in text
 
@@ -352,9 +365,9 @@ def test_headings_count_the_groups_that_are_used(output: Output, folder: Path) -
     ],
 )
 def test_no_output_harms_a_set(
-    called: Called, folder: Path, args: tuple[str, ...], message: str
+    run_karat: Called, folder: Path, args: tuple[str, ...], message: str
 ) -> None:
-    made(folder, {"a": (1.0, 2.0), "b": (2.0, 3.0), "c": (4.0, 3.0)})
+    write_rated_set(folder, {"a": (1.0, 2.0), "b": (2.0, 3.0), "c": (4.0, 3.0)})
     bare = kt.make_evalset(
         "bare",
         {"a": ["x", "y"], "b": ["x", "z"]},
@@ -364,7 +377,7 @@ def test_no_output_harms_a_set(
     )
     kt.save_evalset(bare, folder / "bare")
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    done = called(*args)
+    done = run_karat(*args)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
@@ -402,11 +415,11 @@ def test_without_resamples_no_number_is_made_up(output: Output) -> None:
 def test_flooding_writes_a_set_that_is_read_again(output: Output, folder: Path) -> None:
     args = ("-d", "adequacy", "--correct", "4", "--system", "atlas", "--system", "drift")
     text = output("data", "flood", "demo", "new", *args)
-    found = kt.load_evalset(folder / "new")
+    flooded = kt.load_evalset(folder / "new")
     before = kt.load_evalset("demo")
     changed = [
         name
-        for name, texts in found.systems.items()
+        for name, texts in flooded.systems.items()
         for old, new in zip(before.systems[name], texts, strict=True)
         if old != new
     ]
@@ -417,17 +430,17 @@ def test_flooding_writes_a_set_that_is_read_again(output: Output, folder: Path) 
     assert set(changed) <= {"atlas", "drift"}
     assert changed
     assert not left_behind(folder)
-    lowest = {d.name: d.low for d in found.dimensions.values()}
-    for row in found.judgements:
+    lowest = {d.name: d.low for d in flooded.dimensions.values()}
+    for row in flooded.judgements:
         assert row.value >= (lowest[row.dimension] or 0)
 
 
 def test_controls_are_left_out_of_the_agreement(output: Output) -> None:
-    every, fewer = (
+    all_systems, fewer = (
         json.loads(output("data", "judges", "demo", "-d", "fluency", *more, "-f", "json"))
         for more in ((), ("--exclude", "drift"))
     )
-    assert (every["rows"][0]["outputs"], fewer["rows"][0]["outputs"]) == (48, 36)
+    assert (all_systems["rows"][0]["outputs"], fewer["rows"][0]["outputs"]) == (48, 36)
     assert "Systems left out: drift." in " ".join(fewer["notes"])
 
 
@@ -451,8 +464,20 @@ def test_a_caption_says_which_dimensions_have_no_plots(output: Output, folder: P
     )
     kt.save_evalset(evalset, folder / "many")
     metrics = [x for n in (1, 2, 3, 4, "L") for x in ("-m", f"rouge{n}")]
-    asked = ("meta", "many", *metrics, "-m", "chrf", "-m", "gtm", "-l", "system", "--trials", "0")
-    assert output(*asked, "--resamples", "0", "-o", "page.html") == ""
+    arguments = (
+        "meta",
+        "many",
+        *metrics,
+        "-m",
+        "chrf",
+        "-m",
+        "gtm",
+        "-l",
+        "system",
+        "--trials",
+        "0",
+    )
+    assert output(*arguments, "--resamples", "0", "-o", "page.html") == ""
     page = (folder / "page.html").read_text("utf-8")
     assert "3 of 7 plots are shown and d4 has none: a page has at most 24" in page
     assert page.count("plots are shown") == 1  # the first three galleries are complete

@@ -28,8 +28,17 @@ def test_every_format_is_rendered(output: Output, format: str) -> None:
 
 
 def test_rows_are_those_of_the_call(output: Output) -> None:
-    asked = ("-d", "adequacy", "--lengths", "1-2,4", "--reference-counts", "1,3", "-s", "spearman")
-    found = json.loads(output(*RUN, *asked, "--documents", "joined", "-f", "json"))
+    arguments = (
+        "-d",
+        "adequacy",
+        "--lengths",
+        "1-2,4",
+        "--reference-counts",
+        "1,3",
+        "-s",
+        "spearman",
+    )
+    report = json.loads(output(*RUN, *arguments, "--documents", "joined", "-f", "json"))
     expected = kt.reliability(
         kt.load_evalset("demo"),
         "adequacy",
@@ -40,16 +49,18 @@ def test_rows_are_those_of_the_call(output: Output) -> None:
         documents="joined",
         repeats=3,
     )
-    assert found["rows"] == [row._asdict() for row in expected.rows]
-    assert found["tests"] == [test._asdict() for test in expected.tests]
-    assert len(found["rows"]) == 2 * 2 * 3
+    assert report["rows"] == [row._asdict() for row in expected.rows]
+    assert report["tests"] == [test._asdict() for test in expected.tests]
+    assert len(report["rows"]) == 2 * 2 * 3
 
 
 def test_the_result_does_not_depend_on_threads_and_repeats_with_its_seed(output: Output) -> None:
-    asked = (*RUN, "-d", "adequacy", "--documents", "joined", "-f", "json", "--seed", "7")
-    one, two, three = (json.loads(output(*asked, "--threads", str(n)))["rows"] for n in (1, 2, 1))
-    assert one == two == three
-    assert one != json.loads(output(*asked[:-1], "8"))["rows"]
+    arguments = (*RUN, "-d", "adequacy", "--documents", "joined", "-f", "json", "--seed", "7")
+    first, two, three = (
+        json.loads(output(*arguments, "--threads", str(n)))["rows"] for n in (1, 2, 1)
+    )
+    assert first == two == three
+    assert first != json.loads(output(*arguments[:-1], "8"))["rows"]
 
 
 def test_a_page_has_the_curves(folder: Path, output: Output) -> None:
@@ -61,9 +72,9 @@ def test_a_page_has_the_curves(folder: Path, output: Output) -> None:
 
 
 def test_a_system_can_be_left_out(output: Output) -> None:
-    asked = ("-d", "fluency", "--exclude", "drift", "-f", "json")
-    rows = json.loads(output(*RUN, *asked))["rows"]
-    assert rows != json.loads(output(*RUN, *asked[:2], *asked[4:]))["rows"]
+    arguments = ("-d", "fluency", "--exclude", "drift", "-f", "json")
+    rows = json.loads(output(*RUN, *arguments))["rows"]
+    assert rows != json.loads(output(*RUN, *arguments[:2], *arguments[4:]))["rows"]
 
 
 BAD = [
@@ -85,30 +96,32 @@ BAD = [
 
 @pytest.mark.parametrize(("more", "message"), BAD)
 def test_bad_input_is_one_sentence(
-    folder: Path, called: Called, more: tuple[str, ...], message: str
+    folder: Path, run_karat: Called, more: tuple[str, ...], message: str
 ) -> None:
     before = sorted(os.listdir(folder))
     run = RUN[:-2] if "--repeats" in more else RUN
-    done = called(*run, *more)
+    done = run_karat(*run, *more)
     assert done.returncode == 2
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
     assert sorted(os.listdir(folder)) == before
 
 
-def test_a_set_without_human_scores_is_refused(folder: Path, called: Called) -> None:
+def test_a_set_without_human_scores_is_refused(folder: Path, run_karat: Called) -> None:
     row = {"id": "1", "references": ["a b"], "outputs": {"A": "a b"}}
     (folder / "bare.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
-    done = called("meta", "reliability", "bare.jsonl", "-m", "bleu")
+    done = run_karat("meta", "reliability", "bare.jsonl", "-m", "bleu")
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
 
 
 def test_joined_documents_are_a_level_of_meta(output: Output) -> None:
-    few = ("--resamples", "0", "--trials", "0", "-d", "adequacy", "-f", "json")
+    quick_options = ("--resamples", "0", "--trials", "0", "-d", "adequacy", "-f", "json")
     levels = ("-l", "document", "-l", "document-joined")
-    found = json.loads(output("meta", "demo", "-m", "gtm:preset=paper", *levels, *few))["rows"]
-    values = {row["level"]: row["value"] for row in found}
+    rows_read = json.loads(
+        output("meta", "demo", "-m", "gtm:preset=paper", *levels, *quick_options)
+    )["rows"]
+    values = {row["level"]: row["value"] for row in rows_read}
     assert set(values) == {"document", "document-joined"}
     assert values["document"] != values["document-joined"]
 
@@ -129,11 +142,11 @@ def test_ctrl_c_is_clean(
         time.sleep(3)
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=60)
+        _, error_output = process.communicate(timeout=60)
     finally:
         process.kill()
         process.communicate()
     assert process.returncode == 130
-    assert told.decode().count("\n") == 1
-    assert b"interrupted; nothing was written" in told
+    assert error_output.decode().count("\n") == 1
+    assert b"interrupted; nothing was written" in error_output
     assert not (folder / "report.txt").exists()

@@ -29,16 +29,16 @@ def without_command(text: str) -> str:
 def test_a_file_gets_what_the_screen_would(
     folder: Path, output: Callable[..., str], command: tuple[str, ...], format: str
 ) -> None:
-    shown = output(*command, "-f", format)
+    printed = output(*command, "-f", format)
     assert output(*command, "-f", format, "-o", "report") == ""
     written = (folder / "report").read_bytes().decode("utf-8")
-    assert without_command(written) == without_command(shown)
+    assert without_command(written) == without_command(printed)
 
 
 def test_signatures_are_written_to_a_file_too(folder: Path, output: Callable[..., str]) -> None:
-    shown = output(*SCORE, "--signature-only")
+    printed = output(*SCORE, "--signature-only")
     assert output(*SCORE, "--signature-only", "-o", "signatures.txt") == ""
-    assert (folder / "signatures.txt").read_text("utf-8") == shown
+    assert (folder / "signatures.txt").read_text("utf-8") == printed
 
 
 def test_an_output_replaces_the_old_one_and_keeps_its_mode(
@@ -55,9 +55,9 @@ def test_an_output_replaces_the_old_one_and_keeps_its_mode(
 
 
 def test_an_output_can_be_a_pipe(karat: Karat, output: Callable[..., str]) -> None:
-    shown = output(*SCORE, "-f", "tsv")
+    printed = output(*SCORE, "-f", "tsv")
     done = karat(*SCORE, "-f", "tsv", "-o", "/dev/stdout")
-    assert (done.returncode, done.stdout.decode("utf-8")) == (0, shown)
+    assert (done.returncode, done.stdout.decode("utf-8")) == (0, printed)
 
 
 # ----------------------------------------------------------------------------------- web pages
@@ -109,16 +109,16 @@ def test_text_cannot_become_markup(folder: Path, output: Callable[..., str]) -> 
 def test_the_demo_writes_a_page_and_shows_the_tables(
     folder: Path, output: Callable[..., str]
 ) -> None:
-    shown = output("demo", "-o", "demo.html")
+    printed = output("demo", "-o", "demo.html")
     page = (folder / "demo.html").read_text("utf-8")
     assert page.startswith("<!doctype html>")
     assert "<svg" in page
     assert fetches(page) == []
     for system in ("atlas", "beacon", "cinder", "drift"):
-        assert system in shown
+        assert system in printed
         assert system in page
-    assert "Illustrative" in shown
-    assert "Report: demo.html\n" in shown
+    assert "Illustrative" in printed
+    assert "Report: demo.html\n" in printed
 
 
 def test_the_demo_has_a_place_for_its_report(folder: Path, output: Callable[..., str]) -> None:

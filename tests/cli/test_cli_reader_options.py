@@ -50,22 +50,24 @@ COMMANDS = (
 @pytest.mark.usefixtures("several")
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(command[:2]))
 def test_every_command_takes_the_options_of_the_reader(
-    called: Called, command: tuple[str, ...]
+    run_karat: Called, command: tuple[str, ...]
 ) -> None:
-    dead_end = called(*command)
+    dead_end = run_karat(*command)
     assert dead_end.returncode == 2
-    said = " ".join((dead_end.stdout + dead_end.stderr).split())
-    assert "choose one of xx-en, yy-en; on the command line, --option pair=xx-en" in said
-    done = called(*command, *READ)
+    expected_message = " ".join((dead_end.stdout + dead_end.stderr).split())
+    assert (
+        "choose one of xx-en, yy-en; on the command line, --option pair=xx-en" in expected_message
+    )
+    done = run_karat(*command, *READ)
     assert done.returncode == 0, done.stderr
-    told = command[0] in ("score", "compare")
-    assert ("Reference: refA, the first of the standard names" in done.stderr) == told
-    shown = " ".join((done.stdout + done.stderr).split())
-    assert ("Reference: refA" in shown) == (command[:2] != ("data", "judges"))
-    other = called(*command, *READ, "--option", "references=refB")
+    takes_files = command[0] in ("score", "compare")
+    assert ("Reference: refA, the first of the standard names" in done.stderr) == takes_files
+    printed = " ".join((done.stdout + done.stderr).split())
+    assert ("Reference: refA" in printed) == (command[:2] != ("data", "judges"))
+    other = run_karat(*command, *READ, "--option", "references=refB")
     assert (other.returncode, "Reference: refA" in other.stdout + other.stderr) == (0, False)
-    assert called(*command, *READ, "--read-as", "mt-metrics-eval").stdout
-    assert called(*command, *READ, "--read-as", "nothing").returncode == 2
+    assert run_karat(*command, *READ, "--read-as", "mt-metrics-eval").stdout
+    assert run_karat(*command, *READ, "--read-as", "nothing").returncode == 2
 
 
 def values(text: str) -> list[float]:
@@ -76,13 +78,32 @@ def values(text: str) -> list[float]:
 def test_a_reference_is_chosen_by_its_name_and_saved_with_the_experiment(
     output: Output, folder: Path
 ) -> None:
-    asked = ("meta", "set", *READ, "-m", "bleu", "--trials", "0", "--resamples", "0", "-f", "json")
-    default, named = output(*asked), output(*asked, "--reference", "refB", "--save", "e.toml")
-    assert values(named) == values(output(*asked, "--option", "references=refB")) != values(default)
+    arguments = (
+        "meta",
+        "set",
+        *READ,
+        "-m",
+        "bleu",
+        "--trials",
+        "0",
+        "--resamples",
+        "0",
+        "-f",
+        "json",
+    )
+    default, chosen = (
+        output(*arguments),
+        output(*arguments, "--reference", "refB", "--save", "e.toml"),
+    )
+    assert (
+        values(chosen)
+        == values(output(*arguments, "--option", "references=refB"))
+        != values(default)
+    )
     assert 'reader_options = ["pair=xx-en", "references=refB"]' in (folder / "e.toml").read_text()
-    assert values(output("meta", "--experiment", "e.toml", "-f", "json")) == values(named)
+    assert values(output("meta", "--experiment", "e.toml", "-f", "json")) == values(chosen)
     both = ("--option", "references=refA,refB")
-    assert values(output(*asked, *both, "--reference", "2")) == values(named)
+    assert values(output(*arguments, *both, "--reference", "2")) == values(chosen)
 
 
 @pytest.mark.usefixtures("several")
@@ -105,8 +126,8 @@ def test_a_reference_is_chosen_by_its_name_and_saved_with_the_experiment(
     ],
 )
 def test_bad_reader_options_are_one_sentence(
-    called: Called, args: tuple[str, ...], message: str
+    run_karat: Called, args: tuple[str, ...], message: str
 ) -> None:
-    done = called(*args)
+    done = run_karat(*args)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert message in done.stderr

@@ -45,30 +45,30 @@ def pairs(*paths: Path) -> list[tuple[str, ...]]:
 
 
 def test_score_has_the_documented_members_and_columns(output: Callable[..., str]) -> None:
-    found = strict(output("score", "a.txt", "-r", "ref1.txt", "-m", "bleu", "-f", "json"))
-    assert list(found) == ["command", "signature", "rows", "notes"]
-    assert found["command"] == "karat score a.txt -r ref1.txt -m bleu -f json"
-    assert found["signature"] == {"bleu": kt.metric("bleu").signature(1)}
-    assert [list(row) for row in found["rows"]] == [["metric", "system", "score", *BLEU_PARTS]]
+    report = strict(output("score", "a.txt", "-r", "ref1.txt", "-m", "bleu", "-f", "json"))
+    assert list(report) == ["command", "signature", "rows", "notes"]
+    assert report["command"] == "karat score a.txt -r ref1.txt -m bleu -f json"
+    assert report["signature"] == {"bleu": kt.metric("bleu").signature(1)}
+    assert [list(row) for row in report["rows"]] == [["metric", "system", "score", *BLEU_PARTS]]
 
 
 def test_bootstrap_adds_low_and_high(output: Callable[..., str]) -> None:
     args = ("score", "a.txt", "-r", "ref1.txt", "-m", "bleu", "-f", "json", "--resamples", "20")
-    found = strict(output(*args))
+    report = strict(output(*args))
     columns = ["metric", "system", "score", "low", "high", *BLEU_PARTS]
-    assert [list(row) for row in found["rows"]] == [columns]
-    assert found["signature"]["bleu"].endswith("|bootstrap=20|seed=12345")
+    assert [list(row) for row in report["rows"]] == [columns]
+    assert report["signature"]["bleu"].endswith("|bootstrap=20|seed=12345")
 
 
 def test_compare_has_the_documented_members_and_columns(output: Callable[..., str]) -> None:
     args = ("compare", "a.txt", "b.txt", "-r", "ref1.txt", "-m", "bleu", "-f", "json")
-    found = strict(output(*args))
-    assert list(found) == ["command", "signature", "summary", "rows", "segments", "notes"]
+    report = strict(output(*args))
+    assert list(report) == ["command", "signature", "summary", "rows", "segments", "notes"]
     columns = ["metric", "system", "score", "low", "high", *TESTED]
-    assert [list(row) for row in found["rows"]] == [columns, columns]
+    assert [list(row) for row in report["rows"]] == [columns, columns]
     texts = ["reference", "baseline_text", "system_text"]
-    assert {tuple(row) for row in found["segments"]} == {(*EXAMPLE, *texts)}
-    baseline = next(row for row in found["rows"] if row["system"] == "a")
+    assert {tuple(row) for row in report["segments"]} == {(*EXAMPLE, *texts)}
+    baseline = next(row for row in report["rows"] if row["system"] == "a")
     assert [baseline[key] for key in TESTED] == [None] * len(TESTED)
 
 
@@ -83,11 +83,14 @@ def test_scores_are_those_of_the_python_interface(folder: Path, output: Callable
     references = ("-r", "ref1.txt", "-r", "ref2.txt")
     text = output("score", "b.txt", *references, *options(METRICS), "-f", "json")
     rows = strict(text)["rows"]
-    candidates, theirs = lines(folder / "b.txt"), pairs(folder / "ref1.txt", folder / "ref2.txt")
+    candidates, reference_lists = (
+        lines(folder / "b.txt"),
+        pairs(folder / "ref1.txt", folder / "ref2.txt"),
+    )
     for name, row in zip(METRICS, rows, strict=True):
-        score = kt.metric(name).corpus(candidates, theirs)
-        shown = {key: row[key] for key in score.parts}
-        assert (row["metric"], row["score"], shown) == (
+        score = kt.metric(name).corpus(candidates, reference_lists)
+        parts = {key: row[key] for key in score.parts}
+        assert (row["metric"], row["score"], parts) == (
             str(kt.metric(name)), score.value, dict(score.parts)
         )  # fmt: skip
 
@@ -101,8 +104,8 @@ def test_segment_scores_are_those_of_the_python_interface(
     for name in METRICS:
         metric = kt.metric(name)
         shown_as = str(metric.of_segments())
-        shown = [row["score"] for row in rows if row["metric"] == shown_as]
-        assert shown == metric.segments(candidates, references).tolist()
+        scores = [row["score"] for row in rows if row["metric"] == shown_as]
+        assert scores == metric.segments(candidates, references).tolist()
 
 
 def test_comparison_is_that_of_the_python_interface(
@@ -112,10 +115,10 @@ def test_comparison_is_that_of_the_python_interface(
     rows = strict(output(*args, "--baseline", "b", "--seed", "7", "-f", "json"))["rows"]
     systems = {name: lines(folder / f"{name}.txt") for name in "abc"}
     references = lines(folder / "ref1.txt")
-    made = kt.compare(systems, references, ["bleu", "rougeL"], baseline="b", seed=7)
-    for row, expected in zip(rows, made.rows, strict=True):
-        given = expected._replace(metric=str(expected.metric), score=expected.score.value)
-        assert row == given._asdict()
+    comparison = kt.compare(systems, references, ["bleu", "rougeL"], baseline="b", seed=7)
+    for row, expected in zip(rows, comparison.rows, strict=True):
+        expected_row = expected._replace(metric=str(expected.metric), score=expected.score.value)
+        assert row == expected_row._asdict()
 
 
 @pytest.mark.parametrize("extra", [(), ("--segments",), ("--resamples", "10")])
@@ -125,21 +128,21 @@ def test_tsv_holds_what_json_holds(output: Callable[..., str], extra: tuple[str,
     rows = strict(output(*args, "-f", "json"))["rows"]
     assert [list(row) for row in rows] == [header] * len(body)
     for cells, row in zip(body, rows, strict=True):
-        values = [type(v)(cell) if v is not None else cell for cell, v in _beside(cells, row)]
+        values = [type(v)(cell) if v is not None else cell for cell, v in _pair_cells(cells, row)]
         assert values == ["" if value is None else value for value in row.values()]
 
 
-def _beside(cells: list[str], row: dict[str, Any]) -> list[tuple[str, Any]]:
+def _pair_cells(cells: list[str], row: dict[str, Any]) -> list[tuple[str, Any]]:
     return list(zip(cells, row.values(), strict=True))
 
 
 def test_tsv_of_a_comparison_has_two_tables(output: Callable[..., str]) -> None:
     args = ("compare", "a.txt", "b.txt", "-r", "ref1.txt", "-m", "bleu")
     first, second = output(*args, "-f", "tsv").split("\n\n")
-    found = strict(output(*args, "-f", "json"))
-    assert first.split("\n")[0].split("\t") == list(found["rows"][0])
-    assert second.split("\n")[0].split("\t") == list(found["segments"][0])
-    assert len(second.splitlines()) == 1 + len(found["segments"])
+    report = strict(output(*args, "-f", "json"))
+    assert first.split("\n")[0].split("\t") == list(report["rows"][0])
+    assert second.split("\n")[0].split("\t") == list(report["segments"][0])
+    assert len(second.splitlines()) == 1 + len(report["segments"])
 
 
 def test_examples_are_the_largest_differences(folder: Path, output: Callable[..., str]) -> None:
@@ -168,8 +171,8 @@ def test_any_number_of_threads_gives_the_same_bytes(
         (folder / f"long-{file}.txt").write_text(text * copies, encoding="utf-8")
     args = (name, "long-a.txt", "long-b.txt", "-r", "long-ref1.txt", *options(METRICS[:4]))
     args += ("-f", format, "--resamples", "20")
-    found = {_without_threads(output(*args, "--threads", n)) for n in ("1", "2", "7")}
-    assert len(found) == 1
+    outputs = {_without_threads(output(*args, "--threads", n)) for n in ("1", "2", "7")}
+    assert len(outputs) == 1
 
 
 def _without_threads(text: str) -> str:
@@ -179,12 +182,14 @@ def _without_threads(text: str) -> str:
 
 def test_the_seed_changes_intervals_and_no_score(output: Callable[..., str]) -> None:
     args = ("score", "a.txt", "b.txt", "-r", "ref1.txt", "-m", "rouge1", "--resamples", "9")
-    one, two, again = (
+    first_result, two, again = (
         strict(output(*args, "-f", "json", "--seed", seed))["rows"] for seed in ("1", "2", "1")
     )
-    assert one == again
-    assert [row["score"] for row in one] == [row["score"] for row in two]
-    assert [(row["low"], row["high"]) for row in one] != [(row["low"], row["high"]) for row in two]
+    assert first_result == again
+    assert [row["score"] for row in first_result] == [row["score"] for row in two]
+    assert [(row["low"], row["high"]) for row in first_result] != [
+        (row["low"], row["high"]) for row in two
+    ]
 
 
 def test_a_metric_named_twice_is_scored_once(output: Callable[..., str]) -> None:
@@ -198,10 +203,10 @@ def test_metrics_lists_every_metric_and_setting(output: Callable[..., str]) -> N
     from karat.metrics.names import METRICS
 
     rows = strict(output("metrics", "-f", "json"))["rows"]
-    shown = {(row["metric"].split(":")[0].split(",")[0], row["setting"]) for row in rows}
+    listed = {(row["metric"].split(":")[0].split(",")[0], row["setting"]) for row in rows}
     for name in METRICS:
         settings = {f.name for f in fields(METRICS[name])} - ({"n"} if name == "rouge1" else set())
-        assert {(name, setting) for setting in settings} <= shown
+        assert {(name, setting) for setting in settings} <= listed
     assert all(row["meaning"] for row in rows)
 
 

@@ -15,9 +15,9 @@ Output = Callable[..., str]
 JSON_LINES = '{"id": 1, "text": "a b"}\n{"id": 2, "text": "c d"}\n'
 
 
-def refused(called: Called, *args: str) -> str:
+def refused(run_karat: Called, *args: str) -> str:
     """Run what must fail: one sentence, exit code 2 and nothing shown."""
-    done = called(*args)
+    done = run_karat(*args)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("karat: ")
     assert done.stderr.count("\n") == 1
@@ -39,9 +39,9 @@ def refused(called: Called, *args: str) -> str:
 )
 @pytest.mark.parametrize("command", ["score", "compare"])
 def test_a_second_reference_is_not_a_system(
-    called: Called, command: str, args: tuple[str, ...]
+    run_karat: Called, command: str, args: tuple[str, ...]
 ) -> None:
-    sentence = refused(called, command, *args)
+    sentence = refused(run_karat, command, *args)
     assert sentence == (
         "ref2.txt would be scored as a system, but looks like a reference: write -r before each "
         "reference (-r ref2.txt); to score it anyway, name it: human=ref2.txt"
@@ -49,39 +49,41 @@ def test_a_second_reference_is_not_a_system(
 
 
 @pytest.mark.parametrize("name", ["test.ref.de", "REF.txt", "refA.txt", "gold.txt", "references-b"])
-def test_names_of_references(folder: Path, called: Called, name: str) -> None:
+def test_names_of_references(folder: Path, run_karat: Called, name: str) -> None:
     os.rename(folder / "ref2.txt", folder / name)
-    assert "looks like a reference" in refused(called, "score", "a.txt", name, "-r", "ref1.txt")
+    assert "looks like a reference" in refused(run_karat, "score", "a.txt", name, "-r", "ref1.txt")
 
 
 @pytest.mark.parametrize("name", ["reference-free.txt", "no_ref.txt", "refless", "goldfish.txt"])
-def test_names_of_systems_without_references(folder: Path, called: Called, name: str) -> None:
+def test_names_of_systems_without_references(folder: Path, run_karat: Called, name: str) -> None:
     os.rename(folder / "ref2.txt", folder / name)
-    assert called("score", "a.txt", name, "-r", "ref1.txt").returncode == 0
+    assert run_karat("score", "a.txt", name, "-r", "ref1.txt").returncode == 0
 
 
-def test_files_counted_up_after_r_are_references(folder: Path, called: Called) -> None:
+def test_files_counted_up_after_r_are_references(folder: Path, run_karat: Called) -> None:
     for i in (1, 2):
         os.rename(folder / f"ref{i}.txt", folder / f"human.{i}")
     args = ("score", "a.txt", "-r", "human.1", "human.2")
-    assert "human.2 would be scored as a system" in refused(called, *args)
+    assert "human.2 would be scored as a system" in refused(run_karat, *args)
 
 
-def test_the_reference_itself_is_no_candidate(folder: Path, called: Called) -> None:
-    sentence = refused(called, "score", "ref1.txt", "-r", "ref1.txt")
+def test_the_reference_itself_is_no_candidate(folder: Path, run_karat: Called) -> None:
+    sentence = refused(run_karat, "score", "ref1.txt", "-r", "ref1.txt")
     assert sentence.startswith("ref1.txt is given as candidate and as reference")
     os.symlink(folder / "ref1.txt", folder / "link.txt")
     assert "is given as candidate and as reference" in refused(
-        called, "score", "link.txt", "-r", "./ref1.txt"
+        run_karat, "score", "link.txt", "-r", "./ref1.txt"
     )
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_a_copy_of_a_reference_is_no_candidate(folder: Path, called: Called, packed: bool) -> None:
+def test_a_copy_of_a_reference_is_no_candidate(
+    folder: Path, run_karat: Called, packed: bool
+) -> None:
     data = (folder / "ref2.txt").read_bytes()
     name = "copy.gz" if packed else "copy"
     (folder / name).write_bytes(gzip.compress(data) if packed else data)
-    sentence = refused(called, "score", name, "-r", "ref1.txt", "-r", "ref2.txt")
+    sentence = refused(run_karat, "score", name, "-r", "ref1.txt", "-r", "ref2.txt")
     assert sentence == (
         f"{name} has the same text as the reference ref2.txt: use the output of a system; to "
         f"score it anyway, name it: copy={name}"
@@ -124,9 +126,11 @@ def test_what_is_meant_is_scored(folder: Path, output: Output) -> None:
         ("paraphrase", "align", "d.jsonl", "a.txt"),
     ],
 )
-def test_json_lines_are_refused(folder: Path, called: Called, args: tuple[str, ...]) -> None:
+def test_json_lines_are_refused(folder: Path, run_karat: Called, args: tuple[str, ...]) -> None:
     (folder / "d.jsonl").write_text(JSON_LINES)
-    assert refused(called, *args).startswith("d.jsonl is JSON lines (fields: text): expected one")
+    assert refused(run_karat, *args).startswith(
+        "d.jsonl is JSON lines (fields: text): expected one"
+    )
 
 
 def test_standard_input_is_looked_at_too(karat: Callable[..., Any]) -> None:
@@ -136,24 +140,25 @@ def test_standard_input_is_looked_at_too(karat: Callable[..., Any]) -> None:
 
 
 def test_json_is_named_before_a_file_that_is_its_own_reference(
-    folder: Path, called: Called
+    folder: Path, run_karat: Called
 ) -> None:
     (folder / "d.jsonl").write_text(JSON_LINES)
-    assert "d.jsonl is JSON lines" in refused(called, "score", "d.jsonl", "-r", "d.jsonl")
+    assert "d.jsonl is JSON lines" in refused(run_karat, "score", "d.jsonl", "-r", "d.jsonl")
 
 
-def test_as_text_scores_json(folder: Path, output: Output, called: Called) -> None:
+def test_as_text_scores_json(folder: Path, output: Output, run_karat: Called) -> None:
     (folder / "d.jsonl").write_text(JSON_LINES)
     (folder / "e.jsonl").write_text(JSON_LINES.replace("a b", "a x"))
     args = ("d.jsonl", "-r", "e.jsonl", "-m", "chrf", "--read-as", "text", "-f", "tsv")
     assert output("score", *args).startswith("metric\tsystem\tscore")
     assert output("lm", "train", "d.jsonl", "-o", "model.lm", "--read-as", "text", "--order", "1")
     assert (
-        called("paraphrase", "generate", "d.jsonl", "--read-as", "text", "--plain").returncode == 0
+        run_karat("paraphrase", "generate", "d.jsonl", "--read-as", "text", "--plain").returncode
+        == 0
     )
     assert output("paraphrase", "align", "d.jsonl", "e.jsonl", "--read-as", "text")
     assert "read as dir, not as text" in refused(
-        called, "score", "--set", "demo", "--read-as", "text"
+        run_karat, "score", "--set", "demo", "--read-as", "text"
     )
 
 
@@ -194,9 +199,9 @@ SLIPS = {
 
 @pytest.mark.parametrize(("args", "sentence"), SLIPS.items())
 def test_slips_are_told_the_right_form(
-    called: Called, args: tuple[str, ...], sentence: str
+    run_karat: Called, args: tuple[str, ...], sentence: str
 ) -> None:
-    assert refused(called, *args) == sentence
+    assert refused(run_karat, *args) == sentence
 
 
 def test_a_file_named_by_a_number_may_follow_a_flag(folder: Path, output: Output) -> None:
@@ -218,16 +223,16 @@ def test_a_file_named_by_a_number_may_follow_a_flag(folder: Path, output: Output
     ],
 )
 def test_an_option_with_one_value_is_not_repeated(
-    called: Called, args: tuple[str, ...], name: str
+    run_karat: Called, args: tuple[str, ...], name: str
 ) -> None:
     """Without this, the first value would be dropped silently."""
-    sentence = refused(called, *args)
+    sentence = refused(run_karat, *args)
     assert sentence == f"{name} is given twice, but takes one value: leave one out"
 
 
-def test_options_that_may_be_repeated(called: Called) -> None:
+def test_options_that_may_be_repeated(run_karat: Called) -> None:
     repeated = ("-m", "bleu", "-m", "chrf", "-r", "ref1.txt", "-r", "ref2.txt", "--wide", "--wide")
-    done = called("score", "a.txt", *repeated)
+    done = run_karat("score", "a.txt", *repeated)
     assert (done.returncode, done.stderr) == (0, "")
     assert "bleu" in done.stdout
     assert "chrf" in done.stdout
@@ -236,16 +241,16 @@ def test_options_that_may_be_repeated(called: Called) -> None:
 # ----------------------------------------------------------------------- the demonstration's texts
 
 
-def test_demo_creates_the_folder_and_says_so(called: Called, folder: Path) -> None:
+def test_demo_creates_the_folder_and_says_so(run_karat: Called, folder: Path) -> None:
     names = "atlas.txt beacon.txt cinder.txt drift.txt ref1.txt ref2.txt ref3.txt"
-    assert called("demo", "--texts", "new/texts").stdout == f"new/texts (created): {names}\n"
-    assert called("demo", "--texts", "new/texts").stdout == f"new/texts: {names}\n"
+    assert run_karat("demo", "--texts", "new/texts").stdout == f"new/texts (created): {names}\n"
+    assert run_karat("demo", "--texts", "new/texts").stdout == f"new/texts: {names}\n"
 
 
-def test_demo_overwrites_no_other_file(called: Called, folder: Path) -> None:
+def test_demo_overwrites_no_other_file(run_karat: Called, folder: Path) -> None:
     (folder / "mine").mkdir()
     (folder / "mine" / "ref2.txt").write_text("mine\n")
-    sentence = refused(called, "demo", "--texts", "mine")
+    sentence = refused(run_karat, "demo", "--texts", "mine")
     assert sentence == (
         "mine/ref2.txt already exists and is not the bundled text: choose another folder, or move "
         "the file"
@@ -254,7 +259,7 @@ def test_demo_overwrites_no_other_file(called: Called, folder: Path) -> None:
     assert (folder / "mine" / "ref2.txt").read_text() == "mine\n"
 
 
-def test_demo_needs_a_folder_that_can_be_created(called: Called, folder: Path) -> None:
+def test_demo_needs_a_folder_that_can_be_created(run_karat: Called, folder: Path) -> None:
     (folder / "file").write_text("")
-    sentence = refused(called, "demo", "--texts", "file/new")
+    sentence = refused(run_karat, "demo", "--texts", "file/new")
     assert sentence == "cannot create the folder file/new: Not a directory"

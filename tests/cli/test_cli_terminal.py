@@ -73,9 +73,9 @@ def test_colour_adds_nothing_but_colour(
 def test_no_colour_where_it_is_not_wanted(
     on_screen: Callable[..., bytes], env: dict[str, str]
 ) -> None:
-    shown = on_screen(*SCORE, **env)
-    assert ESCAPE not in shown
-    assert b"bleu" in shown
+    printed = on_screen(*SCORE, **env)
+    assert ESCAPE not in printed
+    assert b"bleu" in printed
 
 
 def test_no_colour_in_a_pipe(karat: Callable[..., Any]) -> None:
@@ -117,10 +117,10 @@ def test_a_progress_bar_shows_on_a_terminal_and_goes_away(
     folder: Path, on_screen: Callable[..., bytes]
 ) -> None:
     feed_slowly(folder / "slow.txt", (folder / "ref1.txt").read_bytes())
-    shown = on_screen("score", "a.txt", "-r", "slow.txt", "-m", "bleu", stream="stderr").decode()
-    assert "█" in shown
-    assert "100%" in shown
-    assert shown.endswith("\r\x1b[K")
+    printed = on_screen("score", "a.txt", "-r", "slow.txt", "-m", "bleu", stream="stderr").decode()
+    assert "█" in printed
+    assert "100%" in printed
+    assert printed.endswith("\r\x1b[K")
 
 
 def test_no_progress_bar_elsewhere(folder: Path, karat: Callable[..., Any]) -> None:

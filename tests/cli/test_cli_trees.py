@@ -38,20 +38,20 @@ def _files(folder: Path) -> None:
 
 
 def test_a_file_of_trees_serves_all_metrics(output: Callable[..., str]) -> None:
-    others = ("generation_tree_accuracy", "simple_accuracy", "ter")
-    more = [part for name in others for part in ("-m", name)]
-    found = json.loads(output("score", "out.txt", *TREES, *more, "--format", "json"))
-    scores = {row["metric"]: row["score"] for row in found["rows"]}
+    other_metrics = ("generation_tree_accuracy", "simple_accuracy", "ter")
+    more = [part for name in other_metrics for part in ("-m", name)]
+    report = json.loads(output("score", "out.txt", *TREES, *more, "--format", "json"))
+    scores = {row["metric"]: row["score"] for row in report["rows"]}
     expected = dict(
-        zip(("simple_tree_accuracy", *others), (1 / 3, 2 / 3, 4 / 9, 200 / 9), strict=True)
+        zip(("simple_tree_accuracy", *other_metrics), (1 / 3, 2 / 3, 4 / 9, 200 / 9), strict=True)
     )
     assert scores == pytest.approx(expected)
 
 
 def test_the_counts_are_read_beside_the_score(output: Callable[..., str]) -> None:
     names = ("generation_tree_accuracy", "simple_accuracy", "wer", "ter", "quality_accuracy")
-    shown = output("score", "out.txt", *TREES, *(part for name in names for part in ("-m", name)))
-    lines = [line.split(maxsplit=2) for line in shown.splitlines() if line.startswith("  out ")]
+    printed = output("score", "out.txt", *TREES, *(part for name in names for part in ("-m", name)))
+    lines = [line.split(maxsplit=2) for line in printed.splitlines() if line.startswith("  out ")]
     assert [line[2] if line[2:] else "" for line in lines] == [
         "unchanged 6 S 0 I 3 D 3 words 9",
         "unchanged 6 S 0 I 0 D 0 M 3 words 9",
@@ -64,10 +64,10 @@ def test_the_counts_are_read_beside_the_score(output: Callable[..., str]) -> Non
 
 def test_of_several_trees_the_best_counts(output: Callable[..., str]) -> None:
     def scores(*references: str) -> list[float]:
-        named = [part for name in references for part in ("-r", f"{name}.conllu")]
+        reference_options = [part for name in references for part in ("-r", f"{name}.conllu")]
         options = ("-m", "generation_tree_accuracy", "--segments", "--format", "json")
-        found = json.loads(output("score", "outs.txt", *named, *options))
-        return [row["score"] for row in found["rows"]]
+        report = json.loads(output("score", "outs.txt", *reference_options, *options))
+        return [row["score"] for row in report["rows"]]
 
     assert scores("one") == pytest.approx([2 / 3, 3 / 4])
     assert scores("one", "two") == scores("two", "one") == pytest.approx([1, 3 / 4])
@@ -75,9 +75,9 @@ def test_of_several_trees_the_best_counts(output: Callable[..., str]) -> None:
 
 def test_the_number_of_trees_is_in_the_signature(output: Callable[..., str]) -> None:
     arguments = ("outs.txt", "-r", "one.conllu", "-r", "two.conllu", "-m", "ter", "-m", TREES[-1])
-    found = json.loads(output("score", *arguments, "--format", "json"))
-    assert all("nrefs=2" in signature for signature in found["signature"].values())
-    assert found["rows"][0]["score"] == pytest.approx(100 / 13)  # as text, too: one shift
+    report = json.loads(output("score", *arguments, "--format", "json"))
+    assert all("nrefs=2" in signature for signature in report["signature"].values())
+    assert report["rows"][0]["score"] == pytest.approx(100 / 13)  # as text, too: one shift
 
 
 @pytest.mark.parametrize(
@@ -110,8 +110,10 @@ def test_the_number_of_trees_is_in_the_signature(output: Callable[..., str]) -> 
         (("out.txt", "-r", "none.conllu"), "none.conllu: No such file"),
     ],
 )
-def test_bad_trees(called: Callable[..., Any], arguments: tuple[str, ...], sentence: str) -> None:
-    done = called("score", *arguments)
+def test_bad_trees(
+    run_karat: Callable[..., Any], arguments: tuple[str, ...], sentence: str
+) -> None:
+    done = run_karat("score", *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert sentence in done.stderr
     assert done.stderr.count("\n") == 1

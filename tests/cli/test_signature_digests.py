@@ -31,8 +31,8 @@ Output = Callable[..., str]
 
 def signed(output: Output, *arguments: str) -> dict[str, str]:
     """The signatures that a command prints, by name."""
-    found: dict[str, str] = json.loads(output(*arguments, "-f", "json"))["signature"]
-    return found
+    signatures: dict[str, str] = json.loads(output(*arguments, "-f", "json"))["signature"]
+    return signatures
 
 
 def write(path: Path, lines: list[str]) -> None:
@@ -196,15 +196,15 @@ def test_prompts_and_guidelines(output: Output, place: Path) -> None:
     output("judge", "prompts", "ratings", "-o", "own.txt")
     judge = ("judge", "ratings", "set", "-d", "fluency", "--endpoint", "demo", "-o", "log.jsonl")
 
-    def asked(*options: str) -> str:
+    def judging_signature(*options: str) -> str:
         (place / "log.jsonl").unlink(missing_ok=True)
         return str(signed(output, *judge, *options))
 
-    before = asked("--prompt", "own.txt")
-    assert asked("--prompt", "own.txt") == before
+    before = judging_signature("--prompt", "own.txt")
+    assert judging_signature("--prompt", "own.txt") == before
     change(place / "own.txt", "e", "a")
-    assert asked("--prompt", "own.txt") != before
-    assert asked() != asked("--guideline", "Is it plain?")
+    assert judging_signature("--prompt", "own.txt") != before
+    assert judging_signature() != judging_signature("--guideline", "Is it plain?")
 
 
 # -------------------------------------------------------------------------------------- models
@@ -228,11 +228,15 @@ def test_two_models_that_differ_in_one_line(output: Output, place: Path) -> None
         ("paraphrase", "generate", "in.txt", "--model"),
     ]
     for arguments in commands:
-        one, two = (_without_name(output, name, *arguments) for name in ("one.npz", "two.npz"))
-        for name in one:
-            assert one[name] != two[name]
-    one, copy = (_without_name(output, name, *commands[0]) for name in ("one.npz", "copy.npz"))
-    assert one == copy
+        first_result, two = (
+            _without_name(output, name, *arguments) for name in ("one.npz", "two.npz")
+        )
+        for name in first_result:
+            assert first_result[name] != two[name]
+    first_result, copy = (
+        _without_name(output, name, *commands[0]) for name in ("one.npz", "copy.npz")
+    )
+    assert first_result == copy
     evaluated = [
         kt.evaluate_paraphrases(
             "demo-paraphrases", place / name, folds=2, grid=[SvrSetting()], resamples=0
@@ -246,13 +250,13 @@ def test_the_judgements_of_an_evaluation(place: Path) -> None:
     save_evalset(kt.load_evalset("demo-paraphrases"), place / "judged")
 
     def evaluated(**settings: object) -> str:
-        few = {"folds": 2, "grid": [SvrSetting()], "resamples": 0, **settings}
-        return kt.evaluate_paraphrases(place / "judged", **few).signature  # type: ignore[arg-type]
+        quick = {"folds": 2, "grid": [SvrSetting()], "resamples": 0, **settings}
+        return kt.evaluate_paraphrases(place / "judged", **quick).signature  # type: ignore[arg-type]
 
     before = evaluated()
-    others = [evaluated(grid=[SvrSetting(3)]), evaluated(dimension="fluency")]
+    other_signatures = [evaluated(grid=[SvrSetting(3)]), evaluated(dimension="fluency")]
     change(place / "judged" / "human.tsv", "overall\t4", "overall\t3")
-    assert len({before, *others, evaluated()}) == 4
+    assert len({before, *other_signatures, evaluated()}) == 4
 
 
 def _without_name(output: Output, model: str, *arguments: str) -> dict[str, str]:
@@ -262,13 +266,13 @@ def _without_name(output: Output, model: str, *arguments: str) -> dict[str, str]
 
 @pytest.mark.parametrize("resamples", ["0", "50"])
 def test_one_number_has_one_signature(output: Output, place: Path, resamples: str) -> None:
-    drawn = ("--resamples", resamples, "-f", "json")
+    command_options = ("--resamples", resamples, "-f", "json")
     for model in ("bundled", "bundled-paper", "m.npz"):
         PEM.open().save(place / "m.npz")
         name = "pem" if model == "bundled" else f"pem:model={model}"
-        score = json.loads(output("score", "out.txt", "-r", "in.txt", "-m", name, *drawn))
+        score = json.loads(output("score", "out.txt", "-r", "in.txt", "-m", name, *command_options))
         texts = ("out.txt", "--originals", "in.txt", "--model", model)
-        paraphrases = json.loads(output("paraphrase", "score", *texts, *drawn))
+        paraphrases = json.loads(output("paraphrase", "score", *texts, *command_options))
         (signature,) = score["signature"].values()
         assert paraphrases["signature"] == {"pem": signature}
         assert str(parse(signature)) == name
@@ -282,13 +286,15 @@ def test_one_number_has_one_signature(output: Output, place: Path, resamples: st
 
 
 def test_a_model_in_memory_is_signed_as_its_file_will_be(tmp_path: Path) -> None:
-    made = PEM.of(PEM.open().pivots, PEM.open().language).train_on_controls(IN)
-    made.save(tmp_path / "m.npz")
+    trained_model = PEM.of(PEM.open().pivots, PEM.open().language).train_on_controls(IN)
+    trained_model.save(tmp_path / "m.npz")
     stored = PEM.open(tmp_path / "m.npz")
-    assert made.digest == stored.digest != PEM.open().digest
-    scores = [kt.score_paraphrases(OUT, IN, model, resamples=0) for model in (made, stored)]
-    assert scores[0].signature.startswith(f"pem:model=unsaved@{made.digest}|")
-    assert scores[1].signature.startswith(f"pem:model={tmp_path / 'm.npz'}@{made.digest}|")
+    assert trained_model.digest == stored.digest != PEM.open().digest
+    scores = [
+        kt.score_paraphrases(OUT, IN, model, resamples=0) for model in (trained_model, stored)
+    ]
+    assert scores[0].signature.startswith(f"pem:model=unsaved@{trained_model.digest}|")
+    assert scores[1].signature.startswith(f"pem:model={tmp_path / 'm.npz'}@{trained_model.digest}|")
 
 
 def test_a_path_that_a_signature_cannot_carry_is_escaped(tmp_path: Path) -> None:
@@ -303,26 +309,29 @@ def test_scores_that_a_feature_reads(tmp_path: Path) -> None:
     """Every text has its own file of scores, which is no part of the model."""
     judged = judged_rows(kt.load_evalset("demo-paraphrases"))
     rows = zip(judged.outputs.segments(), judged.systems, judged.human.tolist(), strict=True)
-    own = tmp_path / "own.tsv"
-    write(own, ["segment\tsystem\tscore", *("\t".join(map(str, row)) for row in rows)])
+    scores_file = tmp_path / "own.tsv"
+    write(scores_file, ["segment\tsystem\tscore", *("\t".join(map(str, row)) for row in rows)])
     plain = PEM.open()
-    features = as_features([f"given:file={own}"])
+    features = as_features([f"given:file={scores_file}"])
     model = PEM.of(plain.pivots, plain.language, metrics=features).train(judged)
     model.save(tmp_path / "m.npz")
 
     def score(*values: float) -> kt.ParaphraseScores:
         lines = [f"candidate\t{i}\t{value}" for i, value in enumerate(values, 1)]
         write(tmp_path / "new.tsv", ["system\tsegment\tscore", *lines])
-        given = [f"given:file={tmp_path / 'new.tsv'}"]
-        return kt.score_paraphrases(OUT, IN, tmp_path / "m.npz", features=given)
+        feature_names = [f"given:file={tmp_path / 'new.tsv'}"]
+        return kt.score_paraphrases(OUT, IN, tmp_path / "m.npz", features=feature_names)
 
-    one, again, two = score(1, 2, 3), score(1, 2, 3), score(1, 2, 5)
-    assert one.rows[0].pem != two.rows[0].pem
-    assert one.signature == again.signature != two.signature
+    first_result, again, two = score(1, 2, 3), score(1, 2, 3), score(1, 2, 5)
+    assert first_result.rows[0].pem != two.rows[0].pem
+    assert first_result.signature == again.signature != two.signature
     metric = kt.metric(f"pem:model={tmp_path / 'm.npz'}")
-    whole, alone = metric.signature(), metric.method(1)  # a gate compares runs by the latter
+    full_signature, alone = (
+        metric.signature(),
+        metric.method(1),
+    )  # a gate compares runs by the latter
     assert f"@{PEM.open(tmp_path / 'm.npz').stored_digest}|" in alone
-    assert whole != alone
+    assert full_signature != alone
     assert kt.metric("pem").method(1) == kt.metric("pem").signature(1)
 
 
@@ -331,11 +340,11 @@ def test_phrase_tables(output: Output, place: Path) -> None:
         for column, ending in enumerate(("en", "fr")):
             write(place / f"{name}.{ending}", [line.split("\t")[column] for line in lines])
         output("paraphrase", "table", f"{name}.en", f"{name}.fr", "-o", f"{name}.npz")
-    one, two = (
+    first_result, two = (
         signed(output, "score", "out.txt", "-r", "in.txt", "-m", f"pivot_f1:table={name}.npz")
         for name in ("one", "two")
     )
-    (first,), (second,) = one.values(), two.values()
+    (first,), (second,) = first_result.values(), two.values()
     assert first.replace("one.npz@", "") != second.replace("two.npz@", "")
 
 
@@ -344,19 +353,19 @@ def test_language_models(output: Output, place: Path) -> None:
         write(place / f"{name}.txt", [*IN, f"my {word}"])
         output("lm", "train", f"{name}.txt", "--order", "2", "-o", f"{name}.lm")
     shutil.copy(place / "one.lm", place / "copy.lm")
-    one, two, copy = (
+    first_result, two, copy = (
         signed(output, "lm", "score", "in.txt", "--model", f"{name}.lm")["lm"]
         for name in ("one", "two", "copy")
     )
-    assert one == copy != two
-    assert ".lm" not in one  # no path
-    made = kt.LanguageModel.train([*IN, "my car"], 2)
-    assert made.signature == one  # in memory
+    assert first_result == copy != two
+    assert ".lm" not in first_result  # no path
+    trained_model = kt.LanguageModel.train([*IN, "my car"], 2)
+    assert trained_model.signature == first_result  # in memory
 
 
 def test_a_damaged_model_is_refused(place: Path) -> None:
-    made = kt.LanguageModel.train(IN, 2)
-    made.save(place / "m.lm")
+    trained_model = kt.LanguageModel.train(IN, 2)
+    trained_model.save(place / "m.lm")
     data = bytearray((place / "m.lm").read_bytes())
     data[data.index(b"\x93NUMPY") + 200] ^= 1
     (place / "m.lm").write_bytes(data)
@@ -384,12 +393,17 @@ def test_realisers(output: Output, place: Path) -> None:
     (place / "bank.conllu").write_text("\n\n".join(bank[:39]) + "\n\n", "utf-8")
     output(*train, "two.npz")
     evaluate = ("realize", "evaluate", "few.conllu", "--model")
-    one, two, copy = (signed(output, *evaluate, f"{name}.npz") for name in ("one", "two", "copy"))
-    assert one == copy
-    assert one["realize"] != two["realize"]
+    first_result, two, copy = (
+        signed(output, *evaluate, f"{name}.npz") for name in ("one", "two", "copy")
+    )
+    assert first_result == copy
+    assert first_result["realize"] != two["realize"]
     word = next(line for line in bank[0].splitlines() if line[:2] == "2\t").split("\t")[1]
     change(place / "few.conllu", f"2\t{word}\t", f"2\t{word}x\t")
-    assert signed(output, *evaluate, "one.npz")["realize"] not in (one["realize"], two["realize"])
+    assert signed(output, *evaluate, "one.npz")["realize"] not in (
+        first_result["realize"],
+        two["realize"],
+    )
 
 
 # ----------------------------------------------------------------------------------- the helper

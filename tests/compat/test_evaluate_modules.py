@@ -43,31 +43,31 @@ def load(tmp_path_factory: pytest.TempPathFactory) -> Any:
 @pytest.mark.parametrize("references", [ONE, SEVERAL], ids=["one", "several"])
 def test_bleu_chrf_and_ter_are_sacrebleus(load: Any, references: Any) -> None:
     streams = [ONE] if references is ONE else STREAMS
-    for name, peer, given, theirs in (
+    for name, peer, arguments, actual_peer in (
         ("bleu", sacrebleu.BLEU, {"lowercase": True}, {"lowercase": True}),
         ("bleu", sacrebleu.BLEU, {"use_effective_order": True}, {"effective_order": True}),
         ("chrf", sacrebleu.CHRF, {"word_order": 2}, {"word_order": 2}),
         ("ter", sacrebleu.TER, {"ignore_punct": True}, {"no_punct": True}),
     ):
-        wanted = peer(**theirs).corpus_score(PREDICTIONS, streams)
-        found = load(name).compute(predictions=PREDICTIONS, references=references, **given)
-        signature = found.pop("signature")
+        expected = peer(**actual_peer).corpus_score(PREDICTIONS, streams)
+        evalset = load(name).compute(predictions=PREDICTIONS, references=references, **arguments)
+        signature = evalset.pop("signature")
         assert kt.metric(signature).name == name
-        for field, value in found.items():
-            assert value == pytest.approx(getattr(wanted, field)), field
-        assert found["score"] > 0
+        for field, value in evalset.items():
+            assert value == pytest.approx(getattr(expected, field)), field
+        assert evalset["score"] > 0
 
 
 def test_rouge_is_the_mean_or_every_f(load: Any) -> None:
     module = load("rouge")
-    told = {"predictions": PREDICTIONS, "references": SEVERAL, "use_stemmer": True}
-    each = module.compute(**told, use_aggregator=False)
-    for name, values in each.items():
+    message = {"predictions": PREDICTIONS, "references": SEVERAL, "use_stemmer": True}
+    results = module.compute(**message, use_aggregator=False)
+    for name, values in results.items():
         metric = kt.metric(f"{name}:stem=porter-nltk")
         assert values == pytest.approx(metric.segments(PREDICTIONS, SEVERAL).tolist())
-    mean = module.compute(**told)
-    assert mean == pytest.approx({name: sum(values) / 2 for name, values in each.items()})
-    cut = module.compute(**told, rouge_types=["rouge1"], tokenizer=lambda text: text.split("a"))
+    mean = module.compute(**message)
+    assert mean == pytest.approx({name: sum(values) / 2 for name, values in results.items()})
+    cut = module.compute(**message, rouge_types=["rouge1"], tokenizer=lambda text: text.split("a"))
     assert cut.keys() == {"rouge1"}
 
 
@@ -75,8 +75,8 @@ def test_rouge_is_the_mean_or_every_f(load: Any) -> None:
 def test_the_other_families_take_their_settings(
     load: Any, name: str, settings: dict[str, float]
 ) -> None:
-    found = load(name).compute(predictions=PREDICTIONS, references=SEVERAL, **settings)
+    evalset = load(name).compute(predictions=PREDICTIONS, references=SEVERAL, **settings)
     written = ",".join(f"{key}={value}" for key, value in settings.items())
-    wanted = kt.metric(f"{name}:{written}").corpus(PREDICTIONS, SEVERAL)
-    assert (found["score"], found["signature"]) == (wanted.value, wanted.signature)
-    assert wanted.parts.items() <= found.items()
+    expected = kt.metric(f"{name}:{written}").corpus(PREDICTIONS, SEVERAL)
+    assert (evalset["score"], evalset["signature"]) == (expected.value, expected.signature)
+    assert expected.parts.items() <= evalset.items()

@@ -40,8 +40,8 @@ def run(tmp_path: Path) -> Run:
     """Evaluate outputs against targets with inspect_ai; no network is used."""
 
     def evaluate(outputs: Sequence[str], targets: Sequence[Any], scorer: Any, **more: Any) -> Any:
-        said = [ModelOutput.from_content("mockllm/model", output) for output in outputs]
-        for output in said:
+        message = [ModelOutput.from_content("mockllm/model", output) for output in outputs]
+        for output in message:
             output.usage = ModelUsage(input_tokens=1)  # else it counts tokens: a download
         samples = [
             Sample(input="say", target=target, metadata={"half": i % 2})
@@ -49,7 +49,7 @@ def run(tmp_path: Path) -> Run:
         ]
         return inspect_ai.eval(
             Task(samples, scorer=scorer, **more),
-            model=get_model("mockllm/model", custom_outputs=said),
+            model=get_model("mockllm/model", custom_outputs=message),
             log_dir=str(tmp_path),
             display="none",
             max_samples=1,  # outputs are quoted in the order of the samples
@@ -62,10 +62,14 @@ def run(tmp_path: Path) -> Run:
 def test_corpus_and_samples_are_karats(run: Any, name: str) -> None:
     log = run(OUTPUTS, TARGETS, karat_scorer(name))
     assert log.status == "success", log.error
-    (found,) = log.results.scores
+    (actual,) = log.results.scores
     metric = kt.metric(name)
-    assert found.metrics["corpus"].value == metric.corpus(OUTPUTS, TARGETS).value
-    assert (found.name, found.params, found.scored_samples) == ("karat_scorer", {"metric": name}, 3)
+    assert actual.metrics["corpus"].value == metric.corpus(OUTPUTS, TARGETS).value
+    assert (actual.name, actual.params, actual.scored_samples) == (
+        "karat_scorer",
+        {"metric": name},
+        3,
+    )
     scores = [sample.scores["karat_scorer"] for sample in log.samples]
     assert [s.value for s in scores] == metric.segments(OUTPUTS, TARGETS).tolist()
     assert scores[0].explanation == metric.signature(2)
@@ -75,8 +79,8 @@ def test_corpus_and_samples_are_karats(run: Any, name: str) -> None:
 def test_a_corpus_score_has_all_epochs(run: Any) -> None:
     outputs = [*OUTPUTS, "a cat", "a dog", "nothing"]
     log = run(outputs, TARGETS, karat_scorer("bleu"), epochs=2)
-    wanted = kt.metric("bleu").corpus(outputs, [*TARGETS, *TARGETS]).value
-    assert log.results.scores[0].metrics["corpus"].value == pytest.approx(wanted)
+    expected = kt.metric("bleu").corpus(outputs, [*TARGETS, *TARGETS]).value
+    assert log.results.scores[0].metrics["corpus"].value == pytest.approx(expected)
 
 
 def test_other_metrics_of_inspect_go_with_it(run: Any) -> None:
@@ -90,20 +94,20 @@ def test_other_metrics_of_inspect_go_with_it(run: Any) -> None:
 
 def test_means_of_epochs_are_refused_by_groups(run: Any) -> None:
     outputs = [*OUTPUTS, "a cat", "a dog", "nothing"]
-    told = {"metrics": [grouped(corpus(), "half")]}
-    log = run(outputs, TARGETS, karat_scorer("chrf"), epochs=2, **told)
+    actual_message = {"metrics": [grouped(corpus(), "half")]}
+    log = run(outputs, TARGETS, karat_scorer("chrf"), epochs=2, **actual_message)
     assert "it was edited, or is a mean of epochs" in log.error.message
-    log = run(outputs, TARGETS, karat_scorer("chrf"), epochs=Epochs(2, []), **told)
+    log = run(outputs, TARGETS, karat_scorer("chrf"), epochs=Epochs(2, []), **actual_message)
     values = {key: m.value for key, m in log.results.scores[0].metrics.items()}
-    wanted = kt.metric("chrf").corpus(outputs, [*TARGETS, *TARGETS]).value
-    assert values["all"] == pytest.approx(wanted)
+    expected = kt.metric("chrf").corpus(outputs, [*TARGETS, *TARGETS]).value
+    assert values["all"] == pytest.approx(expected)
 
 
 def test_samples_without_a_target_are_counted_as_unscored(run: Any) -> None:
     log = run([*OUTPUTS, "more"], [*TARGETS, ""], karat_scorer("chrf"))
-    (found,) = log.results.scores
-    assert (found.scored_samples, found.unscored_samples) == (3, 1)
-    assert found.metrics["corpus"].value == kt.metric("chrf").corpus(OUTPUTS, TARGETS).value
+    (actual,) = log.results.scores
+    assert (actual.scored_samples, actual.unscored_samples) == (3, 1)
+    assert actual.metrics["corpus"].value == kt.metric("chrf").corpus(OUTPUTS, TARGETS).value
     assert log.samples[3].scores["karat_scorer"].explanation == "The sample has no target."
 
 
@@ -114,15 +118,15 @@ def test_corpus_goes_with_no_other_scorer(run: Any) -> None:
     assert "expected scores of one karat_scorer" in log.error.message
 
 
-@pytest.mark.parametrize(("name", "said"), [("chrff", "chrf"), ("given:column=x", "read texts")])
-def test_metrics_that_cannot_score_outputs_are_refused(name: str, said: str) -> None:
-    with pytest.raises(kt.KaratError, match=said):
+@pytest.mark.parametrize(("name", "message"), [("chrff", "chrf"), ("given:column=x", "read texts")])
+def test_metrics_that_cannot_score_outputs_are_refused(name: str, message: str) -> None:
+    with pytest.raises(kt.KaratError, match=message):
         karat_scorer(name)
 
 
 def test_the_entry_point_registers_the_scorer() -> None:
-    told = tomllib.loads(PROJECT.read_text("utf-8"))["project"]["entry-points"]["inspect_ai"]
-    point = importlib.metadata.EntryPoint("karat", told["karat"], "inspect_ai")
+    message = tomllib.loads(PROJECT.read_text("utf-8"))["project"]["entry-points"]["inspect_ai"]
+    point = importlib.metadata.EntryPoint("karat", message["karat"], "inspect_ai")
     assert point.load().karat_scorer is karat_scorer
     from inspect_ai._util.registry import registry_lookup
 

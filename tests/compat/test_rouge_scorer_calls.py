@@ -25,12 +25,12 @@ TEXT = st.one_of(any_text, summaries())
 SCORES = st.tuples(*[st.floats(0, 1)] * 3)
 
 
-def same(mine: dict[str, Any], peer: dict[str, Any]) -> None:
+def check_same(actual: dict[str, Any], peer: dict[str, Any]) -> None:
     """The same types in the same order, with the same fields."""
-    assert [*mine] == [*peer]
+    assert [*actual] == [*peer]
     for name, score in peer.items():
-        assert mine[name]._asdict() == pytest.approx(score._asdict(), abs=1e-12), name
-        assert type(mine[name]) is scoring.Score
+        assert actual[name]._asdict() == pytest.approx(score._asdict(), abs=1e-12), name
+        assert type(actual[name]) is scoring.Score
 
 
 class Dashes:
@@ -58,9 +58,9 @@ class Letters(tokenizers.Tokenizer):
     prediction=TEXT,
 )
 def test_scores(types: list[str], stem: bool, targets: list[str], prediction: str) -> None:
-    mine, peer = (m.RougeScorer(types, use_stemmer=stem) for m in (ours, theirs))
-    same(mine.score(targets[0], prediction), peer.score(targets[0], prediction))
-    same(mine.score_multi(targets, prediction), peer.score_multi(targets, prediction))
+    actual, peer = (m.RougeScorer(types, use_stemmer=stem) for m in (ours, theirs))
+    check_same(actual.score(targets[0], prediction), peer.score(targets[0], prediction))
+    check_same(actual.score_multi(targets, prediction), peer.score_multi(targets, prediction))
 
 
 @pytest.mark.parametrize("tokenizer", [Dashes(), Letters(), their_tokenizers.DefaultTokenizer()])
@@ -68,15 +68,15 @@ def test_scores(types: list[str], stem: bool, targets: list[str], prediction: st
 @settings(max_examples=30)
 def test_scores_of_own_tokenisers(tokenizer: Any, targets: list[str], prediction: str) -> None:
     types = ["rouge1", "rouge3", "rougeL", "rougeLsum"]
-    found = (m.RougeScorer(types, True, tokenizer=tokenizer) for m in (ours, theirs))
-    mine, peer = (scorer.score_multi(targets, prediction) for scorer in found)
-    same(mine, peer)
+    actual = (m.RougeScorer(types, True, tokenizer=tokenizer) for m in (ours, theirs))
+    actual_actual, peer = (scorer.score_multi(targets, prediction) for scorer in actual)
+    check_same(actual_actual, peer)
 
 
 @given(text=any_text, stem=st.booleans())
 def test_the_default_tokeniser(text: str, stem: bool) -> None:
-    mine, peer = (m.DefaultTokenizer(stem).tokenize(text) for m in (tokenizers, their_tokenizers))
-    assert mine == peer
+    actual, peer = (m.DefaultTokenizer(stem).tokenize(text) for m in (tokenizers, their_tokenizers))
+    assert actual == peer
 
 
 def test_an_explicit_default_tokeniser_is_the_default() -> None:
@@ -85,7 +85,7 @@ def test_an_explicit_default_tokeniser_is_the_default() -> None:
         m.RougeScorer(TYPES, tokenizer=t.DefaultTokenizer(use_stemmer=True))
         for m, t in ((ours, tokenizers), (theirs, their_tokenizers))
     ]
-    same(*(scorer.score(*texts) for scorer in scorers))
+    check_same(*(scorer.score(*texts) for scorer in scorers))
 
 
 @pytest.fixture(scope="module")
@@ -94,11 +94,11 @@ def sentences(tmp_path_factory: pytest.TempPathFactory) -> Any:
     nltk = pytest.importorskip("nltk")
     punkt = pytest.importorskip("nltk.tokenize.punkt")
     folder = tmp_path_factory.mktemp("nltk_data")
-    where = folder / "tokenizers" / "punkt_tab" / "english"
-    where.mkdir(parents=True)
+    actual_folder = folder / "tokenizers" / "punkt_tab" / "english"
+    actual_folder.mkdir(parents=True)
     trainer = punkt.PunktTrainer("Dr. Low saw Mr. High. It rained. Mr. High ran. " * 50)
     nltk.data.path.insert(0, str(folder))  # NLTK writes and reads in these folders only
-    punkt.save_punkt_params(trainer.get_params(), dir=str(where))
+    punkt.save_punkt_params(trainer.get_params(), dir=str(actual_folder))
     yield
     nltk.data.path.remove(str(folder))
 
@@ -106,11 +106,11 @@ def sentences(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def test_split_summaries(sentences: Any) -> None:
     texts = "Mr. High ran. It rained.", "It rained. Mr. High ran away."
     for types in (["rougeLsum"], ["rouge1", "rougeLsum", "rougeL"]):
-        mine, peer = (m.RougeScorer(types, split_summaries=True) for m in (ours, theirs))
-        same(mine.score(*texts), peer.score(*texts))
-        same(mine.score_multi([*texts], texts[1]), peer.score_multi([*texts], texts[1]))
-    whole = ours.RougeScorer(["rougeLsum"]).score(*texts)
-    assert whole != ours.RougeScorer(["rougeLsum"], split_summaries=True).score(*texts)
+        actual, peer = (m.RougeScorer(types, split_summaries=True) for m in (ours, theirs))
+        check_same(actual.score(*texts), peer.score(*texts))
+        check_same(actual.score_multi([*texts], texts[1]), peer.score_multi([*texts], texts[1]))
+    corpus_score = ours.RougeScorer(["rougeLsum"]).score(*texts)
+    assert corpus_score != ours.RougeScorer(["rougeLsum"], split_summaries=True).score(*texts)
 
 
 # ------------------------------------------------------------------------------------ aggregation
@@ -123,19 +123,19 @@ def test_split_summaries(sentences: Any) -> None:
     seed=st.integers(0, 1000),
 )
 def test_aggregates(rows: list[tuple[float, ...]], level: float, samples: int, seed: int) -> None:
-    found = []
+    actual = []
     for module in (scoring, their_scoring):
         aggregator = module.BootstrapAggregator(level, samples)
         for row in rows:
             aggregator.add_scores({"b": module.Score(*row), "a": module.Score(*row[::-1])})
         np.random.seed(seed)
-        found.append(aggregator.aggregate())
-    mine, peer = found
-    assert [*mine] == [*peer]
+        actual.append(aggregator.aggregate())
+    actual_actual, peer = actual
+    assert [*actual_actual] == [*peer]
     for name, aggregate in peer.items():
-        assert aggregate._fields == mine[name]._fields
+        assert aggregate._fields == actual_actual[name]._fields
         for end in aggregate._fields:
-            a, b = getattr(mine[name], end), getattr(aggregate, end)
+            a, b = getattr(actual_actual[name], end), getattr(aggregate, end)
             assert a._asdict() == pytest.approx(b._asdict(), abs=1e-12)
 
 
@@ -165,26 +165,28 @@ def test_fmeasure(p: float, r: float) -> None:
 def test_methods_have_the_same_arguments(mine: type, peer: type) -> None:
     for name, method in inspect.getmembers(peer, inspect.isfunction):
         if name == "__init__" or not name.startswith("_"):
-            found, wanted = (inspect.signature(m) for m in (getattr(mine, name), method))
-            assert [(p.name, p.default) for p in found.parameters.values()] == [
-                (p.name, p.default) for p in wanted.parameters.values()
+            actual_parameters, expected = (
+                inspect.signature(m) for m in (getattr(mine, name), method)
+            )
+            assert [(p.name, p.default) for p in actual_parameters.parameters.values()] == [
+                (p.name, p.default) for p in expected.parameters.values()
             ]
 
 
 def test_string_forms() -> None:
     texts = "the cat sat", "the cat"
-    mine, peer = (m.RougeScorer(["rouge1"]).score(*texts) for m in (ours, theirs))
-    assert str(mine) == str(peer)
+    actual, peer = (m.RougeScorer(["rouge1"]).score(*texts) for m in (ours, theirs))
+    assert str(actual) == str(peer)
 
 
 def test_real_summaries(karat_data: Path) -> None:
     from data.real_texts import summeval
 
     document: Any = next(summeval(karat_data))
-    mine, peer = (m.RougeScorer(TYPES, use_stemmer=True) for m in (ours, theirs))
+    actual, peer = (m.RougeScorer(TYPES, use_stemmer=True) for m in (ours, theirs))
     for system in document["systems"].values():
         texts = document["references"], system["summary"].replace(" . ", " .\n")
-        same(mine.score_multi(*texts), peer.score_multi(*texts))
+        check_same(actual.score_multi(*texts), peer.score_multi(*texts))
 
 
 # ----------------------------------------------------------------------------------------- refused

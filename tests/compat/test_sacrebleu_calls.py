@@ -63,7 +63,7 @@ OF_FUNCTION = {
 }
 
 
-def some(of: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[dict[str, Any]]:
+def some_settings(of: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[dict[str, Any]]:
     """Some of the arguments."""
     return st.fixed_dictionaries({}, optional=of)
 
@@ -73,31 +73,31 @@ def signed(signature: Any) -> str:
     return str(signature).replace(f"karat-{karat.__version__}", theirs.__version__)
 
 
-def same_score(mine: Any, peer: Any) -> None:
+def same_score(actual: Any, peer: Any) -> None:
     """All fields and all string forms of two scores."""
-    assert vars(mine).keys() == vars(peer).keys()
+    assert vars(actual).keys() == vars(peer).keys()
     for name, value in vars(peer).items():
-        drawn = name in ("_mean", "_ci")  # sacreBLEU adds resamples up in single precision
-        tolerance = {"rel": 1e-5, "abs": 1e-4} if drawn else {"abs": 1e-9}
-        assert getattr(mine, name) == pytest.approx(value, **tolerance), name
+        is_resampled = name in ("_mean", "_ci")  # sacreBLEU adds resamples up in single precision
+        tolerance = {"rel": 1e-5, "abs": 1e-4} if is_resampled else {"abs": 1e-9}
+        assert getattr(actual, name) == pytest.approx(value, **tolerance), name
     if peer._mean < 0:
         signature = "nrefs:1|case:mixed"
-        assert str(mine) == repr(mine) == str(peer) == repr(peer)
+        assert str(actual) == repr(actual) == str(peer) == repr(peer)
         for more in ({}, {"width": 4}, {"score_only": True}, {"is_json": True}):
             form = {"signature": signature, **more}
-            assert mine.format(**form) == peer.format(**form)
+            assert actual.format(**form) == peer.format(**form)
 
 
-def same_metric(mine: Any, peer: Any) -> None:
+def same_metric(actual: Any, peer: Any) -> None:
     """Attributes and signatures of two metrics that were used."""
     for name in {*vars(peer)} - {"tokenizer", "_ref_cache", "_force"}:
-        assert getattr(mine, name) == getattr(peer, name), name
-    assert signed(mine.get_signature()) == str(peer.get_signature())
-    short = mine.get_signature().format(short=True)
+        assert getattr(actual, name) == getattr(peer, name), name
+    assert signed(actual.get_signature()) == str(peer.get_signature())
+    short = actual.get_signature().format(short=True)
     assert signed(short) == peer.get_signature().format(short=True)
-    found = {**peer.get_signature().info, "version": f"karat-{karat.__version__}"}
-    assert mine.get_signature().info == found
-    assert [*mine.get_signature().info] == [*found]
+    signature = {**peer.get_signature().info, "version": f"karat-{karat.__version__}"}
+    assert actual.get_signature().info == signature
+    assert [*actual.get_signature().info] == [*signature]
 
 
 # ------------------------------------------------------------------------- names and arguments
@@ -105,25 +105,27 @@ def same_metric(mine: Any, peer: Any) -> None:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions_have_the_same_arguments(name: str) -> None:
-    mine, peer = (inspect.signature(getattr(m, name)).parameters for m in (ours, theirs))
-    assert [(p.name, p.default, p.kind) for p in mine.values()] == [
+    actual, peer = (inspect.signature(getattr(m, name)).parameters for m in (ours, theirs))
+    assert [(p.name, p.default, p.kind) for p in actual.values()] == [
         (p.name, p.default, p.kind) for p in peer.values()
     ]
 
 
 @pytest.mark.parametrize("name", [*CLASSES, "BLEUScore", "CHRFScore", "TERScore"])
 def test_classes_have_the_same_methods_and_arguments(name: str) -> None:
-    mine, peer = getattr(our_metrics, name), getattr(their_metrics, name)
+    actual, peer = getattr(our_metrics, name), getattr(their_metrics, name)
     methods = ["__init__", *(n for n in dir(peer) if not n.startswith("_"))]
     for method in methods:
         other = getattr(peer, method)
         if callable(other):
-            found = inspect.signature(getattr(mine, method)).parameters.values()
-            wanted = inspect.signature(other).parameters.values()
-            assert [(p.name, p.default) for p in found] == [(p.name, p.default) for p in wanted]
+            actual_parameters = inspect.signature(getattr(actual, method)).parameters.values()
+            expected = inspect.signature(other).parameters.values()
+            assert [(p.name, p.default) for p in actual_parameters] == [
+                (p.name, p.default) for p in expected
+            ]
         else:
-            same = tuple if name == "BLEU" and method == "TOKENIZERS" else type(other)
-            assert getattr(mine, method) == same(other)
+            repeated = tuple if name == "BLEU" and method == "TOKENIZERS" else type(other)
+            assert getattr(actual, method) == repeated(other)
 
 
 def test_names_of_the_package_are_here_or_refused_with_a_reason() -> None:
@@ -145,37 +147,37 @@ def test_names_of_the_package_are_here_or_refused_with_a_reason() -> None:
 @given(corpus=corpora(references=3), data=st.data())
 @settings(max_examples=25)
 def test_functions(name: str, corpus: Corpus, data: st.DataObject) -> None:
-    more = data.draw(some(OF_FUNCTION[name]))
-    mine, peer = getattr(ours, name), getattr(theirs, name)
+    more = data.draw(some_settings(OF_FUNCTION[name]))
+    actual, peer = getattr(ours, name), getattr(theirs, name)
     if name.startswith("sentence"):
         for texts in zip(*corpus, strict=True):
-            same_score(mine(*texts, **more), peer(*texts, **more))
+            same_score(actual(*texts, **more), peer(*texts, **more))
     else:
         texts = corpus.candidates, streams(corpus.references)
-        same_score(mine(*texts, **more), peer(*texts, **more))
+        same_score(actual(*texts, **more), peer(*texts, **more))
 
 
 @pytest.mark.parametrize("name", CLASSES)
 @given(corpus=corpora(references=3), data=st.data(), cached=BOOLS)
 @settings(max_examples=40)
 def test_classes(name: str, corpus: Corpus, data: st.DataObject, cached: bool) -> None:
-    more = data.draw(some(OF_CLASS[name]))
-    given_ = streams(corpus.references)
-    kept = {"references": given_} if cached else {}
-    mine, peer = (getattr(m, name)(**more, **kept) for m in (our_metrics, their_metrics))
-    told = None if cached else given_
-    same_score(*(m.corpus_score(corpus.candidates, told) for m in (mine, peer)))
-    same_metric(mine, peer)
-    one = corpus.candidates[0], corpus.references[0]
-    same_score(*(m.sentence_score(*one) for m in (mine, peer)))
-    same_metric(mine, peer)
+    more = data.draw(some_settings(OF_CLASS[name]))
+    value = streams(corpus.references)
+    selected = {"references": value} if cached else {}
+    actual, peer = (getattr(m, name)(**more, **selected) for m in (our_metrics, their_metrics))
+    message = None if cached else value
+    same_score(*(m.corpus_score(corpus.candidates, message) for m in (actual, peer)))
+    same_metric(actual, peer)
+    item = corpus.candidates[0], corpus.references[0]
+    same_score(*(m.sentence_score(*item) for m in (actual, peer)))
+    same_metric(actual, peer)
 
 
 @given(
     length=st.integers(0, 12),
     other=st.integers(0, 12),
     misses=st.lists(st.integers(0, 3), min_size=4, max_size=4),
-    more=some(
+    more=some_settings(
         {
             "smooth_method": BLEU_SETTINGS["smooth_method"],
             "smooth_value": BLEU_SETTINGS["smooth_value"],
@@ -209,17 +211,17 @@ def test_intervals_are_drawn_alike(
 ) -> None:
     if seed is not None:
         monkeypatch.setenv("SACREBLEU_SEED", seed)
-    mine, peer = (getattr(m, name)() for m in (ours, theirs))
-    found, wanted = (m.corpus_score(*demo(), n_bootstrap=200) for m in (mine, peer))
-    same_score(found, wanted)
-    same_metric(mine, peer)
-    assert found._ci > 0.1
-    assert str(found) == str(wanted)
-    fields = [json.loads(s.format(signature="nrefs:2", is_json=True)) for s in (found, wanted)]
+    actual, peer = (getattr(m, name)() for m in (ours, theirs))
+    score, expected = (m.corpus_score(*demo(), n_bootstrap=200) for m in (actual, peer))
+    same_score(score, expected)
+    same_metric(actual, peer)
+    assert score._ci > 0.1
+    assert str(score) == str(expected)
+    fields = [json.loads(s.format(signature="nrefs:2", is_json=True)) for s in (score, expected)]
     assert fields[0] == fields[1]
     assert {"confidence", "confidence_mean", "confidence_var"} <= fields[0].keys()
-    same_score(*(m.corpus_score(*demo()) for m in (mine, peer)))
-    same_metric(mine, peer)  # the resamples before stay in the signature, as in sacreBLEU
+    same_score(*(m.corpus_score(*demo()) for m in (actual, peer)))
+    same_metric(actual, peer)  # the resamples before stay in the signature, as in sacreBLEU
 
 
 def test_a_seed_may_be_random_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,14 +238,14 @@ def test_a_seed_may_be_random_or_refused(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @given(values=st.lists(st.floats(0, 100), min_size=1, max_size=60))
 def test_estimate_ci(values: list[float]) -> None:
-    found = [m.BLEUScore(1.0, [1], [1], [100.0], 1.0, 1, 1) for m in (our_metrics, their_metrics)]
-    for score in found:
-        others = [copy.copy(score) for _ in values]
-        for other, value in zip(others, values, strict=True):
+    actual = [m.BLEUScore(1.0, [1], [1], [100.0], 1.0, 1, 1) for m in (our_metrics, their_metrics)]
+    for score in actual:
+        other_texts = [copy.copy(score) for _ in values]
+        for other, value in zip(other_texts, values, strict=True):
             other.score = value
-        score.estimate_ci(others)
-    assert found[0]._mean == pytest.approx(found[1]._mean)
-    assert found[0]._ci == pytest.approx(found[1]._ci)
+        score.estimate_ci(other_texts)
+    assert actual[0]._mean == pytest.approx(actual[1]._mean)
+    assert actual[0]._ci == pytest.approx(actual[1]._ci)
 
 
 def test_a_chrf_resample_of_zero_is_counted_where_sacrebleu_fails() -> None:
@@ -326,8 +328,8 @@ def test_wrong_settings_are_refused() -> None:
 
 
 def test_json_needs_no_signature() -> None:
-    found = json.loads(ours.corpus_chrf(["a b"], [["a b"]]).format(is_json=True))
-    assert found == {"name": "chrF2", "score": 100.0, "signature": ""}
+    document = json.loads(ours.corpus_chrf(["a b"], [["a b"]]).format(is_json=True))
+    assert document == {"name": "chrF2", "score": 100.0, "signature": ""}
 
 
 @given(text=any_text)

@@ -28,8 +28,8 @@ def one(row: list[int]) -> tuple[np.ndarray, np.ndarray]:
 def kernel_script(candidate: list[int], reference: list[int], costs: str) -> list[tuple]:
     """The kernel's operations with the oracle's names."""
     starts = np.array([0, 1], np.int64)
-    found, _ = SCRIPTS[costs](*one(candidate), *one(reference), starts, None)
-    return [(KINDS[kind], i, j) for kind, i, j in found.tolist()]
+    actual, _ = SCRIPTS[costs](*one(candidate), *one(reference), starts, None)
+    return [(KINDS[kind], i, j) for kind, i, j in actual.tolist()]
 
 
 @pytest.mark.parametrize("costs", COSTS)
@@ -53,33 +53,39 @@ def test_bounds_of_machine_words(costs, words):
 @given(beginning=id_rows(2, 70), candidate=id_rows(2, 70), reference=id_rows(2, 9))
 def test_texts_that_begin_alike(costs, beginning, candidate, reference):
     texts = beginning + candidate, beginning + reference
-    for one, other in (texts, texts[::-1], (beginning, texts[0]), (texts[0], beginning)):
-        expected = edit_tables.script(other, one, COSTS[costs])
-        assert kernel_script(one, other, costs) == expected
+    for item, other in (texts, texts[::-1], (beginning, texts[0]), (texts[0], beginning)):
+        expected = edit_tables.script(other, item, COSTS[costs])
+        assert kernel_script(item, other, costs) == expected
 
 
 @given(any_text, any_text, st.sampled_from(["none", "13a", "char"]))
 def test_an_alignment_rebuilds_both_texts(candidate, reference, tok):
-    found = kt.alignment(candidate, reference, tok=tok)
-    kept = [o for o in found.operations if o.kind == "keep"]
-    assert all(found.reference[o.reference] == found.candidate[o.candidate] for o in kept)
+    actual_alignment = kt.alignment(candidate, reference, tok=tok)
+    selected = [o for o in actual_alignment.operations if o.kind == "keep"]
+    assert all(
+        actual_alignment.reference[o.reference] == actual_alignment.candidate[o.candidate]
+        for o in selected
+    )
     for side, missing in (("reference", "insert"), ("candidate", "delete")):
-        seen = [getattr(o, side) for o in found.operations if o.kind != missing]
-        assert seen == list(range(len(getattr(found, side))))
+        visited = [getattr(o, side) for o in actual_alignment.operations if o.kind != missing]
+        assert visited == list(range(len(getattr(actual_alignment, side))))
 
 
 @given(any_text, any_text)
 def test_moves_pair_equal_words_and_are_as_many_as_counted(candidate, reference):
-    found = kt.alignment(candidate, reference)
-    assert all(found.reference[i] == found.candidate[j] for i, j in found.moves)
+    actual_alignment = kt.alignment(candidate, reference)
+    assert all(
+        actual_alignment.reference[i] == actual_alignment.candidate[j]
+        for i, j in actual_alignment.moves
+    )
     parts = kt.metric("generation_accuracy").corpus([candidate], [reference]).parts
-    assert len(found.moves) == parts["moves"]
-    assert found.count("substitute") == parts["substitutions"]
+    assert len(actual_alignment.moves) == parts["moves"]
+    assert actual_alignment.count("substitute") == parts["substitutions"]
 
 
 def test_moves_number_the_first_with_the_first():
-    found = kt.alignment("x x a b c d", "a b c d x x")
-    assert found.moves == ((4, 0), (5, 1))
+    actual_alignment = kt.alignment("x x a b c d", "a b c d x x")
+    assert actual_alignment.moves == ((4, 0), (5, 1))
 
 
 def distance_by_rows(reference: list[int], candidate: list[int]) -> int:
@@ -110,11 +116,11 @@ def test_references_with_too_many_distinct_tokens_to_keep_bits_for_all():
 
 def check_long(candidate: list[int], reference: list[int]) -> None:
     """The script at costs of 1 takes all tokens in order and has as few errors as can be."""
-    found = kernel_script(candidate, reference, "unit")
-    assert all(reference[i] == candidate[j] for kind, i, j in found if kind == "keep")
-    assert [i for kind, i, _ in found if kind != "insert"] == list(range(len(reference)))
-    assert [j for kind, _, j in found if kind != "delete"] == list(range(len(candidate)))
-    errors = sum(kind != "keep" for kind, _, _ in found)
+    actual = kernel_script(candidate, reference, "unit")
+    assert all(reference[i] == candidate[j] for kind, i, j in actual if kind == "keep")
+    assert [i for kind, i, _ in actual if kind != "insert"] == list(range(len(reference)))
+    assert [j for kind, _, j in actual if kind != "delete"] == list(range(len(candidate)))
+    errors = sum(kind != "keep" for kind, _, _ in actual)
     assert errors == distance_by_rows(reference, candidate)
 
 
@@ -122,9 +128,9 @@ def test_two_texts_of_20000_words_need_little_memory():
     rng = random.Random(7)
     texts = [" ".join(str(rng.randrange(3000)) for _ in range(20_000)) for _ in range(2)]
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    found = kt.alignments(texts[:1], texts[1:])
+    actual_alignments = kt.alignments(texts[:1], texts[1:])
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    assert len(found.operations) >= 20_000
+    assert len(actual_alignments.operations) >= 20_000
     assert after - before < 100_000  # kilobytes; a table of ints would have 1.6 million of them
 
 

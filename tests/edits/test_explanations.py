@@ -45,8 +45,8 @@ def our_way(found: kt.ShiftedAlignment) -> tuple[list[list[str]], str]:
 
 @given(words, words)
 def test_shifts_and_trace_are_sacrebleus(candidate, reference):
-    found = kt.TER().explain(" ".join(candidate), " ".join(reference))
-    assert our_way(found) == peers_way(candidate, reference)
+    explanation = kt.TER().explain(" ".join(candidate), " ".join(reference))
+    assert our_way(explanation) == peers_way(candidate, reference)
 
 
 @settings(max_examples=4)
@@ -54,41 +54,47 @@ def test_shifts_and_trace_are_sacrebleus(candidate, reference):
 def test_long_texts_where_the_beam_and_the_limits_count(order, kept, length):
     reference = [f"w{i}" for i in range(length)]
     candidate = reference[:kept] + [f"w{i}" for i in order][: 70 - kept]
-    found = kt.TER().explain(" ".join(candidate), " ".join(reference))
-    assert our_way(found) == peers_way(candidate, reference)
+    explanation = kt.TER().explain(" ".join(candidate), " ".join(reference))
+    assert our_way(explanation) == peers_way(candidate, reference)
 
 
 @given(hard_text, st.lists(hard_text, min_size=1, max_size=3), st.booleans(), st.booleans())
 def test_an_explanation_of_ter_has_the_edits_of_its_score(candidate, references, norm, nopunct):
     metric = kt.TER(norm=norm, nopunct=nopunct)
-    found, parts = metric.explain(candidate, references), metric.corpus([candidate], [references])
-    assert found.edits == parts.parts["edits"]
-    assert len(found.shifts) == parts.parts["shifts"]
+    explanation, parts = (
+        metric.explain(candidate, references),
+        metric.corpus([candidate], [references]),
+    )
+    assert explanation.edits == parts.parts["edits"]
+    assert len(explanation.shifts) == parts.parts["shifts"]
 
 
 @pytest.mark.parametrize("name", ["simple_accuracy", "generation_accuracy", "wer"])
 @given(candidate=any_text, references=st.lists(any_text, min_size=1, max_size=3))
 def test_an_alignment_has_the_counts_of_the_score(name, candidate, references):
     metric = kt.metric(f"{name}:tok=13a,case=lower")
-    found, score = metric.explain(candidate, references), metric.corpus([candidate], [references])
-    moves = len(found.moves) if "moves" in score.parts else 0
-    assert found.count("substitute") == score.parts["substitutions"]
-    assert found.count("insert") - moves == score.parts["insertions"]
-    assert found.count("delete") - moves == score.parts["deletions"]
-    assert len(found.reference) == score.parts["tokens"]
+    explanation, score = (
+        metric.explain(candidate, references),
+        metric.corpus([candidate], [references]),
+    )
+    moves = len(explanation.moves) if "moves" in score.parts else 0
+    assert explanation.count("substitute") == score.parts["substitutions"]
+    assert explanation.count("insert") - moves == score.parts["insertions"]
+    assert explanation.count("delete") - moves == score.parts["deletions"]
+    assert len(explanation.reference) == score.parts["tokens"]
 
 
 def test_a_block_of_words_and_where_it_went():
-    found = kt.TER().explain(CANDIDATE, REFERENCE)
-    assert found.shifts == ((0, 1, 5, ("today",)),)
-    assert " ".join(found.alignment.candidate) == "the cat sat on mat today"
-    assert found.edits == 2
+    explanation = kt.TER().explain(CANDIDATE, REFERENCE)
+    assert explanation.shifts == ((0, 1, 5, ("today",)),)
+    assert " ".join(explanation.alignment.candidate) == "the cat sat on mat today"
+    assert explanation.edits == 2
 
 
 def test_the_first_of_equally_good_references_is_explained():
     for name in ("ter", "wer", "simple_accuracy", "generation_accuracy"):
-        found = kt.metric(name).explain("a b", ["x y", "a c", "a d"])
-        assert getattr(found, "alignment", found).reference == ("a", "c")
+        explanation = kt.metric(name).explain("a b", ["x y", "a c", "a d"])
+        assert getattr(explanation, "alignment", explanation).reference == ("a", "c")
 
 
 @pytest.mark.parametrize("name", ["ter", "wer", "generation_accuracy", "gtm"])

@@ -84,30 +84,30 @@ def test_the_command_line_scores_by_the_same_trees(pipeline, tmp_path):
         capture_output=True,
         check=True,
     )
-    found = json.loads(done.stdout)["rows"][0]["score"]
-    assert found == kt.metric("generation_tree_accuracy").corpus(candidates, trees).value
-    assert 0 < found < 1
+    document = json.loads(done.stdout)["rows"][0]["score"]
+    assert document == kt.metric("generation_tree_accuracy").corpus(candidates, trees).value
+    assert 0 < document < 1
 
 
 def test_references_of_a_set_are_parsed_in_the_words_of_a_tokeniser(pipeline, tmp_path):
-    made = kt.make_evalset(
+    evalset = kt.make_evalset(
         "s",
         {"A": ["a cat, saw the dog.", "the cat sat"]},
         references=[["the dog, saw a cat.", "a cat saw the dog"], ["the cat sat"]],
     )
-    parsed = kt.parse_evalset(made, pipeline, tok="13a")
-    assert parsed.references == made.references
+    parsed = kt.parse_evalset(evalset, pipeline, tok="13a")
+    assert parsed.references == evalset.references
     assert [[str(tree) for tree in group] for group in parsed.trees] == [
         ["the dog , saw a cat .", "a cat saw the dog"],
         ["the cat sat"],
     ]
     score = kt.score(parsed, metrics=["generation_tree_accuracy:tok=13a"], segments=True)
     assert score.segment_scores("A", "generation_tree_accuracy:tok=13a")[1] == 1
-    kt.save_evalset(made, tmp_path / "plain")
+    kt.save_evalset(evalset, tmp_path / "plain")
     kt.convert_evalset(tmp_path / "plain", tmp_path / "trees", parse=pipeline, tok="13a")
     assert kt.load_evalset(tmp_path / "trees").trees == parsed.trees
-    own = kt.parse_evalset(made, pipeline)  # spaCy's own words
-    assert str(own.trees[1][0]) == "the cat sat"
+    system_scores = kt.parse_evalset(evalset, pipeline)  # spaCy's own words
+    assert str(system_scores.trees[1][0]) == "the cat sat"
 
 
 def test_what_is_no_pipeline_with_a_parser(tmp_path):

@@ -57,9 +57,9 @@ NAMES = ("simple_accuracy", "generation_accuracy", "wer")
 @given(corpora(any_text))
 def test_segments_equal_the_formulas(name, corpus):
     metric = kt.metric(name)
-    found = metric.segments(*corpus)
+    segment_scores = metric.segments(*corpus)
     best = min if metric.sign < 0 else max
-    for value, candidate, group in zip(found, *corpus, strict=True):
+    for value, candidate, group in zip(segment_scores, *corpus, strict=True):
         assert value == pytest.approx(best(expected(name, candidate, r) for r in group), abs=1e-12)
 
 
@@ -74,8 +74,8 @@ def test_a_corpus_is_scored_by_its_sums(name):
 @given(st.data(), st.lists(st.sampled_from("abcdef"), max_size=30))
 def test_a_permutation_has_equal_rests_that_no_more_than_substitutions(data, words):
     moved = data.draw(st.permutations(words))
-    found = kt.metric("generation_accuracy").corpus([" ".join(moved)], [" ".join(words)])
-    assert found.parts["insertions"] == found.parts["deletions"] <= found.parts["substitutions"]
+    score = kt.metric("generation_accuracy").corpus([" ".join(moved)], [" ".join(words)])
+    assert score.parts["insertions"] == score.parts["deletions"] <= score.parts["substitutions"]
 
 
 @given(any_text, any_text)
@@ -108,5 +108,5 @@ def test_settings_are_in_the_name_and_the_signature():
 def test_threads_change_nothing(corpus):
     candidates, references = corpus.candidates * 200, corpus.references * 200
     for name in (*NAMES, "ter"):
-        one, two = (kt.metric(name).corpus(candidates, references, threads=t) for t in (1, 2))
-        assert one == two
+        score, two = (kt.metric(name).corpus(candidates, references, threads=t) for t in (1, 2))
+        assert score == two

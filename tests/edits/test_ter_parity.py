@@ -33,14 +33,14 @@ def peer_and_ours(normalized, no_punct, asian, sensitive):
 
 def check(corpus, options):
     """Segments and corpus agree to 1e-9."""
-    peer, ours = peer_and_ours(*options)
-    found = ours.segments(*corpus)
-    for value, candidate, group in zip(found, *corpus, strict=True):
+    peer, actual = peer_and_ours(*options)
+    segment_scores = actual.segments(*corpus)
+    for value, candidate, group in zip(segment_scores, *corpus, strict=True):
         assert value == pytest.approx(peer.sentence_score(candidate, group).score, abs=1e-9)
     if len({len(group) for group in corpus.references}) == 1:
         columns = [list(column) for column in zip(*corpus.references, strict=True)]
         expected = peer.corpus_score(corpus.candidates, columns).score
-        assert ours.corpus(*corpus).value == pytest.approx(expected, abs=1e-9)
+        assert actual.corpus(*corpus).value == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("options", OPTIONS)
@@ -73,8 +73,8 @@ def shuffled(draw, longest):
 def test_long_texts_where_the_beam_and_the_limits_count(pair):
     hypothesis, reference = pair
     expected = translation_edit_rate(hypothesis, reference)[0]
-    found = kt.TER().corpus([" ".join(hypothesis)], [" ".join(reference)])
-    assert found.parts["edits"] == expected
+    score = kt.TER().corpus([" ".join(hypothesis)], [" ".join(reference)])
+    assert score.parts["edits"] == expected
 
 
 @pytest.mark.parametrize(
@@ -83,8 +83,8 @@ def test_long_texts_where_the_beam_and_the_limits_count(pair):
 def test_lengths_far_apart(n, m):
     hypothesis = [f"w{i % 5}" for i in range(n)]
     reference = [f"w{i % 7}" for i in range(m)]
-    found = kt.TER().corpus([" ".join(hypothesis)], [" ".join(reference)])
-    assert found.parts["edits"] == translation_edit_rate(hypothesis, reference)[0]
+    score = kt.TER().corpus([" ".join(hypothesis)], [" ".join(reference)])
+    assert score.parts["edits"] == translation_edit_rate(hypothesis, reference)[0]
 
 
 @pytest.mark.parametrize(
@@ -93,9 +93,9 @@ def test_lengths_far_apart(n, m):
 )
 def test_corners_of_the_tokeniser(text):
     for options in OPTIONS:
-        peer, ours = peer_and_ours(*options)
+        peer, actual = peer_and_ours(*options)
         expected = peer.sentence_score(text, [text + " x"]).score
-        assert ours.corpus([text], [text + " x"]).value == pytest.approx(expected, abs=1e-9)
+        assert actual.corpus([text], [text + " x"]).value == pytest.approx(expected, abs=1e-9)
 
 
 def test_lower_is_better_and_aliases_are_the_definers():
@@ -117,8 +117,8 @@ def test_ted_system_outputs(karat_data, segments):
     columns = [[texts[name][i] for i in order] for name in ("refB", "ref")]
     for number, name in enumerate(systems):
         options = OPTIONS[number % len(OPTIONS)]
-        peer, ours = peer_and_ours(*options)
+        peer, actual = peer_and_ours(*options)
         candidates = [texts[name][i] for i in order]
         expected = peer.corpus_score(candidates, columns).score
-        found = ours.corpus(candidates, list(zip(*columns, strict=True)))
-        assert found.value == pytest.approx(expected, abs=1e-9)
+        actual_score = actual.corpus(candidates, list(zip(*columns, strict=True)))
+        assert actual_score.value == pytest.approx(expected, abs=1e-9)

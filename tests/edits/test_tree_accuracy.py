@@ -57,8 +57,8 @@ def test_published_regressions():
         s = parts("simple_tree_accuracy", reversed_, TREE)
         value = kt.metric("simple_tree_accuracy").corpus([reversed_], [TREE]).value
         second = (slope * value - penalty * s["substitutions"] - offset) / scale
-        found = metric.segments([RESULT, str(TREE), reversed_], [TREE] * 3)
-        assert found == pytest.approx([first, perfect, second])
+        segment_scores = metric.segments([RESULT, str(TREE), reversed_], [TREE] * 3)
+        assert segment_scores == pytest.approx([first, perfect, second])
         corpus = metric.corpus([RESULT, str(TREE), reversed_], [TREE] * 3)
         assert corpus.value == pytest.approx((first + perfect + second) / 3)
 
@@ -69,9 +69,9 @@ results = st.lists(st.sampled_from("abcdex"), max_size=7)
 def tie(tree: kt.Tree, result: list[str]) -> dict[int, int]:
     """The kernel's places of the nodes."""
     vocab = _kernel.Vocab()
-    words, mine = vocab.add(list(tree.words)), vocab.add(result)
-    found = _kernel.tie_nodes(mine, words, np.array(tree.heads, np.int32)).tolist()
-    return {p: q for p, q in enumerate(found) if q >= 0}
+    words, actual_actual = vocab.add(list(tree.words)), vocab.add(result)
+    actual = _kernel.tie_nodes(actual_actual, words, np.array(tree.heads, np.int32)).tolist()
+    return {p: q for p, q in enumerate(actual) if q >= 0}
 
 
 @given(trees("abcde", 6), results)
@@ -101,17 +101,17 @@ def edits(tree: kt.Tree, result: list[str]) -> tuple[float, ...]:
 
 @given(trees("abcde", 6), results)
 def test_errors_are_the_fewest_of_all_ways_to_tie(tree, result):
-    ways = walks.all_ties(tree.words, result)
-    found = edits(tree, result)
-    walked = {tuple(walks.errors(tree.words, tree.heads, result, way)) for way in ways}
-    if len(ways) <= 1000:
-        assert found in walked
+    placements = walks.all_ties(tree.words, result)
+    actual = edits(tree, result)
+    walked = {tuple(walks.errors(tree.words, tree.heads, result, method)) for method in placements}
+    if len(placements) <= 1000:
+        assert actual in walked
         least = min((sum(w[:3]), -w[3]) for w in walked)
-        assert (sum(found[:3]), -found[3]) == least
+        assert (sum(actual[:3]), -actual[3]) == least
     else:
         start = walks.errors(tree.words, tree.heads, result, tie(tree, result))
-        assert found in walked
-        assert sum(found[:3]) <= sum(start[:3])
+        assert actual in walked
+        assert sum(actual[:3]) <= sum(start[:3])
 
 
 @given(st.data(), trees("ab", 12))
@@ -124,22 +124,24 @@ def test_many_ways_are_never_worse_than_tying_by_distance(data, tree):
 def test_where_distance_does_not_decide_the_ways_to_tie_are_all_tried():
     tree = kt.Tree(("b", "a", "a", "c"), (3, 3, 0, 2))
     result = ["a", "c", "b", "a"]
-    ways = walks.all_ties(tree.words, result)
-    least = min(sum(walks.errors(tree.words, tree.heads, result, way)[:3]) for way in ways)
+    placements = walks.all_ties(tree.words, result)
+    least = min(
+        sum(walks.errors(tree.words, tree.heads, result, method)[:3]) for method in placements
+    )
     assert sum(edits(tree, result)[:3]) == least
 
 
 def test_repeated_words_stay_with_their_heads():
     tree = kt.Tree(("the", "cat", "chased", "the", "dog"), (2, 3, 0, 5, 3))
-    found = parts("generation_tree_accuracy", "the dog the cat chased", tree)
-    assert found["moves"] == 1  # the dog as a whole, within the treelet of chased
+    actual = parts("generation_tree_accuracy", "the dog the cat chased", tree)
+    assert actual["moves"] == 1  # the dog as a whole, within the treelet of chased
 
 
 def test_missing_and_added_words_count_once():
     tree = kt.Tree(("the", "cat", "chased", "the", "dog"), (2, 3, 0, 5, 3))
     assert kt.metric("simple_tree_accuracy").corpus([""], [tree]).value == 0
-    found = parts("simple_tree_accuracy", "the cat saw the dog", tree)
-    assert (found["insertions"], found["deletions"], found["substitutions"]) == (1, 1, 0)
+    actual = parts("simple_tree_accuracy", "the cat saw the dog", tree)
+    assert (actual["insertions"], actual["deletions"], actual["substitutions"]) == (1, 1, 0)
 
 
 def test_the_best_of_several_trees_counts():
@@ -160,8 +162,8 @@ def test_case_and_threads():
     metric = kt.metric("simple_tree_accuracy:case=lower")
     assert metric.corpus(["THERE WAS no cost estimate for the second phase"], [TREE]).value == 1
     many = [RESULT, str(TREE)] * 5000
-    one, two = (metric.corpus(many, [TREE] * 10_000, threads=t) for t in (1, 2))
-    assert one == two
+    score, two = (metric.corpus(many, [TREE] * 10_000, threads=t) for t in (1, 2))
+    assert score == two
 
 
 def test_text_references_are_refused_with_what_to_give():

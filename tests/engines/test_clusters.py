@@ -21,10 +21,10 @@ PACKAGES = {"spark": "pyspark", "ray": "ray"}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("engines") / "tables"
-    made.mkdir()
-    write_tables(made)
-    return made
+    target = tmp_path_factory.mktemp("engines") / "tables"
+    target.mkdir()
+    write_tables(target)
+    return target
 
 
 @pytest.fixture(scope="module", params=ENGINES)

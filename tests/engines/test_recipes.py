@@ -18,9 +18,9 @@ METRICS = ["bleu", "chrf"]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("recipes")
-    write_tables(made)
-    return made
+    target = tmp_path_factory.mktemp("recipes")
+    write_tables(target)
+    return target
 
 
 def expected(folder: Path) -> dict[tuple[str, str], Any]:
@@ -28,19 +28,19 @@ def expected(folder: Path) -> dict[tuple[str, str], Any]:
     import pyarrow.parquet as pq
 
     rows = [row for p in pieces_in(folder) for row in pq.read_table(p.path).to_pylist()]
-    found = {}
+    results = {}
     for system in "AB":
-        own = [row for row in rows if row["system"] == system]
-        texts, references = ([row[c] for row in own] for c in ("candidate", "reference"))
+        system_rows = [row for row in rows if row["system"] == system]
+        texts, references = ([row[c] for row in system_rows] for c in ("candidate", "reference"))
         scored = kt.score({system: texts}, references, METRICS)
-        found.update({(system, m): scored[system, m].score for m in METRICS})
-    return found
+        results.update({(system, m): scored[system, m].score for m in METRICS})
+    return results
 
 
 def check(folder: Path, tables: Any) -> None:
     scored = kt.arrow.merge(tables).score()
-    wanted = expected(folder)
-    assert {key: scored[key].score for key in wanted} == wanted
+    expected_scores = expected(folder)
+    assert {key: scored[key].score for key in expected_scores} == expected_scores
 
 
 def test_spark_map_in_arrow(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,12 +14,12 @@ from karat.estimation.planning import draw_units
 
 
 def test_units_are_drawn_once_and_in_order() -> None:
-    found = draw_units("demo", 5)
-    numbers = [int(draw.unit) for draw in found.rows]
+    units = draw_units("demo", 5)
+    numbers = [int(draw.unit) for draw in units.rows]
     assert numbers == sorted(set(numbers))
-    assert {draw.probability for draw in found.rows} == {5 / 12}
-    assert found.rows == draw_units("demo", 5).rows
-    assert found.rows != draw_units("demo", 5, seed=1).rows
+    assert {draw.probability for draw in units.rows} == {5 / 12}
+    assert units.rows == draw_units("demo", 5).rows
+    assert units.rows != draw_units("demo", 5, seed=1).rows
 
 
 def test_all_units_are_as_likely() -> None:
@@ -32,18 +32,18 @@ def test_all_units_are_as_likely() -> None:
 def test_what_was_drawn_goes_with_the_set(tmp_path: Path, output: Callable[..., str]) -> None:
     plan = tmp_path / "draws.tsv"
     output("data", "draw", "demo", "4", "--plan", str(plan))
-    drawn = kt.load_evalset("demo", draws=plan).draws
-    assert drawn == draw_units("demo", 4).rows
+    evalset = kt.load_evalset("demo", draws=plan).draws
+    assert evalset == draw_units("demo", 4).rows
 
 
 def test_groups_are_drawn_as_wholes() -> None:
-    made = kt.make_evalset("g", {"a": ["x"] * 6}, groups=["d1", "d1", "d2", "d2", "d3", "d3"])
-    (row,) = draw_units(made, 1, "group").rows
+    evalset = kt.make_evalset("g", {"a": ["x"] * 6}, groups=["d1", "d1", "d2", "d2", "d3", "d3"])
+    (row,) = draw_units(evalset, 1, "group").rows
     assert (row.of, row.probability) == ("group", 1 / 3)
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("data", "message"),
     [
         (("demo", 13), "13 segments: expected 1 to 12"),
         (("demo", 0), "0 segments: expected 1 to 12"),
@@ -52,6 +52,6 @@ def test_groups_are_drawn_as_wholes() -> None:
         (("demo-labels", 3), "demo-labels has draws already"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(given: Any, told: str) -> None:
-    with pytest.raises(kt.InputError, match=told):
-        draw_units(*given)
+def test_what_cannot_be_drawn_is_refused(data: Any, message: str) -> None:
+    with pytest.raises(kt.InputError, match=message):
+        draw_units(*data)

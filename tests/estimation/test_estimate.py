@@ -47,7 +47,7 @@ def a_set(
         for i in labelled
     ]
     texts = {name: [f"{name} says {i}" for i in range(SEGMENTS)] for name in names}
-    made = kt.make_evalset(
+    evalset = kt.make_evalset(
         "made-up",
         texts,
         references=[f"it says {i}" for i in range(SEGMENTS)],
@@ -56,7 +56,7 @@ def a_set(
         groups=groups,
         draws=draws,
     )
-    return made.with_scores("judge", {n: list(judge[k]) for k, n in enumerate(names)})
+    return evalset.with_scores("judge", {n: list(judge[k]) for k, n in enumerate(names)})
 
 
 # ------------------------------------------------------------------------------ worked values
@@ -64,23 +64,23 @@ def a_set(
 
 def test_one_judge_is_ppi_by_hand() -> None:
     evalset = a_set()
-    found = kt.estimate(evalset, judges="judge")
+    estimates = kt.estimate(evalset, judges="judge")
     y, f = (
         evalset.human("quality"),
         np.array([evalset.offered["judge"]().in_order[s] for s in evalset.systems]),
     )
-    known = ~np.isnan(y[0])
-    yc = y[:, known] - y[:, known].mean(axis=1, keepdims=True)
-    fc = f[:, known] - f[:, known].mean(axis=1, keepdims=True)
+    has_score = ~np.isnan(y[0])
+    yc = y[:, has_score] - y[:, has_score].mean(axis=1, keepdims=True)
+    fc = f[:, has_score] - f[:, has_score].mean(axis=1, keepdims=True)
     factor = (yc * fc).sum() / (fc * fc).sum()
-    for k, row in enumerate(found.rows):
-        expected = factor * f[k].mean() + (y[k, known] - factor * f[k, known]).mean()
+    for k, row in enumerate(estimates.rows):
+        expected = factor * f[k].mean() + (y[k, has_score] - factor * f[k, has_score]).mean()
         assert row.estimate == pytest.approx(expected)
-        assert row.people == pytest.approx(y[k, known].mean())
+        assert row.people == pytest.approx(y[k, has_score].mean())
         assert row.low < row.estimate < row.high
         assert (row.labels, row.units, row.form) == (20, 40, "student")
         assert row.ratio == pytest.approx((row.high - row.low) / (row.people_high - row.people_low))
-    assert found.judges[0].r == pytest.approx(
+    assert estimates.judges[0].r == pytest.approx(
         (yc * fc).sum() / math.sqrt((fc**2).sum() * (yc**2).sum())
     )
 
@@ -88,9 +88,9 @@ def test_one_judge_is_ppi_by_hand() -> None:
 def test_a_judge_that_knows_everything_leaves_little_to_doubt() -> None:
     rng = np.random.default_rng(0)
     truth = 3 + 0.5 * rng.normal(size=(2, SEGMENTS)) + 0.3 * np.arange(2)[:, None]
-    found = kt.estimate(a_set(scores=truth), judges="judge")
-    assert [row.estimate for row in found.rows] == pytest.approx(truth.mean(axis=1))
-    assert max(row.high - row.low for row in found.rows) < 1e-6
+    estimates = kt.estimate(a_set(scores=truth), judges="judge")
+    assert [row.estimate for row in estimates.rows] == pytest.approx(truth.mean(axis=1))
+    assert max(row.high - row.low for row in estimates.rows) < 1e-6
 
 
 def test_the_estimate_is_right_for_a_judge_that_favours_a_system() -> None:
@@ -99,8 +99,8 @@ def test_the_estimate_is_right_for_a_judge_that_favours_a_system() -> None:
     scores = rng.normal(size=(2, SEGMENTS))
     fair = kt.estimate(a_set(scores=scores), judges="judge")
     biased = kt.estimate(a_set(scores=scores + np.array([[0.0], [5.0]])), judges="judge")
-    for one, other in zip(fair.rows, biased.rows, strict=True):
-        assert one[:7] == pytest.approx(other[:7])
+    for row, other in zip(fair.rows, biased.rows, strict=True):
+        assert row[:7] == pytest.approx(other[:7])
 
 
 def sample(evalset: kt.EvalSet, **more: Any) -> Any:
@@ -131,113 +131,123 @@ def test_several_judges_are_narrower_than_one() -> None:
         evalset = evalset.with_scores(
             name, {s: list(scores[k]) for k, s in enumerate(evalset.systems)}
         )
-    one = kt.estimate(evalset, judges="judge")
+    estimates = kt.estimate(evalset, judges="judge")
     three = kt.estimate(evalset, judges=["judge", "second", "third"])
-    widths = [sum(row.high - row.low for row in found.rows) for found in (one, three)]
+    widths = [sum(row.high - row.low for row in result.rows) for result in (estimates, three)]
     assert widths[1] < widths[0]
     assert [worth.judge for worth in three.judges] == ["judge", "second", "third"]
 
 
 def test_new_segments_are_less_certain_than_these() -> None:
-    these, new = (kt.estimate(a_set(), judges="judge", population=p) for p in ("set", "new"))
-    for one, other in zip(these.rows, new.rows, strict=True):
-        assert one.estimate == other.estimate
-        assert other.high - other.low > (one.high - one.low) * math.sqrt(2) * 0.99
+    set_estimates, new = (
+        kt.estimate(a_set(), judges="judge", population=p) for p in ("set", "new")
+    )
+    for row, other in zip(set_estimates.rows, new.rows, strict=True):
+        assert row.estimate == other.estimate
+        assert other.high - other.low > (row.high - row.low) * math.sqrt(2) * 0.99
     assert new.rows[0].more is None  # three times 20 more are not there
 
 
 def test_differences_on_new_segments_have_the_spread_of_the_judge() -> None:
     """SE^2 = s^2(Y - lambda f) / n + lambda^2 Var(f) / N, f being the difference of two values."""
-    given = sample(a_set())
-    guess = difference_prediction(given, predict(given))
+    sample_of_set = sample(a_set())
+    guess = difference_prediction(sample_of_set, predict(sample_of_set))
     assert guess is not None
-    found = estimate_difference(given, (0, 1), guess, finite=False)
-    assert found is not None
+    difference = estimate_difference(sample_of_set, (0, 1), guess, finite=False)
+    assert difference is not None
     f = guess.units[0, ::2] - guess.units[1, ::2]
-    y = given.y[0, ::2] - given.y[1, ::2]
+    y = sample_of_set.y[0, ::2] - sample_of_set.y[1, ::2]
     square = (y - f).var(ddof=1) / 20 + f.var(ddof=1) / 40
-    assert found.intervals.error == pytest.approx(math.sqrt(square))
+    assert difference.intervals.error == pytest.approx(math.sqrt(square))
 
 
 def test_labels_that_halve_the_width() -> None:
-    found = estimate_system(sample(a_set()), 0, None, True)
-    more = labels_to_halve(found, True)
+    system_estimate = estimate_system(sample(a_set()), 0, None, True)
+    more = labels_to_halve(system_estimate, True)
     assert more == 12  # 1 / (1/40 + (1/20 - 1/40) / 4) - 20
     widest = (1 / 20 - 1 / 40) / 4
     assert 1 / (20 + more) - 1 / 40 <= widest < 1 / (19 + more) - 1 / 40
 
 
 def test_people_alone_without_a_judge() -> None:
-    found = kt.estimate(a_set())
-    assert all(row.ratio == 1 and row.estimate == row.people for row in found.rows)
-    assert "No judge was named: estimates are those of people alone." in found.notes
+    estimates = kt.estimate(a_set())
+    assert all(row.ratio == 1 and row.estimate == row.people for row in estimates.rows)
+    assert "No judge was named: estimates are those of people alone." in estimates.notes
 
 
 def test_all_labelled_is_exact_and_nothing_is_tested() -> None:
-    found = kt.estimate(a_set(range(SEGMENTS), systems=3), judges="judge")
-    for row in found.rows:
+    estimates = kt.estimate(a_set(range(SEGMENTS), systems=3), judges="judge")
+    for row in estimates.rows:
         assert row.low == row.high == pytest.approx(row.people)
         assert row.form == "exact"
-    assert {(one.verdict, one.form) for one in found.differences} == {("not tested", "exact")}
-    assert all(math.isnan(one.p) for one in found.differences)
-    best = found.ranked[0]
-    assert found.summary == (
+    assert {(difference.verdict, difference.form) for difference in estimates.differences} == {
+        ("not tested", "exact")
+    }
+    assert all(math.isnan(difference.p) for difference in estimates.differences)
+    best = estimates.ranked[0]
+    assert estimates.summary == (
         "Every segment of these systems is labelled, so nothing was estimated or tested: "
         f"{best.system} has the best mean, {best.estimate:.2f}. To ask about new segments like "
         "these, use --population new."
     )
-    assert not any("estimate" in note or "interval" in note for note in found.notes)
-    assert "than people do" not in found.render("text")  # nor is the bias of the judge tested
+    assert not any("estimate" in note or "interval" in note for note in estimates.notes)
+    assert "than people do" not in estimates.render("text")  # nor is the bias of the judge tested
 
 
 # --------------------------------------------------------------------------------- differences
 
 
 def test_differences_use_segments_that_both_have() -> None:
-    found = kt.estimate(a_set(systems=3), judges="judge", baseline="s0")
-    assert [(one.system, one.baseline) for one in found.differences] == [("s1", "s0"), ("s2", "s0")]
-    estimates = {row.system: row.estimate for row in found.rows}
-    for one in found.differences:
-        assert one.low < one.delta < one.high
-        assert one.delta == pytest.approx(estimates[one.system] - estimates["s0"], abs=0.15)
-    assert found.differences[1].verdict == "better"
+    estimate_result = kt.estimate(a_set(systems=3), judges="judge", baseline="s0")
+    assert [
+        (difference.system, difference.baseline) for difference in estimate_result.differences
+    ] == [("s1", "s0"), ("s2", "s0")]
+    estimates = {row.system: row.estimate for row in estimate_result.rows}
+    for difference in estimate_result.differences:
+        assert difference.low < difference.delta < difference.high
+        assert difference.delta == pytest.approx(
+            estimates[difference.system] - estimates["s0"], abs=0.15
+        )
+    assert estimate_result.differences[1].verdict == "better"
 
 
 def test_a_baseline_that_the_data_chose_counts_all_pairs() -> None:
-    named = kt.estimate(a_set(systems=4), judges="judge", baseline="s3")
+    estimates = kt.estimate(a_set(systems=4), judges="judge", baseline="s3")
     chosen = kt.estimate(a_set(systems=4), judges="judge")
-    assert {one.baseline for one in chosen.differences} == {"s3"}
-    pairs = zip(named.differences, chosen.differences, strict=True)
-    assert all(other.p >= one.p for one, other in pairs)
-    smallest = min(one.p for one in named.differences)
-    assert min(one.p for one in chosen.differences) == pytest.approx(2 * smallest)  # 6 pairs, not 3
+    assert {difference.baseline for difference in chosen.differences} == {"s3"}
+    pairs = zip(estimates.differences, chosen.differences, strict=True)
+    assert all(other.p >= difference.p for difference, other in pairs)
+    smallest = min(difference.p for difference in estimates.differences)
+    assert min(difference.p for difference in chosen.differences) == pytest.approx(
+        2 * smallest
+    )  # 6 pairs, not 3
 
 
 def test_a_difference_is_that_of_the_outputs_that_both_have() -> None:
     """s1 has outputs for the 20 easiest of 60 segments only: that does not make it better."""
     easy = np.arange(60) % 3 == 0
     value = np.where(easy, 5.0, 1.0) + 0.01 * np.arange(60)
-    texts = {"s0": ["x"] * 60, "s1": ["y" if one else None for one in easy]}
+    texts = {"s0": ["x"] * 60, "s1": ["y" if segment else None for segment in easy]}
     rows = [("s0", str(i + 1), "ann", "q", value[i]) for i in range(0, 60, 2)]
     rows += [("s1", str(i + 1), "ann", "q", value[i] + 0.5) for i in range(60) if easy[i]]
-    made = kt.make_evalset("m", texts, judgements=rows, dimensions=[kt.Dimension("q")])
+    evalset = kt.make_evalset("m", texts, judgements=rows, dimensions=[kt.Dimension("q")])
     judge = {
         "s0": value.tolist(),
         "s1": [v if e else None for v, e in zip(value, easy, strict=True)],
     }
-    found = kt.estimate(made.with_scores("judge", judge), judges="judge", baseline="s0")
-    assert found.differences[0].delta == pytest.approx(0.5)
+    estimates = kt.estimate(evalset.with_scores("judge", judge), judges="judge", baseline="s0")
+    assert estimates.differences[0].delta == pytest.approx(0.5)
 
 
 def test_differences_on_new_segments_allow_for_the_judges_sample() -> None:
     """SE^2 = s^2(d - g) / n + s^2(g) / N, for differences as for scores."""
     evalset = a_set()
-    made = sample(evalset)
-    guess = difference_prediction(made, predict(made))
+    sample_of_set = sample(evalset)
+    guess = difference_prediction(sample_of_set, predict(sample_of_set))
     assert guess is not None
-    units = made.labelled(0)
-    d, g = (part[1, units] - part[0, units] for part in (made.y, guess.units))
-    error = estimate_difference(made, (1, 0), guess, False).intervals.error  # type: ignore[union-attr]
+    units = sample_of_set.labelled(0)
+    d, g = (part[1, units] - part[0, units] for part in (sample_of_set.y, guess.units))
+    error = estimate_difference(sample_of_set, (1, 0), guess, False).intervals.error  # type: ignore[union-attr]
     assert error**2 == pytest.approx((d - g).var(ddof=1) / 20 + g.var(ddof=1) / SEGMENTS)
 
 
@@ -246,26 +256,26 @@ def test_differences_on_new_segments_allow_for_the_judges_sample() -> None:
 
 def test_documents_of_which_some_segments_are_labelled_are_not_known() -> None:
     groups = [f"d{i // 2}" for i in range(SEGMENTS)]
-    found = kt.estimate(a_set(groups=groups), judges="judge", unit="group")
-    assert {row.form for row in found.rows} == {"student"}
-    assert all(row.low < row.estimate < row.high for row in found.rows)
-    assert found.notes[0].startswith("Only some segments of 20 groups are labelled")
+    estimates = kt.estimate(a_set(groups=groups), judges="judge", unit="group")
+    assert {row.form for row in estimates.rows} == {"student"}
+    assert all(row.low < row.estimate < row.high for row in estimates.rows)
+    assert estimates.notes[0].startswith("Only some segments of 20 groups are labelled")
 
 
 def test_documents_that_were_labelled_as_wholes_are_the_units() -> None:
     groups = [f"d{i // 2}" for i in range(SEGMENTS)]
-    whole = [i for i in range(SEGMENTS) if (i // 2) % 2 == 0][:20]
-    found = kt.estimate(a_set(whole, groups=groups), judges="judge")
-    assert found.unit == "group"
-    assert (found.rows[0].labels, found.rows[0].units) == (10, 20)
-    assert found.notes[0].startswith("Unit: groups of segments (documents or questions)")
+    unsplit = [i for i in range(SEGMENTS) if (i // 2) % 2 == 0][:20]
+    estimates = kt.estimate(a_set(unsplit, groups=groups), judges="judge")
+    assert estimates.unit == "group"
+    assert (estimates.rows[0].labels, estimates.rows[0].units) == (10, 20)
+    assert estimates.notes[0].startswith("Unit: groups of segments (documents or questions)")
 
 
 def test_segments_that_were_drawn_singly_are_the_units() -> None:
     groups = [f"d{i // 2}" for i in range(SEGMENTS)]
     rng = np.random.default_rng(1)
-    found = kt.estimate(a_set(sorted(rng.permutation(40)[:20].tolist()), groups=groups))
-    assert found.unit == "segment"
+    estimates = kt.estimate(a_set(sorted(rng.permutation(40)[:20].tolist()), groups=groups))
+    assert estimates.unit == "segment"
 
 
 def test_labels_that_crowd_into_few_documents_make_them_the_units() -> None:
@@ -287,32 +297,32 @@ def test_segments_of_one_document_count_together() -> None:
     groups = ["a"] * 3 + [f"d{i}" for i in range(SEGMENTS - 3)]
     labelled = [*range(20)]
     evalset = a_set(labelled, groups=groups)
-    found = kt.estimate(evalset, unit="group")
+    estimates = kt.estimate(evalset, unit="group")
     human = evalset.human("quality")[:, :20]
-    assert [row.people for row in found.rows] == pytest.approx(human.mean(axis=1))
-    assert found.rows[0].labels == 18
+    assert [row.people for row in estimates.rows] == pytest.approx(human.mean(axis=1))
+    assert estimates.rows[0].labels == 18
 
 
 # ------------------------------------------------------------------------------------ draws
 
 
-def drawn(labelled: Sequence[int], probability: float | None, **more: Any) -> list[kt.Draw]:
+def make_draws(labelled: Sequence[int], probability: float | None, **more: Any) -> list[kt.Draw]:
     return [kt.Draw(str(i + 1), probability, **more) for i in labelled]
 
 
 def test_known_probabilities_weight_labels() -> None:
     often, seldom = range(0, 20, 2), range(20, 40, 2)
-    draws = [*drawn(often, 0.9), *drawn(seldom, 0.3)]
-    found = kt.estimate(a_set([*often, *seldom], draws=draws))
+    draws = [*make_draws(often, 0.9), *make_draws(seldom, 0.3)]
+    estimates = kt.estimate(a_set([*often, *seldom], draws=draws))
     human = a_set([*often, *seldom]).human("quality")
     weights = np.array([1 / 0.9] * 10 + [1 / 0.3] * 10)
     means = [float((h[~np.isnan(h)] * weights).sum() / weights.sum()) for h in human]
-    assert [row.people for row in found.rows] == pytest.approx(means)
-    assert not any("taken as drawn at random" in note for note in found.notes)
+    assert [row.people for row in estimates.rows] == pytest.approx(means)
+    assert not any("taken as drawn at random" in note for note in estimates.notes)
 
 
 def test_labels_that_were_chosen_are_left_out() -> None:
-    draws = [*drawn(range(0, 20), 0.5), *drawn(range(20, 25), None, reason="useful")]
+    draws = [*make_draws(range(0, 20), 0.5), *make_draws(range(20, 25), None, reason="useful")]
     with_them = kt.estimate(a_set([*range(25)], draws=draws))
     without = kt.estimate(a_set([*range(20)], draws=draws[:20]))
     assert with_them.rows == without.rows
@@ -323,21 +333,21 @@ def test_labels_that_were_chosen_are_left_out() -> None:
 
 
 def test_a_plan_keeps_what_was_not_drawn_at_random() -> None:
-    draws = [*drawn(range(0, 20), 0.5), *drawn(range(20, 25), None, reason="useful")]
+    draws = [*make_draws(range(0, 20), 0.5), *make_draws(range(20, 25), None, reason="useful")]
     planned = kt.estimate(a_set([*range(25)], draws=draws), next=3)
     again = kt.estimate(a_set([*range(25)], draws=planned.draws))
     assert again.rows == planned.rows
 
 
 @pytest.mark.parametrize(
-    ("draw", "told"),
+    ("draw", "message"),
     [
         (kt.Draw("x", 0.5), r"draws\[0\]: a draw of segment 'x', which is not in the set"),
         (kt.Draw("1", 0.0), r"draws\[0\]: found the probability 0.0, expected a number above 0"),
     ],
 )
-def test_draws_that_cannot_be_draws_are_refused(draw: kt.Draw, told: str) -> None:
-    with pytest.raises(kt.InputError, match=told):
+def test_draws_that_cannot_be_draws_are_refused(draw: kt.Draw, message: str) -> None:
+    with pytest.raises(kt.InputError, match=message):
         kt.estimate(a_set(), draws=[draw])
 
 
@@ -345,28 +355,30 @@ def test_labels_without_a_draw_are_refused() -> None:
     with pytest.raises(
         kt.InputError, match=r"10 labelled segments are not among the draws \(the first is '21'\)"
     ):
-        kt.estimate(a_set([*range(30)], draws=drawn(range(20), 0.5)))
+        kt.estimate(a_set([*range(30)], draws=make_draws(range(20), 0.5)))
 
 
 def test_draws_of_other_units_are_refused() -> None:
     groups = [f"d{i // 2}" for i in range(SEGMENTS)]
     with pytest.raises(kt.InputError, match="--unit group: the draws are of segments"):
-        kt.estimate(a_set([*range(20)], groups=groups, draws=drawn(range(20), 0.5)), unit="group")
+        kt.estimate(
+            a_set([*range(20)], groups=groups, draws=make_draws(range(20), 0.5)), unit="group"
+        )
 
 
 # --------------------------------------------------------------------------------- what next
 
 
 def test_planned_units_have_no_label_and_known_probabilities() -> None:
-    found = kt.estimate(a_set(), judges="judge", next=6)
+    estimates = kt.estimate(a_set(), judges="judge", next=6)
     labelled = {str(i + 1) for i in range(0, 40, 2)}
-    assert len(found.planned) == 6
-    assert not labelled & {one.unit for one in found.planned}
-    assert all(0 < one.probability <= 1 for one in found.planned)
-    assert {draw.round for draw in found.draws} == {1, 2}
-    assert {draw.reason for draw in found.draws if draw.round == 1} == {"assumed random"}
-    assert kt.estimate(a_set(), judges="judge", next=6).planned == found.planned
-    assert kt.estimate(a_set(), judges="judge", next=6, seed=1).planned != found.planned
+    assert len(estimates.planned) == 6
+    assert not labelled & {unit.unit for unit in estimates.planned}
+    assert all(0 < unit.probability <= 1 for unit in estimates.planned)
+    assert {draw.round for draw in estimates.draws} == {1, 2}
+    assert {draw.reason for draw in estimates.draws if draw.round == 1} == {"assumed random"}
+    assert kt.estimate(a_set(), judges="judge", next=6).planned == estimates.planned
+    assert kt.estimate(a_set(), judges="judge", next=6, seed=1).planned != estimates.planned
 
 
 def test_units_are_drawn_with_their_probabilities() -> None:
@@ -387,23 +399,23 @@ def test_a_second_round_goes_on_from_the_first() -> None:
     """Labels for the planned units, with the draws that the plan wrote."""
     first = a_set()
     planned = kt.estimate(first, judges="judge", next=8)
-    more = [int(one.unit) - 1 for one in planned.planned]
+    more = [int(unit.unit) - 1 for unit in planned.planned]
     second = a_set([*range(0, 40, 2), *more], draws=planned.draws)
-    found = kt.estimate(second, judges="judge")
-    assert found.rows[0].labels == 28
-    assert sum(r.high - r.low for r in found.rows) < sum(r.high - r.low for r in planned.rows)
+    estimates = kt.estimate(second, judges="judge")
+    assert estimates.rows[0].labels == 28
+    assert sum(r.high - r.low for r in estimates.rows) < sum(r.high - r.low for r in planned.rows)
 
 
 def test_a_plan_keeps_all_earlier_draws() -> None:
     """Units that were drawn and not labelled stay drawn, with reasons; none is drawn again."""
     first = kt.estimate(a_set(), judges="judge", next=8)
-    some = [int(one.unit) - 1 for one in first.planned[:5]]
-    second = a_set([*range(0, 40, 2), *some], draws=first.draws)
-    found = kt.estimate(second, judges="judge", next=12)  # all that is left
-    assert found.draws[: len(first.draws)] == first.draws
-    assert {draw.round for draw in found.draws[len(first.draws) :]} == {3}
-    assert not {one.unit for one in found.planned} & {one.unit for one in first.planned}
-    assert len({draw.unit for draw in found.draws}) == 40
+    subset = [int(unit.unit) - 1 for unit in first.planned[:5]]
+    second = a_set([*range(0, 40, 2), *subset], draws=first.draws)
+    estimates = kt.estimate(second, judges="judge", next=12)  # all that is left
+    assert estimates.draws[: len(first.draws)] == first.draws
+    assert {draw.round for draw in estimates.draws[len(first.draws) :]} == {3}
+    assert not {unit.unit for unit in estimates.planned} & {unit.unit for unit in first.planned}
+    assert len({draw.unit for draw in estimates.draws}) == 40
 
 
 def test_more_units_than_there_are_cannot_be_planned() -> None:
@@ -414,36 +426,40 @@ def test_more_units_than_there_are_cannot_be_planned() -> None:
 def test_usefulness_prefers_units_with_larger_errors() -> None:
     rng = np.random.default_rng(2)
     scores = np.tile(np.arange(SEGMENTS, dtype=float), (2, 1))
-    made = sample(a_set(scores=scores))
-    made.y[:, 30:] += 8 * rng.normal(size=(2, 10))
-    planned = plan_units(made, predict(made), 20, 0)  # all that have no label
-    assert {one.probability for one in planned} == {1.0}
-    some = [plan_units(made, predict(made), 6, seed) for seed in range(30)]
-    late = [one for plan in some for one in plan if int(one.unit) > 30]
-    assert {one.reason for one in late} == {"useful"}
+    sample_of_set = sample(a_set(scores=scores))
+    sample_of_set.y[:, 30:] += 8 * rng.normal(size=(2, 10))
+    planned = plan_units(sample_of_set, predict(sample_of_set), 20, 0)  # all that have no label
+    assert {unit.probability for unit in planned} == {1.0}
+    subset = [plan_units(sample_of_set, predict(sample_of_set), 6, seed) for seed in range(30)]
+    late = [unit for plan in subset for unit in plan if int(unit.unit) > 30]
+    assert {unit.reason for unit in late} == {"useful"}
 
 
 # ---------------------------------------------------------------------------------- warnings
 
 
 def test_the_first_segments_are_no_random_ones() -> None:
-    found = kt.estimate(a_set(range(20)), judges="judge")
-    assert "Warning: the labelled segments are the first 20 of the set." in " ".join(found.notes)
+    estimates = kt.estimate(a_set(range(20)), judges="judge")
+    assert "Warning: the labelled segments are the first 20 of the set." in " ".join(
+        estimates.notes
+    )
 
 
 def test_a_judge_that_sees_labelled_segments_as_better_is_a_warning() -> None:
     rng = np.random.default_rng(4)
     scores = rng.normal(size=(2, SEGMENTS))
     scores[:, ::2] += 5
-    found = kt.estimate(a_set(scores=scores), judges="judge")
-    assert any("judge rates the labelled segments higher than the others" in n for n in found.notes)
+    estimates = kt.estimate(a_set(scores=scores), judges="judge")
+    assert any(
+        "judge rates the labelled segments higher than the others" in n for n in estimates.notes
+    )
 
 
 def test_a_useless_judge_is_said_to_be_one() -> None:
     rng = np.random.default_rng(5)
-    found = kt.estimate(a_set(scores=rng.normal(size=(2, SEGMENTS))), judges="judge")
-    assert sum("almost nothing" in told for told in found.document().answer) == 1
-    assert not any("almost nothing" in note for note in found.notes)
+    estimates = kt.estimate(a_set(scores=rng.normal(size=(2, SEGMENTS))), judges="judge")
+    assert sum("almost nothing" in sentence for sentence in estimates.document().answer) == 1
+    assert not any("almost nothing" in note for note in estimates.notes)
 
 
 def test_a_scale_at_its_end_has_bounded_intervals() -> None:
@@ -454,20 +470,20 @@ def test_a_scale_at_its_end_has_bounded_intervals() -> None:
     ]
     texts = {name: [f"{name} {i}" for i in range(100)] for name in ("a", "b")}
     scale = kt.Dimension("quality", low=1, high=5)
-    made = kt.make_evalset("top", texts, judgements=rows, dimensions=[scale])
-    found = kt.estimate(made)
-    assert {row.form for row in found.rows} == {"bounded"}
-    assert all(row.high <= 5 and row.low < 4.8 for row in found.rows)
-    told = "For 2 of 2 systems, at least a quarter of the labels are at one end of the scale"
-    assert any(note.startswith(told) for note in found.notes)
+    evalset = kt.make_evalset("top", texts, judgements=rows, dimensions=[scale])
+    estimates = kt.estimate(evalset)
+    assert {row.form for row in estimates.rows} == {"bounded"}
+    assert all(row.high <= 5 and row.low < 4.8 for row in estimates.rows)
+    message = "For 2 of 2 systems, at least a quarter of the labels are at one end of the scale"
+    assert any(note.startswith(message) for note in estimates.notes)
     free = kt.make_evalset("top", texts, judgements=rows, dimensions=["quality"])
     assert {row.form for row in kt.estimate(free).rows} == {"student"}
 
 
 def test_equal_labels_on_an_unknown_scale_have_no_interval() -> None:
     rows = [("a", str(i), "ann", "quality", 5.0) for i in range(1, 31)]
-    made = kt.make_evalset("top", {"a": ["x"] * 100}, judgements=rows, dimensions=["quality"])
-    (row,) = kt.estimate(made).rows
+    evalset = kt.make_evalset("top", {"a": ["x"] * 100}, judgements=rows, dimensions=["quality"])
+    (row,) = kt.estimate(evalset).rows
     assert row.people == 5.0
     assert math.isnan(row.low)
     assert row.form == "none"
@@ -476,12 +492,12 @@ def test_equal_labels_on_an_unknown_scale_have_no_interval() -> None:
 def test_equal_labels_within_a_known_scale_have_a_bounded_interval() -> None:
     rows = [("a", str(i), "ann", "quality", 3.0) for i in range(1, 31)]
     scale = kt.Dimension("quality", low=1, high=5)
-    made = kt.make_evalset("same", {"a": ["x"] * 100}, judgements=rows, dimensions=[scale])
-    found = kt.estimate(made)
-    (row,) = found.rows
+    evalset = kt.make_evalset("same", {"a": ["x"] * 100}, judgements=rows, dimensions=[scale])
+    estimates = kt.estimate(evalset)
+    (row,) = estimates.rows
     assert row.form == "bounded"
     assert 2.5 < row.low < 3 < row.high < 3.5
-    assert not any("No interval" in note for note in found.notes)
+    assert not any("No interval" in note for note in estimates.notes)
 
 
 def test_ten_labels_of_both_systems_are_needed_for_a_difference() -> None:
@@ -489,9 +505,9 @@ def test_ten_labels_of_both_systems_are_needed_for_a_difference() -> None:
     texts = {name: [f"{name} {i}" for i in range(SEGMENTS)] for name in ("s0", "s1")}
     rows = [("s0", str(i), "ann", "q", 1 + 0.01 * i) for i in range(1, 13)]
     rows += [("s1", str(i), "ann", "q", 4 + 0.02 * i) for i in range(11, 23)]
-    found = kt.estimate(kt.make_evalset("few", texts, judgements=rows, dimensions=["q"]))
-    assert found.differences == ()
-    assert found.document().answer[1] == (
+    estimates = kt.estimate(kt.make_evalset("few", texts, judgements=rows, dimensions=["q"]))
+    assert estimates.differences == ()
+    assert estimates.document().answer[1] == (
         "No system was compared: too few segments are labelled for two systems."
     )
 
@@ -500,7 +516,7 @@ def test_ten_labels_of_both_systems_are_needed_for_a_difference() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("arguments", "message"),
     [
         ({"dimension": "fluency"}, "made-up has no dimension 'fluency'"),
         ({"judges": "nonsense"}, "nonsense"),
@@ -514,30 +530,32 @@ def test_ten_labels_of_both_systems_are_needed_for_a_difference() -> None:
         ({"strict": True}, "setting 'strict' of estimate: expected one of population, "),
     ],
 )
-def test_wrong_arguments_are_refused(given: dict[str, Any], told: str) -> None:
-    with pytest.raises(kt.InputError, match=told):
-        kt.estimate(a_set(), **given)
+def test_wrong_arguments_are_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(kt.InputError, match=message):
+        kt.estimate(a_set(), **arguments)
 
 
 def test_few_labels_are_refused() -> None:
-    told = r"made-up: no system has 10 labelled segments for 'quality' \(the most is 9\): label at"
-    with pytest.raises(kt.InputError, match=told):
+    message = (
+        r"made-up: no system has 10 labelled segments for 'quality' \(the most is 9\): label at"
+    )
+    with pytest.raises(kt.InputError, match=message):
         kt.estimate(a_set(range(9)))
 
 
 def test_systems_with_few_labels_are_left_out() -> None:
     full = a_set(systems=3)
     rows = [row for row in full.judgements if row.system != "s2" or int(row.segment) < 10]
-    texts = {name: list(map(str, own)) for name, own in full.systems.items()}
-    made = kt.make_evalset("part", texts, judgements=rows, dimensions=["quality"])
-    found = kt.estimate(made)
-    assert [row.system for row in found.rows] == ["s0", "s1"]
-    assert "Left out, with fewer than 10 labelled segments: s2." in found.notes
+    texts = {name: list(map(str, single)) for name, single in full.systems.items()}
+    evalset = kt.make_evalset("part", texts, judgements=rows, dimensions=["quality"])
+    estimates = kt.estimate(evalset)
+    assert [row.system for row in estimates.rows] == ["s0", "s1"]
+    assert "Left out, with fewer than 10 labelled segments: s2." in estimates.notes
 
 
 def test_a_constant_judge_is_refused() -> None:
-    told = "judge 'judge' gives every output the same value: it cannot help; leave it out"
-    with pytest.raises(kt.InputError, match=told):
+    message = "judge 'judge' gives every output the same value: it cannot help; leave it out"
+    with pytest.raises(kt.InputError, match=message):
         kt.estimate(a_set(scores=np.full((2, SEGMENTS), 3.0)), judges="judge")
 
 
@@ -545,9 +563,9 @@ def test_missing_values_of_a_judge_are_filled_and_counted() -> None:
     rng = np.random.default_rng(0)
     scores = rng.normal(size=(2, SEGMENTS))
     scores[0, :3] = np.nan
-    found = kt.estimate(a_set(scores=scores), judges="judge")
-    assert found.judges[0].missing == 3
-    assert any("judge has no value for 3 outputs" in note for note in found.notes)
+    estimates = kt.estimate(a_set(scores=scores), judges="judge")
+    assert estimates.judges[0].missing == 3
+    assert any("judge has no value for 3 outputs" in note for note in estimates.notes)
     scores[:, :30] = np.nan
     with pytest.raises(kt.InputError, match=r"has no value for 60 of 80 outputs of made-up"):
         kt.estimate(a_set(scores=scores), judges="judge")
@@ -557,32 +575,34 @@ def test_models_are_judges_and_no_people() -> None:
     evalset = a_set()
     rows = [tuple(row) for row in evalset.judgements]
     rng = np.random.default_rng(0)
-    said = [
+    message = [
         (name, segment, "gpt", "quality", float(rng.integers(1, 6)))
         for name in evalset.systems
         for segment in evalset.segments
     ]
-    texts = {name: list(map(str, own)) for name, own in evalset.systems.items()}
-    made = kt.make_evalset(
+    texts = {name: list(map(str, single)) for name, single in evalset.systems.items()}
+    new_set = kt.make_evalset(
         "both",
         texts,
-        judgements=[*rows, *said],
+        judgements=[*rows, *message],
         dimensions=["quality"],
         judge_kinds={"gpt": "model"},
     )
-    found = kt.estimate(made)
-    assert [worth.judge for worth in found.judges] == ["gpt"]
-    assert [row.people for row in found.rows] == [row.people for row in kt.estimate(evalset).rows]
-    assert found.rows[0].labels == 20
+    estimates = kt.estimate(new_set)
+    assert [worth.judge for worth in estimates.judges] == ["gpt"]
+    assert [row.people for row in estimates.rows] == [
+        row.people for row in kt.estimate(evalset).rows
+    ]
+    assert estimates.rows[0].labels == 20
 
 
 def test_the_result_goes_anywhere() -> None:
-    found = kt.estimate("demo-labels", judges="chrf")
-    assert found.signature.startswith("estimate:population=set,unit=auto,correction=holm")
-    assert "judges=chrf" in found.signature
-    assert found.settings["judges"] == ("chrf",)
+    estimates = kt.estimate("demo-labels", judges="chrf")
+    assert estimates.signature.startswith("estimate:population=set,unit=auto,correction=holm")
+    assert "judges=chrf" in estimates.signature
+    assert estimates.settings["judges"] == ("chrf",)
     again = kt.estimate("demo-labels", judges="chrf")
-    assert again.rows == found.rows
+    assert again.rows == estimates.rows
 
 
 def test_the_help_promises_no_more_than_holds(output: Callable[..., str]) -> None:
@@ -595,27 +615,27 @@ def test_the_help_promises_no_more_than_holds(output: Callable[..., str]) -> Non
 
 def test_summeval_is_labelled_whole(karat_data: Path) -> None:
     """M22 leads by 0.02, and nothing is said on whether that is chance."""
-    found = kt.estimate("summeval", "coherence")
-    assert found.summary == (
+    estimates = kt.estimate("summeval", "coherence")
+    assert estimates.summary == (
         "Every segment of these systems is labelled, so nothing was estimated or tested: M22 has "
         "the best mean, 4.18. To ask about new segments like these, use --population new."
     )
-    assert {one.verdict for one in found.differences} == {"not tested"}
+    assert {difference.verdict for difference in estimates.differences} == {"not tested"}
     new = kt.estimate("summeval", "coherence", population="new")
     assert "nothing was estimated" not in new.summary
-    assert {one.verdict for one in new.differences} == {"undecided", "worse"}
+    assert {difference.verdict for difference in new.differences} == {"undecided", "worse"}
 
 
 def test_real_labels_of_wmt23(karat_data: Path) -> None:
-    found = kt.estimate(karat_data / "mt-wmt23-ende", "mqm", "GEMBA-MQM")
-    assert len(found.rows) == 12
-    assert {row.labels for row in found.rows} == {460}
-    assert sum(row.ratio for row in found.rows) / 12 < 0.95
-    assert found.judges[0].r == pytest.approx(0.457, abs=0.01)
+    estimates = kt.estimate(karat_data / "mt-wmt23-ende", "mqm", "GEMBA-MQM")
+    assert len(estimates.rows) == 12
+    assert {row.labels for row in estimates.rows} == {460}
+    assert sum(row.ratio for row in estimates.rows) / 12 < 0.95
+    assert estimates.judges[0].r == pytest.approx(0.457, abs=0.01)
 
 
 @pytest.mark.parametrize(
-    ("value", "dimension", "told"),
+    ("value", "dimension", "message"),
     [
         (9.0, kt.Dimension("quality", low=1, high=5), "a label of 'quality' is 9, expected 1 to 5"),
         (9.0, kt.Dimension("quality", "lower", 0, 5), "is 9, expected 0 to 5: correct the label"),
@@ -623,19 +643,19 @@ def test_real_labels_of_wmt23(karat_data: Path) -> None:
     ],
 )
 def test_labels_off_their_scale_are_refused(
-    value: float, dimension: kt.Dimension, told: str
+    value: float, dimension: kt.Dimension, message: str
 ) -> None:
     rows = [
         ("s0", str(i), "ann", "quality", value if i == 3 else 2.0 + i % 3) for i in range(1, 15)
     ]
     texts = {"s0": [f"x {i}" for i in range(20)]}
-    made = kt.make_evalset("made-up", texts, judgements=rows, dimensions=[dimension])
-    with pytest.raises(kt.InputError, match=told):
-        kt.estimate(made)
+    evalset = kt.make_evalset("made-up", texts, judgements=rows, dimensions=[dimension])
+    with pytest.raises(kt.InputError, match=message):
+        kt.estimate(evalset)
 
 
 @pytest.mark.parametrize(
-    ("draw", "told"),
+    ("draw", "message"),
     [
         (kt.Draw("zz", 0.5), "a draw of segment 'zz', which is not in the set"),
         (kt.Draw("1", 1.5), "found the probability 1.5"),
@@ -643,14 +663,16 @@ def test_labels_off_their_scale_are_refused(
         (kt.Draw("1", 0.5, round=10**30), "expected a whole number from 1 to 1,000,000"),
     ],
 )
-def test_wrong_draws_are_refused(draw: kt.Draw, told: str) -> None:
-    with pytest.raises(kt.InputError, match=told):
-        kt.estimate(a_set(), draws=[*drawn(range(2, 40, 2), 0.5), draw])
+def test_wrong_draws_are_refused(draw: kt.Draw, message: str) -> None:
+    with pytest.raises(kt.InputError, match=message):
+        kt.estimate(a_set(), draws=[*make_draws(range(2, 40, 2), 0.5), draw])
 
 
 def test_drawn_units_without_a_label_are_told() -> None:
-    found = kt.estimate(a_set(), draws=drawn(range(0, 40), 0.9))
-    assert found.notes[0].startswith("Warning: 20 drawn segments have no label (the first is '2')")
+    estimates = kt.estimate(a_set(), draws=make_draws(range(0, 40), 0.9))
+    assert estimates.notes[0].startswith(
+        "Warning: 20 drawn segments have no label (the first is '2')"
+    )
 
 
 def test_a_table_of_labels_without_a_header_is_said_to_lack_it(tmp_path: Path) -> None:
@@ -662,7 +684,7 @@ def test_a_table_of_labels_without_a_header_is_said_to_lack_it(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("arguments", "message"),
     [
         ({"judges": None}, "judges=None: expected names of judges or metrics"),
         ({"judges": 3}, "judges=3: expected names of judges or metrics"),
@@ -676,20 +698,22 @@ def test_a_table_of_labels_without_a_header_is_said_to_lack_it(tmp_path: Path) -
         ({"draws": [1]}, "expected a list of karat.Draw"),
     ],
 )
-def test_arguments_of_wrong_types_are_refused(given: dict[str, Any], told: str) -> None:
-    with pytest.raises(kt.InputError, match=told):
-        kt.estimate(a_set(), **given)
+def test_arguments_of_wrong_types_are_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(kt.InputError, match=message):
+        kt.estimate(a_set(), **arguments)
 
 
 def test_groups_count_by_the_outputs_that_a_system_has() -> None:
     """Everything labelled, some outputs missing: the mean of the outputs that are there."""
     rng = np.random.default_rng(9)
     groups = [f"d{i // 3}" for i in range(SEGMENTS)]
-    there = rng.random(SEGMENTS) < 0.7
-    texts = {"a": [f"a {i}" if good else None for i, good in enumerate(there)]}
+    is_present = rng.random(SEGMENTS) < 0.7
+    texts = {"a": [f"a {i}" if good else None for i, good in enumerate(is_present)]}
     values = rng.normal(size=SEGMENTS)
-    rows = [("a", str(i + 1), "ann", "quality", float(values[i])) for i in np.flatnonzero(there)]
-    made = kt.make_evalset("gaps", texts, groups=groups, judgements=rows, dimensions=["quality"])
-    (row,) = kt.estimate(made, unit="group").rows
-    assert row.people == pytest.approx(values[there].mean())
+    rows = [
+        ("a", str(i + 1), "ann", "quality", float(values[i])) for i in np.flatnonzero(is_present)
+    ]
+    evalset = kt.make_evalset("gaps", texts, groups=groups, judgements=rows, dimensions=["quality"])
+    (row,) = kt.estimate(evalset, unit="group").rows
+    assert row.people == pytest.approx(values[is_present].mean())
     assert row.form == "exact"

@@ -27,13 +27,13 @@ SYSTEMS, SEGMENTS = 5, 60
 
 
 def ratings(
-    rng: np.random.Generator, top: float, groups: bool = False, drawn: bool = False
+    rng: np.random.Generator, top: float, groups: bool = False, resampled: bool = False
 ) -> kt.EvalSet:
     """Ratings from 1 to 5, of which about a share `top` is 5, and a judge with noise."""
     names = [f"s{k}" for k in range(SYSTEMS)]
     quality = np.linspace(0, 0.6, SYSTEMS)[:, None]
-    own = rng.random((SYSTEMS, SEGMENTS)) ** (1 + quality)
-    value = np.where(own < top, 5.0, np.ceil(4 * rng.random(own.shape)))
+    single = rng.random((SYSTEMS, SEGMENTS)) ** (1 + quality)
+    value = np.where(single < top, 5.0, np.ceil(4 * rng.random(single.shape)))
     probability = rng.uniform(0.3, 0.7, SEGMENTS)
     labelled = np.flatnonzero(rng.random(SEGMENTS) < probability)
     if groups:
@@ -49,7 +49,7 @@ def ratings(
         judgements=rows,
         dimensions=[kt.Dimension("quality", low=1, high=5)],
         groups=[f"d{i // 3}" for i in range(SEGMENTS)] if groups else None,
-        draws=[kt.Draw(str(i + 1), probability[i]) for i in labelled] if drawn else None,
+        draws=[kt.Draw(str(i + 1), probability[i]) for i in labelled] if resampled else None,
     )
     scores = value + rng.normal(size=value.shape)
     return evalset.with_scores("judge", {n: list(scores[k]) for k, n in enumerate(names)})
@@ -73,14 +73,14 @@ def compared(rng: np.random.Generator) -> kt.EvalSet:
     return judged.with_scores("judge", {n: list(scores[k]) for k, n in enumerate(names)})
 
 
-def disagreements(found: Estimate) -> list[str]:
+def disagreements(estimates: Estimate) -> list[str]:
     """Differences whose interval, p and verdict do not agree."""
     return [
-        f"{one}"
-        for one in found.differences
-        if not (one.low > 0 or one.high < 0)
-        == (one.p < 0.05)
-        == (one.verdict in ("better", "worse"))
+        f"{difference}"
+        for difference in estimates.differences
+        if not (difference.low > 0 or difference.high < 0)
+        == (difference.p < 0.05)
+        == (difference.verdict in ("better", "worse"))
     ]
 
 
@@ -90,7 +90,7 @@ def test_interval_p_and_verdict_of_ratings_agree(population: str, correction: st
     rng = np.random.default_rng(5)
     forms: set[str] = set()
     verdicts: set[str] = set()
-    for top, groups, drawn in [
+    for top, groups, resampled in [
         (0.1, False, False),
         (0.5, False, True),
         (0.75, False, False),
@@ -98,12 +98,12 @@ def test_interval_p_and_verdict_of_ratings_agree(population: str, correction: st
         (0.9, False, True),
     ]:
         for baseline in (None, "s0"):
-            evalset = ratings(rng, top, groups, drawn)
-            how = {"population": population, "correction": correction, "baseline": baseline}
-            found = kt.estimate(evalset, judges="judge", **how)
-            assert not disagreements(found)
-            forms |= {one.form for one in found.differences}
-            verdicts |= {one.verdict for one in found.differences}
+            evalset = ratings(rng, top, groups, resampled)
+            options = {"population": population, "correction": correction, "baseline": baseline}
+            estimates = kt.estimate(evalset, judges="judge", **options)
+            assert not disagreements(estimates)
+            forms |= {difference.form for difference in estimates.differences}
+            verdicts |= {difference.verdict for difference in estimates.differences}
     assert forms == {"student", "bounded"}
     assert len(verdicts) > 1
 
@@ -112,9 +112,9 @@ def test_interval_p_and_verdict_of_ratings_agree(population: str, correction: st
 def test_interval_p_and_verdict_of_comparisons_agree(seed: int) -> None:
     evalset = compared(np.random.default_rng(seed))
     for population in ("set", "new"):
-        found = kt.estimate(evalset, judges="judge", population=population)
-        assert found.differences
-        assert not disagreements(found)
+        estimates = kt.estimate(evalset, judges="judge", population=population)
+        assert estimates.differences
+        assert not disagreements(estimates)
 
 
 def test_interval_and_p_agree_on_summeval(karat_data: Path) -> None:
@@ -122,27 +122,28 @@ def test_interval_and_p_agree_on_summeval(karat_data: Path) -> None:
     evalset = kt.load_evalset("summeval")
     values = judge_values(evalset, ["chrf"], "consistency", None, silent)
     full = make_sample(evalset, "consistency", values, unit="segment")
-    known = np.isin(np.arange(100), np.random.default_rng(1).permutation(100)[:20])
-    sample = replace(full, y=np.where(known, full.y, np.nan))
+    has_score = np.isin(np.arange(100), np.random.default_rng(1).permutation(100)[:20])
+    sample = replace(full, y=np.where(has_score, full.y, np.nan))
     prediction = difference_prediction(sample, predict(sample))
     for pair in combinations(range(16), 2):
         difference = estimate_difference(sample, pair, prediction, True)
         assert difference is not None
         p = difference.intervals.p_value()
         for alpha in (0.05, 0.05 / 120):
-            assert difference.intervals.interval(alpha).excludes_zero == (p < alpha)
+            interval = difference.intervals.interval(alpha)
+            assert (interval.low > 0 or interval.high < 0) == (p < alpha)
 
 
 def test_a_correction_widens_intervals_and_says_so() -> None:
     evalset = ratings(np.random.default_rng(1), 0.5)
     plain, holm = (kt.estimate(evalset, correction=name) for name in ("none", "holm"))
-    for one, other in zip(plain.differences, holm.differences, strict=True):
-        assert (one.delta, one.form) == (other.delta, other.form)
-        assert other.low < one.low < one.high < other.high
-        assert one.confidence == pytest.approx(0.95)
-        assert other.p > one.p
-    decided = sum(one.verdict != "undecided" for one in holm.differences)
-    assert holm.differences[0].confidence == pytest.approx(1 - 0.05 / (10 - decided))
+    for difference, other in zip(plain.differences, holm.differences, strict=True):
+        assert (difference.delta, difference.form) == (other.delta, other.form)
+        assert other.low < difference.low < difference.high < other.high
+        assert difference.confidence == pytest.approx(0.95)
+        assert other.p > difference.p
+    n_decided = sum(difference.verdict != "undecided" for difference in holm.differences)
+    assert holm.differences[0].confidence == pytest.approx(1 - 0.05 / (10 - n_decided))
     assert "if its 95% interval excludes 0" in plain.document().basis
     assert f"{100 * holm.differences[0].confidence:.2f}% interval" in holm.document().basis
 
@@ -159,9 +160,11 @@ def ceiling(wrong: float, units: int = 100, seed: int = 1) -> Sample:
     values[0, cluster] = rng.integers(1, 3, len(cluster))
     names = tuple(f"s{k}" for k in range(8))
     about = "ceiling", "quality", names, tuple(map(str, range(units))), "segment"
-    every, there = values[:, :, None], np.ones(y.shape, bool)
+    all_values, is_present = values[:, :, None], np.ones(y.shape, bool)
     design = Design.simple(np.ones(units))
-    return Sample(*about, y, every, every, there, ("judge",), design, LabelScale(1.0, 5.0))
+    return Sample(
+        *about, y, all_values, all_values, is_present, ("judge",), design, LabelScale(1.0, 5.0)
+    )
 
 
 @pytest.mark.parametrize("wrong", [0.03, 0.06])
@@ -170,8 +173,8 @@ def test_good_outputs_that_the_judge_rates_low_are_allowed_for(wrong: float) -> 
     full = ceiling(wrong)
     rng, held = np.random.default_rng(3), 0
     for _ in range(100):
-        known = np.isin(np.arange(100), rng.permutation(100)[:20])
-        sample = replace(full, y=np.where(known, full.y, np.nan))
+        has_score = np.isin(np.arange(100), rng.permutation(100)[:20])
+        sample = replace(full, y=np.where(has_score, full.y, np.nan))
         interval = estimate_system(sample, 0, predict(sample), True).interval
         held += interval.low <= float(full.y[0].mean()) <= interval.high
     assert held >= 95
@@ -182,5 +185,5 @@ def test_predictions_do_not_matter_without_a_judge() -> None:
     full = ceiling(0.06)
     sample = replace(full, y=np.where(np.arange(100) < 20, full.y, np.nan))
     other = replace(sample, all_values=-sample.all_values, x=-sample.x)
-    first, second = (estimate_system(one, 0, None, True).interval for one in (sample, other))
+    first, second = (estimate_system(item, 0, None, True).interval for item in (sample, other))
     assert first == second

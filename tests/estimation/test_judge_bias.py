@@ -16,15 +16,15 @@ UNITS = 40
 LEVELS = np.array([1.0, 2.0, 3.0, 6.0])
 
 
-def found(judge: Any, y: Any, known: Any = True) -> list[SystemBias]:
+def biases_of(judge: Any, y: Any, has_score: Any = True) -> list[SystemBias]:
     """The biases of a judge for systems x units."""
-    y = np.where(known, y, np.nan)
+    y = np.where(has_score, y, np.nan)
     values = np.asarray(judge, float)[:, :, None]
     names = tuple(f"s{k}" for k in range(len(y)))
     about = "made-up", "quality", names, tuple(map(str, range(y.shape[1]))), "segment"
-    there = np.ones(y.shape, bool)
+    is_present = np.ones(y.shape, bool)
     design = Design.simple(np.ones(y.shape[1]))
-    sample = Sample(*about, y, values, values, there, ("judge",), design, LabelScale())
+    sample = Sample(*about, y, values, values, is_present, ("judge",), design, LabelScale())
     return list(judge_bias(sample, predict(sample), False))
 
 
@@ -42,15 +42,15 @@ def noise() -> Any:
 
 @pytest.mark.parametrize("scale", [0.1, 1.0, 25.0])
 def test_a_judge_on_another_scale_has_no_bias(scale: float) -> None:
-    for one in found(7 + scale * labels(), labels()):
-        assert one == pytest.approx((0.0, 0.0, 0.0), abs=1e-9)
+    for bias in biases_of(7 + scale * labels(), labels()):
+        assert bias == pytest.approx((0.0, 0.0, 0.0), abs=1e-9)
 
 
 def test_an_imprecise_judge_has_no_bias_either() -> None:
     """lambda is far below 1 here, and lambda f - Y would be lower for good systems."""
-    for one in found(labels() + 3 * noise(), labels()):
-        assert one.bias == pytest.approx(0.0, abs=1e-9)
-        assert one.low < 0 < one.high
+    for bias in biases_of(labels() + 3 * noise(), labels()):
+        assert bias.bias == pytest.approx(0.0, abs=1e-9)
+        assert bias.low < 0 < bias.high
 
 
 def test_a_favoured_system_stands_out() -> None:
@@ -59,27 +59,27 @@ def test_a_favoured_system_stands_out() -> None:
     f = y + np.array([0.0, 0.0, 2.0, 0.0])[:, None]
     slope = (-2 * -2.5 + -1 * -1.5 + 0 * 1.5 + 3 * 2.5) / (2.5**2 + 1.5**2 + 1.5**2 + 2.5**2)
     expected = [slope * (a - 3.5) - (b - 3) for a, b in zip([1, 2, 5, 6], LEVELS, strict=True)]
-    biases = found(f, y)
-    assert [one.bias for one in biases] == pytest.approx(expected)
+    biases = biases_of(f, y)
+    assert [bias.bias for bias in biases] == pytest.approx(expected)
     assert biases[2].low > 0
     assert biases[3].high < 0  # what favours one system counts against others
 
 
 def test_a_judge_that_turns_systems_round_is_as_if_it_saw_none() -> None:
     y = labels()
-    biases = found(-2 * LEVELS[:, None] + (y - y.mean(axis=1, keepdims=True)), y)
+    biases = biases_of(-2 * LEVELS[:, None] + (y - y.mean(axis=1, keepdims=True)), y)
     centred = y.mean(axis=1) - y.mean()
-    assert [one.bias for one in biases] == pytest.approx((-centred).tolist())
+    assert [bias.bias for bias in biases] == pytest.approx((-centred).tolist())
 
 
 def test_two_systems_tell_no_bias() -> None:
-    assert all(isnan(one.bias) for one in found(labels(2), labels(2)))
+    assert all(isnan(bias.bias) for bias in biases_of(labels(2), labels(2)))
 
 
 def test_units_of_one_system_alone_do_not_count() -> None:
-    known = np.ones((4, UNITS), bool)
-    known[1:, 30:] = False
+    has_score = np.ones((4, UNITS), bool)
+    has_score[1:, 30:] = False
     y = labels()
     y[0, 30:] += 50
-    for one in found(labels(), y, known):
-        assert one.bias == pytest.approx(0.0, abs=1e-9)
+    for bias in biases_of(labels(), y, has_score):
+        assert bias.bias == pytest.approx(0.0, abs=1e-9)

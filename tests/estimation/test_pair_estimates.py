@@ -67,12 +67,12 @@ def test_values_of_units_by_hand() -> None:
     """A beat B on segment 1 and lost on 2; it beat C on 2 and 3 and lost on 4."""
     judged = np.array([[1.0, 1, 0, 0], [0, 1, 1, 1]])
     sums = np.array([[1.0, 0, 0, 0], [0, 1, 1, 0]])[:, :, None]
-    found = unit_values(judged, sums, np.ones(4), np.full(4, 0.5))[:, 0]
+    values = unit_values(judged, sums, np.ones(4), np.full(4, 0.5))[:, 0]
     theta = (1 / 2 + 2 / 3) / 2
     b, c = sqrt((3 / 4) / (1 / 2)) * 2, sqrt((3 / 4) / (2 / 3)) * 4 / 3
     apart = [b * 0.5, -b * 0.5 + c / 3, c / 3, -c * 2 / 3]
-    assert found == pytest.approx([theta + x / 2 for x in apart])
-    assert found.mean() == pytest.approx(theta)
+    assert values == pytest.approx([theta + x / 2 for x in apart])
+    assert values.mean() == pytest.approx(theta)
 
 
 def test_units_that_were_judged_wholly_have_their_own_shares() -> None:
@@ -85,14 +85,14 @@ def test_probabilities_weigh_the_pairs() -> None:
     """One opponent, three of four segments of two groups: pairs of the first count twice."""
     judged, sums = np.array([[1.0, 2]]), np.array([[1.0, 1]])[:, :, None]
     sizes, probability = np.array([2.0, 2]), np.array([0.25, 0.5])
-    found = unit_values(judged, sums, sizes, probability)[:, 0]
+    values = unit_values(judged, sums, sizes, probability)[:, 0]
     weights = sizes / probability
-    assert (found * weights).sum() / weights.sum() == pytest.approx((4 * 1 + 2 * 1) / (4 + 4))
+    assert (values * weights).sum() / weights.sum() == pytest.approx((4 * 1 + 2 * 1) / (4 + 4))
 
 
 def test_values_on_more_units_have_the_same_mean_and_error() -> None:
-    values, own = np.array([1.0, 0, 0.5, 1]), np.array([0, 2, 3, 5])
-    wide = spread_over_units(values, own, np.ones(6))
+    values, single = np.array([1.0, 0, 0.5, 1]), np.array([0, 2, 3, 5])
+    wide = spread_over_units(values, single, np.ones(6))
     assert wide.mean() == pytest.approx(values.mean())
     assert ((wide - wide.mean()) ** 2).sum() / 36 == pytest.approx(
         ((values - values.mean()) ** 2).sum() / 16
@@ -112,8 +112,10 @@ def test_scores_and_differences_are_those_of_plain_loops(choose: Choose) -> None
     shares = both_orders([(p.segment, p.system, p.other, p.value) for p in evalset.pairs])
     for k, name in enumerate(NAMES):
         value, error = score_and_error(shares, {name: 1.0}, NAMES)
-        found = estimate_system(sample, k, None, False)
-        assert (found.interval.mean, found.interval.error) == pytest.approx((value, error))
+        system_estimate = estimate_system(sample, k, None, False)
+        assert (system_estimate.interval.mean, system_estimate.interval.error) == pytest.approx(
+            (value, error)
+        )
     for a, b in PAIRS:
         value, error = score_and_error(shares, {NAMES[a]: 1.0, NAMES[b]: -1.0}, NAMES)
         apart = estimate_difference(sample, (a, b), None, False)
@@ -128,20 +130,20 @@ def test_shares_of_whole_segments_are_ratings() -> None:
     evalset = a_set(lambda i, pair: i % 2 == 0)
     shares = [row for _, row in win_shares(("", pair) for pair in evalset.pairs)]
     rated = replace(evalset, pairs=()).with_judgements(shares)
-    ours, theirs = (kt.estimate(one, "win") for one in (evalset, rated))
-    for mine, other in zip(ours.rows, theirs.rows, strict=True):
-        assert mine[1:7] == pytest.approx(other[1:7])
-    for one, their in zip(ours.differences, theirs.differences, strict=True):
-        assert one[2:6] == pytest.approx(their[2:6])
+    karat_result, peer_result = (kt.estimate(difference, "win") for difference in (evalset, rated))
+    for first_row, other in zip(karat_result.rows, peer_result.rows, strict=True):
+        assert first_row[1:7] == pytest.approx(other[1:7])
+    for difference, their in zip(karat_result.differences, peer_result.differences, strict=True):
+        assert difference[2:6] == pytest.approx(their[2:6])
 
 
 def test_a_judge_adds_what_its_differences_tell() -> None:
     """theta = lambda mean_N(f) + theta(Y - lambda x), with differences as f and x."""
-    evalset, own = a_set(one_pair), judge()
-    sample = make_sample(evalset, "win", [own])
+    evalset, single = a_set(one_pair), judge()
+    sample = make_sample(evalset, "win", [single])
     prediction = predict(sample)
     assert prediction is not None
-    factor, values = prediction.factor, own.values
+    factor, values = prediction.factor, single.values
     place = {name: k for k, name in enumerate(NAMES)}
     rest = []
     for p in evalset.pairs:
@@ -152,13 +154,13 @@ def test_a_judge_adds_what_its_differences_tell() -> None:
     shares = {(s, a, b): v for s, a, b, v in rest} | {(s, b, a): 1 - v for s, a, b, v in rest}
     for k, name in enumerate(NAMES):
         value, error = score_and_error(shares, {name: 1.0}, NAMES)
-        others = [j for j in range(3) if j != k]
-        gain = factor * (values[k] - values[others].mean(axis=0)).mean()
-        found = estimate_system(sample, k, prediction, True)
-        assert found.interval.mean == pytest.approx(value + gain)
-        assert found.interval.error == pytest.approx(error)
+        rivals = [j for j in range(3) if j != k]
+        gain = factor * (values[k] - values[rivals].mean(axis=0)).mean()
+        system_estimate = estimate_system(sample, k, prediction, True)
+        assert system_estimate.interval.mean == pytest.approx(value + gain)
+        assert system_estimate.interval.error == pytest.approx(error)
         alone = estimate_system(sample, k, None, True)
-        assert found.interval.width < alone.interval.width
+        assert system_estimate.interval.width < alone.interval.width
     assert estimate_difference(sample, (0, 1), difference_prediction(sample, prediction), True)
 
 
@@ -171,10 +173,12 @@ def test_intervals_hold() -> None:
     wins = (u[:, None] > u[None]).mean(axis=2)
     for seed in range(25):
         pair = np.random.default_rng(seed).integers(0, 3, SEGMENTS).tolist()
-        pairs = tuple(base.pairs[3 * i + one] for i, one in enumerate(pair))
+        pairs = tuple(base.pairs[3 * i + item] for i, item in enumerate(pair))
         sample = make_sample(replace(base, pairs=pairs), "win", [])
-        found = [estimate_system(sample, k, None, True).interval for k in range(3)]
-        held += [one.low <= wins[k].sum() / 2 <= one.high for k, one in enumerate(found)]
+        system_estimates = [estimate_system(sample, k, None, True).interval for k in range(3)]
+        held += [
+            item.low <= wins[k].sum() / 2 <= item.high for k, item in enumerate(system_estimates)
+        ]
     assert np.mean(held) >= 0.93
 
 
@@ -189,14 +193,14 @@ def test_notes_say_what_scores_are(tmp_path: Path) -> None:
         for pair in a_set(one_pair).pairs
     ]
     log.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    found = kt.estimate(replace(a_set(), pairs=()).with_judgements(log), "win")
-    assert [one.judge for one in found.judges] == ["model"]
-    told = " ".join(found.notes)
-    assert "shares of comparisons won, ties as half, against each of the other systems" in told
-    assert "only some pairs of systems on 60 segments: these pairs are taken as drawn" in told
-    assert "first 60 of the set" not in told
-    assert {row.more for row in found.rows} == {None}
-    assert sum(row.people for row in found.rows) == pytest.approx(1.5)
+    estimates = kt.estimate(replace(a_set(), pairs=()).with_judgements(log), "win")
+    assert [first.judge for first in estimates.judges] == ["model"]
+    message = " ".join(estimates.notes)
+    assert "shares of comparisons won, ties as half, against each of the other systems" in message
+    assert "only some pairs of systems on 60 segments: these pairs are taken as drawn" in message
+    assert "first 60 of the set" not in message
+    assert {row.more for row in estimates.rows} == {None}
+    assert sum(row.people for row in estimates.rows) == pytest.approx(1.5)
 
 
 def test_what_was_adjudicated_counts_instead(tmp_path: Path) -> None:
@@ -205,8 +209,8 @@ def test_what_was_adjudicated_counts_instead(tmp_path: Path) -> None:
     chief = [pair._replace(judge="chief", value=1.0) for pair in ann]
     rows = [{**p._asdict(), "kind": "adjudicated"} for p in chief] + [p._asdict() for p in ann]
     log.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    found = kt.estimate(replace(a_set(), pairs=()).with_judgements(log), "win")
-    assert [row.people for row in found.rows] == [1, 0.5, 0]
+    estimates = kt.estimate(replace(a_set(), pairs=()).with_judgements(log), "win")
+    assert [row.people for row in estimates.rows] == [1, 0.5, 0]
 
 
 def rated(evalset: kt.EvalSet, rows: Sequence[tuple[str, str, str, str, float]]) -> kt.EvalSet:
@@ -218,17 +222,17 @@ def test_groups_are_units_with_all_their_pairs() -> None:
     groups = [str(i // 4) for i in range(SEGMENTS)]
     draws = [kt.Draw(str(g), 0.8, "random", 1, "group") for g in range(12)]
     evalset = a_set(lambda i, pair: i < 48 and one_pair(i, pair), groups=groups, draws=draws)
-    found = kt.estimate(evalset, "win")
-    assert (found.unit, {row.labels for row in found.rows}) == ("group", {12})
+    estimates = kt.estimate(evalset, "win")
+    assert (estimates.unit, {row.labels for row in estimates.rows}) == ("group", {12})
     won = {pair: [] for pair in PAIRS}
     for p in evalset.pairs:
         won[NAMES.index(p.system), NAMES.index(p.other)].append(p.value)
     mean = {pair: sum(values) / len(values) for pair, values in won.items()}
-    assert found.rows[0].people == pytest.approx((mean[0, 1] + mean[0, 2]) / 2)
+    assert estimates.rows[0].people == pytest.approx((mean[0, 1] + mean[0, 2]) / 2)
 
 
 @pytest.mark.parametrize(
-    ("evalset", "how", "told"),
+    ("evalset", "options", "message"),
     [
         (
             a_set(lambda i, pair: pair != (0, 2) or i < 4),
@@ -248,9 +252,9 @@ def test_groups_are_units_with_all_their_pairs() -> None:
         ),
     ],
 )
-def test_comparisons_that_do_not_do(evalset: kt.EvalSet, how: Any, told: str) -> None:
-    with pytest.raises(kt.InputError, match=told):
-        kt.estimate(evalset, "win", **how)
+def test_comparisons_that_do_not_do(evalset: kt.EvalSet, options: Any, message: str) -> None:
+    with pytest.raises(kt.InputError, match=message):
+        kt.estimate(evalset, "win", **options)
 
 
 def test_the_metric_refuses_segments_judged_in_part() -> None:

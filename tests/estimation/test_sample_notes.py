@@ -36,13 +36,13 @@ def estimated(
         for i in (only_a if only_a is not None and name == "a" else labelled)
     ]
     dimension = kt.Dimension("quality", low=1, high=5) if scale else kt.Dimension("quality")
-    made = kt.make_evalset(
+    evalset = kt.make_evalset(
         "notes", texts, judgements=rows, dimensions=[dimension], groups=groups, draws=draws
     )
     if judge is None:
-        return kt.estimate(made)
+        return kt.estimate(evalset)
     scores = {name: [judge(i) for i in range(SEGMENTS)] for name in texts}
-    return kt.estimate(made.with_scores("metric", scores), judges="metric")
+    return kt.estimate(evalset.with_scores("metric", scores), judges="metric")
 
 
 def compared(part: bool) -> Estimate:
@@ -59,7 +59,7 @@ def compared(part: bool) -> Estimate:
     return kt.estimate(replace(plain, pairs=pairs))
 
 
-def drawn(units: Sequence[int], probability: float | None = 0.5) -> list[kt.Draw]:
+def make_draws(units: Sequence[int], probability: float | None = 0.5) -> list[kt.Draw]:
     return [kt.Draw(str(i + 1), probability) for i in units]
 
 
@@ -68,14 +68,14 @@ WHOLE_GROUPS = [i for i in range(SEGMENTS) if (i // 2) % 2]
 NOTES: dict[str, tuple[Make, Make]] = {
     "Labels are taken as drawn at random, 20 of 40 segments": (
         estimated,
-        lambda: estimated(draws=drawn(SPREAD)),
+        lambda: estimated(draws=make_draws(SPREAD)),
     ),
     "Labels are taken as drawn at random": (estimated, lambda: estimated(range(SEGMENTS))),
     "Warning: the labelled segments are the first 20": (lambda: estimated(range(20)), estimated),
     "Warning: the labelled segments are the last 20": (lambda: estimated(range(20, 40)), estimated),
     "Warning: the labelled segments are the first": (
         lambda: estimated(range(20)),
-        lambda: estimated(range(20), draws=drawn(range(20))),
+        lambda: estimated(range(20), draws=make_draws(range(20))),
     ),
     "metric rates the labelled segments higher": (
         lambda: estimated(judge=lambda i: i % 3 + 9.0 * (i % 2 == 0)),
@@ -131,12 +131,12 @@ NOTES: dict[str, tuple[Make, Make]] = {
         lambda: estimated(groups=GROUPS),
     ),
     "were not drawn at random and left out": (
-        lambda: estimated(draws=[*drawn(SPREAD[:15]), *drawn(SPREAD[15:], None)]),
-        lambda: estimated(draws=drawn(SPREAD)),
+        lambda: estimated(draws=[*make_draws(SPREAD[:15]), *make_draws(SPREAD[15:], None)]),
+        lambda: estimated(draws=make_draws(SPREAD)),
     ),
     "drawn segments have no label": (
-        lambda: estimated(draws=drawn(range(SEGMENTS))),
-        lambda: estimated(draws=drawn(SPREAD)),
+        lambda: estimated(draws=make_draws(range(SEGMENTS))),
+        lambda: estimated(draws=make_draws(SPREAD)),
     ),
     "Left out, with fewer than 10 labelled segments: a": (
         lambda: estimated(only_a=SPREAD[:5]),
@@ -151,12 +151,12 @@ def _grouped(labelled: Sequence[int]) -> tuple[kt.EvalSet, str]:
         (name, str(i + 1), "ann", "quality", 2.0 + (i * 7) % 3) for name in texts for i in labelled
     ]
     dimensions = [kt.Dimension("quality", low=1, high=5)]
-    made = kt.make_evalset("g", texts, judgements=rows, dimensions=dimensions, groups=GROUPS)
-    return made, "quality"
+    evalset = kt.make_evalset("g", texts, judgements=rows, dimensions=dimensions, groups=GROUPS)
+    return evalset, "quality"
 
 
 @pytest.mark.parametrize("note", NOTES)
 def test_a_note_is_given_where_it_holds_and_not_where_it_does_not(note: str) -> None:
     holds, fails = NOTES[note]
-    assert any(note in told for told in holds().notes)
-    assert not any(note in told for told in fails().notes)
+    assert any(note in message for message in holds().notes)
+    assert not any(note in message for message in fails().notes)

@@ -41,28 +41,28 @@ def write(tmp_path: Path) -> Write:
 
 def problems(path: Path, format: str | None = None) -> list[str]:
     """All that is wrong, without the folder."""
-    found = kt.check_evalset(path, format)
-    assert found.evalset is None
-    return [text.replace(f"{path.parent}/", "") for text in found.problems]
+    check = kt.check_evalset(path, format)
+    assert check.evalset is None
+    return [text.replace(f"{path.parent}/", "") for text in check.problems]
 
 
 def test_a_folder_is_read(write: Write) -> None:
-    found = kt.load_evalset(write({}))
-    assert found.name == "set"
-    assert found.systems == {"A": ("a1", "a2"), "B": ("b1", "b2")}
-    assert found.references == (("second 1", "tenth 1"), ("second 2", "tenth 2"))
-    assert list(found.judgements) == [("A", "1", "x", "good", 3), ("B", "2", "x", "good", 4.5)]
-    assert found.dimensions["good"] == kt.Dimension("good", "lower", 0)
+    evalset = kt.load_evalset(write({}))
+    assert evalset.name == "set"
+    assert evalset.systems == {"A": ("a1", "a2"), "B": ("b1", "b2")}
+    assert evalset.references == (("second 1", "tenth 1"), ("second 2", "tenth 2"))
+    assert list(evalset.judgements) == [("A", "1", "x", "good", 3), ("B", "2", "x", "good", 4.5)]
+    assert evalset.dimensions["good"] == kt.Dimension("good", "lower", 0)
 
 
 @pytest.mark.parametrize("end", ["\r\n", "\n"])
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 def test_line_ends_byte_order_marks_and_blank_lines(write: Write, end: str, mark: str) -> None:
-    whole = kt.load_evalset(write({}))
+    full_set = kt.load_evalset(write({}))
     changed = {name: mark + text.replace("\n", end) for name, text in FILES.items()}
     changed["human.tsv"] = changed["human.tsv"].rstrip() + end + end  # and a blank line at the end
     changed["systems/A.txt"] = changed["systems/A.txt"].rstrip()  # no end of the last line
-    assert kt.load_evalset(write(changed)) == whole
+    assert kt.load_evalset(write(changed)) == full_set
 
 
 def test_ids_groups_sources_and_missing_texts(write: Write) -> None:
@@ -77,12 +77,12 @@ def test_ids_groups_sources_and_missing_texts(write: Write) -> None:
             "human.tsv": None,
         }
     )
-    found = kt.load_evalset(path)
-    assert (found.segments, found.groups) == (("x", "y"), ("g", "g"))
-    assert found.sources == ("one\\", "two\nlines")
-    assert found.systems["B"] == (None, "")
-    assert found.references == (("tenth 1",), ("", "tenth 2"))
-    assert not found.judgements
+    evalset = kt.load_evalset(path)
+    assert (evalset.segments, evalset.groups) == (("x", "y"), ("g", "g"))
+    assert evalset.sources == ("one\\", "two\nlines")
+    assert evalset.systems["B"] == (None, "")
+    assert evalset.references == (("tenth 1",), ("", "tenth 2"))
+    assert not evalset.judgements
 
 
 HUMAN = "system\tsegment\tjudge\tdimension\tvalue\n"
@@ -144,9 +144,9 @@ BAD: list[tuple[dict[str, str | bytes | None], list[str]]] = [
 def test_every_problem_is_named(
     write: Write, changed: dict[str, str | bytes | None], sentences: list[str]
 ) -> None:
-    found = problems(write(changed))
-    assert len(found) == len(sentences), found
-    for sentence, text in zip(sentences, found, strict=True):
+    messages = problems(write(changed))
+    assert len(messages) == len(sentences), messages
+    for sentence, text in zip(sentences, messages, strict=True):
         assert sentence in text
 
 
@@ -179,16 +179,16 @@ def jsonl(tmp_path: Path, content: bytes) -> Path:
 def test_judgements_stand_anywhere(tmp_path: Path) -> None:
     inner = {key: value for key, value in ROW.items() if key != "segment"}
     two = {**ONE, "id": "2", "outputs": {"A": "a2"}, "judgements": [{**inner, "value": 7.5}]}
-    found = kt.load_evalset(jsonl(tmp_path, lines(HEADER, ROW, ONE, two)))
-    assert list(found.systems.items()) == [("B", (None, None)), ("A", ("a", "a2"))]
-    assert [row.value for row in found.judgements] == [7.5, 2]
-    assert found.dimensions == {"good": kt.Dimension("good", low=1), "new": kt.Dimension("new")}
+    evalset = kt.load_evalset(jsonl(tmp_path, lines(HEADER, ROW, ONE, two)))
+    assert list(evalset.systems.items()) == [("B", (None, None)), ("A", ("a", "a2"))]
+    assert [row.value for row in evalset.judgements] == [7.5, 2]
+    assert evalset.dimensions == {"good": kt.Dimension("good", low=1), "new": kt.Dimension("new")}
 
 
 def test_a_file_without_a_header_is_called_after_its_name(tmp_path: Path) -> None:
     content = b"\xef\xbb\xbf" + lines(ONE).replace(b"\n", b"\r\n") + b"\n"
-    found = kt.load_evalset(jsonl(tmp_path, content))
-    assert (found.name, found.systems) == ("set", {"A": ("a",), "B": (None,)})
+    loaded_evalset = kt.load_evalset(jsonl(tmp_path, content))
+    assert (loaded_evalset.name, loaded_evalset.systems) == ("set", {"A": ("a",), "B": (None,)})
 
 
 BAD_LINES: list[tuple[bytes, str]] = [
@@ -219,5 +219,5 @@ BAD_LINES: list[tuple[bytes, str]] = [
 
 @pytest.mark.parametrize(("content", "sentence"), BAD_LINES)
 def test_bad_lines_are_named(tmp_path: Path, content: bytes, sentence: str) -> None:
-    found = problems(jsonl(tmp_path, content), "jsonl")
-    assert any(sentence in text for text in found), found
+    messages = problems(jsonl(tmp_path, content), "jsonl")
+    assert any(sentence in text for text in messages), messages

@@ -19,7 +19,9 @@ def test_the_bundled_set_needs_no_data(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {len(group) for group in demo.references} == {3}
 
 
-@pytest.mark.parametrize("name", [name for name, known in KNOWN.items() if not known.bundled])
+@pytest.mark.parametrize(
+    "name", [name for name, is_labelled in KNOWN.items() if not is_labelled.bundled]
+)
 def test_known_sets_that_are_not_there(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

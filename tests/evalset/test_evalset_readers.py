@@ -164,11 +164,11 @@ def test_line_ends_and_byte_order_marks_change_nothing(write: Write, format: str
 
 
 def test_mqm(write: Write) -> None:
-    found = kt.load_evalset(write("mqm"))
-    assert found.systems == {"A": ("one two", "three"), "B": ("uno dos", "tres")}
-    assert found.references == (("eins zwei",), ("drei",))
-    assert (found.groups, found.sources) == (("doc1", "doc1"), ("source 1", "source 2"))
-    values = {row[:4]: row.value for row in found.judgements}
+    evalset = kt.load_evalset(write("mqm"))
+    assert evalset.systems == {"A": ("one two", "three"), "B": ("uno dos", "tres")}
+    assert evalset.references == (("eins zwei",), ("drei",))
+    assert (evalset.groups, evalset.sources) == (("doc1", "doc1"), ("source 1", "source 2"))
+    values = {row[:4]: row.value for row in evalset.judgements}
     assert values["A", "1", "r1", "mqm"] == 5.1
     assert values["A", "1", "r1", "accuracy"] == 5
     assert values["A", "1", "r1", "fluency"] == 0.1
@@ -177,65 +177,65 @@ def test_mqm(write: Write) -> None:
     assert values["B", "1", "r1", "mqm"] == 1
     assert values["B", "1", "r1", "fluency"] == 0
     assert values["B", "2", "r2", "fluency"] == 0
-    np.testing.assert_array_equal(found.human("mqm"), [[-2.55, -25], [-1, 0]])
+    np.testing.assert_array_equal(evalset.human("mqm"), [[-2.55, -25], [-1, 0]])
 
 
 def test_mqm_with_other_weights_dimensions_and_references(write: Write) -> None:
-    found = kt.load_evalset(
+    evalset = kt.load_evalset(
         write("mqm"),
         weights={"major": 10, "Minor": 2, "Neutral": 0, "No-error": 0},
         dimensions={"style": "Style"},
         references=(),
         leave_out="A",
     )
-    assert list(found.systems) == ["B", "refA"]
-    assert [row.value for row in found.judgements] == [2, 0, 0, 0]
-    assert found.references == ((), ())
+    assert list(evalset.systems) == ["B", "refA"]
+    assert [row.value for row in evalset.judgements] == [2, 0, 0, 0]
+    assert evalset.references == ((), ())
 
 
 def test_believability(write: Write) -> None:
-    found = kt.load_evalset(write("believability"))
-    assert list(found.judgements) == [
+    evalset = kt.load_evalset(write("believability"))
+    assert list(evalset.judgements) == [
         ("xx-en", "1", "xx-en/01", "adequacy", 50),
         ("xx-en", "2", "xx-en/01", "adequacy", 0),
         ("xx-en", "2", "xx-en/02", "adequacy", 100),
         ("xx-en", "1", "xx-en/01", "fluency", 70),
     ]
-    assert found.references == (("ref 1",), ("ref 2",))
+    assert evalset.references == (("ref 1",), ("ref 2",))
     raw = kt.load_evalset(write("believability"), reference="raw", pairs="xx-en")
     assert (raw.references[0], raw.sources) == (("Ref 1",), ("src 1", "src 2"))
 
 
 def test_e2e_ratings_are_shares_of_comparisons_won(write: Write) -> None:
-    found = kt.load_evalset(write("e2e"))
-    assert found.systems["A"] == ('the "A" one', "A two")
-    assert found.systems["B"] == ("B one", "B two")
-    assert found.references == (("r1", "r1b"), ("r2",))
-    values = {(row.system, row.segment, row.dimension): row.value for row in found.judgements}
+    evalset = kt.load_evalset(write("e2e"))
+    assert evalset.systems["A"] == ('the "A" one', "A two")
+    assert evalset.systems["B"] == ("B one", "B two")
+    assert evalset.references == (("r1", "r1b"), ("r2",))
+    values = {(row.system, row.segment, row.dimension): row.value for row in evalset.judgements}
     # The worker saw each of these five twice: wins out of 8.
     first = {"A": 3 + 4, "B": 1.5 + 2, "C": 1.5 + 3, "D": 0 + 1, "E": 4 + 0}
     assert {name: values[name, "1", "naturalness"] * 8 for name in FIVE} == first
     assert {values[name, "2", "quality"] for name in FIVE} == {0.5}
-    assert found.judgements.judges == ("naturalness/w1", "quality/w1")
+    assert evalset.judgements.judges == ("naturalness/w1", "quality/w1")
 
 
 def test_realsumm(write: Write) -> None:
-    found = kt.load_evalset(write("realsumm"))
-    assert found.references == (("one . two .",), ("three",))
-    np.testing.assert_array_equal(found.human("coverage"), [[0.25, 1]])
+    evalset = kt.load_evalset(write("realsumm"))
+    assert evalset.references == (("one . two .",), ("three",))
+    np.testing.assert_array_equal(evalset.human("coverage"), [[0.25, 1]])
 
 
 def test_summeval(write: Write) -> None:
-    found = kt.load_evalset(write("summeval"))
-    assert found.references == (("r1", "r2"),)
-    assert [row[3:] for row in found.judgements] == [("coherence", 1.5), ("fluency", 5)]
+    evalset = kt.load_evalset(write("summeval"))
+    assert evalset.references == (("r1", "r2"),)
+    assert [row[3:] for row in evalset.judgements] == [("coherence", 1.5), ("fluency", 5)]
 
 
 def test_rag24(write: Write) -> None:
-    found = kt.load_evalset(write("rag24"))
-    assert found.systems["X"] == ("by X\nbecause",)
-    assert found.references == (("n1. n2. n3.",),)
-    scores = {name: found.human(name)[:, 0].tolist() for name in found.dimensions}
+    evalset = kt.load_evalset(write("rag24"))
+    assert evalset.systems["X"] == ("by X\nbecause",)
+    assert evalset.references == (("n1. n2. n3.",),)
+    scores = {name: evalset.human(name)[:, 0].tolist() for name in evalset.dimensions}
     assert scores == {
         "all": [1.5 / 3, 1 / 3],
         "vital": [0.75, 0],
@@ -250,18 +250,18 @@ def test_rag24(write: Write) -> None:
 
 def test_a_topic_without_vital_nuggets_has_no_vital_score(write: Write) -> None:
     only = [("n1", "okay")]
-    found = kt.load_evalset(write("rag24", {"n.jl": lines(answer("X", "s", only))}))
-    assert np.isnan(found.human("vital")).all()
-    assert found.human("weighted").tolist() == [[1.0]]
+    evalset = kt.load_evalset(write("rag24", {"n.jl": lines(answer("X", "s", only))}))
+    assert np.isnan(evalset.human("vital")).all()
+    assert evalset.human("weighted").tolist() == [[1.0]]
 
 
 def test_mt_metrics_eval(write: Write) -> None:
-    found = kt.load_evalset(write("mt-metrics-eval"))
-    assert found.name == "set-xx-en"
-    assert found.systems == {"S1": ("o1", "o2")}
-    assert found.references == (("ra1",), ("ra2",))
-    assert found.groups == ("doc1", "doc2")
-    assert list(found.judgements) == [("S1", "1", "all", "mqm", -1.5)]
+    evalset = kt.load_evalset(write("mt-metrics-eval"))
+    assert evalset.name == "set-xx-en"
+    assert evalset.systems == {"S1": ("o1", "o2")}
+    assert evalset.references == (("ra1",), ("ra2",))
+    assert evalset.groups == ("doc1", "doc2")
+    assert list(evalset.judgements) == [("S1", "1", "all", "mqm", -1.5)]
     both = kt.load_evalset(write("mt-metrics-eval"), references="refA,refB")
     assert both.references == (("ra1", "rb1"), ("ra2", "rb2"))
     assert both.remarks == ()
@@ -277,7 +277,7 @@ OUTPUTS = {f"system-outputs/xx-en/{n}.txt": "x\ny\n" for n in ("refB", "syntheti
 
 
 @pytest.mark.parametrize(
-    ("changed", "reference", "why"),
+    ("changed", "reference", "reason"),
     [
         ({**REFS, **MADE_UP}, "refA", "the first of the standard names"),
         (
@@ -293,15 +293,15 @@ OUTPUTS = {f"system-outputs/xx-en/{n}.txt": "x\ny\n" for n in ("refB", "syntheti
     ],
 )
 def test_the_standard_reference_is_the_default_and_the_reader_says_so(
-    write: Write, changed: Files, reference: str, why: str
+    write: Write, changed: Files, reference: str, reason: str
 ) -> None:
-    found = kt.load_evalset(write("mt-metrics-eval", {**changed, **OUTPUTS}))
-    assert found.references == ((f"{reference}1",), (f"{reference}2",))
-    (remark,) = found.remarks
-    assert remark.startswith(f"Reference: {reference}, {why}")
+    evalset = kt.load_evalset(write("mt-metrics-eval", {**changed, **OUTPUTS}))
+    assert evalset.references == ((f"{reference}1",), (f"{reference}2",))
+    (remark,) = evalset.remarks
+    assert remark.startswith(f"Reference: {reference}, {reason}")
     assert "references=NAME" in remark
-    assert list(found.systems) == ["S1"]  # neither human nor made-up translations
-    assert found.select(systems=["S1"]).remarks == found.remarks
+    assert list(evalset.systems) == ["S1"]  # neither human nor made-up translations
+    assert evalset.select(systems=["S1"]).remarks == evalset.remarks
 
 
 def test_wmts_own_standard_is_known_by_the_name_of_the_folder(write: Write) -> None:
@@ -310,9 +310,9 @@ def test_wmts_own_standard_is_known_by_the_name_of_the_folder(write: Write) -> N
     for place in ("sources/{}.txt", "references/{}.refA.txt", "references/{}.refB.txt"):
         (folder / place.format("xx-en")).rename(folder / place.format("he-en"))
     (folder / "system-outputs" / "xx-en").rename(folder / "system-outputs" / "he-en")
-    found = kt.load_evalset(folder)
-    assert found.references == (("refB1",), ("refB2",))
-    assert found.remarks[0].startswith("Reference: refB, WMT's standard.")
+    evalset = kt.load_evalset(folder)
+    assert evalset.references == (("refB1",), ("refB2",))
+    assert evalset.remarks[0].startswith("Reference: refB, WMT's standard.")
 
 
 def rating(*scores: float, **more: object) -> str:
@@ -322,10 +322,10 @@ def rating(*scores: float, **more: object) -> str:
 def test_ratings_are_judgements_by_their_raters(write: Write) -> None:
     merged = f"S1\t{rating(5, 0.5)}\tann\nS1\tNone\nrefA\t{rating()}\tben\nrefA\tNone\n"
     files: Files = {"human-scores/xx-en.mqm.merged.seg.rating": merged}
-    found = kt.load_evalset(write("mt-metrics-eval", files))
-    assert list(found.dimensions) == ["mqm.rating", "mqm"]
-    assert ("S1", "1", "ann", "mqm.rating", -5.5) in list(found.judgements)
-    assert len(found.judgements) == 2
+    evalset = kt.load_evalset(write("mt-metrics-eval", files))
+    assert list(evalset.dimensions) == ["mqm.rating", "mqm"]
+    assert ("S1", "1", "ann", "mqm.rating", -5.5) in list(evalset.judgements)
+    assert len(evalset.judgements) == 2
     more = json.dumps({"errors": [{"severity": "minor", "category": "fluency/punctuation"}]})
     for name, first, second in (("ann", rating(5), rating()), ("ben", "None", more)):
         files[f"human-scores/xx-en.mqm.{name}.seg.rating"] = f"S1\t{first}\nS1\t{second}\n"
@@ -338,9 +338,9 @@ def test_ratings_are_judgements_by_their_raters(write: Write) -> None:
 
 
 def test_paraphrases_are_items_of_one_pseudo_system(write: Write) -> None:
-    found = kt.load_evalset(write("paraphrases"))
-    assert (found.segments, found.groups) == (("1.1", "1.2", "2.1"), ("1", "1", "2"))
-    assert found.human("similarity").tolist() == [[0.2, 1.0, 0.0]]
+    evalset = kt.load_evalset(write("paraphrases"))
+    assert (evalset.segments, evalset.groups) == (("1.1", "1.2", "2.1"), ("1", "1", "2"))
+    assert evalset.human("similarity").tolist() == [[0.2, 1.0, 0.0]]
 
 
 # --------------------------------------------------------------------------------- bad input

@@ -35,14 +35,14 @@ ends = st.one_of(st.none(), numbers)
 
 @st.composite
 def dimensions(draw: st.DrawFn) -> list[kt.Dimension]:
-    found = []
+    actual = []
     for name in draw(st.lists(names, max_size=3, unique=True)):
         low, high = draw(ends), draw(ends)
         if low is not None and high is not None and not low < high:
             high = None
         better = draw(st.sampled_from(["higher", "lower"]))
-        found.append(kt.Dimension(name, better, low, high, draw(texts)))
-    return found
+        actual.append(kt.Dimension(name, better, low, high, draw(texts)))
+    return actual
 
 
 @st.composite
@@ -68,12 +68,17 @@ def evalsets(draw: st.DrawFn) -> kt.EvalSet:
         )
     )
     outputs = {name: draw(column(st.none() | texts)) for name in system_names}
-    found = draw(dimensions())
+    actual = draw(dimensions())
     ids = segments or [str(i) for i in range(1, count + 1)]
-    there = [(a, ids[i]) for a, own in outputs.items() for i in range(count) if own[i] is not None]
+    judged_outputs = [
+        (a, ids[i])
+        for a, system_scores in outputs.items()
+        for i in range(count)
+        if system_scores[i] is not None
+    ]
     rows: dict[tuple[str, str, str, str], float] = {}
-    if there and found:
-        keys = st.tuples(st.sampled_from(there), names, st.sampled_from(found)).map(_key)
+    if judged_outputs and actual:
+        keys = st.tuples(st.sampled_from(judged_outputs), names, st.sampled_from(actual)).map(_key)
         rows = draw(st.dictionaries(keys, numbers, max_size=6))
     judges = {judge for _, _, judge, _ in rows}
     kinds = {judge: draw(st.sampled_from(["", *KINDS])) for judge in sorted(judges)}
@@ -91,7 +96,7 @@ def evalsets(draw: st.DrawFn) -> kt.EvalSet:
         trees=trees,
         groups=draw(st.none() | column(names)),
         sources=draw(st.none() | column(texts)),
-        dimensions=found,
+        dimensions=actual,
         judgements=[(*key, value) for key, value in rows.items()],
         judge_kinds={judge: kind for judge, kind in kinds.items() if kind},
         description=draw(texts),
@@ -127,8 +132,8 @@ def test_the_bundled_set_comes_back(tmp_path: Path, format: str) -> None:
 
 
 def test_plain_texts_are_saved_as_plain_lines(tmp_path: Path) -> None:
-    made = kt.make_evalset("x", {"A": ["a \\n b", "c"]}, references=["r", ["s", "t"]])
-    kt.save_evalset(made, tmp_path / "x")
+    evalset = kt.make_evalset("x", {"A": ["a \\n b", "c"]}, references=["r", ["s", "t"]])
+    kt.save_evalset(evalset, tmp_path / "x")
     assert (tmp_path / "x" / "systems" / "A.txt").read_bytes() == b"a \\n b\nc\n"
     assert (tmp_path / "x" / "references" / "2.txt").read_bytes() == b"\nt\n"
     assert (tmp_path / "x" / "karat.toml").read_text("utf-8") == (
@@ -153,9 +158,9 @@ def test_nothing_is_overwritten(tmp_path: Path, format: str) -> None:
 
 @both
 def test_a_text_that_utf8_cannot_hold_leaves_nothing(tmp_path: Path, format: str) -> None:
-    made = kt.make_evalset("x", {"A": ["a", "\ud800"]})
+    evalset = kt.make_evalset("x", {"A": ["a", "\ud800"]})
     with pytest.raises(kt.OutputError, match="lone surrogate"):
-        kt.save_evalset(made, tmp_path / "x", format)
+        kt.save_evalset(evalset, tmp_path / "x", format)
     assert os.listdir(tmp_path) == []
 
 
@@ -166,7 +171,9 @@ def test_an_interruption_leaves_nothing(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(directory, "_judgements", interrupted)  # while the last file is written
+    monkeypatch.setattr(
+        directory, "_judgement_lines", interrupted
+    )  # while the last file is written
     monkeypatch.setattr(os, "rename", interrupted)
     with pytest.raises(KeyboardInterrupt):
         kt.save_evalset(kt.load_evalset("demo"), tmp_path / "x", format)

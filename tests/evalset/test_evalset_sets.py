@@ -37,13 +37,13 @@ def make(**changed: Any) -> kt.EvalSet:
 
 
 def test_a_set_tells_what_is_in_it() -> None:
-    found = make()
-    assert repr(found) == "<EvalSet tiny: 2 systems; 3 segments; 5 judgements of good, bad>"
-    assert found.segments == ("1", "2", "3")
-    assert found.references == (("r1",), ("r2", "r2b"), ())
-    assert list(found.judgements) == ROWS
-    assert found.judgements[1:3] == [kt.Judgement(*row) for row in ROWS[1:3]]
-    assert found.judgements.judges == ("x", "y")
+    evalset = make()
+    assert repr(evalset) == "<EvalSet tiny: 2 systems; 3 segments; 5 judgements of good, bad>"
+    assert evalset.segments == ("1", "2", "3")
+    assert evalset.references == (("r1",), ("r2", "r2b"), ())
+    assert list(evalset.judgements) == ROWS
+    assert evalset.judgements[1:3] == [kt.Judgement(*row) for row in ROWS[1:3]]
+    assert evalset.judgements.judges == ("x", "y")
     assert repr(make(judgements=[])) == "<EvalSet tiny: 2 systems; 3 segments>"
 
 
@@ -120,9 +120,9 @@ def test_human_scores_are_means_with_gaps() -> None:
 
 
 def test_less_is_better_is_turned_and_raw_values_stay() -> None:
-    found = make()
-    assert found.human("bad")[0, 2] == -7.0
-    assert found.judgements[4].value == 7.0
+    evalset = make()
+    assert evalset.human("bad")[0, 2] == -7.0
+    assert evalset.judgements[4].value == 7.0
 
 
 def test_only_some_judges() -> None:
@@ -163,10 +163,10 @@ def test_human_scores_equal_plain_loops(
     judgements = [(*key, value) for key, value in given_rows.items()]
     dimensions = [kt.Dimension("d"), kt.Dimension("e", better="lower")]
     outputs = {"A": [*"123"], "B": [*"123"]}
-    found = make(systems=outputs, judgements=judgements, dimensions=dimensions)
+    evalset = make(systems=outputs, judgements=judgements, dimensions=dimensions)
     sign = 1 if dimension == "d" else -1
     expected = human(judgements, "AB", "123", dimension, sign, z)
-    got = found.human(dimension, "z" if z else "none")
+    got = evalset.human(dimension, "z" if z else "none")
     np.testing.assert_allclose(got, matrix(expected), rtol=1e-12, atol=1e-12)
 
 
@@ -174,12 +174,16 @@ def test_human_scores_equal_plain_loops(
 
 
 def test_a_selection_keeps_what_belongs_to_it() -> None:
-    some = make().select(systems=["B", "A"], segments=["3", "1"])
-    assert list(some.systems.items()) == [("B", ("", "b1")), ("A", ("a3", "a1"))]
-    assert (some.segments, some.groups, some.sources) == (("3", "1"), ("e", "d"), ("s3", "s1"))
-    assert some.references == ((), ("r1",))
-    assert list(some.judgements) == [ROWS[0], *ROWS[2:]]
-    np.testing.assert_array_equal(some.human("good"), matrix([[None, 5.0], [None, 1.5]]))
+    evalset = make().select(systems=["B", "A"], segments=["3", "1"])
+    assert list(evalset.systems.items()) == [("B", ("", "b1")), ("A", ("a3", "a1"))]
+    assert (evalset.segments, evalset.groups, evalset.sources) == (
+        ("3", "1"),
+        ("e", "d"),
+        ("s3", "s1"),
+    )
+    assert evalset.references == ((), ("r1",))
+    assert list(evalset.judgements) == [ROWS[0], *ROWS[2:]]
+    np.testing.assert_array_equal(evalset.human("good"), matrix([[None, 5.0], [None, 1.5]]))
 
 
 def test_judges_who_judged_nothing_that_is_left_are_gone() -> None:
@@ -191,7 +195,7 @@ def test_references_are_chosen_by_place() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "sentence"),
+    ("expected", "sentence"),
     [
         ({"systems": ["A", "C"]}, "tiny has no system 'C'"),
         ({"systems": ["A", "A"]}, "system 'A' is named twice"),
@@ -201,9 +205,9 @@ def test_references_are_chosen_by_place() -> None:
         ({"references": [-1]}, "places are counted from 0"),
     ],
 )
-def test_a_selection_of_what_is_not_there(wanted: dict[str, Any], sentence: str) -> None:
+def test_a_selection_of_what_is_not_there(expected: dict[str, Any], sentence: str) -> None:
     with pytest.raises(kt.InputError, match=sentence):
-        make().select(**wanted)
+        make().select(**expected)
 
 
 def test_a_name_that_is_nearly_right_is_suggested() -> None:
@@ -215,27 +219,27 @@ def test_a_name_that_is_nearly_right_is_suggested() -> None:
 
 
 def test_score_and_compare_read_a_set() -> None:
-    found = kt.load_evalset("demo")
-    outputs, references = found.texts()
-    from_set = kt.score(found, metrics="bleu")
+    evalset = kt.load_evalset("demo")
+    outputs, references = evalset.texts()
+    from_set = kt.score(evalset, metrics="bleu")
     from_lists = kt.score(outputs, references, "bleu")
     assert [row.score for row in from_set.rows] == [row.score for row in from_lists.rows]
-    compared = kt.compare(found, metrics="chrf", baseline="drift", trials=10)
+    compared = kt.compare(evalset, metrics="chrf", baseline="drift", trials=10)
     assert compared["atlas", "chrf"].score.value > compared["drift", "chrf"].score.value
 
 
 def test_scoring_needs_references_and_every_output() -> None:
-    found = make()
+    evalset = make()
     with pytest.raises(
         kt.InputError, match="tiny: 1 of 3 segments have no reference, the first is '3'"
     ):
-        kt.score(found)
-    some = found.select(segments=["1", "2"])
+        kt.score(evalset)
+    selection = evalset.select(segments=["1", "2"])
     with pytest.raises(kt.InputError, match=r"system B has no output for 1 of 2 .* first is 2\)"):
-        kt.score(some)
-    assert kt.score(some.without("B")).rows
+        kt.score(selection)
+    assert kt.score(selection.without("B")).rows
     with pytest.raises(kt.InputError, match="brings its own references"):
-        kt.score(some, [["r"], ["r"]])
+        kt.score(selection, [["r"], ["r"]])
     with pytest.raises(kt.InputError, match="no references were given"):
         kt.score(["a"])
 
@@ -244,14 +248,14 @@ def test_scoring_needs_references_and_every_output() -> None:
 
 
 def test_a_census_counts() -> None:
-    found = kt.check_evalset(make())
-    assert found.rows == (("tiny", 2, 3, 2, 0, 1.0, 2, 5, 2, 1, 1),)
-    assert found.systems == (("A", 3, 0, 0, 3, 4), ("B", 2, 1, 1, 1, 1))
-    assert [tuple(count)[4:] for count in found.dimensions] == [
+    check = kt.check_evalset(make())
+    assert check.rows == (("tiny", 2, 3, 2, 0, 1.0, 2, 5, 2, 1, 1),)
+    assert check.systems == (("A", 3, 0, 0, 3, 4), ("B", 2, 1, 1, 1, 1))
+    assert [tuple(count)[4:] for count in check.dimensions] == [
         (4, 2, 3, 1.0, 5.0, 0),
         (1, 1, 1, 7.0, 7.0, 1),
     ]
-    assert found.notes == (
+    assert check.notes == (
         "bad: 1 judgement is off the stated scale",
         "bad: 1 judges always gave one value and have no z-scores: x",
         "1 segments have no reference: they cannot be scored",

@@ -48,39 +48,39 @@ def the_set(**more: Any) -> kt.EvalSet:
 
 
 def test_the_words_of_trees_are_the_references() -> None:
-    made = the_set()
-    assert made.references == ((REFERENCE,), ("a b c d",))
-    assert made.trees == ((TREE,), (CHAIN,))
-    assert kt.check_evalset(made).notes[0] == "every reference has a dependency tree"
+    evalset = the_set()
+    assert evalset.references == ((REFERENCE,), ("a b c d",))
+    assert evalset.trees == ((TREE,), (CHAIN,))
+    assert kt.check_evalset(evalset).notes[0] == "every reference has a dependency tree"
 
 
 def test_the_paper_s_example_scored_as_part_of_a_set() -> None:
-    found = kt.score(the_set(), metrics=[*WORKED], segments=True)
+    evalset = kt.score(the_set(), metrics=[*WORKED], segments=True)
     for name, value in WORKED.items():
-        assert found.segment_scores("scrambled", name)[0] == pytest.approx(value)
-        assert found.segment_scores("gold", name)[1] == pytest.approx(1, abs=1e-3)
+        assert evalset.segment_scores("scrambled", name)[0] == pytest.approx(value)
+        assert evalset.segment_scores("gold", name)[1] == pytest.approx(1, abs=1e-3)
     compared = kt.compare(the_set(), metrics=["generation_tree_accuracy"], trials=50)
     assert compared.rows[0].system == "gold"
 
 
 def test_all_six_metrics_run_against_people() -> None:
-    asked = kt.Experiment("trees", (*WORKED,), levels=("segment",), resamples=0, trials=0)
-    rows = kt.meta_evaluate(asked, the_set()).rows
+    experiment = kt.Experiment("trees", (*WORKED,), levels=("segment",), resamples=0, trials=0)
+    rows = kt.meta_evaluate(experiment, the_set()).rows
     assert {row.metric for row in rows} == set(WORKED)
     assert all(row.value > 0.5 for row in rows if row.dimension == "quality")
 
 
 def test_text_of_its_own_is_what_other_metrics_see() -> None:
-    made = the_set(references=["there was no estimate", "a b c d"])
-    scores = kt.score(made, metrics=["simple_accuracy", "simple_tree_accuracy"], segments=True)
+    evalset = the_set(references=["there was no estimate", "a b c d"])
+    scores = kt.score(evalset, metrics=["simple_accuracy", "simple_tree_accuracy"], segments=True)
     assert scores.segment_scores("gold", "simple_accuracy")[0] < 0.5
     assert scores.segment_scores("gold", "simple_tree_accuracy")[0] == 1
 
 
 def test_some_segments_and_references_keep_their_trees() -> None:
-    made = kt.make_evalset("s", {"A": ["x", "y"]}, trees=[[TREE, CHAIN], [CHAIN]])
-    assert made.select(segments=["2"]).trees == ((CHAIN,),)
-    assert made.select(references=[1]).trees == ((CHAIN,), ())
+    evalset = kt.make_evalset("s", {"A": ["x", "y"]}, trees=[[TREE, CHAIN], [CHAIN]])
+    assert evalset.select(segments=["2"]).trees == ((CHAIN,),)
+    assert evalset.select(references=[1]).trees == ((CHAIN,), ())
 
 
 @pytest.mark.parametrize("format", ["dir", "jsonl"])
@@ -88,9 +88,9 @@ def test_some_segments_and_references_keep_their_trees() -> None:
 def test_saved_and_read_back(format: str, own_text: bool, tmp_path: Path) -> None:
     groups = [[TREE, CHAIN], [CHAIN]]
     texts = [["own text", "a b c d"], [""]] if own_text else None
-    made = kt.make_evalset("s", {"A": ["x", "y"]}, trees=groups, references=texts)
-    kt.save_evalset(made, tmp_path / f"saved.{format}", format)
-    assert kt.load_evalset(tmp_path / f"saved.{format}") == made
+    evalset = kt.make_evalset("s", {"A": ["x", "y"]}, trees=groups, references=texts)
+    kt.save_evalset(evalset, tmp_path / f"saved.{format}", format)
+    assert kt.load_evalset(tmp_path / f"saved.{format}") == evalset
 
 
 def test_trees_alone_are_written_where_they_say_everything(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_a_file_of_json_may_leave_references_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "told"),
+    ("more", "message"),
     [
         ({"trees": [TREE]}, "found those of 1 segments, expected 2"),
         ({"trees": [[TREE, CHAIN], [CHAIN]], "references": ["a", "b"]}, "found 2, expected 1"),
@@ -123,13 +123,13 @@ def test_a_file_of_json_may_leave_references_out(tmp_path: Path) -> None:
         ({"trees": [TREE, kt.Tree(("a",), (0,), " x")]}, "found the id ' x'"),
     ],
 )
-def test_what_cannot_be_a_set_s_trees(more: dict[str, Any], told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_what_cannot_be_a_set_s_trees(more: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         kt.make_evalset("s", {"A": ["x", "y"]}, **more)
 
 
 @pytest.mark.parametrize(
-    ("files", "told"),
+    ("files", "message"),
     [
         ({"1.conllu": "1\ta\n\n"}, "line 1"),
         ({"1.conllu": "1\ta\t_\t_\t_\t_\t0\t_\t_\t_\n\n"}, "found 1 sentences, expected 2"),
@@ -138,19 +138,19 @@ def test_what_cannot_be_a_set_s_trees(more: dict[str, Any], told: str) -> None:
         ({"1.pdf": ""}, r"expected only \.txt and \.conllu files"),
     ],
 )
-def test_a_folder_with_bad_trees(files: dict[str, str], told: str, tmp_path: Path) -> None:
+def test_a_folder_with_bad_trees(files: dict[str, str], message: str, tmp_path: Path) -> None:
     kt.save_evalset(kt.make_evalset("s", {"A": ["x", "y"]}), tmp_path / "s")
     (tmp_path / "s/references").mkdir(exist_ok=True)
     for path in (tmp_path / "s/references").iterdir():
         path.unlink()
     for name, text in files.items():
         (tmp_path / "s/references" / name).write_text(text)
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         kt.load_evalset(tmp_path / "s")
 
 
 @pytest.mark.parametrize(
-    ("tree", "told"),
+    ("tree", "message"),
     [
         ({"words": ["a"]}, "expected words and heads"),
         ({"words": "a", "heads": [0]}, "expected words and heads"),
@@ -159,10 +159,10 @@ def test_a_folder_with_bad_trees(files: dict[str, str], told: str, tmp_path: Pat
         ("a", "expected words and heads"),
     ],
 )
-def test_a_file_of_json_with_bad_trees(tree: object, told: str, tmp_path: Path) -> None:
+def test_a_file_of_json_with_bad_trees(tree: object, message: str, tmp_path: Path) -> None:
     row = {"id": "1", "outputs": {"A": "x"}, "trees": [tree]}
     (tmp_path / "s.jsonl").write_text(json.dumps(row))
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         kt.load_evalset(tmp_path / "s.jsonl")
 
 
@@ -182,12 +182,12 @@ def test_without_spacy_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_the_commands_take_such_a_set(output: Callable[..., str], folder: Path) -> None:
     kt.save_evalset(the_set(), folder / "wsj")
-    asked = ("-m", "generation_tree_accuracy", "-f", "json")
-    scored = json.loads(output("score", "scrambled", "--set", "wsj", *asked))
+    arguments = ("-m", "generation_tree_accuracy", "-f", "json")
+    scored = json.loads(output("score", "scrambled", "--set", "wsj", *arguments))
     assert scored["rows"][0]["tokens"] == 13
-    compared = json.loads(output("compare", "--set", "wsj", *asked))
+    compared = json.loads(output("compare", "--set", "wsj", *arguments))
     assert {row["system"] for row in compared["rows"]} == {"gold", "scrambled"}
-    ranked = json.loads(output("meta", "wsj", "-d", "quality", "-l", "segment", *asked))
+    ranked = json.loads(output("meta", "wsj", "-d", "quality", "-l", "segment", *arguments))
     assert ranked["rows"][0]["value"] > 0.9
     assert output("data", "convert", "wsj", "wsj.jsonl", "--format", "jsonl")
     assert kt.load_evalset(folder / "wsj.jsonl") == kt.load_evalset(folder / "wsj")
@@ -203,15 +203,15 @@ def test_a_tokeniser_needs_a_parser(called: Callable[..., Any]) -> None:
 def test_heads_that_are_no_numbers_of_words_are_named_shortly(head: Any) -> None:
     with pytest.raises(
         InputError, match=r"found the head .*expected a number from 0 to 2"
-    ) as found:
+    ) as actual:
         kt.Tree(("a", "b"), (0, head))
-    assert len(str(found.value)) < 200
+    assert len(str(actual.value)) < 200
 
 
 def test_a_tree_file_of_another_length_has_sentences(tmp_path: Path) -> None:
     tree = kt.Tree(("a", "b"), (0, 1))
-    made = kt.make_evalset("s", {"A": ["a b", "b a"]}, trees=[tree, tree])
-    kt.save_evalset(made, tmp_path / "s")
+    evalset = kt.make_evalset("s", {"A": ["a b", "b a"]}, trees=[tree, tree])
+    kt.save_evalset(evalset, tmp_path / "s")
     file = tmp_path / "s" / "references" / "1.conllu"
     file.write_text(file.read_text(encoding="utf-8").split("\n\n")[0] + "\n\n", encoding="utf-8")
     with pytest.raises(InputError, match="found 1 sentences, expected 2, as"):

@@ -35,14 +35,16 @@ def answers(low: float | None = 0.0, systems: int = 7, segments: int = 9) -> kt.
 
 def test_two_thirds_of_the_correct_answers_of_the_paper_s_places_are_flooded() -> None:
     evalset = answers()
-    found = flood(evalset, Flood("right"))
-    assert found.systems == ("s0", "s1", "s2", "s5")
-    counts = {name: sum(system == name for system, _ in found.rows) for name in evalset.systems}
+    actual_flooded = flood(evalset, Flood("right"))
+    assert actual_flooded.systems == ("s0", "s1", "s2", "s5")
+    counts = {
+        name: sum(system == name for system, _ in actual_flooded.rows) for name in evalset.systems
+    }
     assert counts == {"s0": 6, "s1": 5, "s2": 5, "s3": 0, "s4": 0, "s5": 3, "s6": 0}
-    flooded = set(found.rows)
+    flooded = set(actual_flooded.rows)
     for name, texts in evalset.systems.items():
         for j, text in enumerate(texts):
-            new = found.evalset.systems[name][j] or ""
+            new = actual_flooded.evalset.systems[name][j] or ""
             if (name, str(j + 1)) not in flooded:
                 assert new == text
                 continue
@@ -51,10 +53,10 @@ def test_two_thirds_of_the_correct_answers_of_the_paper_s_places_are_flooded() -
             assert added.count("This is a sentence") == 2
             assert f"topic {j} " not in added
             assert j >= int(name[1:])  # it was correct
-    for old, row in zip(evalset.judgements, found.evalset.judgements, strict=True):
+    for old, row in zip(evalset.judgements, actual_flooded.evalset.judgements, strict=True):
         share = 0.5 if (row.system, row.segment) in flooded else 1.0
         assert row == old._replace(value=share * old.value)
-    assert found.evalset.name == "answers-flooded"
+    assert actual_flooded.evalset.name == "answers-flooded"
 
 
 @pytest.mark.parametrize(("scale", "correct"), [((0.0, 1.0), 0.5), ((1.0, 5.0), 3.0)])
@@ -69,10 +71,10 @@ def test_answers_are_correct_from_the_middle_of_the_scale(
         judgements=rows,
         dimensions={"right": kt.Dimension("right", low=low, high=high)},
     )
-    found = flood(wider, Flood("right"))
-    assert found.rows == flood(evalset, Flood("right")).rows  # the wrong answers stay as they are
-    assert found.settings["correct"] == correct
-    assert found.notes == (
+    flooded = flood(wider, Flood("right"))
+    assert flooded.rows == flood(evalset, Flood("right")).rows  # the wrong answers stay as they are
+    assert flooded.settings["correct"] == correct
+    assert flooded.notes == (
         f"Answers count as correct at or above right {correct:g}, the middle of its scale, "
         f"{low:g} to {high:g}.",
     )
@@ -91,16 +93,16 @@ def test_without_a_scale_the_lowest_correct_rating_must_be_set() -> None:
 
 def test_ratings_fall_towards_the_lower_end_of_their_scale() -> None:
     evalset = answers(low=-1.0)
-    found = flood(evalset, Flood("right", systems=("s0",), share=1, downgrade=0.25))
-    assert len(found.rows) == 9
-    values = {row.judge: row.value for row in found.evalset.judgements if row.system == "s0"}
+    flooded = flood(evalset, Flood("right", systems=("s0",), share=1, downgrade=0.25))
+    assert len(flooded.rows) == 9
+    values = {row.judge: row.value for row in flooded.evalset.judgements if row.system == "s0"}
     assert values == {"a": -1 + 0.25 * 2, "b": -1 + 0.25 * 1.5}
 
 
 def test_a_seed_chooses_and_repeats() -> None:
-    one, same, other = (flood(answers(), Flood("right", seed=s)) for s in (1, 1, 2))
-    assert one.evalset == same.evalset
-    assert one.rows != other.rows
+    item, repeated, other = (flood(answers(), Flood("right", seed=s)) for s in (1, 1, 2))
+    assert item.evalset == repeated.evalset
+    assert item.rows != other.rows
 
 
 def test_an_answer_that_is_not_there_is_not_flooded() -> None:
@@ -108,17 +110,19 @@ def test_an_answer_that_is_not_there_is_not_flooded() -> None:
     outputs = {name: list(texts) for name, texts in evalset.systems.items()}
     outputs["s0"][4] = None
     gone = replace(evalset, systems={name: tuple(texts) for name, texts in outputs.items()})
-    found = flood(gone, Flood("right", systems=("s0",), share=1))
-    assert found.evalset.systems["s0"][4] is None
-    assert ("s0", "5") not in found.rows
-    assert len(found.rows) == 8
+    flooded = flood(gone, Flood("right", systems=("s0",), share=1))
+    assert flooded.evalset.systems["s0"][4] is None
+    assert ("s0", "5") not in flooded.rows
+    assert len(flooded.rows) == 8
 
 
 def test_sentences_come_from_other_groups() -> None:
     evalset = replace(answers(), groups=("g", "g", "g", *"abcdef"))
-    found = flood(evalset, Flood("right", systems=("s0",), share=1))
+    flooded = flood(evalset, Flood("right", systems=("s0",), share=1))
     for j in range(3):
-        added = (found.evalset.systems["s0"][j] or "").removeprefix(evalset.systems["s0"][j] or "")
+        added = (flooded.evalset.systems["s0"][j] or "").removeprefix(
+            evalset.systems["s0"][j] or ""
+        )
         assert not any(f"topic {k} " in added for k in range(3))
 
 

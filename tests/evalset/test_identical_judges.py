@@ -42,23 +42,23 @@ def rated(values: dict[str, np.ndarray], dimension: str = "quality") -> kt.EvalS
 
 def test_human_scores_count_identical_judges_once() -> None:
     values = ratings()
-    found = rated(values)
+    evalset = rated(values)
     np.testing.assert_array_equal(
-        found.human("quality"), np.mean([values["ann"], values["bob"]], axis=0)
+        evalset.human("quality"), np.mean([values["ann"], values["bob"]], axis=0)
     )
-    assert found.representatives("quality") == {"ann": "ann", "bob": "bob", "copy": "ann"}
-    assert found.notes == (
+    assert evalset.representatives("quality") == {"ann": "ann", "bob": "bob", "copy": "ann"}
+    assert evalset.notes == (
         "Judges ann, copy gave identical values (quality): they count as one judge",
     )
     z = {name: (x - x.mean()) / x.std(ddof=1) for name, x in values.items()}
-    assert np.allclose(found.human("quality", "z"), (z["ann"] + z["bob"]) / 2)
+    assert np.allclose(evalset.human("quality", "z"), (z["ann"] + z["bob"]) / 2)
 
 
 def test_a_copy_counts_where_the_first_did_not_judge() -> None:
     values = ratings()
     values["ann"][0, :5] = np.nan
-    found = rated(values).human("quality")
-    np.testing.assert_array_equal(found[0, :5], (values["copy"] + values["bob"])[0, :5] / 2)
+    evalset = rated(values).human("quality")
+    np.testing.assert_array_equal(evalset[0, :5], (values["copy"] + values["bob"])[0, :5] / 2)
 
 
 def test_agreement_counts_identical_judges_once() -> None:
@@ -72,23 +72,23 @@ def test_agreement_counts_identical_judges_once() -> None:
 
 
 def test_results_say_that_identical_judges_count_as_one() -> None:
-    found = rated(ratings())
-    told = kt.judge_agreement(found).document().answer
-    assert "ann and copy gave identical values: they count as one judge." in told
+    evalset = rated(ratings())
+    actual_answer = kt.judge_agreement(evalset).document().answer
+    assert "ann and copy gave identical values: they count as one judge." in actual_answer
     experiment = kt.Experiment("rated", ("chrf",), resamples=0, trials=0)
     note = "Judges ann, copy gave identical values (quality): they count as one judge"
-    meta = kt.meta_evaluate(experiment, found)
+    meta = kt.meta_evaluate(experiment, evalset)
     assert note in meta.notes
     assert meta.size.judges == ("ann", "bob")
-    assert note in kt.estimate(found, "quality").notes
+    assert note in kt.estimate(evalset, "quality").notes
 
 
 def test_judges_who_differ_are_no_copies() -> None:
     values = ratings()
     del values["copy"]
-    found = rated(values)
-    assert found.notes == ()
-    assert "identical" not in " ".join(kt.judge_agreement(found).document().answer)
+    evalset = rated(values)
+    assert evalset.notes == ()
+    assert "identical" not in " ".join(kt.judge_agreement(evalset).document().answer)
 
 
 @pytest.mark.parametrize("units", [3, 200])
@@ -100,8 +100,8 @@ def test_equal_values_on_few_units_are_chance() -> None:
     rng = np.random.default_rng(3)
     row = rng.integers(1, 6, 100).astype(float)
     assert identical_judges(np.stack([row, row])) == [0, 0]
-    few = np.where(np.arange(100) < 4, row, np.nan)
-    assert identical_judges(np.stack([row, few])) == [0, 1]
+    few_labels = np.where(np.arange(100) < 4, row, np.nan)
+    assert identical_judges(np.stack([row, few_labels])) == [0, 1]
 
 
 def test_judges_who_share_nothing_are_identical_through_a_third() -> None:
@@ -161,8 +161,8 @@ def test_comparisons_of_identical_judges_count_once(tmp_path: Path) -> None:
     ]
     file = tmp_path / "pairs.jsonl"
     file.write_text("".join(f"{json.dumps(pair)}\n" for pair in pairs), "utf-8")
-    found = bare.with_judgements(file)
-    labels = pair_labels(found, "better", np.ones(N, np.bool_))[0, 1]
+    evalset = bare.with_judgements(file)
+    labels = pair_labels(evalset, "better", np.ones(N, np.bool_))[0, 1]
     np.testing.assert_array_equal(labels.shares, (choices["ann"] + choices["bob"]) / 2)
 
 

@@ -17,7 +17,7 @@ from karat.evalset.loading import detect
 
 def lines(path: Path, *objects: object) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f"{json.dumps(one)}\n" for one in objects))
+    path.write_text("".join(f"{json.dumps(item)}\n" for item in objects))
     return path
 
 
@@ -53,14 +53,14 @@ def test_models_in_folders_are_systems(tmp_path: Path) -> None:
         )
     lines(tmp_path / "org__small" / f"samples_qa_{EARLIER}.jsonl", sampled(0, "x", "old"))
     assert detect(tmp_path) == ("lm-eval", tmp_path)
-    found = kt.load_evalset(tmp_path)
-    assert found.systems == {"org__large": ("the cat", "dog"), "org__small": ("a cat", "dog")}
-    assert found.segments == ("0", "1")
-    assert found.groups is None
-    assert found.references == (("the cat",), ("a dog", "the dog"))
-    assert found.sources == ("Q: q0\nA:", "Q: q1\nA:")
-    assert not found.dimensions  # the log's own scores are not human judgements
-    assert found.remarks[0].endswith(f"left out: samples_qa_{EARLIER}.jsonl.")
+    evalset = kt.load_evalset(tmp_path)
+    assert evalset.systems == {"org__large": ("the cat", "dog"), "org__small": ("a cat", "dog")}
+    assert evalset.segments == ("0", "1")
+    assert evalset.groups is None
+    assert evalset.references == (("the cat",), ("a dog", "the dog"))
+    assert evalset.sources == ("Q: q0\nA:", "Q: q1\nA:")
+    assert not evalset.dimensions  # the log's own scores are not human judgements
+    assert evalset.remarks[0].endswith(f"left out: samples_qa_{EARLIER}.jsonl.")
     judged = kt.load_evalset(tmp_path, scores="exact_match")
     assert judged.human("exact_match").tolist() == [[1.0, 0.0], [0.0, 0.0]]
     as_text = kt.load_evalset(tmp_path, targets="text")
@@ -68,28 +68,28 @@ def test_models_in_folders_are_systems(tmp_path: Path) -> None:
 
 
 def test_tasks_filters_and_repeats(tmp_path: Path) -> None:
-    one = lines(
+    item = lines(
         tmp_path / "m" / f"samples_gsm_{LATER}.jsonl",
         sampled(0, "7", "7", filter="strict"),
         sampled(0, "7", "8", filter="loose"),
     )
     with pytest.raises(kt.InputError, match=r"several filters \(strict, loose\): choose one"):
-        kt.load_evalset(one)
-    assert kt.load_evalset(one, filter="loose").systems == {"m": ("8",)}
-    assert kt.load_evalset(one, filter="raw").systems == {"m": ("raw 8",)}
+        kt.load_evalset(item)
+    assert kt.load_evalset(item, filter="loose").systems == {"m": ("8",)}
+    assert kt.load_evalset(item, filter="raw").systems == {"m": ("raw 8",)}
     with pytest.raises(
         kt.InputError, match="no responses of the filter 'x', only of strict, loose"
     ):
-        kt.load_evalset(one, filter="x")
+        kt.load_evalset(item, filter="x")
     lines(tmp_path / "m" / f"samples_qa_{LATER}.jsonl", sampled(0, "a", ["a", "b"], filter="loose"))
-    found = kt.load_evalset(tmp_path, filter="loose")
-    assert found.segments == ("gsm/0/1", "qa/0/1", "qa/0/2")
-    assert found.groups == ("gsm/0", "qa/0", "qa/0")
-    assert found.systems == {"m": ("8", "a", "b")}
+    evalset = kt.load_evalset(tmp_path, filter="loose")
+    assert evalset.segments == ("gsm/0/1", "qa/0/1", "qa/0/2")
+    assert evalset.groups == ("gsm/0", "qa/0", "qa/0")
+    assert evalset.systems == {"m": ("8", "a", "b")}
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "message"),
     [
         (sampled(0, 1, ["-1.5", "False"]), "likelihoods of given answers, expected generated text"),
         (sampled(0, 1, "x", filtered_resps=["a", "b"]), "expected generated text"),
@@ -97,9 +97,9 @@ def test_tasks_filters_and_repeats(tmp_path: Path) -> None:
         ({"doc_id": 0, "filtered_resps": ["a"], "filter": "none"}, "found no doc_id or no target"),
     ],
 )
-def test_bad_samples(tmp_path: Path, row: dict[str, Any], told: str) -> None:
+def test_bad_samples(tmp_path: Path, row: dict[str, Any], message: str) -> None:
     path = lines(tmp_path / "m" / "samples_t.jsonl", sampled(5, "a", "b"), row)
-    with pytest.raises(kt.InputError, match=told) as caught:
+    with pytest.raises(kt.InputError, match=message) as caught:
         kt.load_evalset(path, "lm-eval")
     assert str(caught.value).startswith(f"{path}, line 2: ")
 
@@ -152,44 +152,47 @@ def eval_file(path: Path, **members: object) -> Path:
 
 def test_both_forms_of_a_log(tmp_path: Path) -> None:
     name = "2026-01-02T10-00-00-00-00_tiny_AbC"
-    whole = tmp_path / f"{name}.json"
-    whole.write_text(json.dumps({**HEADER, "samples": SAMPLES}, indent=2))
+    full = tmp_path / f"{name}.json"
+    full.write_text(json.dumps({**HEADER, "samples": SAMPLES}, indent=2))
     parts = {f"samples__{s['id']}_epoch_{s['epoch']}": s for s in SAMPLES}
     packed = eval_file(tmp_path / "log.eval", header=HEADER, **parts)
-    assert detect(whole)[0] == detect(packed)[0] == "inspect"
-    found = kt.load_evalset(packed)
-    assert found.systems == {"org/m": ("the q1", "two", "a q1", None)}
-    assert found.segments == ("q1/1", "2/1", "q1/2", "2/2")
-    assert found.groups == ("q1", "2", "q1", "2")
-    assert found.references[1] == ("2", "long two")
-    assert found.remarks == ("1 of 4 samples have no output.",)
-    assert kt.load_evalset(whole, name="log") == found
-    judged = kt.load_evalset(whole, scores="includes,f1.p:lower")
+    assert detect(full)[0] == detect(packed)[0] == "inspect"
+    evalset = kt.load_evalset(packed)
+    assert evalset.systems == {"org/m": ("the q1", "two", "a q1", None)}
+    assert evalset.segments == ("q1/1", "2/1", "q1/2", "2/2")
+    assert evalset.groups == ("q1", "2", "q1", "2")
+    assert evalset.references[1] == ("2", "long two")
+    assert evalset.remarks == ("1 of 4 samples have no output.",)
+    assert kt.load_evalset(full, name="log") == evalset
+    judged = kt.load_evalset(full, scores="includes,f1.p:lower")
     assert judged.human("includes")[0].tolist()[:3] == [1.0, 1.0, 0.0]
     assert judged.human("f1.p")[0, 2] == -0.25
 
 
 def test_scores_that_a_model_gave_are_its_judgements(tmp_path: Path) -> None:
-    asked = [{"role": "user", "content": "Right?"}, {"role": "assistant", "model": "org/grader"}]
-    graded = {"value": "C", "metadata": {"grading": asked}}
-    several = {"value": {"a": 1}, "metadata": {"grading": asked[:1]}}
+    arguments = [
+        {"role": "user", "content": "Right?"},
+        {"role": "assistant", "model": "org/grader"},
+    ]
+    graded = {"value": "C", "metadata": {"grading": arguments}}
+    several = {"value": {"a": 1}, "metadata": {"grading": arguments[:1]}}
     scores = {"graded": graded, "includes": {"value": "I"}, "several": several}
     log = {**HEADER, "samples": [logged("a", 1, "x", scores=scores)]}
     (tmp_path / "x.json").write_text(json.dumps(log))
-    found = kt.load_evalset(tmp_path / "x.json", "inspect", scores="graded,includes,several.a")
-    assert found.judgements.judge_kinds == {"org/grader": "model", "several": "model"}
-    assert found.rated_by("org/grader", "graded").tolist() == [[1.0]]
-    assert found.chosen_dimensions() == ("includes",)
+    evalset = kt.load_evalset(tmp_path / "x.json", "inspect", scores="graded,includes,several.a")
+    assert evalset.judgements.judge_kinds == {"org/grader": "model", "several": "model"}
+    assert evalset.rated_by("org/grader", "graded").tolist() == [[1.0]]
+    assert evalset.chosen_dimensions() == ("includes",)
 
 
 def test_messages_and_parts_are_joined(tmp_path: Path) -> None:
-    asked = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}]
+    arguments = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}]
     spoken = [{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "Hello"}]
     output = {"choices": [{"message": {"role": "assistant", "content": spoken}}]}
-    log = {**HEADER, "samples": [logged("a", 1, "", input=asked, output=output)]}
+    log = {**HEADER, "samples": [logged("a", 1, "", input=arguments, output=output)]}
     (tmp_path / "x.json").write_text(json.dumps(log))
-    found = kt.load_evalset(tmp_path / "x.json", "inspect")
-    assert (found.sources, found.systems) == (("Be brief.\nHi",), {"org/m": ("Hello",)})
+    evalset = kt.load_evalset(tmp_path / "x.json", "inspect")
+    assert (evalset.sources, evalset.systems) == (("Be brief.\nHi",), {"org/m": ("Hello",)})
 
 
 def test_zstandard_members(tmp_path: Path) -> None:
@@ -209,7 +212,7 @@ def test_zstandard_members(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (b"PK not a zip", "x.eval: not a zip file"),
         ({"samples__a": SAMPLES[0]}, "found no header.json"),
@@ -219,13 +222,13 @@ def test_zstandard_members(tmp_path: Path) -> None:
         ({"header": HEADER}, "no segments: expected at least one"),
     ],
 )
-def test_bad_logs(tmp_path: Path, content: Any, told: str) -> None:
+def test_bad_logs(tmp_path: Path, content: Any, message: str) -> None:
     path = tmp_path / "x.eval"
     if isinstance(content, bytes):
         path.write_bytes(content)
     else:
         eval_file(path, **content)
-    with pytest.raises(kt.InputError, match=told):
+    with pytest.raises(kt.InputError, match=message):
         kt.load_evalset(path)
 
 
@@ -248,14 +251,14 @@ def texts(folder: Path) -> Path:
 
 def campaign(*rows: str) -> str:
     """Rows as `annotator system item type score document spans end`."""
-    made = []
+    built = []
     for row in rows:
         annotator, system, item, kind, score, document, spans, end = row.split("|")
         spans = '"' + spans.replace('"', '""') + '"'
-        made.append(
+        built.append(
             f"{annotator},{system},{item},{kind},eng,deu,{score},{document},False,{spans},1.0,{end}"
         )
-    return "\n".join(made) + "\n"
+    return "\n".join(built) + "\n"
 
 
 MAJOR = '[{"start_i":1,"end_i":2,"severity":"major","error_type":null}]'
@@ -276,14 +279,14 @@ def test_items_are_segments_of_their_documents(tmp_path: Path) -> None:
             "ben|w.refA|4|TGT|5|d#refA|[]|1",
         )
     )
-    found = kt.load_evalset(tmp_path / "c.csv", "appraise", texts=str(folder))
-    scores = found.human("score")
+    evalset = kt.load_evalset(tmp_path / "c.csv", "appraise", texts=str(folder))
+    scores = evalset.human("score")
     np.testing.assert_array_equal(scores, [[95, 70, np.nan], [np.nan, np.nan, 60]])
-    np.testing.assert_array_equal(found.human("penalty")[0], [0, -5, np.nan])
-    assert [row.judge for row in found.judgements if row.dimension == "score"] == ["ann"] * 2 + [
+    np.testing.assert_array_equal(evalset.human("penalty")[0], [0, -5, np.nan])
+    assert [row.judge for row in evalset.judgements if row.dimension == "score"] == ["ann"] * 2 + [
         "ben"
     ]
-    (remark,) = found.remarks
+    (remark,) = evalset.remarks
     assert remark.startswith("3 items are read. Left out: ")
     for count in ("1 judged again", "2 for quality", "1 of documents judged in part", "1 of syst"):
         assert count in remark
@@ -293,13 +296,13 @@ def test_a_campaign_with_types_of_errors_has_no_scores(tmp_path: Path) -> None:
     typed = '[{"severity":"minor","error_type":["Linguistic conventions","Punctuation"]},'
     typed += '{"severity":"minor","error_type":["Style","Awkward style"]}]'
     (tmp_path / "c.csv").write_text(campaign(f"ann|w.A|1|TGT|0|e#A|{typed}|1"))
-    found = kt.load_evalset(tmp_path / "c.csv", "appraise", texts=str(texts(tmp_path)))
-    assert list(found.dimensions) == ["penalty"]
-    assert found.human("penalty")[0, 2] == pytest.approx(-1.1)
+    evalset = kt.load_evalset(tmp_path / "c.csv", "appraise", texts=str(texts(tmp_path)))
+    assert list(evalset.dimensions) == ["penalty"]
+    assert evalset.human("penalty")[0, 2] == pytest.approx(-1.1)
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "message"),
     [
         ("a,b,c", "line 1: found 3 fields, expected 11, or 12 with error spans"),
         ("a,A,x,TGT,en,de,5,d#A,False,[],1,2", "expected annotator, system, item, type"),
@@ -309,9 +312,9 @@ def test_a_campaign_with_types_of_errors_has_no_scores(tmp_path: Path) -> None:
         ('a,A,1,TGT,en,de,5,d#A,False,"[{""severity"":""odd""}]",1,2', "the severity 'odd'"),
     ],
 )
-def test_bad_campaigns(tmp_path: Path, row: str, told: str) -> None:
+def test_bad_campaigns(tmp_path: Path, row: str, message: str) -> None:
     (tmp_path / "c.csv").write_text(row + "\n")
-    with pytest.raises(kt.InputError, match=told):
+    with pytest.raises(kt.InputError, match=message):
         kt.load_evalset(tmp_path / "c.csv", "appraise", texts=str(texts(tmp_path)))
 
 
@@ -333,17 +336,17 @@ def test_real_campaigns_equal_their_published_segment_scores(
     if not folder.exists():
         pytest.skip("mt-wmt23-ende is not in KARAT_DATA")
     path = folder / "appraise" / f"{campaign}.scores.csv"
-    found = kt.load_evalset(path, "appraise", texts=str(folder))
-    seen, theirs = Counter[str](), {}
+    evalset = kt.load_evalset(path, "appraise", texts=str(folder))
+    visited, peer = Counter[str](), {}
     text = (folder / "human-scores-esa" / f"en-de.{published}.seg.score").read_text()
     for system, value in (line.split() for line in text.splitlines()):
-        theirs[system, seen[system]] = np.nan if value == "None" else float(value)
-        seen[system] += 1
-    ours = found.human(dimension)
-    expected = np.array([[theirs[s, i] for i in range(len(found))] for s in found.systems])
-    judged = ~np.isnan(ours)
+        peer[system, visited[system]] = np.nan if value == "None" else float(value)
+        visited[system] += 1
+    human_scores = evalset.human(dimension)
+    expected = np.array([[peer[s, i] for i in range(len(evalset))] for s in evalset.systems])
+    judged = ~np.isnan(human_scores)
     assert judged.sum() == 1706
-    np.testing.assert_allclose(ours[judged], expected[judged], atol=1e-9)
+    np.testing.assert_allclose(human_scores[judged], expected[judged], atol=1e-9)
 
 
 # ------------------------------------------------------------------------------------- SummEval
@@ -369,18 +372,18 @@ def test_each_annotator_is_a_judge(tmp_path: Path) -> None:
     rows = [rated(d, m, 1, 3, 5) for d in ("d1", "d2") for m in ("M0", "M1")]
     path = lines(tmp_path / "model_annotations.aligned.jsonl", *rows)
     assert detect(path)[0] == "summeval-annotations"
-    found = kt.load_evalset(path)
-    assert found.human("fluency").tolist() == [[3.0, 3.0], [3.0, 3.0]]
-    assert {row.judge for row in found.judgements} == {"expert-1", "expert-2", "expert-3"}
-    assert found.systems["M1"] == ("M1 on d1", "M1 on d2")
-    every = kt.load_evalset(path, judges="all")
-    assert len(every.judgements) == 4 * 4 * 5
+    loaded_evalset = kt.load_evalset(path)
+    assert loaded_evalset.human("fluency").tolist() == [[3.0, 3.0], [3.0, 3.0]]
+    assert {row.judge for row in loaded_evalset.judgements} == {"expert-1", "expert-2", "expert-3"}
+    assert loaded_evalset.systems["M1"] == ("M1 on d1", "M1 on d2")
+    evalset = kt.load_evalset(path, judges="all")
+    assert len(evalset.judgements) == 4 * 4 * 5
     agreement = kt.judge_agreement(path, dimensions=["fluency"])
     assert agreement.rows[0].judges == 3
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "message"),
     [
         (rated("d1", "M0", 1), "line 2: a second summary of 'd1' by M0"),
         (rated("d1", "M1", 1, references=["x"]), "line 2: 'd1' has other references"),
@@ -389,9 +392,9 @@ def test_each_annotator_is_a_judge(tmp_path: Path) -> None:
         (rated("d1", "M1", 1, expert_annotations=[{}]), "line 2: found the value None"),
     ],
 )
-def test_bad_annotations(tmp_path: Path, row: dict[str, Any], told: str) -> None:
+def test_bad_annotations(tmp_path: Path, row: dict[str, Any], message: str) -> None:
     path = lines(tmp_path / "s.jsonl", rated("d1", "M0", 2), row)
-    with pytest.raises(kt.InputError, match=told):
+    with pytest.raises(kt.InputError, match=message):
         kt.load_evalset(path)
     with pytest.raises(kt.InputError, match="judges='me': expected experts, turkers, all"):
         kt.load_evalset(path, judges="me")

@@ -42,7 +42,9 @@ def test_score_compare_and_gate_read_a_log(
     for row in judged.judgements:
         if row.judge.startswith("demo ("):
             ratings.setdefault(row.system, []).append(row.value)
-    assert scores == pytest.approx({name: sum(own) / len(own) for name, own in ratings.items()})
+    assert scores == pytest.approx(
+        {name: sum(system_scores) / len(system_scores) for name, system_scores in ratings.items()}
+    )
     assert main(["compare", "--set", "demo", *by, "--resamples", "20", "-f", "json"]) == 0
     compared = {r["system"]: r["score"] for r in json.loads(capsys.readouterr().out)["rows"]}
     assert compared == scores
@@ -59,9 +61,9 @@ def test_a_log_of_comparisons_has_the_shares_that_outputs_won(
     judged = kt.load_evalset("demo", judgements=path)
     scored = kt.score("demo", metrics=f"given:file={path}")
     for row in scored.rows:
-        of_model = (one for one in judged.judgements if one.judge.startswith("demo ("))
-        own = [one.value for one in of_model if one.system == row.system]
-        assert row.score.value == pytest.approx(sum(own) / len(own))
+        of_model = (item for item in judged.judgements if item.judge.startswith("demo ("))
+        system_scores = [item.value for item in of_model if item.system == row.system]
+        assert row.score.value == pytest.approx(sum(system_scores) / len(system_scores))
 
 
 def test_several_judges_have_a_mean(tmp_path: Path) -> None:
@@ -78,8 +80,8 @@ def test_one_of_several_dimensions(tmp_path: Path) -> None:
     by = write(tmp_path / "log.jsonl", HEADER, *rows)
     assert kt.score(["a"], metrics=f"{by},column=style").rows[0].score.value == 4
     assert kt.score(["a"], metrics=f"{by},column=errors").rows[0].score.value == 2
-    told = r"the log has several dimensions \(it has errors, style\): name one, as in column=err"
-    with pytest.raises(kt.InputError, match=told):
+    message = r"the log has several dimensions \(it has errors, style\): name one, as in column=err"
+    with pytest.raises(kt.InputError, match=message):
         kt.score(["a"], metrics=by)
     with pytest.raises(kt.InputError, match=r"the log has no 'stile'; did you mean style\?"):
         kt.score(["a"], metrics=f"{by},column=stile")

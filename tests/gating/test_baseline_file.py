@@ -28,27 +28,27 @@ def baselines(draw: st.DrawFn) -> BaselineFile:
         rows = np.array([draw(cells) for _ in range(size)], dtype=np.float64)
         metrics.append(StoredMetric(name, draw(WORDS), columns, rows))
     carried = st.lists(WORDS.filter(bool), max_size=3).map(tuple)
-    kept = draw(st.none() | st.lists(carried, min_size=size, max_size=size).map(tuple))
+    carried_lists = draw(st.none() | st.lists(carried, min_size=size, max_size=size).map(tuple))
     texts = draw(st.none() | st.lists(WORDS, min_size=size, max_size=size).map(tuple))
     about = draw(WORDS), draw(WORDS), draw(WORDS)
-    return BaselineFile("", *about, tuple(ids), tuple(metrics), kept, texts)
+    return BaselineFile("", *about, tuple(ids), tuple(metrics), carried_lists, texts)
 
 
 @given(baselines())
 def test_what_is_written_reads_back(
-    tmp_path_factory: pytest.TempPathFactory, made: BaselineFile
+    tmp_path_factory: pytest.TempPathFactory, baseline: BaselineFile
 ) -> None:
     path = tmp_path_factory.mktemp("baseline") / "gate.tsv"
-    object.__setattr__(made, "path", str(path))
-    save_baseline(made)
-    found = read_baseline(path)
+    object.__setattr__(baseline, "path", str(path))
+    save_baseline(baseline)
+    stored = read_baseline(path)
     for name in ("path", "source", "system", "against", "ids", "carried", "texts"):
-        assert getattr(found, name) == getattr(made, name)
-    for mine, theirs in zip(made.metrics, found.metrics, strict=True):
-        assert theirs[:3] == mine[:3]
-        assert np.array_equal(theirs.rows, mine.rows)
+        assert getattr(stored, name) == getattr(baseline, name)
+    for written_metric, read_metric in zip(baseline.metrics, stored.metrics, strict=True):
+        assert read_metric[:3] == written_metric[:3]
+        assert np.array_equal(read_metric.rows, written_metric.rows)
     again = path.read_bytes()
-    save_baseline(found)
+    save_baseline(stored)
     assert path.read_bytes() == again
 
 
@@ -74,10 +74,10 @@ def path(tmp_path: Path) -> Path:
 
 def test_numbers_are_what_they_say(path: Path) -> None:
     path.write_text(GOOD)
-    found = read_baseline(path)
-    assert found.ids == ("1", "2", "x\ty")
-    assert found.metrics[0].columns == ("a", "b")
-    assert found.metrics[0].rows.tolist() == [[5, 0.5], [0, 0], [7, 1e-7]]
+    stored = read_baseline(path)
+    assert stored.ids == ("1", "2", "x\ty")
+    assert stored.metrics[0].columns == ("a", "b")
+    assert stored.metrics[0].rows.tolist() == [[5, 0.5], [0, 0], [7, 1e-7]]
 
 
 def test_line_ends_of_windows_are_read(path: Path) -> None:
@@ -86,7 +86,7 @@ def test_line_ends_of_windows_are_read(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("right", "wrong", "said"),
+    ("right", "wrong", "message"),
     [
         ("baseline 1", "baseline 2", "line 1: its format has version 2, expected 1"),
         ("# karat gate", "# karat gat", "is no baseline of karat gate"),
@@ -108,10 +108,10 @@ def test_line_ends_of_windows_are_read(path: Path) -> None:
         ("id\tm.a\tm.b\n", "id\tn.a\tn.b\n", "line 8: found no columns m.…"),
     ],
 )
-def test_damage_is_refused_by_its_line(path: Path, right: str, wrong: str, said: str) -> None:
+def test_damage_is_refused_by_its_line(path: Path, right: str, wrong: str, message: str) -> None:
     assert right in GOOD
     path.write_text(GOOD.replace(right, wrong, 1))
-    with pytest.raises(InputError, match=re.escape(said).replace("\\\\\\\\", "\\\\")) as caught:
+    with pytest.raises(InputError, match=re.escape(message).replace("\\\\\\\\", "\\\\")) as caught:
         read_baseline(path)
     assert "\n" not in str(caught.value)
     assert "--update" in str(caught.value)

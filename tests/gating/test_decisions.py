@@ -36,20 +36,20 @@ def paired(metric: str, run: list[str], baseline: list[str]) -> PairedItems:
     return PairedItems(MeasuredItems(m, m.signature(), next(rows)), next(rows))
 
 
-def decided(metric: str, run: list[str], baseline: list[str], drop: float = 0.0) -> GateRow:
+def decide_one(metric: str, run: list[str], baseline: list[str], drop: float = 0.0) -> GateRow:
     pair = paired(metric, run, baseline)
     return decide([pair], {metric: drop}, "simultaneous", 1000, 12345, silent)[0]
 
 
 @pytest.mark.parametrize("metric", ["chrf", "bleu", "ter", "rougeL"])
 def test_identical_runs_pass(metric: str) -> None:
-    row = decided(metric, BETTER, BETTER)
+    row = decide_one(metric, BETTER, BETTER)
     assert (row.verdict, row.delta, row.low, row.high) == (PASS, 0, 0, 0)
 
 
 @pytest.mark.parametrize("metric", ["chrf", "ter"])
 def test_a_loss_fails_whatever_the_direction(metric: str) -> None:
-    lost, gained = decided(metric, WORSE, BETTER), decided(metric, BETTER, WORSE)
+    lost, gained = decide_one(metric, WORSE, BETTER), decide_one(metric, BETTER, WORSE)
     assert (lost.verdict, gained.verdict) == (FAIL, PASS)
     assert lost.delta < 0 < gained.delta == -lost.delta
     assert lost.high < 0 < gained.low
@@ -64,7 +64,7 @@ def test_the_draws_are_those_of_compare() -> None:
         for texts in (WORSE, BETTER)
     )
     assert interval(after) == (compared["new", "bleu"].low, compared["new", "bleu"].high)
-    row = decided("bleu", WORSE, BETTER)
+    row = decide_one("bleu", WORSE, BETTER)
     assert row.delta == compared["new", "bleu"].delta
     ends = [row.delta + widening(60) * (end - row.delta) for end in interval(after - before)]
     assert [row.low, row.high] == ends
@@ -78,7 +78,7 @@ def test_widening_is_students(items: int) -> None:
 
 def test_the_limits_decide() -> None:
     """The three outcomes, at the ends of one interval."""
-    row = decided("chrf", WORSE, BETTER)
+    row = decide_one("chrf", WORSE, BETTER)
     assert row.low < row.delta < row.high < 0
     for drop, verdict in [
         (-row.high * 0.999, FAIL),
@@ -87,7 +87,7 @@ def test_the_limits_decide() -> None:
         (-row.low, PASS),
         (-row.low * 1.001, PASS),
     ]:
-        assert decided("chrf", WORSE, BETTER, drop).verdict == verdict
+        assert decide_one("chrf", WORSE, BETTER, drop).verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_few_items_that_differ_all_alike_are_undecided(items: int, change: int) 
     row = decide([PairedItems(MeasuredItems(m, "", after), before)], {}, "none", 100, 1, silent)[0]
     if items < 6 and change:
         assert (row.verdict, row.low, row.high, row.decided_by) == (UNDECIDED, *[row.delta] * 2, 6)
-        told = "all items differ by the same amount; at least 6 are needed to decide"
-        assert describe_row(row).endswith(f"this is a loss; {told}")
+        message = "all items differ by the same amount; at least 6 are needed to decide"
+        assert describe_row(row).endswith(f"this is a loss; {message}")
     else:
         assert row.verdict == (FAIL if change < 0 else PASS)

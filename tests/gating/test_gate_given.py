@@ -24,9 +24,9 @@ def test_another_run_has_other_scores(tmp_path: Path) -> None:
     kt.write_baseline(outputs, None, by, baseline=baseline)
     assert kt.gate(outputs, None, by, baseline=baseline).verdict == "pass"
     by = scores(tmp_path / "comet.tsv", [0.7 + i % 3 / 100 for i in range(40)])
-    found = kt.gate(outputs, None, by, baseline=baseline)
-    assert found.verdict == "fail"
-    assert round(found.rows[0].delta, 12) == -0.1
+    verdict_result = kt.gate(outputs, None, by, baseline=baseline)
+    assert verdict_result.verdict == "fail"
+    assert round(verdict_result.rows[0].delta, 12) == -0.1
 
 
 def test_missing_scores_take_no_part(tmp_path: Path) -> None:
@@ -34,8 +34,8 @@ def test_missing_scores_take_no_part(tmp_path: Path) -> None:
     baseline = tmp_path / "gate.tsv"
     by = scores(tmp_path / "comet.tsv", [0.5] * 39 + [""])
     kt.write_baseline(outputs, None, by, baseline=baseline)
-    found = kt.gate(outputs, None, by, baseline=baseline)
-    assert (found.verdict, found.rows[0].score) == ("pass", 0.5)
+    verdict_result = kt.gate(outputs, None, by, baseline=baseline)
+    assert (verdict_result.verdict, verdict_result.rows[0].score) == ("pass", 0.5)
 
 
 def test_items_that_only_one_run_has_a_score_of_take_no_part(tmp_path: Path) -> None:
@@ -44,9 +44,11 @@ def test_items_that_only_one_run_has_a_score_of_take_no_part(tmp_path: Path) -> 
     by = scores(tmp_path / "comet.tsv", [0.01 * i for i in range(40)])
     kt.write_baseline(outputs, None, by, baseline=baseline)
     better = [0.01 * i + 0.1 if i < 20 else "" for i in range(40)]
-    found = kt.gate(outputs, None, scores(tmp_path / "comet.tsv", better), baseline=baseline)
-    assert found.verdict == "pass"
-    assert round(found.rows[0].delta, 12) == 0.1
+    verdict_result = kt.gate(
+        outputs, None, scores(tmp_path / "comet.tsv", better), baseline=baseline
+    )
+    assert verdict_result.verdict == "pass"
+    assert round(verdict_result.rows[0].delta, 12) == 0.1
 
 
 # ------------------------------------------------------------------- columns of the table itself
@@ -73,14 +75,14 @@ def test_a_column_of_the_table(tmp_path: Path, form: str) -> None:
         return path
 
     baseline = tmp_path / "gate.tsv"
-    how = {"baseline": baseline, "id": "id"}
+    settings = {"baseline": baseline, "id": "id"}
     by = ["given:column=tokens,higher=no", "chrf"]
     tokens: list[int | None] = [100 + i % 5 for i in range(30)]
-    kt.write_baseline(table(tokens), None, by, **how)
-    same = kt.gate(table(tokens), None, by, **how)
-    assert same.verdict == "pass"
-    assert [row.score for row in same.rows] == [102, 100]
-    longer = kt.gate(table([n and n + 50 for n in tokens]), None, **how)
+    kt.write_baseline(table(tokens), None, by, **settings)
+    repeated = kt.gate(table(tokens), None, by, **settings)
+    assert repeated.verdict == "pass"
+    assert [row.score for row in repeated.rows] == [102, 100]
+    longer = kt.gate(table([n and n + 50 for n in tokens]), None, **settings)
     assert longer.verdict == "fail"
     assert longer.rows[0].delta == -50  # towards worse, since lower is better
 

@@ -24,12 +24,12 @@ def test_names(key: str, name: str) -> None:
 
 
 def test_others_keep_the_limit_for_all() -> None:
-    found = resolve_limits("max_drop", {"": 1, "cosine": 0.01}, NAMES)
-    assert list(found.values()) == [1, 1, 0.01, 1]
+    resolved = resolve_limits("max_drop", {"": 1, "cosine": 0.01}, NAMES)
+    assert list(resolved.values()) == [1, 1, 0.01, 1]
 
 
 @pytest.mark.parametrize(
-    ("limits", "said"),
+    ("limits", "message"),
     [
         ({"bleu": 1}, "max_drop bleu: the gate has no such metric"),
         ({"cosin": 1}, "max_drop cosin: the gate has no such metric"),
@@ -39,15 +39,15 @@ def test_others_keep_the_limit_for_all() -> None:
         ),
     ],
 )
-def test_refused(limits: dict[str, float], said: str) -> None:
+def test_refused(limits: dict[str, float], message: str) -> None:
     with pytest.raises(LimitError) as caught:
         resolve_limits("max_drop", limits, NAMES)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_a_name_of_several() -> None:
     names = ["rouge1:stem=porter", "rouge1:alpha=0"]
     with pytest.raises(LimitError) as caught:
         resolve_limits("min_score", {"rouge1": 1}, names)
-    told = "2 metrics of the gate have this name; write rouge1:stem=porter or rouge1:alpha=0"
-    assert str(caught.value) == f"min_score rouge1: {told}"
+    message = "2 metrics of the gate have this name; write rouge1:stem=porter or rouge1:alpha=0"
+    assert str(caught.value) == f"min_score rouge1: {message}"

@@ -23,20 +23,20 @@ WORSE = [text if i % 4 else "a dog" for i, text in enumerate(OLD)]
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    made = tmp_path / "gate.tsv"
-    kt.write_baseline(OLD, REFERENCES, ["chrf", "bleu", "ter"], baseline=made)
-    return made
+    target = tmp_path / "gate.tsv"
+    kt.write_baseline(OLD, REFERENCES, ["chrf", "bleu", "ter"], baseline=target)
+    return target
 
 
 def test_the_same_passes_and_less_fails(path: Path) -> None:
-    same = kt.gate(OLD, REFERENCES, baseline=path)
-    assert (same.verdict, len(same.rows), same.changes) == ("pass", 3, ())
+    repeated = kt.gate(OLD, REFERENCES, baseline=path)
+    assert (repeated.verdict, len(repeated.rows), repeated.changes) == ("pass", 3, ())
     worse = kt.gate(WORSE, REFERENCES, baseline=path)
     assert worse.failed
     assert worse.verdicts == ("fail", "fail", "fail")
     assert repr(worse).startswith("<GateResult: fail; chrf went from ")
-    drawn = "|bootstrap=1000|seed=12345"
-    assert worse.signature.splitlines()[0] == kt.metric("chrf").signature(2) + drawn
+    interval_part = "|bootstrap=1000|seed=12345"
+    assert worse.signature.splitlines()[0] == kt.metric("chrf").signature(2) + interval_part
     scored = kt.score(WORSE, REFERENCES, ["chrf", "bleu", "ter"])
     assert [row.score for row in worse.rows] == [row.score.value for row in scored.rows]
     assert list(worse.to_pandas()["verdict"]) == ["fail"] * 3
@@ -49,12 +49,12 @@ def test_a_baseline_is_the_same_bytes_every_time(path: Path, tmp_path: Path) -> 
 
 
 def test_only_a_baseline_is_replaced(tmp_path: Path) -> None:
-    mine = tmp_path / "notes.txt"
-    mine.write_text("dear diary\n")
-    told = r"notes\.txt is no baseline of Karat: name another file"
-    with pytest.raises(kt.OutputError, match=told):
-        kt.write_baseline(OLD, REFERENCES, baseline=mine)
-    assert mine.read_text() == "dear diary\n"
+    foreign = tmp_path / "notes.txt"
+    foreign.write_text("dear diary\n")
+    message = r"notes\.txt is no baseline of Karat: name another file"
+    with pytest.raises(kt.OutputError, match=message):
+        kt.write_baseline(OLD, REFERENCES, baseline=foreign)
+    assert foreign.read_text() == "dear diary\n"
 
 
 def test_tolerances_are_by_metric(path: Path) -> None:
@@ -68,10 +68,12 @@ def test_tolerances_are_by_metric(path: Path) -> None:
 
 
 def test_guards_hold_whatever_intervals_say(path: Path) -> None:
-    one = [*OLD[:7], "a dog", *OLD[8:]]
-    asked: dict[str, Any] = {"baseline": path, "max_drop": 50}
-    assert kt.gate(one, REFERENCES, **asked).verdict == "pass"
-    result = kt.gate(one, REFERENCES, **asked, max_item_drop={"chrf": 20}, min_score={"ter": 1})
+    changed = [*OLD[:7], "a dog", *OLD[8:]]
+    settings: dict[str, Any] = {"baseline": path, "max_drop": 50}
+    assert kt.gate(changed, REFERENCES, **settings).verdict == "pass"
+    result = kt.gate(
+        changed, REFERENCES, **settings, max_item_drop={"chrf": 20}, min_score={"ter": 1}
+    )
     assert [(row.guard, str(row.metric), row.verdict) for row in result.guards] == [
         ("min-score", "ter", "fail"),  # lower is better: the score may not be above 1
         ("max-item-drop", "chrf", "fail"),
@@ -80,10 +82,12 @@ def test_guards_hold_whatever_intervals_say(path: Path) -> None:
     assert (result.guards[1].items, result.guards[1].item) == (1, "8")
     assert "item '8' lost most" in result.sentences[-1]
     assert result.guards[1].value == -result.changes[0].delta
-    good = kt.gate(one, REFERENCES, **asked, max_item_drop=99, min_score={"ter": 99, "chrf": 10})
+    good = kt.gate(
+        changed, REFERENCES, **settings, max_item_drop=99, min_score={"ter": 99, "chrf": 10}
+    )
     assert (good.verdict, {row.verdict for row in good.guards}) == ("pass", {"pass"})
-    same = kt.gate(OLD, REFERENCES, baseline=path, max_item_drop={"chrf": 20})
-    assert same.sentences[-1].endswith("the largest loss is 0.00")  # zero has no sign
+    repeated = kt.gate(OLD, REFERENCES, baseline=path, max_item_drop={"chrf": 20})
+    assert repeated.sentences[-1].endswith("the largest loss is 0.00")  # zero has no sign
 
 
 def test_the_items_that_lost_most_have_their_texts(path: Path) -> None:
@@ -97,16 +101,16 @@ def test_the_items_that_lost_most_have_their_texts(path: Path) -> None:
     assert (first.baseline, first.score) == (before[at], after[at])
     assert first.delta == min(after - before)
     kt.write_baseline(OLD, REFERENCES, baseline=path, texts=True)
-    shown = kt.gate(WORSE, REFERENCES, baseline=path, examples=1)
-    assert shown.changes[0].baseline_output == OLD[at]
-    assert f"baseline: {OLD[at]}" in shown.render("text")
+    gated = kt.gate(WORSE, REFERENCES, baseline=path, examples=1)
+    assert gated.changes[0].baseline_output == OLD[at]
+    assert f"baseline: {OLD[at]}" in gated.render("text")
 
 
 # ------------------------------------------------------------------------------- refusals
 
 
 @pytest.mark.parametrize(
-    ("how", "said"),
+    ("settings", "message"),
     [
         ({"metrics": "chrf:beta=3"}, "chrf:beta=3 has another signature: beta=2, now beta=3;"),
         ({"metrics": "rougeL"}, "there are no scores by rougeL, but by chrf, bleu, ter;"),
@@ -126,24 +130,29 @@ def test_the_items_that_lost_most_have_their_texts(path: Path) -> None:
         ({"seed": None}, "seed=None: expected a whole number, 0 or more"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(path: Path, how: dict[str, Any], said: str) -> None:
-    with pytest.raises(kt.InputError, match=re.escape(said)) as caught:
-        kt.gate(OLD, REFERENCES, baseline=path, **how)
+def test_what_cannot_be_compared_is_refused(
+    path: Path, settings: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(kt.InputError, match=re.escape(message)) as caught:
+        kt.gate(OLD, REFERENCES, baseline=path, **settings)
     assert "\n" not in str(caught.value)
 
 
 def test_other_references_are_refused(path: Path) -> None:
-    other = [["another", *one[1:]] if i == 5 else one for i, one in enumerate(REFERENCES)]
+    other = [
+        ["another", *reference_texts[1:]] if i == 5 else reference_texts
+        for i, reference_texts in enumerate(REFERENCES)
+    ]
     with pytest.raises(kt.InputError, match="the items were scored against something else then"):
         kt.gate(OLD, other, baseline=path)
     with pytest.raises(kt.InputError, match="chrf has another signature: nrefs=2, now nrefs=1"):
-        kt.gate(OLD, [one[0] for one in REFERENCES], baseline=path)
+        kt.gate(OLD, [reference_texts[0] for reference_texts in REFERENCES], baseline=path)
 
 
 def test_another_version_is_refused(path: Path) -> None:
     path.write_text(path.read_text().replace(f"karat={kt.__version__}", "karat=0.0.1"))
-    told = f"karat=0.0.1, now karat={kt.__version__}"
-    with pytest.raises(kt.InputError, match=re.escape(told)):
+    message = f"karat=0.0.1, now karat={kt.__version__}"
+    with pytest.raises(kt.InputError, match=re.escape(message)):
         kt.gate(OLD, REFERENCES, baseline=path)
 
 
@@ -151,8 +160,8 @@ def test_missing_and_extra_segments_are_refused(path: Path) -> None:
     with pytest.raises(kt.InputError, match=r"40 items and the run 38: '39', '40' are not in the"):
         kt.gate(OLD[:38], REFERENCES[:38], baseline=path)
     ids = [*map(str, range(1, 40)), "x"]
-    told = "'40' is not in the run, 'x' is not in the baseline"
-    with pytest.raises(kt.InputError, match=told):
+    message = "'40' is not in the run, 'x' is not in the baseline"
+    with pytest.raises(kt.InputError, match=message):
         kt.gate(OLD, REFERENCES, baseline=path, ids=ids)
     with pytest.raises(kt.InputError, match="two items have the id '1'"):
         kt.gate(OLD, REFERENCES, baseline=path, ids=["1"] * 40)
@@ -174,20 +183,24 @@ def test_ids_bring_items_together(tmp_path: Path) -> None:
     kt.write_baseline(table, "ref", "chrf", baseline=path, **columns)
     places = random.Random(1).sample(range(40), 40)
     shuffled = table.assign(output=WORSE).iloc[places]
-    found = kt.gate(shuffled, "ref", baseline=path, **columns)
+    verdict_result = kt.gate(shuffled, "ref", baseline=path, **columns)
     listed = kt.gate(WORSE, REFERENCES, baseline=path, ids=table["id"].tolist())
-    assert found.rows == listed.rows
-    assert found.changes == listed.changes
+    assert verdict_result.rows == listed.rows
+    assert verdict_result.changes == listed.changes
     table.assign(output=WORSE).to_json(tmp_path / "t.jsonl", orient="records", lines=True)
     again = kt.gate(tmp_path / "t.jsonl", "ref", baseline=path, **columns)
-    assert again.rows == found.rows
+    assert again.rows == verdict_result.rows
     with pytest.raises(kt.InputError, match="name their column with id"):
         kt.gate(table, "ref", baseline=path)
 
 
 def test_files_and_sets(tmp_path: Path) -> None:
     path, files = tmp_path / "gate.tsv", {}
-    for name, lines in {"old": OLD, "new": WORSE, "ref": [one[0] for one in REFERENCES]}.items():
+    for name, lines in {
+        "old": OLD,
+        "new": WORSE,
+        "ref": [reference_texts[0] for reference_texts in REFERENCES],
+    }.items():
         files[name] = tmp_path / f"{name}.txt"
         files[name].write_text("".join(f"{line}\n" for line in lines))
     kt.write_baseline(files["old"], files["ref"], baseline=path)
@@ -202,19 +215,21 @@ def test_files_and_sets(tmp_path: Path) -> None:
 
 def test_trees_of_references_count(tmp_path: Path) -> None:
     words, path = ("a", "cat", "sat"), tmp_path / "gate.tsv"
-    trees, others = [kt.Tree(words, (2, 3, 0))] * 3, [kt.Tree(words, (3, 3, 0))] * 3
+    trees, other_trees = [kt.Tree(words, (2, 3, 0))] * 3, [kt.Tree(words, (3, 3, 0))] * 3
     metric = "simple_tree_accuracy"
     kt.write_baseline(["a cat sat"] * 3, trees, metric, baseline=path)
     assert kt.gate(["a cat sat"] * 3, trees, baseline=path).verdict == "pass"
     with pytest.raises(kt.InputError, match="scored against something else then"):
-        kt.gate(["a cat sat"] * 3, others, baseline=path)
+        kt.gate(["a cat sat"] * 3, other_trees, baseline=path)
 
 
 def test_statistics_that_are_no_whole_numbers(tmp_path: Path) -> None:
     path, metrics = tmp_path / "gate.tsv", ["rougeL", "gtm:e=1.5", "aev:alpha=0.3"]
     kt.write_baseline(OLD, REFERENCES, metrics, baseline=path)
-    same = kt.gate(OLD, REFERENCES, baseline=path)
-    assert {(row.delta, row.low, row.high, row.verdict) for row in same.rows} == {(0, 0, 0, "pass")}
+    repeated = kt.gate(OLD, REFERENCES, baseline=path)
+    assert {(row.delta, row.low, row.high, row.verdict) for row in repeated.rows} == {
+        (0, 0, 0, "pass")
+    }
 
 
 # ------------------------------------------------------------------------- other sources
@@ -222,14 +237,14 @@ def test_statistics_that_are_no_whole_numbers(tmp_path: Path) -> None:
 
 def test_nuggets(tmp_path: Path) -> None:
     path = tmp_path / "nuggets.tsv"
-    asked: dict[str, Any] = {"source": "nuggets", "baseline": path}
-    kt.write_baseline("heron", "demo-nuggets", ["f", "A", "V"], **asked)
-    same = kt.gate("heron", "demo-nuggets", **asked, no_loss=True)
-    assert (same.verdict, same.sentences[-1]) == ("pass", "no vital nugget was lost")
+    settings: dict[str, Any] = {"source": "nuggets", "baseline": path}
+    kt.write_baseline("heron", "demo-nuggets", ["f", "A", "V"], **settings)
+    repeated = kt.gate("heron", "demo-nuggets", **settings, no_loss=True)
+    assert (repeated.verdict, repeated.sentences[-1]) == ("pass", "no vital nugget was lost")
     scored = kt.score_nuggets(kt.load_nuggets("demo-nuggets").select("heron"))
     row = scored.rows[0]
-    assert [one.score for one in same.rows] == pytest.approx([row.macro, row.A, row.V])
-    other = kt.gate("kestrel", "demo-nuggets", **asked, no_loss=True)
+    assert [entry.score for entry in repeated.rows] == pytest.approx([row.macro, row.A, row.V])
+    other = kt.gate("kestrel", "demo-nuggets", **settings, no_loss=True)
     changes = kt.diff_nuggets(
         *(kt.load_nuggets("demo-nuggets").select(tag) for tag in ("heron", "kestrel"))
     )
@@ -238,29 +253,29 @@ def test_nuggets(tmp_path: Path) -> None:
     assert other.guards[0].lost == "; ".join(f"{c.question}: {c.nugget}" for c in lost)
     assert "question: " in other.render("text")
     assert "reference: " not in other.render("text")
-    silent = kt.gate("wren", "demo-nuggets", **asked)
+    silent = kt.gate("wren", "demo-nuggets", **settings)
     assert "output: (empty)" in silent.render("text")
     for wrong in ({"wrong": 1}, {"candidate": "x"}, {"judgments": ["x"]}):
         with pytest.raises(kt.InputError, match=f"setting '{next(iter(wrong))}' of gate: expected"):
-            kt.gate("heron", "demo-nuggets", **asked, **wrong)
+            kt.gate("heron", "demo-nuggets", **settings, **wrong)
     with pytest.raises(kt.InputError, match="run 3 of nuggets: expected a file, the tag of a run"):
-        kt.gate(3, "demo-nuggets", **asked)
+        kt.gate(3, "demo-nuggets", **settings)
     with pytest.raises(kt.InputError, match=r"none\.tsv: no such folder or file"):
-        kt.gate("heron", "demo-nuggets", **asked, judgements="none.tsv")
+        kt.gate("heron", "demo-nuggets", **settings, judgements="none.tsv")
     loaded = kt.load_nuggets("demo-nuggets").select("heron")
-    assert kt.gate(loaded, **asked).verdict == "pass"
+    assert kt.gate(loaded, **settings).verdict == "pass"
     with pytest.raises(kt.InputError, match=r"a NuggetSet was given: .* leave ties out"):
-        kt.gate(loaded, **asked, ties="half")
+        kt.gate(loaded, **settings, ties="half")
     with pytest.raises(
         kt.InputError, match="measure 'chrf' of nuggets: expected one of f, A, V, W"
     ):
-        kt.gate("heron", "demo-nuggets", "chrf", **asked)
+        kt.gate("heron", "demo-nuggets", "chrf", **settings)
     for metrics in ("chrf", None):
-        told = r"nuggets\.tsv: the baseline has scores from nuggets, the run from texts"
-        with pytest.raises(kt.InputError, match=told):
+        message = r"nuggets\.tsv: the baseline has scores from nuggets, the run from texts"
+        with pytest.raises(kt.InputError, match=message):
             kt.gate(OLD, REFERENCES, metrics, baseline=path)
     with pytest.raises(kt.InputError, match="judgements=corrected, now judgements=as-judged"):
-        kt.gate("heron", "demo-nuggets", **asked, corrected=False)
+        kt.gate("heron", "demo-nuggets", **settings, corrected=False)
 
 
 def test_a_gate_on_guesses_claims_no_interval_for_them(tmp_path: Path) -> None:
@@ -275,13 +290,13 @@ def test_a_gate_on_guesses_claims_no_interval_for_them(tmp_path: Path) -> None:
     files = {"key.txt": key, "good.run": good, "bad.run": bad, "labels.jsonl": labels}
     for name, lines in files.items():
         (tmp_path / name).write_text("".join(lines))
-    given: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "source": "nuggets",
         "baseline": tmp_path / "baseline.tsv",
         "judgements": tmp_path / "labels.jsonl",
     }
-    kt.write_baseline(tmp_path / "good.run", tmp_path / "key.txt", **given)
-    notes = " ".join(kt.gate(tmp_path / "bad.run", tmp_path / "key.txt", **given).notes)
+    kt.write_baseline(tmp_path / "good.run", tmp_path / "key.txt", **settings)
+    notes = " ".join(kt.gate(tmp_path / "bad.run", tmp_path / "key.txt", **settings).notes)
     assert "Low and high" not in notes
     assert "allow for an unknown base rate" not in notes
     assert (
@@ -317,10 +332,10 @@ class Length:
 
 def lengths(output: Any, against: Any, measures: Any, *, progress: Any) -> kt.ItemScores:
     rows = np.array([(0, 0) if text is None else (len(text), 1) for text in output])
-    measured = kt.MeasuredItems(Length(), "length|version=1", rows)
+    items = kt.MeasuredItems(Length(), "length|version=1", rows)
     ids = tuple(f"i{at}" for at in range(len(output)))
     texts = lambda places: [kt.ItemText(output[at] or "", "") for at in places]  # noqa: E731
-    return kt.ItemScores("mine", ids, (measured,), str(against), texts, "lengths")
+    return kt.ItemScores("mine", ids, (items,), str(against), texts, "lengths")
 
 
 def test_a_source_of_another_program_and_missing_scores(tmp_path: Path) -> None:
@@ -328,21 +343,21 @@ def test_a_source_of_another_program_and_missing_scores(tmp_path: Path) -> None:
     try:
         texts: list[str | None] = [f"{i} " * (i % 5 + 3) for i in range(30)]
         texts[4] = None
-        asked: dict[str, Any] = {"source": "lengths", "baseline": tmp_path / "gate.tsv"}
-        kt.write_baseline(texts, "x", **asked)
+        settings: dict[str, Any] = {"source": "lengths", "baseline": tmp_path / "gate.tsv"}
+        kt.write_baseline(texts, "x", **settings)
         shorter = [text and text[:3] for text in texts]
         shorter[5] = None
-        result = kt.gate(shorter, "x", **asked, max_item_drop=1)
+        result = kt.gate(shorter, "x", **settings, max_item_drop=1)
         assert result.failed
         assert "2 items have no score by length, now or in the baseline." in result.notes
         assert result.rows[0].score == pytest.approx(3.0)
         scored = kt.item_scores(shorter, "x", source="lengths")
-        again = kt.gate(scored, baseline=asked["baseline"], max_item_drop=1)
+        again = kt.gate(scored, baseline=settings["baseline"], max_item_drop=1)
         assert again.rows[0][1:] == result.rows[0][1:]
         with pytest.raises(kt.InputError, match="the output is scored already"):
-            kt.gate(scored, REFERENCES, baseline=asked["baseline"])
+            kt.gate(scored, REFERENCES, baseline=settings["baseline"])
         with pytest.raises(kt.InputError, match="the run has no score by length"):
-            kt.gate([None] * 30, "x", **asked)
+            kt.gate([None] * 30, "x", **settings)
     finally:
         declared("sources").pop("lengths", None)
         from karat.gating.items import SOURCES
@@ -373,8 +388,8 @@ def test_real_regressions_are_caught(karat_data: Path, tmp_path: Path) -> None:
 def test_tables_begin_with_what_decides(tmp_path: Path) -> None:
     """A narrow screen shows the first columns."""
     kt.write_baseline(OLD, REFERENCES, "chrf", baseline=tmp_path / "b.tsv")
-    found = kt.gate(OLD[::-1], REFERENCES, baseline=tmp_path / "b.tsv")
-    tables = found.document("gate").tables
+    verdict_result = kt.gate(OLD[::-1], REFERENCES, baseline=tmp_path / "b.tsv")
+    tables = verdict_result.document("gate").tables
     names = {table.key: [column.key for column in table.columns] for table in tables}
     assert names["rows"][:5] == ["metric", "verdict", "delta", "low", "high"]
     assert names["changes"][:3] == ["item", "delta", "text"]

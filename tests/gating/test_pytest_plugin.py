@@ -57,8 +57,8 @@ def run(project: Path, *args: str) -> Any:
     plugin = "-p", "karat.gating.pytest_plugin", "-p", "no:cacheprovider"
     command = [sys.executable, "-m", "pytest", "-q", *plugin, *args]
     alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    how: dict[str, Any] = {"capture_output": True, "text": True, "cwd": project, "env": alone}
-    return subprocess.run(command, check=False, **how)
+    settings: dict[str, Any] = {"capture_output": True, "text": True, "cwd": project, "env": alone}
+    return subprocess.run(command, check=False, **settings)
 
 
 def test_a_project(project: Path) -> None:
@@ -75,16 +75,16 @@ def test_a_project(project: Path) -> None:
         "test_mt.TestMore.test_language[fr].gate.tsv",
         "test_mt.test_quality.gate.tsv",
     ]
-    same = run(project)
-    assert (same.returncode, "4 passed" in same.stdout) == (0, True)
+    unchanged = run(project)
+    assert (unchanged.returncode, "4 passed" in unchanged.stdout) == (0, True)
 
     (project / "outputs.py").write_text(WORSE)
     worse = run(project)
     assert worse.returncode == 1
-    told = (
+    message = (
         r"AssertionError: karat gate: fail \(baseline .*test_mt.test_quality.gate.tsv\)\n.*fail: "
     )
-    assert re.search(told + r"chrf went from .* this is a loss of more than 1\.00", worse.stdout)
+    assert re.search(message + r"chrf went from .* this is a loss of more than 1\.00", worse.stdout)
     assert "reference: the cat number" in worse.stdout
     assert "pytest_plugin.py" not in worse.stdout  # no traceback through the plugin
     assert "1 failed, 3 passed" in worse.stdout

@@ -22,14 +22,14 @@ def steps() -> dict[str, str]:
     """The steps that run something: name and script."""
     text = GUIDE.read_text("utf-8")
     (workflow,) = re.findall(r"^```yaml\n(.*?)^```", text, re.M | re.S)
-    found = {}
+    results = {}
     for step in re.split(r"^      - ", workflow, flags=re.M)[1:]:
         name = re.match(r"name: (.*)", step)
         run = re.search(r"^        run: (?:\|\n((?: {10}.*\n?)+)|(.*))", step, re.M)
         assert (name is None) == (run is None) == step.startswith("uses: ")
         if name and run:
-            found[name[1]] = re.sub(r"^ {10}", "", run[1], flags=re.M) if run[1] else run[2]
-    return found
+            results[name[1]] = re.sub(r"^ {10}", "", run[1], flags=re.M) if run[1] else run[2]
+    return results
 
 
 @pytest.fixture
@@ -45,8 +45,8 @@ def folder(tmp_path: Path) -> Path:
     for name, script in {"karat": karat, "pip": '[ "$*" = "install karat" ]'}.items():
         (commands / name).write_text(f"#!/bin/sh\n{script}\n")
         (commands / name).chmod(0o755)
-    made = run(tmp_path, "karat gate atlas.txt -r ref1.txt -m chrf -m bleu -b gate.tsv --update")
-    assert made.returncode == 0, made.stderr
+    target = run(tmp_path, "karat gate atlas.txt -r ref1.txt -m chrf -m bleu -b gate.tsv --update")
+    assert target.returncode == 0, target.stderr
     return tmp_path
 
 
@@ -55,8 +55,13 @@ def run(folder: Path, script: str) -> Any:
     path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
     variables = {**os.environ, "PATH": path, "GITHUB_STEP_SUMMARY": str(folder / "summary.md")}
     command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script]
-    how: dict[str, Any] = {"capture_output": True, "text": True, "cwd": folder, "env": variables}
-    return subprocess.run(command, check=False, **how)
+    settings: dict[str, Any] = {
+        "capture_output": True,
+        "text": True,
+        "cwd": folder,
+        "env": variables,
+    }
+    return subprocess.run(command, check=False, **settings)
 
 
 def test_a_change_that_changes_nothing_passes(folder: Path) -> None:
@@ -74,13 +79,15 @@ def test_a_change_for_the_worse_fails_with_the_reason_on_it(folder: Path) -> Non
     assert run(folder, scripts["Make the outputs"].replace("atlas", "drift")).returncode == 0
     done = run(folder, scripts["Gate"])
     assert (done.returncode, "::" in done.stdout) == (1, False)
-    found = re.findall(r"^::error title=karat gate%3A fail::.*\n", done.stderr, re.M)
-    assert (len(found), "".join(found)) == (2, done.stderr)
+    matches = re.findall(r"^::error title=karat gate%3A fail::.*\n", done.stderr, re.M)
+    assert (len(matches), "".join(matches)) == (2, done.stderr)
     assert (folder / "summary.md").read_text("utf-8").count("reference: ") == 10
     assert ElementTree.parse(folder / "gate.xml").getroot()[0].get("failures") == "2"
 
 
 def test_the_baseline_of_the_guide_is_what_is_written(folder: Path) -> None:
-    shown = re.search(r"^\$ (head -8 gate\.tsv .*)\n((?:# .*\n)+)", GUIDE.read_text("utf-8"), re.M)
-    assert shown is not None
-    assert run(folder, shown[1]).stdout == shown[2]
+    listing = re.search(
+        r"^\$ (head -8 gate\.tsv .*)\n((?:# .*\n)+)", GUIDE.read_text("utf-8"), re.M
+    )
+    assert listing is not None
+    assert run(folder, listing[1]).stdout == listing[2]

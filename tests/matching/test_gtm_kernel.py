@@ -53,10 +53,10 @@ def find(
 
     flat = ids([token for reference in references for token in reference])
     offsets = np.cumsum([0, *map(len, references)]).astype(np.int64)
-    runs, kept, *rest = _kernel.gtm_runs(
+    runs, actual_matching, *rest = _kernel.gtm_runs(
         ids(candidate), flat, offsets, e, search == "exact", budget, **options
     )
-    return Found([tuple(run) for run in runs.tolist()], kept.tolist(), *rest)
+    return Found([tuple(run) for run in runs.tolist()], actual_matching.tolist(), *rest)
 
 
 def texts(alphabet: int, longest: int) -> st.SearchStrategy[list[int]]:
@@ -71,8 +71,8 @@ def problems(
 ) -> tuple[list[int], list[list[int]]]:
     """A candidate and references small enough for trying everything."""
     number = draw(st.integers(1, references))
-    each = longest if number == 1 else longest * 2 // 3
-    groups = draw(st.lists(texts(4, each), min_size=number, max_size=number))
+    entry = longest if number == 1 else longest * 2 // 3
+    groups = draw(st.lists(texts(4, entry), min_size=number, max_size=number))
     return draw(texts(4, longest)), groups
 
 
@@ -84,10 +84,10 @@ exponents = st.sampled_from(EXPONENTS)
 def test_greedy_is_the_rule_of_the_original_tool(problem: Any, e: float) -> None:
     candidate, references = problem
     expected = sorted(rules.greedy_runs(candidate, references))
-    for way in WAYS:
-        found = find(candidate, references, e, "greedy", **way)
-        assert sorted(found.runs) == expected
-        assert found.sum == pytest.approx(rules.greedy_sum(candidate, references, e), rel=1e-12)
+    for method in WAYS:
+        matching = find(candidate, references, e, "greedy", **method)
+        assert sorted(matching.runs) == expected
+        assert matching.sum == pytest.approx(rules.greedy_sum(candidate, references, e), rel=1e-12)
 
 
 @given(st.integers(1, 3), st.integers(0, 70), st.integers(0, 70), st.randoms(use_true_random=False))
@@ -96,18 +96,18 @@ def test_all_ways_to_the_greedy_matching_agree(
 ) -> None:
     candidate = random.choices(range(alphabet), k=rows)
     references = [random.choices(range(alphabet), k=columns), candidate[: rows // 2]]
-    first, *others = (find(candidate, references, 2, "greedy", **way) for way in WAYS)
-    assert others == [first] * len(others)
+    first, *other_texts = (find(candidate, references, 2, "greedy", **method) for method in WAYS)
+    assert other_texts == [first] * len(other_texts)
 
 
 @pytest.mark.parametrize("rows", [1, 2, 63, 64, 65])
 def test_the_edges_of_a_narrow_grid(rows: int) -> None:
     """One run of all rows, and the same with its last row cut off."""
     candidate = list(range(rows))
-    for way in WAYS:
-        whole = find(candidate, [candidate], 2, "greedy", **way)
-        parted = find(candidate, [[*candidate[:-1], "|", *candidate[-1:]]], 2, "greedy", **way)
-        assert whole.runs == [(0, 0, rows)]
+    for method in WAYS:
+        matching = find(candidate, [candidate], 2, "greedy", **method)
+        parted = find(candidate, [[*candidate[:-1], "|", *candidate[-1:]]], 2, "greedy", **method)
+        assert matching.runs == [(0, 0, rows)]
         assert sorted(parted.runs) == [(0, 0, rows - 1), (rows - 1, rows, 1)][rows == 1 :]
 
 
@@ -120,8 +120,8 @@ def test_segments_of_all_widths_in_one_call() -> None:
         *([" ".join(map(str, t)) for t in side] for side in (candidates, references))
     )
     expected = [
-        math.sqrt(rules.greedy_sum(mine, [theirs], 2))
-        for mine, theirs in zip(candidates, references, strict=True)
+        math.sqrt(rules.greedy_sum(actual, [peer], 2))
+        for actual, peer in zip(candidates, references, strict=True)
     ]
     assert sizes[:, 0].tolist() == expected
 
@@ -130,10 +130,10 @@ def test_segments_of_all_widths_in_one_call() -> None:
 @examples(100, 400)
 def test_exact_is_the_best_of_all_matchings(problem: Any, e: float) -> None:
     candidate, references = problem
-    found = find(candidate, references, e, "exact")
-    assert found.proven
-    assert found.sum == pytest.approx(rules.best_sum(candidate, references, e), rel=1e-9)
-    assert found.bound == found.size
+    matching = find(candidate, references, e, "exact")
+    assert matching.proven
+    assert matching.sum == pytest.approx(rules.best_sum(candidate, references, e), rel=1e-9)
+    assert matching.bound == matching.size
 
 
 @given(problems(), exponents)
@@ -141,10 +141,10 @@ def test_exact_is_the_best_of_all_matchings(problem: Any, e: float) -> None:
 def test_a_whole_cap_deletes_whole_hits(problem: Any, e: float) -> None:
     """Section 2.3 of the paper: until the number of hits is at most the bound."""
     candidate, references = problem
-    for way in WAYS:
-        greedy = find(candidate, references, e, "greedy", whole_cap=True, **way)
+    for method in WAYS:
+        greedy = find(candidate, references, e, "greedy", whole_cap=True, **method)
         assert greedy.cap == math.floor(rules.cap(candidate, references))
-        assert all(kept == int(kept) for kept in greedy.kept)
+        assert all(selected == int(selected) for selected in greedy.kept)
         expected = rules.greedy_sum(candidate, references, e, whole=True)
         assert greedy.sum == pytest.approx(expected, rel=1e-12)
     exact = find(candidate, references, e, "exact", whole_cap=True)
@@ -159,10 +159,10 @@ def test_a_whole_cap_deletes_whole_hits(problem: Any, e: float) -> None:
 def test_equal_texts_have_exactly_their_length(e: float, search: str) -> None:
     for length in (1, 2, 3, 7, 61, 64, 65, 100, 997, 4000):
         words = list(range(length))
-        found = find(words, [words], e, search)
-        assert (found.size, found.bound, found.proven or search == "greedy") == (length,) * 2 + (
-            True,
-        )
+        matching = find(words, [words], e, search)
+        assert (matching.size, matching.bound, matching.proven or search == "greedy") == (
+            length,
+        ) * 2 + (True,)
         text = " ".join(map(str, words))
         assert kt.GTM(e, search).segments([text], [text]).tolist() == [1.0]
 
@@ -171,12 +171,12 @@ def test_equal_texts_have_exactly_their_length(e: float, search: str) -> None:
 @examples(80, 300)
 def test_the_certificate_is_honest_under_any_budget(problem: Any, e: float, budget: int) -> None:
     candidate, references = problem
-    found = find(candidate, references, e, "exact", budget)
+    matching = find(candidate, references, e, "exact", budget)
     best = rules.best_sum(candidate, references, e)
     slack = 1e-9 * max(best, 1)
-    assert rules.greedy_sum(candidate, references, e) - slack <= found.sum <= best + slack
-    assert found.bound >= best ** (1 / e) - slack
-    assert not found.proven or found.sum >= best - slack
+    assert rules.greedy_sum(candidate, references, e) - slack <= matching.sum <= best + slack
+    assert matching.bound >= best ** (1 / e) - slack
+    assert not matching.proven or matching.sum >= best - slack
 
 
 def is_matching(candidate: Tokens, references: Sequence[Tokens], found: Found) -> bool:
@@ -197,13 +197,13 @@ def is_matching(candidate: Tokens, references: Sequence[Tokens], found: Found) -
 def test_larger_texts(references: Any, candidate: list[int], e: float, budget: int) -> None:
     greedy = find(candidate, references, e, "greedy")
     exact = find(candidate, references, e, "exact", budget)
-    for found in (greedy, exact):
-        assert is_matching(candidate, references, found)
-        lengths = [length for _, _, length in found.runs]
+    for actual in (greedy, exact):
+        assert is_matching(candidate, references, actual)
+        lengths = [length for _, _, length in actual.runs]
         cap = rules.cap(candidate, references)
-        assert found.cap == pytest.approx(cap)
-        assert found.sum == pytest.approx(rules.capped_sum(lengths, cap, e), rel=1e-9)
-        assert sum(found.kept) <= cap + 1e-9
+        assert actual.cap == pytest.approx(cap)
+        assert actual.sum == pytest.approx(rules.capped_sum(lengths, cap, e), rel=1e-9)
+        assert sum(actual.kept) <= cap + 1e-9
     assert exact.sum >= greedy.sum * (1 - 1e-12)
     assert exact.bound >= exact.size * (1 - 1e-12)
     if e == 1:
@@ -213,9 +213,9 @@ def test_larger_texts(references: Any, candidate: list[int], e: float, budget: i
 
 @given(texts(3, 12), texts(3, 12), exponents)
 def test_exact_with_one_reference_is_symmetric(a: list[int], b: list[int], e: float) -> None:
-    one, other = find(a, [b], e, "exact"), find(b, [a], e, "exact")
-    assert one.proven
-    assert one.sum == pytest.approx(other.sum, rel=1e-9)
+    item, other = find(a, [b], e, "exact"), find(b, [a], e, "exact")
+    assert item.proven
+    assert item.sum == pytest.approx(other.sum, rel=1e-9)
 
 
 def words(text: str) -> list[str]:
@@ -243,9 +243,9 @@ WORKED = [
 def test_worked_values(
     candidate: str, references: list[str], e: float, search: str, expected: float
 ) -> None:
-    found = find(words(candidate), [words(r) for r in references], e, search)
-    assert found.sum == expected
-    assert found.proven == (search == "exact" or e == 1)
+    matching = find(words(candidate), [words(r) for r in references], e, search)
+    assert matching.sum == expected
+    assert matching.proven == (search == "exact" or e == 1)
 
 
 def test_the_cap_is_part_of_what_is_maximised() -> None:
@@ -265,10 +265,10 @@ LONG = 20_000
 def test_one_word_again_and_again(e: float) -> None:
     text = ["x"] * LONG
     for search in ("greedy", "exact"):
-        found = find(text, [text], e, search, 10**6)
-        assert found.runs == [(0, 0, LONG)]
-        assert found.sum == pytest.approx(float(LONG) ** e, rel=1e-12)
-    assert found.proven
+        matching = find(text, [text], e, search, 10**6)
+        assert matching.runs == [(0, 0, LONG)]
+        assert matching.sum == pytest.approx(float(LONG) ** e, rel=1e-12)
+    assert matching.proven
 
 
 def test_many_hits_within_the_budget() -> None:
@@ -282,17 +282,17 @@ def test_many_hits_within_the_budget() -> None:
 
 def test_a_long_word_run_under_the_cap() -> None:
     """No run can count for more than the cap, so the bound is the cap's power."""
-    found = find(["x"] * LONG, [["x"] * 15_000, ["x"] * 9_000], 2, "exact", 10**6)
-    assert found.sum == 12_000**2
-    assert found.proven
+    matching = find(["x"] * LONG, [["x"] * 15_000, ["x"] * 9_000], 2, "exact", 10**6)
+    assert matching.sum == 12_000**2
+    assert matching.proven
 
 
 def test_bad_exponents_and_offsets_are_refused() -> None:
-    one, ends = np.zeros(1, np.int32), np.array([0, 1], np.int64)
+    item, ends = np.zeros(1, np.int32), np.array([0, 1], np.int64)
     with pytest.raises(ValueError, match="exponent"):
-        _kernel.gtm_runs(one, one, ends, 0.5, False, 1)
+        _kernel.gtm_runs(item, item, ends, 0.5, False, 1)
     with pytest.raises(ValueError, match="offsets"):
-        _kernel.gtm_runs(one, one, np.array([0, 2], np.int64), 2.0, False, 1)
+        _kernel.gtm_runs(item, item, np.array([0, 2], np.int64), 2.0, False, 1)
 
 
 @pytest.mark.parametrize("e", [1, 1.7, 2, 3])

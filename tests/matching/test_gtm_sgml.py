@@ -22,8 +22,8 @@ def samples(karat_data: Path, system: str, *references: str) -> AlignedTexts:
 
 
 def test_gold_values_of_segments(karat_data: Path) -> None:
-    found = samples(karat_data, "sys1", "ref2")
-    values = kt.GTM().segments(found.systems["system"], found.references)
+    texts = samples(karat_data, "sys1", "ref2")
+    values = kt.GTM().segments(texts.systems["system"], texts.references)
     gold = [0.13333, 0.45217, 0.57143, 0.28571, 0.37778, 0.35052]
     assert values.tolist() == pytest.approx(gold, abs=5e-6)
 
@@ -32,12 +32,12 @@ def test_gold_values_of_segments(karat_data: Path) -> None:
     ("system", "gold"), [("sys1", (0.517413, 0.508393)), ("sys2", (0.558824, 0.575835))]
 )
 def test_gold_values_of_documents(karat_data: Path, system: str, gold: tuple[float, float]) -> None:
-    found = samples(karat_data, system, "ref1", "ref2")
+    texts = samples(karat_data, system, "ref1", "ref2")
     for search in ("greedy", "exact"):
         metric = kt.GTM(search=search)
-        rows = metric.stats(found.systems["system"], found.references)
-        documents = np.array(found.documents)
-        totals = [rows[documents == name].sum(axis=0) for name in dict.fromkeys(found.documents)]
+        rows = metric.stats(texts.systems["system"], texts.references)
+        documents = np.array(texts.documents)
+        totals = [rows[documents == name].sum(axis=0) for name in dict.fromkeys(texts.documents)]
         values = [metric.score(total).value for total in totals]
         assert values == pytest.approx(gold, abs=5e-7)
 
@@ -91,11 +91,11 @@ def test_unreadable_files(tmp_path: Path) -> None:
 
 
 def test_files_that_do_not_fit_each_other(tmp_path: Path) -> None:
-    whole, part = tmp_path / "a.sgm", tmp_path / "b.sgm"
-    read(tmp_path, ONE, whole.name)
+    full, part = tmp_path / "a.sgm", tmp_path / "b.sgm"
+    read(tmp_path, ONE, full.name)
     read(tmp_path, "<doc docid=d>\n<seg id=1>a</seg></doc>", part.name)
-    for system, reference in ((whole, part), (part, whole)):
+    for system, reference in ((full, part), (part, full)):
         with pytest.raises(kt.InputError, match=r"a\.sgm, line 3: segment 2 of document d is not"):
             load_texts({"system": system}, [reference])
     with pytest.raises(kt.InputError, match="at least one"):
-        load_texts({"system": whole}, [])
+        load_texts({"system": full}, [])

@@ -94,10 +94,10 @@ def test_a_tool_that_disagrees_is_not(
 def test_what_is_written_reads_back(java_gtm: ModuleType, tmp_path: Path) -> None:
     (text,) = texts(java_gtm)
     candidates, references = java_gtm.write(text, tmp_path)
-    found = load_texts({"system": candidates}, [references])
-    assert found.documents == ("one",) * 3 + ("two",) * 3
-    assert found.systems["system"] == ("a b c", "d e x", "", "a c b", "é d", "f")
-    assert found.references == [(text,) for text in REFERENCES * 2]
+    actual_texts = load_texts({"system": candidates}, [references])
+    assert actual_texts.documents == ("one",) * 3 + ("two",) * 3
+    assert actual_texts.systems["system"] == ("a b c", "d e x", "", "a c b", "é d", "f")
+    assert actual_texts.references == [(text,) for text in REFERENCES * 2]
     with pytest.raises(RuntimeError, match="segment 1 holds a tag"):
         java_gtm.write(java_gtm.Text("bad", {"one": ["a </seg> b"]}, ["a"]), tmp_path)
 
@@ -107,13 +107,13 @@ def test_what_karat_prints_is_its_score(
 ) -> None:
     (text,) = texts(java_gtm)
     java_gtm._print_scores(*map(str, java_gtm.write(text, tmp_path)))
-    found = java_gtm.parse(capsys.readouterr().out)
+    actual = java_gtm.parse(capsys.readouterr().out)
     metric = kt.GTM(e=2)
     for system, outputs in OUTPUTS.items():
-        assert found[system,] == metric.corpus(outputs, REFERENCES).value
-        values = [found[system, str(n)] for n in (1, 2, 3)]
+        assert actual[system,] == metric.corpus(outputs, REFERENCES).value
+        values = [actual[system, str(n)] for n in (1, 2, 3)]
         assert values == metric.segments(outputs, REFERENCES).tolist()
-    assert len(found) == 8
+    assert len(actual) == 8
 
 
 @pytest.mark.parametrize(
@@ -132,10 +132,10 @@ def test_other_output_is_refused(java_gtm: ModuleType, printed: str, problem: st
 
 
 def test_scores_that_are_missing_are_refused(java_gtm: ModuleType) -> None:
-    one = java_gtm.parse("a 1 0.5\na 0.5")
+    item = java_gtm.parse("a 1 0.5\na 0.5")
     with pytest.raises(RuntimeError, match="karat printed 2 scores and the tool 1"):
-        java_gtm.check(one, java_gtm.parse("a 0.5"))
+        java_gtm.check(item, java_gtm.parse("a 0.5"))
     with pytest.raises(RuntimeError, match="karat printed 0 scores"):
         java_gtm.check({}, {})
     with pytest.raises(RuntimeError, match="the tool nan"):
-        java_gtm.check(one, java_gtm.parse("a 1 NaN\na 0.5"))
+        java_gtm.check(item, java_gtm.parse("a 1 NaN\na 0.5"))

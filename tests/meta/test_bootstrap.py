@@ -26,8 +26,8 @@ def scores(seed: int, shape: tuple[int, int], missing: float = 0.0) -> tuple[np.
     rng = np.random.default_rng(seed)
     human = 50 + rng.normal(size=shape) + np.arange(shape[0])[:, None] / 2
     metric = 1000 + human + rng.normal(size=shape)
-    for one in (human, metric):
-        one[rng.random(shape) < missing] = np.nan
+    for first in (human, metric):
+        first[rng.random(shape) < missing] = np.nan
     return human, metric
 
 
@@ -43,11 +43,11 @@ def test_values_are_those_of_the_drawn_matrices(
 ) -> None:
     human, metric = scores(1, (4, 9), missing)
     human = np.round(human)  # with ties
-    found = bootstrap(human, [metric], by, at=at, over=over, resamples=40, seed=5)[0]
+    resamples = bootstrap(human, [metric], by, at=at, over=over, resamples=40, seed=5)[0]
     ((systems, segments),) = drawn_places(human.shape, over, 40, 5)
-    for value, s, t in zip(found, systems, segments, strict=True):
-        wanted = agreement(human[s][:, t], metric[s][:, t], by, at).value
-        assert value == pytest.approx(wanted, abs=1e-9, nan_ok=True)
+    for value, s, t in zip(resamples, systems, segments, strict=True):
+        expected = agreement(human[s][:, t], metric[s][:, t], by, at).value
+        assert value == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
 
 @pytest.mark.parametrize("by", resampled_pairs.OF_PAIRS)
@@ -66,8 +66,8 @@ def test_no_point_makes_a_pair_with_its_own_copy(
     ((systems, segments),) = drawn_places(human.shape, over, resamples, 5)
     for value, *draw in zip(values, systems.tolist(), segments.tolist(), strict=True):
         groups = resampled_pairs.groups(human.tolist(), metric.tolist(), at, tuple(draw))
-        wanted = resampled_pairs.value(by, groups)
-        assert value == pytest.approx(wanted, abs=1e-9, nan_ok=True)
+        expected = resampled_pairs.value(by, groups)
+        assert value == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
 
 @pytest.mark.parametrize("by", ["accuracy", "tau-23", "tau-c"])
@@ -83,11 +83,15 @@ def test_copies_of_a_system_do_not_make_up_agreement(by: str, over: str) -> None
 @pytest.mark.parametrize("at", ["system", "segment"])
 def test_a_draw_without_differences_is_undefined(at: str) -> None:
     human = np.array([[0.1, 0.1], [0.7, 0.7]])
-    found = bootstrap(human, [human + 0.3], at=at, over="systems", resamples=200)[0]
-    assert set(np.round(found[~np.isnan(found)], 9)) == {1}
-    share = np.isnan(found).mean()  # both draws the same system: one half
+    resamples = bootstrap(human, [human + 0.3], at=at, over="systems", resamples=200)[0]
+    assert set(np.round(resamples[~np.isnan(resamples)], 9)) == {1}
+    share = np.isnan(resamples).mean()  # both draws the same system: one half
     assert abs(share - 0.5) < 4 * 0.5 / np.sqrt(200)
-    assert percentiles(found, 1.0) == (pytest.approx(1), pytest.approx(1), np.isnan(found).sum())
+    assert percentiles(resamples, 1.0) == (
+        pytest.approx(1),
+        pytest.approx(1),
+        np.isnan(resamples).sum(),
+    )
     assert percentiles(np.full(3, np.nan), 0.5)[2] == 3
 
 
@@ -106,12 +110,12 @@ def test_what_is_not_drawn_stays() -> None:
 
 def test_batches_do_not_change_the_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     human, metric = scores(3, (4, 9))
-    whole = bootstrap(human, [metric], resamples=50)
-    seen: list[tuple[int, int, str]] = []
+    resamples = bootstrap(human, [metric], resamples=50)
+    reports: list[tuple[int, int, str]] = []
     monkeypatch.setattr(module, "_CELLS", 9 * 20)
-    cut = bootstrap(human, [metric], resamples=50, progress=lambda *report: seen.append(report))
-    assert np.allclose(whole, cut, atol=1e-12, rtol=0)
-    assert [done for done, _, _ in seen] == [20, 40, 50]
+    cut = bootstrap(human, [metric], resamples=50, progress=lambda *report: reports.append(report))
+    assert np.allclose(resamples, cut, atol=1e-12, rtol=0)
+    assert [done for done, _, _ in reports] == [20, 40, 50]
 
 
 def test_metrics_share_their_draws() -> None:
@@ -125,9 +129,9 @@ def test_metrics_share_their_draws() -> None:
 
 def test_a_statistic_of_ones_own_takes_the_general_way() -> None:
     human, metric = scores(5, (4, 9))
-    mine = Statistic("mine", pearson_rows, "the same under another name")
+    custom_statistic = Statistic("mine", pearson_rows, "the same under another name")
     usual = bootstrap(human, [metric], resamples=30)
-    assert np.allclose(bootstrap(human, [metric], mine, resamples=30), usual, atol=1e-9)
+    assert np.allclose(bootstrap(human, [metric], custom_statistic, resamples=30), usual, atol=1e-9)
 
 
 def test_bad_input() -> None:

@@ -108,12 +108,12 @@ def test_mistakes_in_a_file_are_named(text: str, message: str) -> None:
 
 @pytest.mark.parametrize("level", MATRIX_LEVELS)
 def test_values_are_those_of_the_level(level: str) -> None:
-    named = "system-mean" if level == "system" else level
+    chosen_name = "system-mean" if level == "system" else level
     evalset = small_set(1)
-    found = run(evalset, levels=(named,), statistics=tuple(OF_POINTS), metrics=("bleu",))
+    evaluation = run(evalset, levels=(chosen_name,), statistics=tuple(OF_POINTS), metrics=("bleu",))
     metric = kt.metric("bleu")
-    human, scores = evalset.human("quality"), found.scored.segments(metric)
-    for row in found.rows:
+    human, scores = evalset.human("quality"), evaluation.scored.segments(metric)
+    for row in evaluation.rows:
         value, *counts = agreement(human, scores, row.statistic, level)[:4]
         assert row.value == value or np.isnan([row.value, value]).all()
         assert [row.points, row.groups, row.left_out] == counts
@@ -122,22 +122,22 @@ def test_values_are_those_of_the_level(level: str) -> None:
 
 def test_human_scores_are_normalised_by_judge() -> None:
     evalset = small_set(2, missing=0)
-    found = values(run(evalset, normalise="z", levels=("segment",), statistics=("pearson",)))
+    result = values(run(evalset, normalise="z", levels=("segment",), statistics=("pearson",)))
     human, means = evalset.human("quality"), []
     for judge in ("ann", "ben"):
-        own = [row for row in evalset.judgements if row.judge == judge]
-        given = np.array([row.value for row in own])
+        single = [row for row in evalset.judgements if row.judge == judge]
+        data = np.array([row.value for row in single])
         table = np.full(human.shape, np.nan)
-        for row, z in zip(own, (given - given.mean()) / given.std(ddof=1), strict=True):
+        for row, z in zip(single, (data - data.mean()) / data.std(ddof=1), strict=True):
             table[int(row.system[1:]), int(row.segment) - 1] = z
         means.append(table)
     with np.errstate(invalid="ignore"):
         both = np.where(np.isnan(means[0]), means[1], means[0])
         both = np.where(np.isnan(means[1]), both, (both + means[1]) / 2)
     bleu = run(evalset).scored.segments(kt.metric("bleu"))
-    known = ~np.isnan(both)
-    wanted = pearson(both[known].tolist(), bleu[known].tolist())
-    assert found["segment", "pearson", "bleu:eff=yes"] == pytest.approx(wanted)
+    has_score = ~np.isnan(both)
+    expected = pearson(both[has_score].tolist(), bleu[has_score].tolist())
+    assert result["segment", "pearson", "bleu:eff=yes"] == pytest.approx(expected)
 
 
 def bleu_of(name: str, place: int, text: str) -> float:
@@ -148,13 +148,15 @@ def bleu_of(name: str, place: int, text: str) -> float:
 
 def test_a_perfect_metric_is_found_and_told_from_another() -> None:
     evalset = small_set(1, value=bleu_of)
-    found = run(evalset, levels=("segment", "system-mean", "item"), statistics=("r2", "pearson"))
-    best = [row for row in found.rows if row.metric == "bleu:eff=yes"]
+    evaluation = run(
+        evalset, levels=("segment", "system-mean", "item"), statistics=("r2", "pearson")
+    )
+    best = [row for row in evaluation.rows if row.metric == "bleu:eff=yes"]
     assert [row.value for row in best] == pytest.approx([1] * 6)
     assert all(row.rank == 1 for row in best)
-    p = {test.level: test.p for test in found.tests if test.statistic == "pearson"}
+    p = {test.level: test.p for test in evaluation.tests if test.statistic == "pearson"}
     assert p["segment"] < 0.05
-    assert {test.better for test in found.tests} == {"bleu:eff=yes"}
+    assert {test.better for test in evaluation.tests} == {"bleu:eff=yes"}
 
 
 def test_soft_pairwise_accuracy_at_a_level_without_systems_is_refused_at_once() -> None:
@@ -172,90 +174,90 @@ def test_a_metric_where_lower_is_better_is_turned() -> None:
             for texts in evalset.systems.values()
         ]
     )
-    known = ~np.isnan(human)
-    wanted = -pearson(human[known].tolist(), segments[known].tolist())
-    found = values(run(evalset, levels=("segment",), statistics=("pearson",)))
-    assert found["segment", "pearson", "ter"] == pytest.approx(wanted)
+    has_score = ~np.isnan(human)
+    expected = -pearson(human[has_score].tolist(), segments[has_score].tolist())
+    result = values(run(evalset, levels=("segment",), statistics=("pearson",)))
+    assert result["segment", "pearson", "ter"] == pytest.approx(expected)
 
 
 def test_the_order_of_systems_does_not_matter() -> None:
     evalset = small_set(3)
     turned = evalset.select(systems=list(evalset.systems)[::-1])
     levels = tuple(LEVELS)
-    one, other = (values(run(e, levels=levels, resamples=0)) for e in (evalset, turned))
-    assert one == pytest.approx(other)
+    first, other = (values(run(e, levels=levels, resamples=0)) for e in (evalset, turned))
+    assert first == pytest.approx(other)
 
 
 def test_the_same_seed_gives_the_same_numbers_with_any_threads() -> None:
-    one, other = (
+    first, other = (
         meta_evaluate(replace(BASE, levels=tuple(LEVELS)), small_set(1), threads=threads)
         for threads in (1, 3)
     )
-    assert repr(one.rows) == repr(other.rows)  # NaN is not equal to itself
-    assert repr(one.tests) == repr(other.tests)
+    assert repr(first.rows) == repr(other.rows)  # NaN is not equal to itself
+    assert repr(first.tests) == repr(other.tests)
     moved = run(levels=tuple(LEVELS), seed=7)
-    assert [r.low for r in moved.rows] != [r.low for r in one.rows]
+    assert [r.low for r in moved.rows] != [r.low for r in first.rows]
 
 
 def test_four_systems_have_an_exact_p_that_no_seed_changes() -> None:
     evalset = small_set(4, systems=4)
-    found = [
+    evaluations = [
         run(evalset, levels=("system",), seed=seed, trials=trials).tests
         for seed, trials in ((1, 5), (2, 900))
     ]
-    assert [test[:7] for test in found[0]] == [test[:7] for test in found[1]]
-    assert all(16 * test.p == round(16 * test.p) for test in found[0])
+    assert [test[:7] for test in evaluations[0]] == [test[:7] for test in evaluations[1]]
+    assert all(16 * test.p == round(16 * test.p) for test in evaluations[0])
 
 
 def test_experiments_choose_references_and_systems() -> None:
     evalset = small_set(5)
-    found = run(evalset, references=(2,), exclude=("s0", "s3"))
-    assert list(found.evalset.systems) == ["s1", "s2", "s4"]
-    assert found.evalset.references == tuple((group[1],) for group in evalset.references)
-    assert "|nrefs=1|" in found.scored.signature(kt.metric("bleu"))
+    evaluation = run(evalset, references=(2,), exclude=("s0", "s3"))
+    assert list(evaluation.evalset.systems) == ["s1", "s2", "s4"]
+    assert evaluation.evalset.references == tuple((group[1],) for group in evalset.references)
+    assert "|nrefs=1|" in evaluation.scored.signature(kt.metric("bleu"))
     with pytest.raises(InputError, match="segment 1 has none of the references that were chosen"):
         run(evalset, references=(3,))
 
 
 def test_no_resamples_and_no_trials_give_values_alone() -> None:
-    found = run(resamples=0, trials=0)
-    assert found.tests == ()
-    assert all(math.isnan(row.low) and row.rank is None for row in found.rows)
+    evaluation = run(resamples=0, trials=0)
+    assert evaluation.tests == ()
+    assert all(math.isnan(row.low) and row.rank is None for row in evaluation.rows)
     assert [row.rank for row in run(metrics=("bleu",), trials=0).rows] == [1] * 6
 
 
 def test_rmse_is_best_when_least_and_is_not_tested() -> None:
-    found = run(levels=("segment",), statistics=("rmse",))
-    low, high = (row.value for row in found.rows)
+    evaluation = run(levels=("segment",), statistics=("rmse",))
+    low, high = (row.value for row in evaluation.rows)
     assert low < high
-    assert found.tests == ()
+    assert evaluation.tests == ()
 
 
 # ---------------------------------------------------------------------------- what is undefined
 
 
 @pytest.mark.parametrize(
-    ("evalset", "dimension", "why"),
+    ("evalset", "dimension", "reason"),
     [
         (small_set(1, value=lambda *_: 2.0), "quality", "the human scores are constant"),
         (small_set(1), "unjudged", "0 points, at least 2 are needed"),
         (small_set(1, systems=1), "quality", "1 point, at least 2 are needed"),
     ],
 )
-def test_what_has_no_correlation_says_why(evalset: kt.EvalSet, dimension: str, why: str) -> None:
-    found = run(evalset, dimensions=(dimension,), levels=("system", "system-mean", "item"))
-    for row in found.rows:
+def test_what_has_no_correlation_says_why(evalset: kt.EvalSet, dimension: str, reason: str) -> None:
+    evaluation = run(evalset, dimensions=(dimension,), levels=("system", "system-mean", "item"))
+    for row in evaluation.rows:
         assert math.isnan(row.value)
         assert math.isnan(row.low)
         assert row.undefined == 20
         assert row.rank is None
-        said = "in no segment do both human and metric scores differ"
-        assert row.note == f"undefined: {said if row.level == 'item' else why}"
-    assert found.tests == ()
+        message = "in no segment do both human and metric scores differ"
+        assert row.note == f"undefined: {message if row.level == 'item' else reason}"
+    assert evaluation.tests == ()
 
 
 def test_what_is_not_there_is_refused_before_anything_is_scored() -> None:
-    seen: list[object] = []
+    reports: list[object] = []
     for settings, message in (
         (
             {"dimensions": ("taste",)},
@@ -266,11 +268,11 @@ def test_what_is_not_there_is_refused_before_anything_is_scored() -> None:
     ):
         changed = replace(BASE, **settings)  # type: ignore[arg-type]
         with pytest.raises(InputError, match=message):
-            meta_evaluate(changed, small_set(1), progress=lambda *x: seen.append(x))
+            meta_evaluate(changed, small_set(1), progress=lambda *x: reports.append(x))
     flat = replace(small_set(1), groups=None)
     with pytest.raises(InputError, match="small has no documents"):
         meta_evaluate(replace(BASE, levels=("document",)), flat)
     bare = kt.make_evalset("bare", {"a": ["x"]}, references=["x"])
     with pytest.raises(InputError, match="bare has no human scores"):
         meta_evaluate(replace(BASE, dimensions=()), bare)
-    assert seen == []
+    assert reports == []

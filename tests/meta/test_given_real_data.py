@@ -17,17 +17,19 @@ Matrix = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 @pytest.fixture(scope="module")
 def place(karat_data: Path) -> Path:
-    found = karat_data / "mt-wmt23-ende"
-    if not found.is_dir():
-        pytest.skip(f"{found} is not there")
-    return found
+    result = karat_data / "mt-wmt23-ende"
+    if not result.is_dir():
+        pytest.skip(f"{result} is not there")
+    return result
 
 
 @pytest.fixture(scope="module")
-def found(place: Path) -> kt.MetaEvaluation:
+def evaluation(place: Path) -> kt.MetaEvaluation:
     metrics = (*(f"given:metric={name}" for name in (*NAMES, "slide")), *OWN)
-    asked = kt.Experiment(str(place), metrics, ("mqm",), resamples=20, trials=0, over="segments")
-    return kt.meta_evaluate(asked)
+    experiment = kt.Experiment(
+        str(place), metrics, ("mqm",), resamples=20, trials=0, over="segments"
+    )
+    return kt.meta_evaluate(experiment)
 
 
 def matrix(path: Path, systems: list[str]) -> Matrix:
@@ -39,73 +41,77 @@ def matrix(path: Path, systems: list[str]) -> Matrix:
     return np.array([rows[system] for system in systems])
 
 
-def expected(human: Matrix, metric: Matrix, whole: Matrix | None) -> dict[tuple[str, str], float]:
+def expected(human: Matrix, metric: Matrix, unsplit: Matrix | None) -> dict[tuple[str, str], float]:
     """The agreement at every level; `whole` are scores of systems that are not means."""
-    known = ~np.isnan(human)
+    has_score = ~np.isnan(human)
     kinds = {"pearson": scipy.stats.pearsonr, "tau-b": scipy.stats.kendalltau}
-    means = whole if whole is not None else np.where(known, metric, np.nan)
-    metric_means = means if whole is not None else np.nanmean(means, axis=1)
+    means = unsplit if unsplit is not None else np.where(has_score, metric, np.nan)
+    metric_means = means if unsplit is not None else np.nanmean(means, axis=1)
     values = {}
     for name, of in kinds.items():
         values["system", name] = of(np.nanmean(human, axis=1), metric_means)[0]
-        values["segment", name] = of(human[known], metric[known])[0]
+        values["segment", name] = of(human[has_score], metric[has_score])[0]
         columns = [
-            (human[k, j], metric[k, j]) for j in range(human.shape[1]) if (k := known[:, j]).any()
+            (human[k, j], metric[k, j])
+            for j in range(human.shape[1])
+            if (k := has_score[:, j]).any()
         ]
         defined = [of(h, m)[0] for h, m in columns if np.ptp(h) > 0 and np.ptp(m) > 0]
         values["item", name] = float(np.mean(defined))
     return values
 
 
-def test_figures_are_those_of_scipy(place: Path, found: kt.MetaEvaluation) -> None:
-    systems = list(found.evalset.systems)
+def test_figures_are_those_of_scipy(place: Path, evaluation: kt.MetaEvaluation) -> None:
+    systems = list(evaluation.evalset.systems)
     human = matrix(place / "human-scores" / "en-de.mqm.seg.score", systems)
-    rows = {(row.level, row.statistic, row.metric): row.value for row in found.rows}
+    rows = {(row.level, row.statistic, row.metric): row.value for row in evaluation.rows}
     for name in NAMES:
         (segments,) = (place / "metric-scores" / "en-de").glob(f"{name}-*.seg.score")
         metric = matrix(segments, systems)
-        own = matrix(Path(str(segments).replace(".seg.", ".sys.")), systems)[:, 0]
-        fixed = not np.allclose(own, metric.mean(axis=1), rtol=1e-6, atol=0)
+        single = matrix(Path(str(segments).replace(".seg.", ".sys.")), systems)[:, 0]
+        fixed = not np.allclose(single, metric.mean(axis=1), rtol=1e-6, atol=0)
         assert fixed == (name in ("chrF", "BLEU"))
-        for (level, by), value in expected(human, metric, own if fixed else None).items():
+        for (level, by), value in expected(human, metric, single if fixed else None).items():
             assert rows[level, by, f"given:metric={name}"] == pytest.approx(value, abs=1e-9)
 
 
-def test_a_random_metric_comes_last(found: kt.MetaEvaluation) -> None:
+def test_a_random_metric_comes_last(evaluation: kt.MetaEvaluation) -> None:
     for level in ("system", "segment", "item"):
         for statistic in ("pearson", "tau-b"):
-            rows = [r for r in found.rows if (r.level, r.statistic) == (level, statistic)]
+            rows = [r for r in evaluation.rows if (r.level, r.statistic) == (level, statistic)]
             defined = [row for row in rows if not np.isnan(row.value)]
             assert defined[-1].metric == "given:metric=Random-sysname"
             assert len(defined) == len(NAMES) + len(OWN) + (level == "system")
 
 
-def test_system_scores_alone_agree_at_the_level_of_systems(found: kt.MetaEvaluation) -> None:
-    rows = [row for row in found.rows if row.metric == "given:metric=slide"]
+def test_system_scores_alone_agree_at_the_level_of_systems(evaluation: kt.MetaEvaluation) -> None:
+    rows = [row for row in evaluation.rows if row.metric == "given:metric=slide"]
     assert {row.level for row in rows if not np.isnan(row.value)} == {"system"}
-    assert "given:metric=slide: systems have scores, segments have none." in found.notes
+    assert "given:metric=slide: systems have scores, segments have none." in evaluation.notes
     fixed = [row for row in rows if row.level == "system"]
     humans_move = {(row.low, row.high) for row in fixed}  # of drawn segments
     assert all(low < high for low, high in humans_move)
 
 
-def test_segments_of_our_own_metrics_are_those_of_their_files(found: kt.MetaEvaluation) -> None:
-    values = {(r.level, r.statistic, r.metric): r.value for r in found.rows}
+def test_segments_of_our_own_metrics_are_those_of_their_files(
+    evaluation: kt.MetaEvaluation,
+) -> None:
+    values = {(r.level, r.statistic, r.metric): r.value for r in evaluation.rows}
     for level in ("segment", "item"):
-        for ours, theirs in (("chrf", "chrF"), ("bleu:eff=yes", "BLEU")):
-            same = values[level, "pearson", f"given:metric={theirs}"]
-            assert values[level, "pearson", ours] == pytest.approx(same, abs=2e-4)
+        for karat_result, peer_result in (("chrf", "chrF"), ("bleu:eff=yes", "BLEU")):
+            equal_value = values[level, "pearson", f"given:metric={peer_result}"]
+            assert values[level, "pearson", karat_result] == pytest.approx(equal_value, abs=2e-4)
 
 
 def test_patterns_take_all_that_a_set_offers(place: Path) -> None:
     evalset = kt.load_evalset(place)
     everything = kt.score(evalset, metrics="given:metric=*")
     assert len({row.metric for row in everything.rows}) == len(evalset.offered) == 15
-    some = kt.score(evalset, metrics="given:metric=*COMET*")
-    names = {str(row.metric) for row in some.rows}
+    scores = kt.score(evalset, metrics="given:metric=*COMET*")
+    names = {str(row.metric) for row in scores.rows}
     assert names == {"given:metric=COMET", "given:metric=XCOMET-Ensemble"}
-    one = evalset.select(systems=["ONLINE-B"], segments=["1", "2"])
-    value = kt.score(one, metrics="given:metric=COMET").rows[0].score.value
+    subset = evalset.select(systems=["ONLINE-B"], segments=["1", "2"])
+    value = kt.score(subset, metrics="given:metric=COMET").rows[0].score.value
     column = matrix(place / "metric-scores/en-de/COMET-refA.seg.score", ["ONLINE-B"])[0]
     assert value == pytest.approx(column[:2].mean(), abs=1e-12)
 
@@ -116,9 +122,9 @@ def test_resamples_of_pairs_lie_around_the_estimate(place: Path, statistic: str)
     experiment = kt.Experiment(
         str(place), metrics, ("mqm",), ("item", "system"), (statistic,), resamples=60, trials=0
     )
-    found = kt.meta_evaluate(experiment)
-    for row in found.rows:
-        draws = found.resampled[row.dimension, row.level, row.statistic].draws[row.metric]
+    evaluation = kt.meta_evaluate(experiment)
+    for row in evaluation.rows:
+        draws = evaluation.resampled[row.dimension, row.level, row.statistic].draws[row.metric]
         low, high = np.nanquantile(draws, [0.025, 0.975])  # not extended to the estimate
         assert low <= row.value <= high
         if row.level == "item":  # drawing a system twice adds no agreement

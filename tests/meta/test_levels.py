@@ -20,14 +20,14 @@ def matrices(seed: int, missing: float = 0.2) -> tuple[np.ndarray, np.ndarray]:
     """Coarse scores of 5 systems on 7 segments, some missing."""
     rng = np.random.default_rng(seed)
     human, metric = rng.integers(0, 4, (2, 5, 7)).astype(float)
-    for one in (human, metric):
-        one[rng.random(one.shape) < missing] = np.nan
+    for first in (human, metric):
+        first[rng.random(first.shape) < missing] = np.nan
     return human, metric
 
 
 def means(values: Iterable[float]) -> float:
-    known = [x for x in values if not np.isnan(x)]
-    return sum(known) / len(known) if known else float("nan")
+    has_score = [x for x in values if not np.isnan(x)]
+    return sum(has_score) / len(has_score) if has_score else float("nan")
 
 
 @pytest.mark.parametrize("by", BY)
@@ -40,10 +40,10 @@ def test_groups_are_averaged_where_they_are_defined(by: str, seed: int) -> None:
         ("by-system", list(zip(human, metric, strict=True))),
     ):
         values = [statistic(h, m) for h, m in pairs]
-        found = agreement.agreement(human, metric, by, level)
-        assert found.value == pytest.approx(means(values), abs=1e-12, nan_ok=True)
-        assert found.left_out == sum(np.isnan(values))
-        assert found.groups + found.left_out == len(pairs)
+        level_agreement = agreement.agreement(human, metric, by, level)
+        assert level_agreement.value == pytest.approx(means(values), abs=1e-12, nan_ok=True)
+        assert level_agreement.left_out == sum(np.isnan(values))
+        assert level_agreement.groups + level_agreement.left_out == len(pairs)
 
 
 @given(seed=st.integers(0, 2**32))
@@ -65,29 +65,29 @@ def test_documents_are_means_of_their_segments() -> None:
     human, metric = matrices(1)
     documents = ["b", "a", "b", "b", "c", "a", "c"]
     h, _ = agreement.shared(human, metric)
-    found = agreement.document_means(h, documents)
-    assert found.shape == (5, 3)
+    result = agreement.document_means(h, documents)
+    assert result.shape == (5, 3)
     for column, name in enumerate("bac"):
-        chosen = [k for k, one in enumerate(documents) if one == name]
-        wanted = [means(row[chosen]) for row in h]
-        assert np.allclose(found[:, column], wanted, equal_nan=True)
+        chosen = [k for k, document in enumerate(documents) if document == name]
+        expected = [means(row[chosen]) for row in h]
+        assert np.allclose(result[:, column], expected, equal_nan=True)
     with pytest.raises(InputError, match="2 documents for 7 segments: expected one a segment"):
         agreement.document_means(h, ["a", "b"])
 
 
 def test_tie_calibration_is_over_all_groups_of_a_level() -> None:
     human, metric = matrices(3)
-    found = agreement.agreement(human, metric, "acc-eq", "item")
-    wanted = calibrate(human.T, metric.T)
-    assert (found.value, found.groups, found.left_out) == (
-        wanted.accuracy,
-        wanted.groups,
-        wanted.left_out,
+    level_agreement = agreement.agreement(human, metric, "acc-eq", "item")
+    expected = calibrate(human.T, metric.T)
+    assert (level_agreement.value, level_agreement.groups, level_agreement.left_out) == (
+        expected.accuracy,
+        expected.groups,
+        expected.left_out,
     )
 
 
 @pytest.mark.parametrize(
-    ("level", "metric", "why"),
+    ("level", "metric", "reason"),
     [
         ("system", np.ones((3, 4)), "the metric scores are constant"),
         ("segment", np.full((3, 4), np.nan), "0 points, at least 2 are needed"),
@@ -95,11 +95,11 @@ def test_tie_calibration_is_over_all_groups_of_a_level() -> None:
         ("by-system", np.ones((3, 4)), "in no system do both human and metric scores differ"),
     ],
 )
-def test_what_is_undefined_says_why(level: str, metric: np.ndarray, why: str) -> None:
+def test_what_is_undefined_says_why(level: str, metric: np.ndarray, reason: str) -> None:
     human = np.arange(12.0).reshape(3, 4)
-    found = agreement.agreement(human, metric, "pearson", level)
-    assert np.isnan(found.value)
-    assert found.reason == why
+    level_agreement = agreement.agreement(human, metric, "pearson", level)
+    assert np.isnan(level_agreement.value)
+    assert level_agreement.reason == reason
 
 
 def test_one_system_has_no_system_level() -> None:

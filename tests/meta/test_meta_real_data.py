@@ -44,31 +44,31 @@ def load(karat_data: Path, monkeypatch: pytest.MonkeyPatch) -> Load:
 
 def test_bleu_on_ted_correlates_as_independent_tools_say(load: Load) -> None:
     evalset = load("ted-zhen")
-    asked = Experiment(
+    experiment = Experiment(
         "ted-zhen", ("bleu",), ("mqm",), ("system",), ("pearson", "spearman", "tau-b"), resamples=0
     )
-    found = {r.statistic: r.value for r in meta_evaluate(asked, evalset).rows}
+    values_by_name = {r.statistic: r.value for r in meta_evaluate(experiment, evalset).rows}
     references = [group[0] for group in evalset.references]
     human = []
     for name in evalset.systems:
-        given = [row.value for row in evalset.judgements if row[0] == name and row[3] == "mqm"]
-        human.append(-sum(given) / len(given))
+        data = [row.value for row in evalset.judgements if row[0] == name and row[3] == "mqm"]
+        human.append(-sum(data) / len(data))
     bleu = [
         sacrebleu.corpus_bleu(list(texts), [references]).score for texts in evalset.systems.values()
     ]
-    assert found["pearson"] == pytest.approx(scipy_stats.pearsonr(human, bleu).statistic)
-    assert found["spearman"] == pytest.approx(scipy_stats.spearmanr(human, bleu).statistic)
-    assert found["tau-b"] == pytest.approx(scipy_stats.kendalltau(human, bleu).statistic)
+    assert values_by_name["pearson"] == pytest.approx(scipy_stats.pearsonr(human, bleu).statistic)
+    assert values_by_name["spearman"] == pytest.approx(scipy_stats.spearmanr(human, bleu).statistic)
+    assert values_by_name["tau-b"] == pytest.approx(scipy_stats.kendalltau(human, bleu).statistic)
 
 
 @pytest.mark.parametrize(("name", "dimension"), [("ted-zhen", "mqm"), ("summeval", "coherence")])
 def test_every_level_of_a_real_set_has_an_answer(load: Load, name: str, dimension: str) -> None:
     evalset = load(name)
     levels = ("system", "system-mean", "segment", "item", "by-system")
-    asked = Experiment(name, ("bleu", "rouge1"), (dimension,), levels, resamples=3, trials=3)
-    found = meta_evaluate(asked, evalset)
-    assert len(found.rows) == 2 * 2 * len(levels)
-    for row in found.rows:
+    experiment = Experiment(name, ("bleu", "rouge1"), (dimension,), levels, resamples=3, trials=3)
+    evaluation = meta_evaluate(experiment, evalset)
+    assert len(evaluation.rows) == 2 * 2 * len(levels)
+    for row in evaluation.rows:
         assert -1 < row.value < 1
         assert row.low <= row.high
         assert row.rank in {1, 2}
@@ -108,8 +108,8 @@ def test_what_stop_words_concern_decides_the_best_cell_of_realsumm(
     assert isinstance(metric, kt.AEv)
     fit = kt.fit_plane(evalset, "coverage", metric=metric, resamples=0, permutations=1)
     assert str(fit.maximum) == best
-    found = {(row.alpha, row.n): round(100 * row.r2, 1) for row in fit.rows}
-    assert (found[0.0, 1], found[0.0, 4]) == (first, last)
+    result = {(row.alpha, row.n): round(100 * row.r2, 1) for row in fit.rows}
+    assert (result[0.0, 1], result[0.0, 4]) == (first, last)
     stem = Stemmer.Stemmer("porter").stemWord
     family = Family(alpha=0.0, stem=stem, stop=stop_words("en"), stop_scope=scope)
     references = [[words("13a", text, True) for text in group] for group in evalset.references]
@@ -139,7 +139,7 @@ def test_the_recommended_metric_has_the_agreement_of_its_evidence(load: Load) ->
 
 def test_f_is_twice_as_reliable_as_the_bleu_of_2003_on_single_segments(load: Load) -> None:
     """The finding of GTM's paper, as docs/lab/reliability.md reports it."""
-    found = reliability(
+    curves = reliability(
         load("believability"),
         "adequacy",
         metrics=["gtm:preset=paper,tok=13a,case=lower", "bleu:smooth=none,case=lower"],
@@ -148,13 +148,13 @@ def test_f_is_twice_as_reliable_as_the_bleu_of_2003_on_single_segments(load: Loa
         documents="joined",
         repeats=1,
     )
-    assert [round(row.value, 3) for row in found.rows] == [0.574, 0.274]
+    assert [round(row.value, 3) for row in curves.rows] == [0.574, 0.274]
 
 
 def test_longer_documents_are_more_reliable(load: Load) -> None:
     scored = score_evalset(load("ted-zhen"), "rouge1")
-    found = reliability(scored, "mqm", lengths=[1, 20], statistics=["pearson"], repeats=3)
-    assert found.rows[0].value < found.rows[1].value
+    curves = reliability(scored, "mqm", lengths=[1, 20], statistics=["pearson"], repeats=3)
+    assert curves.rows[0].value < curves.rows[1].value
 
 
 # ------------------------------------------------------------------- WMT's statistics, averages
@@ -174,11 +174,11 @@ def test_statistics_of_pairs_on_wmt23_are_those_of_plain_loops(karat_data: Path)
         pytest.skip("mt-wmt23-ende is not in KARAT_DATA")
     evalset = kt.load_evalset(place)
     by = ("kendall-like", "darr", "tau-23", "pdp")
-    asked = Experiment(
+    experiment = Experiment(
         *(str(place), ("chrf", "bleu"), ("da-sqm",), ("item",), by), resamples=0, trials=0
     )
-    result = meta_evaluate(asked, evalset)
-    found = {(row.statistic, row.metric): row.value for row in result.rows}
+    result = meta_evaluate(experiment, evalset)
+    values_by_name = {(row.statistic, row.metric): row.value for row in result.rows}
     human = evalset.human("da-sqm")
     for metric in result.scored.metrics:
         groups = rows_of(human, result.scored.segments(metric))
@@ -187,14 +187,14 @@ def test_statistics_of_pairs_on_wmt23_are_those_of_plain_loops(karat_data: Path)
             [np.subtract.outer(np.array(x), np.array(x)).ravel() for x in group] for group in groups
         ]
         pooled = [np.concatenate([pair[side] for pair in differences]) for side in (0, 1)]
-        wanted = {
+        expected = {
             "kendall-like": pair_loops.kendall_like(groups),
             "darr": pair_loops.kendall_like(groups, 25),
             "tau-23": sum(taus) / len(taus),
             "pdp": scipy_stats.pearsonr(*pooled).statistic,
         }
-        for name, value in wanted.items():
-            assert found[name, str(metric.of_segments())] == pytest.approx(value, abs=1e-9)
+        for name, value in expected.items():
+            assert values_by_name[name, str(metric.of_segments())] == pytest.approx(value, abs=1e-9)
 
 
 def test_system_scores_and_averages_of_two_sets_are_those_of_plain_means(
@@ -204,30 +204,32 @@ def test_system_scores_and_averages_of_two_sets_are_those_of_plain_means(
     if not (karat_data / "mt-wmt23-ende").exists():
         pytest.skip("mt-wmt23-ende is not in KARAT_DATA")
     wmt, ted = kt.load_evalset(karat_data / "mt-wmt23-ende"), load("ted-zhen")
-    results, wanted = {}, {}
-    for which in ("judged", "all"):
-        asked = Experiment(
+    results, expected = {}, {}
+    for variant in ("judged", "all"):
+        experiment = Experiment(
             *("wmt", ("chrf", "bleu"), ("mqm",), ("system",), ("pearson",)),
             resamples=5,
             trials=5,
-            system_scores=which,
+            system_scores=variant,
         )
         for name, evalset in (("wmt", wmt), ("ted", ted)):
-            result = meta_evaluate(replace(asked, evalset=name), evalset)
-            results[which, name] = result
+            result = meta_evaluate(replace(experiment, evalset=name), evalset)
+            results[variant, name] = result
             human = evalset.human("mqm")
             scores = []
-            for texts, own in zip(evalset.systems.values(), human, strict=True):
-                kept = [j for j in range(len(own)) if which == "all" or not np.isnan(own[j])]
-                outputs = [str(texts[j]) for j in kept]
-                references = [list(evalset.references[j]) for j in kept]
+            for texts, single in zip(evalset.systems.values(), human, strict=True):
+                selected = [
+                    j for j in range(len(single)) if variant == "all" or not np.isnan(single[j])
+                ]
+                outputs = [str(texts[j]) for j in selected]
+                references = [list(evalset.references[j]) for j in selected]
                 scores.append(kt.metric("chrf").corpus(outputs, references).value)
             r = scipy_stats.pearsonr(np.nanmean(human, axis=1), scores).statistic
-            wanted[which, name] = r
+            expected[variant, name] = r
             row = next(row for row in result.rows if row.metric == "chrf")
             assert row.value == pytest.approx(r, abs=1e-9)
-    assert wanted["all", "wmt"] != pytest.approx(wanted["judged", "wmt"], abs=1e-3)
+    assert expected["all", "wmt"] != pytest.approx(expected["judged", "wmt"], abs=1e-3)
     both = kt.average_rankings([results["all", "wmt"], results["all", "ted"]], [3, 1])
     chrf = next(row for row in both.rows if row.metric == "chrf")
-    mean = (3 * wanted["all", "wmt"] + wanted["all", "ted"]) / 4
+    mean = (3 * expected["all", "wmt"] + expected["all", "ted"]) / 4
     assert chrf.value == pytest.approx(mean, abs=1e-9)

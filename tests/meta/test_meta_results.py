@@ -50,22 +50,22 @@ def declarations() -> Iterator[None]:
 
 @pytest.mark.parametrize("name", RESULTS)
 def test_records_are_the_rows_of_the_json(name: str) -> None:
-    found = RESULTS[name]
-    assert type(found).__name__ == name
-    rows = json.loads(render(found.document("karat"), "json"))["rows"]
-    assert found.records() == rows
-    assert len(rows) == len(found.rows)
+    result = RESULTS[name]
+    assert type(result).__name__ == name
+    rows = json.loads(render(result.document("karat"), "json"))["rows"]
+    assert result.records() == rows
+    assert len(rows) == len(result.rows)
     keys = list(rows[0])
-    for record, row in zip(rows, found.rows, strict=True):
+    for record, row in zip(rows, result.rows, strict=True):
         for key in keys:
             value = getattr(row, key)
             assert record[key] == (
                 None if isinstance(value, float) and math.isnan(value) else value
             )
-    assert list(found.to_pandas().columns) == keys
-    assert found.notes == tuple(found.document().notes)
-    assert all(isinstance(key, str) for key in found.settings)
-    assert len(repr(found)) < 120
+    assert list(result.to_pandas().columns) == keys
+    assert result.notes == tuple(result.document().notes)
+    assert all(isinstance(key, str) for key in result.settings)
+    assert len(repr(result)) < 120
 
 
 def test_signatures_are_those_of_the_metrics() -> None:
@@ -81,13 +81,13 @@ def test_signatures_are_those_of_the_metrics() -> None:
 
 def test_a_scatter_has_its_least_squares_line() -> None:
     report = kt.meta_report(ASKED, small_set(1, missing=0))
-    assert [str(one.metric) for one in report.scatters] == ["bleu", "ter"]
-    for found in report.scatters:
-        x, y = ([p[k] for p in found.points] for k in (0, 1))
+    assert [str(first.metric) for first in report.scatters] == ["bleu", "ter"]
+    for scatter in report.scatters:
+        x, y = ([p[k] for p in scatter.points] for k in (0, 1))
         slope, intercept = np.polyfit(x, y, 1)
-        assert found.line == pytest.approx((slope, intercept))
-        row = next(r for r in report.rows if (r.level, r.metric) == ("system", str(found.metric)))
-        assert found.agreement == row
+        assert scatter.line == pytest.approx((slope, intercept))
+        row = next(r for r in report.rows if (r.level, r.metric) == ("system", str(scatter.metric)))
+        assert scatter.agreement == row
         assert row.value == pytest.approx(pearson(y, x))
 
 
@@ -95,30 +95,35 @@ def test_systems_have_scores_with_the_ends_of_their_draws() -> None:
     evalset = small_set(1)
     report = kt.meta_report(ASKED, evalset)
     human = np.nanmean(evalset.human("quality"), axis=1)
-    values = [one.value for one in report.systems if one.name == "quality"]
+    values = [
+        system_score.value for system_score in report.systems if system_score.name == "quality"
+    ]
     assert values == pytest.approx(human.tolist())
-    for one in report.systems:
-        assert one.low <= one.value <= one.high or one.name == "bleu"
+    for system_score in report.systems:
+        assert (
+            system_score.low <= system_score.value <= system_score.high
+            or system_score.name == "bleu"
+        )
     bare = kt.meta_report(kt.Experiment("s", ("bleu",), resamples=0, trials=0), evalset)
-    assert all(math.isnan(one.low) for one in bare.systems)
+    assert all(math.isnan(system_score.low) for system_score in bare.systems)
 
 
 def test_disagreements_are_gaps_of_percentiles_largest_first() -> None:
     report = kt.meta_report(ASKED, small_set(1), examples=2)
-    gaps = [one.gap for one in report.disagreements]
+    gaps = [disagreement.gap for disagreement in report.disagreements]
     assert len(gaps) == 4
     assert gaps[0] >= gaps[1] > 0 > gaps[3] >= gaps[2]
     assert all(-1 < gap < 1 for gap in gaps)
-    one = report.disagreements[0]
-    place = int(one.segment) - 1
-    assert one.output == small_set(1).systems[one.system][place]
-    assert one.references == small_set(1).references[place]
+    disagreement = report.disagreements[0]
+    place = int(disagreement.segment) - 1
+    assert disagreement.output == small_set(1).systems[disagreement.system][place]
+    assert disagreement.references == small_set(1).references[place]
 
 
 def test_a_report_says_by_which_metric_single_segments_are_scored() -> None:
     blocks = RESULTS["MetaReport"].document().blocks
-    (found,) = (block for block in blocks if block.title == "Reliability by text length")
-    assert "scored by bleu, not by bleu:eff=yes" in found.caption
+    (result,) = (block for block in blocks if block.title == "Reliability by text length")
+    assert "scored by bleu, not by bleu:eff=yes" in result.caption
 
 
 # ---------------------------------------------------------------------------- what others add
@@ -126,13 +131,15 @@ def test_a_report_says_by_which_metric_single_segments_are_scored() -> None:
 
 @pytest.mark.usefixtures("declarations")
 def test_a_statistic_of_a_program_works_by_name() -> None:
-    mine = kt.Statistic("mine", kt.statistic("tau-b").rows, "tau-b under another name")
-    kt.register(mine)
-    found = kt.meta_evaluate(
+    custom_statistic = kt.Statistic("mine", kt.statistic("tau-b").rows, "tau-b under another name")
+    kt.register(custom_statistic)
+    evaluation = kt.meta_evaluate(
         kt.Experiment("small", ("bleu",), ("quality",), statistics=("mine", "tau-b"), resamples=9),
         small_set(1),
     )
-    by = {name: [r[4:] for r in found.rows if r.statistic == name] for name in ("mine", "tau-b")}
+    by = {
+        name: [r[4:] for r in evaluation.rows if r.statistic == name] for name in ("mine", "tau-b")
+    }
     assert by["mine"] == by["tau-b"]
     with pytest.raises(InputError, match=r"statistic wrong: .* expected a karat\.Statistic"):
         kt.register(len, "statistics", "wrong")
@@ -146,9 +153,11 @@ def test_a_level_of_a_program_works_by_name() -> None:
         return matrix_view(human[:, :half], metrics, "segment")
 
     kt.register(first_half, "levels", "first-half")
-    asked = kt.Experiment("small", ("bleu",), ("quality",), levels=("first-half",), resamples=9)
-    found = kt.meta_evaluate(asked, small_set(1, missing=0, unjudged=0))
-    assert {row.points for row in found.rows} == {5 * 4}
+    experiment = kt.Experiment(
+        "small", ("bleu",), ("quality",), levels=("first-half",), resamples=9
+    )
+    evaluation = kt.meta_evaluate(experiment, small_set(1, missing=0, unjudged=0))
+    assert {row.points for row in evaluation.rows} == {5 * 4}
     with pytest.raises(InputError, match="level 'last-half': expected one of system"):
         kt.Experiment("small", ("bleu",), levels=("last-half",))
 
@@ -161,11 +170,11 @@ def test_a_metric_of_a_program_works_by_name_in_meta() -> None:
 
     Longer.name = "longer"
     kt.register(Longer)
-    asked = kt.Experiment("small", ("longer", "aev"), ("quality",), resamples=9, trials=9)
-    report = kt.meta_report(asked, small_set(1))
+    experiment = kt.Experiment("small", ("longer", "aev"), ("quality",), resamples=9, trials=9)
+    report = kt.meta_report(experiment, small_set(1))
     values = {row.metric: row.value for row in report.rows if row.level == "system"}
     assert values["longer"] == values["aev"]
-    assert {str(one.metric) for one in report.scatters} == {"longer", "aev"}
+    assert {str(scatter.metric) for scatter in report.scatters} == {"longer", "aev"}
 
 
 @pytest.mark.parametrize("name", RESULTS)

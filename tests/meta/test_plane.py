@@ -51,12 +51,12 @@ def scores(seed: int, systems: int, values: int = 6) -> tuple[np.ndarray, np.nda
 def test_cells_are_scored_as_the_drawn_text_is(over: str) -> None:
     evalset = small_set(1)
     human = evalset.human("quality")
-    found = judged().view.resample(pearson_statistic, over, 4, 9)
+    resamples = judged().view.resample(pearson_statistic, over, 4, 9)
     ((systems, segments),) = drawn_places(human.shape, over, 4, 9)
     for d, (s, t) in enumerate(zip(systems.tolist(), segments.tolist(), strict=True)):
         for k in SOME:
-            wanted = plane_loops.cell_r(evalset, human, s, t, *p.CELLS[k])
-            assert found[k, d] == pytest.approx(wanted, abs=1e-9, nan_ok=True)
+            expected = plane_loops.cell_r(evalset, human, s, t, *p.CELLS[k])
+            assert resamples[k, d] == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
 
 def test_the_whole_plane_is_scored_as_the_text_is() -> None:
@@ -65,9 +65,9 @@ def test_the_whole_plane_is_scored_as_the_text_is() -> None:
     fit = p.fit_plane(judged(), "quality", resamples=0)
     assert tuple(plane_loops.CELLS) == p.CELLS
     for k, cell in enumerate(p.CELLS):
-        wanted = plane_loops.cell_r(evalset, human, range(5), range(9), *cell)
-        assert fit.r[k] == pytest.approx(wanted, abs=1e-9)
-        assert fit.row(cell).r2 == pytest.approx(wanted**2, abs=1e-9)
+        expected = plane_loops.cell_r(evalset, human, range(5), range(9), *cell)
+        assert fit.r[k] == pytest.approx(expected, abs=1e-9)
+        assert fit.row(cell).r2 == pytest.approx(expected**2, abs=1e-9)
     assert fit.table(fit.r)[0].tolist() == fit.r[33:].tolist()
 
 
@@ -78,13 +78,13 @@ def test_shorter_orders_come_from_longer_ones(setting: dict[str, str]) -> None:
     evalset = small_set(2, missing=0)
     metric = kt.AEv(**setting)
     rows = score_evalset(evalset, metric).rows[metric].sum(axis=1)
-    found = p.cell_scores(metric, rows)
+    cell_rows = p.cell_scores(metric, rows)
     references = [list(group) for group in evalset.references]
     for k in SOME:
         alpha, n = p.CELLS[k]
         for s, texts in enumerate(evalset.systems.values()):
-            wanted = kt.AEv(alpha=alpha, n=n, **setting).corpus(list(texts), references).value
-            assert found[k, s] == pytest.approx(wanted)
+            expected = kt.AEv(alpha=alpha, n=n, **setting).corpus(list(texts), references).value
+            assert cell_rows[k, s] == pytest.approx(expected)
 
 
 @given(seed=SEEDS)
@@ -92,11 +92,11 @@ def test_correlations_leave_systems_without_human_scores_out(seed: int) -> None:
     rng = np.random.default_rng(seed)
     human, cells = scores(seed, 6)
     draws = np.where(rng.random((4, 6)) < 0.7, human, np.nan)
-    found = p.correlations(draws, np.repeat(cells[:, None], 4, axis=1))
+    r = p.correlations(draws, np.repeat(cells[:, None], 4, axis=1))
     for k, metric in enumerate(cells.tolist()):
         for d, counted in enumerate((~np.isnan(draws)).astype(int).tolist()):
-            wanted = plane_loops.weighted_r(human.tolist(), metric, counted)
-            assert found[k, d] == pytest.approx(wanted, abs=1e-9, nan_ok=True)
+            expected = plane_loops.weighted_r(human.tolist(), metric, counted)
+            assert r[k, d] == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
 
 def test_equal_human_scores_have_no_correlation_whatever_their_mean_rounds_to() -> None:
@@ -113,17 +113,17 @@ def test_press_is_that_of_refitting_without_each_system(seed: int, systems: int)
     human, cells = scores(seed, systems)
     if len(set(human.tolist())) < 2:
         return
-    found = p.leave_one_out_r2(np.append(human, np.nan), np.hstack([cells, np.ones((7, 1))]))
-    for value, metric in zip(found, cells.tolist(), strict=True):
-        wanted = plane_loops.left_out(human.tolist(), metric)
-        assert value == pytest.approx(wanted, abs=1e-6, rel=1e-6, nan_ok=True)
+    q2 = p.leave_one_out_r2(np.append(human, np.nan), np.hstack([cells, np.ones((7, 1))]))
+    for value, metric in zip(q2, cells.tolist(), strict=True):
+        expected = plane_loops.left_out(human.tolist(), metric)
+        assert value == pytest.approx(expected, abs=1e-6, rel=1e-6, nan_ok=True)
 
 
 def test_a_system_that_makes_the_line_alone_is_not_predicted_by_it() -> None:
     human, metric = np.array([1.0, 2.0, 9.0]), np.array([[0.0, 0.0, 0.5]])
-    found = p.leave_one_out_r2(human, metric)[0]
-    assert found == pytest.approx(plane_loops.left_out(human.tolist(), metric[0].tolist()))
-    assert found < 0.5  # that system adds 0 to PRESS if its own line may predict it
+    q2 = p.leave_one_out_r2(human, metric)[0]
+    assert q2 == pytest.approx(plane_loops.left_out(human.tolist(), metric[0].tolist()))
+    assert q2 < 0.5  # that system adds 0 to PRESS if its own line may predict it
 
 
 @given(seed=SEEDS, systems=st.integers(3, 7))
@@ -131,15 +131,15 @@ def test_nested_picking_is_that_of_loops(seed: int, systems: int) -> None:
     human, cells = scores(seed, systems)
     if len(set(human.tolist())) < 2:
         return
-    wanted = plane_loops.picking(human.tolist(), cells.tolist())
-    assert p.leave_one_out_pick_r2(human, cells) == pytest.approx(wanted, abs=1e-6, rel=1e-6)
+    expected = plane_loops.picking(human.tolist(), cells.tolist())
+    assert p.leave_one_out_pick_r2(human, cells) == pytest.approx(expected, abs=1e-6, rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_the_test_of_the_maximum_deals_in_all_ways(seed: int) -> None:
     human, cells = scores(seed, 5)
-    found = p.maximum_test(human, cells, 10, seed)
-    assert found == (pytest.approx(plane_loops.maximum_test(human.tolist(), cells.tolist())), 120)
+    test = p.maximum_test(human, cells, 10, seed)
+    assert test == (pytest.approx(plane_loops.maximum_test(human.tolist(), cells.tolist())), 120)
 
 
 def test_many_systems_are_dealt_at_random() -> None:
@@ -170,17 +170,21 @@ def test_a_perfect_metric_explains_everything() -> None:
 def test_the_order_of_systems_does_not_matter() -> None:
     evalset = small_set(4)
     turned = evalset.select(systems=list(evalset.systems)[::-1])
-    one, other = (
+    first, other = (
         p.fit_plane(
             p.plane_data(score_evalset(e, FAMILY), FAMILY, "quality"), "quality", resamples=0
         )
         for e in (evalset, turned)
     )
-    assert other.systems == one.systems[::-1]
-    for a, b in ((one.r, other.r), (one.q2, other.q2)):
+    assert other.systems == first.systems[::-1]
+    for a, b in ((first.r, other.r), (first.q2, other.q2)):
         assert np.allclose(a, b, atol=1e-9, equal_nan=True)
-    assert one.picking == pytest.approx(other.picking)
-    assert (one.p, one.pick, one.maximum) == (pytest.approx(other.p), other.pick, other.maximum)
+    assert first.picking == pytest.approx(other.picking)
+    assert (first.p, first.pick, first.maximum) == (
+        pytest.approx(other.p),
+        other.pick,
+        other.maximum,
+    )
 
 
 def test_the_same_seed_gives_the_same_plane() -> None:
@@ -195,9 +199,9 @@ def test_wins_and_intervals_are_those_of_the_draws() -> None:
     fit = p.fit_plane(judged(), "quality", resamples=41)
     won = np.zeros(44)
     for draw in fit.draws.T:
-        known = [(round(r, 9), -k) for k, r in enumerate(draw) if r > 0]
-        if known:
-            won[-max(known)[1]] += 1
+        has_score = [(round(r, 9), -k) for k, r in enumerate(draw) if r > 0]
+        if has_score:
+            won[-max(has_score)[1]] += 1
     assert fit.wins.tolist() == (won / 41).tolist()
     low, high = fit.intervals
     values = sorted(x for x in (fit.draws[7] ** 2).tolist() if x == x)  # noqa: PLR0124
@@ -212,9 +216,9 @@ def test_without_resamples_nothing_is_said_of_them() -> None:
     fit = p.fit_plane(judged(), "quality", resamples=0)
     assert np.isnan(fit.wins).all()
     assert np.isnan(fit.intervals).all()
-    found = plane_study.verdict(fit, predicted("mt", "fluency"))
-    assert found.words == "undecided"
-    assert np.isnan(found.low)
+    region_verdict = plane_study.verdict(fit, predicted("mt", "fluency"))
+    assert region_verdict.words == "undecided"
+    assert np.isnan(region_verdict.low)
 
 
 def test_outputs_that_are_all_alike_have_no_plane_and_no_error() -> None:
@@ -225,8 +229,8 @@ def test_outputs_that_are_all_alike_have_no_plane_and_no_error() -> None:
         dimensions=["q"],
         judgements=[(s, str(j), "me", "q", v) for s, v in zip("xyz", count()) for j in (1, 2, 3)],
     )
-    given = p.plane_data(score_evalset(evalset, FAMILY), FAMILY, "q")
-    fit = p.fit_plane(given, "q", resamples=5)
+    data = p.plane_data(score_evalset(evalset, FAMILY), FAMILY, "q")
+    fit = p.fit_plane(data, "q", resamples=5)
     assert np.isnan(fit.r).all()
     assert (fit.pick, fit.maximum, fit.p) == (None, None, 1)
     assert np.isnan(fit.q2).all()
@@ -242,9 +246,9 @@ def test_outputs_that_are_all_alike_have_no_plane_and_no_error() -> None:
 )
 def test_what_has_no_plane_says_so(systems: int, value: object, message: str) -> None:
     evalset = small_set(1, systems, value=value)  # type: ignore[arg-type]
-    given = p.plane_data(score_evalset(evalset, FAMILY), FAMILY, "quality")
+    data = p.plane_data(score_evalset(evalset, FAMILY), FAMILY, "quality")
     with pytest.raises(InputError, match=message):
-        p.fit_plane(given, "quality")
+        p.fit_plane(data, "quality")
 
 
 def test_bad_settings_are_refused() -> None:
@@ -266,42 +270,46 @@ def test_bad_settings_are_refused() -> None:
 
 @pytest.mark.parametrize("systems", [4, 6])  # halves of two have R^2 of 1 but for rounding
 def test_halves_are_those_of_loops(systems: int) -> None:
-    given = judged(6, systems, 12)
-    found = plane_study.split_halves(given, 15, 3)
+    data = judged(6, systems, 12)
+    halves = plane_study.split_halves(data, 15, 3)
     rng = np.random.default_rng(3)
     pairs = []
     for _ in range(15):
         first = rng.permutation(systems) < systems // 2
         half = rng.permutation(12) < 6
         counts = np.stack([half, ~half]).astype(float)
-        human, cells = drawn_means(given.judged, counts), given.cell_scores(counts)
-        for here, mine in ((0, first), (1, ~first)):
-            k = plane_loops.best(human[here][mine].tolist(), cells[:, here, mine].tolist())
+        human, cells = drawn_means(data.judged, counts), data.cell_scores(counts)
+        for position, custom in ((0, first), (1, ~first)):
+            k = plane_loops.best(
+                human[position][custom].tolist(), cells[:, position, custom].tolist()
+            )
             other = [
-                pearson(human[1 - here][~mine].tolist(), cells[c, 1 - here, ~mine].tolist())
+                pearson(
+                    human[1 - position][~custom].tolist(), cells[c, 1 - position, ~custom].tolist()
+                )
                 for c in range(44)
             ]
             if k is not None and not np.isnan(other).all():
                 squared = [max(r, 0) ** 2 if r == r else 0.0 for r in other]  # noqa: PLR0124
                 pairs.append((squared[k], squared[43]))
-    assert found.splits == len(pairs)
-    assert found.loses == pytest.approx(sum(a < b - 1e-12 for a, b in pairs) / len(pairs))
+    assert halves.splits == len(pairs)
+    assert halves.loses == pytest.approx(sum(a < b - 1e-12 for a, b in pairs) / len(pairs))
     ties = sum(abs(a - b) < 1e-12 for a, b in pairs) / len(pairs)
-    assert found.ties == pytest.approx(ties)
-    assert found.pick_r2 == pytest.approx(sum(a for a, _ in pairs) / len(pairs))
-    assert found.bleu == pytest.approx(sum(b for _, b in pairs) / len(pairs))
+    assert halves.ties == pytest.approx(ties)
+    assert halves.pick_r2 == pytest.approx(sum(a for a, _ in pairs) / len(pairs))
+    assert halves.bleu == pytest.approx(sum(b for _, b in pairs) / len(pairs))
 
 
 def test_three_systems_have_no_halves() -> None:
-    found = plane_study.split_halves(judged(1, 3), 10)
-    assert found.splits == 0
-    assert np.isnan(found[1:]).all()
+    halves = plane_study.split_halves(judged(1, 3), 10)
+    assert halves.splits == 0
+    assert np.isnan(halves[1:]).all()
 
 
 def test_a_verdict_compares_the_region_with_the_rest() -> None:
     fit = p.fit_plane(judged(), "quality", resamples=25)
     region = Region(0.0, 0.3, 3, 4)
-    found = plane_study.verdict(fit, region)
+    region_verdict = plane_study.verdict(fit, region)
     inside = [k for k, (a, n) in enumerate(p.CELLS) if a < 0.35 and n >= 3]
     assert len(inside) == 8
     outside = [k for k in range(44) if k not in inside]
@@ -309,17 +317,20 @@ def test_a_verdict_compares_the_region_with_the_rest() -> None:
     def mean(r: np.ndarray, cells: list[int]) -> float:
         return float(np.mean([max(r[k], 0) ** 2 if r[k] == r[k] else 0.0 for k in cells]))
 
-    assert found.inside == pytest.approx(mean(fit.r, inside))
-    assert found.outside == pytest.approx(mean(fit.r, outside))
+    assert region_verdict.inside == pytest.approx(mean(fit.r, inside))
+    assert region_verdict.outside == pytest.approx(mean(fit.r, outside))
     gaps = sorted(mean(d, inside) - mean(d, outside) for d in fit.draws.T)
-    assert (found.low, found.high) == (pytest.approx(gaps[0]), pytest.approx(gaps[-1]))
+    assert (region_verdict.low, region_verdict.high) == (
+        pytest.approx(gaps[0]),
+        pytest.approx(gaps[-1]),
+    )
     for low, high, words in ((0.1, 0.2, "holds"), (-0.2, -0.1, "fails"), (-1, 1, "undecided")):
-        assert found._replace(low=low, high=high, enough_systems=True).words == words
+        assert region_verdict._replace(low=low, high=high, enough_systems=True).words == words
 
 
 def test_progress_is_told() -> None:
-    seen: list[tuple[int, int, str]] = []
-    p.fit_plane(judged(), "quality", resamples=7, progress=lambda *x: seen.append(x))
-    plane_study.split_halves(judged(), 3, progress=lambda *x: seen.append(x))
-    assert seen[0] == (7, 7, "resampling")
-    assert seen[-1] == (3, 3, "splitting into halves")
+    reports: list[tuple[int, int, str]] = []
+    p.fit_plane(judged(), "quality", resamples=7, progress=lambda *x: reports.append(x))
+    plane_study.split_halves(judged(), 3, progress=lambda *x: reports.append(x))
+    assert reports[0] == (7, 7, "resampling")
+    assert reports[-1] == (3, 3, "splitting into halves")

@@ -57,13 +57,13 @@ def test_metrics_beside_the_cells_are_those_of_texts(name: str) -> None:
         for s, t in zip(*batch, strict=True)
     ]
     for row, used in zip(fit.compared, sets.values(), strict=True):
-        wanted = corpus_r(used, metric, *(list(range(n)) for n in shape))
+        expected = corpus_r(used, metric, *(list(range(n)) for n in shape))
         assert (row.metric, row.dimension, row.group) == (str(metric), "quality", "")
-        assert row.r == pytest.approx(wanted)
-        assert row.r2 == pytest.approx(wanted**2)
+        assert row.r == pytest.approx(expected)
+        assert row.r2 == pytest.approx(expected**2)
         values = [corpus_r(used, metric, *draw) for draw in draws]
-        known = sorted(r * r for r in values if not math.isnan(r))
-        assert [row.low, row.high] == pytest.approx([known[0], known[-1]])
+        has_score = sorted(r * r for r in values if not math.isnan(r))
+        assert [row.low, row.high] == pytest.approx([has_score[0], has_score[-1]])
         human = np.nanmean(used.human("quality"), axis=1).tolist()
         scores = [
             metric.sign * metric.corpus(*plane_loops.system_scores(used, m, s, range(9))[1:]).value
@@ -115,11 +115,11 @@ def test_one_reference_that_is_all_has_one_row() -> None:
 @pytest.mark.parametrize("references", [[3], [0], [-1]])
 def test_references_that_are_not_there_are_refused(references: list[int]) -> None:
     message = "has none of the references" if references == [3] else "are numbered from 1"
-    for beside in ([], ["bleu"]):
+    for compare_with in ([], ["bleu"]):
         with pytest.raises(InputError, match=message):
-            kt.fit_plane(small_set(1), "quality", references=references, compare_with=beside)
+            kt.fit_plane(small_set(1), "quality", references=references, compare_with=compare_with)
         with pytest.raises(InputError, match=message):
-            kt.study_plane(small_set(1), references=references, compare_with=beside)
+            kt.study_plane(small_set(1), references=references, compare_with=compare_with)
 
 
 # --------------------------------------------------------------------------------- groups
@@ -128,21 +128,21 @@ def test_references_that_are_not_there_are_refused(references: list[int]) -> Non
 def test_the_plane_of_a_group_is_that_of_its_segments() -> None:
     evalset = small_set(7, 6, 18)
     region = kt.predicted("mt", "adequacy")
-    asked = {"compare_with": ["bleu"], "region": region, "resamples": 12, "splits": 3}
-    study = kt.study_plane(evalset, None, ["quality"], by="groups", **asked)
+    options = {"compare_with": ["bleu"], "region": region, "resamples": 12, "splits": 3}
+    study = kt.study_plane(evalset, None, ["quality"], by="groups", **options)
     assert [fit.group for fit in study.fits] == ["", "d0", "d1", "d2"]
     assert [fit.name for fit in study.fits][:2] == ["quality", "quality, d0"]
     assert len(study.rows) == 4 * 44
     assert len(study.verdicts) == len(study.halves) == 4
-    whole = kt.study_plane(evalset, None, ["quality"], **asked)
-    assert study.rows[:44] == whole.rows
+    unsplit = kt.study_plane(evalset, None, ["quality"], **options)
+    assert study.rows[:44] == unsplit.rows
     for fit, row in zip(study.fits[1:], study.groups[1:], strict=True):
-        wanted = [
+        expected = [
             s for s, g in zip(evalset.segments, evalset.groups or (), strict=True) if g == fit.group
         ]
-        alone = kt.study_plane(evalset.select(segments=wanted), None, ["quality"], **asked)
-        mine = [r._replace(group="") for r in study.rows if r.group == fit.group]
-        assert mine == list(alone.rows)
+        alone = kt.study_plane(evalset.select(segments=expected), None, ["quality"], **options)
+        custom = [r._replace(group="") for r in study.rows if r.group == fit.group]
+        assert custom == list(alone.rows)
         assert [r._replace(group="") for r in fit.compared] == list(alone.compared)
         at = study.fits.index(fit)
         assert study.verdicts[at] == alone.verdicts[0]
@@ -155,7 +155,7 @@ def test_the_plane_of_a_group_is_that_of_its_segments() -> None:
             *(other.row(top).low, other.row(top).high, other.p, str(other.pick), other.picking),
             *(other.row(BLEU_CELL).q2, alone.verdicts[0].words),
         )
-    assert whole.groups == ()
+    assert unsplit.groups == ()
 
 
 def test_a_group_without_a_plane_is_left_out_by_name() -> None:
@@ -191,10 +191,10 @@ def of_lengths(*lengths: float) -> kt.EvalSet:
 
 
 def test_lengths_are_cut_into_parts_of_the_same_size_and_ties_stay_together() -> None:
-    found = grouped(of_lengths(5, 1, 4, 2, 3, 6), "lengths:parts=3")
-    assert found == {"1 to 2 words": [1, 3], "3 to 4 words": [2, 4], "5 to 6 words": [0, 5]}
-    found = grouped(of_lengths(7, 2, 2, 2, 2, 9), "lengths")
-    assert found == {"2 to 2 words": [1, 2, 3, 4], "7 to 9 words": [0, 5]}
+    result = grouped(of_lengths(5, 1, 4, 2, 3, 6), "lengths:parts=3")
+    assert result == {"1 to 2 words": [1, 3], "3 to 4 words": [2, 4], "5 to 6 words": [0, 5]}
+    result = grouped(of_lengths(7, 2, 2, 2, 2, 9), "lengths")
+    assert result == {"2 to 2 words": [1, 2, 3, 4], "7 to 9 words": [0, 5]}
     assert grouped(of_lengths(1.5, 2, 8, 9), Lengths(2)) == {
         "1.5 to 2 words": [0, 1],
         "8 to 9 words": [2, 3],
@@ -215,8 +215,8 @@ def test_a_program_adds_a_grouping_by_its_name() -> None:
         name: ClassVar[str] = "alternate"
 
         def places(self, evalset: kt.EvalSet) -> dict[str, list[int]]:
-            every = range(len(evalset))
-            return {"odd": list(every[::2]), "even": list(every[1::2])}
+            all_values = range(len(evalset))
+            return {"odd": list(all_values[::2]), "even": list(all_values[1::2])}
 
     try:
         kt.register(Alternate, "groupings")
@@ -244,8 +244,10 @@ def test_bad_groupings_are_refused(by: str, message: str) -> None:
 
 
 def test_the_command_is_the_function(output: Output) -> None:
-    asked = ("-d", "fluency", "--reference", "1", "--compare-with", "bleu", "--by", "groups")
-    text = output("plane", "fit", "demo", *asked, "--resamples", "9", "--splits", "0", "-f", "json")
+    arguments = ("-d", "fluency", "--reference", "1", "--compare-with", "bleu", "--by", "groups")
+    text = output(
+        "plane", "fit", "demo", *arguments, "--resamples", "9", "--splits", "0", "-f", "json"
+    )
     study = kt.study_plane(
         kt.load_evalset("demo"),
         *(None, ["fluency"]),
@@ -257,30 +259,32 @@ def test_the_command_is_the_function(output: Output) -> None:
             "splits": 0,
         },
     )
-    found = json.loads(text)
-    assert found["rows"] == study.records()
-    assert found["beside"] == study.records("beside") == [row._asdict() for row in study.compared]
-    assert found["groups"] == [row._asdict() for row in study.groups]
-    assert list(found["signature"]) == ["aev", "bleu, reference 1", "bleu", "set"]
-    assert {row["group"] for row in found["rows"]} == {"", "page-1", "page-2", "page-3"}
+    document = json.loads(text)
+    assert document["rows"] == study.records()
+    assert (
+        document["beside"] == study.records("beside") == [row._asdict() for row in study.compared]
+    )
+    assert document["groups"] == [row._asdict() for row in study.groups]
+    assert list(document["signature"]) == ["aev", "bleu, reference 1", "bleu", "set"]
+    assert {row["group"] for row in document["rows"]} == {"", "page-1", "page-2", "page-3"}
 
 
 def test_what_was_not_asked_for_is_not_in_the_report(output: Output) -> None:
-    found = json.loads(
+    document = json.loads(
         output("plane", "fit", "demo", "-d", "fluency", "--resamples", "0", "-f", "json")
     )
-    assert set(found) == {"command", "signature", "summary", "rows", "notes"}
-    assert "group" not in found["rows"][0]
+    assert set(document) == {"command", "signature", "summary", "rows", "notes"}
+    assert "group" not in document["rows"][0]
 
 
 def test_pages_and_text_show_groups_and_metrics(output: Output) -> None:
-    asked = ("plane", "fit", "demo", "-d", "fluency", "--resamples", "9", "--splits", "0")
+    arguments = ("plane", "fit", "demo", "-d", "fluency", "--resamples", "9", "--splits", "0")
     more = ("--reference", "2", "--compare-with", "rouge1", "--by", "lengths:parts=2")
-    text = output(*asked, *more, "--task", "mt", "--guideline", "fluency")
+    text = output(*arguments, *more, "--task", "mt", "--guideline", "fluency")
     for part in ("Other metrics, fluency", "Groups of segments, fluency", " words\n"):
         assert part in text
     assert "The cells use\nreference 2." in text or "The cells use reference 2." in text
-    page = output(*asked, *more, "-f", "html")
+    page = output(*arguments, *more, "-f", "html")
     assert page.count("<figure") == 3
     assert "The plane: fluency, " in page
 

@@ -40,16 +40,16 @@ def three_systems(scores: tuple[float, float, float]) -> kt.EvalSet:
 @pytest.mark.parametrize("scores", [(3.0, 2.0, 1.0), (1.0, 2.0, 3.0)])
 def test_three_systems_have_no_halves(scores: tuple[float, float, float]) -> None:
     metric = kt.AEv()
-    given = plane_data(score_evalset(three_systems(scores), metric), metric, "quality")
-    found = split_halves(given, 10)
-    assert found.splits == 0
-    assert np.isnan(found[1:]).all()
+    data = plane_data(score_evalset(three_systems(scores), metric), metric, "quality")
+    halves = split_halves(data, 10)
+    assert halves.splits == 0
+    assert np.isnan(halves[1:]).all()
 
 
 def test_no_cell_is_picked_where_none_agrees() -> None:
     metric = kt.AEv()
-    given = plane_data(score_evalset(three_systems((1.0, 2.0, 3.0)), metric), metric, "quality")
-    fit = fit_plane(given, "quality", resamples=20, permutations=20)
+    data = plane_data(score_evalset(three_systems((1.0, 2.0, 3.0)), metric), metric, "quality")
+    fit = fit_plane(data, "quality", resamples=20, permutations=20)
     assert fit.maximum is fit.pick is None
     assert fit.p == 1
 

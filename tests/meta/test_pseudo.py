@@ -31,7 +31,7 @@ def document_score(metric: kt.Metric, joined: bool, texts: list[str], groups: li
 def test_documents_are_scored_as_their_text_is(name: str, length: int, documents: str) -> None:
     evalset = small_set(1)
     metric, human = kt.metric(name), evalset.human("quality")
-    found = reliability(
+    curves = reliability(
         score_evalset(evalset, name),
         "quality",
         lengths=[length],
@@ -40,9 +40,9 @@ def test_documents_are_scored_as_their_text_is(name: str, length: int, documents
         repeats=3,
         seed=5,
     )
-    assert found.rows[0].documents == 9 // length
+    assert curves.rows[0].documents == 9 // length
     rng = np.random.default_rng([5, length])
-    for value in found.values[0]:
+    for value in curves.values[0]:
         order = rng.permutation(9).tolist()
         xs, ys = [], []
         for k, texts in enumerate(evalset.systems.values()):
@@ -52,8 +52,8 @@ def test_documents_are_scored_as_their_text_is(name: str, length: int, documents
                 if good:
                     xs.append(float(np.mean([human[k, j] for j in good])))
                     references = [list(evalset.references[j]) for j in good]
-                    own = [texts[j] or "" for j in good]
-                    ys.append(document_score(metric, documents == "joined", own, references))
+                    single = [texts[j] or "" for j in good]
+                    ys.append(document_score(metric, documents == "joined", single, references))
         assert value == pytest.approx(pearson(xs, ys), abs=1e-9)
 
 
@@ -61,10 +61,12 @@ def test_metrics_see_the_same_documents_and_seeds_repeat() -> None:
     scored = score_evalset(small_set(2), ["bleu", "rouge1"])
     alone = score_evalset(small_set(2), ["rouge1"])
     both = reliability(scored, "quality", lengths=[2, 3], repeats=4)
-    one = reliability(alone, "quality", lengths=[2, 3], repeats=4)
-    mine = [pair for pair in zip(both.rows, both.values, strict=True) if pair[0].metric == "rouge1"]
-    assert len(both.rows) == 2 * len(one.rows) == 8
-    for (a, x), b, y in zip(mine, one.rows, one.values, strict=True):
+    curves = reliability(alone, "quality", lengths=[2, 3], repeats=4)
+    custom = [
+        pair for pair in zip(both.rows, both.values, strict=True) if pair[0].metric == "rouge1"
+    ]
+    assert len(both.rows) == 2 * len(curves.rows) == 8
+    for (a, x), b, y in zip(custom, curves.rows, curves.values, strict=True):
         assert a == b
         assert np.array_equal(x, y)
         assert a.value == pytest.approx(np.mean(x))
@@ -73,38 +75,40 @@ def test_metrics_see_the_same_documents_and_seeds_repeat() -> None:
 
 def test_a_set_and_what_was_scored_are_the_same() -> None:
     evalset = small_set(2)
-    how = {"lengths": [1, 3], "repeats": 3}
-    one = reliability(evalset, "quality", metrics=["chrf"], **how)  # type: ignore[arg-type]
-    two = reliability(score_evalset(evalset, "chrf"), "quality", **how)  # type: ignore[arg-type]
-    assert one.rows == two.rows
-    assert one.settings == two.settings
+    options = {"lengths": [1, 3], "repeats": 3}
+    curves = reliability(evalset, "quality", metrics=["chrf"], **options)  # type: ignore[arg-type]
+    two = reliability(score_evalset(evalset, "chrf"), "quality", **options)  # type: ignore[arg-type]
+    assert curves.rows == two.rows
+    assert curves.settings == two.settings
 
 
 @pytest.mark.parametrize("documents", ["summed", "joined"])
 def test_references_are_taken_in_all_combinations(documents: str) -> None:
     evalset = small_set(3, references=3)
-    how = {"metrics": ["gtm:e=2"], "statistics": ["spearman"], "lengths": [2], "repeats": 3}
-    found = reliability(
+    options = {"metrics": ["gtm:e=2"], "statistics": ["spearman"], "lengths": [2], "repeats": 3}
+    reliability_curves = reliability(
         evalset,
         "quality",
         reference_counts=(1, 2, 3),
         documents=documents,
-        **how,  # type: ignore[arg-type]
+        **options,  # type: ignore[arg-type]
     )
-    assert [row.references for row in found.rows] == [1, 2, 3]
+    assert [row.references for row in reliability_curves.rows] == [1, 2, 3]
     for values, sets in zip(
-        found.values, ([(0,), (1,), (2,)], [(0, 1), (0, 2), (1, 2)], [(0, 1, 2)]), strict=True
+        reliability_curves.values,
+        ([(0,), (1,), (2,)], [(0, 1), (0, 2), (1, 2)], [(0, 1, 2)]),
+        strict=True,
     ):
-        each = [
+        curves = [
             reliability(
                 evalset.select(references=places),
                 "quality",
                 documents=documents,
-                **how,  # type: ignore[arg-type]
+                **options,  # type: ignore[arg-type]
             ).values[0]
             for places in sets
         ]
-        assert np.array_equal(values, np.concatenate(each))
+        assert np.array_equal(values, np.concatenate(curves))
 
 
 def test_combinations_may_take_shuffles_in_turn() -> None:
@@ -132,16 +136,16 @@ def test_combinations_may_take_shuffles_in_turn() -> None:
 
 def test_more_combinations_than_are_wanted_are_drawn() -> None:
     evalset = small_set(3, references=4)
-    how = {"lengths": [2], "repeats": 2, "reference_counts": [2], "metrics": ["rouge1"]}
-    some, every = (
-        reliability(evalset, "quality", combinations=n, **how)
+    options = {"lengths": [2], "repeats": 2, "reference_counts": [2], "metrics": ["rouge1"]}
+    subset, all_values = (
+        reliability(evalset, "quality", combinations=n, **options)
         for n in (3, 6)  # type: ignore[arg-type]
     )
-    assert len(some.values[0]) == 3 * 2
-    assert len(every.values[0]) == 6 * 2
-    assert set(some.values[0]) <= set(every.values[0])
-    assert "2 references: 3 of 6 combinations of 4." in some.notes
-    assert "2 references: all 6 combinations of 4." in every.notes
+    assert len(subset.values[0]) == 3 * 2
+    assert len(all_values.values[0]) == 6 * 2
+    assert set(subset.values[0]) <= set(all_values.values[0])
+    assert "2 references: 3 of 6 combinations of 4." in subset.notes
+    assert "2 references: all 6 combinations of 4." in all_values.notes
 
 
 def test_joined_documents_match_across_their_segments() -> None:
@@ -160,8 +164,8 @@ def test_joined_documents_match_across_their_segments() -> None:
     (metric,) = scored.metrics
     assert view("document", scored, human).metrics[metric].tolist() == [[0], [0]]
     # Of "c d a b" and "a b c d" two runs of two: size sqrt(8), P = R = F = sqrt(8) / 4.
-    found = view("document-joined", scored, human).metrics[metric]
-    assert found.tolist() == [[pytest.approx(8**0.5 / 4)], [0]]
+    level_view = view("document-joined", scored, human).metrics[metric]
+    assert level_view.tolist() == [[pytest.approx(8**0.5 / 4)], [0]]
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -178,17 +182,17 @@ def test_joined_documents_have_the_maximum_matching_of_their_text(seed: int) -> 
         groups=("d", "d", "d"),
     )
     human = np.where([[t is not None for t in ts] for ts in short.systems.values()], 1.0, np.nan)
-    found = view("document-joined", score_evalset(short, "gtm:preset=paper"), human)
-    ((values,),) = (list(found.metrics.values()),)
+    level_view = view("document-joined", score_evalset(short, "gtm:preset=paper"), human)
+    ((values,),) = (list(level_view.metrics.values()),)
     for k, texts in enumerate(short.systems.values()):
         good = [j for j, text in enumerate(texts) if text is not None]
-        mine = [w for j in good for w in (texts[j] or "").split()]
-        theirs = [w for j in good for w in short.references[j][0].split()]
+        custom = [w for j in good for w in (texts[j] or "").split()]
+        peer_result = [w for j in good for w in short.references[j][0].split()]
         if not good:
             assert np.isnan(values[k, 0])
             continue
-        size = rules.best_sum(mine, [theirs], 2) ** 0.5
-        assert values[k, 0] == pytest.approx(rules.f_measure(size, len(mine), len(theirs)))
+        size = rules.best_sum(custom, [peer_result], 2) ** 0.5
+        assert values[k, 0] == pytest.approx(rules.f_measure(size, len(custom), len(peer_result)))
 
 
 def test_joined_documents_need_as_many_references_for_all() -> None:
@@ -196,26 +200,26 @@ def test_joined_documents_need_as_many_references_for_all() -> None:
     uneven = replace(evalset, references=(evalset.references[0][:1], *evalset.references[1:]))
     with pytest.raises(InputError, match=r"has 2 references and '1' has 1: joined documents need"):
         view("document-joined", score_evalset(uneven, "gtm"), uneven.human("quality"))
-    found = reliability(
+    curves = reliability(
         uneven, "quality", metrics=["gtm"], reference_counts=[1], documents="joined", repeats=1
     )
-    assert len(found.rows) == 2 * 2  # two lengths of which there are four documents
+    assert len(curves.rows) == 2 * 2  # two lengths of which there are four documents
 
 
 def test_what_is_undefined_is_nan() -> None:
     evalset = small_set(3, value=lambda *_: 1.0)
-    found = reliability(
+    curves = reliability(
         score_evalset(evalset, "bleu"), "quality", lengths=[2], statistics=["pearson"], repeats=2
     )
-    (row,) = found.rows
-    assert np.isnan(found.values[0]).all()
+    (row,) = curves.rows
+    assert np.isnan(curves.values[0]).all()
     assert np.isnan([row.value, row.low, row.high]).all()
     assert row.undefined == 2
 
 
 def test_curves_are_tested_by_signed_ranks_over_lengths() -> None:
     evalset = small_set(5, references=2)
-    found = reliability(
+    curves = reliability(
         evalset,
         "quality",
         metrics=["bleu", "ter"],
@@ -224,18 +228,18 @@ def test_curves_are_tested_by_signed_ranks_over_lengths() -> None:
         lengths=[1, 2, 3, 4],
         repeats=3,
     )
-    assert len(found.tests) == 2 * 6  # every two of four curves, by both statistics
+    assert len(curves.tests) == 2 * 6  # every two of four curves, by both statistics
     curve = {
         (by, metric, number): [
             row.value
-            for row in found.rows
+            for row in curves.rows
             if (row.statistic, row.metric, row.references) == (by, metric, number)
         ]
         for by in ("pearson", "rmse")
         for metric in ("bleu", "ter")
         for number in (1, 2)
     }
-    for test in found.tests:
+    for test in curves.tests:
         a = np.array(curve[test.statistic, test.first, test.first_references])
         b = np.array(curve[test.statistic, test.second, test.second_references])
         better = a > b if test.statistic == "pearson" else a < b
@@ -245,31 +249,31 @@ def test_curves_are_tested_by_signed_ranks_over_lengths() -> None:
 
 
 def test_its_result_says_how_it_was_made() -> None:
-    found = kt.reliability(small_set(1), metrics=["bleu", "ter"], lengths=[1, 2], repeats=2)
-    assert found.settings["dimensions"] == ("quality", "unjudged")
-    assert found.settings["metrics"] == ("bleu", "ter")
-    assert found.settings["references"] == (2,)
-    assert found.signature.count("nrefs=2") == 2
-    assert "shuffled 2 times (seed 12345)" in found.notes[0]
-    assert any("bleu, not by bleu:eff=yes" in note for note in found.notes)
-    assert any("ter negated" in note for note in found.notes)
-    titles = [figure.title for figure in found.document().figures]
+    curves = kt.reliability(small_set(1), metrics=["bleu", "ter"], lengths=[1, 2], repeats=2)
+    assert curves.settings["dimensions"] == ("quality", "unjudged")
+    assert curves.settings["metrics"] == ("bleu", "ter")
+    assert curves.settings["references"] == (2,)
+    assert curves.signature.count("nrefs=2") == 2
+    assert "shuffled 2 times (seed 12345)" in curves.notes[0]
+    assert any("bleu, not by bleu:eff=yes" in note for note in curves.notes)
+    assert any("ter negated" in note for note in curves.notes)
+    titles = [figure.title for figure in curves.document().figures]
     assert titles[:2] == ["Reliability: quality, pearson", "Reliability: quality, spearman"]
-    assert found.to_pandas()["length"].tolist() == [1, 2] * 8
-    assert len(found.records("tests")) == len(found.tests) == 4
+    assert curves.to_pandas()["length"].tolist() == [1, 2] * 8
+    assert len(curves.records("tests")) == len(curves.tests) == 4
 
 
 def test_many_curves_have_a_chart_for_each_number_of_references() -> None:
-    few = {"lengths": [1, 2], "repeats": 1, "statistics": ["pearson"]}
+    small_sample = {"lengths": [1, 2], "repeats": 1, "statistics": ["pearson"]}
     names = ["bleu", "ter", "chrf", "rouge1", "gtm"]
-    found = kt.reliability(
+    curves = kt.reliability(
         small_set(1),
         "quality",
         metrics=names,
         reference_counts=[1, 2],
-        **few,  # type: ignore[arg-type]
+        **small_sample,  # type: ignore[arg-type]
     )
-    titles = [figure.title for figure in found.document().figures]
+    titles = [figure.title for figure in curves.document().figures]
     assert titles == [
         "Reliability: quality, pearson, 1 reference",
         "Reliability: quality, pearson, 2 references",
@@ -299,26 +303,26 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("asked", "message"), BAD)
-def test_what_cannot_be_is_refused(asked: dict[str, Any], message: str) -> None:
+@pytest.mark.parametrize(("arguments", "message"), BAD)
+def test_what_cannot_be_is_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        reliability(small_set(4), **{"dimensions": "quality", **asked})
+        reliability(small_set(4), **{"dimensions": "quality", **arguments})
 
 
 @pytest.mark.parametrize("documents", ["summed", "joined"])
 def test_progress_counts_shuffles_and_may_stop_the_work(documents: str) -> None:
-    seen: list[tuple[int, int, str]] = []
+    reports: list[tuple[int, int, str]] = []
     evalset = small_set(4)
-    how = {"lengths": [1, 3], "repeats": 2, "documents": documents}
-    reliability(evalset, progress=lambda *x: seen.append(x), **how)  # type: ignore[arg-type]
-    numbers = [done for done, total, what in seen if (total, what) == (4, "pseudo-documents")]
+    options = {"lengths": [1, 3], "repeats": 2, "documents": documents}
+    reliability(evalset, progress=lambda *x: reports.append(x), **options)  # type: ignore[arg-type]
+    numbers = [done for done, total, stage in reports if (total, stage) == (4, "pseudo-documents")]
     assert numbers == ([2, 4] if documents == "summed" else [1, 1, 1, 1, 2, 3, 3, 3, 3, 4])
 
-    def stop(done: int, total: int, what: str) -> None:
+    def stop(done: int, total: int, stage: str) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        reliability(evalset, progress=stop, **how)  # type: ignore[arg-type]
+        reliability(evalset, progress=stop, **options)  # type: ignore[arg-type]
 
 
 def test_references_may_have_more_combinations_than_can_be_listed() -> None:
@@ -329,20 +333,20 @@ def test_references_may_have_more_combinations_than_can_be_listed() -> None:
         dimensions=["q"],
         judgements=[(s, i, "j", "q", v) for s, i, v in zip("AABB", "1212", range(4), strict=True)],
     )
-    found = kt.reliability(many, reference_counts=[30], lengths=[1], repeats=2, combinations=3)
-    assert len(found.values[0]) == 2 * 3
+    curves = kt.reliability(many, reference_counts=[30], lengths=[1], repeats=2, combinations=3)
+    assert len(curves.values[0]) == 2 * 3
     assert any(
-        note.startswith("30 references: 3 of 118,264,581,564,861,424") for note in found.notes
+        note.startswith("30 references: 3 of 118,264,581,564,861,424") for note in curves.notes
     )
 
 
 def test_curves_without_any_value_say_why() -> None:
-    same = kt.make_evalset(
+    evalset = kt.make_evalset(
         "same",
         {"A": ["a b", "b c"], "B": ["c d", "a b"]},
         references=[["a b"], ["b d"]],
         dimensions=["q"],
         judgements=[(s, i, "j", "q", 3) for s in "AB" for i in "12"],
     )
-    found = kt.reliability(same, lengths=[1], repeats=2)
-    assert any("q, bleu: undefined at every length" in note for note in found.notes)
+    curves = kt.reliability(evalset, lengths=[1], repeats=2)
+    assert any("q, bleu: undefined at every length" in note for note in curves.notes)

@@ -26,104 +26,117 @@ def metrics(seed: int = 1) -> tuple[np.ndarray, dict[str, np.ndarray]]:
 
 
 def test_metrics_that_cannot_be_told_apart_share_a_rank() -> None:
-    human, made = metrics()
-    made["other bad"] *= -1
-    found = rank_metrics(human, made, trials=200, resamples=20)
-    ranks = {row.metric: row.rank for row in found.rows}
+    human, metric_scores = metrics()
+    metric_scores["other bad"] *= -1
+    ranking = rank_metrics(human, metric_scores, trials=200, resamples=20)
+    ranks = {row.metric: row.rank for row in ranking.rows}
     assert ranks == {"good": 1, "other good": 1, "bad": 2, "other bad": 2, "flat": None}
-    values = [row.value for row in found.rows[:-1]]
+    values = [row.value for row in ranking.rows[:-1]]
     assert values == sorted(values, reverse=True)
-    assert found.rows[-1].note == "undefined: the metric scores are constant"
-    for row in found.rows[:-1]:
-        assert row.value == agreement(human, made[row.metric]).value
+    assert ranking.rows[-1].note == "undefined: the metric scores are constant"
+    for row in ranking.rows[:-1]:
+        assert row.value == agreement(human, metric_scores[row.metric]).value
         assert row.low < row.value < row.high
-    assert found.notes[0].startswith("Intervals: 95%, from 20 bootstrap resamples of systems and")
+    assert ranking.notes[0].startswith("Intervals: 95%, from 20 bootstrap resamples of systems and")
 
 
 def test_p_values_are_those_of_the_test_between_two() -> None:
-    human, made = metrics(2)
-    found = rank_metrics(human, made, "spearman", "item", trials=50, resamples=0)
-    assert len(found.tests) == 6
-    for test in found.tests:
-        pair = made[test.better], made[test.worse]
+    human, metric_scores = metrics(2)
+    ranking = rank_metrics(human, metric_scores, "spearman", "item", trials=50, resamples=0)
+    assert len(ranking.tests) == 6
+    for test in ranking.tests:
+        pair = metric_scores[test.better], metric_scores[test.worse]
         assert test.p == perm_both(human, *pair, "spearman", "item", 50).p
 
 
 def test_corrections_are_applied_to_all_pairs() -> None:
-    human, made = metrics(3)
+    human, metric_scores = metrics(3)
     plain, corrected = (
         [
             test.p
-            for test in rank_metrics(human, made, trials=100, resamples=0, correction=how).tests
+            for test in rank_metrics(
+                human, metric_scores, trials=100, resamples=0, correction=options
+            ).tests
         ]
-        for how in ("none", "holm")
+        for options in ("none", "holm")
     )
     assert corrected == holm(plain).tolist()
     with pytest.raises(InputError, match="correction 'bonferroni': expected one of none, holm, bh"):
-        rank_metrics(human, made, correction="bonferroni")
+        rank_metrics(human, metric_scores, correction="bonferroni")
     with pytest.raises(InputError, match="level 'document': expected one of system, segment"):
-        rank_metrics(human, made, level="document")
+        rank_metrics(human, metric_scores, level="document")
 
 
 def test_progress_counts_pairs() -> None:
-    human, made = metrics(4)
-    seen: list[tuple[int, int, str]] = []
-    rank_metrics(human, made, trials=10, resamples=0, progress=lambda *report: seen.append(report))
-    assert seen[0] == (10, 60, "comparing metrics")
-    assert seen[-1] == (60, 60, "comparing metrics")
+    human, metric_scores = metrics(4)
+    reports: list[tuple[int, int, str]] = []
+    rank_metrics(
+        human,
+        metric_scores,
+        trials=10,
+        resamples=0,
+        progress=lambda *report: reports.append(report),
+    )
+    assert reports[0] == (10, 60, "comparing metrics")
+    assert reports[-1] == (60, 60, "comparing metrics")
 
 
 @pytest.mark.parametrize("level", ["system", "item"])
 def test_differences_have_intervals_from_the_same_draws(level: str) -> None:
-    human, made = metrics(6)
-    made["other bad"] *= -1
-    found = rank_metrics(human, made, "pearson", level, trials=20, resamples=40)
-    names = [name for name in made if name != "flat"]
-    drawn = bootstrap(human, [made[name] for name in names], "pearson", level, "both", 40)
-    draws = dict(zip(names, drawn, strict=True))
-    best = found.rows[0]
+    human, metric_scores = metrics(6)
+    metric_scores["other bad"] *= -1
+    ranking = rank_metrics(human, metric_scores, "pearson", level, trials=20, resamples=40)
+    names = [name for name in metric_scores if name != "flat"]
+    resamples = bootstrap(
+        human, [metric_scores[name] for name in names], "pearson", level, "both", 40
+    )
+    draws = dict(zip(names, resamples, strict=True))
+    best = ranking.rows[0]
     assert (best.delta, best.delta_low, best.delta_high) == (None, None, None)
-    for row in found.rows[1:-1]:
+    for row in ranking.rows[1:-1]:
         assert row.delta == row.value - best.value
         ends = np.sort(draws[row.metric] - draws[best.metric])[[1, 38]].tolist()
         assert [row.delta_low, row.delta_high] == ends
-    assert found.rows[-1].delta is None  # flat
-    for test in found.tests:
+    assert ranking.rows[-1].delta is None  # flat
+    for test in ranking.tests:
         ends = np.sort(draws[test.better] - draws[test.worse])[[1, 38]].tolist()
         assert [test.low, test.high] == ends
-    texts = [row["delta"] for row in found.records()]
-    assert texts == [row.delta for row in found.rows]
-    assert f"{found.rows[1].delta:+.3f} [" in found.render("text")
+    texts = [row["delta"] for row in ranking.records()]
+    assert texts == [row.delta for row in ranking.rows]
+    assert f"{ranking.rows[1].delta:+.3f} [" in ranking.render("text")
 
 
 def test_without_resamples_differences_have_no_interval() -> None:
-    human, made = metrics(6)
-    found = rank_metrics(human, made, trials=5, resamples=0)
-    assert found.rows[1].delta == found.rows[1].value - found.rows[0].value
-    ends = [found.rows[1].delta_low, found.tests[0].low, found.tests[0].high]
+    human, metric_scores = metrics(6)
+    ranking = rank_metrics(human, metric_scores, trials=5, resamples=0)
+    assert ranking.rows[1].delta == ranking.rows[1].value - ranking.rows[0].value
+    ends = [ranking.rows[1].delta_low, ranking.tests[0].low, ranking.tests[0].high]
     assert np.isnan(ends).all()
 
 
 def test_system_scores_of_all_cells_are_those_of_matrices_with_all_human_scores_known() -> None:
     """Metric means of all cells against human means of judged ones."""
-    human, made = metrics(7)
-    made.pop("flat")
+    human, metric_scores = metrics(7)
+    metric_scores.pop("flat")
     judged = human.copy()
     judged[:, 90:] = np.nan
     judged[2, :30] = np.nan
-    how = {"trials": 30, "resamples": 10}
+    options = {"trials": 30, "resamples": 10}
     rows = {
-        name: {r.metric: r for r in rank_metrics(judged, made, "pearson", "system", **more).rows}
-        for name, more in (("judged", how), ("all", {**how, "system_scores": "all"}))
+        name: {
+            r.metric: r
+            for r in rank_metrics(judged, metric_scores, "pearson", "system", **more).rows
+        }
+        for name, more in (("judged", options), ("all", {**options, "system_scores": "all"}))
     }
-    for name, scores in made.items():
+    for name, scores in metric_scores.items():
         means = np.nanmean(judged, axis=1)
-        seen = np.where(np.isnan(judged), np.nan, scores)
-        wanted = {"judged": np.nanmean(seen, axis=1), "all": scores.mean(axis=1)}
-        for which, own in wanted.items():
-            assert rows[which][name].value == pytest.approx(np.corrcoef(means, own)[0, 1])
+        reports = np.where(np.isnan(judged), np.nan, scores)
+        expected = {"judged": np.nanmean(reports, axis=1), "all": scores.mean(axis=1)}
+        for variant, single in expected.items():
+            assert rows[variant][name].value == pytest.approx(np.corrcoef(means, single)[0, 1])
     with pytest.raises(InputError, match="system_scores 'some': expected one of judged, all"):
-        rank_metrics(judged, made, system_scores="some")
+        rank_metrics(judged, metric_scores, system_scores="some")
     short = {"a": human[:, :5]}
     with pytest.raises(InputError, match="expected the same, systems x segments"):
         rank_metrics(human, short, "pearson", "system", system_scores="all")
@@ -141,29 +154,30 @@ def test_system_scores_of_all_cells_are_those_of_matrices_with_all_human_scores_
     ],
 )
 def test_threads_do_not_change_a_ranking(by: str, level: str) -> None:
-    human, made = metrics(6)
+    human, metric_scores = metrics(6)
     human[0, :4] = np.nan
-    found = [
-        rank_metrics(human, made, by, level, resamples=20, trials=20, threads=n) for n in (1, 2, 3)
+    rankings = [
+        rank_metrics(human, metric_scores, by, level, resamples=20, trials=20, threads=n)
+        for n in (1, 2, 3)
     ]
-    assert repr(found[0].rows) == repr(found[1].rows) == repr(found[2].rows)
-    assert found[0].tests == found[1].tests == found[2].tests
-    one, *others = (next(iter(ranking.resampled.values())) for ranking in found)
-    assert [*one.exchanges] == [(test.better, test.worse) for test in found[0].tests]
-    for other in others:
-        np.testing.assert_equal(other.draws, one.draws)
-        np.testing.assert_equal(other.exchanges, one.exchanges)
+    assert repr(rankings[0].rows) == repr(rankings[1].rows) == repr(rankings[2].rows)
+    assert rankings[0].tests == rankings[1].tests == rankings[2].tests
+    first, *rivals = (next(iter(ranking.resampled.values())) for ranking in rankings)
+    assert [*first.exchanges] == [(test.better, test.worse) for test in rankings[0].tests]
+    for other in rivals:
+        np.testing.assert_equal(other.draws, first.draws)
+        np.testing.assert_equal(other.exchanges, first.exchanges)
 
 
 @pytest.mark.parametrize(
     ("by", "level"), [("pearson", "item"), ("acc-eq", "item"), ("spa", "system")]
 )
 def test_kept_differences_are_those_that_were_counted(by: str, level: str) -> None:
-    human, made = metrics(6)
-    found = rank_metrics(human, made, by, level, resamples=0, trials=30, threads=2)
-    (resampled,) = found.resampled.values()
-    assert len(found.tests) >= 3
-    for test in found.tests:
+    human, metric_scores = metrics(6)
+    ranking = rank_metrics(human, metric_scores, by, level, resamples=0, trials=30, threads=2)
+    (resampled,) = ranking.resampled.values()
+    assert len(ranking.tests) >= 3
+    for test in ranking.tests:
         permutation = resampled.exchanges[test.better, test.worse]
         assert (permutation.delta, len(permutation.differences)) == (test.delta, 30)
         beyond = np.count_nonzero(permutation.differences >= test.delta - 1e-12)
@@ -176,36 +190,38 @@ def test_metrics_without_common_pairs_have_undefined_differences(by: str, level:
     human = np.random.default_rng(3).normal(size=(5, 40))
     left, right = human.copy(), human.copy()
     left[:, 20:] = right[:, :20] = np.nan
-    found = rank_metrics(human, {"a": left, "b": right}, by, level, resamples=0, trials=10)
-    assert np.isnan(found.tests[0].p)
-    (resampled,) = found.resampled.values()
+    ranking = rank_metrics(human, {"a": left, "b": right}, by, level, resamples=0, trials=10)
+    assert np.isnan(ranking.tests[0].p)
+    (resampled,) = ranking.resampled.values()
     assert np.isnan(resampled.exchanges["a", "b"].differences).tolist() == [True] * 10
 
 
 def test_soft_pairwise_accuracy_keeps_to_judged_segments() -> None:
-    human, made = metrics(7)
+    human, metric_scores = metrics(7)
     human[:, 90:] = np.nan
-    how = {"resamples": 3, "trials": 20}
-    judged, every = (
-        rank_metrics(human, made, "spa", "system", system_scores=which, **how)
-        for which in ("judged", "all")
+    options = {"resamples": 3, "trials": 20}
+    judged, all_values = (
+        rank_metrics(human, metric_scores, "spa", "system", system_scores=variant, **options)
+        for variant in ("judged", "all")
     )
-    assert repr(judged.rows) == repr(every.rows)
-    assert judged.tests == every.tests
+    assert repr(judged.rows) == repr(all_values.rows)
+    assert judged.tests == all_values.tests
     assert len(judged.tests) >= 3
 
 
 def test_ranks_by_soft_pairwise_accuracy() -> None:
-    human, made = metrics(7)
-    how = {"resamples": 0, "trials": 50}
-    found = [rank_metrics(human, made, "spa", "system", threads=n, **how) for n in (1, 2)]
-    assert found[0].tests == found[1].tests
-    assert found[0].rows[0].rank == 1
-    assert not any("No ranks" in note for note in found[0].notes)
+    human, metric_scores = metrics(7)
+    options = {"resamples": 0, "trials": 50}
+    rankings = [
+        rank_metrics(human, metric_scores, "spa", "system", threads=n, **options) for n in (1, 2)
+    ]
+    assert rankings[0].tests == rankings[1].tests
+    assert rankings[0].rows[0].rank == 1
+    assert not any("No ranks" in note for note in rankings[0].notes)
 
 
 def test_the_ranking_of_matrices_has_a_document() -> None:
-    human, made = metrics(5)
-    found = rank_metrics(human, made, trials=10, resamples=5)
-    assert found.signature == ""
-    assert [row["metric"] for row in found.records()] == [row.metric for row in found.rows]
+    human, metric_scores = metrics(5)
+    ranking = rank_metrics(human, metric_scores, trials=10, resamples=5)
+    assert ranking.signature == ""
+    assert [row["metric"] for row in ranking.records()] == [row.metric for row in ranking.rows]

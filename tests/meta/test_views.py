@@ -31,8 +31,8 @@ def chosen_score(
     if not good:
         return float("nan"), float("nan")
     references = [list(evalset.references[j]) for j in good]
-    found = metric.corpus([texts[j] or "" for j in good], references).value
-    return float(np.mean([human[k, j] for j in good])), metric.sign * found
+    score = metric.corpus([texts[j] or "" for j in good], references).value
+    return float(np.mean([human[k, j] for j in good])), metric.sign * score
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -45,41 +45,41 @@ def test_systems_and_documents_are_scored_together(name: str, seed: int) -> None
     assert systems.human.shape == (5, 1)
     assert documents.human.shape == (5, 3)
     for k in range(5):
-        wanted = chosen_score(evalset, human, k, metric, range(9))
-        assert (systems.human[k, 0], systems.metrics[metric][k, 0]) == pytest.approx(wanted)
+        expected = chosen_score(evalset, human, k, metric, range(9))
+        assert (systems.human[k, 0], systems.metrics[metric][k, 0]) == pytest.approx(expected)
         for d in range(3):
-            wanted = chosen_score(evalset, human, k, metric, range(d, 9, 3))
-            found = documents.human[k, d], documents.metrics[metric][k, d]
-            assert found == pytest.approx(wanted, nan_ok=True)
+            expected = chosen_score(evalset, human, k, metric, range(d, 9, 3))
+            result = documents.human[k, d], documents.metrics[metric][k, d]
+            assert result == pytest.approx(expected, nan_ok=True)
 
 
 @pytest.mark.parametrize("name", METRICS)
 def test_segments_are_scored_one_by_one(name: str) -> None:
     evalset = small_set(3)
-    found = view("segment", score_evalset(evalset, name), evalset.human("quality"))
+    level_view = view("segment", score_evalset(evalset, name), evalset.human("quality"))
     metric = kt.metric(name).of_segments()
     for k, texts in enumerate(evalset.systems.values()):
         for j, text in enumerate(texts):
-            value = found.metrics[metric][k, j]
+            value = level_view.metrics[metric][k, j]
             if text is None:
                 assert np.isnan(value)
             else:
-                wanted = metric.corpus([text], [list(evalset.references[j])]).value
-                assert value == pytest.approx(metric.sign * wanted)
+                expected = metric.corpus([text], [list(evalset.references[j])]).value
+                assert value == pytest.approx(metric.sign * expected)
 
 
 @pytest.mark.parametrize("over", ["both", "segments", "systems"])
 def test_resampled_systems_are_scored_from_the_drawn_text(over: str) -> None:
     evalset = small_set(4)
     human, metric = evalset.human("quality"), kt.metric("bleu")
-    seen = view("system", score_evalset(evalset, "bleu"), human)
-    found = seen.resample(STATISTICS["pearson"], over, 12, 7, silent)[0]
+    level_view = view("system", score_evalset(evalset, "bleu"), human)
+    resamples = level_view.resample(STATISTICS["pearson"], over, 12, 7, silent)[0]
     ((systems, segments),) = drawn_places(human.shape, over, 12, 7)
-    for value, s, t in zip(found, systems.tolist(), segments.tolist(), strict=True):
+    for value, s, t in zip(resamples, systems.tolist(), segments.tolist(), strict=True):
         points = [chosen_score(evalset, human, k, metric, t) for k in s]
-        known = [p for p in points if not np.isnan(p[0])]
-        wanted = pearson([h for h, _ in known], [m for _, m in known])
-        assert value == pytest.approx(wanted, abs=1e-9, nan_ok=True)
+        has_score = [p for p in points if not np.isnan(p[0])]
+        expected = pearson([h for h, _ in has_score], [m for _, m in has_score])
+        assert value == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
 
 @pytest.mark.parametrize("level", list(LEVELS))
@@ -90,12 +90,12 @@ def test_a_missing_output_is_left_out_on_both_sides(level: str) -> None:
     # Readers refuse such a judgement; a set that was made by hand may have it.
     gone = replace(evalset, systems={name: tuple(texts) for name, texts in outputs.items()})
     never = replace(gone, judgements=evalset.judgements.select_rows(unless(evalset, "s1", 2)))
-    found, wanted = (
-        view(level, score_evalset(given, "bleu"), given.human("quality")) for given in (gone, never)
+    result, expected = (
+        view(level, score_evalset(data, "bleu"), data.human("quality")) for data in (gone, never)
     )
-    assert np.array_equal(found.human, wanted.human, equal_nan=True)
-    for metric, scores in found.metrics.items():
-        assert np.array_equal(scores, wanted.metrics[metric], equal_nan=True)
+    assert np.array_equal(result.human, expected.human, equal_nan=True)
+    for metric, scores in result.metrics.items():
+        assert np.array_equal(scores, expected.metrics[metric], equal_nan=True)
 
 
 def unless(evalset: kt.EvalSet, system: str, place: int) -> np.ndarray:
@@ -105,9 +105,9 @@ def unless(evalset: kt.EvalSet, system: str, place: int) -> np.ndarray:
 
 def test_scores_do_not_depend_on_threads() -> None:
     evalset = small_set(6)
-    one, four = (score_evalset(evalset, METRICS, threads=threads) for threads in (1, 4))
-    for metric in one.metrics:
-        assert np.array_equal(one.rows[metric], four.rows[metric])
+    first, four = (score_evalset(evalset, METRICS, threads=threads) for threads in (1, 4))
+    for metric in first.metrics:
+        assert np.array_equal(first.rows[metric], four.rows[metric])
 
 
 def test_levels_that_are_not_there_are_refused() -> None:
@@ -135,10 +135,10 @@ def test_soft_pairwise_accuracy_is_of_the_segments_behind_systems() -> None:
         rows = soft_pairwise_accuracy(
             human, scored.rows[metric], score=lambda sums, m=metric: m.measure(sums)["value"]
         )
-        found = corpora.agreement(metric, statistic("spa")).value
-        assert found == rows.value != expected
-        drawn = corpora.resample(statistic("spa"), "both", 2, 1, silent)
-        assert ((drawn > 0) & (drawn <= 1)).all()
+        level_agreement = corpora.agreement(metric, statistic("spa")).value
+        assert level_agreement == rows.value != expected
+        resamples = corpora.resample(statistic("spa"), "both", 2, 1, silent)
+        assert ((resamples > 0) & (resamples <= 1)).all()
     with pytest.raises(kt.InputError, match="choose the level system"):
         view("segment", scored, human).agreement(scored.metrics[0], statistic("spa"))
 
@@ -152,16 +152,16 @@ def test_systems_can_be_scored_on_all_outputs(name: str) -> None:
     metric = kt.metric(name)
     corpus, means = (view(level, scored, human) for level in ("system", "system-mean"))
     for k, texts in enumerate(evalset.systems.values()):
-        there = [j for j, text in enumerate(texts) if text is not None]
-        references = [list(evalset.references[j]) for j in there]
-        outputs = [texts[j] or "" for j in there]
-        wanted = metric.corpus(outputs, references).value
-        assert corpus.metrics[metric][k, 0] == pytest.approx(metric.sign * wanted)
-        own = metric.of_segments()
-        each = [own.corpus([o], [r]).value for o, r in zip(outputs, references, strict=True)]
-        assert means.metrics[own][k, 0] == pytest.approx(own.sign * float(np.mean(each)))
-        for seen in (corpus, means):
-            assert seen.human[k, 0] == pytest.approx(np.nanmean(human[k]))
+        is_present = [j for j, text in enumerate(texts) if text is not None]
+        references = [list(evalset.references[j]) for j in is_present]
+        outputs = [texts[j] or "" for j in is_present]
+        expected = metric.corpus(outputs, references).value
+        assert corpus.metrics[metric][k, 0] == pytest.approx(metric.sign * expected)
+        single = metric.of_segments()
+        scores = [single.corpus([o], [r]).value for o, r in zip(outputs, references, strict=True)]
+        assert means.metrics[single][k, 0] == pytest.approx(single.sign * float(np.mean(scores)))
+        for reports in (corpus, means):
+            assert reports.human[k, 0] == pytest.approx(np.nanmean(human[k]))
 
 
 @pytest.mark.parametrize("over", ["both", "segments", "systems"])
@@ -169,18 +169,18 @@ def test_resampled_systems_keep_the_outputs_that_nobody_judged(over: str) -> Non
     evalset = small_set(6)
     human, metric = evalset.human("quality"), kt.metric("bleu").of_segments()
     scored = replace(score_evalset(evalset, "bleu"), system_scores="all")
-    seen = view("system-mean", scored, human)
-    found = seen.resample(STATISTICS["pearson"], over, 12, 7, silent)[0]
+    level_view = view("system-mean", scored, human)
+    resamples = level_view.resample(STATISTICS["pearson"], over, 12, 7, silent)[0]
     scores = scored.segments(kt.metric("bleu"))
-    assert list(seen.metrics) == [metric]
+    assert list(level_view.metrics) == [metric]
     ((systems, segments),) = drawn_places(human.shape, over, 12, 7)
-    for value, s, t in zip(found, systems, segments, strict=True):
+    for value, s, t in zip(resamples, systems, segments, strict=True):
         with np.errstate(invalid="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             points = [np.nanmean(x[s][:, t], axis=1) for x in (human, scores)]
         both = ~np.isnan(points).any(axis=0)
-        wanted = pearson(*(p[both].tolist() for p in points))
-        assert value == pytest.approx(wanted, abs=1e-9, nan_ok=True)
+        expected = pearson(*(p[both].tolist() for p in points))
+        assert value == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
 
 def test_where_everything_is_judged_all_outputs_are_the_judged_ones() -> None:
@@ -188,12 +188,16 @@ def test_where_everything_is_judged_all_outputs_are_the_judged_ones() -> None:
     human = evalset.human("quality")
     judged = score_evalset(evalset, ("bleu", "chrf"))
     for level in ("system", "system-mean"):
-        one, other = (
-            view(level, replace(judged, system_scores=which), human) for which in ("judged", "all")
+        first, other = (
+            view(level, replace(judged, system_scores=variant), human)
+            for variant in ("judged", "all")
         )
-        for metric in one.metrics:
+        for metric in first.metrics:
             by = STATISTICS["pearson"]
-            found = other.agreement(metric, by).value
-            assert found == pytest.approx(one.agreement(metric, by).value)
-        draws = (seen.resample(STATISTICS["tau-b"], "both", 20, 1, silent) for seen in (one, other))
+            level_agreement = other.agreement(metric, by).value
+            assert level_agreement == pytest.approx(first.agreement(metric, by).value)
+        draws = (
+            reports.resample(STATISTICS["tau-b"], "both", 20, 1, silent)
+            for reports in (first, other)
+        )
         np.testing.assert_allclose(*draws)

@@ -42,8 +42,8 @@ def stop_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def members(draw: st.DrawFn) -> dict[str, Any]:
     """Settings of AEv, apart from tokeniser, case and stop list."""
     n = draw(st.integers(1, 5))
-    one = st.sampled_from([0.0, 1.0, 0.25, 3.0])
-    weights = draw(st.none() | st.lists(one, min_size=n, max_size=n).filter(any).map(tuple))
+    item = st.sampled_from([0.0, 1.0, 0.25, 3.0])
+    weights = draw(st.none() | st.lists(item, min_size=n, max_size=n).filter(any).map(tuple))
     return {
         "alpha": draw(st.sampled_from([0.0, 0.3, 0.5, 1.0])),
         "n": n,
@@ -58,20 +58,20 @@ def members(draw: st.DrawFn) -> dict[str, Any]:
 
 def cut(corpus: Corpus, tok: str, lower: bool) -> tuple[list[list[str]], list[list[list[str]]]]:
     """A corpus as tokens; a typographic apostrophe is read as ' by stop lists only."""
-    mine = [words(tok, text, lower) for text in corpus.candidates]
-    theirs = [[words(tok, text, lower) for text in group] for group in corpus.references]
-    return mine, theirs
+    actual = [words(tok, text, lower) for text in corpus.candidates]
+    peer = [[words(tok, text, lower) for text in group] for group in corpus.references]
+    return actual, peer
 
 
 def check(metric: AEv, family: Family, corpus: Corpus, lower: bool = False) -> None:
     """Segments and, where references are not chosen among, the corpus."""
-    mine, theirs = cut(corpus, metric.tok, lower)
-    counts = [family.counts(c, r) for c, r in zip(mine, theirs, strict=True)]
-    wanted = [family.score(one) for one in counts]
-    assert metric.segments(*corpus).tolist() == pytest.approx(wanted, abs=1e-9)
+    actual, peer = cut(corpus, metric.tok, lower)
+    counts = [family.counts(c, r) for c, r in zip(actual, peer, strict=True)]
+    expected = [family.score(item) for item in counts]
+    assert metric.segments(*corpus).tolist() == pytest.approx(expected, abs=1e-9)
     if family.refs != "best":  # of references that score alike, either may be taken
-        whole = metric.corpus(*corpus).value
-        assert whole == pytest.approx(family.corpus(mine, theirs), abs=1e-9)
+        total_score = metric.corpus(*corpus).value
+        assert total_score == pytest.approx(family.corpus(actual, peer), abs=1e-9)
 
 
 @pytest.mark.parametrize("refs", ["all", "best", "average"])
@@ -112,12 +112,12 @@ def test_equal_to_the_formula_with_stems_and_stop_words(
 @given(corpus=corpora(easy_text), member=members())
 def test_parts_are_those_of_the_formula(corpus: Corpus, member: dict[str, Any]) -> None:
     family = Family(**member)
-    mine, theirs = cut(corpus, "13a", lower=False)
-    first = family.parts(family.counts(mine[0], theirs[0]))
+    actual, peer = cut(corpus, "13a", lower=False)
+    first = family.parts(family.counts(actual[0], peer[0]))
     row = AEv(**member).stats(*corpus)[0]
-    found = AEv(**member).score(row)
+    actual_score = AEv(**member).score(row)
     for key in ("ps", "rs", "bp", "wp"):
-        assert found.parts[key] == pytest.approx(first[key], abs=1e-12), key
+        assert actual_score.parts[key] == pytest.approx(first[key], abs=1e-12), key
 
 
 def test_best_takes_whole_references() -> None:
@@ -126,21 +126,21 @@ def test_best_takes_whole_references() -> None:
     metric = AEv(alpha=0.5, n=1, tok="none", refs="best")
     assert metric.stats(*corpus).tolist() == [[4, 5, 4, 4, 4, 5], [2, 2, 2, 2, 2, 2]]
     precision, recall = 6 / 6 * math.exp(1 - 7 / 6), 6 / 7
-    wanted = precision * recall / (0.5 * recall + 0.5 * precision)
-    assert metric.corpus(*corpus).value == pytest.approx(wanted, abs=1e-12)
+    expected = precision * recall / (0.5 * recall + 0.5 * precision)
+    assert metric.corpus(*corpus).value == pytest.approx(expected, abs=1e-12)
 
 
 def test_average_is_the_mean_of_the_rows() -> None:
     metric = AEv(n=1, tok="none", refs="average")
-    found = metric.stats(["a b c d"], [["a b", "a b c d e"]])
-    assert found.tolist() == [[4, 3.5, 3, 4, 3, 3.5]]
+    actual_stats = metric.stats(["a b c d"], [["a b", "a b c d e"]])
+    assert actual_stats.tolist() == [[4, 3.5, 3, 4, 3, 3.5]]
 
 
 def test_all_clips_precision_and_sums_recall() -> None:
     metric = AEv(n=1, tok="none")
-    found = metric.stats(["a a b"], [["a", "a a c c"]])
+    actual_stats = metric.stats(["a a b"], [["a", "a a c c"]])
     assert metric.columns() == ("c", "r", "match_p1", "total_c1", "match_r1", "total_r1")
-    assert found.tolist() == [[3, 4, 2, 3, 3, 5]]
+    assert actual_stats.tolist() == [[3, 4, 2, 3, 3, 5]]
 
 
 def test_stop_words_of_both_scopes() -> None:
@@ -154,9 +154,9 @@ def test_stop_words_of_both_scopes() -> None:
 
 def test_lengths_count_stop_words_in_both_scopes() -> None:
     for scope in ("sequence", "unigrams"):
-        found = AEv(stop="en", stop_scope=scope, tok="none").corpus(["the cat of"], ["a cat"])
-        assert found.parts["length"] == 3
-        assert found.parts["reference_length"] == 2
+        score = AEv(stop="en", stop_scope=scope, tok="none").corpus(["the cat of"], ["a cat"])
+        assert score.parts["length"] == 3
+        assert score.parts["reference_length"] == 2
 
 
 def test_stop_words_are_compared_before_stemming_and_in_lower_case(tmp_path: Path) -> None:
@@ -227,9 +227,9 @@ def test_unigrams_alone_are_the_same_in_both_scopes() -> None:
 
 
 def test_notes_name_the_empty_orders() -> None:
-    found = AEv(n=4).corpus(["a b x c d"], ["a b y c d"])
-    assert found.value == 0
-    assert found.notes == ("no n-gram of order 3, 4 matched, so the score is 0",)
+    actual_score = AEv(n=4).corpus(["a b x c d"], ["a b y c d"])
+    assert actual_score.value == 0
+    assert actual_score.notes == ("no n-gram of order 3, 4 matched, so the score is 0",)
 
 
 def test_notes_leave_out_orders_that_cannot_matter() -> None:
@@ -240,6 +240,6 @@ def test_notes_leave_out_orders_that_cannot_matter() -> None:
 
 @pytest.mark.parametrize("smooth", ["exp", "floor", "add-k"])
 def test_a_score_of_zero_is_explained_with_smoothing_too(smooth: str) -> None:
-    found = AEv(n=2, smooth=smooth).corpus(["a b"], ["c d"])
-    assert found.value == 0
-    assert "order 1" in " ".join(found.notes)
+    score = AEv(n=2, smooth=smooth).corpus(["a b"], ["c d"])
+    assert score.value == 0
+    assert "order 1" in " ".join(score.notes)

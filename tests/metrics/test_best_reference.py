@@ -35,5 +35,7 @@ def test_of_references_that_score_zero_the_one_with_longer_matches_counts() -> N
 @pytest.mark.parametrize("refs", ["all", "best", "average"])
 def test_equal_references_count_as_one(refs: str) -> None:
     metric = kt.AEv(n=2, refs=refs)
-    one = metric.corpus(["a b c"], ["a b d"]).value
-    assert metric.corpus(["a b c"], [["a b d", "a b d"]]).value == pytest.approx(one, abs=1e-12)
+    corpus_score = metric.corpus(["a b c"], ["a b d"]).value
+    assert metric.corpus(["a b c"], [["a b d", "a b d"]]).value == pytest.approx(
+        corpus_score, abs=1e-12
+    )

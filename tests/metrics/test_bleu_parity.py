@@ -28,11 +28,11 @@ def same_settings(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
     smooth = draw(st.sampled_from(["exp", "floor", "add-k", "none"]))
     value = draw(st.none() | float_settings(0.0, 2.0))
     eff, lower = draw(st.booleans()), draw(st.booleans())
-    ours = {"n": n, "smooth": smooth, "smooth_value": value, "eff": eff}
-    theirs = {"max_ngram_order": n, "smooth_method": smooth, "smooth_value": value}
+    actual = {"n": n, "smooth": smooth, "smooth_value": value, "eff": eff}
+    peer = {"max_ngram_order": n, "smooth_method": smooth, "smooth_value": value}
     return (
-        {**ours, "case": "lower" if lower else "mixed"},
-        {**theirs, "effective_order": eff, "lowercase": lower},
+        {**actual, "case": "lower" if lower else "mixed"},
+        {**peer, "effective_order": eff, "lowercase": lower},
     )
 
 
@@ -43,8 +43,8 @@ def test_equal_to_sacrebleu(
     tok: str, corpus: Corpus, both: tuple[dict[str, Any], dict[str, Any]]
 ) -> None:
     metric = BLEU(tok=tok, **both[0])
-    wanted = bleu_segments(*corpus, tokenize=tok, **both[1])
-    assert metric.segments(*corpus).tolist() == pytest.approx(wanted, abs=1e-9)
+    expected = bleu_segments(*corpus, tokenize=tok, **both[1])
+    assert metric.segments(*corpus).tolist() == pytest.approx(expected, abs=1e-9)
     wanted_corpus = bleu_corpus(*corpus, tokenize=tok, **both[1])
     assert metric.corpus(*corpus).value == pytest.approx(wanted_corpus, abs=1e-9)
 
@@ -66,8 +66,8 @@ def test_equal_to_the_formula(corpus: Corpus, n: int) -> None:
     family = Family(alpha=1, n=n, smooth="exp")
     cut = [words("13a", text) for text in corpus.candidates]
     cut_refs = [[words("13a", text) for text in group] for group in corpus.references]
-    wanted = 100 * family.corpus(cut, cut_refs)
-    assert BLEU(n=n).corpus(*corpus).value == pytest.approx(wanted, abs=1e-9)
+    expected = 100 * family.corpus(cut, cut_refs)
+    assert BLEU(n=n).corpus(*corpus).value == pytest.approx(expected, abs=1e-9)
 
 
 CASES = [
@@ -90,11 +90,11 @@ def test_empty_and_odd_texts(
     candidates: list[str], references: list[list[str]], smooth: str, eff: bool
 ) -> None:
     metric = BLEU(smooth=smooth, eff=eff)
-    theirs = {"smooth_method": smooth, "effective_order": eff}
-    wanted = bleu_segments(candidates, references, **theirs)
-    assert metric.segments(candidates, references).tolist() == pytest.approx(wanted, abs=1e-9)
-    whole = bleu_corpus(candidates, references, **theirs)
-    assert metric.corpus(candidates, references).value == pytest.approx(whole, abs=1e-9)
+    peer = {"smooth_method": smooth, "effective_order": eff}
+    expected = bleu_segments(candidates, references, **peer)
+    assert metric.segments(candidates, references).tolist() == pytest.approx(expected, abs=1e-9)
+    total_score = bleu_corpus(candidates, references, **peer)
+    assert metric.corpus(candidates, references).value == pytest.approx(total_score, abs=1e-9)
 
 
 def test_papineni_clips_the_the_the() -> None:
@@ -110,13 +110,13 @@ def test_papineni_clips_the_the_the() -> None:
 def test_segments_are_sacrebleus_sentence_bleu(corpus: Corpus) -> None:
     """Which has effective order by default, as WMT's sentence BLEU."""
     pairs = zip(corpus.candidates, corpus.references, strict=True)
-    wanted = [sacrebleu.sentence_bleu(c, list(r)).score for c, r in pairs]
-    assert BLEU().segments(*corpus).tolist() == pytest.approx(wanted, abs=1e-9)
-    found = kt.score(*corpus, "bleu", segments=True)
-    assert found.segment_scores("candidate", "bleu").tolist() == pytest.approx(wanted, abs=1e-9)
-    assert list(found.values) == [("candidate", BLEU(eff=True))]
-    whole = bleu_corpus(*corpus)
-    assert found["candidate", "bleu"].score.value == pytest.approx(whole, abs=1e-9)
+    expected = [sacrebleu.sentence_bleu(c, list(r)).score for c, r in pairs]
+    assert BLEU().segments(*corpus).tolist() == pytest.approx(expected, abs=1e-9)
+    scoring = kt.score(*corpus, "bleu", segments=True)
+    assert scoring.segment_scores("candidate", "bleu").tolist() == pytest.approx(expected, abs=1e-9)
+    assert list(scoring.values) == [("candidate", BLEU(eff=True))]
+    total_score = bleu_corpus(*corpus)
+    assert scoring["candidate", "bleu"].score.value == pytest.approx(total_score, abs=1e-9)
 
 
 def test_effective_order_is_a_matter_of_the_level_unless_it_is_said() -> None:
@@ -136,8 +136,8 @@ def test_effective_order_is_a_matter_of_the_level_unless_it_is_said() -> None:
 
 def test_wins_and_examples_of_a_comparison_are_by_segments() -> None:
     systems = {"worse": ["a b", "a b c d e"], "better": ["a short one", "a b c d e"]}
-    found = kt.compare(systems, ["a short one", "a b c d e"], "bleu", trials=5)
-    row = found["better", "bleu"]
+    comparison = kt.compare(systems, ["a short one", "a b c d e"], "bleu", trials=5)
+    row = comparison["better", "bleu"]
     assert (row.wins, row.losses, row.ties) == (1, 0, 1)
-    (gap,) = found.differences("worse", "better", "bleu", 3)
+    (gap,) = comparison.differences("worse", "better", "bleu", 3)
     assert gap.second == pytest.approx(100)

@@ -40,10 +40,10 @@ def same_settings(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
 @examples(50, 150)
 def test_equal_to_sacrebleu(corpus: Corpus, both: tuple[dict[str, Any], dict[str, Any]]) -> None:
     metric = ChrF(**both[0])
-    wanted = chrf_segments(*corpus, **both[1])
-    assert metric.segments(*corpus).tolist() == pytest.approx(wanted, abs=1e-9)
-    whole = chrf_corpus(*corpus, **both[1])
-    assert metric.corpus(*corpus).value == pytest.approx(whole, abs=1e-9)
+    expected = chrf_segments(*corpus, **both[1])
+    assert metric.segments(*corpus).tolist() == pytest.approx(expected, abs=1e-9)
+    total_score = chrf_corpus(*corpus, **both[1])
+    assert metric.corpus(*corpus).value == pytest.approx(total_score, abs=1e-9)
 
 
 @pytest.mark.parametrize("words", [0, 2])
@@ -51,10 +51,10 @@ def test_equal_to_sacrebleu(corpus: Corpus, both: tuple[dict[str, Any], dict[str
 @examples(25, 80)
 def test_the_two_named_ones_equal_sacrebleu(words: int, corpus: Corpus) -> None:
     metric = ChrF(words=words)
-    wanted = chrf_segments(*corpus, word_order=words)
-    assert metric.segments(*corpus).tolist() == pytest.approx(wanted, abs=1e-9)
-    whole = chrf_corpus(*corpus, word_order=words)
-    assert metric.corpus(*corpus).value == pytest.approx(whole, abs=1e-9)
+    expected = chrf_segments(*corpus, word_order=words)
+    assert metric.segments(*corpus).tolist() == pytest.approx(expected, abs=1e-9)
+    total_score = chrf_corpus(*corpus, word_order=words)
+    assert metric.corpus(*corpus).value == pytest.approx(total_score, abs=1e-9)
 
 
 @given(candidate=any_text, reference=any_text, n=st.integers(1, 6), words=st.integers(0, 3))
@@ -85,23 +85,23 @@ def test_empty_and_odd_texts(
     candidates: list[str], references: list[list[str]], words: int, eps: bool, space: bool
 ) -> None:
     metric = ChrF(words=words, eps=eps, space=space)
-    theirs = {"word_order": words, "eps_smoothing": eps, "whitespace": space}
-    wanted = chrf_segments(candidates, references, **theirs)
-    assert metric.segments(candidates, references).tolist() == pytest.approx(wanted, abs=1e-9)
-    whole = chrf_corpus(candidates, references, **theirs)
-    assert metric.corpus(candidates, references).value == pytest.approx(whole, abs=1e-9)
+    peer = {"word_order": words, "eps_smoothing": eps, "whitespace": space}
+    expected = chrf_segments(candidates, references, **peer)
+    assert metric.segments(candidates, references).tolist() == pytest.approx(expected, abs=1e-9)
+    total_score = chrf_corpus(candidates, references, **peer)
+    assert metric.corpus(candidates, references).value == pytest.approx(total_score, abs=1e-9)
 
 
 def test_parts_give_the_value() -> None:
-    found = ChrF(beta=3).corpus(["the cat sat"], ["the cats sat on"])
-    p, r = found.parts["precision"] / 100, found.parts["recall"] / 100
-    assert found.value == pytest.approx(100 * 10 * p * r / (9 * p + r), abs=1e-9)
+    score = ChrF(beta=3).corpus(["the cat sat"], ["the cats sat on"])
+    p, r = score.parts["precision"] / 100, score.parts["recall"] / 100
+    assert score.value == pytest.approx(100 * 10 * p * r / (9 * p + r), abs=1e-9)
 
 
 def test_of_references_that_score_alike_the_definers_one_is_taken() -> None:
     # All three give the same F to 1e-16; sacreBLEU, adding order by order, takes the first.
     candidates = ["abaa", "ab ab ab ab ab"]
     references = [[" a aa", "aaa  ", "aabb ba"], ["ab ab ab ab ab"]]
-    wanted = chrf_corpus(candidates, references, word_order=2, eps_smoothing=True)
-    found = ChrF(words=2, eps=True).corpus(candidates, references).value
-    assert found == pytest.approx(wanted, abs=1e-9)
+    expected = chrf_corpus(candidates, references, word_order=2, eps_smoothing=True)
+    corpus_score = ChrF(words=2, eps=True).corpus(candidates, references).value
+    assert corpus_score == pytest.approx(expected, abs=1e-9)

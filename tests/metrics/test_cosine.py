@@ -49,17 +49,19 @@ def cosine(model: object, **settings: object) -> Metric:
 
 
 def test_worked_values(tiny: Path) -> None:
-    found = cosine(tiny).segments(
+    segment_scores = cosine(tiny).segments(
         ["cat dog", "cat", "cat", "not"], [["cat"], ["cat"], ["dog"], ["cat"]]
     )
-    assert found.tolist() == pytest.approx([1 / math.sqrt(2), 1, 0, -1], abs=1e-7)
-    assert found[1] == 1  # not nearly
+    assert segment_scores.tolist() == pytest.approx([1 / math.sqrt(2), 1, 0, -1], abs=1e-7)
+    assert segment_scores[1] == 1  # not nearly
 
 
 def test_every_pair_is_that_of_the_slow_loop(tiny: Path) -> None:
     pairs = [(a, b) for a in TEXTS for b in TEXTS]
-    found = cosine(tiny).segments([a for a, _ in pairs], [[b] for _, b in pairs])
-    assert found.tolist() == pytest.approx([slow_cosine(*pair) for pair in pairs], abs=1e-6)
+    segment_scores = cosine(tiny).segments([a for a, _ in pairs], [[b] for _, b in pairs])
+    assert segment_scores.tolist() == pytest.approx(
+        [slow_cosine(*pair) for pair in pairs], abs=1e-6
+    )
 
 
 def test_of_several_references_the_best_counts(tiny: Path) -> None:
@@ -68,34 +70,38 @@ def test_of_several_references_the_best_counts(tiny: Path) -> None:
 
 
 def test_an_empty_text_scores_zero(tiny: Path) -> None:
-    found = cosine(tiny).segments(["", " \t ", "cat", ""], [["cat"], ["cat"], [" "], [""]])
-    assert found.tolist() == [0, 0, 0, 0]
+    segment_scores = cosine(tiny).segments(["", " \t ", "cat", ""], [["cat"], ["cat"], [" "], [""]])
+    assert segment_scores.tolist() == [0, 0, 0, 0]
 
 
 def test_a_text_without_a_vector_scores_zero(tmp_path: Path) -> None:
-    found = cosine(write_model2vec(tmp_path / "m")).segments(["whatever", "cat"], [["cat"], ["x"]])
-    assert found.tolist() == [0, 0]
+    segment_scores = cosine(write_model2vec(tmp_path / "m")).segments(
+        ["whatever", "cat"], [["cat"], ["x"]]
+    )
+    assert segment_scores.tolist() == [0, 0]
 
 
 def test_long_texts_are_noted(tiny: Path) -> None:
     long = " ".join(["cat"] * 8 + ["dog"] * 50)
     score = cosine(tiny).corpus([long, "cat", "cat"], [["cat"], ["cat"], ["dog"]])
     assert score.value == pytest.approx(2 / 3)
-    told = "1 of 3 segments has a text longer than the model takes (8 tokens): "
-    assert score.notes == (f"{told}only its beginning counts",)
+    message = "1 of 3 segments has a text longer than the model takes (8 tokens): "
+    assert score.notes == (f"{message}only its beginning counts",)
     assert cosine(tiny).corpus([" ".join(["cat"] * 6)], [["cat"]]).notes == ()
 
 
 def test_every_setting_is_explained() -> None:
-    said = {f.name: str(f.metadata["help"]) for f in kt.Cosine.settings()}
-    assert said["case"] == "Capitals: mixed (the model sees them) or lower."
-    assert all(len(text.split()) > 2 for text in said.values())
+    message = {f.name: str(f.metadata["help"]) for f in kt.Cosine.settings()}
+    assert message["case"] == "Capitals: mixed (the model sees them) or lower."
+    assert all(len(text.split()) > 2 for text in message.values())
 
 
 def test_case_and_dimension_are_settings(tiny: Path) -> None:
     assert cosine(tiny, case="lower").segments(["CAT"], [["cat"]]).tolist() == [1]
-    found = cosine(tiny, dim=1).segments(["cat dog"], [["cat"]])
-    assert found.tolist() == [1]  # (.5, .5, 0) and (1, 0, 0) have the first number in common
+    segment_scores = cosine(tiny, dim=1).segments(["cat dog"], [["cat"]])
+    assert segment_scores.tolist() == [
+        1
+    ]  # (.5, .5, 0) and (1, 0, 0) have the first number in common
     with pytest.raises(InputError, match=r"vectors of the model have 3 numbers; give dim of"):
         cosine(tiny, dim=4).segments(["cat"], [["cat"]])
 
@@ -119,11 +125,11 @@ def test_neither_batches_nor_threads_change_a_score(
     texts, references = TEXTS * 100, [[text] for text in reversed(TEXTS * 100)]
     expected = cosine(tiny).segments(texts, references, threads=1)
     monkeypatch.setattr(cosine_module, "_TEXTS", 3)
-    cosine_module._cached_vectors.cache_clear()
-    found = cosine(tiny, batch=batch).segments(texts, references, threads=3)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
+    cosine_module._shared_vectors.cache_clear()
+    segment_scores = cosine(tiny, batch=batch).segments(texts, references, threads=3)
+    np.testing.assert_allclose(segment_scores, expected, rtol=0, atol=1e-6)
     if batch == 1:
-        assert found.tolist() == expected.tolist()
+        assert segment_scores.tolist() == expected.tolist()
 
 
 def test_progress_comes_in_small_steps(tiny: Path) -> None:
@@ -158,25 +164,25 @@ def test_a_model_that_was_exported_in_part_is_refused(tmp_path: Path) -> None:
 
 def test_a_text_is_embedded_once() -> None:
     embedder = Letters()
-    own = Vectors("model x", embedder)
+    actual_vectors = Vectors("model x", embedder)
     for _ in range(3):
-        found = own.of(["ab", "b", "ab", ""]).vectors[:, :3].tolist()
-        assert found == [[1, 1, 0], [0, 1, 0], [1, 1, 0], [0, 0, 0]]
+        actual = actual_vectors.of(["ab", "b", "ab", ""]).vectors[:, :3].tolist()
+        assert actual == [[1, 1, 0], [0, 1, 0], [1, 1, 0], [0, 0, 0]]
     assert sorted(embedder.texts) == ["a", "ab", "b"]  # the first tells the dimension
 
 
 def test_what_is_kept_has_a_limit() -> None:
     embedder = Letters()
-    own = Vectors("model x", embedder, cache_bytes=4000)
+    actual_vectors = Vectors("model x", embedder, cache_bytes=4000)
     texts = [f"a{i}" for i in range(50)]
     for _ in range(2):
-        assert own.of(texts).vectors[:, 0].tolist() == [1] * 50
-    assert 5 < len(own._known) < 15
+        assert actual_vectors.of(texts).vectors[:, 0].tolist() == [1] * 50
+    assert 5 < len(actual_vectors._cached) < 15
     assert len(embedder.texts) > 80
-    own.of(["b"])
-    asked = len(embedder.texts)
-    own.of(["b"])
-    assert len(embedder.texts) == asked  # the last one was still there
+    actual_vectors.of(["b"])
+    arguments = len(embedder.texts)
+    actual_vectors.of(["b"])
+    assert len(embedder.texts) == arguments  # the last one was still there
 
 
 def test_cosines_of_vectors() -> None:
@@ -188,8 +194,8 @@ def test_cosines_of_vectors() -> None:
 def test_numbers_that_are_not_finite_are_refused() -> None:
     class Broken(Letters):
         def embed(self, texts: list[str], batch: int) -> Embedded:
-            found = super().embed(texts, batch)
-            return found if texts == ["a"] else Embedded(found.vectors * np.nan, found.cut)
+            embedded = super().embed(texts, batch)
+            return embedded if texts == ["a"] else Embedded(embedded.vectors * np.nan, embedded.cut)
 
     with pytest.raises(InputError, match="model x: it gave numbers that are not finite"):
         Vectors("model x", Broken()).of(["ab"])
@@ -198,8 +204,8 @@ def test_numbers_that_are_not_finite_are_refused() -> None:
 def test_numbers_that_are_too_large_are_refused() -> None:
     class Large(Letters):
         def embed(self, texts: list[str], batch: int) -> Embedded:
-            found = super().embed(texts, batch)
-            return Embedded(found.vectors.astype(np.float64) * 1e300, found.cut)
+            embedded = super().embed(texts, batch)
+            return Embedded(embedded.vectors.astype(np.float64) * 1e300, embedded.cut)
 
     with pytest.raises(InputError, match="model x: it gave numbers that are not finite"):
         Vectors("model x", Large())
@@ -208,8 +214,8 @@ def test_numbers_that_are_too_large_are_refused() -> None:
 def test_vectors_of_several_lengths_are_refused() -> None:
     class Tokens(Letters):
         def embed(self, texts: list[str], batch: int) -> Embedded:
-            found = super().embed(texts, batch)
-            return Embedded(found.vectors[:, : len(texts[0])], found.cut)
+            embedded = super().embed(texts, batch)
+            return Embedded(embedded.vectors[:, : len(texts[0])], embedded.cut)
 
     with pytest.raises(InputError, match="it gave 2 numbers for one text and 1 for another"):
         Vectors("model x", Tokens()).of(["ab"])
@@ -256,7 +262,7 @@ def _with_vectors(folder: Path, vectors: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("vectors", "told"),
+    ("vectors", "message"),
     [
         (np.ones(len(VECTORS), np.float32), r"shape \(5,\); expected tokens x numbers"),
         (np.zeros((len(VECTORS), 3), np.float32), "all its vectors are zero: is it damaged"),
@@ -264,15 +270,15 @@ def _with_vectors(folder: Path, vectors: object) -> None:
     ],
 )
 @pytest.mark.filterwarnings("error")
-def test_vectors_that_cannot_be_right(tmp_path: Path, vectors: object, told: str) -> None:
+def test_vectors_that_cannot_be_right(tmp_path: Path, vectors: object, message: str) -> None:
     folder = write_model2vec(tmp_path / "m")
     _with_vectors(folder, vectors)
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         cosine(folder).segments(["cat cat cat"], [["cat"]])
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "told"),
+    ("name", "content", "message"),
     [
         ("config.json", "[1]", r"its config\.json is not a JSON object"),
         ("config.json", "{", r"its config\.json is not a JSON object"),
@@ -281,14 +287,14 @@ def test_vectors_that_cannot_be_right(tmp_path: Path, vectors: object, told: str
 )
 @pytest.mark.parametrize("named", [True, False])
 def test_damaged_files_of_model2vec(
-    tmp_path: Path, name: str, content: str, told: str, named: bool
+    tmp_path: Path, name: str, content: str, message: str, named: bool
 ) -> None:
     folder = write_model2vec(tmp_path / "m")
     (folder / "modules.json").unlink()
     if not named:
         (folder / "config.json").write_text("{}")
     (folder / name).write_text(content)
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         cosine(folder).segments(["cat"], [["cat"]])
 
 
@@ -325,16 +331,16 @@ def test_a_folder_in_the_home_folder(tiny: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(
-    ("model", "told"),
+    ("model", "message"),
     [
         ("~nouser/x", r"model '~nouser/x': the home folder ~nouser is not known; expected the"),
         ("", r"model '': no name; expected the folder of an embedding model"),
     ],
 )
-def test_a_folder_that_no_name_can_mean(model: str, told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_a_folder_that_no_name_can_mean(model: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         kt.Cosine(model=model).segments(["cat"], [["cat"]])
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         kt.Cosine(model=model).input_files()
 
 
@@ -423,8 +429,10 @@ def wordllama() -> Metric:
 def test_wordllama_agrees_with_its_own_similarity(wordllama: Metric) -> None:
     model = wordllama.vectors.embedder._model  # type: ignore[attr-defined]
     pairs = [("the cat sat", "a cat was sitting"), ("Good day!", "x" * 500), ("é 漢字", "ok")]
-    found = wordllama.segments([a for a, _ in pairs], [[b] for _, b in pairs])
-    assert found.tolist() == pytest.approx([model.similarity(a, b) for a, b in pairs], abs=1e-6)
+    segment_scores = wordllama.segments([a for a, _ in pairs], [[b] for _, b in pairs])
+    assert segment_scores.tolist() == pytest.approx(
+        [model.similarity(a, b) for a, b in pairs], abs=1e-6
+    )
 
 
 def test_wordllama_leaves_logging_alone() -> None:
@@ -454,8 +462,8 @@ def test_cosine_in_a_gate(tiny: Path, called: Callable[..., Any], folder: Path) 
     gate = ["gate", "-r", "r", "-b", "gate.tsv", "-f", "json"]
     assert called(*gate, "good", "-m", f"cosine:model={tiny}", "--update").returncode == 0
     assert f"cosine:model={tiny}@" in (folder / "gate.tsv").read_text()
-    same, worse = called(*gate, "good"), called(*gate, "bad")
-    assert (same.returncode, worse.returncode) == (0, 1)
+    repeated, worse = called(*gate, "good"), called(*gate, "bad")
+    assert (repeated.returncode, worse.returncode) == (0, 1)
     (row,) = json.loads(worse.stdout)["rows"]
     assert (row["metric"], row["verdict"]) == (f"cosine:model={tiny}", "fail")
     assert row["baseline"] == pytest.approx((1 + 1 / math.sqrt(2)) / 2)
@@ -464,10 +472,10 @@ def test_cosine_in_a_gate(tiny: Path, called: Callable[..., Any], folder: Path) 
 
 def test_wordllama_beside_people(wordllama: Metric, output: Callable[..., str]) -> None:
     metrics = "-m", str(wordllama), "-m", "chrf"
-    found = json.loads(output("meta", "demo", *metrics, "--resamples", "0", "-f", "json"))
+    document = json.loads(output("meta", "demo", *metrics, "--resamples", "0", "-f", "json"))
     values = {
         row["metric"]: row["value"]
-        for row in found["rows"]
+        for row in document["rows"]
         if (row["dimension"], row["level"], row["statistic"]) == ("adequacy", "segment", "pearson")
     }
     expected = {str(wordllama): 0.6119, "chrf": 0.6950}
@@ -487,14 +495,16 @@ def test_wordllama_on_judged_paraphrases(
     judged = judged_rows(kt.load_evalset("paraphrase-twitter"))
     originals = [[text] for text in judged.originals]
     lower = cosine("wordllama", case="lower")
-    found = lower.segments(judged.paraphrases, originals, threads=1)
-    agreement = np.corrcoef(found, judged.human)[0, 1]
+    segment_scores = lower.segments(judged.paraphrases, originals, threads=1)
+    agreement = np.corrcoef(segment_scores, judged.human)[0, 1]
     mixed = wordllama.segments(judged.paraphrases, originals)
     assert agreement == pytest.approx(0.4257, abs=5e-4)
     assert np.corrcoef(mixed, judged.human)[0, 1] == pytest.approx(0.3076, abs=5e-4)
-    cosine_module._cached_vectors.cache_clear()
+    cosine_module._shared_vectors.cache_clear()
     monkeypatch.setattr(cosine_module, "_TEXTS", 17)
-    assert lower.segments(judged.paraphrases, originals, threads=3).tolist() == found.tolist()
+    assert (
+        lower.segments(judged.paraphrases, originals, threads=3).tolist() == segment_scores.tolist()
+    )
 
 
 # ---------------------------------------------------------------------- sentence-transformers
@@ -507,11 +517,13 @@ def test_sentence_transformers_agrees_with_its_own_similarity(tmp_path: Path) ->
     from oracles.tiny_embeddings import write_transformer
 
     model = cosine(write_transformer(tmp_path / "st"))
-    own = library.SentenceTransformer(str(tmp_path / "st"))
+    system_scores = library.SentenceTransformer(str(tmp_path / "st"))
     pairs = [("cat sat", "dog"), ("cat", "cat dog not"), ("sat " * 40, "dog")]
-    found = model.segments([a for a, _ in pairs], [[b] for _, b in pairs])
-    expected = [float(own.similarity(*own.encode(list(pair)))[0, 0]) for pair in pairs]
-    assert found.tolist() == pytest.approx(expected, abs=1e-5)
+    segment_scores = model.segments([a for a, _ in pairs], [[b] for _, b in pairs])
+    expected = [
+        float(system_scores.similarity(*system_scores.encode(list(pair)))[0, 0]) for pair in pairs
+    ]
+    assert segment_scores.tolist() == pytest.approx(expected, abs=1e-5)
     assert model.corpus(["sat " * 40], [["dog"]]).notes
 
 
@@ -536,8 +548,10 @@ def test_sentence_transformers_without_a_longest_text(tmp_path: Path) -> None:
     library.SentenceTransformer(modules=[static]).save(str(tmp_path / "static"))
     model = cosine(tmp_path / "static")
     pairs = [(a, b) for a in TEXTS for b in TEXTS]
-    found = model.segments([a for a, _ in pairs], [[b] for _, b in pairs])
-    assert found.tolist() == pytest.approx([slow_cosine(*pair) for pair in pairs], abs=1e-6)
+    segment_scores = model.segments([a for a, _ in pairs], [[b] for _, b in pairs])
+    assert segment_scores.tolist() == pytest.approx(
+        [slow_cosine(*pair) for pair in pairs], abs=1e-6
+    )
     assert model.corpus(["cat " * 5000], [["cat"]]).notes == ()
 
 

@@ -22,17 +22,23 @@ NAME = "estimate:dimension=quality,judge=model"
 
 
 def made_set(
-    truth: Floats, judge: Floats, known: NDArray[np.bool_], better: str = "higher", **more: Any
+    truth: Floats,
+    judge: Floats,
+    is_labelled: NDArray[np.bool_],
+    better: str = "higher",
+    **more: Any,
 ) -> kt.EvalSet:
     """Systems A, B, …: people's values of some outputs, a model's and another judge's of all."""
     systems = [chr(65 + k) for k in range(len(truth))]
     places = [(k, i) for k in range(truth.shape[0]) for i in range(truth.shape[1])]
     labels = [
-        (systems[k], str(i + 1), "ann", "quality", truth[k, i]) for k, i in places if known[k, i]
+        (systems[k], str(i + 1), "ann", "quality", truth[k, i])
+        for k, i in places
+        if is_labelled[k, i]
     ]
     rated = [(systems[k], str(i + 1), "model", "quality", judge[k, i]) for k, i in places]
     texts = {name: [f"text {i}" for i in range(truth.shape[1])] for name in systems}
-    found = kt.make_evalset(
+    evalset = kt.make_evalset(
         "made",
         texts,
         judgements=labels + rated,
@@ -41,20 +47,20 @@ def made_set(
         **more,
     )
     other = np.cos(judge * 3) + truth / 4
-    return found.with_scores("other", dict(zip(systems, other.tolist(), strict=True)))
+    return evalset.with_scores("other", dict(zip(systems, other.tolist(), strict=True)))
 
 
 def simulated(
-    seed: int, n: int = 20, whole: int = 60, systems: int = 2
+    seed: int, n: int = 20, n_segments: int = 60, systems: int = 2
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Values of people and a judge, the second system 1 better, and n labels of each."""
     rng = np.random.default_rng(seed)
-    hard = rng.normal(size=whole)
-    truth = hard + rng.normal(size=(systems, whole)) + np.arange(systems)[:, None]
+    hard = rng.normal(size=n_segments)
+    truth = hard + rng.normal(size=(systems, n_segments)) + np.arange(systems)[:, None]
     judge = 0.5 * truth + rng.normal(size=truth.shape)
-    known = np.zeros(truth.shape, bool)
-    known[:, rng.permutation(whole)[:n]] = True
-    return truth, judge, known
+    is_labelled = np.zeros(truth.shape, bool)
+    is_labelled[:, rng.permutation(n_segments)[:n]] = True
+    return truth, judge, is_labelled
 
 
 # ------------------------------------------------------------------------------------- values
@@ -65,73 +71,77 @@ def simulated(
 def test_a_score_is_that_of_estimate(judge: str | None, better: str) -> None:
     evalset = made_set(*simulated(1), better)
     name = f"estimate:dimension=quality{'' if judge is None else f',judge={judge}'}"
-    found = kt.score(evalset, metrics=name)
-    wanted = kt.estimate(evalset, "quality", judge.split("+") if judge else ())
-    for row in wanted.rows:
-        assert found[row.system, name].score.value == pytest.approx(row.estimate, rel=1e-12)
-    assert found.rows[0].metric.sign == (1 if better == "higher" else -1)
+    scoring = kt.score(evalset, metrics=name)
+    expected = kt.estimate(evalset, "quality", judge.split("+") if judge else ())
+    for row in expected.rows:
+        assert scoring[row.system, name].score.value == pytest.approx(row.estimate, rel=1e-12)
+    assert scoring.rows[0].metric.sign == (1 if better == "higher" else -1)
 
 
 def test_a_score_by_hand() -> None:
     """The mean of lambda f over all outputs, corrected by that of the labels."""
     truth = np.array([[1.0, 2.0, 3.0, 4.0, 5.0] * 2 + [0.0, 0.0]])
     judge = np.array([[0.0, 2.0, 4.0, 4.0, 5.0] * 2 + [10.0, 1.0]])
-    known = np.array([[True] * 10 + [False] * 2])
+    is_labelled = np.array([[True] * 10 + [False] * 2])
     f, y = judge[0, :10], truth[0, :10]
     factor = ((y - y.mean()) * (f - f.mean())).sum() / ((f - f.mean()) ** 2).sum()
-    found = kt.score(made_set(truth, judge, known), metrics=NAME, segments=True)
+    scoring = kt.score(made_set(truth, judge, is_labelled), metrics=NAME, segments=True)
     value = factor * judge.mean() + (y - factor * f).mean()
-    assert found["A", NAME].score.value == pytest.approx(value)
+    assert scoring["A", NAME].score.value == pytest.approx(value)
     guessed = factor * judge[0, 10:] + (y - factor * f).mean()
-    assert found.segment_scores("A", NAME) == pytest.approx([*y, *guessed])
+    assert scoring.segment_scores("A", NAME) == pytest.approx([*y, *guessed])
 
 
 def test_without_judges_people_speak_alone() -> None:
     evalset = kt.load_evalset("demo-labels")
-    found = kt.score(evalset, metrics="estimate", segments=True)
+    scoring = kt.score(evalset, metrics="estimate", segments=True)
     human = evalset.human("quality")
-    for k, row in enumerate(found.rows):
+    for k, row in enumerate(scoring.rows):
         assert row.score.value == pytest.approx(np.nanmean(human[k]))
-        own = np.where(np.isnan(human[k]), np.nanmean(human[k]), human[k])
-        assert found.segment_scores(row.system, "estimate") == pytest.approx(own)
-    assert any("people alone" in note for note in found.notes)
+        system_scores = np.where(np.isnan(human[k]), np.nanmean(human[k]), human[k])
+        assert scoring.segment_scores(row.system, "estimate") == pytest.approx(system_scores)
+    assert any("people alone" in note for note in scoring.notes)
 
 
 @pytest.mark.parametrize("judge", ["chrf", "chrf+bleu"])
 def test_where_all_is_labelled_it_is_the_mean_of_labels(judge: str) -> None:
     evalset = kt.load_evalset("demo")
-    found = kt.score(evalset, metrics=f"estimate:dimension=fluency,judge={judge}")
-    assert [row.score.value for row in found.rows] == pytest.approx(
+    scoring = kt.score(evalset, metrics=f"estimate:dimension=fluency,judge={judge}")
+    assert [row.score.value for row in scoring.rows] == pytest.approx(
         evalset.human("fluency").mean(axis=1)
     )
 
 
 def test_draws_with_known_probabilities_count() -> None:
     """Two rounds, the second with unequal probabilities: as `estimate` has them."""
-    truth, judge, known = simulated(4)
-    units = np.flatnonzero(known[0])
+    truth, judge, is_labelled = simulated(4)
+    units = np.flatnonzero(is_labelled[0])
     first = [Draw(str(i + 1), 0.2, "random", 1) for i in units[:12]]
     second = [Draw(str(i + 1), 0.1 + 0.05 * k, "useful", 2) for k, i in enumerate(units[12:])]
-    evalset = made_set(truth, judge, known, draws=[*first, *second])
-    found, plain = (kt.score(one, metrics=NAME) for one in (evalset, made_set(truth, judge, known)))
+    evalset = made_set(truth, judge, is_labelled, draws=[*first, *second])
+    actual_score, plain = (
+        kt.score(item, metrics=NAME) for item in (evalset, made_set(truth, judge, is_labelled))
+    )
     for row in kt.estimate(evalset, "quality", "model").rows:
-        assert found[row.system, NAME].score.value == pytest.approx(row.estimate, rel=1e-12)
-        assert found[row.system, NAME].score.value != plain[row.system, NAME].score.value
+        assert actual_score[row.system, NAME].score.value == pytest.approx(row.estimate, rel=1e-12)
+        assert actual_score[row.system, NAME].score.value != plain[row.system, NAME].score.value
 
 
 def test_shares_give_the_mean_of_rounds() -> None:
     rng = np.random.default_rng(0)
     design = Design(rng.uniform(1, 3, 9), rng.uniform(0.1, 0.9, 9), np.array([1, 2, 3] * 3))
-    values, units, every = rng.normal(size=6), np.arange(6), np.arange(9)
-    share = unit_shares(units, design, every)
+    values, units, all_items = rng.normal(size=6), np.arange(6), np.arange(9)
+    share = unit_shares(units, design, all_items)
     assert share.sum() == pytest.approx(1.0)
-    assert (share * values).sum() == pytest.approx(estimate_mean(values, units, design, every).mean)
+    assert (share * values).sum() == pytest.approx(
+        estimate_mean(values, units, design, all_items).mean
+    )
 
 
 def test_intervals_hold_the_mean_of_new_segments() -> None:
     held = 0
     for seed in range(80):
-        evalset = made_set(*simulated(seed, n=25, whole=75, systems=1))
+        evalset = made_set(*simulated(seed, n=25, n_segments=75, systems=1))
         row = kt.score(evalset, metrics=NAME, resamples=200).rows[0]
         held += float(row.low or 0) <= 0 <= float(row.high or 0)
     assert 0.87 <= held / 80 <= 0.99
@@ -142,11 +152,11 @@ def test_intervals_hold_the_mean_of_new_segments() -> None:
 
 def test_two_systems_are_compared() -> None:
     evalset = made_set(*simulated(2, n=40))
-    found = kt.compare(evalset, metrics=[NAME], resamples=300, examples=1)
-    row = found["B", NAME]
+    comparison = kt.compare(evalset, metrics=[NAME], resamples=300, examples=1)
+    row = comparison["B", NAME]
     assert float(row.delta_low or 0) < 1 < float(row.delta_high or 0)
     assert row.verdict == "better"
-    assert found.examples[0].metric == NAME
+    assert comparison.examples[0].metric == NAME
     lower = kt.compare(made_set(*simulated(2, n=40), "lower"), metrics=[NAME], resamples=300)
     assert lower["B", NAME].verdict == "worse"
     random = kt.compare(evalset, metrics=[NAME], test="randomization", trials=300)
@@ -154,8 +164,8 @@ def test_two_systems_are_compared() -> None:
 
 
 def test_a_judge_narrows_intervals() -> None:
-    truth, _, known = simulated(3, n=30, whole=300)
-    near = made_set(truth, truth + 0.1 * np.sin(np.arange(300)), known)
+    truth, _, is_labelled = simulated(3, n=30, n_segments=300)
+    near = made_set(truth, truth + 0.1 * np.sin(np.arange(300)), is_labelled)
     wide, narrow = (
         kt.compare(near, metrics=[name], resamples=200)["B", name]
         for name in ("estimate:judge=other", NAME)
@@ -202,10 +212,10 @@ def test_commands_take_it(called: Callable[..., Any], folder: Path) -> None:
     ],
 )
 def test_names_parse_back(name: str) -> None:
-    made = kt.metric(name)
-    assert str(made) == name
-    assert (parse(str(made)), hash(parse(name))) == (made, hash(made))
-    assert all(to_text(getattr(made, f.name)) for f in made.settings())
+    actual_metric = kt.metric(name)
+    assert str(actual_metric) == name
+    assert (parse(str(actual_metric)), hash(parse(name))) == (actual_metric, hash(actual_metric))
+    assert all(to_text(getattr(actual_metric, f.name)) for f in actual_metric.settings())
 
 
 def test_a_signature_holds_what_was_found_in_the_set() -> None:
@@ -214,8 +224,8 @@ def test_a_signature_holds_what_was_found_in_the_set() -> None:
     assert signature.startswith("estimate:dimension=quality,judge=model,unit=auto,digest=")
     again = kt.score(evalset, metrics=signature)
     assert again.rows[0].score.signature == signature
-    truth, judge, known = simulated(1)
-    other = made_set(truth + 1, judge, known)
+    truth, judge, is_labelled = simulated(1)
+    other = made_set(truth + 1, judge, is_labelled)
     with pytest.raises(kt.MetricError, match="they are not those of the signature"):
         kt.score(other, metrics=signature)
 
@@ -225,11 +235,11 @@ def test_a_signature_holds_what_was_found_in_the_set() -> None:
     [("chrf++", ["chrf++"]), ("chrf+++bleu", ["chrf++", "bleu"]), ("bleu+chrf++", None)],
 )
 def test_a_plus_joins_judges(judge: str, wanted: list[str] | None) -> None:
-    found = kt.score("demo-labels", metrics=f"estimate:judge={judge}")
+    scoring = kt.score("demo-labels", metrics=f"estimate:judge={judge}")
     names = wanted or judge.split("+", 1)
-    assert f"judge={'+'.join(names)}," in found.signature
+    assert f"judge={'+'.join(names)}," in scoring.signature
     expected = kt.estimate("demo-labels", "quality", names).rows[0].estimate
-    assert found.rows[0].score.value == pytest.approx(expected)
+    assert scoring.rows[0].score.value == pytest.approx(expected)
 
 
 def test_a_judge_of_the_set_may_have_a_plus_in_its_name() -> None:
@@ -251,49 +261,53 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("name", "told"), BAD, ids=[name for name, _ in BAD])
+@pytest.mark.parametrize(("name", "message"), BAD, ids=[name for name, _ in BAD])
 def test_wrong_settings_are_refused(
-    called: Callable[..., Any], folder: Path, name: str, told: str
+    called: Callable[..., Any], folder: Path, name: str, message: str
 ) -> None:
     done = called("score", "--set", "demo-labels", "-m", name)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert told in done.stderr
+    assert message in done.stderr
 
 
 def test_without_a_set_it_is_refused(tmp_path: Path) -> None:
-    told = "estimate: .* from those of an evaluation set, and none is scored: name one with --set"
-    with pytest.raises(kt.InputError, match=told):
+    message = (
+        "estimate: .* from those of an evaluation set, and none is scored: name one with --set"
+    )
+    with pytest.raises(kt.InputError, match=message):
         kt.score(["a"], ["a"], "estimate")
-    with pytest.raises(kt.InputError, match=told):
+    with pytest.raises(kt.InputError, match=message):
         kt.metric("estimate").corpus(["a"], ["a"])
     table = tmp_path / "t.csv"
     table.write_text("candidate,reference\na,b\n")
-    with pytest.raises(kt.InputError, match=told):
+    with pytest.raises(kt.InputError, match=message):
         kt.score_table(str(table), ["estimate"])
 
 
 def test_labels_that_do_not_do_are_refused() -> None:
-    truth, judge, known = simulated(1)
-    few, none = known.copy(), known.copy()
-    few[1] &= np.cumsum(known[1]) <= 9
+    truth, judge, is_labelled = simulated(1)
+    few_labels, none = is_labelled.copy(), is_labelled.copy()
+    few_labels[1] &= np.cumsum(is_labelled[1]) <= 9
     none[1] = False
-    for labelled, told in ((few, "9 labels"), (none, "no labels")):
-        with pytest.raises(kt.InputError, match=f"system 'B' has {told} for 'quality': label at"):
+    for labelled, message in ((few_labels, "9 labels"), (none, "no labels")):
+        with pytest.raises(
+            kt.InputError, match=f"system 'B' has {message} for 'quality': label at"
+        ):
             kt.score(made_set(truth, judge, labelled), metrics=NAME)
         left = made_set(truth, judge, labelled).without("B")
         assert len(kt.score(left, metrics=NAME).rows) == 1
     with pytest.raises(kt.InputError, match="judge 'model' gives every output the same value"):
-        kt.score(made_set(truth, np.ones(judge.shape), known), metrics=NAME)
+        kt.score(made_set(truth, np.ones(judge.shape), is_labelled), metrics=NAME)
     two = kt.load_evalset("demo")
     with pytest.raises(kt.InputError, match="demo has the dimensions adequacy, fluency, errors"):
         kt.score(two, metrics="estimate")
 
 
 def test_labels_of_whole_documents_are_refused() -> None:
-    truth, judge, known = simulated(1)
-    known[:] = np.arange(60) % 6 < 2
+    truth, judge, is_labelled = simulated(1)
+    is_labelled[:] = np.arange(60) % 6 < 2
     groups = [f"d{i % 6}" for i in range(60)]
-    evalset = made_set(truth, judge, known, groups=groups)
+    evalset = made_set(truth, judge, is_labelled, groups=groups)
     with pytest.raises(kt.InputError, match=r"groups of segments were drawn.* use karat estimate"):
         kt.score(evalset, metrics=NAME)
     assert kt.score(evalset, metrics=f"{NAME},unit=segment").rows

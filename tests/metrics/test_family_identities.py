@@ -27,19 +27,19 @@ def test_alpha_one_is_ps_and_alpha_zero_is_rs(corpus: Corpus, n: int) -> None:
 
 @given(corpus=corpora(easy_text), n=st.integers(1, 3), alpha=st.floats(0, 1))
 def test_every_alpha_lies_between_its_ends(corpus: Corpus, n: int, alpha: float) -> None:
-    found = AEv(n=n, alpha=alpha, smooth="add-k").corpus(*corpus)
-    ps, rs = found.parts["ps"], found.parts["rs"]
-    assert min(ps, rs) - 1e-12 <= found.value <= max(ps, rs) + 1e-12
+    score = AEv(n=n, alpha=alpha, smooth="add-k").corpus(*corpus)
+    ps, rs = score.parts["ps"], score.parts["rs"]
+    assert min(ps, rs) - 1e-12 <= score.value <= max(ps, rs) + 1e-12
 
 
 def test_the_nearer_alpha_is_to_one_the_more_precision_counts() -> None:
     candidate, reference = ["a b c"], ["a b c d e f"]  # P = 1, R = 1/2
     alphas = [k / 10 for k in range(11)]
-    found = [AEv(alpha=a, n=1, b=9).corpus(candidate, reference).value for a in alphas]
-    assert found == sorted(found)
-    assert found[0] == pytest.approx(0.5)
-    assert found[-1] == pytest.approx(1)
-    assert len(set(found)) == 11
+    score = [AEv(alpha=a, n=1, b=9).corpus(candidate, reference).value for a in alphas]
+    assert score == sorted(score)
+    assert score[0] == pytest.approx(0.5)
+    assert score[-1] == pytest.approx(1)
+    assert len(set(score)) == 11
 
 
 @pytest.mark.parametrize("smooth", SMOOTHINGS)
@@ -56,8 +56,8 @@ def test_bleu_is_alpha_one(smooth: str, corpus: Corpus, n: int, value: float | N
 @given(corpus=corpora())
 @settings(max_examples=60)
 def test_ps_of_four_orders_is_sacrebleus_bleu(corpus: Corpus) -> None:
-    found = parse("ps:smooth=exp").corpus(*corpus).value
-    assert found == pytest.approx(bleu_corpus(*corpus) / 100, abs=1e-11)
+    corpus_score = parse("ps:smooth=exp").corpus(*corpus).value
+    assert corpus_score == pytest.approx(bleu_corpus(*corpus) / 100, abs=1e-11)
 
 
 def rouge_point(n: int, alpha: float, stem: str = "none") -> AEv:
@@ -73,30 +73,30 @@ def test_rouge_n_is_a_point_of_the_family(stem: str, corpus: Corpus, n: int) -> 
     name = f"rouge{n}"
     peer = rouge_segments([name], *corpus, stem=stem != "none")[name]
     for alpha, column in ((1.0, 0), (0.0, 1), (0.5, 2)):
-        found = rouge_point(n, alpha, stem).segments(*corpus).tolist()
-        assert found == pytest.approx([parts[column] for parts in peer], abs=1e-9)
-        ours = RougeN(n=n, alpha=alpha, stem=stem).segments(*corpus).tolist()
-        assert found == pytest.approx(ours, abs=1e-12)
+        segment_scores = rouge_point(n, alpha, stem).segments(*corpus).tolist()
+        assert segment_scores == pytest.approx([parts[column] for parts in peer], abs=1e-9)
+        actual_segment_scores = RougeN(n=n, alpha=alpha, stem=stem).segments(*corpus).tolist()
+        assert segment_scores == pytest.approx(actual_segment_scores, abs=1e-12)
 
 
-@pytest.mark.parametrize(("weights", "wanted"), [("1", 1), ("0/1", 1 / 3), ("0/0/1", 0)])
-def test_lin_and_hovy_2003(weights: str, wanted: float) -> None:
+@pytest.mark.parametrize(("weights", "expected"), [("1", 1), ("0/1", 1 / 3), ("0/0/1", 0)])
+def test_lin_and_hovy_2003(weights: str, expected: float) -> None:
     # Punctuation and the stop word go; the 0.5 printed there for bigrams is an error.
     n = weights.count("/") + 1
     metric = parse(f"rs:n={n},weights={weights},w=inf,tok=rouge,stop=en")
-    found = metric.corpus(
+    score = metric.corpus(
         ["United States, Japan, and Taiwan"], ["United States, Taiwan, and Japan"]
     )
-    assert found.value == pytest.approx(wanted, abs=1e-12)
+    assert score.value == pytest.approx(expected, abs=1e-12)
 
 
 def test_lin_and_hovy_ngram_i_to_j() -> None:
     # Ngram(1, 2) = exp(0.5 log(1) + 0.5 log(1/3)).
     metric = parse("rs:n=2,w=inf,tok=rouge,stop=en")
-    found = metric.corpus(
+    score = metric.corpus(
         ["United States, Japan, and Taiwan"], ["United States, Taiwan, and Japan"]
     )
-    assert found.value == pytest.approx(math.sqrt(1 / 3), abs=1e-12)
+    assert score.value == pytest.approx(math.sqrt(1 / 3), abs=1e-12)
 
 
 def test_the_printed_penalty_punishes_a_text_of_the_references_length() -> None:
@@ -113,8 +113,8 @@ def test_the_printed_penalty_without_limit_makes_every_score_zero(corpus: Corpus
 def test_the_corrected_penalty_starts_at_w_times_the_reference() -> None:
     metric = parse("rs:n=1,tok=none")
     assert metric.corpus(["a a a a"], ["a a"]).parts["wp"] == 1
-    found = metric.corpus(["a a a a a"], ["a a"])
-    assert found.parts["wp"] == pytest.approx(math.exp(1 - 5 / 4))
+    score = metric.corpus(["a a a a a"], ["a a"])
+    assert score.parts["wp"] == pytest.approx(math.exp(1 - 5 / 4))
     assert parse("rs:n=1,tok=none,w=inf").corpus(["a " * 50], ["a a"]).parts["wp"] == 1
 
 

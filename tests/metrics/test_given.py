@@ -39,11 +39,11 @@ def written(folder: Path, ending: str) -> str:
     lines = [by.join([s, str(i), "" if x is None else str(x)]) for s, i, x in ROWS]
     header = by.join(["system", "segment", "score"])
     if ending == "parquet":
-        named = ({"system": s, "segment": i, "score": x} for s, i, x in ROWS)
-        pq.write_table(pa.Table.from_pylist(list(named)), path)
+        records = ({"system": s, "segment": i, "score": x} for s, i, x in ROWS)
+        pq.write_table(pa.Table.from_pylist(list(records)), path)
     elif ending == "jsonl":
         objects = ({"system": s, "segment": i, "score": x} for s, i, x in ROWS)
-        path.write_text("".join(json.dumps(one) + "\n" for one in objects))
+        path.write_text("".join(json.dumps(item) + "\n" for item in objects))
     elif ending == "seg.score":
         path.write_text("".join(f"{s}\t{x}\n" for s, _, x in ROWS))
     else:
@@ -55,17 +55,20 @@ def written(folder: Path, ending: str) -> str:
 @pytest.mark.parametrize("ending", ["tsv", "bare.tsv", "csv", "jsonl", "parquet", "seg.score"])
 def test_every_format_has_the_same_scores(tmp_path: Path, ending: str) -> None:
     name = f"given:file={written(tmp_path, ending)}"
-    found = kt.score(SYSTEMS, None, [name], segments=True)
-    assert found["A", name].score.value == pytest.approx(MEAN, abs=1e-15)
-    assert found["B", name].score.value == 0.375
-    assert found["A", name].score.notes == ("1 of 8 segments has no score",)
-    assert found["B", name].score.notes == ()
-    assert [i for i, x in enumerate(found.segment_scores("A", name)) if math.isnan(x)] == [1]
-    assert found.segment_scores("B", name).tolist() == SCORES["B"]
+    scoring = kt.score(SYSTEMS, None, [name], segments=True)
+    assert scoring["A", name].score.value == pytest.approx(MEAN, abs=1e-15)
+    assert scoring["B", name].score.value == 0.375
+    assert scoring["A", name].score.notes == ("1 of 8 segments has no score",)
+    assert scoring["B", name].score.notes == ()
+    assert [i for i, x in enumerate(scoring.segment_scores("A", name)) if math.isnan(x)] == [1]
+    assert scoring.segment_scores("B", name).tolist() == SCORES["B"]
 
 
 def test_scores_of_python_are_those_of_a_file(tmp_path: Path) -> None:
-    by_id = {s: {str(i): x for i, x in enumerate(own, 1)} for s, own in SCORES.items()}
+    by_id = {
+        s: {str(i): x for i, x in enumerate(system_scores, 1)}
+        for s, system_scores in SCORES.items()
+    }
     first, second = kt.external_scores("mine", SCORES), kt.external_scores("mine", by_id)
     for m in (first, second):
         assert kt.score(SYSTEMS, REFERENCES, [m])["B", "given:metric=mine"].score.value == 0.375
@@ -87,14 +90,16 @@ def test_scores_of_python_are_those_of_a_file(tmp_path: Path) -> None:
 )
 def test_a_score_is_the_mean_of_those_that_are_there(rows: list[list[float | None]]) -> None:
     systems = {f"s{k}": ["x"] * 3 for k in range(len(rows))}
-    m = kt.external_scores("mine", {f"s{k}": own for k, own in enumerate(rows)})
-    found = kt.score(systems, None, m, segments=True)
-    for k, own in enumerate(rows):
-        known = [x for x in own if x is not None]
-        assert found[f"s{k}", m].score.value == pytest.approx(math.fsum(known) / len(known))
-        assert found[f"s{k}", m].score.parts["known"] == len(known)
-        shown = found.segment_scores(f"s{k}", m)
-        assert [None if math.isnan(x) else x for x in shown] == own
+    m = kt.external_scores("mine", {f"s{k}": system_scores for k, system_scores in enumerate(rows)})
+    scoring = kt.score(systems, None, m, segments=True)
+    for k, system_scores in enumerate(rows):
+        is_labelled = [x for x in system_scores if x is not None]
+        assert scoring[f"s{k}", m].score.value == pytest.approx(
+            math.fsum(is_labelled) / len(is_labelled)
+        )
+        assert scoring[f"s{k}", m].score.parts["known"] == len(is_labelled)
+        displayed = scoring.segment_scores(f"s{k}", m)
+        assert [None if math.isnan(x) else x for x in displayed] == system_scores
 
 
 @pytest.mark.parametrize("spelled", ["", "None", "null", "NaN", "nan", "NA"])
@@ -107,7 +112,7 @@ def test_a_missing_score_is_spelled_alike_everywhere(tmp_path: Path, spelled: st
     rows_of_table = lines.replace("\n", ",x,y\n")
     (tmp_path / "t.csv").write_text("system,id,score,output,reference\n" + rows_of_table)
     columns = {"by": "system", "id": "id"}
-    found = [
+    actual_score = [
         kt.score(texts, None, [of_file]),
         kt.score_table(str(tmp_path / "t.csv"), ["given:column=score"], **columns),
         kt.score(texts, None, [kt.external_scores("m", {"A": [0.5, float("nan"), 0.25]})]),
@@ -115,18 +120,18 @@ def test_a_missing_score_is_spelled_alike_everywhere(tmp_path: Path, spelled: st
             texts, None, [kt.external_scores("m", {"A": pd.array([0.5, None, 0.25], "Float64")})]
         ),
     ]
-    for each in found:
-        assert each.rows[0].score.value == 0.375
-        assert each.notes[-1].endswith("1 of 3 segments has no score")
+    for entry in actual_score:
+        assert entry.rows[0].score.value == 0.375
+        assert entry.notes[-1].endswith("1 of 3 segments has no score")
 
 
 def test_a_comparison_leaves_missing_segments_out() -> None:
     m = kt.external_scores("mine", SCORES)
-    found = kt.compare(SYSTEMS, REFERENCES, [m], trials=50, examples=4)
-    row = found["B", m]
+    comparison = kt.compare(SYSTEMS, REFERENCES, [m], trials=50, examples=4)
+    row = comparison["B", m]
     assert (row.wins, row.losses, row.ties) == (2, 4, 1)  # of all segments but the second
     assert row.delta == pytest.approx(2.25 / 7 - MEAN)  # of the same seven
-    assert [one.segment for one in found.examples] == [3, 7, 0, 2]
+    assert [item.segment for item in comparison.examples] == [3, 7, 0, 2]
     random = kt.compare(SYSTEMS, REFERENCES, [m], test="randomization", trials=50)
     assert 0 < random["B", m].p <= 1  # type: ignore[operator]
 
@@ -145,11 +150,11 @@ def test_a_system_score_stands_unless_it_is_the_mean(tmp_path: Path) -> None:
     path = tmp_path / "mine.tsv"
     path.write_text("".join(f"{s}\t{i}\t{'' if x is None else x}\n" for s, i, x in rows))
     name = f"given:file={path}"
-    found = kt.score(SYSTEMS, None, name, segments=True)
-    assert found["A", name].score.value == 9
-    assert found["B", name].score.value == 0.375
-    assert found.segment_scores("A", name)[0] == 0.5
-    assert any("not the mean of their segments' scores" in note for note in found.notes)
+    scoring = kt.score(SYSTEMS, None, name, segments=True)
+    assert scoring["A", name].score.value == 9
+    assert scoring["B", name].score.value == 0.375
+    assert scoring.segment_scores("A", name)[0] == 0.5
+    assert any("not the mean of their segments' scores" in note for note in scoring.notes)
     mean = f"{name},system=mean"
     assert kt.score(SYSTEMS, None, mean)["A", mean].score.value == pytest.approx(MEAN)
     assert kt.score(SYSTEMS, None, mean, resamples=50)["B", mean].low is not None
@@ -160,10 +165,10 @@ def test_a_system_score_stands_unless_it_is_the_mean(tmp_path: Path) -> None:
 def test_system_scores_alone(tmp_path: Path) -> None:
     path = tmp_path / "slide.sys.score"
     path.write_text("A\t2.5\nB\t3\nC\t7\n")
-    found = kt.score(SYSTEMS, None, f"given:file={path}", segments=True)
-    assert [row.score.value for row in found.rows] == [2.5, 3]
-    assert np.isnan(found.segment_scores("A", f"given:file={path}")).all()
-    assert found.notes[0].endswith("systems have scores, segments have none.")
+    scoring = kt.score(SYSTEMS, None, f"given:file={path}", segments=True)
+    assert [row.score.value for row in scoring.rows] == [2.5, 3]
+    assert np.isnan(scoring.segment_scores("A", f"given:file={path}")).all()
+    assert scoring.notes[0].endswith("systems have scores, segments have none.")
 
 
 # ------------------------------------------------------------------------------------- direction
@@ -187,15 +192,15 @@ def test_the_direction_is_stated_or_known(
 ) -> None:
     m = kt.external_scores(name, values, higher=higher)
     assert m.sign == sign
-    known = higher is not None or name == "COMET"
-    assert (m.remarks() == ()) is known
+    is_labelled = higher is not None or name == "COMET"
+    assert (m.remarks() == ()) is is_labelled
 
 
 def test_the_best_of_an_error_rate_is_the_lowest() -> None:
     m = kt.external_scores("TER", {"A": [10, 20] * 4, "B": [5, 10] * 4})
-    found = kt.compare(SYSTEMS, REFERENCES, m, trials=50)
-    assert found.rows[0].system == "B"
-    assert found["B", m].wins == 8
+    comparison = kt.compare(SYSTEMS, REFERENCES, m, trials=50)
+    assert comparison.rows[0].system == "B"
+    assert comparison["B", m].wins == 8
 
 
 # ----------------------------------------------------------------------------------------- names
@@ -244,13 +249,13 @@ def test_a_column_of_the_table_is_a_metric(tmp_path: Path, ending: str) -> None:
             path.write_text("".join(json.dumps(row) + "\n" for row in data.to_pylist()))
         data = path
     scores = written(tmp_path, "tsv")
-    how = {"by": "sys", "id": "seg"}
+    options = {"by": "sys", "id": "seg"}
     names = ["given:column=x,metric=COMET", f"given:file={scores}"]
-    found = kt.score_table(data, names, **how)
+    scoring = kt.score_table(data, names, **options)
     for name in names:
-        assert found["A", name].score.value == pytest.approx(MEAN)
-        assert found["A", name].score.notes == ("1 of 8 segments has no score",)
-    compared = kt.compare_table(data, names, **how, trials=50)
+        assert scoring["A", name].score.value == pytest.approx(MEAN)
+        assert scoring["A", name].score.notes == ("1 of 8 segments has no score",)
+    compared = kt.compare_table(data, names, **options, trials=50)
     rows = [compared["B", name] for name in names]
     assert [(row.wins, row.losses, row.ties) for row in rows] == [(2, 4, 1)] * 2
 
@@ -278,20 +283,20 @@ BAD: list[tuple[str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "told"), BAD, ids=[told for _, told in BAD])
+@pytest.mark.parametrize(("text", "message"), BAD, ids=[told for _, told in BAD])
 def test_bad_files_are_refused_in_a_sentence(
-    called: Callable[..., Any], folder: Path, text: str, told: str
+    called: Callable[..., Any], folder: Path, text: str, message: str
 ) -> None:
     (folder / "s.tsv").write_text(text)
     done = called("score", "A=a.txt", "B=b.txt", "-m", "given:file=s.tsv")
     assert (done.returncode, done.stdout) == (2, "")
-    assert told in done.stderr
+    assert message in done.stderr
     assert done.stderr.startswith("karat: s.tsv")
     assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("given", "given has no scores here: given:file=scores.tsv reads a file"),
         ("given:metric=COMET", "has no scores here"),
@@ -302,16 +307,16 @@ def test_bad_files_are_refused_in_a_sentence(
     ],
 )
 def test_metrics_without_scores_are_refused(
-    called: Callable[..., Any], folder: Path, name: str, told: str
+    called: Callable[..., Any], folder: Path, name: str, message: str
 ) -> None:
     (folder / "s.tsv").write_text("system\tsegment\tscore\nA\t1\t1\n")
     done = called("score", "A=a.txt", "-m", name)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert told in done.stderr
+    assert message in done.stderr
 
 
 @pytest.mark.parametrize(
-    ("scores", "told"),
+    ("scores", "message"),
     [
         ({"A": [1, 2]}, "found 2 scores, expected 8, one a segment"),
         (
@@ -324,8 +329,8 @@ def test_metrics_without_scores_are_refused(
         ({}, "no scores: expected those of at least one system"),
     ],
 )
-def test_bad_scores_of_python_are_refused(scores: Any, told: str) -> None:
-    with pytest.raises(kt.InputError, match=told):
+def test_bad_scores_of_python_are_refused(scores: Any, message: str) -> None:
+    with pytest.raises(kt.InputError, match=message):
         kt.score({"A": SYSTEMS["A"]}, None, kt.external_scores("mine", scores))
 
 
@@ -343,21 +348,25 @@ def test_a_table_must_have_the_segments_of_the_scores() -> None:
 
 
 def test_sets_without_references_take_given_scores() -> None:
-    found = kt.make_evalset(
+    evalset = kt.make_evalset(
         "bare", SYSTEMS, judgements=[("A", "1", "j", "d", 1.0)], dimensions=["d"]
     ).with_scores("mine", SCORES)
     assert (
-        kt.score(found, metrics="given:metric=mine")["B", "given:metric=mine"].score.value == 0.375
+        kt.score(evalset, metrics="given:metric=mine")["B", "given:metric=mine"].score.value
+        == 0.375
     )
-    some = found.select(segments=["1", "3"])
-    by_id = {s: {str(i): x for i, x in enumerate(own, 1)} for s, own in SCORES.items()}
+    selection = evalset.select(segments=["1", "3"])
+    by_id = {
+        s: {str(i): x for i, x in enumerate(system_scores, 1)}
+        for s, system_scores in SCORES.items()
+    }
     assert (
-        kt.score(some, metrics=kt.external_scores("k", by_id)).rows[0].score.value == 0.375
+        kt.score(selection, metrics=kt.external_scores("k", by_id)).rows[0].score.value == 0.375
     )  # of A
     with pytest.raises(kt.InputError, match="8 of 8 segments have no reference"):
-        kt.score(found, metrics=["given:metric=mine", "bleu"])
+        kt.score(evalset, metrics=["given:metric=mine", "bleu"])
     with pytest.raises(kt.InputError, match="no scores of 'mind'; did you mean mine"):
-        kt.score(found, metrics="given:metric=mind")
+        kt.score(evalset, metrics="given:metric=mind")
 
 
 def test_a_perfect_error_rate_is_no_negated_one() -> None:
@@ -370,8 +379,8 @@ def test_comparisons_take_the_segments_that_all_systems_have() -> None:
     scores = {"A": [0.1, 0.2, 0.3, 0.4, 0.9, 0.9], "B": [0.2, 0.3, 0.4, 0.5, None, None]}
     texts = {name: ["x"] * 6 for name in scores}
     rows = kt.compare(texts, None, kt.external_scores("q", scores), trials=50).rows
-    found = {row.system: (round(row.score.value, 12), row.wins) for row in rows}
-    assert found == {"A": (0.25, None), "B": (0.35, 4)}
+    actual = {row.system: (round(row.score.value, 12), row.wins) for row in rows}
+    assert actual == {"A": (0.25, None), "B": (0.35, 4)}
     assert next(row.delta for row in rows if row.system == "B") == pytest.approx(0.1)
 
 
@@ -389,14 +398,14 @@ def test_a_file_for_each_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     value = {"A": 3, "B": 2, "C": 1}
     judgements = [kt.Judgement(s, str(i), "j", "q", value[s]) for s in value for i in (1, 2)]
     for name, sign in (("one", 1), ("two", -1)):
-        made = kt.make_evalset(
+        evalset = kt.make_evalset(
             name,
             {system: ["a", "b"] for system in value},
             references=["a", "b"],
             dimensions=[kt.Dimension("q")],
             judgements=judgements,
         )
-        kt.save_evalset(made, tmp_path / f"{name}.jsonl", "jsonl")
+        kt.save_evalset(evalset, tmp_path / f"{name}.jsonl", "jsonl")
         rows = (f"{s}\t{i}\t{sign * v}\n" for s, v in value.items() for i in (1, 2))
         (tmp_path / "scores" / f"{name}.tsv").write_text("".join(rows))
 
@@ -406,13 +415,13 @@ def test_a_file_for_each_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         sets = ("one.jsonl", "two.jsonl")
         return kt.MetaStudy(tuple(kt.Experiment(s, names, trials=0, **settings) for s in sets))
 
-    found = kt.meta_average(study("scores/{set}.tsv"))
-    (row,) = [row for row in found.rows if "given" in str(row.metric)]
+    actual = kt.meta_average(study("scores/{set}.tsv"))
+    (row,) = [row for row in actual.rows if "given" in str(row.metric)]
     assert row.value == pytest.approx(0)  # 1 on the first set, -1 on the second
     with pytest.raises(kt.InputError, match=r"name a file for each, as in given:file=scores/{set}"):
         study("scores/one.tsv")
-    whole = kt.score("one.jsonl", metrics=["given:file=scores/{set}.tsv"])
-    assert [row.score.value for row in whole.rows] == [3, 2, 1]
+    full_scoring = kt.score("one.jsonl", metrics=["given:file=scores/{set}.tsv"])
+    assert [row.score.value for row in full_scoring.rows] == [3, 2, 1]
     with pytest.raises(kt.InputError, match=r"{set} is the name of an evaluation set, and none is"):
         kt.score({"A": ["a", "b"]}, None, ["given:file=scores/{set}.tsv"])
 

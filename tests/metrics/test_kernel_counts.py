@@ -45,8 +45,8 @@ def segments(draw: st.DrawFn, alphabet: int, longest: int) -> tuple[Rows, list[R
     candidates = draw(st.lists(row, min_size=1, max_size=4))
     groups = []
     for candidate in candidates:
-        others = draw(st.lists(row, min_size=0, max_size=2))
-        groups.append([*others, near(candidate, draw)])
+        other_texts = draw(st.lists(row, min_size=0, max_size=2))
+        groups.append([*other_texts, near(candidate, draw)])
     return candidates, groups
 
 
@@ -56,14 +56,14 @@ ALPHABETS = [(1, 20), (2, 40), (5, 60), (1000, 60), (2**31, 40)]
 def check_overlap(candidates: Rows, groups: list[Rows], order: int) -> None:
     """All matches and clipped matches of all orders."""
     flat = [row for group in groups for row in group]
-    each, most = _kernel.overlap(*ragged(candidates), *ragged(flat), starts_of(groups), order)
+    entry, most = _kernel.overlap(*ragged(candidates), *ragged(flat), starts_of(groups), order)
     orders = range(1, order + 1)
-    wanted = [
+    expected = [
         [matches(c, r, n) for n in orders]
         for c, group in zip(candidates, groups, strict=True)
         for r in group
     ]
-    assert each.tolist() == wanted
+    assert entry.tolist() == expected
     pairs = zip(candidates, groups, strict=True)
     assert most.tolist() == [[clipped(c, group, n) for n in orders] for c, group in pairs]
 
@@ -101,8 +101,8 @@ def test_overlap_of_a_run_of_unequal_segments_forgets_nothing_and_keeps_nothing(
 def test_overlap_ends_at_the_end_of_each_reference() -> None:
     # "1 2" stands across two references, but in neither.
     check_overlap([[1, 2]], [[[1], [2]]], 2)
-    each, most = _kernel.overlap(*ragged([[1, 2]]), *ragged([[1], [2]]), starts_of([[0, 0]]), 2)
-    assert each.tolist() == [[1, 0], [1, 0]]
+    entry, most = _kernel.overlap(*ragged([[1, 2]]), *ragged([[1], [2]]), starts_of([[0, 0]]), 2)
+    assert entry.tolist() == [[1, 0], [1, 0]]
     assert most.tolist() == [[2, 0]]
 
 
@@ -111,9 +111,9 @@ def test_overlap_ends_at_the_end_of_each_reference() -> None:
 def test_lcs(alphabet: int, longest: int, data: st.DataObject) -> None:
     candidates, groups = data.draw(segments(alphabet, longest))
     flat = [row for group in groups for row in group]
-    found = _kernel.lcs(*ragged(candidates), *ragged(flat), starts_of(groups), ANY, None)
+    lengths = _kernel.lcs(*ragged(candidates), *ragged(flat), starts_of(groups), ANY, None)
     pairs = zip(candidates, groups, strict=True)
-    assert found.tolist() == [lcs_length(r, c) for c, group in pairs for r in group]
+    assert lengths.tolist() == [lcs_length(r, c) for c, group in pairs for r in group]
 
 
 @pytest.mark.parametrize("length", [63, 64, 65, 127, 128, 129, 200, 300])
@@ -122,10 +122,10 @@ def test_lcs_at_the_borders_of_machine_words(length: int, alphabet: int) -> None
     rng = np.random.default_rng(length)
     first = rng.integers(0, alphabet, size=length).tolist()
     second = rng.integers(0, alphabet, size=200).tolist()
-    found = _kernel.lcs(
+    lengths = _kernel.lcs(
         *ragged([first, second]), *ragged([second, first]), starts_of([[0], [0]]), ANY, None
     )
-    assert found.tolist() == [lcs_length(second, first)] * 2
+    assert lengths.tolist() == [lcs_length(second, first)] * 2
 
 
 def longest_rising(numbers: Sequence[int]) -> int:
@@ -143,10 +143,10 @@ def test_lcs_of_very_many_words(words: int) -> None:
     # of more than some 16,000 different words in another way.
     order = np.random.default_rng(words).permutation(words).astype(np.int32)
     reference = list(range(words))
-    found = _kernel.lcs(
+    lengths = _kernel.lcs(
         *ragged([order.tolist()]), *ragged([reference]), starts_of([[0]]), ANY, None
     )
-    assert found.tolist() == [longest_rising(order.tolist())]
+    assert lengths.tolist() == [longest_rising(order.tolist())]
 
 
 def test_lcs_leaves_tables_that_are_too_large() -> None:
@@ -181,7 +181,7 @@ def test_summary_lcs(alphabet: int, data: st.DataObject) -> None:
 def check_summary(candidates: list[Rows], groups: list[list[Rows]]) -> None:
     """Union-LCS hits of all pairs."""
     texts = [text for group in groups for text in group]
-    found = _kernel.summary_lcs(
+    lengths = _kernel.summary_lcs(
         *ragged([s for text in candidates for s in text]),
         starts_of(candidates),
         *ragged([s for text in texts for s in text]),
@@ -190,7 +190,7 @@ def check_summary(candidates: list[Rows], groups: list[list[Rows]]) -> None:
         None,
     )
     pairs = zip(candidates, groups, strict=True)
-    assert found.tolist() == [summary_hits(r, c) for c, group in pairs for r in group]
+    assert lengths.tolist() == [summary_hits(r, c) for c, group in pairs for r in group]
 
 
 def test_summary_lcs_of_sentences_without_tokens() -> None:
@@ -215,17 +215,17 @@ def test_summary_lcs_of_long_sentences(length: int) -> None:
 @settings(max_examples=50)
 def test_tally_counts_draws(draws: Rows) -> None:
     items = len(draws[0])
-    found = _kernel.tally(np.array(draws, dtype=np.int64), items)
-    assert found.tolist() == [[row.count(i) for i in range(items)] for row in draws]
+    counts = _kernel.tally(np.array(draws, dtype=np.int64), items)
+    assert counts.tolist() == [[row.count(i) for i in range(items)] for row in draws]
 
 
 def test_arrays_that_do_not_fit_are_refused() -> None:
     ids, offsets = ragged([[1, 2], [3]])
-    one = np.array([0, 1], dtype=np.int64)
+    item = np.array([0, 1], dtype=np.int64)
     with pytest.raises(ValueError, match="starts do not fit"):
-        _kernel.overlap(ids, offsets, ids, offsets, one, 2)
+        _kernel.overlap(ids, offsets, ids, offsets, item, 2)
     with pytest.raises(ValueError, match="offsets do not fit"):
-        _kernel.overlap(ids, one, ids, offsets, starts_of([[0], [0]]), 2)
+        _kernel.overlap(ids, item, ids, offsets, starts_of([[0], [0]]), 2)
     with pytest.raises(ValueError, match="at least 1"):
         _kernel.overlap(ids, offsets, ids, offsets, starts_of([[0], [0]]), 0)
 
@@ -242,9 +242,9 @@ def stop() -> None:
 def test_a_long_lcs_can_be_stopped() -> None:
     row = np.arange(70_000, dtype=np.int32)
     offsets = np.array([0, len(row)], dtype=np.int64)
-    one = np.array([0, 1], dtype=np.int64)
+    item = np.array([0, 1], dtype=np.int64)
     with pytest.raises(Stopped):
-        _kernel.lcs(row, offsets, row[::-1].copy(), offsets, one, ANY, stop)
+        _kernel.lcs(row, offsets, row[::-1].copy(), offsets, item, ANY, stop)
 
 
 @given(st.lists(st.lists(st.integers(-(10**9), 10**9), min_size=5, max_size=5), max_size=40))

@@ -44,26 +44,26 @@ def values(f: Any) -> st.SearchStrategy[Any]:
 @st.composite
 def metrics(draw: st.DrawFn, cls: type[Metric]) -> Metric:
     """A metric of a class with any settings, most of them the default."""
-    given_: dict[str, Any] = {}
+    value: dict[str, Any] = {}
     for f in fields(cls):
         if f.metadata["kind"] is not tuple and draw(st.booleans()):
-            given_[f.name] = draw(values(f))
+            value[f.name] = draw(values(f))
     if cls is AEv and draw(st.booleans()):
-        n = given_.get("n", 4)
-        one = st.floats(0, 1e9, allow_nan=False)
-        given_["weights"] = tuple(draw(st.lists(one, min_size=n, max_size=n).filter(any)))
-    return cls(**given_)
+        n = value.get("n", 4)
+        item = st.floats(0, 1e9, allow_nan=False)
+        value["weights"] = tuple(draw(st.lists(item, min_size=n, max_size=n).filter(any)))
+    return cls(**value)
 
 
 @pytest.mark.parametrize("cls", ALL)
 @given(data=st.data())
 @settings(max_examples=80)
 def test_a_name_parses_back(cls: type[Metric], data: st.DataObject) -> None:
-    made = data.draw(metrics(cls))
-    again = parse(str(made))
-    assert again == made
-    assert hash(again) == hash(made)
-    assert str(again) == str(made)
+    metric = data.draw(metrics(cls))
+    again = parse(str(metric))
+    assert again == metric
+    assert hash(again) == hash(metric)
+    assert str(again) == str(metric)
     assert type(again) is cls
 
 
@@ -97,11 +97,11 @@ CANONICAL = {
 }
 
 
-@pytest.mark.parametrize(("text", "wanted"), CANONICAL.items())
-def test_names_and_aliases(text: str, wanted: Metric) -> None:
-    assert parse(text) == wanted
-    assert metric(text) == wanted
-    assert metric(wanted) is wanted
+@pytest.mark.parametrize(("text", "expected"), CANONICAL.items())
+def test_names_and_aliases(text: str, expected: Metric) -> None:
+    assert parse(text) == expected
+    assert metric(text) == expected
+    assert metric(expected) is expected
 
 
 PRINTED = {
@@ -128,9 +128,9 @@ PRINTED = {
 }
 
 
-@pytest.mark.parametrize(("text", "wanted"), PRINTED.items())
-def test_names_print_canonically(text: str, wanted: str) -> None:
-    assert str(parse(text)) == wanted
+@pytest.mark.parametrize(("text", "expected"), PRINTED.items())
+def test_names_print_canonically(text: str, expected: str) -> None:
+    assert str(parse(text)) == expected
 
 
 SACREBLEU = {
@@ -143,9 +143,9 @@ SACREBLEU = {
 }
 
 
-@pytest.mark.parametrize(("text", "wanted"), SACREBLEU.items())
-def test_other_tools_names_of_settings(text: str, wanted: Metric) -> None:
-    assert parse(text) == wanted
+@pytest.mark.parametrize(("text", "expected"), SACREBLEU.items())
+def test_other_tools_names_of_settings(text: str, expected: Metric) -> None:
+    assert parse(text) == expected
 
 
 ERRORS = {
@@ -216,9 +216,9 @@ def test_whole_numbers_become_floats() -> None:
 
 @pytest.mark.parametrize("alpha", [0.3, 0.1 + 0.2, 1 / 3])
 def test_numpys_floats_are_floats(alpha: float) -> None:
-    made = AEv(alpha=np.float64(alpha))
-    assert str(made) == str(AEv(alpha=alpha))
-    assert parse(str(made)) == made
+    metric = AEv(alpha=np.float64(alpha))
+    assert str(metric) == str(AEv(alpha=alpha))
+    assert parse(str(metric)) == metric
 
 
 def test_metrics_are_values() -> None:
@@ -228,29 +228,33 @@ def test_metrics_are_values() -> None:
         BLEU().n = 3  # type: ignore[misc]
 
 
-def _needs_nothing(made: Metric) -> bool:
+def _needs_nothing(metric: Metric) -> bool:
     """Whether the signature of a metric digests no file and no package."""
-    tok = REGISTRY[getattr(made, "tok", "13a")]
-    return getattr(made, "stop", "none") in ("none", "en") and isinstance(tok, KernelTokenizer)
+    tok = REGISTRY[getattr(metric, "tok", "13a")]
+    return getattr(metric, "stop", "none") in ("none", "en") and isinstance(tok, KernelTokenizer)
 
 
 @pytest.mark.parametrize("cls", ALL)
 @given(data=st.data())
 @settings(max_examples=40)
 def test_signatures_hold_every_setting(cls: type[Metric], data: st.DataObject) -> None:
-    made = data.draw(metrics(cls).filter(_needs_nothing))
-    head, _, rest = made.signature(3).partition(":")
+    metric = data.draw(metrics(cls).filter(_needs_nothing))
+    head, _, rest = metric.signature(3).partition(":")
     written, refs, version = rest.split("|")
-    shown = dict(item.split("=", 1) for item in written.split(","))
+    displayed = dict(item.split("=", 1) for item in written.split(","))
     names = {f.name for f in fields(cls)}
-    assert shown.keys() == (names - {"n"} if cls is RougeN else names)
+    assert displayed.keys() == (names - {"n"} if cls is RougeN else names)
     assert (refs, version) == ("nrefs=3", f"karat={karat.__version__}")
-    shown = {key: value.split("@")[0] if key == "stop" else value for key, value in shown.items()}
-    again = parse(head + ":" + ",".join(f"{k}={v}" for k, v in shown.items()))
-    assert again.signature(3) == made.signature(3)
-    auto = isinstance(made, BLEU) and made.eff is None  # a signature says what was done
-    if getattr(made, "smooth", "none") not in ("floor", "add-k") and not auto:  # show their default
-        assert again == made
+    displayed = {
+        key: value.split("@")[0] if key == "stop" else value for key, value in displayed.items()
+    }
+    again = parse(head + ":" + ",".join(f"{k}={v}" for k, v in displayed.items()))
+    assert again.signature(3) == metric.signature(3)
+    auto = isinstance(metric, BLEU) and metric.eff is None  # a signature says what was done
+    if (
+        getattr(metric, "smooth", "none") not in ("floor", "add-k") and not auto
+    ):  # show their default
+        assert again == metric
 
 
 def test_signatures_exist_before_anything_is_scored() -> None:

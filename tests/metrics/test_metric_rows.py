@@ -30,10 +30,12 @@ def test_the_score_of_the_sum_is_the_corpus_score(corpus: Corpus) -> None:
     for metric in map(parse, NAMES):
         rows = metric.stats(*corpus)
         assert rows.shape == (len(corpus.candidates), len(metric.columns())), metric
-        found, whole = metric.score(rows.sum(axis=0)), metric.corpus(*corpus)
-        assert found.value == pytest.approx(whole.value, abs=1e-12), metric
-        assert dict(found.parts) == pytest.approx(dict(whole.parts), abs=1e-12), metric
-        assert 0 <= whole.value <= metric.full_scale + 1e-9, metric
+        actual_score, corpus_score = metric.score(rows.sum(axis=0)), metric.corpus(*corpus)
+        assert actual_score.value == pytest.approx(corpus_score.value, abs=1e-12), metric
+        assert dict(actual_score.parts) == pytest.approx(dict(corpus_score.parts), abs=1e-12), (
+            metric
+        )
+        assert 0 <= corpus_score.value <= metric.full_scale + 1e-9, metric
 
 
 @given(corpus=corpora())
@@ -58,9 +60,9 @@ def test_documents_add_up_however_the_corpus_is_cut(corpus: Corpus, data: st.Dat
             for cut in (slice(0, at), slice(at, None))
             if corpus.candidates[cut]
         ]
-        whole = metric.corpus(*corpus).value
+        total_score = metric.corpus(*corpus).value
         summed = metric.score(np.concatenate(parts).sum(axis=0)).value
-        assert summed == pytest.approx(whole, abs=1e-12), metric
+        assert summed == pytest.approx(total_score, abs=1e-12), metric
 
 
 @given(corpus=corpora())
@@ -76,8 +78,8 @@ def test_metrics_scored_together_are_those_scored_alone(corpus: Corpus) -> None:
     metrics = [parse(name) for name in NAMES]
     texts = Strings(corpus.candidates)
     refs = as_references(corpus.references, len(texts))
-    (found,) = run_batches(metrics, {"A": texts, "B": texts}, refs, lambda m, rows, first: rows)
-    for metric, first, second in zip(metrics, *found, strict=True):
+    (actual,) = run_batches(metrics, {"A": texts, "B": texts}, refs, lambda m, rows, first: rows)
+    for metric, first, second in zip(metrics, *actual, strict=True):
         alone = metric.stats(*corpus)
         assert np.array_equal(first, alone), metric
         assert np.array_equal(second, alone), metric
@@ -91,10 +93,10 @@ def test_the_number_of_references_is_in_the_signature() -> None:
 
 
 def test_a_score_is_a_number_and_says_what_it_is() -> None:
-    found = parse("bleu").corpus(["a b c d"], ["a b c d"])
-    assert float(found) == found.value == pytest.approx(100)
-    assert str(found) == f"100.0000  {found.signature}"
-    assert found.parts["bp"] == 1
+    score = parse("bleu").corpus(["a b c d"], ["a b c d"])
+    assert float(score) == score.value == pytest.approx(100)
+    assert str(score) == f"100.0000  {score.signature}"
+    assert score.parts["bp"] == 1
 
 
 @pytest.mark.parametrize("threads", [0, -1])
@@ -110,10 +112,10 @@ def test_nothing_to_score_is_an_error() -> None:
 
 
 def test_progress_reaches_the_end() -> None:
-    seen: list[tuple[int, int, str]] = []
+    visited: list[tuple[int, int, str]] = []
     parse("bleu").corpus(
         ["a"] * 9000,
         ["a"] * 9000,
-        progress=lambda done, total, what: seen.append((done, total, what)),
+        progress=lambda done, total, what: visited.append((done, total, what)),
     )
-    assert seen == [(4096, 9000, "scoring"), (8192, 9000, "scoring"), (9000, 9000, "scoring")]
+    assert visited == [(4096, 9000, "scoring"), (8192, 9000, "scoring"), (9000, 9000, "scoring")]

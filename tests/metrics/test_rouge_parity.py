@@ -29,13 +29,13 @@ def parts(metric: Metric, corpus: Corpus) -> list[tuple[float, float, float]]:
 
 def check(corpus: Corpus, stem: bool) -> None:
     """All names at segment and corpus level."""
-    wanted = rouge_segments(NAMES, *corpus, stem=stem)
+    expected = rouge_segments(NAMES, *corpus, stem=stem)
     for name in NAMES:
         metric = parse(f"{name}:stem={STEMS[stem]}")
-        found = parts(metric, corpus)
-        for mine, theirs in zip(found, wanted[name], strict=True):
-            assert mine == pytest.approx(theirs, abs=1e-9), name
-        mean = sum(f for _, _, f in wanted[name]) / len(wanted[name])
+        actual = parts(metric, corpus)
+        for actual_actual, peer in zip(actual, expected[name], strict=True):
+            assert actual_actual == pytest.approx(peer, abs=1e-9), name
+        mean = sum(f for _, _, f in expected[name]) / len(expected[name])
         assert metric.corpus(*corpus).value == pytest.approx(mean, abs=1e-9)
 
 
@@ -60,23 +60,23 @@ def test_rouge_n_equals_the_formula(corpus: Corpus, n: int, alpha: float, stem: 
     def cut(text: str) -> list[str]:
         return [porter(w) if stem else w for w in words("rouge", text)]
 
-    wanted = []
+    expected = []
     for candidate, group in zip(*corpus, strict=True):
         chosen = best(lambda c, r: rouge_n(c, r, n), cut(candidate), [cut(r) for r in group])
-        wanted.append(weighted_f(chosen.p, chosen.r, alpha))
+        expected.append(weighted_f(chosen.p, chosen.r, alpha))
     metric = RougeN(n=n, alpha=alpha, stem=STEMS[stem])
-    assert metric.segments(*corpus).tolist() == pytest.approx(wanted, abs=1e-9)
+    assert metric.segments(*corpus).tolist() == pytest.approx(expected, abs=1e-9)
 
 
 @given(corpus=corpora(), alpha=float_settings(0, 1))
 def test_rouge_l_of_another_tokeniser_equals_the_formula(corpus: Corpus, alpha: float) -> None:
-    wanted = []
+    expected = []
     for candidate, group in zip(*corpus, strict=True):
         refs = [words("13a", text, lower=True) for text in group]
         chosen = best(rouge_l, words("13a", candidate, lower=True), refs)
-        wanted.append(weighted_f(chosen.p, chosen.r, alpha))
+        expected.append(weighted_f(chosen.p, chosen.r, alpha))
     metric = RougeL(alpha=alpha, tok="13a")
-    assert metric.segments(*corpus).tolist() == pytest.approx(wanted, abs=1e-9)
+    assert metric.segments(*corpus).tolist() == pytest.approx(expected, abs=1e-9)
 
 
 SEPARATORS = {"newline": "\n", "n-tag": "<n>", "q-tag": "<q>"}
@@ -90,15 +90,15 @@ def test_rouge_lsum_separators(sep: str, texts: list[list[str]]) -> None:
         [words("rouge", sentence) for sentence in text.split(SEPARATORS[sep])]
         for text in (candidate, reference)
     ]
-    found = RougeLsum(sep=sep).segments([candidate], [reference])
-    assert found[0] == pytest.approx(rouge_lsum(*cut).f, abs=1e-9)
+    segment_scores = RougeLsum(sep=sep).segments([candidate], [reference])
+    assert segment_scores[0] == pytest.approx(rouge_lsum(*cut).f, abs=1e-9)
 
 
 def test_the_best_f_chooses_the_reference_also_for_recall() -> None:
     # The second reference has the better recall, the first the better F.
     references = [["a b c d e f", "a"]]
-    found = RougeN(n=1, alpha=0.0).segments(["a b c d"], references)
-    assert found[0] == pytest.approx(4 / 6)
+    segment_scores = RougeN(n=1, alpha=0.0).segments(["a b c d"], references)
+    assert segment_scores[0] == pytest.approx(4 / 6)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -41,7 +41,7 @@ def corpus() -> tuple[list[str], list[list[str]]]:
     """Candidates and one to three references each."""
     numbers = np.random.default_rng(9).integers(1, 4, size=SEGMENTS).tolist()
     sets = [texts(seed) for seed in (2, 3, 4)]
-    references = [[one[i] for one in sets[:n]] for i, n in enumerate(numbers)]
+    references = [[item[i] for item in sets[:n]] for i, n in enumerate(numbers)]
     return texts(1), references
 
 
@@ -55,11 +55,11 @@ def test_systems_scored_together_and_alone(corpus: tuple[list[str], list[list[st
     references = corpus[1]
     systems = {"A": corpus[0], "B": texts(5), "same as A": corpus[0], "empty": [""] * SEGMENTS}
     metrics = [parse(name) for name in (*NAMES, "gtm:e=2", "gtm:e=1.5,search=exact", "ter")]
-    found = kt.score(systems, references, metrics, threads=1)
-    assert [(row.system, row.metric) for row in found.rows] == [
+    scoring = kt.score(systems, references, metrics, threads=1)
+    assert [(row.system, row.metric) for row in scoring.rows] == [
         (s, m) for s in systems for m in metrics
     ]
-    for system, metric, score, *_ in found.rows:
+    for system, metric, score, *_ in scoring.rows:
         assert score == metric.corpus(systems[system], references, threads=1)
 
 
@@ -68,10 +68,10 @@ def test_threads_change_nothing(
     name: str, corpus: tuple[list[str], list[list[str]]], small_runs: None
 ) -> None:
     metric = parse(name)
-    one = metric.stats(*corpus, threads=1)
+    actual_stats = metric.stats(*corpus, threads=1)
     score = metric.corpus(*corpus, threads=1)
     for threads in (2, 5):
-        assert np.array_equal(metric.stats(*corpus, threads=threads), one)
+        assert np.array_equal(metric.stats(*corpus, threads=threads), actual_stats)
         assert metric.corpus(*corpus, threads=threads) == score
         assert np.array_equal(
             metric.segments(*corpus, threads=threads), metric.segments(*corpus, threads=1)
@@ -88,11 +88,11 @@ def test_runs_change_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     metric = parse(name)
-    whole, score = metric.stats(*corpus), metric.corpus(*corpus)
+    corpus_score, score = metric.stats(*corpus), metric.corpus(*corpus)
     monkeypatch.setattr(run_module, "SEGMENTS_PER_BATCH", segments)
     monkeypatch.setattr(run_module, "BYTES_PER_BATCH", nbytes)
-    found, cut = metric.stats(*corpus, threads=2), metric.corpus(*corpus, threads=2)
-    assert np.array_equal(found, whole)
+    actual_score, cut = metric.stats(*corpus, threads=2), metric.corpus(*corpus, threads=2)
+    assert np.array_equal(actual_score, corpus_score)
     if name in COUNTS:
         assert cut == score
     assert cut.value == pytest.approx(score.value, abs=1e-12)
@@ -102,9 +102,9 @@ def test_runs_change_nothing(
 def test_small_runs_are_really_more_than_one(
     corpus: tuple[list[str], list[list[str]]], small_runs: None
 ) -> None:
-    seen: list[int] = []
-    parse("bleu").stats(*corpus, progress=lambda done, total, what: seen.append(done))
-    assert seen == [*range(256, SEGMENTS, 256), SEGMENTS]
+    visited: list[int] = []
+    parse("bleu").stats(*corpus, progress=lambda done, total, what: visited.append(done))
+    assert visited == [*range(256, SEGMENTS, 256), SEGMENTS]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -114,9 +114,9 @@ def test_a_lexicon_that_forgets_changes_nothing(
     small_runs: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    wanted = parse(name).stats(*corpus)
+    expected = parse(name).stats(*corpus)
     monkeypatch.setattr(Lexicon, "_ENOUGH", 5)
-    assert np.array_equal(parse(name).stats(*corpus), wanted)
+    assert np.array_equal(parse(name).stats(*corpus), expected)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -127,10 +127,12 @@ def test_files_and_lists_score_alike(name: str, tmp_path: Path, small_runs: None
         path.write_text("\n".join(column) + "\n", "utf-8")
     metric = parse(name)
     references = References([Lines(path) for path in paths[1:]])
-    found = metric.stats(Lines(paths[0]), references, threads=2)
-    assert np.array_equal(found, metric.stats(columns[0], list(zip(*columns[1:], strict=True))))
-    one = metric.stats(paths[0], paths[1])
-    assert np.array_equal(one, metric.stats(columns[0], columns[1]))
+    actual_stats = metric.stats(Lines(paths[0]), references, threads=2)
+    assert np.array_equal(
+        actual_stats, metric.stats(columns[0], list(zip(*columns[1:], strict=True)))
+    )
+    loaded_stats = metric.stats(paths[0], paths[1])
+    assert np.array_equal(loaded_stats, metric.stats(columns[0], columns[1]))
 
 
 class Refused(Exception):
@@ -143,7 +145,7 @@ def test_what_progress_raises_stops_the_work(
 ) -> None:
     calls: list[int] = []
 
-    def refuse(done: int, total: int, what: str) -> None:
+    def refuse(done: int, total: int, subject: str) -> None:
         calls.append(done)
         raise Refused
 
@@ -176,16 +178,20 @@ def test_no_sum_depends_on_runs_or_their_order(
 ) -> None:
     candidates, references = (part[:500] for part in corpus)
     metric = parse(name)
-    whole = kt.score({"A": candidates}, references, [metric], resamples=5)["A", name]
+    full_scoring = kt.score({"A": candidates}, references, [metric], resamples=5)["A", name]
     monkeypatch.setattr(run_module, "SEGMENTS_PER_BATCH", 7)
     cut = kt.score({"A": candidates}, references, [metric], resamples=5)["A", name]
-    assert (cut.score.value, cut.low, cut.high) == (whole.score.value, whole.low, whole.high)
+    assert (cut.score.value, cut.low, cut.high) == (
+        full_scoring.score.value,
+        full_scoring.low,
+        full_scoring.high,
+    )
     turned = metric.corpus(candidates[::-1], references[::-1])
-    assert turned.value == whole.score.value
+    assert turned.value == full_scoring.score.value
 
 
 def test_rows_to_be_resampled_are_kept_small(corpus: tuple[list[str], list[list[str]]]) -> None:
-    given = make_inputs({"A": corpus[0]}, corpus[1], "bleu")
-    (kept,) = compute_statistics(given, Keep(rows=True), 1, silent).values()
-    assert {block.dtype for block in kept.row_blocks} == {np.dtype(np.uint8)}
-    assert kept.row_table.tolist() == parse("bleu").stats(*corpus).tolist()
+    arguments = make_inputs({"A": corpus[0]}, corpus[1], "bleu")
+    (selected,) = compute_statistics(arguments, Keep(rows=True), 1, silent).values()
+    assert {block.dtype for block in selected.row_blocks} == {np.dtype(np.uint8)}
+    assert selected.row_table.tolist() == parse("bleu").stats(*corpus).tolist()

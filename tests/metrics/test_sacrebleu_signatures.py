@@ -42,17 +42,17 @@ TEXT = st.text(alphabet="ab AB.1,今\n", max_size=30).map(lambda text: text.repl
 @given(peer=PEERS, corpus=corpora(TEXT), short=BOOLS)
 @settings(max_examples=150)
 def test_a_signature_scores_as_sacrebleu_does(peer: Any, corpus: Corpus, short: bool) -> None:
-    wanted = peer.corpus_score(corpus.candidates, streams(corpus.references))
+    expected = peer.corpus_score(corpus.candidates, streams(corpus.references))
     signature = peer.get_signature()
-    metric = kt.metric(f"{wanted.name}|{signature.format(short)}")
-    found = metric.corpus(*corpus)
-    assert found.value == pytest.approx(wanted.score, abs=1e-9)
+    metric = kt.metric(f"{expected.name}|{signature.format(short)}")
+    actual_score = metric.corpus(*corpus)
+    assert actual_score.value == pytest.approx(expected.score, abs=1e-9)
     if not isinstance(peer, CHRF):  # whose beta stands in its name alone
         assert kt.metric(signature.format(short)) == metric
     number = {len(group) for group in corpus.references}
     written = metric.signature(number.pop() if len(number) == 1 else None, "sacrebleu")
-    said = str(signature).replace("version:2.6.0", f"version:karat-{kt.__version__}")
-    assert written == f"{wanted.name}|{said}"
+    message = str(signature).replace("version:2.6.0", f"version:karat-{kt.__version__}")
+    assert written == f"{expected.name}|{message}"
     assert kt.metric(written) == metric
 
 
@@ -71,8 +71,8 @@ def test_signatures_of_tests_are_written_alike(test: str, monkeypatch: Any) -> N
     peer = PairedTest(
         systems, {"BLEU": BLEU()}, [REFERENCES], test_type=test, n_samples=20, n_ar_confidence=30
     )
-    said = str(peer()[0]["BLEU"]).replace("version:2.6.0", f"version:karat-{kt.__version__}")
-    ours = kt.compare(
+    message = str(peer()[0]["BLEU"]).replace("version:2.6.0", f"version:karat-{kt.__version__}")
+    comparison = kt.compare(
         dict(systems),
         REFERENCES,
         "bleu",
@@ -81,30 +81,30 @@ def test_signatures_of_tests_are_written_alike(test: str, monkeypatch: Any) -> N
         resamples=30,
         signature="sacrebleu",
     )
-    assert ours.rows[0].score.signature == f"BLEU|{said}"
+    assert comparison.rows[0].score.signature == f"BLEU|{message}"
 
 
 def test_intervals_are_signed_alike(monkeypatch: Any) -> None:
     monkeypatch.setenv("SACREBLEU_SEED", "12345")
     peer = BLEU()
     peer.corpus_score(CANDIDATES, [REFERENCES], n_bootstrap=25)
-    said = str(peer.get_signature()).replace("2.6.0", f"karat-{kt.__version__}")
-    ours = kt.score(CANDIDATES, REFERENCES, "bleu", resamples=25, signature="sacrebleu")
-    assert ours.rows[0].score.signature == f"BLEU|{said}"
-    again = kt.score(CANDIDATES, REFERENCES, f"BLEU|{said}", resamples=25)
-    assert again.rows[0].score.value == ours.rows[0].score.value
+    actual_signature = str(peer.get_signature()).replace("2.6.0", f"karat-{kt.__version__}")
+    scoring = kt.score(CANDIDATES, REFERENCES, "bleu", resamples=25, signature="sacrebleu")
+    assert scoring.rows[0].score.signature == f"BLEU|{actual_signature}"
+    again = kt.score(CANDIDATES, REFERENCES, f"BLEU|{actual_signature}", resamples=25)
+    assert again.rows[0].score.value == scoring.rows[0].score.value
 
 
 @pytest.mark.parametrize(
     "metric", ["rouge1", "bleu:n=3", "bleu:tok=rouge", "bleu:smooth=floor,smooth_value=0.123"]
 )
 def test_what_that_form_cannot_say_is_signed_by_karat(metric: str) -> None:
-    made = kt.metric(metric)
-    assert made.signature(1, "sacrebleu") == made.signature(1)
+    actual_metric = kt.metric(metric)
+    assert actual_metric.signature(1, "sacrebleu") == actual_metric.signature(1)
     with pytest.raises(kt.InputError, match="expected one of karat, sacrebleu"):
-        made.signature(1, "sacreblue")
+        actual_metric.signature(1, "sacreblue")
     with pytest.raises(kt.InputError, match="expected one of karat, sacrebleu"):
-        kt.score(CANDIDATES, REFERENCES, made, signature="short")
+        kt.score(CANDIDATES, REFERENCES, actual_metric, signature="short")
 
 
 REFUSED = {

@@ -154,7 +154,7 @@ def test_what_was_printed_can_be_asked_for_again() -> None:
     assert again == scored
     systems = {"a": CANDIDATES, "b": REFERENCES}
     for test in ("bootstrap", "randomization"):
-        made = kt.compare(systems, REFERENCES, "bleu", test=test, trials=9).rows[0].score
-        assert kt.compare(systems, REFERENCES, made.signature, test=test, trials=9).rows
+        comparison = kt.compare(systems, REFERENCES, "bleu", test=test, trials=9).rows[0].score
+        assert kt.compare(systems, REFERENCES, comparison.signature, test=test, trials=9).rows
         with pytest.raises(kt.MetricError, match="says trials=9, but trials=8 is asked for"):
-            kt.compare(systems, REFERENCES, made.signature, test=test, trials=8)
+            kt.compare(systems, REFERENCES, comparison.signature, test=test, trials=8)

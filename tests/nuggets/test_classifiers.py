@@ -115,9 +115,9 @@ def test_a_classifier_of_a_program_guesses() -> None:
     rule = parse_classifier("length:words=1")
     assert "length" in classifiers.names()
     done = kt.score_nuggets(SET, classifier=rule)
-    assert done.guesses is not None
-    assert done.guesses.classifier == "length"
-    assert done.guesses.carried[done.guesses.pool.cell_run == 5].all()
+    assert done.predictions is not None
+    assert done.predictions.classifier.name == "length"
+    assert done.predictions.carried[done.predictions.pool.cell_run == 5].all()
     assert f"|guess=length@{Length.__module__}:words=1,learned=160" in done.signature
     assert done.scored[5].intervals is not None  # from its errors on judged runs
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nuggets.nugget_world import world
 
-from karat.nuggets.prediction.evaluation import Evaluation, evaluate
 from karat.nuggets.prediction.pool import corrected_labels, make_pool
+from karat.nuggets.results.evaluation import NuggetEvaluation, evaluate_nuggets
 from karat.nuggets.scores.decisions import decide
 from karat.nuggets.sets.judgements import JudgedResponse, Judgements
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
@@ -59,7 +59,7 @@ def test_of_identical_responses_the_best_counts_or_ones_own(
             every = best(judged, nugget.id, response.text, TAGS)
             wanted.append(every if math.isnan(mine) else mine)
     assert found.values.ravel() == pytest.approx(wanted, nan_ok=True)
-    assert (found.known == ~np.isnan(found.values)).all()
+    assert (found.is_judged == ~np.isnan(found.values)).all()
 
 
 @given(rows)
@@ -84,49 +84,59 @@ def judged_set(twin: float) -> NuggetSet:
 
 
 @pytest.fixture(scope="module")
-def plain() -> Evaluation:
-    return evaluate(judged_set(0.0))
+def plain() -> NuggetEvaluation:
+    return evaluate_nuggets(judged_set(0.0))
 
 
 @pytest.fixture(scope="module")
-def corrected() -> Evaluation:
-    return evaluate(judged_set(0.0), corrected=True)
+def corrected() -> NuggetEvaluation:
+    return evaluate_nuggets(judged_set(0.0), corrected=True)
 
 
-def test_official_scores_are_corrected(plain: Evaluation, corrected: Evaluation) -> None:
-    assert plain.official["twin"] == 0 < plain.official["run0"]
-    assert corrected.official["twin"] == corrected.official["run0"] == plain.official["run0"]
-    assert {tag: corrected.official[tag] for tag in ("run1", "run2", "run3")} == {
-        tag: plain.official[tag] for tag in ("run1", "run2", "run3")
+def official(evaluation: NuggetEvaluation) -> dict[str, float]:
+    return {row.run: row.official for row in evaluation.runs}
+
+
+def test_official_scores_are_corrected(
+    plain: NuggetEvaluation, corrected: NuggetEvaluation
+) -> None:
+    assert official(plain)["twin"] == 0 < official(plain)["run0"]
+    assert official(corrected)["twin"] == official(corrected)["run0"] == official(plain)["run0"]
+    assert {tag: official(corrected)[tag] for tag in ("run1", "run2", "run3")} == {
+        tag: official(plain)[tag] for tag in ("run1", "run2", "run3")
     }
 
 
 def test_so_is_the_official_f_that_pourpre_is_compared_with(
-    plain: Evaluation, corrected: Evaluation
+    plain: NuggetEvaluation, corrected: NuggetEvaluation
 ) -> None:
     found = [
-        next(b for b in one.baselines if b.name == "Pourpre count, macro")
+        next(row for row in one.rows if row.what == "Pourpre count, macro")
         for one in (plain, corrected)
     ]
     assert found[1].rmse != found[0].rmse
     assert found[1].tau_b > found[0].tau_b
 
 
-def test_agreement_is_with_corrected_judgements(plain: Evaluation, corrected: Evaluation) -> None:
+def test_agreement_is_with_corrected_judgements(
+    plain: NuggetEvaluation, corrected: NuggetEvaluation
+) -> None:
     assert corrected.calibrated.agreement.f > plain.calibrated.agreement.f
-    assert corrected.best.agreement.f > plain.best.agreement.f
-    assert corrected.likeliest.agreement != plain.likeliest.agreement
+    assert corrected.tuning.best.agreement.f > plain.tuning.best.agreement.f
+    assert corrected.tuning.likeliest.agreement != plain.tuning.likeliest.agreement
 
 
 def test_nothing_is_learned_from_the_run_that_is_left_out() -> None:
     """What is said of run0 may not depend on its own judgements, by way of its twin's labels."""
-    found = [evaluate(judged_set(0.0), corrected=True)]
+    found = [evaluate_nuggets(judged_set(0.0), corrected=True)]
     rows = judged_set(0.0).judgements.rows
     flipped = tuple(r._replace(value=1 - r.value) if r.run == "run0" else r for r in rows)
-    found.append(evaluate(replace(judged_set(0.0), judgements=Judgements(flipped)), corrected=True))
+    found.append(
+        evaluate_nuggets(replace(judged_set(0.0), judgements=Judgements(flipped)), corrected=True)
+    )
     pool = make_pool(KEY, list(ALL.values()))
     mine = pool.cell_run == pool.runs.index("run0")
-    for one, other in zip(found[0].trials, found[1].trials, strict=True):
+    for one, other in zip(*(evaluation.tuning.trials for evaluation in found), strict=True):
         assert (one.carried[mine] == other.carried[mine]).all()
     one, other = (some.calibrated for some in found)
     assert one.probabilities[mine] == pytest.approx(other.probabilities[mine])

@@ -92,8 +92,8 @@ def test_settings_and_signatures_name_it() -> None:
     assert ",informativeness=responses," in by["responses"].signature
     assert "informativeness" not in by["descriptions"].signature
     tuned = kt.tune_nuggets(nuggets, classifier="paper:informativeness=responses")
-    assert len(tuned.found.trials) == 24
-    assert all(one.classifier.informativeness == "responses" for one in tuned.found.trials)
+    assert len(tuned.tuning.trials) == 24
+    assert all(one.classifier.informativeness == "responses" for one in tuned.tuning.trials)
     assert any("informativeness=responses" in note for note in tuned.notes)
     with pytest.raises(InputError, match="informativeness=words is not one of descriptions, resp"):
         kt.tune_nuggets(nuggets, classifier="paper:informativeness=words")

@@ -52,7 +52,7 @@ def widths(done: NuggetScoring) -> list[float]:
 
 def wrong(done: NuggetScoring) -> float:
     """The mean squared error of probabilities of the runs that nobody judged."""
-    found = done.guesses
+    found = done.predictions
     assert found is not None
     truth = run_labels(found.pool, JUDGED)
     mine = np.isin(np.array(found.pool.runs)[found.pool.cell_run], [*OPEN])
@@ -60,7 +60,7 @@ def wrong(done: NuggetScoring) -> float:
 
 
 def heard(*rows: JudgedResponse, rule: Paper | None = None) -> tuple[ModelJudge, ...]:
-    found = predict_support(told(*rows), classifier=rule).heard
+    found = predict_support(told(*rows), classifier=rule).adjustment
     assert found is not None
     return found.models
 
@@ -69,7 +69,9 @@ def test_labels_of_models_alone_leave_everything_guessed() -> None:
     alone, nothing = kt.score_nuggets(told(*model(1.0))), kt.score_nuggets(told())
     assert widths(alone) == widths(nothing)
     assert min(widths(alone)) > 0.05
-    assert not any(found.known.any() for one in alone.scored for found in one.decided.values())
+    assert not any(
+        found.is_judged.any() for one in alone.scored for found in one.decisions.values()
+    )
     (judge,) = heard(*model(1.0))
     assert (judge.used, judge.labels, judge.agreement.units) == (False, len(JUDGED.rows), 0)
 
@@ -77,9 +79,9 @@ def test_labels_of_models_alone_leave_everything_guessed() -> None:
 def test_a_model_that_people_bear_out_helps() -> None:
     helped = kt.score_nuggets(told(*PEOPLE, *model(0.97)))
     assert wrong(helped) < wrong(plain())
-    assert helped.guesses is not None
-    assert helped.guesses.heard is not None
-    (judge,) = helped.guesses.heard.models
+    assert helped.predictions is not None
+    assert helped.predictions.adjustment is not None
+    (judge,) = helped.predictions.adjustment.models
     assert judge.used
     assert judge.agreement.units == len(PEOPLE)
     assert 0.95 < judge.agreement.equal < 1
@@ -98,11 +100,11 @@ def test_judged_runs_are_scored_by_people_alone() -> None:
 
 
 def test_a_model_that_guesses_is_hardly_listened_to() -> None:
-    noisy, before = predict_support(told(*PEOPLE, *model(0.5))), plain().guesses
-    assert noisy.heard is not None
+    noisy, before = predict_support(told(*PEOPLE, *model(0.5))), plain().predictions
+    assert noisy.adjustment is not None
     assert before is not None
     assert np.abs(before.probabilities - noisy.probabilities).mean() < 0.05
-    (judge,) = noisy.heard.models
+    (judge,) = noisy.adjustment.models
     assert abs(judge.agreement.value) < 0.2
 
 
@@ -116,13 +118,13 @@ def test_a_model_of_unknown_error_is_not_used(beside: int) -> None:
     judged = {id(row) for row in PEOPLE}
     others = tuple(row for row in JUDGED.rows if id(row) not in judged)
     labels = model(1.0, (*others, *PEOPLE[:beside]))
-    done, before = kt.score_nuggets(told(*PEOPLE, *labels)), plain().guesses
-    assert done.guesses is not None
-    assert done.guesses.heard is not None
+    done, before = kt.score_nuggets(told(*PEOPLE, *labels)), plain().predictions
+    assert done.predictions is not None
+    assert done.predictions.adjustment is not None
     assert before is not None
-    (judge,) = done.guesses.heard.models
+    (judge,) = done.predictions.adjustment.models
     assert (judge.used, judge.agreement.units) == (False, beside)
-    np.testing.assert_array_equal(before.probabilities, done.guesses.probabilities)
+    np.testing.assert_array_equal(before.probabilities, done.predictions.probabilities)
     assert done.about_guesses[1] == (
         f"Guesses do not use the labels of gpt: people judged {beside} of its {len(labels)} pairs, "
         "too few to tell how wrong it is (it takes 20, 5 of them carried and 5 not)."
@@ -133,7 +135,7 @@ def test_few_judgements_of_people_are_enough_to_hear_a_model() -> None:
     """The built-in classifier guesses; its errors serve for lack of measured ones."""
     rows = (*PEOPLE[:60], *model(1.0))
     found = predict_support(told(*rows))
-    assert (found.learned, found.measured) == (0, None)
+    assert (found.learned, found.measured_errors) == (0, None)
     (judge,) = heard(*rows)
     assert judge.used
     done = kt.score_nuggets(told(*rows))

@@ -217,7 +217,7 @@ def test_contradictions_name_both_lines_and_the_most_favourable_counts(tmp_path:
     (tmp_path / "key").write_text(KEY)
     (tmp_path / "judged").write_text(judged)
     found = kt.load_nuggets(tmp_path / "key", judgements=[tmp_path / "judged"])
-    assert found.judgements.known["q1", "1", "same words"] == 1
+    assert found.judgements.values["q1", "1", "same words"] == 1
     (told,) = remarks(found)
     assert told.replace(f"{tmp_path}/", "") == (
         "contradictory judgements, of which the highest counts: question q1, nugget 1: the same "

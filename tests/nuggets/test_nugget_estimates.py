@@ -86,7 +86,7 @@ def test_the_estimate_is_ppi_over_questions_by_hand() -> None:
     at = [k for k, id in enumerate(nuggets.key.questions) if id in ODD]
     y = np.array(
         [
-            [row.A for row in score_shares(one.run, whole.key, one.decided)]
+            [row.A for row in score_shares(one.run, whole.key, one.decisions)]
             for one in kt.score_nuggets(whole, guess=False).scored
         ]
     )[:, at]
@@ -173,11 +173,11 @@ def decided(*rows: list[float]) -> AnswerDecisions:
 
 def test_an_answer_is_judged_if_nothing_else_can_change_its_score() -> None:
     nan = math.nan
-    assert decided([1, 0], [0, 0.5]).whole
-    assert decided([1, 0], [nan, 0]).whole  # carried in full, whatever the other response has
-    assert not decided([0.5, 0], [nan, 0]).whole
-    assert not decided([0, 0], [nan, 0]).whole
-    assert AnswerDecisions(np.zeros((0, 2)), np.zeros((0, 2), bool)).whole
+    assert decided([1, 0], [0, 0.5]).all_settled
+    assert decided([1, 0], [nan, 0]).all_settled  # carried in full, whatever the other response has
+    assert not decided([0.5, 0], [nan, 0]).all_settled
+    assert not decided([0, 0], [nan, 0]).all_settled
+    assert AnswerDecisions(np.zeros((0, 2)), np.zeros((0, 2), bool)).all_settled
 
 
 def test_a_question_without_a_response_is_judged_where_others_are() -> None:

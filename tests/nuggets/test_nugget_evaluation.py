@@ -11,7 +11,7 @@ import pytest
 from nuggets.nugget_world import world
 
 from karat.errors import InputError
-from karat.nuggets.prediction.evaluation import Evaluation, evaluate, judged_pool
+from karat.nuggets.prediction.tuning import judged_pool
 from karat.nuggets.report.evaluation import evaluation_document
 from karat.nuggets.results.evaluation import NuggetEvaluation, evaluate_nuggets
 from karat.nuggets.sets.judgements import Judgements
@@ -20,67 +20,76 @@ from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.report.render.renderers import render
 
 KEY, RUNS, JUDGED = world(questions=4, runs=4)
-ASKED = {"corrected": False, "strict": False}
 SET = NuggetSet("s", KEY, MappingProxyType({run.tag: run for run in RUNS}), JUDGED)
 
 
 @pytest.fixture(scope="module")
-def found() -> Evaluation:
-    return evaluate(SET)
+def found() -> NuggetEvaluation:
+    return evaluate_nuggets(SET)
 
 
-def test_official_scores_are_the_share_of_nuggets(found: Evaluation) -> None:
+def official(evaluation: NuggetEvaluation) -> dict[str, float]:
+    return {row.run: row.official for row in evaluation.runs}
+
+
+def test_official_scores_are_the_share_of_nuggets(found: NuggetEvaluation) -> None:
     for run in RUNS:
         values = [row.value for row in JUDGED.rows if row.run == run.tag]
-        assert found.official[run.tag] == pytest.approx(sum(values) / 16)
+        assert official(found)[run.tag] == pytest.approx(sum(values) / 16)
 
 
-def test_in_a_lawful_world_the_classifiers_do_well(found: Evaluation) -> None:
+def test_in_a_lawful_world_the_classifiers_do_well(found: NuggetEvaluation) -> None:
     assert found.calibrated.agreement.f > 0.9
-    assert found.best.agreement.f == max(trial.agreement.f for trial in found.trials) > 0.9
-    errors = [abs(found.guessed[tag] - found.official[tag]) for tag in found.official]
+    assert (
+        found.tuning.best.agreement.f
+        == max(trial.agreement.f for trial in found.tuning.trials)
+        > 0.9
+    )
+    errors = [abs(row.guessed - row.official) for row in found.runs]
     assert max(errors) < 0.15
 
 
-def test_scores_have_intervals_from_the_errors_of_the_others(found: Evaluation) -> None:
-    for tag, ends in found.intervals.items():
-        assert ends is not None
-        assert ends.low <= found.guessed[tag] <= ends.high
-    page = render(evaluation_document(NuggetEvaluation("s", ASKED, found)), "html")
+def test_scores_have_intervals_from_the_errors_of_the_others(found: NuggetEvaluation) -> None:
+    for row in found.runs:
+        assert row.low is not None
+        assert row.high is not None
+        assert row.low <= row.guessed <= row.high
+    page = render(evaluation_document(found), "html")
     assert page.count('class="bar"') == 2 * len(RUNS)  # of A and of F
     assert re.search(r"The official scores of [0-4] of 4 runs lie outside", page)
 
 
 def test_two_runs_are_too_few_for_intervals() -> None:
     runs = {tag: SET.runs[tag] for tag in ("run0", "run3")}
-    few = evaluate(replace(SET, runs=MappingProxyType(runs)))
-    assert list(few.intervals.values()) == [None, None]
-    assert "Bars" not in render(evaluation_document(NuggetEvaluation("s", ASKED, few)), "html")
+    few = evaluate_nuggets(replace(SET, runs=MappingProxyType(runs)))
+    assert [(row.low, row.high) for row in few.runs] == [(None, None)] * 2
+    assert "Bars" not in render(evaluation_document(few), "html")
 
 
-def test_the_curves_go_from_low_thresholds_to_high_ones(found: Evaluation) -> None:
-    best = found.best.classifier
-    assert [name for name, _ in found.curves] == [replace(best, n=n).shown for n in (1, 2, 3)]
+def test_the_curves_go_from_low_thresholds_to_high_ones(found: NuggetEvaluation) -> None:
+    best = found.tuning.best.classifier
+    assert [name for name, _ in found.curves] == [replace(best, n=n).summary for n in (1, 2, 3)]
     for _, points in found.curves:
         thresholds = [threshold for threshold, _ in points]
         assert thresholds == sorted(set(thresholds))
         assert max(tau for _, tau in points if not math.isnan(tau)) > 0.6
 
 
-def test_runs_that_nobody_judged_do_not_count(found: Evaluation) -> None:
+def test_runs_that_nobody_judged_do_not_count(found: NuggetEvaluation) -> None:
     new = make_run("new", [(q, Response("something new")) for q in KEY.questions])
     empty = make_run("empty", [])
     more = replace(SET, runs=MappingProxyType({**SET.runs, "new": new, "empty": empty}))
-    other = evaluate(more)
-    assert other.official == found.official
+    other = evaluate_nuggets(more)
+    assert official(other) == official(found)
     assert other.calibrated.agreement == found.calibrated.agreement
-    assert other.best.agreement == found.best.agreement
+    assert other.tuning.best.agreement == found.tuning.best.agreement
 
 
-def test_the_order_of_runs_says_nothing(found: Evaluation) -> None:
-    other = evaluate(replace(SET, runs=MappingProxyType(dict(reversed(SET.runs.items())))))
-    assert other.official == pytest.approx(found.official)
-    assert other.guessed == pytest.approx(found.guessed)
+def test_the_order_of_runs_says_nothing(found: NuggetEvaluation) -> None:
+    other = evaluate_nuggets(replace(SET, runs=MappingProxyType(dict(reversed(SET.runs.items())))))
+    assert official(other) == pytest.approx(official(found))
+    guessed = {row.run: row.guessed for row in found.runs}
+    assert {row.run: row.guessed for row in other.runs} == pytest.approx(guessed)
     assert other.calibrated.agreement == pytest.approx(found.calibrated.agreement)
 
 
@@ -108,26 +117,29 @@ def test_one_question_cannot_be_left_out() -> None:
     key = make_key([KEY.questions["q0"]])
     rows = tuple(row for row in JUDGED.rows if row.question == "q0")
     with pytest.raises(InputError, match=r"one question.*nothing is left to learn from"):
-        evaluate(replace(SET, key=key, judgements=Judgements(rows)), "question")
+        evaluate_nuggets(replace(SET, key=key, judgements=Judgements(rows)), "question")
 
 
 def test_one_house_cannot_be_left_out() -> None:
     house = {tag: replace(run, institution="all") for tag, run in SET.runs.items()}
     with pytest.raises(InputError, match=r"one institution.*nothing is left to learn from"):
-        evaluate(replace(SET, runs=MappingProxyType(house)), "institution")
+        evaluate_nuggets(replace(SET, runs=MappingProxyType(house)), "institution")
 
 
-def test_known_pairs_and_guesses_are_told_apart(found: Evaluation) -> None:
-    assert (found.known, found.alone) == (0.0, None)
+def test_known_pairs_and_guesses_are_told_apart(found: NuggetEvaluation) -> None:
+    assert found.known_share == 0
+    assert not [row for row in found.rows if row.what.endswith("alone")]
     twin = replace(RUNS[1], tag="twin")
     rows = [row._replace(run="twin") for row in JUDGED.rows if row.run == "run1"]
     runs = MappingProxyType({**SET.runs, "twin": twin})
     some = replace(SET, runs=runs, judgements=Judgements((*JUDGED.rows, *rows)))
-    both, labels = evaluate(some), judged_pool(some)[1]
-    assert both.known == pytest.approx(2 / 5)
-    assert both.alone is not None
-    known = both.calibrated.known
-    for one, carried in zip(both.alone, (both.calibrated.carried, both.best.carried), strict=True):
+    both, labels = evaluate_nuggets(some), judged_pool(some)[1]
+    assert both.known_share == pytest.approx(2 / 5)
+    alone = [row for row in both.rows if row.what.endswith("alone")]
+    known = both.tuning.cells.is_known
+    for one, carried in zip(
+        alone, (both.calibrated.carried, both.tuning.best.carried), strict=True
+    ):
         yes, mine = labels > 0, carried & ~known
         assert one.recall == pytest.approx((mine & yes).sum() / (yes & ~known).sum())
         assert one.precision == pytest.approx((mine & yes).sum() / mine.sum())
@@ -138,10 +150,10 @@ def test_strictly_partial_support_is_none() -> None:
         row._replace(value=row.value / 2) if row.run == "run1" else row for row in JUDGED.rows
     )
     some = replace(SET, judgements=Judgements(rows))
-    plain, strict = evaluate(some), evaluate(some, strict=True)
-    assert plain.official["run1"] > strict.official["run1"] == 0
+    plain, strict = evaluate_nuggets(some), evaluate_nuggets(some, strict=True)
+    assert official(plain)["run1"] > official(strict)["run1"] == 0
     none = tuple(r._replace(value=0.0) if r.run == "run1" else r for r in JUDGED.rows)
-    same = evaluate(replace(SET, judgements=Judgements(none)))
-    assert strict.official == same.official
+    same = evaluate_nuggets(replace(SET, judgements=Judgements(none)))
+    assert official(strict) == official(same)
     assert strict.calibrated.agreement == same.calibrated.agreement
-    assert strict.baselines == same.baselines
+    assert strict.rows[3:] == same.rows[3:]

@@ -75,7 +75,7 @@ def test_runs_of_trec(tmp_path: Path) -> None:
 def test_judged_responses_of_trec_and_what_silence_says(tmp_path: Path) -> None:
     key, judged = write(tmp_path, key=KEY, judged=JUDGED)
     found = kt.load_nuggets(key, judgements=[judged])
-    assert found.judgements.known == {
+    assert found.judgements.values == {
         ("q1", "1", "second"): 1,
         # nothing is known of A's other response and nugget 1: one of them was credited
         ("q1", "2", "first response"): 0,
@@ -92,7 +92,7 @@ def test_judged_responses_of_trec_and_what_silence_says(tmp_path: Path) -> None:
 def test_what_karat_adds_to_part_two(tmp_path: Path) -> None:
     more = JUDGED + "q1 A 1 1=0\nq1 B 1 2=0.5\nq1 B 1 1=?\n"
     key, judged = write(tmp_path, key=KEY, judged=more)
-    known = kt.load_nuggets(key, judgements=[judged]).judgements.known
+    known = kt.load_nuggets(key, judgements=[judged]).judgements.values
     assert known["q1", "1", "first response"] == 0
     assert known["q1", "2", "other"] == 0.5
     assert ("q1", "1", "other") not in known
@@ -100,7 +100,7 @@ def test_what_karat_adds_to_part_two(tmp_path: Path) -> None:
 
 def test_a_nugget_id_may_hold_an_equals_sign(tmp_path: Path) -> None:
     key, judged = write(tmp_path, key="q x=0 vital a\n", judged="q A 1 d text\nq A 1 x=0\n")
-    assert kt.load_nuggets(key, judgements=[judged]).judgements.known == {("q", "x=0", "text"): 1}
+    assert kt.load_nuggets(key, judgements=[judged]).judgements.values == {("q", "x=0", "text"): 1}
 
 
 def test_a_folder_of_trec_takes_runs_from_judged_responses_if_it_must(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_rag_gives_key_runs_and_judgements_at_once(tmp_path: Path) -> None:
     assert found.key.questions["q"].text == "Who?"
     assert [nugget.id for nugget in found.key.questions["q"].nuggets] == ["1", "2", "3", "4"]
     assert found.runs["A"].responses("q") == (Response("x\ny"),)
-    assert found.judgements.known == {
+    assert found.judgements.values == {
         ("q", "1", "x y"): 1,
         ("q", "2", "x y"): 0.5,
         ("q", "3", "x y"): 0,
@@ -339,7 +339,7 @@ def test_trec_keeps_all_but_line_ends(nuggets: NuggetSet) -> None:
             expected = [squeezed(some.text) for some in responses]
             assert [some.text for some in again.runs[tag].responses(id)] == expected
     # all that counts: the known values of responses that were judged at all
-    assert again.judgements.known == nuggets.judgements.known
+    assert again.judgements.values == nuggets.judgements.values
 
 
 @given(nuggets=nugget_sets(one_response=True))
@@ -347,7 +347,7 @@ def test_rag_keeps_single_responses_and_their_labels(nuggets: NuggetSet) -> None
     again = there_and_back(nuggets, "rag")
     assert again.key == nuggets.key
     assert again.runs == nuggets.runs
-    assert again.judgements.known == nuggets.judgements.known
+    assert again.judgements.values == nuggets.judgements.values
 
 
 def test_several_responses_become_one_answer_with_the_best_labels(tmp_path: Path) -> None:
@@ -356,7 +356,7 @@ def test_several_responses_become_one_answer_with_the_best_labels(tmp_path: Path
     again = kt.load_nuggets(tmp_path / "x.jl")
     (answer,) = again.runs["heron"].responses("marlow")
     assert answer.text.count("\n") == 3
-    values = [again.judgements.known["marlow", str(i), answer.normal] for i in range(1, 8)]
+    values = [again.judgements.values["marlow", str(i), answer.normal] for i in range(1, 8)]
     assert values == [1, 1, 0, 1, 0, 0, 1]
 
 
@@ -368,7 +368,7 @@ def test_units_of_rag_and_back(tmp_path: Path) -> None:
     kt.save_nuggets(given_set, tmp_path / "u", "units")
     again = kt.load_nuggets(tmp_path / "u")
     assert again.runs == given_set.runs
-    assert again.judgements.known == {("q", "1", "a b"): 1, ("q", "2", "a b"): 0}
+    assert again.judgements.values == {("q", "1", "a b"): 1, ("q", "2", "a b"): 0}
     partly = NuggetSet("x", given_set.key, given_set.runs, Judgements((judged[0],)))
     with pytest.raises(kt.OutputError, match="not judged on all nuggets of question q"):
         kt.save_nuggets(partly, tmp_path / "no", "units")

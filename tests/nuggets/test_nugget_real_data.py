@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 import karat as kt
-from karat.nuggets.prediction.evaluation import judged_pool
 from karat.nuggets.prediction.paper import Paper, ngram_scores
 from karat.nuggets.prediction.pool import FoldedCells, folds
 from karat.nuggets.prediction.thresholds import best_f_threshold
-from karat.nuggets.prediction.tuning import trial
+from karat.nuggets.prediction.tuning import judged_pool, trial
 from karat.nuggets.results.contents import census, difficulty, finders, mean_interval
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.official import score_shares
@@ -90,7 +89,7 @@ def test_through_trec_and_units(realsumm: NuggetSet, tmp_path: Path) -> None:
     kt.save_nuggets(some, tmp_path / "trec", "trec")
     trec = kt.load_nuggets(tmp_path / "trec")
     assert (trec.key, trec.runs) == (some.key, some.runs)
-    assert trec.judgements.known == some.judgements.known
+    assert trec.judgements.values == some.judgements.values
     kt.save_nuggets(trec, tmp_path / "units", "units")
     units = kt.load_nuggets(tmp_path / "units")
     assert (units.key, units.runs) == (some.key, some.runs)

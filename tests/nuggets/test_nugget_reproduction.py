@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import karat as kt
-from karat.nuggets.prediction.official_scores import micro_f, paper_runs
+from karat.nuggets.prediction.agreement import average_f
+from karat.nuggets.prediction.evaluation import paper_runs
 from karat.nuggets.reproduction import learned_thresholds, settings_conclusion
 from karat.stats.correlation import rmse, tau_b
 
@@ -20,9 +21,10 @@ def test_section_4_4_and_figure_5_are_by_the_papers_classifier(
     assert (tie.evidence, tie.verdict) == ("tau 1.000, best form of Pourpre 1.000", "undecided")
     evaluated = kt.evaluate_nuggets("demo-nuggets", classifier="paper:preset=paper", corrected=True)
     official = [row for row in evaluated.run_scores if row.average == "micro"]
-    by_nugget = next(one for one in evaluated.found.models if one.model.name == "nugget")
+    by_nugget = next(one for one in evaluated.tuning.models if one.model.name == "nugget")
     assert by_nugget.carried is not None
-    scores = micro_f(evaluated.found, by_nugget.carried.astype(float), kt.Official())
+    stats = evaluated.tuning.stats(by_nugget.carried.astype(float), kt.Official())
+    scores = average_f(stats, kt.Official().beta).micro
     told = np.array([row.official for row in official])
     table = {
         (row.item, row.measure): (row.paper, row.ours)
@@ -33,7 +35,7 @@ def test_section_4_4_and_figure_5_are_by_the_papers_classifier(
     assert table[item, "Kendall's tau"] == (0.837, tau_b(told, scores))
     assert table[item, "RMSE"] == (0.037, rmse(told, scores))
     (row,) = [row for row in found.rows if row.where == "Figure 5"]
-    drawn = paper_runs(evaluated.found, official, kt.Official())
+    drawn = paper_runs(evaluated.tuning, official, kt.Official())
     assert row.detail == f"0 of 4 runs; thresholds by {drawn.model}"
     # the paper's classifier, not the calibrated one
     assert [one.guessed for one in drawn.runs] != [one.guessed for one in official]

@@ -160,7 +160,7 @@ def test_a_judgement_settles_a_nugget_whatever_is_guessed_of_other_responses() -
     assert answer.open_pairs.tolist() == [[False, True, False, False], [False, True, False, True]]
     assert answer.credit() == [1, 1, None, 0]
     assert answer.sources() == ["judgement", "guess", "judgement", "guess"]
-    assert not answer.whole
+    assert not answer.all_settled
     assert answer.support().tolist() == [1, 1, 0, 1]
 
 
@@ -213,7 +213,7 @@ def test_a_known_judgement_wins_over_a_guess() -> None:
     both = [Response("some words"), Response("others")]
     found = decide(asked, both, said, lambda q, r: np.ones((len(r), len(q.nuggets))))
     assert found.values.tolist() == [[0, 1], [1, 1]]
-    assert found.known.tolist() == [[True, False], [False, False]]
+    assert found.is_judged.tolist() == [[True, False], [False, False]]
     assert (found.judged, found.undecided) == (1, 0)
     alone = decide(asked, both, said)
     assert alone.undecided == 3

@@ -165,7 +165,7 @@ def test_guesses_never_override_judgements() -> None:
     found = decided(predict_support(nuggets), nuggets, "run3")
     said = {(row.question, row.nugget): row.value for row in wrong if row.run == "run3"}
     for q, question in KEY.questions.items():
-        assert found[q].known.all()
+        assert found[q].is_judged.all()
         assert found[q].values[0].tolist() == [said[q, nugget.id] for nugget in question.nuggets]
 
 
@@ -181,7 +181,7 @@ def test_identical_responses_are_known_and_guessed_alike() -> None:
     twin = replace(RUNS[4], tag="twin")
     nuggets = nugget_set([*RUNS, twin], JUDGED.rows)
     found = decided(predict_support(nuggets), nuggets, "twin")
-    assert all(found[q].known.all() for q in KEY.questions)
+    assert all(found[q].is_judged.all() for q in KEY.questions)
     unjudged = nugget_set([RUNS[4], twin], without("run4"))
     model = predict_support(unjudged)
     assert cells(model, "twin") == cells(model, "run4")

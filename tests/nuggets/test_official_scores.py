@@ -12,7 +12,7 @@ import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
-from karat.nuggets.prediction.official_scores import (
+from karat.nuggets.prediction.agreement import (
     AverageScores,
     ScoringMethod,
     agreement_of_judgements,
@@ -44,7 +44,7 @@ def found() -> NuggetEvaluation:
 
 def scores_of(found: NuggetEvaluation, carried: np.ndarray, kind: str) -> list[float]:
     """F of every run from decisions, answer by answer."""
-    pool, how, values = found.found.cells.pool, Official(2.0), carried.astype(np.float64)
+    pool, how, values = found.tuning.cells.pool, Official(2.0), carried.astype(np.float64)
     made = []
     for run in RUNS:
         told = decide_run(
@@ -61,8 +61,8 @@ def official(kind: str) -> list[float]:
 
 
 def test_decisions_are_scored_as_the_official_ones_are(found: NuggetEvaluation) -> None:
-    carried = {"calibrated": found.found.calibrated.carried}
-    carried["paper, best of 24"] = found.found.best.carried
+    carried = {"calibrated": found.calibrated.carried}
+    carried["paper, best of 24"] = found.tuning.best.carried
     rows = {(row.what, row.average): row for row in found.scores}
     for (what, decisions), kind in itertools.product(carried.items(), ("micro", "macro")):
         mine, theirs, row = scores_of(found, decisions, kind), official(kind), rows[what, kind]
@@ -125,8 +125,8 @@ def test_hindsight_takes_the_first_of_equals_and_no_nan() -> None:
 
 
 def test_the_interval_of_f_is_the_jackknife_over_questions(found: NuggetEvaluation) -> None:
-    pool, carried = found.found.cells.pool, found.found.best.carried
-    labels = found.found.cells.labels
+    pool, carried = found.tuning.cells.pool, found.tuning.best.carried
+    labels = found.tuning.cells.labels
     row = agreement_of_judgements("x", pool, carried, labels)
 
     def f(kept: list[int]) -> float:
@@ -157,8 +157,8 @@ def test_one_question_has_no_interval() -> None:
 
 
 def test_the_difference_of_two_f_is_the_jackknife_over_questions(found: NuggetEvaluation) -> None:
-    pool, labels = found.found.cells.pool, found.found.cells.labels
-    both = found.found.best.carried, found.found.calibrated.carried
+    pool, labels = found.tuning.cells.pool, found.tuning.cells.labels
+    both = found.tuning.best.carried, found.calibrated.carried
 
     def gap(kept: list[int]) -> float:
         cells = np.isin(pool.cell_question, kept)
@@ -181,9 +181,11 @@ def test_the_difference_of_two_f_is_the_jackknife_over_questions(found: NuggetEv
 def test_six_curves(found: NuggetEvaluation) -> None:
     kinds = list(dict.fromkeys((row.stem, row.n) for row in found.curve))
     assert kinds == list(itertools.product(("none", "english"), (1, 2, 3)))
-    cells = found.found.cells
+    cells = found.tuning.cells
     rule = next(
-        t.classifier for t in found.found.trials if t.classifier.shown.startswith("n=2 weight=idf")
+        t.classifier
+        for t in found.tuning.trials
+        if t.classifier.summary.startswith("n=2 weight=idf")
     )
     scores = rule.scores(cells.pool, cells.labels, cells.fold)
     for row in [row for row in found.curve if row[:2] == ("none", 2)][::10]:

@@ -58,6 +58,11 @@ SET = NuggetSet("s", KEY, MappingProxyType({run.tag: run for run in RUNS}), JUDG
 HOW = Official()
 
 
+def small_set() -> NuggetSet:
+    key, runs, judged = world(questions=3, runs=4)
+    return NuggetSet("small", key, {run.tag: run for run in runs}, judged)
+
+
 def without(*tags: str) -> NuggetSet:
     return replace(SET, judgements=JUDGED.without(tags))
 
@@ -271,7 +276,7 @@ def test_the_same_words_teach_once_and_a_run_may_answer_twice() -> None:
 def test_tuning_on_responses_needs_responses_that_are_known() -> None:
     pool, labels, _ = pooled(questions=3, runs=4)
     with pytest.raises(InputError, match="leave out systems or institutions"):
-        tune_all(pool, labels, "question", Paper(responses=True))
+        tune_all(small_set(), "question", Paper(responses=True))
     cells = FoldedCells(pool, labels, folds(pool, "system"))
     plain, trained = tune(cells, [Paper(1), Paper(1, responses=True)])
     assert plain.threshold != trained.threshold
@@ -290,10 +295,9 @@ def test_threshold_models_are_cross_validated(by: str) -> None:
 
 
 def test_all_in_one_call() -> None:
-    pool, labels, _ = pooled(questions=3, runs=4)
-    found = tune_all(pool, labels, "institution", Paper(once=True, stem="porter"))
+    found = tune_all(small_set(), "institution", Paper(once=True, stem="porter"))
     assert len(found.trials) == 24
-    assert found.how == max(found.trials, key=lambda one: one.agreement.f).classifier
+    assert found.best.classifier == max(found.trials, key=lambda one: one.agreement.f).classifier
     assert {trial.classifier.stem for trial in found.trials} == {"none", "porter"}
     assert found.left_out == (("run0", "run1"), ("run2", "run3"))
 
@@ -348,7 +352,7 @@ def test_thresholds_need_judgements_or_a_number() -> None:
 def test_one_judged_run_tells_thresholds_but_no_intervals() -> None:
     one = replace(SET, judgements=JUDGED.without([run.tag for run in RUNS[1:]]))
     found = predict_support(one, classifier=Paper())
-    assert found.measured is None
+    assert found.measured_errors is None
     run = SET.runs["run5"]
     assert found.intervals(run, decide_run(run, KEY, None, found.guess("run5")), HOW) is None
 

@@ -303,7 +303,7 @@ def test_the_narrower_of_two() -> None:
 )
 def test_the_report_says_what_intervals_allow_for(amount: tuple[int, int], said: str) -> None:
     done = kt.score_nuggets(nugget_set(judged(*amount)), HOW)
-    assert done.guesses is not None
+    assert done.predictions is not None
     (told,) = done.about_guesses
     assert said in told
 

@@ -86,9 +86,9 @@ def test_no_two_ways_have_the_same() -> None:
 
 def test_likelier_thresholds_are_named_with_what_was_asked_for() -> None:
     done = kt.score_nuggets(SET, classifier=by_paper())
-    assert done.guesses is not None
-    assert done.guesses.paper is not None
-    model = done.guesses.paper.thresholds.model
+    assert done.predictions is not None
+    assert done.predictions.paper is not None
+    model = done.predictions.paper.thresholds.model
     assert f",thresholds=auto/{model}," in done.signature
 
 

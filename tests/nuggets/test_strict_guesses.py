@@ -12,9 +12,9 @@ from nuggets.nugget_world import world
 
 import karat as kt
 from karat.nuggets.prediction.calibrated import PRIOR, PRIOR_STRICT
-from karat.nuggets.prediction.evaluation import judged_pool
 from karat.nuggets.prediction.paper import Paper
 from karat.nuggets.prediction.predictions import Calibrated, Predictions, predict_support
+from karat.nuggets.prediction.tuning import judged_pool
 from karat.nuggets.results.scoring import NuggetScoring
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.official import mean_shares
@@ -52,7 +52,7 @@ def bias(found: Predictions) -> float:
 
 @pytest.mark.parametrize("classifier", ["calibrated", "paper"])
 def test_strict_guesses_are_others_and_do_not_flatter(classifier: str) -> None:
-    strict, plain = (scored(flag, classifier).guesses for flag in (True, False))
+    strict, plain = (scored(flag, classifier).predictions for flag in (True, False))
     assert strict is not None
     assert plain is not None
     assert strict.carried.sum() < plain.carried.sum()

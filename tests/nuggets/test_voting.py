@@ -33,7 +33,7 @@ def told(*rows: JudgedResponse, ties: str = "half") -> NuggetSet:
 
 
 def known(*rows: JudgedResponse, ties: str = "half") -> float | None:
-    return told(*rows, ties=ties).judgements.known.get(("q", "1", TEXT.casefold()))
+    return told(*rows, ties=ties).judgements.values.get(("q", "1", TEXT.casefold()))
 
 
 # --------------------------------------------------------------------------------- precedence
@@ -52,7 +52,7 @@ def test_the_label_of_a_model_alone_is_not_known() -> None:
     found = told(said(1, "gpt-4o", "model"))
     assert known(*found.judgements.rows) is None
     decided = decide(QUESTION, RUN.responses("q"), found.judgements)
-    assert not decided.known.any()
+    assert not decided.is_judged.any()
     assert np.isnan(decided.values).all()
     assert np.isnan(run_labels(make_pool(found.key, [RUN]), found.judgements)).all()
 
@@ -216,7 +216,7 @@ def test_other_formats_keep_what_people_said(key: Path, tmp_path: Path, format: 
         row(1, judge="gpt", run="A").replace('"nugget": "1"', '"nugget": "2"'),
     )
     kt.save_nuggets(found, tmp_path / "saved", format)
-    again = kt.load_nuggets(tmp_path / "saved").judgements.known
+    again = kt.load_nuggets(tmp_path / "saved").judgements.values
     assert again["q", "1", TEXT.casefold()] == 0
     assert again.get(("q", "2", TEXT.casefold())) is None
 
@@ -234,7 +234,7 @@ def test_labels_of_rag_answers_may_have_a_judge(tmp_path: Path) -> None:
     found = kt.load_nuggets(place)
     assert kinds(found) == [("gpt", "model"), ("ann", "")]
     assert len(found.runs["A"].responses("q")) == 1
-    assert set(found.judgements.known.values()) == {0}
+    assert set(found.judgements.values.values()) == {0}
     place.write_text(gpt + gpt, encoding="utf-8")
     with pytest.raises(InputError, match="line 2: run A answers question q already"):
         kt.load_nuggets(place)

@@ -36,9 +36,11 @@ def no_data(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KARAT_DATA", raising=False)
 
 
-def values(found: kt.Reproduction, where: str) -> dict[tuple[str, str], tuple[float | None, float]]:
+def values(
+    reproduction: kt.Reproduction, place: str
+) -> dict[tuple[str, str], tuple[float | None, float]]:
     """The paper's value and ours of a table, by item and measure."""
-    rows = [row for row in found.rows if row.where.startswith(where) and row.at is None]
+    rows = [row for row in reproduction.rows if row.where.startswith(place) and row.at is None]
     return {(row.item, row.measure): (row.paper, round(row.ours, 4)) for row in rows}
 
 
@@ -47,32 +49,32 @@ def test_the_five_papers_have_names() -> None:
 
 
 def test_aev_sets_planes_of_the_demo_set_beside_tables_1_and_2() -> None:
-    found = kt.reproduce("aev")
-    assert found.summary == (
+    reproduction = kt.reproduce("aev")
+    assert reproduction.summary == (
         "0 of 4 conclusions of the paper hold on demo; 4 are undecided. The judgements of the "
         "bundled set are invented."
     )
     fitted = kt.fit_plane("demo", "fluency", metric=kt.metric("aev:preset=paper"), references=(1,))
-    ours = {str(cell): round(100 * fitted.row(cell).r2, 4) for cell in CELLS}
-    table = values(found, "Table 1")
+    karat_result = {str(cell): round(100 * fitted.row(cell).r2, 4) for cell in CELLS}
+    table = values(reproduction, "Table 1")
     paper = {"AEv(0,1)": 31.71, "AEv(1,1)": 64.99, "AEv(0,4)": 76.1, "AEv(1,4)": 78.87}
     for cell, published in paper.items():
-        assert table[cell, "R^2 %"] == (published, ours[cell])
+        assert table[cell, "R^2 %"] == (published, karat_result[cell])
     assert table["BLEU", "R^2 %"][0] == 78.52
-    assert [row.detail for row in found.rows if row.item == "best cell"] == [
+    assert [row.detail for row in reproduction.rows if row.item == "best cell"] == [
         "AEv(1,3) in the paper, AEv(0,4) here",
         "AEv(0,4) in the paper, AEv(1,2) here",
     ]
     # four systems cannot tell cells apart
-    assert [one.verdict for one in found.conclusions] == ["undecided"] * 4
-    illegible = values(found, "Table 2")["AEv(0,1)", "R^2 %"]
+    assert [conclusion.verdict for conclusion in reproduction.conclusions] == ["undecided"] * 4
+    illegible = values(reproduction, "Table 2")["AEv(0,1)", "R^2 %"]
     assert illegible[0] is None
 
 
 def test_gtm_has_both_worked_figures_and_the_curves_of_reliability() -> None:
-    found = kt.reproduce("gtm")
-    assert values(found, "Figure 1") == {("unigrams", "match size"): (7.0, 7.0)}
-    assert values(found, "Figure 2") == {("three references", "hits that count"): (5.0, 5.0)}
+    reproduction = kt.reproduce("gtm")
+    assert values(reproduction, "Figure 1") == {("unigrams", "match size"): (7.0, 7.0)}
+    assert values(reproduction, "Figure 2") == {("three references", "hits that count"): (5.0, 5.0)}
     curves = kt.reliability(
         "demo",
         "adequacy",
@@ -83,15 +85,15 @@ def test_gtm_has_both_worked_figures_and_the_curves_of_reliability() -> None:
         documents="joined",
         repeats=10,
     )
-    figure = [row for row in found.rows if row.item == "F, 3 references"]
+    figure = [row for row in reproduction.rows if row.item == "F, 3 references"]
     assert [row.measure for row in figure] == ["Spearman", "Spearman", "Pearson", "Pearson"]
     assert [(row.at, row.ours) for row in figure] == [(r.length, r.value) for r in curves.rows]
-    tests = [row.measure for row in found.rows if row.item == "F and BLEU, 1 reference"]
+    tests = [row.measure for row in reproduction.rows if row.item == "F and BLEU, 1 reference"]
     assert tests == ["Wilcoxon p, Spearman", "Wilcoxon p, Pearson"]
-    assert [one.verdict for one in found.conclusions] == [
+    assert [conclusion.verdict for conclusion in reproduction.conclusions] == [
         *("fails", "fails", "holds", "undecided", "fails")
     ]
-    assert [figure.title for figure in found.document().figures] == [
+    assert [figure.title for figure in reproduction.document().figures] == [
         "Figure 3: demo: adequacy, Spearman",
         "Figure 3: demo: adequacy, Pearson",
     ]
@@ -168,19 +170,19 @@ def test_a_conclusion_that_shuffling_changes_is_undecided() -> None:
 
 
 def test_fergus_beats_its_baseline_but_not_on_the_papers_own_tree() -> None:
-    found = kt.reproduce("fergus")
-    assert values(found, "section 3.2") == {
+    reproduction = kt.reproduce("fergus")
+    assert values(reproduction, "section 3.2") == {
         ("simple", "accuracy"): (0.44, 0.4444),
         ("generation", "accuracy"): (0.56, 0.5556),
         ("simple tree", "accuracy"): (0.33, 0.3333),
         ("generation tree", "accuracy"): (0.67, 0.6667),
     }
-    table = values(found, "Table 1")
+    table = values(reproduction, "Table 1")
     assert table["supertags: simple tree", "accuracy"][0] == 0.657
     assert table["LR, random trees: simple", "accuracy"][0] == 0.412
-    assert [one.verdict for one in found.conclusions] == ["holds", "fails"]
-    assert found.conclusions[1].evidence == "there no was estimate cost for the second phase"
-    sizes = [(one.what, one.here) for one in found.differs[:2]]
+    assert [difference.verdict for difference in reproduction.conclusions] == ["holds", "fails"]
+    assert reproduction.conclusions[1].evidence == "there no was estimate cost for the second phase"
+    sizes = [(difference.what, difference.here) for difference in reproduction.differs[:2]]
     assert sizes == [
         ("training text", "the bundled treebank: 163 sentences, 1,553 words"),
         ("test text", "19 sentences, 195 words"),
@@ -189,37 +191,47 @@ def test_fergus_beats_its_baseline_but_not_on_the_papers_own_tree() -> None:
 
 def test_pem_has_its_example_and_three_tables() -> None:
     pytest.importorskip("sklearn")
-    found = kt.reproduce("pem")
-    assert values(found, "section 4.3") == {("pivot F1", "F1"): (0.38, 0.38)}
-    table = values(found, "Table 2")
+    reproduction = kt.reproduce("pem")
+    assert values(reproduction, "section 4.3") == {("pivot F1", "F1"): (0.38, 0.38)}
+    table = values(reproduction, "Table 2")
     assert table["adequacy and overall", "r, sentences"] == (0.7635, 0.7473)
     assert table["dissimilarity and overall", "r, systems"] == (-0.3937, -0.0768)
-    assert values(found, "Table 1")["two judges, overall", "r, sentences"][1] == 0.9452
-    assert values(found, "Table 1")["two judges, overall", "r, systems"][1] == 0.999
-    table = values(found, "Table 3")
+    assert values(reproduction, "Table 1")["two judges, overall", "r, sentences"][1] == 0.9452
+    assert values(reproduction, "Table 1")["two judges, overall", "r, systems"][1] == 0.999
+    table = values(reproduction, "Table 3")
     assert table["PEM and human average", "r, sentences"][0] == 0.8073
     assert table["PEM and judge dora", "r, sentences"][0] == pytest.approx(0.543, abs=1e-4)
     assert table["PEM and judge emil", "r, systems"][0] == pytest.approx(0.9789, abs=1e-4)
-    alone = values(found, "section 6.2")
+    alone = values(reproduction, "section 6.2")
     assert alone["BLEU alone", "r, sentences"] == (0.4513, 0.112)
     assert alone["BLEU alone, no controls", "r, sentences"] == (None, -0.075)
-    verdicts = [one.verdict for one in found.conclusions]
+    verdicts = [conclusion.verdict for conclusion in reproduction.conclusions]
     assert verdicts == ["holds", "undecided", "holds", "undecided", "undecided"]
-    for one in found.conclusions:
-        assert one.evidence.startswith("with controls: ")
-        assert "; without: " in one.evidence
-    assert found.summary.endswith("The paraphrases and judgements are invented.")
+    for conclusion in reproduction.conclusions:
+        assert conclusion.evidence.startswith("with controls: ")
+        assert "; without: " in conclusion.evidence
+    assert reproduction.summary.endswith("The paraphrases and judgements are invented.")
 
 
 def test_nuggeteer_has_tables_2_to_5() -> None:
-    found = kt.reproduce("nuggeteer")
+    reproduction = kt.reproduce("nuggeteer")
     evaluated = kt.evaluate_nuggets("demo-nuggets", classifier="paper:preset=paper", corrected=True)
     likely = {f"model {m.model.name}": round(m.model.log10, 4) for m in evaluated.found.models}
-    assert {item: ours for (item, _), (_, ours) in values(found, "Table 4").items()} == likely
-    assert values(found, "Table 2")["Nuggeteer, micro", "Kendall's tau"] == (0.858, 1.0)
+    assert {
+        item: karat_result
+        for (item, _), (_, karat_result) in values(reproduction, "Table 4").items()
+    } == likely
+    assert values(reproduction, "Table 2")["Nuggeteer, micro", "Kendall's tau"] == (0.858, 1.0)
     (plain,) = [row.f for row in evaluated.judgements if row.what == "paper, default"]
-    assert values(found, "Table 5")["default settings", "F of decisions"] == (0.86, round(plain, 4))
-    assert {one.verdict for one in found.conclusions} == {"holds", "fails", "undecided"}
+    assert values(reproduction, "Table 5")["default settings", "F of decisions"] == (
+        0.86,
+        round(plain, 4),
+    )
+    assert {conclusion.verdict for conclusion in reproduction.conclusions} == {
+        "holds",
+        "fails",
+        "undecided",
+    }
 
 
 def test_the_same_seed_gives_the_same_numbers_and_another_others() -> None:
@@ -233,8 +245,8 @@ def test_the_same_seed_gives_the_same_numbers_and_another_others() -> None:
 
 
 def test_json_has_rows_conclusions_and_differences(output: Callable[..., str]) -> None:
-    found = json.loads(output("reproduce", "fergus", "-f", "json"))
-    row = found["rows"][0]
+    document = json.loads(output("reproduce", "fergus", "-f", "json"))
+    row = document["rows"][0]
     assert {key: row[key] for key in ("where", "item", "measure", "paper", "data")} == {
         "where": "section 3.2",
         "item": "simple",
@@ -243,9 +255,9 @@ def test_json_has_rows_conclusions_and_differences(output: Callable[..., str]) -
         "data": "the paper's example",
     }
     assert row["ours"] == 1 - 5 / 9
-    assert found["conclusions"][0]["verdict"] == "holds"
-    assert set(found["differs"][0]) == {"what", "paper", "here"}
-    assert found["summary"].startswith("1 of 2 conclusions of the paper holds")
+    assert document["conclusions"][0]["verdict"] == "holds"
+    assert set(document["differs"][0]) == {"what", "paper", "here"}
+    assert document["summary"].startswith("1 of 2 conclusions of the paper holds")
 
 
 def test_bundled_data_are_asked_for_by_name(
@@ -256,7 +268,7 @@ def test_bundled_data_are_asked_for_by_name(
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "message"),
     [
         (["fergs"], "paper 'fergs': expected one of aev, gtm, fergus, pem, nuggeteer; did you "
          "mean fergus?"),
@@ -273,13 +285,13 @@ def test_bundled_data_are_asked_for_by_name(
     ],
 )  # fmt: skip
 def test_bad_input_is_one_sentence(
-    called: Called, folder: Path, args: list[str], said: str
+    called: Called, folder: Path, args: list[str], message: str
 ) -> None:
     (folder / "empty").mkdir()
     before = sorted(folder.iterdir())
     done = called("reproduce", *args)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"karat: {said}")
+    assert done.stderr.startswith(f"karat: {message}")
     assert done.stderr.count("\n") == 1
     assert sorted(folder.iterdir()) == before
 
@@ -313,7 +325,7 @@ def test_a_name_must_be_one() -> None:
 
 
 def test_a_stop_ends_the_work() -> None:
-    def stop(done: int, total: int, what: str) -> None:
+    def stop(done: int, total: int, stage: str) -> None:
         raise kt.Interrupted("stopped")
 
     for name in ("aev", "gtm", "fergus", "nuggeteer"):
@@ -322,19 +334,19 @@ def test_a_stop_ends_the_work() -> None:
 
 
 def test_names_are_completed(karat: Callable[..., subprocess.CompletedProcess[bytes]]) -> None:
-    asked = {
+    options = {
         "_KARAT_COMPLETE": "bash_complete",
         "COMP_WORDS": "karat reproduce ",
         "COMP_CWORD": "2",
     }
-    found = karat(env=asked).stdout.decode().split()
-    assert found == [f"plain,{name}" for name in NAMES]
+    split = karat(env=options).stdout.decode().split()
+    assert split == [f"plain,{name}" for name in NAMES]
 
 
 # ------------------------------------------------------------------------- results and plugins
 
 
-def made(request: ReproductionRequest) -> kt.Reproduction:
+def empty_reproduction(request: ReproductionRequest) -> kt.Reproduction:
     """A reproduction of nothing in particular."""
     rows = [ReproducedNumber("Table 1", f"row {i}", "r", i / 10, i / 20, "x") for i in range(5)]
     claims = [Conclusion("Table 1", "A claim.", "undecided", "0.1", "x")]
@@ -352,39 +364,41 @@ def made(request: ReproductionRequest) -> kt.Reproduction:
 
 @pytest.fixture
 def registered() -> Iterator[None]:
-    kt.register(made, "reproductions", "own")
+    kt.register(empty_reproduction, "reproductions", "own")
     yield
     del declared("reproductions")["own"]
 
 
 def test_others_can_add_a_paper(registered: None) -> None:
-    found = kt.reproduce("own", seed=7)
-    assert found.settings == {"data": "bundled", "full": False, "seed": 7}
-    assert found.summary == ("0 of 1 conclusions of the paper hold on x, y and z; 1 is undecided.")
-    assert found.signature == "metric|karat"
-    assert len(found.to_pandas()) == 5
+    reproduction = kt.reproduce("own", seed=7)
+    assert reproduction.settings == {"data": "bundled", "full": False, "seed": 7}
+    assert reproduction.summary == (
+        "0 of 1 conclusions of the paper hold on x, y and z; 1 is undecided."
+    )
+    assert reproduction.signature == "metric|karat"
+    assert len(reproduction.to_pandas()) == 5
 
 
 @pytest.mark.parametrize(
-    ("function", "said"),
+    ("function", "message"),
     [
         (lambda request: 5, "the reproduction of odd returned 5, expected a karat.Reproduction"),
         (lambda request: 1 / 0, "the reproduction of odd failed: ZeroDivisionError"),
     ],
 )
 def test_what_others_do_wrong_is_one_sentence(
-    function: Callable[[ReproductionRequest], kt.Reproduction], said: str
+    function: Callable[[ReproductionRequest], kt.Reproduction], message: str
 ) -> None:
     kt.register(function, "reproductions", "odd")
     try:
-        with pytest.raises(kt.InputError, match=re.escape(said)):
+        with pytest.raises(kt.InputError, match=re.escape(message)):
             kt.reproduce("odd")
     finally:
         del declared("reproductions")["odd"]
 
 
 def test_numbers_of_one_measure_are_drawn_against_the_papers() -> None:
-    (figure,) = made(ReproductionRequest(DataFolder())).document().figures
+    (figure,) = empty_reproduction(ReproductionRequest(DataFolder())).document().figures
     assert figure.title == "In the paper and here: r"
     assert figure.drawing.points[4][:3] == (0.4, 0.2, "row 4")
 
@@ -394,13 +408,13 @@ def test_the_page_opens(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     kt.reproduce("fergus").save(page)
     assert faults(page) == []
-    seen = ask(
+    page_state = ask(
         page,
         "return {tables: document.querySelectorAll('table').length,"
         "drawings: document.querySelectorAll('svg[role=img], figure svg').length,"
         "text: document.body.innerText}",
     )
-    assert seen["tables"] >= 3
-    assert seen["drawings"] >= 1
-    assert "Conclusions of the paper" in seen["text"]
-    assert "What differs" in seen["text"]
+    assert page_state["tables"] >= 3
+    assert page_state["drawings"] >= 1
+    assert "Conclusions of the paper" in page_state["text"]
+    assert "What differs" in page_state["text"]

@@ -39,12 +39,12 @@ SIX_TARGETS = [  # Shrout and Fleiss 1979, units x judges
 
 
 @pytest.mark.parametrize(
-    ("scale", "wanted"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)]
+    ("scale", "expected"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)]
 )
-def test_alpha_of_the_published_example(scale: str, wanted: float) -> None:
-    found = krippendorff_alpha(np.array(FOUR_CODERS), scale)
-    assert round(found.value, 3) == wanted
-    assert (found.units, found.judgements, found.reason) == (11, 40, "")
+def test_alpha_of_the_published_example(scale: str, expected: float) -> None:
+    alpha = krippendorff_alpha(np.array(FOUR_CODERS), scale)
+    assert round(alpha.value, 3) == expected
+    assert (alpha.units, alpha.judgements, alpha.reason) == (11, 40, "")
 
 
 CELLS = st.one_of(st.none(), st.integers(1, 4).map(float))
@@ -64,20 +64,20 @@ def test_alpha_is_the_formula(scale: str, table: list[list[float | None]]) -> No
     pairable = [v for unit in units if len(unit) > 1 for v in unit]
     assume(len(set(pairable)) > 1)
     assume(sum(len(unit) > 1 for unit in units) > 1)
-    found = krippendorff_alpha(np.array(table, dtype=float), scale)
-    assert found.value == pytest.approx(judge_formulas.alpha(table, scale), abs=1e-9)
-    assert found.judgements == len(pairable)
+    alpha = krippendorff_alpha(np.array(table, dtype=float), scale)
+    assert alpha.value == pytest.approx(judge_formulas.alpha(table, scale), abs=1e-9)
+    assert alpha.judgements == len(pairable)
 
 
 def test_alpha_says_why_there_is_none() -> None:
     assert krippendorff_alpha(np.array([[1, NAN], [NAN, 2]])).reason == "no unit was judged twice"
-    found = krippendorff_alpha(np.array([[3.0, 3.0], [3.0, 3.0]]))
-    assert found.reason == "all judgements are equal"
-    assert np.isnan(found.value)
+    alpha = krippendorff_alpha(np.array([[3.0, 3.0], [3.0, 3.0]]))
+    assert alpha.reason == "all judgements are equal"
+    assert np.isnan(alpha.value)
     # One unit: the pairs within it are all pairs, so that 1 - observed / expected is always 0.
-    found = krippendorff_alpha(np.array([[1.0, 2.0], [5.0, NAN]]))
-    assert (found.units, found.reason) == (1, "one unit was judged twice, two are needed")
-    assert np.isnan(found.value)
+    alpha = krippendorff_alpha(np.array([[1.0, 2.0], [5.0, NAN]]))
+    assert (alpha.units, alpha.reason) == (1, "one unit was judged twice, two are needed")
+    assert np.isnan(alpha.value)
     with pytest.raises(InputError, match="scale 'ratio': expected one of nominal"):
         krippendorff_alpha(np.ones((2, 2)), "ratio")
 
@@ -86,22 +86,22 @@ def test_alpha_says_why_there_is_none() -> None:
 
 
 def test_intraclass_of_the_published_example() -> None:
-    found = intraclass(np.array(SIX_TARGETS, dtype=float).T)
-    assert [round(x, 2) for x in found[:6]] == [0.17, 0.29, 0.71, 0.44, 0.62, 0.91]
-    assert found[6:] == (6, 0, "")
+    icc = intraclass(np.array(SIX_TARGETS, dtype=float).T)
+    assert [round(x, 2) for x in icc[:6]] == [0.17, 0.29, 0.71, 0.44, 0.62, 0.91]
+    assert icc[6:] == (6, 0, "")
 
 
 @given(seed=st.integers(0, 2**32), n=st.integers(2, 8), k=st.integers(2, 5))
 def test_intraclass_is_the_formula(seed: int, n: int, k: int) -> None:
     x = np.random.default_rng(seed).normal(size=(n, k)) + np.arange(n)[:, None]
     B, W, J, E = judge_formulas.mean_squares(x.tolist())
-    found = intraclass(x.T)
-    assert found.icc1 == pytest.approx((B - W) / (B + (k - 1) * W))
-    assert found.icc2 == pytest.approx((B - E) / (B + (k - 1) * E + k * (J - E) / n))
-    assert found.icc3 == pytest.approx((B - E) / (B + (k - 1) * E))
-    assert found.icc1k == pytest.approx((B - W) / B)
-    assert found.icc2k == pytest.approx((B - E) / (B + (J - E) / n))
-    assert found.icc3k == pytest.approx((B - E) / B)
+    icc = intraclass(x.T)
+    assert icc.icc1 == pytest.approx((B - W) / (B + (k - 1) * W))
+    assert icc.icc2 == pytest.approx((B - E) / (B + (k - 1) * E + k * (J - E) / n))
+    assert icc.icc3 == pytest.approx((B - E) / (B + (k - 1) * E))
+    assert icc.icc1k == pytest.approx((B - W) / B)
+    assert icc.icc2k == pytest.approx((B - E) / (B + (J - E) / n))
+    assert icc.icc3k == pytest.approx((B - E) / B)
 
 
 def test_intraclass_needs_units_that_all_judged() -> None:
@@ -120,10 +120,10 @@ def test_intraclass_needs_units_that_all_judged() -> None:
 
 def test_a_table_has_means_of_repeated_judgements_and_nan_for_none() -> None:
     units, judges = ["u", "v", "u", "u", "w"], ["b", "a", "a", "a", "b"]
-    found = judge_table(units, judges, [1, 2, 3, 5, NAN])
-    assert found.judges == ["b", "a"]
-    assert found.units == ["u", "v", "w"]
-    assert np.array_equal(found.values, [[1, NAN, NAN], [4, 2, NAN]], equal_nan=True)
+    table = judge_table(units, judges, [1, 2, 3, 5, NAN])
+    assert table.judges == ["b", "a"]
+    assert table.units == ["u", "v", "w"]
+    assert np.array_equal(table.values, [[1, NAN, NAN], [4, 2, NAN]], equal_nan=True)
     with pytest.raises(InputError, match="2 values for columns of 1, 2 rows"):
         judge_table(["u"], ["a", "b"], [1, 2])
 
@@ -154,9 +154,9 @@ def test_judges_are_correlated_on_means_of_systems() -> None:
     rows = [[1, 2, 3, 5, 4, 6, NAN, 9], [2, 1, 4, NAN, 3, 3, 1, NAN]]
     systems = ["x", "x", "y", "y", "z", "z", "unshared", "unshared"]
     table = judge_table(*judged(rows))
-    (found,) = inter_judge_systems(table, systems)
+    (result,) = inter_judge_systems(table, systems)
     means = [1.5, 3, 5], [1.5, 4, 3]
-    assert (found.r, found.n) == (pytest.approx(np.corrcoef(*means)[0, 1]), 3)
+    assert (result.r, result.n) == (pytest.approx(np.corrcoef(*means)[0, 1]), 3)
     with pytest.raises(InputError, match="2 systems for 8 units"):
         inter_judge_systems(table, ["x", "y"])
 
@@ -173,70 +173,87 @@ def noisy(seed: int, judges: int, noise: float) -> list[list[float]]:
 def test_a_judge_who_answers_at_random_is_flagged_and_kept() -> None:
     rows = noisy(1, 5, 0.5)
     rows[2] = np.random.default_rng(9).normal(size=60).tolist()
-    found = standings(judge_table(*judged(rows)))
-    assert [one.judge for one in found] == list("abcde")
-    assert [one.judge for one in found if one.flagged] == ["c"]
-    assert "below the median of all judges" in found[2].reason
-    others = np.delete(np.array(rows), 0, axis=0).mean(axis=0)
-    assert found[0].r == pytest.approx(np.corrcoef(rows[0], others)[0, 1])
-    assert found[0].n == 60
+    judge_standings = standings(judge_table(*judged(rows)))
+    assert [standing.judge for standing in judge_standings] == list("abcde")
+    assert [standing.judge for standing in judge_standings if standing.flagged] == ["c"]
+    assert "below the median of all judges" in judge_standings[2].reason
+    rivals = np.delete(np.array(rows), 0, axis=0).mean(axis=0)
+    assert judge_standings[0].r == pytest.approx(np.corrcoef(rows[0], rivals)[0, 1])
+    assert judge_standings[0].n == 60
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.01, 0.5, 3.0])
 def test_judges_of_one_kind_are_hardly_ever_flagged(noise: float) -> None:
-    found = [
-        one for seed in range(20) for one in standings(judge_table(*judged(noisy(seed, 6, noise))))
+    result = [
+        standing
+        for seed in range(20)
+        for standing in standings(judge_table(*judged(noisy(seed, 6, noise))))
     ]
-    assert len(found) == 120
-    assert sum(one.flagged for one in found) <= 2
+    assert len(result) == 120
+    assert sum(standing.flagged for standing in result) <= 2
 
 
 def test_a_few_units_are_not_enough_to_flag_a_judge() -> None:
     rows = [[1, 2, 3], [1, 2, 3], [1, 2, 3], [3, 2, 1]]
-    found = standings(judge_table(*judged(rows)))
-    assert found[3].r == pytest.approx(-1)
-    assert not any(one.flagged for one in found)
+    judge_standings = standings(judge_table(*judged(rows)))
+    assert judge_standings[3].r == pytest.approx(-1)
+    assert not any(standing.flagged for standing in judge_standings)
 
 
 def test_a_constant_judge_is_flagged_and_two_judges_never() -> None:
     rows = noisy(3, 4, 0.5)
     rows[1] = [4.0] * 60
-    found = standings(judge_table(*judged(rows)))
-    assert [one.flagged for one in found] == [False, True, False, False]
-    assert found[1].reason == "the judge's scores are constant"
+    judge_standings = standings(judge_table(*judged(rows)))
+    assert [standing.flagged for standing in judge_standings] == [False, True, False, False]
+    assert judge_standings[1].reason == "the judge's scores are constant"
     two = standings(judge_table(*judged([rows[0], [-x for x in rows[0]]])))
-    assert [one.flagged for one in two] == [False, False]
+    assert [standing.flagged for standing in two] == [False, False]
 
 
 def test_judges_without_overlap_are_incomparable_and_not_accused() -> None:
     rows = [[NAN] * 60 for _ in range(4)]
     for k, row in enumerate(noisy(4, 4, 0.5)):
         rows[k][15 * k : 15 * k + 15] = row[15 * k : 15 * k + 15]
-    found = standings(judge_table(*judged(rows)))
-    assert [(one.flagged, one.comparable, one.n) for one in found] == [(False, False, 0)] * 4
-    assert {one.reason for one in found} == {"no overlap with other judges: cannot be compared"}
+    judge_standings = standings(judge_table(*judged(rows)))
+    assert [
+        (standing.flagged, standing.comparable, standing.n) for standing in judge_standings
+    ] == [(False, False, 0)] * 4
+    assert {standing.reason for standing in judge_standings} == {
+        "no overlap with other judges: cannot be compared"
+    }
     rows[0][15] = 1.0  # one unit shared: still nothing to correlate
     once = standings(judge_table(*judged(rows)))
-    assert [(one.comparable, one.n) for one in once] == [(False, 1)] * 2 + [(False, 0)] * 2
+    assert [(standing.comparable, standing.n) for standing in once] == [(False, 1)] * 2 + [
+        (False, 0)
+    ] * 2
     rows[0] = noisy(4, 4, 0.5)[0]
-    assert all(one.comparable and one.reason == "" for one in standings(judge_table(*judged(rows))))
+    assert all(
+        standing.comparable and standing.reason == ""
+        for standing in standings(judge_table(*judged(rows)))
+    )
 
 
 def test_identical_judges_are_named_and_the_independent_one_is_not_accused() -> None:
     rng = np.random.default_rng(5)
     copied, alone = rng.integers(1, 6, 1400).tolist(), rng.integers(1, 6, 1400).tolist()
-    found = standings(judge_table(*judged([copied, copied, alone])))
-    assert [one.identical for one in found] == [("b",), ("a",), ()]
-    assert not any(one.flagged for one in found)
-    assert found[0].r == found[2].r == pytest.approx(np.corrcoef(copied, alone)[0, 1])
+    judge_standings = standings(judge_table(*judged([copied, copied, alone])))
+    assert [standing.identical for standing in judge_standings] == [("b",), ("a",), ()]
+    assert not any(standing.flagged for standing in judge_standings)
+    assert (
+        judge_standings[0].r
+        == judge_standings[2].r
+        == pytest.approx(np.corrcoef(copied, alone)[0, 1])
+    )
     # Counted as one judge, they do not outvote others: here the copied one is the odd one out.
-    others = noisy(6, 4, 0.3)
+    rivals = noisy(6, 4, 0.3)
     odd = rng.normal(size=60).tolist()
-    crowd = standings(judge_table(*judged([odd, odd, odd, *others])))
-    assert [one.flagged for one in crowd] == [True] * 3 + [False] * 4
+    crowd = standings(judge_table(*judged([odd, odd, odd, *rivals])))
+    assert [standing.flagged for standing in crowd] == [True] * 3 + [False] * 4
     assert crowd[0].identical == ("b", "c")
     two = standings(judge_table(*judged([copied, copied])))  # they share everything
-    assert {one.reason for one in two} == {"no overlap with further judges: cannot be compared"}
+    assert {standing.reason for standing in two} == {
+        "no overlap with further judges: cannot be compared"
+    }
 
 
 @pytest.mark.parametrize(
@@ -254,20 +271,25 @@ def test_identical_judges_are_named_and_the_independent_one_is_not_accused() -> 
 def test_equal_values_are_evidence_only_where_chance_makes_them_unlikely(
     rows: list[list[float]], identical: bool
 ) -> None:
-    found = standings(judge_table(*judged(rows)))
-    assert bool(found[0].identical) == bool(found[1].identical) == identical
+    judge_standings = standings(judge_table(*judged(rows)))
+    assert bool(judge_standings[0].identical) == bool(judge_standings[1].identical) == identical
 
 
 def test_a_constant_judge_is_accused_only_where_the_others_differ_enough() -> None:
     easy = [[1.0] * 18 + [0.0, 0.0], [1.0] * 17 + [0.0] * 3, [1.0] * 16 + [0.0] * 4, [1.0] * 20]
-    assert not any(one.flagged for one in standings(judge_table(*judged(easy))))
+    assert not any(standing.flagged for standing in standings(judge_table(*judged(easy))))
     hard = [
         *([[1.0, 0.0] * 10, [1.0, 0.0] * 9 + [1.0, 1.0], [0.0, 0.0] + [1.0, 0.0] * 9]),
         [1.0] * 20,
     ]
-    assert [one.flagged for one in standings(judge_table(*judged(hard)))] == [False] * 3 + [True]
+    assert [standing.flagged for standing in standings(judge_table(*judged(hard)))] == [
+        False
+    ] * 3 + [True]
 
 
 def test_a_lone_judge_is_said_to_be_one() -> None:
-    (found,) = standings(judge_table(*judged([[1, 2, 3, 4]])))
-    assert (found.comparable, found.reason) == (False, "one judge: cannot be compared")
+    (judge_standings,) = standings(judge_table(*judged([[1, 2, 3, 4]])))
+    assert (judge_standings.comparable, judge_standings.reason) == (
+        False,
+        "one judge: cannot be compared",
+    )

@@ -29,8 +29,8 @@ numbers = st.floats(-1e6, 1e6, allow_subnormal=False)
 
 @given(ids=ids, buckets=st.integers(2, 5000))
 def test_a_bucket_is_the_remainder_of_a_hash(ids: list[int], buckets: int) -> None:
-    found = bucket_of(_kernel.hash_ids(np.array(ids, np.int64)), buckets)
-    assert found.tolist() == [bucket(id, buckets) for id in ids]
+    result = bucket_of(_kernel.hash_ids(np.array(ids, np.int64)), buckets)
+    assert result.tolist() == [bucket(id, buckets) for id in ids]
 
 
 @given(texts=st.lists(st.text(max_size=30), min_size=1, max_size=8))
@@ -61,22 +61,22 @@ def as_fractions(total: np.ndarray) -> list[list[Fraction]]:
     ]
 
 
-@given(data=st.data(), whole=st.booleans())
-def test_sums_of_cells_are_exact_however_they_are_cut(data: st.DataObject, whole: bool) -> None:
-    value = st.integers(-(10**6), 10**6) if whole else numbers
+@given(data=st.data(), unsplit=st.booleans())
+def test_sums_of_cells_are_exact_however_they_are_cut(data: st.DataObject, unsplit: bool) -> None:
+    value = st.integers(-(10**6), 10**6) if unsplit else numbers
     rows = data.draw(st.lists(st.tuples(value, value), min_size=1, max_size=12))
     cells = data.draw(st.lists(st.integers(0, 3), min_size=len(rows), max_size=len(rows)))
     cut = data.draw(st.integers(0, len(rows)))
-    table = np.array(rows, np.int64 if whole else np.float64)
+    table = np.array(rows, np.int64 if unsplit else np.float64)
     places = np.array(cells, np.int32)
     parts = [
         sum_cells(table[at], places[at]) for at in (slice(cut), slice(cut, None)) if len(table[at])
     ]
-    found = join_cells(parts[::-1], 4)
-    assert found.ndim == (2 if whole else 3)
-    assert as_fractions(found) == cell_sums(rows, cells, 4)
+    sums = join_cells(parts[::-1], 4)
+    assert sums.ndim == (2 if unsplit else 3)
+    assert as_fractions(sums) == cell_sums(rows, cells, 4)
     again = join_cells([sum_cells(table, places)], 4)
-    assert (found == again).all()
+    assert (sums == again).all()
 
 
 def test_whole_numbers_and_others_add_up() -> None:
@@ -121,12 +121,12 @@ REFERENCES = [f"the cat {i % 6} sat on the mat {i % 3} ." for i in range(40)]
 
 
 def test_score_and_compare_resample_buckets_when_asked() -> None:
-    found = kt.score(CANDIDATES, REFERENCES, ["bleu", "rougeL"], resamples=50, buckets=8)
-    assert found.signature.count("|buckets=8") == 2
-    assert found.settings["buckets"] == 8
+    scores = kt.score(CANDIDATES, REFERENCES, ["bleu", "rougeL"], resamples=50, buckets=8)
+    assert scores.signature.count("|buckets=8") == 2
+    assert scores.settings["buckets"] == 8
     plain = kt.score(CANDIDATES, REFERENCES, ["bleu", "rougeL"], resamples=50)
-    assert [row.score.value for row in found.rows] == [row.score.value for row in plain.rows]
-    assert [row.low for row in found.rows] != [row.low for row in plain.rows]
+    assert [row.score.value for row in scores.rows] == [row.score.value for row in plain.rows]
+    assert [row.low for row in scores.rows] != [row.low for row in plain.rows]
     # A bucket is resampled as a whole: the interval is that of eight joined rows.
     m = kt.metric("rougeL")
     rows = m.stats(CANDIDATES, REFERENCES)
@@ -134,7 +134,7 @@ def test_score_and_compare_resample_buckets_when_asked() -> None:
     sums = np.array([rows[places == b].sum(axis=0) for b in range(8)])
     draws = np.random.default_rng(12345).integers(0, 8, size=(50, 8))
     values = np.sort(m.measure(sums[draws].sum(axis=1))["value"])
-    assert [found["candidate", "rougeL"].low, found["candidate", "rougeL"].high] == pytest.approx(
+    assert [scores["candidate", "rougeL"].low, scores["candidate", "rougeL"].high] == pytest.approx(
         [values[1], values[48]], abs=1e-12
     )
 
@@ -143,11 +143,11 @@ def test_many_segments_are_resampled_in_buckets(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(module, "MAX_ROWS", 79)
     monkeypatch.setattr(module, "BUCKETS", 16)
     both = {"A": CANDIDATES, "B": OTHERS}
-    found = kt.compare(both, REFERENCES, ["bleu"], trials=20)
-    asked = kt.compare(both, REFERENCES, ["bleu"], trials=20, buckets=16)
-    assert found.rows == asked.rows
-    assert found.buckets == 16
-    assert "of 16 buckets of 40 segments" in found.notes[0]
+    result = kt.compare(both, REFERENCES, ["bleu"], trials=20)
+    comparison = kt.compare(both, REFERENCES, ["bleu"], trials=20, buckets=16)
+    assert result.rows == comparison.rows
+    assert result.buckets == 16
+    assert "of 16 buckets of 40 segments" in result.notes[0]
     monkeypatch.setattr(module, "MAX_ROWS", 80)
     assert kt.compare(both, REFERENCES, ["bleu"], trials=20).buckets is None
 
@@ -167,8 +167,8 @@ def test_a_signature_with_buckets_is_checked() -> None:
 
 
 def test_signatures_in_sacrebleus_form_do_not_hide_buckets() -> None:
-    found = kt.score(CANDIDATES, REFERENCES, resamples=5, buckets=8, signature="sacrebleu")
-    assert "buckets=8" in found.signature
+    scores = kt.score(CANDIDATES, REFERENCES, resamples=5, buckets=8, signature="sacrebleu")
+    assert "buckets=8" in scores.signature
 
 
 def test_cells_are_joined_from_parts() -> None:

@@ -19,34 +19,36 @@ METRICS = ["bleu", "rouge1", "chrf"]
 
 
 def test_rows_are_best_first_within_each_metric() -> None:
-    found = kt.compare(SYSTEMS, REFERENCES, METRICS, trials=20)
-    assert [(row.system, str(row.metric)) for row in found.rows] == [
+    comparison = kt.compare(SYSTEMS, REFERENCES, METRICS, trials=20)
+    assert [(row.system, str(row.metric)) for row in comparison.rows] == [
         (system, name) for name in METRICS for system in ("copy", "good", "poor")
     ]
-    for row in found.rows:
+    for row in comparison.rows:
         assert row.low <= row.score.value <= row.high or row.system == "poor"
         alone = row.metric.corpus(SYSTEMS[row.system], REFERENCES)
         assert (row.score.value, row.score.parts) == (alone.value, alone.parts)
-        how = "|test=bootstrap|trials=20|bootstrap=20|seed=12345"
-        assert row.score.signature == alone.signature + how
+        options = "|test=bootstrap|trials=20|bootstrap=20|seed=12345"
+        assert row.score.signature == alone.signature + options
 
 
 def test_the_baseline_is_the_first_or_the_named_one() -> None:
     first = kt.compare(SYSTEMS, REFERENCES, "bleu", trials=20)
-    named = kt.compare(SYSTEMS, REFERENCES, "bleu", baseline="good", trials=20)
-    assert (first.baseline, named.baseline) == ("poor", "good")
-    base = named["good", "bleu"]
+    comparison = kt.compare(SYSTEMS, REFERENCES, "bleu", baseline="good", trials=20)
+    assert (first.baseline, comparison.baseline) == ("poor", "good")
+    base = comparison["good", "bleu"]
     assert base[5:] == (None,) * 10
-    values = {name: named[name, "bleu"].score.value for name in SYSTEMS}
-    assert named["poor", "bleu"].delta == pytest.approx(values["poor"] - values["good"], abs=1e-12)
-    assert named["poor", "bleu"].delta < 0 < named["copy", "bleu"].delta
-    assert named["copy", "bleu"].better == 1
-    assert named["poor", "bleu"].better < 0.5
+    values = {name: comparison[name, "bleu"].score.value for name in SYSTEMS}
+    assert comparison["poor", "bleu"].delta == pytest.approx(
+        values["poor"] - values["good"], abs=1e-12
+    )
+    assert comparison["poor", "bleu"].delta < 0 < comparison["copy", "bleu"].delta
+    assert comparison["copy", "bleu"].better == 1
+    assert comparison["poor", "bleu"].better < 0.5
 
 
 def test_wins_losses_and_ties_are_counted_by_segments() -> None:
-    found = kt.compare(SYSTEMS, REFERENCES, "rouge1", trials=10)
-    row = found["good", "rouge1"]  # differs in segment 1 of 5, poor in segments 1, 2 and 5
+    comparison = kt.compare(SYSTEMS, REFERENCES, "rouge1", trials=10)
+    row = comparison["good", "rouge1"]  # differs in segment 1 of 5, poor in segments 1, 2 and 5
     assert (row.wins, row.losses, row.ties) == (8, 0, 12)
     turned = kt.compare(SYSTEMS, REFERENCES, "rouge1", baseline="good", trials=10)
     row = turned["poor", "rouge1"]
@@ -55,19 +57,19 @@ def test_wins_losses_and_ties_are_counted_by_segments() -> None:
 
 def test_differences_are_the_largest_first() -> None:
     systems = {"a": ["x y z", "x y z", "x y z", "q"], "b": ["x y z", "x", "x y", "x y z"]}
-    found = kt.compare(systems, ["x y z"] * 4, "rs:n=1,w=inf", trials=5)
-    differences = found.differences("a", "b", "rs:n=1,w=inf", 10)
+    comparison = kt.compare(systems, ["x y z"] * 4, "rs:n=1,w=inf", trials=5)
+    differences = comparison.differences("a", "b", "rs:n=1,w=inf", 10)
     assert [d.segment for d in differences] == [3, 1, 2]
     assert [d.delta for d in differences] == pytest.approx([1, -2 / 3, -1 / 3])
     assert (differences[1].first, differences[1].second) == pytest.approx((1, 1 / 3))
-    assert [d.segment for d in found.differences("a", "b", "rs:n=1,w=inf", 1)] == [3]
-    assert found.differences("a", "a", "rs:n=1,w=inf", 3) == []
+    assert [d.segment for d in comparison.differences("a", "b", "rs:n=1,w=inf", 1)] == [3]
+    assert comparison.differences("a", "a", "rs:n=1,w=inf", 3) == []
 
 
 def test_of_equal_differences_the_earlier_segment_comes_first() -> None:
     systems = {"a": ["x", "y", "x"], "b": ["y", "x", "y"]}
-    found = kt.compare(systems, ["x"] * 3, "rouge1", trials=5)
-    assert [d.segment for d in found.differences("a", "b", "rouge1", 9)] == [0, 1, 2]
+    comparison = kt.compare(systems, ["x"] * 3, "rouge1", trials=5)
+    assert [d.segment for d in comparison.differences("a", "b", "rouge1", 9)] == [0, 1, 2]
 
 
 @pytest.mark.parametrize("test", ["bootstrap", "randomization"])
@@ -77,10 +79,12 @@ def test_all_metrics_are_resampled_with_the_same_draws(test: str) -> None:
     for name in METRICS:
         alone = kt.compare(SYSTEMS, REFERENCES, name, **settings)
         for system in SYSTEMS:
-            mine, theirs = together[system, name], alone[system, name]
-            assert (mine.low, mine.high) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
-            assert mine.p == theirs.p
-            assert mine.better == theirs.better
+            custom, peer_result = together[system, name], alone[system, name]
+            assert (custom.low, custom.high) == pytest.approx(
+                (peer_result.low, peer_result.high), abs=1e-12
+            )
+            assert custom.p == peer_result.p
+            assert custom.better == peer_result.better
 
 
 def test_systems_added_later_change_no_number() -> None:
@@ -94,21 +98,23 @@ def test_systems_added_later_change_no_number() -> None:
 
 
 def test_intervals_are_those_of_the_statistics() -> None:
-    found = kt.compare(SYSTEMS, REFERENCES, "bleu", trials=80, seed=3)
+    comparison = kt.compare(SYSTEMS, REFERENCES, "bleu", trials=80, seed=3)
     metric = kt.metric("bleu")
     stats = metric.stats(GOOD, REFERENCES).astype(float)
-    wanted = interval(metric.measure(bootstrap_sums(stats, 80, 3))["value"])
-    row = found["good", "bleu"]
-    assert (row.low, row.high) == pytest.approx(wanted, abs=1e-12)
+    expected = interval(metric.measure(bootstrap_sums(stats, 80, 3))["value"])
+    row = comparison["good", "bleu"]
+    assert (row.low, row.high) == pytest.approx(expected, abs=1e-12)
 
 
 def test_the_number_of_trials_and_resamples() -> None:
-    found = kt.compare(SYSTEMS, REFERENCES, "bleu", trials=30)
-    assert (found.test, found.trials, found.resamples) == ("bootstrap", 30, 30)
-    found = kt.compare(SYSTEMS, REFERENCES, "bleu", test="randomization", trials=30, resamples=7)
-    assert (found.test, found.trials, found.resamples) == ("randomization", 30, 7)
-    found = kt.compare(SYSTEMS, REFERENCES, "bleu")
-    assert (found.trials, found.resamples, found.seed) == (1000, 1000, 12345)
+    comparison = kt.compare(SYSTEMS, REFERENCES, "bleu", trials=30)
+    assert (comparison.test, comparison.trials, comparison.resamples) == ("bootstrap", 30, 30)
+    comparison = kt.compare(
+        SYSTEMS, REFERENCES, "bleu", test="randomization", trials=30, resamples=7
+    )
+    assert (comparison.test, comparison.trials, comparison.resamples) == ("randomization", 30, 7)
+    comparison = kt.compare(SYSTEMS, REFERENCES, "bleu")
+    assert (comparison.trials, comparison.resamples, comparison.seed) == (1000, 1000, 12345)
 
 
 def test_the_seed_decides() -> None:
@@ -130,14 +136,14 @@ def test_threads_change_no_number(test: str) -> None:
 
 
 def test_metrics_are_scored_once_however_they_are_named() -> None:
-    found = kt.compare(SYSTEMS, REFERENCES, ["bleu", kt.BLEU(), "BLEU:n=4"], trials=5)
-    assert len(found.rows) == 3
+    comparison = kt.compare(SYSTEMS, REFERENCES, ["bleu", kt.BLEU(), "BLEU:n=4"], trials=5)
+    assert len(comparison.rows) == 3
     with pytest.raises(KeyError):
-        found["good", "chrf"]
-    assert found.references == 1
-    wanted = kt.BLEU().segments(GOOD, REFERENCES).tolist()
-    assert found.values["good", kt.BLEU(eff=True)].tolist() == wanted
-    assert found.segment_scores("good", "bleu").tolist() == wanted
+        comparison["good", "chrf"]
+    assert comparison.references == 1
+    expected = kt.BLEU().segments(GOOD, REFERENCES).tolist()
+    assert comparison.values["good", kt.BLEU(eff=True)].tolist() == expected
+    assert comparison.segment_scores("good", "bleu").tolist() == expected
 
 
 def test_comparisons_that_make_no_sense_are_refused() -> None:
@@ -155,51 +161,51 @@ def test_comparisons_that_make_no_sense_are_refused() -> None:
         "unknown metric 'blew'": {"metrics": ["blew"]},
     }
     for sentence, settings in refused.items():
-        given = {"systems": SYSTEMS, "references": REFERENCES, "metrics": "bleu", **settings}
+        data = {"systems": SYSTEMS, "references": REFERENCES, "metrics": "bleu", **settings}
         with pytest.raises(InputError, match=sentence):
-            kt.compare(**given)
+            kt.compare(**data)
 
 
 # --------------------------------------------------------------------------------------- score()
 
 
 def test_scores_without_intervals() -> None:
-    found = kt.score(SYSTEMS, REFERENCES, METRICS)
-    assert [(row.system, str(row.metric)) for row in found.rows] == [
+    scores = kt.score(SYSTEMS, REFERENCES, METRICS)
+    assert [(row.system, str(row.metric)) for row in scores.rows] == [
         (system, name) for system in SYSTEMS for name in METRICS
     ]
-    for row in found.rows:
+    for row in scores.rows:
         alone = row.metric.corpus(SYSTEMS[row.system], REFERENCES)
         assert row.score == alone
         assert (row.low, row.high) == (None, None)
-    assert found.values == {}
+    assert scores.values == {}
 
 
 def test_scores_with_bootstrap() -> None:
-    found = kt.score(SYSTEMS, REFERENCES, METRICS, resamples=50, seed=4)
+    scores = kt.score(SYSTEMS, REFERENCES, METRICS, resamples=50, seed=4)
     other = kt.compare(SYSTEMS, REFERENCES, METRICS, trials=50, seed=4)
-    for row in found.rows:
-        same = other[row.system, str(row.metric)]
-        assert (row.low, row.high) == pytest.approx((same.low, same.high), abs=1e-12)
+    for row in scores.rows:
+        equal_value = other[row.system, str(row.metric)]
+        assert (row.low, row.high) == pytest.approx((equal_value.low, equal_value.high), abs=1e-12)
         assert row.low <= row.high
-    assert (found.resamples, found.seed) == (50, 4)
+    assert (scores.resamples, scores.seed) == (50, 4)
 
 
 def test_scores_of_segments_and_of_one_system() -> None:
-    found = kt.score(GOOD, REFERENCES, "chrf", segments=True)
+    scores = kt.score(GOOD, REFERENCES, "chrf", segments=True)
     assert (
-        found["candidate", "chrf"].score.value == kt.metric("chrf").corpus(GOOD, REFERENCES).value
+        scores["candidate", "chrf"].score.value == kt.metric("chrf").corpus(GOOD, REFERENCES).value
     )
-    wanted = kt.metric("chrf").segments(GOOD, REFERENCES)
-    assert np.array_equal(found.values["candidate", kt.ChrF()], wanted)
+    expected = kt.metric("chrf").segments(GOOD, REFERENCES)
+    assert np.array_equal(scores.values["candidate", kt.ChrF()], expected)
 
 
 def test_scores_of_files(tmp_path: Path) -> None:
     paths = {name: tmp_path / name for name in ("good", "reference")}
     paths["good"].write_text("\n".join(GOOD) + "\n")
     paths["reference"].write_text("\n".join(REFERENCES) + "\n")
-    found = kt.score({"good": paths["good"]}, paths["reference"], "bleu")
-    assert found["good", "bleu"].score == kt.metric("bleu").corpus(GOOD, REFERENCES)
+    scores = kt.score({"good": paths["good"]}, paths["reference"], "bleu")
+    assert scores["good", "bleu"].score == kt.metric("bleu").corpus(GOOD, REFERENCES)
 
 
 def test_scores_that_make_no_sense_are_refused() -> None:

@@ -46,8 +46,8 @@ def test_pair_counts_are_those_of_every_pair(
 
 @given(pair=vectors())
 def test_average_ranks_count_what_is_below(pair: tuple[list[float], list[float]]) -> None:
-    found = _kernel.average_ranks(np.array(pair))
-    assert found.tolist() == [pair_loops.average_ranks(x) for x in pair]
+    ranks = _kernel.average_ranks(np.array(pair))
+    assert ranks.tolist() == [pair_loops.average_ranks(x) for x in pair]
 
 
 @given(pair=vectors())
@@ -73,14 +73,14 @@ PEERS = {
 def test_statistics_are_scipys(name: str, pair: tuple[list[float], list[float]]) -> None:
     h, m = pair
     constant = len(set(h)) == 1 or len(set(m)) == 1
-    found = c.STATISTICS[name](h, m)
+    result = c.STATISTICS[name](h, m)
     if constant and name != "rmse":
-        assert np.isnan(found)
+        assert np.isnan(result)
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        wanted = PEERS[name](h, m)[0]
-    assert found == pytest.approx(wanted, abs=1e-9)
+        expected = PEERS[name](h, m)[0]
+    assert result == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", OF_POINTS)
@@ -89,8 +89,8 @@ def test_rows_are_done_as_if_one_by_one(name: str) -> None:
     h, m = rng.integers(0, 4, (2, 30, 7)).astype(float)
     h[3], m[4] = 1, 2
     statistic = c.STATISTICS[name]
-    wanted = [statistic(x, y) for x, y in zip(h, m, strict=True)]
-    assert np.array_equal(statistic.rows(h, m), wanted, equal_nan=True)
+    expected = [statistic(x, y) for x, y in zip(h, m, strict=True)]
+    assert np.array_equal(statistic.rows(h, m), expected, equal_nan=True)
 
 
 DEFINED_FOR_CONSTANTS = {"rmse", "accuracy", "acc-eq", "tau-23", "kendall-like", "darr"}
@@ -98,7 +98,7 @@ DEFINED_FOR_CONSTANTS = {"rmse", "accuracy", "acc-eq", "tau-23", "kendall-like",
 
 @pytest.mark.parametrize("name", sorted({*OF_POINTS} - DEFINED_FOR_CONSTANTS))
 @pytest.mark.parametrize(
-    ("h", "m", "why"),
+    ("h", "m", "reason"),
     [
         ([], [], "0 points, at least 2 are needed"),
         ([1.0], [2.0], "1 point, at least 2 are needed"),
@@ -108,10 +108,10 @@ DEFINED_FOR_CONSTANTS = {"rmse", "accuracy", "acc-eq", "tau-23", "kendall-like",
     ],
 )
 def test_what_is_undefined_is_nan_and_says_why(
-    name: str, h: list[float], m: list[float], why: str
+    name: str, h: list[float], m: list[float], reason: str
 ) -> None:
     assert np.isnan(c.STATISTICS[name](h, m))
-    assert c.why_undefined(h, m) == why
+    assert c.why_undefined(h, m) == reason
 
 
 @pytest.mark.parametrize("name", OF_POINTS)
@@ -156,19 +156,22 @@ def matrices(groups: list[tuple[list[float], list[float]]]) -> tuple[np.ndarray,
 def test_calibration_finds_the_best_of_all_thresholds(
     groups: list[tuple[list[float], list[float]]],
 ) -> None:
-    found = calibrate(*matrices(groups))
+    calibration = calibrate(*matrices(groups))
     epsilon, accuracy = pair_loops.calibrate(groups)
-    assert (found.epsilon, found.accuracy) == (epsilon, pytest.approx(accuracy, abs=1e-12))
-    kept = [len(h) for h, _ in groups if len(h) > 1]
-    assert found.groups == len(kept)
-    assert found.left_out == len(groups) - len(kept)
-    assert found.pairs == sum(n * (n - 1) // 2 for n in kept)
+    assert (calibration.epsilon, calibration.accuracy) == (
+        epsilon,
+        pytest.approx(accuracy, abs=1e-12),
+    )
+    selected = [len(h) for h, _ in groups if len(h) > 1]
+    assert calibration.groups == len(selected)
+    assert calibration.left_out == len(groups) - len(selected)
+    assert calibration.pairs == sum(n * (n - 1) // 2 for n in selected)
 
 
 def test_calibration_makes_ties_where_humans_have_them() -> None:
-    found = calibrate([1, 1, 2, 2], [0.1, 0.2, 0.9, 1.05])
-    assert found.accuracy == 1
-    assert found.epsilon == pytest.approx(0.15)
+    calibration = calibrate([1, 1, 2, 2], [0.1, 0.2, 0.9, 1.05])
+    assert calibration.accuracy == 1
+    assert calibration.epsilon == pytest.approx(0.15)
 
 
 def test_one_threshold_serves_all_groups() -> None:
@@ -180,10 +183,10 @@ def test_one_threshold_serves_all_groups() -> None:
 
 
 def test_calibration_without_pairs_is_undefined() -> None:
-    found = calibrate([[1.0], [np.nan]], [[1.0], [2.0]])
-    assert np.isnan(found.accuracy)
-    assert np.isnan(found.epsilon)
-    assert found.left_out == 2
+    calibration = calibrate([[1.0], [np.nan]], [[1.0], [2.0]])
+    assert np.isnan(calibration.accuracy)
+    assert np.isnan(calibration.epsilon)
+    assert calibration.left_out == 2
 
 
 def test_bands_do_not_change_the_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,10 +195,10 @@ def test_bands_do_not_change_the_threshold(monkeypatch: pytest.MonkeyPatch) -> N
         human = rng.integers(0, 4, (6, 30)).astype(float)
         metric = np.round(human + 2 * rng.normal(size=human.shape), digits)
         human[rng.random(human.shape) < 0.2] = np.nan
-        whole = calibrate(human, metric)
+        calibration = calibrate(human, metric)
         for band in (1, 7, 100):
             monkeypatch.setattr(correlation, "BAND", band)
-            assert calibrate(human, metric) == whole
+            assert calibrate(human, metric) == calibration
         monkeypatch.undo()
 
 
@@ -205,9 +208,12 @@ def test_bands_of_any_size_find_the_best(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(correlation, "BAND", band)
-        found = calibrate(*matrices(groups))
+        calibration = calibrate(*matrices(groups))
     epsilon, accuracy = pair_loops.calibrate(groups)
-    assert (found.epsilon, found.accuracy) == (epsilon, pytest.approx(accuracy, abs=1e-12))
+    assert (calibration.epsilon, calibration.accuracy) == (
+        epsilon,
+        pytest.approx(accuracy, abs=1e-12),
+    )
 
 
 def test_calibration_can_be_stopped() -> None:

@@ -24,14 +24,14 @@ def test_they_are_scipy_s(n: int, tied: bool) -> None:
         human, metric = np.round(human), np.round(metric)
     if len(set(human)) == 1 or len(set(metric)) == 1:
         pytest.skip("nothing to correlate")
-    found = {name: kt.statistic(name).p_value(human, metric) for name in ("pearson", "spearman")}
-    assert found["pearson"] == pytest.approx(stats.pearsonr(human, metric).pvalue, abs=1e-9)
+    value = {name: kt.statistic(name).p_value(human, metric) for name in ("pearson", "spearman")}
+    assert value["pearson"] == pytest.approx(stats.pearsonr(human, metric).pvalue, abs=1e-9)
     if n > 7:  # fewer are tried in all orders, scipy has Student's t
-        assert found["spearman"] == pytest.approx(stats.spearmanr(human, metric).pvalue, abs=1e-9)
+        assert value["spearman"] == pytest.approx(stats.spearmanr(human, metric).pvalue, abs=1e-9)
     tau = stats.kendalltau(human, metric, method="asymptotic").pvalue
     assert p_of_tau(human, metric) == pytest.approx(tau, abs=1e-12)
     assert kt.statistic("tau-c").p_value(human, metric) == p_of_tau(human, metric)
-    assert kt.statistic("r2").p_value(human, metric) == found["pearson"]
+    assert kt.statistic("r2").p_value(human, metric) == value["pearson"]
 
 
 def test_the_paper_s_47_sentences() -> None:
@@ -55,9 +55,9 @@ def test_rho_of_few_points_is_tried_in_all_orders(n: int) -> None:
 
     ranks = stats.zscore(stats.rankdata(human))
     orders = stats.zscore(list(permutations(stats.rankdata(metric))), axis=1)
-    found = np.abs(orders @ ranks) / n
-    assert found[0] == pytest.approx(abs(stats.spearmanr(human, metric).statistic))
-    expected = np.mean(found >= found[0] - 1e-9)
+    result = np.abs(orders @ ranks) / n
+    assert result[0] == pytest.approx(abs(stats.spearmanr(human, metric).statistic))
+    expected = np.mean(result >= result[0] - 1e-9)
     assert kt.statistic("spearman").p_value(human, metric) == pytest.approx(expected)
 
 

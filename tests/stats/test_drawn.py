@@ -27,8 +27,8 @@ def points(seed: int, n: int, values: int) -> tuple[np.ndarray, np.ndarray, np.n
 @given(seed=SEEDS, n=st.integers(1, 90), values=st.sampled_from([1, 2, 5, 63, 64, 1000]))
 def test_pairs_are_those_of_the_drawn_points(seed: int, n: int, values: int) -> None:
     human, metric, times = points(seed, n, values)
-    found = _kernel.drawn_pair_counts(human, metric, times)
-    for row, draw in zip(found.tolist(), times.tolist(), strict=True):
+    pair_counts = _kernel.drawn_pair_counts(human, metric, times)
+    for row, draw in zip(pair_counts.tolist(), times.tolist(), strict=True):
         assert row == pair_loops.drawn_pair_counts(human.tolist(), metric.tolist(), draw)
 
 
@@ -36,18 +36,18 @@ def test_many_human_scores_take_the_other_way() -> None:
     rng = np.random.default_rng(1)
     human, metric = rng.permutation(200).astype(float), np.round(rng.normal(size=200), 1)
     times = rng.integers(0, 3, (3, 200)).astype(np.int32)
-    found = _kernel.drawn_pair_counts(human, metric, times)
-    for row, draw in zip(found.tolist(), times.tolist(), strict=True):
+    pair_counts = _kernel.drawn_pair_counts(human, metric, times)
+    for row, draw in zip(pair_counts.tolist(), times.tolist(), strict=True):
         assert row == pair_loops.drawn_pair_counts(human.tolist(), metric.tolist(), draw)
 
 
 @given(seed=SEEDS, n=st.integers(1, 30), values=st.sampled_from([1, 2, 9]))
 def test_r_is_that_of_the_drawn_points(seed: int, n: int, values: int) -> None:
     human, metric, times = points(seed, n, values)
-    found = _kernel.drawn_pearson(1000 + human, metric, times)
-    for r, draw in zip(found.tolist(), times.tolist(), strict=True):
-        drawn = [pair_loops.repeated(x.tolist(), draw) for x in (human, metric)]
-        assert r == pytest.approx(pair_loops.pearson(*drawn), abs=1e-9, nan_ok=True)
+    correlations = _kernel.drawn_pearson(1000 + human, metric, times)
+    for r, draw in zip(correlations.tolist(), times.tolist(), strict=True):
+        resampled = [pair_loops.repeated(x.tolist(), draw) for x in (human, metric)]
+        assert r == pytest.approx(pair_loops.pearson(*resampled), abs=1e-9, nan_ok=True)
 
 
 def test_equal_scores_are_constant_whatever_their_mean_rounds_to() -> None:

@@ -12,21 +12,23 @@ REFERENCES = ["the cat sat on a mat", "the dog barked at night", "rain fell the 
 
 @pytest.mark.parametrize("test", ["bootstrap", "randomization"])
 def test_a_copy_has_a_p_of_one(test: str) -> None:
-    found = kt.compare({"A": TEXTS, "B": list(TEXTS)}, REFERENCES, ["bleu", "rouge1"], test=test)
+    comparison = kt.compare(
+        {"A": TEXTS, "B": list(TEXTS)}, REFERENCES, ["bleu", "rouge1"], test=test
+    )
     for name in ("bleu", "rouge1"):
-        row = found["B", name]
+        row = comparison["B", name]
         assert (row.delta, row.p, row.wins, row.losses, row.ties) == (0, 1, 0, 0, 3)
 
 
 def test_the_bootstrap_test_makes_its_intervals_from_its_own_resamples() -> None:
     with pytest.raises(kt.InputError, match="trials=40 and resamples=50: the bootstrap test"):
         kt.compare({"A": TEXTS, "B": TEXTS}, REFERENCES, "bleu", trials=40, resamples=50)
-    found = kt.compare({"A": TEXTS, "B": TEXTS}, REFERENCES, "bleu", resamples=50)
-    assert (found.trials, found.resamples) == (50, 50)
-    found = kt.compare(
+    comparison = kt.compare({"A": TEXTS, "B": TEXTS}, REFERENCES, "bleu", resamples=50)
+    assert (comparison.trials, comparison.resamples) == (50, 50)
+    comparison = kt.compare(
         {"A": TEXTS, "B": TEXTS}, REFERENCES, "bleu", test="randomization", trials=20, resamples=50
     )
-    assert (found.trials, found.resamples) == (20, 50)
+    assert (comparison.trials, comparison.resamples) == (20, 50)
 
 
 def test_segment_scores_are_found_by_name() -> None:

@@ -18,18 +18,18 @@ label = st.sampled_from([0.0, 0.5, 1.0, math.nan])
 @given(st.lists(st.tuples(label, label), max_size=12))
 def test_kappa_is_agreement_beyond_chance(pairs: list[tuple[float, float]]) -> None:
     first, second = (np.array([pair[k] for pair in pairs], dtype=float) for k in (0, 1))
-    found = cohen_kappa(first, second)
-    kept = [pair for pair in pairs if not any(map(math.isnan, pair))]
-    assert found.units == len(kept)
-    if len({value for pair in kept for value in pair}) < 2:
-        assert math.isnan(found.value)
-        assert found.reason
+    kappa = cohen_kappa(first, second)
+    selected = [pair for pair in pairs if not any(map(math.isnan, pair))]
+    assert kappa.units == len(selected)
+    if len({value for pair in selected for value in pair}) < 2:
+        assert math.isnan(kappa.value)
+        assert kappa.reason
         return
-    n = len(kept)
-    equal = sum(a == b for a, b in kept) / n
-    chance = sum(a == b for a, _ in kept for _, b in kept) / n**2
-    assert found.equal == pytest.approx(equal)
-    assert found.value == pytest.approx((equal - chance) / (1 - chance))
+    n = len(selected)
+    equal = sum(a == b for a, b in selected) / n
+    chance = sum(a == b for a, _ in selected for _, b in selected) / n**2
+    assert kappa.equal == pytest.approx(equal)
+    assert kappa.value == pytest.approx((equal - chance) / (1 - chance))
 
 
 def test_an_example_by_hand() -> None:

@@ -48,10 +48,10 @@ def test_williams_is_the_formula(seed: int, n: int) -> None:
     spread = 2 * np.linalg.det(r) * (n - 1) / (n - 3)  # K is the determinant of correlations
     spread += ((r[0, 1] + r[0, 2]) / 2) ** 2 * (1 - r[1, 2]) ** 3
     t = (r[0, 1] - r[0, 2]) * np.sqrt((n - 1) * (1 + r[1, 2]) / spread)
-    found = williams(h, a, b)
-    assert found.t == pytest.approx(t, abs=1e-8)
-    assert found.p == pytest.approx(scipy.stats.t.sf(t, n - 3), abs=1e-9)
-    assert williams(h, b, a).p == pytest.approx(1 - found.p, abs=1e-12)
+    test = williams(h, a, b)
+    assert test.t == pytest.approx(t, abs=1e-8)
+    assert test.p == pytest.approx(scipy.stats.t.sf(t, n - 3), abs=1e-9)
+    assert williams(h, b, a).p == pytest.approx(1 - test.p, abs=1e-12)
 
 
 def test_williams_knows_equal_metrics_and_too_few_points() -> None:
@@ -75,10 +75,10 @@ GAPS = st.lists(st.integers(-60, 60).filter(bool), min_size=1, max_size=30)
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 @given(gaps=GAPS)
 def test_wilcoxon_with_ties_is_scipys(alternative: str, gaps: list[int]) -> None:
-    found = wilcoxon(gaps, np.zeros(len(gaps)), alternative, exact=False)
-    wanted = scipy.stats.wilcoxon(gaps, alternative=alternative, method="asymptotic")
-    assert found.p == pytest.approx(wanted.pvalue, abs=1e-12)
-    assert (found.n, found.exact) == (len(gaps), False)
+    test = wilcoxon(gaps, np.zeros(len(gaps)), alternative, exact=False)
+    expected = scipy.stats.wilcoxon(gaps, alternative=alternative, method="asymptotic")
+    assert test.p == pytest.approx(expected.pvalue, abs=1e-12)
+    assert (test.n, test.exact) == (len(gaps), False)
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
@@ -87,11 +87,11 @@ def test_wilcoxon_without_ties_is_scipys_exact_one(alternative: str, data: st.Da
     sizes = data.draw(st.lists(st.integers(1, 999), min_size=1, max_size=50, unique=True))
     signs = data.draw(st.lists(st.sampled_from([-1, 1]), min_size=len(sizes), max_size=len(sizes)))
     gaps = np.multiply(sizes, signs).astype(float)
-    found = wilcoxon(gaps, np.zeros(len(gaps)), alternative)
-    wanted = scipy.stats.wilcoxon(gaps, alternative=alternative, method="exact")
-    assert found.exact
-    assert found.p == pytest.approx(wanted.pvalue, abs=1e-12)
-    assert found.r_plus == scipy.stats.wilcoxon(gaps, alternative="greater").statistic
+    test = wilcoxon(gaps, np.zeros(len(gaps)), alternative)
+    expected = scipy.stats.wilcoxon(gaps, alternative=alternative, method="exact")
+    assert test.exact
+    assert test.p == pytest.approx(expected.pvalue, abs=1e-12)
+    assert test.r_plus == scipy.stats.wilcoxon(gaps, alternative="greater").statistic
 
 
 def test_wilcoxon_chooses_its_distribution_and_leaves_zeros_out() -> None:
@@ -112,8 +112,8 @@ P_VALUES = st.lists(st.floats(0, 1), max_size=12)
 
 @given(p=P_VALUES)
 def test_benjamini_hochberg_is_scipys(p: list[float]) -> None:
-    wanted = scipy.stats.false_discovery_control(p) if p else []
-    assert benjamini_hochberg(p).tolist() == pytest.approx(list(wanted))
+    expected = scipy.stats.false_discovery_control(p) if p else []
+    assert benjamini_hochberg(p).tolist() == pytest.approx(list(expected))
 
 
 @given(p=P_VALUES, level=st.floats(0.001, 0.5))
@@ -123,9 +123,9 @@ def test_holm_rejects_step_by_step(p: list[float], level: float) -> None:
         if p[i] > level / (len(p) - k):
             break
         rejected.add(int(i))
-    found = holm(p)
-    near = np.abs(found - level) < 1e-12
-    assert {i for i in range(len(p)) if found[i] <= level and not near[i]} == {
+    corrected = holm(p)
+    near = np.abs(corrected - level) < 1e-12
+    assert {i for i in range(len(p)) if corrected[i] <= level and not near[i]} == {
         i for i in rejected if not near[i]
     }
 

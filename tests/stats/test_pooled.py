@@ -65,17 +65,19 @@ def test_ties_of_humans_are_dropped_and_ties_of_the_metric_are_wrong() -> None:
 def test_exactly_25_points_are_enough() -> None:
     assert STATISTICS["darr"]([50, 75], [1, 2]) == 1
     assert np.isnan(STATISTICS["darr"]([50, 74.999], [1, 2]))
-    found = agreement(np.array([[50.0], [60.0]]), np.array([[1.0], [2.0]]), "darr", "segment")
-    assert found.reason == "humans tell no two points so far apart"
+    level_agreement = agreement(
+        np.array([[50.0], [60.0]]), np.array([[1.0], [2.0]]), "darr", "segment"
+    )
+    assert level_agreement.reason == "humans tell no two points so far apart"
 
 
 def test_pairwise_differences_by_hand() -> None:
     """Differences of two segments: humans 1, 2, metric 3, 1, and the same with a minus."""
     human = np.array([[1.0, 7.0], [0.0, 5.0]])
     metric = np.array([[3.0, 1.0], [0.0, 0.0]])
-    found = agreement(human, metric, "pdp", "item")
-    assert found.value == pytest.approx((1 * 3 + 2 * 1) / np.sqrt((1 + 4) * (9 + 1)))
-    assert (found.groups, found.left_out) == (2, 0)
+    level_agreement = agreement(human, metric, "pdp", "item")
+    assert level_agreement.value == pytest.approx((1 * 3 + 2 * 1) / np.sqrt((1 + 4) * (9 + 1)))
+    assert (level_agreement.groups, level_agreement.left_out) == (2, 0)
 
 
 def test_of_one_group_the_differences_correlate_as_the_scores_do() -> None:
@@ -100,8 +102,8 @@ def test_a_segment_counts_by_its_pairs() -> None:
 def test_tau_23_is_that_of_every_pair(seed: int, n: int) -> None:
     rng = np.random.default_rng(seed)
     h, m = rng.integers(0, 4, n) / 3, rng.integers(0, 4, n) / 3
-    wanted = pair_loops.tau_23(h.tolist(), m.tolist())
-    assert STATISTICS["tau-23"](h, m) == pytest.approx(wanted, abs=1e-12, nan_ok=True)
+    expected = pair_loops.tau_23(h.tolist(), m.tolist())
+    assert STATISTICS["tau-23"](h, m) == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
 @pytest.mark.parametrize("name", LOOPS)
@@ -110,15 +112,15 @@ def test_values_are_those_of_every_pair_of_every_group(name: str, seed: int) -> 
     human, metric = matrices(seed)
     for at, turned in (("item", (human.T, metric.T)), ("by-system", (human, metric))):
         groups = grouped(*turned)
-        found = agreement(human, metric, name, at)
-        wanted = LOOPS[name](groups)
-        assert found.value == pytest.approx(wanted, abs=1e-9, nan_ok=True)
-        assert found.groups + found.left_out == len(groups)
-        assert bool(found.reason) == np.isnan(found.value)
+        level_agreement = agreement(human, metric, name, at)
+        expected = LOOPS[name](groups)
+        assert level_agreement.value == pytest.approx(expected, abs=1e-9, nan_ok=True)
+        assert level_agreement.groups + level_agreement.left_out == len(groups)
+        assert bool(level_agreement.reason) == np.isnan(level_agreement.value)
     cells = grouped(human.reshape(1, -1), metric.reshape(1, -1))
-    wanted = LOOPS[name](cells)
+    expected = LOOPS[name](cells)
     assert agreement(human, metric, name, "segment").value == pytest.approx(
-        wanted, abs=1e-9, nan_ok=True
+        expected, abs=1e-9, nan_ok=True
     )
 
 
@@ -126,31 +128,31 @@ def test_values_are_those_of_every_pair_of_every_group(name: str, seed: int) -> 
 @pytest.mark.parametrize("name", LOOPS)
 def test_draws_are_those_of_the_drawn_segments(name: str, over: str) -> None:
     human, metric = matrices(3)
-    found = bootstrap(human, [metric], name, "item", over, 10, 5)[0]
+    resamples = bootstrap(human, [metric], name, "item", over, 10, 5)[0]
     ((systems, segments),) = drawn_places(human.shape, over, 10, 5)
-    for value, s, t in zip(found, systems, segments, strict=True):
-        drawn = (x[np.ix_(s, t)].T for x in (human, metric))
-        assert value == pytest.approx(LOOPS[name](grouped(*drawn)), abs=1e-9, nan_ok=True)
+    for value, s, t in zip(resamples, systems, segments, strict=True):
+        resampled = (x[np.ix_(s, t)].T for x in (human, metric))
+        assert value == pytest.approx(LOOPS[name](grouped(*resampled)), abs=1e-9, nan_ok=True)
 
 
 @pytest.mark.parametrize("name", LOOPS)
 def test_exchanges_are_those_one_by_one(name: str) -> None:
     human, first = matrices(4)
     _, second = matrices(5)
-    found = perm_both(human, first, second, name, "item", 40, 9)
+    permutation = perm_both(human, first, second, name, "item", 40, 9)
     of = standardised(human, first, second)
     (words,) = drawn_words(human.shape, 40, 9)
 
     def apart(chosen: np.ndarray) -> float:
         pair = np.where(chosen, of.second, of.first), np.where(chosen, of.first, of.second)
-        one, other = (LOOPS[name](grouped(of.human.T, m.T)) for m in pair)
-        return one - other
+        left, other = (LOOPS[name](grouped(of.human.T, m.T)) for m in pair)
+        return left - other
 
     delta = apart(np.zeros(human.shape, bool))
     beyond = sum(apart(mask) >= delta - 1e-12 for mask in masks(words, human.shape))
-    assert found.delta == pytest.approx(delta, abs=1e-9)
-    assert found.beyond == beyond
-    assert found.p == (1 + beyond) / 41
+    assert permutation.delta == pytest.approx(delta, abs=1e-9)
+    assert permutation.beyond == beyond
+    assert permutation.p == (1 + beyond) / 41
 
 
 def test_the_order_of_systems_and_the_scales_do_not_matter() -> None:
@@ -166,8 +168,8 @@ def test_metrics_are_ranked_by_them() -> None:
     rng = np.random.default_rng(1)
     human = np.round(50 + 20 * rng.normal(size=(8, 80)))
     noise = rng.normal(size=(2, *human.shape))
-    made = {"bad": human + 60 * noise[0], "good": human + 10 * noise[1]}
+    metric_scores = {"bad": human + 60 * noise[0], "good": human + 10 * noise[1]}
     for name in (*LOOPS, "tau-23"):
-        found = rank_metrics(human, made, name, "item", resamples=50, trials=50)
-        assert [(row.metric, row.rank) for row in found.rows] == [("good", 1), ("bad", 2)]
-        assert all(row.low < row.value < row.high for row in found.rows)
+        ranking = rank_metrics(human, metric_scores, name, "item", resamples=50, trials=50)
+        assert [(row.metric, row.rank) for row in ranking.rows] == [("good", 1), ("bad", 2)]
+        assert all(row.low < row.value < row.high for row in ranking.rows)

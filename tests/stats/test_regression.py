@@ -48,25 +48,25 @@ NAMES = ("a", "b", "c")
 
 def test_the_certified_values_of_longley() -> None:
     data = np.array(LONGLEY, dtype=float)
-    found = least_squares(data[:, 1:], data[:, 0], list("abcdef"))
-    for one, (value, error) in zip(found.coefficients, CERTIFIED, strict=True):
-        assert one.value == pytest.approx(value, rel=1e-8)
-        assert one.error == pytest.approx(error, rel=1e-8)
-    assert found.r2 == pytest.approx(0.995479004577296, rel=1e-12)
-    assert found.sigma == pytest.approx(304.854073561965, rel=1e-10)
+    fit = least_squares(data[:, 1:], data[:, 0], list("abcdef"))
+    for coefficient, (value, error) in zip(fit.coefficients, CERTIFIED, strict=True):
+        assert coefficient.value == pytest.approx(value, rel=1e-8)
+        assert coefficient.error == pytest.approx(error, rel=1e-8)
+    assert fit.r2 == pytest.approx(0.995479004577296, rel=1e-12)
+    assert fit.sigma == pytest.approx(304.854073561965, rel=1e-10)
 
 
 def test_coefficients_are_those_of_fractions() -> None:
-    found = least_squares(X, Y, NAMES)
+    fit = least_squares(X, Y, NAMES)
     exact = regression_loops.coefficients(X.tolist(), Y.tolist())
-    for one, value in zip(found.coefficients, exact, strict=True):
-        assert one.value == pytest.approx(float(value), rel=1e-9)
-        assert one.p == pytest.approx(2 * stats.t.sf(abs(one.t), 26), rel=1e-9)
-    said = [regression_loops.predict(exact, row) for row in X.tolist()]
-    assert found.predicted == pytest.approx(said, rel=1e-12)
-    rest, whole = ((Y - guess) ** 2 for guess in (said, Y.mean()))
-    assert found.r2 == pytest.approx(1 - rest.sum() / whole.sum(), rel=1e-10)
-    assert found.adjusted == pytest.approx(1 - (rest.sum() / 26) / (whole.sum() / 29), rel=1e-10)
+    for coefficient, value in zip(fit.coefficients, exact, strict=True):
+        assert coefficient.value == pytest.approx(float(value), rel=1e-9)
+        assert coefficient.p == pytest.approx(2 * stats.t.sf(abs(coefficient.t), 26), rel=1e-9)
+    message = [regression_loops.predict(exact, row) for row in X.tolist()]
+    assert fit.predicted == pytest.approx(message, rel=1e-12)
+    rest, unsplit = ((Y - guess) ** 2 for guess in (message, Y.mean()))
+    assert fit.r2 == pytest.approx(1 - rest.sum() / unsplit.sum(), rel=1e-10)
+    assert fit.adjusted == pytest.approx(1 - (rest.sum() / 26) / (unsplit.sum() / 29), rel=1e-10)
 
 
 def test_what_is_left_out_is_predicted_by_the_others() -> None:
@@ -79,30 +79,30 @@ def test_what_is_left_out_is_predicted_by_the_others() -> None:
 
 def test_the_order_of_points_does_not_matter() -> None:
     order = RNG.permutation(30)
-    found, turned = least_squares(X, Y, NAMES), least_squares(X[order], Y[order], NAMES)
-    assert found.coefficients == turned.coefficients
-    assert found.r2 == turned.r2
+    result, turned = least_squares(X, Y, NAMES), least_squares(X[order], Y[order], NAMES)
+    assert result.coefficients == turned.coefficients
+    assert result.r2 == turned.r2
 
 
 def test_points_that_alone_tell_a_coefficient_have_no_prediction() -> None:
     x = np.column_stack([np.arange(6.0), [0, 0, 0, 0, 0, 1.0]])
-    found = least_squares(x, np.array([1.0, 2, 2, 4, 5, 0]), NAMES[:2])
-    assert math.isnan(found.left_out[5])
-    assert not np.isnan(found.left_out[:5]).any()
+    fit = least_squares(x, np.array([1.0, 2, 2, 4, 5, 0]), NAMES[:2])
+    assert math.isnan(fit.left_out[5])
+    assert not np.isnan(fit.left_out[:5]).any()
     apart = left_out_predictions(x, np.array([1.0, 2, 2, 4, 5, 0]), np.array([0, 0, 1, 1, 2, 3]))
     assert np.isnan(apart).tolist() == [False] * 5 + [True]
 
 
 def test_errors_beside_the_mean_of_the_others() -> None:
     y, groups = np.array([0.0, 0, 3, 6]), np.array([0, 0, 1, 2])
-    found = unseen_error(y, np.array([0.0, 0, 3, math.nan]), groups)
-    assert (found.rmse, found.r2, found.undefined) == (0, 1, 1)
-    assert found.rmse_of_mean == pytest.approx(math.sqrt((4.5**2 + 4.5**2 + 1) / 3))
+    errors = unseen_error(y, np.array([0.0, 0, 3, math.nan]), groups)
+    assert (errors.rmse, errors.r2, errors.undefined) == (0, 1, 1)
+    assert errors.rmse_of_mean == pytest.approx(math.sqrt((4.5**2 + 4.5**2 + 1) / 3))
     assert unseen_error(y, np.full(4, math.nan), groups).undefined == 4
 
 
 @pytest.mark.parametrize(
-    ("x", "y", "told"),
+    ("x", "y", "message"),
     [
         ([[1.0], [2.0]], [1.0, 2.0], "2 points for 2 coefficients: at least 3"),
         ([[1.0], [2.0], [4.0]], [1.0, 1.0, 1.0], "the human scores are constant"),
@@ -111,8 +111,8 @@ def test_errors_beside_the_mean_of_the_others() -> None:
         ([[1.0, 3], [2, 5], [3, 7], [5, 11]], [1.0, 2, 1, 2], "a is a combination of the others"),
     ],
 )
-def test_what_cannot_be_fitted(x: list[list[float]], y: list[float], told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_what_cannot_be_fitted(x: list[list[float]], y: list[float], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         least_squares(np.array(x), np.array(y), NAMES[: len(x[0])])
 
 

@@ -31,8 +31,8 @@ def exchange_sums(
 def test_bootstrap_sums_are_sums_of_drawn_rows(
     rows: list[list[int]], resamples: int, seed: int
 ) -> None:
-    found = bootstrap_sums(np.array(rows, dtype=float), resamples, seed)
-    assert found.tolist() == bootstrap(rows, resamples, seed)
+    sums = bootstrap_sums(np.array(rows, dtype=float), resamples, seed)
+    assert sums.tolist() == bootstrap(rows, resamples, seed)
 
 
 @given(rows=ROWS, trials=st.integers(1, 20), seed=SEEDS, data=st.data())
@@ -42,9 +42,9 @@ def test_exchange_sums_are_sums_of_kept_rows(
     other = data.draw(st.permutations(rows))
     first, second = np.array(rows, dtype=float), np.array(other, dtype=float)
     moved = exchange_sums(first - second, trials, seed)
-    wanted = exchanges(rows, other, trials, seed)
-    assert (second.sum(axis=0) + moved).tolist() == [a for a, _ in wanted]
-    assert (first.sum(axis=0) - moved).tolist() == [b for _, b in wanted]
+    expected = exchanges(rows, other, trials, seed)
+    assert (second.sum(axis=0) + moved).tolist() == [a for a, _ in expected]
+    assert (first.sum(axis=0) - moved).tolist() == [b for _, b in expected]
 
 
 @given(rows=ROWS, resamples=st.integers(1, 30), cells=st.integers(1, 60))
@@ -53,16 +53,16 @@ def test_bootstrap_draws_do_not_depend_on_the_batches(
     rows: list[list[int]], resamples: int, cells: int
 ) -> None:
     stats = np.array(rows, dtype=float)
-    whole = bootstrap_sums(stats, resamples)
+    sums = bootstrap_sums(stats, resamples)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_BATCH_CELLS", cells)
-        assert bootstrap_sums(stats, resamples).tolist() == whole.tolist()
+        assert bootstrap_sums(stats, resamples).tolist() == sums.tolist()
 
 
 def test_exchange_in_batches_is_still_fair(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_BATCH_CELLS", 1000)
-    kept = exchange_sums(np.eye(50), 4000).mean(axis=0)
-    assert np.abs(kept - 0.5).max() < 5 * 0.5 / np.sqrt(4000)
+    selected = exchange_sums(np.eye(50), 4000).mean(axis=0)
+    assert np.abs(selected - 0.5).max() < 5 * 0.5 / np.sqrt(4000)
 
 
 def test_the_seed_is_sacrebleus_and_decides() -> None:
@@ -76,12 +76,12 @@ def test_the_seed_is_sacrebleus_and_decides() -> None:
 
 def test_progress_counts_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_BATCH_CELLS", 40)
-    seen: list[tuple[int, int, str]] = []
+    reports: list[tuple[int, int, str]] = []
     stats = np.ones((10, 1))
-    bootstrap_sums(stats, 9, progress=lambda *report: seen.append(report))
-    exchange_sums(stats, 4, progress=lambda *report: seen.append(report))
+    bootstrap_sums(stats, 9, progress=lambda *report: reports.append(report))
+    exchange_sums(stats, 4, progress=lambda *report: reports.append(report))
     steps = [(4, 9, "resampling"), (8, 9, "resampling"), (9, 9, "resampling")]
-    assert seen == [*steps, (4, 4, "exchanging")]
+    assert reports == [*steps, (4, 4, "exchanging")]
 
 
 @given(

@@ -49,8 +49,8 @@ PEERS = {"bleu": "BLEU", "chrf": "chrF2"}
 def peer(test: str, trials: int) -> dict[str, list[object]]:
     """sacreBLEU's results for all systems, the baseline first."""
     metrics = {"BLEU": BLEU(force=True), "CHRF": CHRF()}
-    named = list(SYSTEMS.items())
-    return PairedTest(named, metrics, [REFERENCES], test_type=test, n_samples=trials)()[1]
+    chosen_name = list(SYSTEMS.items())
+    return PairedTest(chosen_name, metrics, [REFERENCES], test_type=test, n_samples=trials)()[1]
 
 
 def exact_width(name: str, system: str, trials: int) -> float:
@@ -61,16 +61,16 @@ def exact_width(name: str, system: str, trials: int) -> float:
     scorer = BLEU(force=True) if name == "bleu" else CHRF()
     rows = scorer._extract_corpus_statistics(SYSTEMS[system], [REFERENCES])
     sums = bootstrap(rows, trials, 12345)
-    scores = [scorer._compute_score_from_stats(one).score for one in sums]
+    scores = [scorer._compute_score_from_stats(total).score for total in sums]
     return float(estimate_ci(np.array(scores))[1])
 
 
 def test_paired_bootstrap_is_sacrebleus() -> None:
-    theirs = peer("bs", 500)
-    ours = kt.compare(SYSTEMS, REFERENCES, list(PEERS), trials=500)
+    peer_results = peer("bs", 500)
+    comparison = kt.compare(SYSTEMS, REFERENCES, list(PEERS), trials=500)
     for name, column in PEERS.items():
-        for system, result in zip(SYSTEMS, theirs[column], strict=True):
-            row = ours[system, name]
+        for system, result in zip(SYSTEMS, peer_results[column], strict=True):
+            row = comparison[system, name]
             assert row.score.value == pytest.approx(result.score, abs=1e-9)
             half = (row.high - row.low) / 2
             assert half == pytest.approx(result.ci, abs=1e-4)
@@ -80,11 +80,11 @@ def test_paired_bootstrap_is_sacrebleus() -> None:
 
 def test_approximate_randomization_is_sacrebleus_within_chance() -> None:
     trials = 1000
-    theirs = peer("ar", trials)
-    ours = kt.compare(SYSTEMS, REFERENCES, list(PEERS), test="randomization", trials=trials)
+    peer_results = peer("ar", trials)
+    comparison = kt.compare(SYSTEMS, REFERENCES, list(PEERS), test="randomization", trials=trials)
     for name, column in PEERS.items():
-        for system, result in zip(SYSTEMS, theirs[column], strict=True):
-            p = ours[system, name].p
+        for system, result in zip(SYSTEMS, peer_results[column], strict=True):
+            p = comparison[system, name].p
             if system == "base":
                 assert p is None
             else:
@@ -94,9 +94,9 @@ def test_approximate_randomization_is_sacrebleus_within_chance() -> None:
 
 def test_the_tests_tell_a_clear_difference_from_none() -> None:
     for test in ("bootstrap", "randomization"):
-        found = kt.compare(SYSTEMS, REFERENCES, "bleu", test=test, trials=500)
-        assert found["best", "bleu"].p == pytest.approx(1 / 501)
-        assert found["same", "bleu"].p > 0.05
+        comparison = kt.compare(SYSTEMS, REFERENCES, "bleu", test=test, trials=500)
+        assert comparison["best", "bleu"].p == pytest.approx(1 / 501)
+        assert comparison["same", "bleu"].p > 0.05
 
 
 Test = Callable[[Sequence[list[float]], Sequence[list[float]], Callable, int, int], float]
@@ -115,10 +115,10 @@ def test_p_values_are_those_of_explicit_resampling(test: str, oracle: Test, name
     def score(row: Sequence[float]) -> float:
         return metric.score(np.array(row)).value
 
-    found = kt.compare(systems, REFERENCES[:size], [metric], test=test, trials=trials, seed=7)
+    comparison = kt.compare(systems, REFERENCES[:size], [metric], test=test, trials=trials, seed=7)
     for system in list(systems)[1:]:
-        wanted = oracle(rows[system], rows["base"], score, trials, 7)
-        assert found[system, name].p == pytest.approx(wanted, abs=1.5 / trials)
+        expected = oracle(rows[system], rows["base"], score, trials, 7)
+        assert comparison[system, name].p == pytest.approx(expected, abs=1.5 / trials)
 
 
 SCORES = st.integers(0, 6400).map(lambda n: n / 64)  # differences without rounding
@@ -143,15 +143,15 @@ def test_p_values_count_trials_beyond_the_difference(
 
 def test_a_system_against_itself_is_never_significant() -> None:
     twins = {"a": SYSTEMS["base"], "b": list(SYSTEMS["base"])}
-    found = kt.compare(twins, REFERENCES, "bleu", trials=200)
+    comparison = kt.compare(twins, REFERENCES, "bleu", trials=200)
     # Here Karat departs from sacreBLEU, whose rule gives 1 / (1 + trials).
-    theirs = PairedTest(
+    peer_result = PairedTest(
         list(twins.items()), {"BLEU": BLEU(force=True)}, [REFERENCES], "bs", n_samples=200
     )()[1]
-    assert theirs["BLEU"][1].p_value == 1 / 201
-    assert found["b", "bleu"].p == 1
-    assert found["b", "bleu"].delta == 0
-    assert (found["b", "bleu"].wins, found["b", "bleu"].losses) == (0, 0)
+    assert peer_result["BLEU"][1].p_value == 1 / 201
+    assert comparison["b", "bleu"].p == 1
+    assert comparison["b", "bleu"].delta == 0
+    assert (comparison["b", "bleu"].wins, comparison["b", "bleu"].losses) == (0, 0)
 
 
 def test_rounding_is_no_difference() -> None:

@@ -23,12 +23,11 @@ from karat.progress import silent
 from karat.studio.disputes import find_disputes
 from karat.studio.export.formats import check_studio, export_studio, import_studio
 from karat.studio.formats import has_nuggets
-from karat.studio.key_editing import KeyEdit, edit_key
-from karat.studio.key_questions import question
-from karat.studio.live.statistics import ask_estimates
-from karat.studio.opening.options import StudioOptions
-from karat.studio.opening.running import prepare
-from karat.studio.store.assessors import assessors, hash_token, invite
+from karat.studio.key_editing import KeyEdit, edit_key, question
+from karat.studio.live import ask_estimates
+from karat.studio.opening import prepare
+from karat.studio.options import StudioOptions
+from karat.studio.store.people import assessors, hash_token, invite
 from karat.studio.store.settings import CalibrationItem
 from karat.studio.store.store import Store
 
@@ -84,15 +83,15 @@ DECIDED = {
 
 def make_judged(path: Path, kind: str) -> None:
     """Write a store in which every table has rows, as one file."""
-    given = nugget_texts() if kind == "nuggets" else texts(11, 2)
-    with make_store(path, given, people=2, **SETTINGS[kind]) as store:
+    source = nugget_texts() if kind == "nuggets" else texts(11, 2)
+    with make_store(path, source, people=2, **SETTINGS[kind]) as store:
         invite(store, "owner", "owner")
         judge_all(store, most=30)
         new = uuids(9)
-        for one in find_disputes(store)[:3]:
-            value = {"spans": []} if kind == "errors" else DECIDED[one.task]
-            decide(store, one.task, one.output, one.about, value, new(), one.item)
-        owner = next(one.id for one in assessors(store) if one.role == "owner")
+        for dispute in find_disputes(store)[:3]:
+            value = {"spans": []} if kind == "errors" else DECIDED[dispute.task]
+            decide(store, dispute.task, dispute.output, dispute.about, value, new(), dispute.item)
+        owner = next(dispute.id for dispute in assessors(store) if dispute.role == "owner")
         ask_estimates(store, owner)
         if kind == "nuggets":
             _edit_key(store, owner, new)
@@ -101,7 +100,7 @@ def make_judged(path: Path, kind: str) -> None:
 
 
 def _edit_key(store: Store, owner: int, new: Callable[[], str]) -> None:
-    for wanted in ("okay", "vital"):
+    for importance in ("okay", "vital"):
         key = question(store, 1)
         nugget = key.nuggets[0]
         sent = KeyEdit(
@@ -110,10 +109,10 @@ def _edit_key(store: Store, owner: int, new: Callable[[], str]) -> None:
             "importance",
             0,
             nugget=nugget.nugget,
-            importance=wanted,
+            importance=importance,
             supersedes=key.newest,
         )
-        if nugget.importance != wanted:
+        if nugget.importance != importance:
             edit_key(store, owner, sent)
 
 
@@ -157,13 +156,13 @@ def damages(path: Path) -> Iterator[Damage]:
             for row in dict.fromkeys(ends):
                 if row is None:
                     continue
-                where = f"WHERE {key} = {row}"
-                yield Damage(f"delete {table} {row}", f"DELETE FROM {table} {where}")
+                condition = f"WHERE {key} = {row}"
+                yield Damage(f"delete {table} {row}", f"DELETE FROM {table} {condition}")
                 for column in columns:
-                    (old,) = file.execute(f"SELECT {column} FROM {table} {where}").fetchone()
+                    (old,) = file.execute(f"SELECT {column} FROM {table} {condition}").fetchone()
                     for value in (*ODD, *_inner(old)):
                         name = f"{table}.{column} of {row}: {value!r:.60}"
-                        yield Damage(name, f"UPDATE {table} SET {column} = ? {where}", value)
+                        yield Damage(name, f"UPDATE {table} SET {column} = ? {condition}", value)
 
 
 def _inner(text: object) -> Iterator[str]:
@@ -179,13 +178,15 @@ def _changed(value: Any) -> Iterator[Any]:
     yield from LEAVES
     if isinstance(value, dict):
         for key, inner in value.items():
-            yield {name: one for name, one in value.items() if name != key}
-            yield from ({**value, key: one} for one in _changed(inner))
+            yield {name: changed_value for name, changed_value in value.items() if name != key}
+            yield from ({**value, key: changed_value} for changed_value in _changed(inner))
         yield {**value, "unknown": 1}
     elif isinstance(value, list):
         for k, inner in enumerate(value):
             yield value[:k] + value[k + 1 :]
-            yield from ([*value[:k], one, *value[k + 1 :]] for one in _changed(inner))
+            yield from (
+                [*value[:k], changed_value, *value[k + 1 :]] for changed_value in _changed(inner)
+            )
         yield [*value, *value]
 
 
@@ -213,10 +214,10 @@ def _meta(path: Path) -> None:
 
 
 def _estimate(path: Path) -> None:
-    given: Any = load_nuggets(path) if has_nuggets(path) else kt.load_evalset(path)
-    dimension = None if has_nuggets(path) else given.judgements.dimensions[0]
+    source: Any = load_nuggets(path) if has_nuggets(path) else kt.load_evalset(path)
+    dimension = None if has_nuggets(path) else source.judgements.dimensions[0]
     try:
-        kt.estimate(given, dimension)
+        kt.estimate(source, dimension)
     except InputError as error:
         if "label at least 10" not in str(error):  # too few labels are no damage
             raise

@@ -21,50 +21,49 @@ from studio.projects_in_store import START, answer
 
 from karat.errors import InputError
 from karat.studio.assignment import next_assignment
-from karat.studio.key_editing import KeyEdit, edit_key
-from karat.studio.key_questions import KeyQuestion, question
+from karat.studio.key_editing import KeyEdit, KeyQuestion, edit_key, question
 from karat.studio.store.judgements import SentJudgement, judge
 from karat.studio.store.store import Store
 
 
-def send(store: Store, owner: int, given: KeyEdit) -> None:
-    say(json.dumps(given))
+def send(store: Store, owner: int, key_edit: KeyEdit) -> None:
+    say(json.dumps(key_edit))
     try:
-        edit_key(store, owner, given)
+        edit_key(store, owner, key_edit)
     except InputError:  # somebody judged meanwhile
-        say(f"refused {given.uuid}")
+        say(f"refused {key_edit.uuid}")
     else:
-        say(f"ack {given.uuid}")
+        say(f"ack {key_edit.uuid}")
 
 
-def drawn_edit(found: KeyQuestion, drawn: random.Random, number: int) -> KeyEdit:
+def drawn_edit(key_question: KeyQuestion, rng: random.Random, number: int) -> KeyEdit:
     """An edit that the question allows, of any kind."""
-    one = drawn.choice(found.nuggets)
-    other = "okay" if one.importance == "vital" else "vital"
+    nugget = rng.choice(key_question.nuggets)
+    other = "okay" if nugget.importance == "vital" else "vital"
     kinds = {
-        "add": (found.adding, None, [f"fact {number}"], "vital"),
-        "reword": (one.concerns, one.nugget, [f"words {number}"], None),
-        "importance": (0, one.nugget, None, other),
+        "add": (key_question.adding, None, [f"fact {number}"], "vital"),
+        "reword": (nugget.concerns, nugget.nugget, [f"words {number}"], None),
+        "importance": (0, nugget.nugget, None, other),
     }
-    if len(found.nuggets) > 1:
-        kinds["drop"] = (one.concerns, one.nugget, None, None)
-    if found.undoing is not None:
-        kinds["undo"] = (found.undoing, None, None, None)
-    what = drawn.choice([*kinds])
-    return KeyEdit(str(uuid4()), found.item, what, *kinds[what], found.newest)
+    if len(key_question.nuggets) > 1:
+        kinds["drop"] = (nugget.concerns, nugget.nugget, None, None)
+    if key_question.undoing is not None:
+        kinds["undo"] = (key_question.undoing, None, None, None)
+    kind = rng.choice([*kinds])
+    return KeyEdit(str(uuid4()), key_question.item, kind, *kinds[kind], key_question.newest)
 
 
 def edit(store: Store, owner: int) -> None:
-    drawn = random.Random()
+    rng = random.Random()
     for number in count():
-        send(store, owner, drawn_edit(question(store, drawn.randint(1, 2)), drawn, number))
+        send(store, owner, drawn_edit(question(store, rng.randint(1, 2)), rng, number))
 
 
 def work(store: Store, who: int) -> None:
     while True:
-        shown = next_assignment(store, who, START)
-        if shown is not None:
-            sent = SentJudgement(str(uuid4()), shown.assignment, answer(shown), 1, shown.newest)
+        view = next_assignment(store, who, START)
+        if view is not None:
+            sent = SentJudgement(str(uuid4()), view.assignment, answer(view), 1, view.newest)
             try:
                 judge(store, who, sent)
             except InputError:  # the key was edited meanwhile

@@ -16,8 +16,8 @@ from karat.nuggets.formats.loading import load_nuggets
 from karat.nuggets.sets.keys_and_runs import Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.studio.assignment import next_assignment
-from karat.studio.store.assessors import assessors, invite
 from karat.studio.store.judgements import SentJudgement, judge
+from karat.studio.store.people import assessors, invite
 from karat.studio.store.projects import import_set
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store
@@ -44,61 +44,61 @@ def texts(segments: int = 12, systems: int = 3) -> EvalSet:
 
 def uuids(seed: int) -> Callable[[], str]:
     """UUIDs that are the same in every run."""
-    drawn = random.Random(seed)
-    return lambda: str(UUID(int=drawn.getrandbits(128)))
+    rng = random.Random(seed)
+    return lambda: str(UUID(int=rng.getrandbits(128)))
 
 
-def make_store(path: Path, given: Any = None, people: int = 3, **settings: Any) -> Store:
+def make_store(path: Path, source: Any = None, people: int = 3, **settings: Any) -> Store:
     """A store with assessors ann, bob, … and the adjudicator zoe."""
     store = Store.create(path)
     for connection in store._idle:  # power cuts are tested elsewhere
         connection.execute("PRAGMA synchronous = OFF")
-    wanted = {"tasks": RATINGS, "overlap": max(people, 1), **settings}
-    import_set(store, texts() if given is None else given, ProjectSettings(**wanted))
+    all_settings = {"tasks": RATINGS, "overlap": max(people, 1), **settings}
+    import_set(store, texts() if source is None else source, ProjectSettings(**all_settings))
     for name in ("ann", "bob", "cleo", "dan")[:people]:
         invite(store, name)
     invite(store, "zoe", "adjudicator")
     return store
 
 
-def answer(shown: AssignmentView, drawn: random.Random) -> dict[str, Any]:
+def answer(view: AssignmentView, rng: random.Random) -> dict[str, Any]:
     """An answer that the task allows, drawn at random."""
-    text = shown.outputs[0].text
-    if shown.task == "ratings":
-        scales = shown.settings["scales"]
-        value = {one["dimension"]: drawn.randint(one["low"], one["high"]) for one in scales}
-        return {"ratings": value, "comment": drawn.choice(["", 'so, "so"\nla'])}
-    if shown.task == "pairs":
-        return {"choice": drawn.choice(["first", "second", "tie"])}
-    if shown.task == "nuggets":
+    text = view.outputs[0].text
+    if view.task == "ratings":
+        scales = view.settings["scales"]
+        value = {part["dimension"]: rng.randint(part["low"], part["high"]) for part in scales}
+        return {"ratings": value, "comment": rng.choice(["", 'so, "so"\nla'])}
+    if view.task == "pairs":
+        return {"choice": rng.choice(["first", "second", "tie"])}
+    if view.task == "nuggets":
         labels = ["support", "partial", "none"]
-        return {"nuggets": {one.id: {"label": drawn.choice(labels)} for one in shown.nuggets}}
+        return {"nuggets": {part.id: {"label": rng.choice(labels)} for part in view.nuggets}}
     spans = []
-    for _ in range(drawn.randint(0, 3)):
-        start = drawn.randrange(len(text))
-        span: dict[str, Any] = {"start": start, "end": drawn.randint(start + 1, len(text))}
-        span["severity"] = drawn.choice(shown.settings["severities"])
-        if shown.settings["categories"]:
-            span["category"] = drawn.choice(shown.settings["categories"])
+    for _ in range(rng.randint(0, 3)):
+        start = rng.randrange(len(text))
+        span: dict[str, Any] = {"start": start, "end": rng.randint(start + 1, len(text))}
+        span["severity"] = rng.choice(view.settings["severities"])
+        if view.settings["categories"]:
+            span["category"] = rng.choice(view.settings["categories"])
         spans.append(span)
-    score = {"score": drawn.randint(0, 100)} if shown.settings["scale"] else {}
+    score = {"score": rng.randint(0, 100)} if view.settings["scale"] else {}
     return {"spans": spans, **score}
 
 
 def judge_all(store: Store, seed: int = 1, most: int = 10**6) -> None:
     """Every assessor judges what is there, at most some units each."""
-    drawn, new = random.Random(seed), uuids(seed)
+    rng, new = random.Random(seed), uuids(seed)
     now = START
-    for one in assessors(store):
-        for _ in range(most if one.role == "assessor" else 0):
-            shown = next_assignment(store, one.id, now)
-            if shown is None:
+    for person in assessors(store):
+        for _ in range(most if person.role == "assessor" else 0):
+            view = next_assignment(store, person.id, now)
+            if view is None:
                 break
-            value = answer(shown, drawn)
-            now += timedelta(seconds=drawn.randint(2, 30))
-            took = drawn.randint(500, 30_000)
-            sent = SentJudgement(new(), shown.assignment, value, took, shown.newest)
-            judge(store, one.id, sent, now)
+            value = answer(view, rng)
+            now += timedelta(seconds=rng.randint(2, 30))
+            took = rng.randint(500, 30_000)
+            sent = SentJudgement(new(), view.assignment, value, took, view.newest)
+            judge(store, person.id, sent, now)
 
 
 def decide(
@@ -128,15 +128,20 @@ def decide(
 
 def nugget_texts() -> Any:
     """The bundled nugget set without what the studio does not keep: votes and documents."""
-    found = load_nuggets("demo-nuggets")
+    demo = load_nuggets("demo-nuggets")
     key = make_key(
-        replace(one, nuggets=tuple(replace(nugget, votes=None) for nugget in one.nuggets))
-        for one in found.key.questions.values()
+        replace(entry, nuggets=tuple(replace(nugget, votes=None) for nugget in entry.nuggets))
+        for entry in demo.key.questions.values()
     )
     runs = {
         tag: make_run(
-            tag, [(id, Response(one.text)) for id, own in run.answers.items() for one in own]
+            tag,
+            [
+                (id, Response(entry.text))
+                for id, responses in run.answers.items()
+                for entry in responses
+            ],
         )
-        for tag, run in found.runs.items()
+        for tag, run in demo.runs.items()
     }
-    return NuggetSet(found.name, key, runs)
+    return NuggetSet(demo.name, key, runs)

@@ -29,26 +29,26 @@ def say(text: str) -> None:
         sys.stdout.flush()
 
 
-def send(store: Store, who: int, given: SentJudgement) -> None:
-    say(json.dumps([who, given]))
-    judge(store, who, given)
-    say(f"ack {given.uuid}")
+def send(store: Store, who: int, judgement: SentJudgement) -> None:
+    say(json.dumps([who, judgement]))
+    judge(store, who, judgement)
+    say(f"ack {judgement.uuid}")
 
 
 def work(store: Store, who: int) -> None:
-    while (shown := next_assignment(store, who, START)) is not None:
+    while (view := next_assignment(store, who, START)) is not None:
         send(
             store,
             who,
-            SentJudgement(str(uuid4()), shown.assignment, answer(shown), 1, shown.newest),
+            SentJudgement(str(uuid4()), view.assignment, answer(view), 1, view.newest),
         )
 
 
 def main() -> None:
     store = Store.open(Path(sys.argv[1]))
     for line in sys.stdin:
-        who, given = json.loads(line)
-        send(store, who, SentJudgement(*given))
+        who, fields = json.loads(line)
+        send(store, who, SentJudgement(*fields))
     say("ready")
     for who in range(1, int(sys.argv[2]) + 1):
         threading.Thread(target=work, args=(store, who)).start()

@@ -7,11 +7,10 @@ from typing import Any
 
 from studio.projects_in_store import START, assessor, judged_all, make_store, nugget_set, uuid
 
-from karat.studio.export.contents import read_contents
-from karat.studio.key_editing import KeyEdit, edit_key
-from karat.studio.key_questions import KeyQuestion, question
-from karat.studio.store.assessors import assessors
+from karat.studio.contents import read_contents
+from karat.studio.key_editing import KeyEdit, KeyQuestion, edit_key, question
 from karat.studio.store.judgements import StoredRow
+from karat.studio.store.people import assessors
 from karat.studio.store.store import Store
 
 Q1 = 1
@@ -40,23 +39,27 @@ class Keyed:
     def look(self, item: int = Q1) -> KeyQuestion:
         return question(self.store, item)
 
-    def edit(self, what: str, concerns: int, item: int = Q1, **more: Any) -> StoredRow:
+    def edit(self, kind: str, concerns: int, item: int = Q1, **more: Any) -> StoredRow:
         self.number += 1
-        given = {"supersedes": self.look(item).newest, **more}
-        sent = KeyEdit(uuid(self.number), item, what, concerns, **given)
+        details = {"supersedes": self.look(item).newest, **more}
+        sent = KeyEdit(uuid(self.number), item, kind, concerns, **details)
         return edit_key(self.store, self.owner, sent, START)
 
     def nuggets(self, item: int = Q1) -> dict[str, tuple[str, str]]:
-        found = self.look(item).nuggets
-        return {one.nugget: (one.importance, " / ".join(one.descriptions)) for one in found}
+        key_nuggets = self.look(item).nuggets
+        return {
+            nugget.nugget: (nugget.importance, " / ".join(nugget.descriptions))
+            for nugget in key_nuggets
+        }
 
     def labels(self) -> list[tuple[str, ...]]:
         """Question, and the nuggets with a label that counts, of each answer."""
         contents = read_contents(self.store)
         return sorted(
-            (contents.items[one.item].segment, *one.value["nuggets"]) for one in contents.answers
+            (contents.items[answer.item].segment, *answer.value["nuggets"])
+            for answer in contents.answers
         )
 
     def judged(self) -> int:
         assert self.store.check().ok, self.store.check().problems
-        return next(one.judged for one in assessors(self.store) if one.id == self.ann)
+        return next(person.judged for person in assessors(self.store) if person.id == self.ann)

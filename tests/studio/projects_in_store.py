@@ -13,8 +13,8 @@ from karat.evalset.sets import EvalSet
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.studio.assignment import next_assignment
-from karat.studio.store.assessors import find_assessor, invite
 from karat.studio.store.judgements import SentJudgement, StoredRow, judge
+from karat.studio.store.people import find_assessor, invite
 from karat.studio.store.projects import import_set
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store
@@ -63,63 +63,63 @@ def nugget_set() -> NuggetSet:
 
 
 def make_store(
-    folder: Path, given: EvalSet | NuggetSet | None = None, tasks: Any = None, **settings: Any
+    folder: Path, source: EvalSet | NuggetSet | None = None, tasks: Any = None, **settings: Any
 ) -> Store:
     store = Store.create(folder / "project.studio")
     for connection in store._idle:  # power cuts are tested elsewhere
         connection.execute("PRAGMA synchronous = OFF")
-    import_set(store, given or small_set(), ProjectSettings(tasks or TWO_SCALES, **settings))
+    import_set(store, source or small_set(), ProjectSettings(tasks or TWO_SCALES, **settings))
     return store
 
 
 def assessor(store: Store, name: str = "ann", **how: Any) -> int:
-    found = find_assessor(store, invite(store, name, **how))
-    assert found is not None
-    return found.id
+    person = find_assessor(store, invite(store, name, **how))
+    assert person is not None
+    return person.id
 
 
-def answer(shown: AssignmentView, number: int = 0) -> dict[str, Any]:
+def answer(view: AssignmentView, number: int = 0) -> dict[str, Any]:
     """Return a complete answer to anything."""
-    if shown.task == "ratings":
-        names = [scale["dimension"] for scale in shown.settings["scales"]]
+    if view.task == "ratings":
+        names = [scale["dimension"] for scale in view.settings["scales"]]
         return {"ratings": dict.fromkeys(names, 1 + number % 5)}
-    if shown.task == "pairs":
+    if view.task == "pairs":
         return {"choice": ("first", "second", "tie")[number % 3]}
-    if shown.task == "nuggets":
-        return {"nuggets": {nugget.id: {"label": "support"} for nugget in shown.nuggets}}
-    return {"spans": [], **({"score": 50} if shown.settings["scale"] else {})}
+    if view.task == "nuggets":
+        return {"nuggets": {nugget.id: {"label": "support"} for nugget in view.nuggets}}
+    return {"spans": [], **({"score": 50} if view.settings["scale"] else {})}
 
 
-def asked(store: Store, who: int, now: datetime = START) -> AssignmentView:
-    shown = next_assignment(store, who, now)
-    assert shown is not None
-    return shown
+def next_view(store: Store, who: int, now: datetime = START) -> AssignmentView:
+    view = next_assignment(store, who, now)
+    assert view is not None
+    return view
 
 
 def answered(store: Store, who: int, number: int, now: datetime = START) -> AssignmentView | None:
     """Ask for the next assignment and answer it, with the uuid of a number."""
-    shown = next_assignment(store, who, now)
-    if shown is not None:
+    view = next_assignment(store, who, now)
+    if view is not None:
         judge(
             store,
             who,
-            SentJudgement(uuid(number), shown.assignment, answer(shown, number), 9),
+            SentJudgement(uuid(number), view.assignment, answer(view, number), 9),
             now,
         )
-    return shown
+    return view
 
 
 def judged_all(
     store: Store, who: int, first: int = 0, reply: Callable[[AssignmentView, int], Any] = answer
 ) -> list[AssignmentView]:
     """Answer until nothing is left."""
-    found: list[AssignmentView] = []
-    while (shown := next_assignment(store, who, START)) is not None:
-        number = first + len(found)
-        given = SentJudgement(uuid(number), shown.assignment, reply(shown, number), 9)
-        assert judge(store, who, given, START) == StoredRow(number + 1, False) or first
-        found.append(shown)
-    return found
+    views: list[AssignmentView] = []
+    while (view := next_assignment(store, who, START)) is not None:
+        number = first + len(views)
+        judgement = SentJudgement(uuid(number), view.assignment, reply(view, number), 9)
+        assert judge(store, who, judgement, START) == StoredRow(number + 1, False) or first
+        views.append(view)
+    return views
 
 
 def column(store: Store, query: str, *values: object) -> list[Any]:

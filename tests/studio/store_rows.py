@@ -50,10 +50,10 @@ def history(
 
 
 def _rows(
-    connection: sqlite3.Connection, which: str, assessor: int | None, assignment: int | None
+    connection: sqlite3.Connection, condition: str, assessor: int | None, assignment: int | None
 ) -> Iterator[StoredJudgement]:
     rows = connection.execute(
-        f"{_HISTORY_ROWS} WHERE {which} AND (?1 IS NULL OR j.assessor = ?1) "
+        f"{_HISTORY_ROWS} WHERE {condition} AND (?1 IS NULL OR j.assessor = ?1) "
         "AND (?2 IS NULL OR a.id = ?2) ORDER BY j.id",
         (assessor, assignment),
     )
@@ -78,11 +78,11 @@ class AdjudicationRow(NamedTuple):
     time: str
 
 
-def decisions(store: Store, every: bool = False) -> list[AdjudicationRow]:
-    """Return the decisions that count, or `every` row, undone and replaced ones, too."""
+def decisions(store: Store, with_superseded: bool = False) -> list[AdjudicationRow]:
+    """Return the decisions that count, or `with_superseded` row, undone and replaced ones, too."""
     newest = (
         "1"
-        if every
+        if with_superseded
         else (
             "value IS NOT NULL AND id NOT IN "
             "(SELECT supersedes FROM adjudication WHERE supersedes IS NOT NULL)"
@@ -93,10 +93,10 @@ def decisions(store: Store, every: bool = False) -> list[AdjudicationRow]:
             "SELECT id, uuid, task, item, output, about, value, assessor, seen, supersedes, time "
             f"FROM adjudication WHERE {newest} ORDER BY id"
         ).fetchall()
-    return [_decided(row) for row in rows]
+    return [_parse_decision(row) for row in rows]
 
 
-def _decided(row: Sequence[Any]) -> AdjudicationRow:
+def _parse_decision(row: Sequence[Any]) -> AdjudicationRow:
     value = None if row[6] is None else json.loads(row[6])
     return AdjudicationRow._make((*row[:6], value, row[7], tuple(json.loads(row[8])), *row[9:]))
 
@@ -114,4 +114,4 @@ def events(store: Store) -> list[Event]:
     """Return all events, the first one first."""
     with store.read() as connection:
         rows = connection.execute("SELECT time, assessor, what, detail FROM event ORDER BY id")
-        return [Event(time, who, what, json.loads(detail)) for time, who, what, detail in rows]
+        return [Event(time, who, event, json.loads(detail)) for time, who, event, detail in rows]

@@ -18,7 +18,7 @@ from studio.damaged_stores import SETTINGS, Damage, damages, make_judged, proble
 
 from karat.errors import InputError
 from karat.studio.export.formats import check_studio
-from karat.studio.live.results import Worker
+from karat.studio.live import Worker
 from karat.studio.store.schema import DamagedStore
 
 FEW = 12
@@ -114,9 +114,9 @@ def test_the_command_tells_damage_from_none(judged: Path, called: Any, folder: P
 
 
 def test_every_damage_is_read_or_refused(judged: Path, tmp_path: Path) -> None:
-    every = list(damages(judged))
+    all_damages = list(damages(judged))
     if SHORT:
-        every = random.Random(judged.stem).sample(every, FEW)
-    for damage in every:
+        all_damages = random.Random(judged.stem).sample(all_damages, FEW)
+    for damage in all_damages:
         if copy := damaged(judged, tmp_path / "copy", damage):
             assert problem(copy) == "", damage.name

@@ -17,8 +17,7 @@ from karat.nuggets.formats.loading import load_nuggets
 from karat.studio.assignment import next_assignment
 from karat.studio.export.formats import export_store
 from karat.studio.export.log import restore
-from karat.studio.key_editing import KeyEdit, edit_key
-from karat.studio.key_questions import question
+from karat.studio.key_editing import KeyEdit, edit_key, question
 from karat.studio.store.judgements import SentJudgement, judge
 from karat.studio.store.schema import APPLICATION
 from karat.studio.store.store import Store
@@ -35,10 +34,10 @@ def test_export_and_import_keep_the_key_and_its_edits(tmp_path: Path) -> None:
     keyed.edit("importance", 0, nugget="2", importance="vital")
     keyed.edit("reword", 2, nugget="1", descriptions=['a "quote"', "zwei 東京"])
     keyed.edit("add", 0, descriptions=["<b>x</b>"], importance="okay")
-    while (shown := next_assignment(keyed.store, keyed.ann, START)) is not None:
+    while (view := next_assignment(keyed.store, keyed.ann, START)) is not None:
         keyed.number += 1
-        value = answer(shown)
-        sent = SentJudgement(uuid(keyed.number), shown.assignment, value, 9, shown.newest)
+        value = answer(view)
+        sent = SentJudgement(uuid(keyed.number), view.assignment, value, 9, view.newest)
         judge(keyed.store, keyed.ann, sent, START)
     keyed.edit("drop", 2, nugget="2")
     keyed.edit("drop", 2, nugget="3")
@@ -52,17 +51,20 @@ def test_export_and_import_keep_the_key_and_its_edits(tmp_path: Path) -> None:
         export_store(again, tmp_path / "second")
         sent = KeyEdit(uuid(5), Q1, "undo", 0, supersedes=keyed.look().newest)
         edit_key(again, keyed.owner, sent)
-        assert [one.nugget for one in question(again, Q1).nuggets] == ["1.v2", "2", "3"]
+        assert [nugget.nugget for nugget in question(again, Q1).nuggets] == ["1.v2", "2", "3"]
     for name in ("nuggets.jsonl", "key.jsonl", "labels.tsv", "judgements.csv", "trec/ties.tsv"):
         first, second = (tmp_path / folder / name for folder in ("first", "second"))
         assert first.read_bytes() == second.read_bytes()
     key = load_nuggets(tmp_path / "first" / "key.jsonl").key.questions["q1"]
-    assert [(one.id, one.descriptions, one.vital) for one in key.nuggets] == [
+    assert [(nugget.id, nugget.descriptions, nugget.vital) for nugget in key.nuggets] == [
         ("1.v2", ('a "quote"', "zwei 東京"), True),
         ("3", ("<b>x</b>",), False),
     ]
-    whole = load_nuggets(tmp_path / "first" / "nuggets.jsonl")
-    assert {one.nugget for one in whole.judgements.rows if one.question == "q1"} == {"1.v2", "3"}
+    nugget_set = load_nuggets(tmp_path / "first" / "nuggets.jsonl")
+    assert {nugget.nugget for nugget in nugget_set.judgements.rows if nugget.question == "q1"} == {
+        "1.v2",
+        "3",
+    }
     log = (tmp_path / "first" / "log.jsonl").read_text("utf-8").splitlines()
     rows = [json.loads(line)["key_edit"] for line in log if line.startswith('{"key_edit"')]
     assert [row["what"] for row in rows] == [
@@ -114,7 +116,7 @@ def test_a_log_of_the_first_version_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         ('"dropped": 1', '"dropped": 0', "not as the newest edit left them"),
         ('"what": "drop"', '"what": "burn"', "no row of key_edit"),
@@ -123,7 +125,7 @@ def test_a_log_of_the_first_version_is_read(tmp_path: Path) -> None:
     ],
 )
 def test_a_log_whose_edits_were_changed_is_refused(
-    tmp_path: Path, old: str, new: str, told: str
+    tmp_path: Path, old: str, new: str, message: str
 ) -> None:
     keyed = Keyed(tmp_path)
     keyed.edit("drop", 2, nugget="2")
@@ -131,5 +133,5 @@ def test_a_log_whose_edits_were_changed_is_refused(
     text = (tmp_path / "log").read_text("utf-8")
     assert old in text
     (tmp_path / "log").write_text(text.replace(old, new, 1), "utf-8")
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         restore(tmp_path / "log", tmp_path / "again")

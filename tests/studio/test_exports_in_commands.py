@@ -18,10 +18,9 @@ from studio.store_rows import current
 import karat as kt
 from karat.errors import InputError, OutputError
 from karat.studio.cli import export, import_log
+from karat.studio.contents import read_contents
 from karat.studio.disputes import find_disputes
-from karat.studio.export.contents import read_contents
-from karat.studio.export.formats import export_store
-from karat.studio.export.labels import make_labels
+from karat.studio.export.formats import export_store, make_labels
 
 
 @pytest.fixture
@@ -40,10 +39,10 @@ def test_meta_takes_an_exported_set(get_evalset: str, called: Callable[..., Any]
 
 
 def test_estimate_takes_an_exported_set(get_evalset: str) -> None:
-    found = kt.estimate(get_evalset, "quality")
-    assert [row.system for row in found.rows] == ["sys0", "sys1", "sys2"]
-    assert all(row.low <= row.people <= row.high for row in found.rows)
-    assert all(row.high - row.low > 0 for row in found.rows)  # a part only was judged
+    estimate = kt.estimate(get_evalset, "quality")
+    assert [row.system for row in estimate.rows] == ["sys0", "sys1", "sys2"]
+    assert all(row.low <= row.people <= row.high for row in estimate.rows)
+    assert all(row.high - row.low > 0 for row in estimate.rows)  # a part only was judged
 
 
 def test_the_command_estimate_takes_an_exported_set(
@@ -74,7 +73,7 @@ def test_nugget_commands_read_a_store(tmp_path: Path, called: Callable[..., Any]
         judge_all(store)
         export_store(store, tmp_path / "all.jsonl", "nuggets")
     files = [str(place), str(tmp_path / "all.jsonl")]
-    scored = [called("nuggets", "score", "kestrel", "--key", one, "-f", "csv") for one in files]
+    scored = [called("nuggets", "score", "kestrel", "--key", file, "-f", "csv") for file in files]
     assert scored[0].returncode == 0, scored[0].stderr
     assert scored[0].stdout == scored[1].stdout
     done = called("meta", files[0], "-m", "bleu")
@@ -119,27 +118,27 @@ def test_data_judges_takes_an_exported_set(get_evalset: str, called: Callable[..
     ],
 )
 def test_there_is_one_label_for_each_thing(tmp_path: Path, tasks: Any, bases: set[str]) -> None:
-    given = nugget_texts() if "nuggets" in tasks else texts(6, 3)
-    store = make_store(tmp_path / "store", given, people=2, tasks=tasks)
+    source = nugget_texts() if "nuggets" in tasks else texts(6, 3)
+    store = make_store(tmp_path / "store", source, people=2, tasks=tasks)
     judge_all(store)
     labels = make_labels(read_contents(store))
-    things = [one[:6] for one in labels]
-    assert len(things) == len({*things})
-    assert {one.basis for one in labels} == bases
+    label_keys = [label[:6] for label in labels]
+    assert len(label_keys) == len({*label_keys})
+    assert {label.basis for label in labels} == bases
     first = find_disputes(store)[0]
     value: Any = {"ratings": 4, "pairs": "tie", "nuggets": "partial"}.get(first.task)
     value = value or {"spans": [], "score": 50}
     decide(store, first.task, first.output, first.about, value, uuids(5)(), first.item)
     settled = make_labels(read_contents(store))
-    assert [one[:6] for one in settled] == things
-    assert {one.basis for one in settled} == bases | {"adjudicated"}
+    assert [label[:6] for label in settled] == label_keys
+    assert {label.basis for label in settled} == bases | {"adjudicated"}
 
 
 def test_cells_of_tables_are_exact(tmp_path: Path) -> None:
     """A text that a spreadsheet would take for a formula is not changed."""
     odd = ["=1+1", "+1", "-1", "@x", "'=1"]
-    given = kt.make_evalset("odd", {"a": ["x"] * 5}, segments=odd)
-    store = make_store(tmp_path / "store", given, people=1)
+    source = kt.make_evalset("odd", {"a": ["x"] * 5}, segments=odd)
+    store = make_store(tmp_path / "store", source, people=1)
     judge_all(store)
     export_store(store, tmp_path / "table.csv", "csv")
     with (tmp_path / "table.csv").open(encoding="utf-8", newline="") as file:
@@ -168,9 +167,9 @@ def test_comparisons_leave_the_store_as_pairs(tmp_path: Path) -> None:
     place = tmp_path / "pairs.sqlite"
     with make_store(place, texts(30, 3), people=1, tasks={"pairs": {}}) as store:
         judge_all(store, most=60)
-        compared = {(one.item, *one.outputs) for one in current(store)}
-    found = kt.load_evalset(place)
-    assert len(found.pairs) == len(compared) == 60
-    assert {pair.dimension for pair in found.pairs} == {"win"}
-    rows = kt.estimate(found, "win").rows
+        compared = {(answer.item, *answer.outputs) for answer in current(store)}
+    evalset = kt.load_evalset(place)
+    assert len(evalset.pairs) == len(compared) == 60
+    assert {pair.dimension for pair in evalset.pairs} == {"win"}
+    rows = kt.estimate(evalset, "win").rows
     assert sum(row.people for row in rows) == pytest.approx(1.5)  # ties are half for each

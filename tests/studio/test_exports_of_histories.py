@@ -14,12 +14,11 @@ from studio.store_rows import current
 from karat.evalset.loading import load_evalset
 from karat.nuggets.formats.loading import load_nuggets
 from karat.studio.assignment import next_assignment
+from karat.studio.contents import get_state
 from karat.studio.export.formats import export_store
 from karat.studio.export.log import restore
-from karat.studio.live.state import get_state
-from karat.studio.live.statistics import get_agreement
-from karat.studio.store.assignments import view_assignment
-from karat.studio.store.judgements import SentJudgement, judge, undo
+from karat.studio.live import get_agreement
+from karat.studio.store.judgements import SentJudgement, judge, undo, view_assignment
 from karat.studio.store.store import Store
 
 PEOPLE = {1: "ann", 2: "bob", 3: "cleo"}
@@ -28,8 +27,8 @@ PEOPLE = {1: "ann", 2: "bob", 3: "cleo"}
 class History:
     """A store, and by assignment what its assessor says now; by output and dimension decisions."""
 
-    def __init__(self, path: Path, given: Any, tasks: dict[str, Any], seed: int) -> None:
-        self.store = make_store(path, given, tasks=tasks)
+    def __init__(self, path: Path, source: Any, tasks: dict[str, Any], seed: int) -> None:
+        self.store = make_store(path, source, tasks=tasks)
         self.task = next(iter(tasks))
         self.drawn, self.new = random.Random(seed), uuids(seed)
         self.said: dict[int, tuple[int, int, Any]] = {}
@@ -44,19 +43,19 @@ class History:
 
     def answer(self) -> None:
         person = self.drawn.choice([*PEOPLE])
-        asked = next_assignment(self.store, person, START)
-        if asked:
-            self._send(person, asked.assignment, asked, asked.newest)
+        view = next_assignment(self.store, person, START)
+        if view:
+            self._send(person, view.assignment, view, view.newest)
 
     def revise(self) -> None:
         if self.said:
             assignment = self.drawn.choice([*self.said])
             person = self.said[assignment][0]
-            asked = view_assignment(self.store, person, assignment)
-            self._send(person, assignment, asked, asked.newest)
+            view = view_assignment(self.store, person, assignment)
+            self._send(person, assignment, view, view.newest)
 
-    def _send(self, person: int, assignment: int, asked: Any, before: str | None) -> None:
-        value, uuid = answer(asked, self.drawn), self.new()
+    def _send(self, person: int, assignment: int, view: Any, before: str | None) -> None:
+        value, uuid = answer(view, self.drawn), self.new()
         if self.drawn.random() < 0.15:
             value["done"] = False
         sent = SentJudgement(uuid, assignment, value, 5, before)
@@ -64,7 +63,7 @@ class History:
         judge(self.store, person, sent, START)  # again, as after a lost connection
         self.said.pop(assignment, None)
         if value.get("done", True):
-            self.said[assignment] = (person, asked.outputs[0].id, value)
+            self.said[assignment] = (person, view.outputs[0].id, value)
 
     def undo(self) -> None:
         if self.said:
@@ -77,11 +76,11 @@ class History:
         _, output, value = self.drawn.choice([*self.said.values()])
         about = self.drawn.choice([*value[self.task]])
         choices = ["support", "none"] if self.task == "nuggets" else [1, 2, 5]
-        made = self.drawn.choice([*choices, None])
-        decide(self.store, self.task, output, about, made, self.new())
+        choice = self.drawn.choice([*choices, None])
+        decide(self.store, self.task, output, about, choice, self.new())
         self.decided.pop((output, about), None)
-        if made is not None:
-            self.decided[output, about] = made
+        if choice is not None:
+            self.decided[output, about] = choice
 
     def outputs(self) -> dict[int, tuple[str, str, str]]:
         with self.store.read() as connection:
@@ -100,7 +99,7 @@ def test_exported_ratings_are_the_current_values(tmp_path: Path, seed: int) -> N
     assert {row.assignment: row.value for row in current(history.store)} == {
         assignment: value for assignment, (_, _, value) in history.said.items()
     }
-    found = exported_twice(history.store, tmp_path)
+    evalset = exported_twice(history.store, tmp_path)
     place = history.outputs()
     expected = {
         (*place[output][:2], PEOPLE[person], dimension, float(x))
@@ -111,18 +110,20 @@ def test_exported_ratings_are_the_current_values(tmp_path: Path, seed: int) -> N
         (*place[output][:2], "adjudicated", about, float(x))
         for (output, about), x in history.decided.items()
     }
-    assert {*map(tuple, found.judgements)} == expected
+    assert {*map(tuple, evalset.judgements)} == expected
     for dimension in ("quality", "fluency"):
-        human = found.human(dimension)
+        human = evalset.human(dimension)
         for output, (system, segment, _) in place.items():
-            value = human[[*found.systems].index(system), found.segments.index(segment)]
-            own = [
-                said["ratings"][dimension] for _, o, said in history.said.values() if o == output
+            value = human[[*evalset.systems].index(system), evalset.segments.index(segment)]
+            ratings = [
+                answer_value["ratings"][dimension]
+                for _, o, answer_value in history.said.values()
+                if o == output
             ]
             if (output, dimension) in history.decided:
                 assert value == history.decided[output, dimension]
-            elif own:
-                assert value == pytest.approx(sum(own) / len(own))
+            elif ratings:
+                assert value == pytest.approx(sum(ratings) / len(ratings))
             else:
                 assert isnan(value)
 
@@ -131,8 +132,8 @@ def exported_twice(store: Store, folder: Path) -> Any:
     """The set of an export, which is the same after an import; the live state is the store's."""
     export_store(store, folder / "out")
     get_agreement(store)
-    known = {id: one.value for id, one in get_state(store).answers.items()}
-    assert known == {row.assignment: row.value for row in current(store)}
+    live_values = {id: live_answer.value for id, live_answer in get_state(store).answers.items()}
+    assert live_values == {row.assignment: row.value for row in current(store)}
     restore(folder / "out", folder / "again")
     with Store.open(folder / "again") as again:
         assert again.check().ok
@@ -149,22 +150,28 @@ def test_exported_labels_of_nuggets_are_the_current_values(tmp_path: Path, seed:
     history = History(tmp_path / "store", nugget_texts(), {"nuggets": {}}, seed)
     for _ in range(40):
         history.step()
-    found = exported_twice(history.store, tmp_path)
+    evalset = exported_twice(history.store, tmp_path)
     place = history.outputs()
     worth = {"support": 1.0, "partial": 0.5, "none": 0.0}
     expected = [
-        (place[output][1], nugget, *place[output][::-2], PEOPLE[person], worth[one["label"]])
+        (
+            place[output][1],
+            nugget,
+            *place[output][::-2],
+            PEOPLE[person],
+            worth[nugget_label["label"]],
+        )
         for person, output, value in history.said.values()
-        for nugget, one in value["nuggets"].items()
+        for nugget, nugget_label in value["nuggets"].items()
     ]
     expected += [
         (place[output][1], nugget, *place[output][::-2], "adjudicated", worth[label])
         for (output, nugget), label in history.decided.items()
     ]
     rows = [
-        (r.question, r.nugget, r.response, r.run, r.judge, r.value) for r in found.judgements.rows
+        (r.question, r.nugget, r.response, r.run, r.judge, r.value) for r in evalset.judgements.rows
     ]
     assert sorted(rows) == sorted(expected)
-    for row in found.judgements.rows:
+    for row in evalset.judgements.rows:
         if row.judge == "adjudicated":
             assert row.kind == "adjudicated"

@@ -14,12 +14,12 @@ from studio.projects_in_store import (
     SYSTEMS,
     answer,
     answered,
-    asked,
     assessor,
     column,
     judged_all,
     later,
     make_store,
+    next_view,
     small_set,
     uuid,
 )
@@ -27,9 +27,15 @@ from studio.store_rows import current, decisions, events, history
 
 from karat.errors import InputError
 from karat.studio.assignment import next_assignment, read_progress
-from karat.studio.store.adjudications import Adjudication, adjudicate
-from karat.studio.store.assessors import assessors, find_assessor, invite, withdraw
-from karat.studio.store.judgements import SentJudgement, StoredRow, judge, undo
+from karat.studio.store.judgements import (
+    Adjudication,
+    SentJudgement,
+    StoredRow,
+    adjudicate,
+    judge,
+    undo,
+)
+from karat.studio.store.people import assessors, find_assessor, invite, withdraw
 from karat.studio.store.projects import freeze, project, reveal, systems
 from karat.studio.store.store import Store
 
@@ -40,9 +46,9 @@ OTHER = {"ratings": {"quality": 7, "understandability": 1}}
 def test_the_same_request_is_stored_once(tmp_path: Path) -> None:
     with make_store(tmp_path) as store:
         who = assessor(store)
-        given = SentJudgement(uuid(0), asked(store, who).assignment, GOOD, 1200)
-        assert judge(store, who, given, START) == StoredRow(1, False)
-        assert judge(store, who, given, later(5)) == StoredRow(1, True)
+        judgement = SentJudgement(uuid(0), next_view(store, who).assignment, GOOD, 1200)
+        assert judge(store, who, judgement, START) == StoredRow(1, False)
+        assert judge(store, who, judgement, later(5)) == StoredRow(1, True)
         (row,) = history(store)
         assert (row.value, row.ms, row.time) == (GOOD, 1200, "2026-01-01T12:00:00.000+00:00")
 
@@ -51,18 +57,18 @@ def test_the_same_request_is_stored_once(tmp_path: Path) -> None:
 def test_a_uuid_stands_for_one_content(tmp_path: Path, change: dict[str, Any]) -> None:
     with make_store(tmp_path) as store:
         who = assessor(store)
-        given = SentJudgement(uuid(0), asked(store, who).assignment, GOOD, 1)
-        judge(store, who, given)
+        judgement = SentJudgement(uuid(0), next_view(store, who).assignment, GOOD, 1)
+        judge(store, who, judgement)
         with pytest.raises(InputError, match="stands for another judgement: make a new one"):
-            judge(store, who, given._replace(**change))
+            judge(store, who, judgement._replace(**change))
         with pytest.raises(InputError, match="stands for another judgement"):
-            judge(store, assessor(store, "bea"), given)
+            judge(store, assessor(store, "bea"), judgement)
 
 
 def test_revision_and_undo_are_new_rows(tmp_path: Path) -> None:
     with make_store(tmp_path) as store:
         who = assessor(store)
-        at = asked(store, who).assignment
+        at = next_view(store, who).assignment
         judge(store, who, SentJudgement(uuid(0), at, GOOD, 1))
         judge(store, who, SentJudgement(uuid(1), at, OTHER, 2, uuid(0)))
         assert [row.value for row in current(store)] == [OTHER]
@@ -72,7 +78,7 @@ def test_revision_and_undo_are_new_rows(tmp_path: Path) -> None:
         assert current(store) == []
         with pytest.raises(InputError, match="has no answer to take back"):
             undo(store, who, uuid(3), at)
-        again = asked(store, who)
+        again = next_view(store, who)
         assert (again.assignment, again.value, again.newest) == (at, None, uuid(2))
         judge(store, who, SentJudgement(uuid(4), at, GOOD, 4, uuid(2)))
         rows = [(row.uuid, row.value, row.supersedes) for row in history(store)]
@@ -88,11 +94,11 @@ def test_revision_and_undo_are_new_rows(tmp_path: Path) -> None:
 def test_a_draft_is_kept_and_leaves_the_assignment_open(tmp_path: Path) -> None:
     with make_store(tmp_path) as store:
         who = assessor(store)
-        at = asked(store, who).assignment
+        at = next_view(store, who).assignment
         draft = {"ratings": {"quality": 2}, "done": False}
         judge(store, who, SentJudgement(uuid(0), at, draft, 1))
         assert (current(store), read_progress(store, who).done) == ([], 0)
-        again = asked(store, who)
+        again = next_view(store, who)
         assert (again.assignment, again.value, again.newest) == (at, draft, uuid(0))
         with pytest.raises(InputError, match="no value for understandability"):
             judge(store, who, SentJudgement(uuid(1), at, draft | {"done": True}, 1, uuid(0)))
@@ -104,7 +110,7 @@ def test_a_draft_is_kept_and_leaves_the_assignment_open(tmp_path: Path) -> None:
 def test_what_replaces_something_else_is_refused(tmp_path: Path) -> None:
     with make_store(tmp_path) as store:
         who = assessor(store)
-        at = asked(store, who).assignment
+        at = next_view(store, who).assignment
         with pytest.raises(InputError, match="its newest judgement is None"):
             judge(store, who, SentJudgement(uuid(1), at, OTHER, 1, uuid(0)))
         judge(store, who, SentJudgement(uuid(0), at, GOOD, 1))
@@ -124,15 +130,15 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("name", "found"), [(k, v) for k in WRONG for v in WRONG[k]])
+@pytest.mark.parametrize(("name", "wrong_value"), [(k, v) for k in WRONG for v in WRONG[k]])
 def test_a_wrong_judgement_is_refused_in_one_sentence(
-    tmp_path: Path, name: str, found: object
+    tmp_path: Path, name: str, wrong_value: object
 ) -> None:
     with make_store(tmp_path) as store:
         who = assessor(store)
-        good = SentJudgement(uuid(0), asked(store, who).assignment, GOOD, 1)
+        good = SentJudgement(uuid(0), next_view(store, who).assignment, GOOD, 1)
         with pytest.raises(InputError) as caught:
-            judge(store, who, good._replace(**{name: found}))
+            judge(store, who, good._replace(**{name: wrong_value}))
         assert "\n" not in str(caught.value)
         assert history(store) == []
 
@@ -142,13 +148,13 @@ def test_an_answer_that_is_too_long_is_refused(tmp_path: Path) -> None:
         who = assessor(store)
         big = GOOD | {"comment": "x" * 100_000}
         with pytest.raises(InputError, match=r"the value has 100,0\d\d bytes, expected at most"):
-            judge(store, who, SentJudgement(uuid(0), asked(store, who).assignment, big, 1))
+            judge(store, who, SentJudgement(uuid(0), next_view(store, who).assignment, big, 1))
 
 
 def test_an_assignment_belongs_to_one_assessor(tmp_path: Path) -> None:
     with make_store(tmp_path) as store:
         ann, bea = assessor(store), assessor(store, "bea")
-        at = asked(store, ann).assignment
+        at = next_view(store, ann).assignment
         with pytest.raises(InputError, match=f"you have no assignment {at}"):
             judge(store, bea, SentJudgement(uuid(0), at, GOOD, 1))
 
@@ -165,12 +171,12 @@ class Model:
     def take(self, uuid: str, assignment: int, value: Any, supersedes: str | None) -> bool:
         """Return whether a request is taken, or was; an undo may leave open what it takes back."""
         open_undo = value is None and supersedes is None
-        for known in self.rows:
-            if known[0] == uuid:
-                same = known[:3] == (uuid, assignment, value)
-                return same and (open_undo or known[3] == supersedes)
-        own = [known for known in self.rows if known[1] == assignment]
-        newest = own[-1] if own else None
+        for row in self.rows:
+            if row[0] == uuid:
+                is_same = row[:3] == (uuid, assignment, value)
+                return is_same and (open_undo or row[3] == supersedes)
+        assignment_rows = [row for row in self.rows if row[1] == assignment]
+        newest = assignment_rows[-1] if assignment_rows else None
         if open_undo and newest:
             supersedes = newest[0]
         if supersedes != (newest[0] if newest else None):
@@ -206,9 +212,9 @@ def two_assignments(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("two")
     with make_store(folder, small_set(1, 2)) as store:
         who = assessor(store)
-        first = asked(store, who)
+        first = next_view(store, who)
         judge(store, who, SentJudgement(uuid(90), first.assignment, GOOD, 1))
-        asked(store, who)
+        next_view(store, who)
         undo(store, who, uuid(91), first.assignment)
     return folder / "project.studio"
 
@@ -232,11 +238,12 @@ def test_a_store_takes_what_the_model_takes(stores: Any, rows: list[Any]) -> Non
     model.rows = [(uuid(90), 1, GOOD, None), (uuid(91), 1, None, uuid(90))]
     with stores() as store:
         assert [sent(store, 1, row) for row in rows] == [model.take(*row) for row in rows]
-        kept = {row.id: row.uuid for row in history(store)}
-        found = [
-            (r.uuid, r.assignment, r.value, kept.get(r.supersedes or 0)) for r in history(store)
+        uuids_by_id = {row.id: row.uuid for row in history(store)}
+        stored_rows = [
+            (r.uuid, r.assignment, r.value, uuids_by_id.get(r.supersedes or 0))
+            for r in history(store)
         ]
-        assert found == model.rows
+        assert stored_rows == model.rows
         assert store.check().ok
 
 
@@ -256,8 +263,8 @@ def test_retries_in_any_order_end_in_the_same_store(stores: Any, tries: list[lis
     with stores() as store:
         for row in chain.from_iterable(tries):
             sent(store, 1, row)
-        found = [(row.assignment, row.uuid, row.value) for row in history(store)]
-        assert sorted(found[2:], key=lambda row: row[:2]) == [
+        stored_rows = [(row.assignment, row.uuid, row.value) for row in history(store)]
+        assert sorted(stored_rows[2:], key=lambda row: row[:2]) == [
             (at, id, value) for id, at, value, _ in CHAIN
         ]
         assert [row.value for row in current(store)] == [OTHER]
@@ -270,23 +277,23 @@ def test_retries_in_any_order_end_in_the_same_store(stores: Any, tries: list[lis
 def test_a_store_has_only_the_hash_of_a_token(tmp_path: Path) -> None:
     with make_store(tmp_path) as store:
         token = invite(store, "ann", "adjudicator", quota=3)
-        found = find_assessor(store, token)
-        assert found is not None
-        assert found[1:] == ("ann", "adjudicator", 3, True, 0)
+        person = find_assessor(store, token)
+        assert person is not None
+        assert person[1:] == ("ann", "adjudicator", 3, True, 0)
         assert find_assessor(store, token + "x") is None
         assert find_assessor(store, "\ud800") is None
         assert events(store)[-1].what == "invite"
-        withdraw(store, found.id)
+        withdraw(store, person.id)
         assert find_assessor(store, token) is None
-        assert [one.active for one in assessors(store)] == [False]
+        assert [entry.active for entry in assessors(store)] == [False]
         with pytest.raises(InputError, match="no active assessor with the id 1"):
-            next_assignment(store, found.id, START)
+            next_assignment(store, person.id, START)
     for path in tmp_path.iterdir():
         assert token.encode() not in path.read_bytes()
 
 
 @pytest.mark.parametrize(
-    ("how", "told"),
+    ("invitation", "message"),
     [
         ({"name": "ann"}, "there is an assessor 'ann': choose another name"),
         ({"name": " "}, "expected 1 to 100 characters"),
@@ -296,25 +303,27 @@ def test_a_store_has_only_the_hash_of_a_token(tmp_path: Path) -> None:
         ({"name": "b", "quota": 0}, "quota=0: expected a whole number, 1 or more"),
     ],
 )
-def test_a_wrong_invitation_is_refused(tmp_path: Path, how: dict[str, Any], told: str) -> None:
+def test_a_wrong_invitation_is_refused(
+    tmp_path: Path, invitation: dict[str, Any], message: str
+) -> None:
     with make_store(tmp_path) as store:
         invite(store, "ann")
-        with pytest.raises(InputError, match=told):
-            invite(store, **how)
+        with pytest.raises(InputError, match=message):
+            invite(store, **invitation)
         assert len(assessors(store)) == 1
 
 
 def test_a_frozen_project_takes_nothing_but_repeats(tmp_path: Path) -> None:
     with make_store(tmp_path) as store:
         who = assessor(store)
-        shown = asked(store, who)
-        given = SentJudgement(uuid(0), shown.assignment, answer(shown), 1)
-        judge(store, who, given)
+        view = next_view(store, who)
+        judgement = SentJudgement(uuid(0), view.assignment, answer(view), 1)
+        judge(store, who, judgement)
         freeze(store, who)
-        assert judge(store, who, given).duplicate
+        assert judge(store, who, judgement).duplicate
         for refused in (
-            lambda: judge(store, who, given._replace(uuid=uuid(1), supersedes=uuid(0))),
-            lambda: undo(store, who, uuid(1), shown.assignment),
+            lambda: judge(store, who, judgement._replace(uuid=uuid(1), supersedes=uuid(0))),
+            lambda: undo(store, who, uuid(1), view.assignment),
             lambda: next_assignment(store, who, START),
             lambda: freeze(store),
         ):
@@ -355,10 +364,10 @@ def test_an_owner_may_reveal_anyway_and_that_is_recorded(tmp_path: Path) -> None
 def test_decisions_are_rows_that_are_only_added(tmp_path: Path) -> None:
     with make_store(tmp_path) as store:
         who, chief = assessor(store), assessor(store, "chief", role="adjudicator")
-        shown = answered(store, who, 0)
-        assert shown is not None
+        view = answered(store, who, 0)
+        assert view is not None
         (item,) = column(store, "SELECT item FROM assignment")
-        first = Adjudication(uuid(0), "ratings", item, shown.outputs[0].id, "quality", 4, (1,))
+        first = Adjudication(uuid(0), "ratings", item, view.outputs[0].id, "quality", 4, (1,))
         with pytest.raises(InputError, match="only adjudicators and the owner decide"):
             adjudicate(store, who, first)
         assert adjudicate(store, chief, first, START) == StoredRow(1, False)
@@ -372,7 +381,7 @@ def test_decisions_are_rows_that_are_only_added(tmp_path: Path) -> None:
         assert [(row.value, row.seen) for row in decisions(store)] == [(5, (1,))]
         adjudicate(store, chief, second._replace(uuid=uuid(2), value=None, supersedes=uuid(1)))
         assert decisions(store) == []
-        assert [row.value for row in decisions(store, every=True)] == [4, 5, None]
+        assert [row.value for row in decisions(store, with_superseded=True)] == [4, 5, None]
 
 
 def test_disputes_are_decided_after_the_freeze_and_until_the_reveal(tmp_path: Path) -> None:
@@ -390,7 +399,7 @@ def test_disputes_are_decided_after_the_freeze_and_until_the_reveal(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"item": 99}, "nobody judged item 99"),
         ({"task": "spans"}, "nobody judged item"),
@@ -402,11 +411,11 @@ def test_disputes_are_decided_after_the_freeze_and_until_the_reveal(tmp_path: Pa
         ({"value": float("inf")}, "is no JSON"),
     ],
 )
-def test_a_wrong_decision_is_refused(tmp_path: Path, change: dict[str, Any], told: str) -> None:
+def test_a_wrong_decision_is_refused(tmp_path: Path, change: dict[str, Any], message: str) -> None:
     with make_store(tmp_path) as store:
         judged_all(store, assessor(store))
         chief = assessor(store, "chief", role="owner")
         good = Adjudication(uuid(0), "ratings", 1, None, "quality", 4)
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=message):
             adjudicate(store, chief, good._replace(**change))
         assert decisions(store) == []

@@ -11,24 +11,22 @@ from studio.keyed_store import BEFORE, Q1, Keyed, close_stores
 from studio.projects_in_store import (
     START,
     answer,
-    asked,
     assessor,
     column,
     judged_all,
     later,
+    next_view,
     uuid,
 )
 from studio.store_rows import history
 
 from karat.errors import InputError, OutputError
 from karat.studio.assignment import next_assignment
+from karat.studio.contents import read_contents
 from karat.studio.disputes import find_disputes
-from karat.studio.export.contents import read_contents
-from karat.studio.key_editing import KeyEdit, allow_adjudicators, edit_key, may_edit
-from karat.studio.key_questions import questions
-from karat.studio.store.adjudications import Adjudication, adjudicate
-from karat.studio.store.events import trail
-from karat.studio.store.judgements import SentJudgement, StoredRow, judge
+from karat.studio.key_editing import KeyEdit, allow_adjudicators, edit_key, may_edit, questions
+from karat.studio.store.judgements import Adjudication, SentJudgement, StoredRow, adjudicate, judge
+from karat.studio.store.people import trail
 from karat.studio.store.projects import freeze
 
 
@@ -54,12 +52,12 @@ def test_a_reworded_nugget_is_another_one_and_assessors_are_asked_again(keyed: K
     assert [*keyed.nuggets()] == ["1.v2", "2"]  # in the place of the old one
     assert keyed.judged() == 2
     assert keyed.labels() == [("q2", "1"), ("q2", "1")]
-    shown = asked(keyed.store, keyed.ann)
-    assert [one.id for one in shown.nuggets] == ["1.v2", "2"]
-    assert (shown.dropped, shown.edited) == (("1",), True)
-    assert shown.value is not None
-    value = {"nuggets": {**shown.value["nuggets"], "1.v2": {"label": "none"}}}
-    judge(keyed.store, keyed.ann, SentJudgement(uuid(1), shown.assignment, value, 5, shown.newest))
+    view = next_view(keyed.store, keyed.ann)
+    assert [nugget.id for nugget in view.nuggets] == ["1.v2", "2"]
+    assert (view.dropped, view.edited) == (("1",), True)
+    assert view.value is not None
+    value = {"nuggets": {**view.value["nuggets"], "1.v2": {"label": "none"}}}
+    judge(keyed.store, keyed.ann, SentJudgement(uuid(1), view.assignment, value, 5, view.newest))
     assert keyed.judged() == 3
     assert keyed.labels() == [("q1", "1.v2", "2"), ("q2", "1"), ("q2", "1")]
     assert len(history(keyed.store)) == 5
@@ -78,7 +76,10 @@ def test_a_dropped_nugget_does_not_count_and_an_undo_brings_its_labels_back(keye
     assert keyed.labels() == [("q1", "1", "2")] * 2 + [("q2", "1")] * 2
     assert keyed.look().undoing is None
     rows = keyed.look().edits
-    assert [(one.what, one.undone) for one in rows] == [("undo", False), ("drop", True)]
+    assert [(past_edit.what, past_edit.undone) for past_edit in rows] == [
+        ("undo", False),
+        ("drop", True),
+    ]
     with pytest.raises(InputError, match="no edit to undo"):
         keyed.edit("undo", 0)
     with pytest.raises(InputError, match="a question needs a nugget: add another"):
@@ -90,14 +91,14 @@ def test_an_added_nugget_makes_judgements_incomplete_until_it_is_judged(keyed: K
     keyed.edit("add", 2, descriptions=["first woman"], importance="okay")
     assert keyed.nuggets() == {**BEFORE, "3": ("okay", "first woman")}
     assert keyed.judged() == 2
-    shown = asked(keyed.store, keyed.ann)
-    assert shown.value is not None
-    assert {*shown.value["nuggets"]} == {"1", "2"}
+    view = next_view(keyed.store, keyed.ann)
+    assert view.value is not None
+    assert {*view.value["nuggets"]} == {"1", "2"}
     with pytest.raises(InputError, match="no label for nugget 3; the key of the question was ed"):
         judge(
             keyed.store,
             keyed.ann,
-            SentJudgement(uuid(1), shown.assignment, shown.value, 5, shown.newest),
+            SentJudgement(uuid(1), view.assignment, view.value, 5, view.newest),
         )
     assert keyed.look().undoing == 0
     keyed.edit("undo", 0)
@@ -194,10 +195,10 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("told", WRONG)
-def test_a_wrong_edit_is_refused_in_one_sentence(keyed: Keyed, told: str) -> None:
-    sent = KeyEdit(**{"uuid": uuid(1), "item": Q1, "concerns": 2, **WRONG[told]})
-    with pytest.raises(InputError, match=told):
+@pytest.mark.parametrize("message", WRONG)
+def test_a_wrong_edit_is_refused_in_one_sentence(keyed: Keyed, message: str) -> None:
+    sent = KeyEdit(**{"uuid": uuid(1), "item": Q1, "concerns": 2, **WRONG[message]})
+    with pytest.raises(InputError, match=message):
         edit_key(keyed.store, keyed.owner, sent)
     assert keyed.nuggets() == BEFORE
     assert column(keyed.store, "SELECT count(*) FROM key_edit") == [0]
@@ -206,22 +207,22 @@ def test_a_wrong_edit_is_refused_in_one_sentence(keyed: Keyed, told: str) -> Non
 
 def test_edits_and_words_are_never_changed(keyed: Keyed) -> None:
     keyed.edit("drop", 2, nugget="2")
-    for change, told in {
+    for change, message in {
         "UPDATE key_edit SET what = 'add'": "rows of key_edit are never changed",
         "DELETE FROM key_edit": "rows of key_edit are never changed",
         "UPDATE nugget SET descriptions = '[]'": "the words of nuggets are never changed",
         "DELETE FROM nugget": "nuggets stay",
     }.items():
-        with pytest.raises(OutputError, match=told), keyed.store.write() as connection:
+        with pytest.raises(OutputError, match=message), keyed.store.write() as connection:
             connection.execute(change)
-    for damage, told in {
+    for damage, message in {
         "UPDATE nugget SET dropped = 0": "1 nuggets that are not as the newest edit left them",
         "UPDATE nugget SET dropped = 1": "2 nuggets that are not as the newest edit left them",
         "UPDATE assignment SET judged = NULL WHERE item = 1": "is not the one that counts",
     }.items():
         with keyed.store.write() as connection:
             connection.execute(damage)
-        assert told in " ".join(keyed.store.check().problems)
+        assert message in " ".join(keyed.store.check().problems)
         with keyed.store.write() as connection:
             connection.execute("UPDATE nugget SET dropped = (item = 1 AND nugget = '2')")
 
@@ -240,11 +241,11 @@ def test_adjudicators_edit_if_an_owner_allows_it(keyed: Keyed) -> None:
     allow_adjudicators(keyed.store, keyed.owner, False)
     assert not may_edit(keyed.store, "adjudicator")
     assert not may_edit(keyed.store, "assessor")
-    told = [(one.event, one.detail) for one in trail(keyed.store, 1, 50)[0]]
+    trail_rows = [(entry.event, entry.detail) for entry in trail(keyed.store, 1, 50)[0]]
     weighed = {"question": "q1", "before": ["born in 1867"], "was": "vital"}
     weighed |= {"after": ["born in 1867"], "is": "okay", "concerned": 0}
-    assert ("change importance", weighed) in told
-    allowed = [detail["adjudicators"] for what, detail in told if what == "key editing"]
+    assert ("change importance", weighed) in trail_rows
+    allowed = [detail["adjudicators"] for event, detail in trail_rows if event == "key editing"]
     assert allowed == [False, True]
 
 
@@ -253,16 +254,16 @@ def test_disputes_and_decisions_on_a_dropped_nugget_do_not_count(tmp_path: Path)
     bea = assessor(keyed.store, "bea")
     zoe = assessor(keyed.store, "zoe", role="adjudicator")
 
-    def unlike(shown: Any, number: int) -> Any:
-        return {"nuggets": {one.id: {"label": "none"} for one in shown.nuggets}}
+    def unlike(view: Any, number: int) -> Any:
+        return {"nuggets": {nugget.id: {"label": "none"} for nugget in view.nuggets}}
 
     judged_all(keyed.store, bea, 200, unlike)
     assert len(find_disputes(keyed.store)) == 6
     (output,) = column(keyed.store, "SELECT min(id) FROM output WHERE item = 1")
-    given = Adjudication(uuid(1), "nuggets", Q1, output, "1", {"label": "partial"})
-    adjudicate(keyed.store, zoe, given)
+    decision = Adjudication(uuid(1), "nuggets", Q1, output, "1", {"label": "partial"})
+    adjudicate(keyed.store, zoe, decision)
     assert len(find_disputes(keyed.store)) == 5
-    assert [one.concerns for one in keyed.look().nuggets] == [5, 4]
+    assert [nugget.concerns for nugget in keyed.look().nuggets] == [5, 4]
     keyed.edit("drop", 5, nugget="1")
     assert len(find_disputes(keyed.store)) == len(find_disputes(keyed.store, settled=True)) == 4
     assert read_contents(keyed.store).decisions == ()
@@ -276,8 +277,8 @@ def test_another_assessor_takes_over_where_the_first_does_not_come_back(keyed: K
     assert next_assignment(keyed.store, bea, START) is None
     keyed.edit("add", 2, descriptions=["x"], importance="vital")
     assert next_assignment(keyed.store, bea, later(60)) is None  # it waits for ann
-    shown = asked(keyed.store, bea, later(3600))
-    assert [one.id for one in shown.nuggets] == ["1", "2", "3"]
+    view = next_view(keyed.store, bea, later(3600))
+    assert [nugget.id for nugget in view.nuggets] == ["1", "2", "3"]
     assert keyed.store.check().ok
     keyed.edit("undo", 0)  # what ann said is complete again
     assert keyed.judged() == 4
@@ -285,17 +286,17 @@ def test_another_assessor_takes_over_where_the_first_does_not_come_back(keyed: K
 
 def test_a_judgement_under_the_old_key_is_kept(tmp_path: Path) -> None:
     keyed = Keyed(tmp_path, judged=False)
-    shown = asked(keyed.store, keyed.ann)
+    view = next_view(keyed.store, keyed.ann)
     item = column(keyed.store, "SELECT item FROM assignment")[0]
     other = "2" if item == Q1 else None
     keyed.edit("reword", 0, item=item, nugget="1", descriptions=["other words"])
-    value = {**answer(shown), "done": False}
-    judge(keyed.store, keyed.ann, SentJudgement(uuid(1), shown.assignment, value, 5))
+    value = {**answer(view), "done": False}
+    judge(keyed.store, keyed.ann, SentJudgement(uuid(1), view.assignment, value, 5))
     assert keyed.judged() == 0
-    again = asked(keyed.store, keyed.ann)
+    again = next_view(keyed.store, keyed.ann)
     assert again.value == value
     labels = {**value["nuggets"], "1.v2": {"label": "none"}}
-    sent = SentJudgement(uuid(2), shown.assignment, {"nuggets": labels}, 5, uuid(1))
+    sent = SentJudgement(uuid(2), view.assignment, {"nuggets": labels}, 5, uuid(1))
     judge(keyed.store, keyed.ann, sent)
     assert keyed.judged() == 1
     counted = {"1.v2", *([other] if other else [])}
@@ -303,15 +304,15 @@ def test_a_judgement_under_the_old_key_is_kept(tmp_path: Path) -> None:
 
 
 def test_questions_are_found_by_their_words_and_nuggets(keyed: Keyed) -> None:
-    def found(text: str) -> list[str]:
-        return [one.segment for one in questions(keyed.store, text)[0]]
+    def find(text: str) -> list[str]:
+        return [row.segment for row in questions(keyed.store, text)[0]]
 
-    assert found("") == ["q1", "q2"]
-    assert found("COLOUR") == found("blue") == ["q2"]
-    assert found("won") == ["q1"]
+    assert find("") == ["q1", "q2"]
+    assert find("COLOUR") == find("blue") == ["q2"]
+    assert find("won") == ["q1"]
     keyed.edit("drop", 2, nugget="2")
-    assert found("won") == []
-    assert [(one.nuggets, one.edits) for one in questions(keyed.store)[0]] == [(1, 1), (1, 0)]
+    assert find("won") == []
+    assert [(row.nuggets, row.edits) for row in questions(keyed.store)[0]] == [(1, 1), (1, 0)]
     first, last = keyed.look(1), keyed.look(2)
     assert (first.number, first.total, first.previous, first.following) == (1, 2, None, 2)
     assert (last.number, last.previous, last.following) == (2, 1, None)

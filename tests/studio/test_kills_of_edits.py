@@ -31,8 +31,8 @@ def test_no_acknowledged_edit_is_lost_or_doubled(tmp_path: Path, kills: int) -> 
             elif line != "ready":
                 sent[json.loads(line)[0]] = line
         with Store.open(path) as store:
-            found = store.check()
-            assert found.ok, found.problems
+            store_check = store.check()
+            assert store_check.ok, store_check.problems
             stored = column(store, "SELECT uuid FROM key_edit")
         assert acknowledged <= {*stored} <= {*sent} - refused
         assert len({*stored}) == len(stored)

@@ -10,9 +10,9 @@ from studio.store_rows import current
 
 from karat.errors import InputError
 from karat.progress import silent
-from karat.studio.opening.options import StudioOptions
-from karat.studio.opening.outputs import is_output_files, read_outputs
-from karat.studio.opening.running import open_store
+from karat.studio.opening import open_store
+from karat.studio.options import StudioOptions
+from karat.studio.outputs import is_output_files, read_outputs
 from karat.studio.store.store import Store
 
 TABLE = "id,group,source,reference,first,second\na,d,S1,R1,x,y\nb,d,S2,R2,z,\n"
@@ -26,28 +26,28 @@ def folder(path: Path, **files: str) -> Path:
 
 
 def test_a_folder_of_text_files(tmp_path: Path) -> None:
-    found = read_outputs(
+    evalset = read_outputs(
         folder(tmp_path / "own", first="x\nz\n", second="y\n\n", source="S1\nS2\n")
     )
-    assert found.name == "own"
-    assert {name: [*texts] for name, texts in found.systems.items()} == {
+    assert evalset.name == "own"
+    assert {name: [*texts] for name, texts in evalset.systems.items()} == {
         "first": ["x", "z"],
         "second": ["y", ""],
     }
-    assert [*(found.sources or ())] == ["S1", "S2"]
-    assert [*found.segments] == ["1", "2"]
-    assert not any(found.references or ())
+    assert [*(evalset.sources or ())] == ["S1", "S2"]
+    assert [*evalset.segments] == ["1", "2"]
+    assert not any(evalset.references or ())
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv"])
 def test_a_table(tmp_path: Path, suffix: str) -> None:
     place = tmp_path / f"own{suffix}"
     place.write_text(TABLE if suffix == ".csv" else TABLE.replace(",", "\t"), "utf-8")
-    found = read_outputs(place)
-    assert [*found.segments] == ["a", "b"]
-    assert [*(found.groups or ())] == ["d", "d"]
-    assert [[*group] for group in found.references or ()] == [["R1"], ["R2"]]
-    assert {name: [*texts] for name, texts in found.systems.items()} == {
+    evalset = read_outputs(place)
+    assert [*evalset.segments] == ["a", "b"]
+    assert [*(evalset.groups or ())] == ["d", "d"]
+    assert [[*group] for group in evalset.references or ()] == [["R1"], ["R2"]]
+    assert {name: [*texts] for name, texts in evalset.systems.items()} == {
         "first": ["x", "z"],
         "second": ["y", ""],
     }
@@ -55,30 +55,30 @@ def test_a_table(tmp_path: Path, suffix: str) -> None:
 
 def test_a_studio_opens_on_a_folder_and_continues(tmp_path: Path) -> None:
     place = folder(tmp_path / "own", first="x\nz\n", second="y\nw\n")
-    told: list[str] = []
+    lines: list[str] = []
     for _ in range(2):
         store: Store = open_store(
-            place, tmp_path / "own.sqlite", StudioOptions(), silent, told.append
+            place, tmp_path / "own.sqlite", StudioOptions(), silent, lines.append
         )
         store.close()
-    assert told[0].endswith("is new: judgements are saved there")
-    assert told[1].endswith("continues: own")
+    assert lines[0].endswith("is new: judgements are saved there")
+    assert lines[1].endswith("continues: own")
 
 
 @pytest.mark.parametrize(
-    ("files", "told"),
+    ("files", "message"),
     [
         ({"first": "x\n", "second": "y\nz\n"}, r"has 2 lines, expected 1 as in first.txt"),
         ({"source": "x\n"}, "has no outputs: expected files of systems"),
     ],
 )
-def test_folders_that_cannot_be_judged(tmp_path: Path, files: dict[str, str], told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_folders_that_cannot_be_judged(tmp_path: Path, files: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         read_outputs(folder(tmp_path / "own", **files))
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("first\n", "expected a header and a row"),
         ("first,first\nx,y\n", "found 'first', expected a name of its own"),
@@ -87,10 +87,10 @@ def test_folders_that_cannot_be_judged(tmp_path: Path, files: dict[str, str], to
         ("id,first\na,x\na,y\n", "a"),
     ],
 )
-def test_tables_that_cannot_be_judged(tmp_path: Path, text: str, told: str) -> None:
+def test_tables_that_cannot_be_judged(tmp_path: Path, text: str, message: str) -> None:
     place = tmp_path / "own.csv"
     place.write_text(text, "utf-8")
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         read_outputs(place)
 
 
@@ -111,39 +111,39 @@ def test_a_long_table(tmp_path: Path, suffix: str, header: str) -> None:
         text = text.replace("Rain, again.", "Rain; again.").replace('"', "").replace(",", "\t")
     place = tmp_path / f"ratings{suffix}"
     place.write_text(text, "utf-8")
-    told: list[str] = []
-    found = read_outputs(place, told.append)
-    assert [*found.segments] == ["1", "2"]
+    lines: list[str] = []
+    evalset = read_outputs(place, lines.append)
+    assert [*evalset.segments] == ["1", "2"]
     rain = "Rain, again." if suffix == ".csv" else "Rain; again."
-    assert {name: [*texts] for name, texts in found.systems.items()} == {
+    assert {name: [*texts] for name, texts in evalset.systems.items()} == {
         "gpt": ["A cat sat.", rain],
         "base": ["Cat sat.", None],
     }
-    assert [*(found.sources or ())] == ["S1", "S2"]
-    assert [[*group] for group in found.references or ()] == [["R1"], ["R2"]]
-    (line,) = told
+    assert [*(evalset.sources or ())] == ["S1", "S2"]
+    assert [[*group] for group in evalset.references or ()] == [["R1"], ["R2"]]
+    (line,) = lines
     assert line.endswith(f"ratings{suffix}: columns that are not used: alice, bob")
 
 
 def test_names_of_files_and_columns(tmp_path: Path) -> None:
-    found = read_outputs(folder(tmp_path / "own", id="a\nb\n", item="x\nz\n"))
-    assert ([*found.segments], [*found.systems]) == (["a", "b"], ["item"])
+    evalset = read_outputs(folder(tmp_path / "own", id="a\nb\n", item="x\nz\n"))
+    assert ([*evalset.segments], [*evalset.systems]) == (["a", "b"], ["item"])
     place = tmp_path / "own.csv"
     place.write_text("Item,Source,Reference,first\na,S,R,x\n", "utf-8")
-    found = read_outputs(place)
-    assert ([*found.segments], [*found.systems]) == (["a"], ["first"])
-    assert [[*group] for group in found.references or ()] == [["R"]]
+    evalset = read_outputs(place)
+    assert ([*evalset.segments], [*evalset.systems]) == (["a"], ["first"])
+    assert [[*group] for group in evalset.references or ()] == [["R"]]
 
 
 def test_a_long_table_with_a_row_for_each_rating(tmp_path: Path) -> None:
     place = tmp_path / "ratings.csv"
     place.write_text("item,system,text,judge,value\n1,a,x,ann,4\n1,a,x,bob,5\n1,b,y,ann,1\n")
-    found = read_outputs(place)
-    assert {name: [*texts] for name, texts in found.systems.items()} == {"a": ["x"], "b": ["y"]}
+    evalset = read_outputs(place)
+    assert {name: [*texts] for name, texts in evalset.systems.items()} == {"a": ["x"], "b": ["y"]}
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (
             "item,model,answer,alice\n1,a,x,4\n",
@@ -163,10 +163,10 @@ def test_a_long_table_with_a_row_for_each_rating(tmp_path: Path) -> None:
         ("item,system,text,source\n1,a,x,s\n1,b,y,t\n", "line 3: found another source of item 1"),
     ],
 )
-def test_ratings_are_never_taken_for_systems(tmp_path: Path, text: str, told: str) -> None:
+def test_ratings_are_never_taken_for_systems(tmp_path: Path, text: str, message: str) -> None:
     place = tmp_path / "ratings.csv"
     place.write_text(text, "utf-8")
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         read_outputs(place)
 
 
@@ -190,16 +190,16 @@ def test_a_studio_goes_on_where_a_set_stopped(tmp_path: Path) -> None:
     lines = [json.dumps(row) for row in (head, *outputs, judged)]
     place = tmp_path / "own.jsonl"
     place.write_text("\n".join(lines), "utf-8")
-    told: list[str] = []
+    told_lines: list[str] = []
     with open_store(
-        place, tmp_path / "own.sqlite", StudioOptions(earlier=True), silent, told.append
+        place, tmp_path / "own.sqlite", StudioOptions(earlier=True), silent, told_lines.append
     ) as store:
         (row,) = current(store)
     assert row.value == {"ratings": {"quality": 5}}
-    assert told[0] == "Judgements of 1 assessor were taken over."
+    assert told_lines[0] == "Judgements of 1 assessor were taken over."
     place.write_text("\n".join(lines[:-1]), "utf-8")
     with pytest.raises(InputError, match="has no judgements by people"):
         open_store(
-            place, tmp_path / "none.sqlite", StudioOptions(earlier=True), silent, told.append
+            place, tmp_path / "none.sqlite", StudioOptions(earlier=True), silent, told_lines.append
         )
     assert not (tmp_path / "none.sqlite").exists()

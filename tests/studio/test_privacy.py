@@ -14,8 +14,8 @@ import karat as kt
 from karat.errors import InputError, OutputError
 from karat.progress import silent
 from karat.studio.export.formats import export_files, export_studio, import_studio
-from karat.studio.opening.options import TOKEN_VARIABLE, StudioOptions
-from karat.studio.opening.running import choose_token, open_store
+from karat.studio.opening import choose_token, open_store
+from karat.studio.options import TOKEN_VARIABLE, StudioOptions
 
 posix = pytest.mark.skipif(os.name != "posix", reason="rights of files are those of POSIX")
 

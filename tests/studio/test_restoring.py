@@ -16,14 +16,13 @@ from karat.errors import InputError
 from karat.evalset.draws import Draw
 from karat.evalset.loading import load_evalset
 from karat.nuggets.formats.loading import load_nuggets
-from karat.studio.assignment import next_assignment
-from karat.studio.export.contents import read_contents
+from karat.studio.assignment import make_sample, next_assignment
+from karat.studio.contents import read_contents
 from karat.studio.export.earlier import take_over_judgements
 from karat.studio.export.formats import export_store
 from karat.studio.export.log import restore
-from karat.studio.sampling import make_sample
-from karat.studio.store.assessors import assessors
 from karat.studio.store.judgements import SentJudgement, judge, undo
+from karat.studio.store.people import assessors
 from karat.studio.store.projects import import_set, project
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store
@@ -49,8 +48,8 @@ def files(folder: Path) -> dict[str, str]:
 
 def judged(path: Path, name: str) -> Store:
     """A store with drafts, revisions and undone answers among the others."""
-    given = nugget_texts() if name == "nuggets" else texts(4, 3)
-    store = make_store(path, given, people=2, tasks=TASKS[name])
+    source = nugget_texts() if name == "nuggets" else texts(4, 3)
+    store = make_store(path, source, people=2, tasks=TASKS[name])
     judge_all(store, most=6)
     with store.read() as connection:
         rows = connection.execute("SELECT assignment, assessor, uuid, value FROM judgement")
@@ -77,9 +76,9 @@ def test_export_and_import_and_export_give_the_same_files(
         export_store(again, tmp_path / "second", anonymous=anonymous)
         assert next_assignment(again, assessors(again)[0].id, START)
     first, second = files(tmp_path / "first"), files(tmp_path / "second")
-    log, own = first.pop("log.jsonl"), second.pop("log.jsonl")
+    log, second_log = first.pop("log.jsonl"), second.pop("log.jsonl")
     assert first == second
-    *rows, restored = own.splitlines()[1:]
+    *rows, restored = second_log.splitlines()[1:]
     assert rows == log.splitlines()[1:]
     assert '"restore"' in restored
 
@@ -104,7 +103,7 @@ def change(old: str, new: str) -> Callable[[str], str]:
 
 
 @pytest.mark.parametrize(
-    ("edit", "told"),
+    ("edit", "message"),
     [
         (change('{"studio": 2', '{"studio": 99'), "the first line of a log"),
         (lambda text: text.partition("\n")[2], "the first line of a log"),
@@ -149,14 +148,14 @@ def change(old: str, new: str) -> Callable[[str], str]:
     ],
 )
 def test_a_log_that_was_changed_is_refused_and_no_store_is_left(
-    tmp_path: Path, edit: Callable[[str], str], told: str
+    tmp_path: Path, edit: Callable[[str], str], message: str
 ) -> None:
     with make_store(tmp_path / "store", texts(3, 2), people=1) as store:
         judge_all(store)
         export_store(store, tmp_path / "log", "log")
     log = tmp_path / "log"
     log.write_text(edit(log.read_text(encoding="utf-8")), encoding="utf-8")
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         restore(log, tmp_path / "again")
     assert not [
         path
@@ -180,32 +179,32 @@ def test_judging_goes_on_where_an_exported_set_stopped(tmp_path: Path) -> None:
             (output,) = connection.execute("SELECT min(id) FROM output").fetchone()
         decide(store, "ratings", output, "quality", 4, NEW())
         export_store(store, tmp_path / "set", "set")
-    given = load_evalset(tmp_path / "set")
+    source = load_evalset(tmp_path / "set")
     with Store.create(tmp_path / "next") as store:
-        import_set(store, given, ProjectSettings(tasks=TASKS["ratings"], overlap=2))
-        tokens = take_over_judgements(store, given)
+        import_set(store, source, ProjectSettings(tasks=TASKS["ratings"], overlap=2))
+        tokens = take_over_judgements(store, source)
         assert {*tokens} == {"ann", "bob", "adjudicated"}
         assert store.check().ok
         export_store(store, tmp_path / "same", "set")
         again = load_evalset(tmp_path / "same")
         for dimension in ("quality", "fluency"):
-            assert_array_equal(again.human(dimension), given.human(dimension))
-        ann = next(one for one in assessors(store) if one.name == "ann")
+            assert_array_equal(again.human(dimension), source.human(dimension))
+        ann = next(person for person in assessors(store) if person.name == "ann")
         assert ann.judged == 20
-        before = {row[:3] for row in given.judgements if row.judge == "ann"}
-        shown = next_assignment(store, ann.id, START)
-        assert shown
+        before = {row[:3] for row in source.judgements if row.judge == "ann"}
+        view = next_assignment(store, ann.id, START)
+        assert view
         with store.read() as connection:
             place = connection.execute(
                 "SELECT system, segment FROM output JOIN item ON item.id = item "
                 "WHERE output.id = ?",
-                (shown.outputs[0].id,),
+                (view.outputs[0].id,),
             ).fetchone()
         assert (*place, "ann") not in before
 
 
 def test_items_that_were_not_drawn_at_random_stay_so(tmp_path: Path) -> None:
-    given = kt.make_evalset(
+    source = kt.make_evalset(
         "picked",
         {"a": ["x", "y", "z", "w"]},
         judgements=[("a", str(k), "eve", "quality", 3.0) for k in (1, 2, 3)],
@@ -218,24 +217,24 @@ def test_items_that_were_not_drawn_at_random_stay_so(tmp_path: Path) -> None:
         "3": (None, "not random"),
     }
     for name in ("first", "second"):  # and what was exported is taken as it is
-        with make_store(tmp_path / name, given, people=0, tasks=ONE) as store:
-            take_over_judgements(store, given)
+        with make_store(tmp_path / name, source, people=0, tasks=ONE) as store:
+            take_over_judgements(store, source)
             assert store.check().ok
             with store.read() as connection:
                 sample = make_sample(connection, project(store).settings)
             assert sample.is_labelled.tolist() == [[False, True, False, False]]
             assert sample.present.tolist() == [[False, True, False, True]]
             export_store(store, tmp_path / f"{name}-set", "set")
-        given = load_evalset(tmp_path / f"{name}-set")
-        assert given.draws
-        assert {one.unit: (one.probability, one.reason) for one in given.draws} == expected
+        source = load_evalset(tmp_path / f"{name}-set")
+        assert source.draws
+        assert {draw.unit: (draw.probability, draw.reason) for draw in source.draws} == expected
 
 
 def test_labels_without_draws_are_assumed_to_be_random(tmp_path: Path) -> None:
     rows = [("a", "1", "eve", "quality", 3.0)]
-    given = kt.make_evalset("one", {"a": ["x", "y"]}, judgements=rows, dimensions=["quality"])
-    with make_store(tmp_path / "store", given, people=0, tasks=ONE) as store:
-        take_over_judgements(store, given)
+    source = kt.make_evalset("one", {"a": ["x", "y"]}, judgements=rows, dimensions=["quality"])
+    with make_store(tmp_path / "store", source, people=0, tasks=ONE) as store:
+        take_over_judgements(store, source)
         (draw,) = read_contents(store).draws
     assert (draw.probability, draw.reason) == (0.5, "assumed random")
 
@@ -244,12 +243,12 @@ def test_earlier_labels_of_nuggets_are_taken(tmp_path: Path) -> None:
     with make_store(tmp_path / "store", nugget_texts(), people=2, tasks=TASKS["nuggets"]) as store:
         judge_all(store)
         export_store(store, tmp_path / "judged.jsonl", "nuggets")
-    given = load_nuggets(tmp_path / "judged.jsonl")
-    with make_store(tmp_path / "next", given, people=0, tasks=TASKS["nuggets"]) as store:
-        take_over_judgements(store, given)
+    source = load_nuggets(tmp_path / "judged.jsonl")
+    with make_store(tmp_path / "next", source, people=0, tasks=TASKS["nuggets"]) as store:
+        take_over_judgements(store, source)
         assert store.check().ok
         export_store(store, tmp_path / "again.jsonl", "nuggets")
-    assert load_nuggets(tmp_path / "again.jsonl").judgements.known == given.judgements.known
+    assert load_nuggets(tmp_path / "again.jsonl").judgements.values == source.judgements.values
 
 
 def test_a_set_without_fitting_judgements_and_a_value_off_the_scale_are_refused(

@@ -10,15 +10,15 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from studio.projects_in_store import answer, answered, asked, assessor, column, make_store, uuid
+from studio.projects_in_store import answer, answered, assessor, column, make_store, next_view, uuid
 from studio.store_rows import history
 
 import karat as kt
 from karat.errors import InputError, OutputError
 from karat.studio.export.formats import check_studio, export_studio
 from karat.studio.store import schema, store
-from karat.studio.store.events import stamp
 from karat.studio.store.judgements import SentJudgement, judge
+from karat.studio.store.people import stamp
 from karat.studio.store.store import Store
 
 FIRST = Path(__file__).parent / "version-1.sql"
@@ -55,9 +55,9 @@ def test_a_file_of_another_program_is_not_touched(tmp_path: Path) -> None:
         file.execute("CREATE TABLE mine (x)")
         file.commit()
     before = other.read_bytes()
-    for way in (Store.open, Store.reading):
+    for open_store in (Store.open, Store.reading):
         with pytest.raises(InputError, match="is a database, but no store of the studio"):
-            way(other)
+            open_store(other)
     assert other.read_bytes() == before
     text = tmp_path / "text"
     text.write_text("no database " * 100)
@@ -77,8 +77,8 @@ def test_a_store_of_a_newer_version_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", range(1, len(schema.STEPS) + 1))
 def test_a_version_is_what_it_was(version: int) -> None:
     """A release has written files by this SQL: a change of the tables is a further step."""
-    kept = FIRST.with_name(f"version-{version}.sql").read_text("utf-8")
-    assert kept == schema.STEPS[version - 1]
+    released_step = FIRST.with_name(f"version-{version}.sql").read_text("utf-8")
+    assert released_step == schema.STEPS[version - 1]
 
 
 def test_a_store_of_the_first_version_opens_today(
@@ -133,16 +133,16 @@ sys.stdin.read()
 
 
 def test_one_process_serves_and_others_may_read(tmp_path: Path) -> None:
-    with make_store(tmp_path) as made:
-        assessor(made)
+    with make_store(tmp_path) as store:
+        assessor(store)
     path = tmp_path / "project.studio"
     command = [sys.executable, "-c", SERVE, str(path)]
     serving = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         assert serving.stdout is not None
         assert serving.stdout.readline() == "open\n"
-        told = rf"served by another process \({serving.pid}\): stop that one, or use its page"
-        with pytest.raises(InputError, match=told):
+        message = rf"served by another process \({serving.pid}\): stop that one, or use its page"
+        with pytest.raises(InputError, match=message):
             Store.open(path)
         with Store.reading(path) as reading:
             assert reading.check().ok
@@ -157,15 +157,15 @@ def test_one_process_serves_and_others_may_read(tmp_path: Path) -> None:
 
 
 def test_a_copy_has_all_and_replaces_nothing(tmp_path: Path) -> None:
-    with make_store(tmp_path) as made:
-        who = assessor(made)
-        answered(made, who, 0)
-        made.backup(tmp_path / "copy.studio")
-        answered(made, who, 1)
+    with make_store(tmp_path) as store:
+        who = assessor(store)
+        answered(store, who, 0)
+        store.backup(tmp_path / "copy.studio")
+        answered(store, who, 1)
         with pytest.raises(InputError, match="exists: name another file for the copy"):
-            made.backup(tmp_path / "copy.studio")
+            store.backup(tmp_path / "copy.studio")
         with pytest.raises(OutputError, match="cannot write the copy"):
-            made.backup(tmp_path / "nowhere" / "copy.studio")
+            store.backup(tmp_path / "nowhere" / "copy.studio")
     with Store.open(tmp_path / "copy.studio") as copy:
         assert [row.uuid for row in history(copy)] == [uuid(0)]
     assert not list(tmp_path.glob("*.part"))
@@ -174,29 +174,29 @@ def test_a_copy_has_all_and_replaces_nothing(tmp_path: Path) -> None:
 def test_a_copy_touches_no_file_of_another_name(tmp_path: Path) -> None:
     other = tmp_path / "copy.studio.part"
     other.write_text("mine")
-    with make_store(tmp_path) as made:
-        made.backup(tmp_path / "copy.studio")
+    with make_store(tmp_path) as store:
+        store.backup(tmp_path / "copy.studio")
     assert other.read_text() == "mine"
 
 
 @pytest.mark.parametrize("ending", ["", "-wal"])
-@pytest.mark.parametrize("what", ["deleted", "moved", "replaced"])
-def test_nothing_is_saved_in_a_file_that_is_gone(tmp_path: Path, ending: str, what: str) -> None:
-    with make_store(tmp_path) as made:
-        who = assessor(made)
-        answered(made, who, 0)
+@pytest.mark.parametrize("event", ["deleted", "moved", "replaced"])
+def test_nothing_is_saved_in_a_file_that_is_gone(tmp_path: Path, ending: str, event: str) -> None:
+    with make_store(tmp_path) as store:
+        who = assessor(store)
+        answered(store, who, 0)
         file = tmp_path / f"project.studio{ending}"
         file.rename(tmp_path / "kept")
-        if what == "replaced":
+        if event == "replaced":
             file.write_bytes((tmp_path / "kept").read_bytes())
-        elif what == "deleted":
+        elif event == "deleted":
             (tmp_path / "kept").unlink()
-        told = f"{file.name} was deleted, moved or replaced while it was in use: nothing more"
+        message = f"{file.name} was deleted, moved or replaced while it was in use: nothing more"
         for _ in range(2):
-            with pytest.raises(OutputError, match=told):
-                answered(made, who, 1)
-        with pytest.raises(OutputError, match=told):
-            made.check_there()
+            with pytest.raises(OutputError, match=message):
+                answered(store, who, 1)
+        with pytest.raises(OutputError, match=message):
+            store.check_there()
 
 
 def test_a_store_has_one_lock_under_all_its_names(tmp_path: Path) -> None:
@@ -207,54 +207,56 @@ def test_a_store_has_one_lock_under_all_its_names(tmp_path: Path) -> None:
 
 
 def test_an_exception_undoes_a_transaction(tmp_path: Path) -> None:
-    with make_store(tmp_path) as made:
+    with make_store(tmp_path) as store:
 
         def rename_and_fail() -> None:
-            with made.write() as connection:
+            with store.write() as connection:
                 connection.execute("UPDATE project SET name = 'other'")
                 raise RuntimeError
 
         with pytest.raises(RuntimeError):
             rename_and_fail()
-        assert column(made, "SELECT name FROM project") == ["small"]
+        assert column(store, "SELECT name FROM project") == ["small"]
 
 
 @pytest.mark.parametrize("table", ["judgement", "event", "draw"])
 @pytest.mark.parametrize("change", ["DELETE FROM {}", "UPDATE {} SET rowid = rowid"])
 def test_rows_are_never_changed(tmp_path: Path, table: str, change: str) -> None:
-    with make_store(tmp_path) as made:
-        answered(made, assessor(made), 0)
+    with make_store(tmp_path) as store:
+        answered(store, assessor(store), 0)
         with (
             pytest.raises(OutputError, match=f"rows of {table} are never changed"),
-            made.write() as connection,
+            store.write() as connection,
         ):
             connection.execute(change.format(table))
 
 
 def test_a_full_disk_is_told_and_saves_nothing(tmp_path: Path) -> None:
-    with make_store(tmp_path) as made:
-        who = assessor(made)
-        shown = asked(made, who)
-        given = SentJudgement(uuid(0), shown.assignment, answer(shown) | {"comment": "é" * 2000}, 1)
-        with made.read() as connection:
+    with make_store(tmp_path) as store:
+        who = assessor(store)
+        view = next_view(store, who)
+        judgement = SentJudgement(
+            uuid(0), view.assignment, answer(view) | {"comment": "é" * 2000}, 1
+        )
+        with store.read() as connection:
             (pages,) = connection.execute("PRAGMA page_count").fetchone()
             connection.execute(f"PRAGMA max_page_count = {pages}")
         saved = 0
 
         def save_until_full() -> None:
-            nonlocal saved, given
+            nonlocal saved, judgement
             while True:
-                judge(made, who, given)
+                judge(store, who, judgement)
                 saved += 1
-                given = given._replace(uuid=uuid(saved), supersedes=given.uuid)
+                judgement = judgement._replace(uuid=uuid(saved), supersedes=judgement.uuid)
 
         with pytest.raises(OutputError, match="is full: nothing was saved; free some space"):
             save_until_full()
-        assert [row.uuid for row in history(made)] == [uuid(k) for k in range(saved)]
-        with made.read() as connection:
+        assert [row.uuid for row in history(store)] == [uuid(k) for k in range(saved)]
+        with store.read() as connection:
             connection.execute("PRAGMA max_page_count = 100000")
-        assert not judge(made, who, given).duplicate
-        assert made.check().ok
+        assert not judge(store, who, judgement).duplicate
+        assert store.check().ok
 
 
 LIMITED = """
@@ -294,26 +296,26 @@ def test_nothing_is_saved_after_the_disk_failed(tmp_path: Path) -> None:
         check=True,
         cwd=Path(__file__).parents[1],
     )
-    *stored, told, kept = run.stdout.splitlines()
+    *stored, message, last_line = run.stdout.splitlines()
     assert 0 < len(stored) < 18
-    assert told.startswith(f"{31 - len(stored)} ")
-    assert "nothing more is saved; repair the disk, then start the studio again" in told
-    assert kept == f"kept {len(stored)}"
+    assert message.startswith(f"{31 - len(stored)} ")
+    assert "nothing more is saved; repair the disk, then start the studio again" in message
+    assert last_line == f"kept {len(stored)}"
     with Store.open(path) as again:
         assert again.check().ok
         assert [row.uuid for row in history(again)] == [uuid(k) for k in range(len(stored))]
 
 
 def test_a_check_is_a_report(tmp_path: Path) -> None:
-    with make_store(tmp_path) as made:
-        answered(made, assessor(made), 0)
-        found = made.check()
-        told = "project.studio is intact: 6 items, 1 assessor, 1 judgement."
-        assert found.summary == told
-        assert ("judgement", 1) in found.rows
-        with made.write() as connection:
+    with make_store(tmp_path) as store:
+        answered(store, assessor(store), 0)
+        store_check = store.check()
+        message = "project.studio is intact: 6 items, 1 assessor, 1 judgement."
+        assert store_check.summary == message
+        assert ("judgement", 1) in store_check.rows
+        with store.write() as connection:
             connection.execute("UPDATE unit SET taken = 5")
-        text = made.check().render("text")
+        text = store.check().render("text")
         assert "project.studio is damaged (1 problem): restore a copy." in text
         assert "Found 18 units whose count of places taken is wrong." in text
 
@@ -333,35 +335,37 @@ DAMAGE = {
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_a_check_finds_what_is_wrong(tmp_path: Path, damage: str) -> None:
-    with make_store(tmp_path) as made:
-        who = assessor(made)
-        assessor(made, "bea")
-        answered(made, who, 0)
-        assert made.check().ok
+    with make_store(tmp_path) as store:
+        who = assessor(store)
+        assessor(store, "bea")
+        answered(store, who, 0)
+        assert store.check().ok
     with closing(sqlite3.connect(tmp_path / "project.studio")) as file:
         file.executescript(damage)
         file.commit()
     with Store.reading(tmp_path / "project.studio") as broken:
-        assert any(DAMAGE[damage] in one for one in broken.check().problems)
+        assert any(DAMAGE[damage] in problem for problem in broken.check().problems)
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="lists open files")
 @pytest.mark.parametrize(
-    ("damage", "found"),
+    ("damage", "expected_problem"),
     [
         ("UPDATE project SET settings = '{'", "1 row of project whose settings is not an object"),
         ("UPDATE item SET refs = '5'", "rows of item whose refs is not a list of texts"),
         ("UPDATE assignment SET outputs = '['", "row of assignment whose outputs is not a list"),
     ],
 )
-def test_damaged_rows_are_told_in_one_sentence(tmp_path: Path, damage: str, found: str) -> None:
-    with make_store(tmp_path) as made:
-        answered(made, assessor(made), 0)
-        with made.write() as connection:
+def test_damaged_rows_are_told_in_one_sentence(
+    tmp_path: Path, damage: str, expected_problem: str
+) -> None:
+    with make_store(tmp_path) as store:
+        answered(store, assessor(store), 0)
+        with store.write() as connection:
             connection.execute(damage)
     path = tmp_path / "project.studio"
     (problem,) = check_studio(path).problems
-    assert found in problem
+    assert expected_problem in problem
     with pytest.raises(InputError, match="damaged"):
         kt.load_evalset(path)
     with pytest.raises(InputError, match="damaged"):
@@ -370,13 +374,13 @@ def test_damaged_rows_are_told_in_one_sentence(tmp_path: Path, damage: str, foun
 
 
 def test_threads_leave_no_connections_behind(tmp_path: Path) -> None:
-    with make_store(tmp_path) as made:
+    with make_store(tmp_path) as store:
         for _ in range(20):
-            thread = threading.Thread(target=column, args=(made, "SELECT 1"))
+            thread = threading.Thread(target=column, args=(store, "SELECT 1"))
             thread.start()
             thread.join()
         files = [path.readlink() for path in Path("/proc/self/fd").iterdir() if path.exists()]
-        mine = [file for file in files if file.is_relative_to(tmp_path.resolve())]
-        assert [file.name for file in mine].count("project.studio") == 1
-        with made.read(), pytest.raises(RuntimeError, match="within another"), made.write():
+        own_files = [file for file in files if file.is_relative_to(tmp_path.resolve())]
+        assert [file.name for file in own_files].count("project.studio") == 1
+        with store.read(), pytest.raises(RuntimeError, match="within another"), store.write():
             pass

@@ -22,7 +22,7 @@ GIVEN: dict[str, dict[str, Any]] = {
 }
 
 
-def shown(task: str, **given: Any) -> AssignmentView:
+def make_view(task: str, **given: Any) -> AssignmentView:
     settings = TASKS[task].settings(given or GIVEN[task])
     outputs = tuple(OutputView(id, TEXT) for id in ((5, 2) if task == "pairs" else (5,)))
     nuggets = (NuggetView("1", "vital", ("x",)), NuggetView("b", "okay", ("y",)))
@@ -118,23 +118,25 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
 
 @pytest.mark.parametrize(("task", "value"), [(t, v) for t in RIGHT for v in RIGHT[t]])
 def test_a_right_answer_is_taken(task: str, value: object) -> None:
-    assert TASKS[task].find_error(value, shown(task)) == ""
+    assert TASKS[task].find_error(value, make_view(task)) == ""
 
 
-@pytest.mark.parametrize(("task", "value", "told"), [(t, *row) for t in WRONG for row in WRONG[t]])
-def test_a_wrong_answer_is_refused_in_one_sentence(task: str, value: object, told: str) -> None:
-    found = TASKS[task].find_error(value, shown(task))
-    assert told in found
-    assert len(found) < 700
+@pytest.mark.parametrize(
+    ("task", "value", "message"), [(t, *row) for t in WRONG for row in WRONG[t]]
+)
+def test_a_wrong_answer_is_refused_in_one_sentence(task: str, value: object, message: str) -> None:
+    error = TASKS[task].find_error(value, make_view(task))
+    assert message in error
+    assert len(error) < 700
 
 
 def test_ties_may_be_forbidden() -> None:
-    told = TASKS["pairs"].find_error({"choice": "tie"}, shown("pairs", ties=False))
-    assert told == "found choice='tie', expected one of first, second"
+    error = TASKS["pairs"].find_error({"choice": "tie"}, make_view("pairs", ties=False))
+    assert error == "found choice='tie', expected one of first, second"
 
 
 def test_esa_has_a_score_and_no_categories() -> None:
-    task, esa = TASKS["spans"], shown("spans", scheme="esa")
+    task, esa = TASKS["spans"], make_view("spans", scheme="esa")
     mark = {"start": 0, "end": 2, "severity": "minor"}
     assert task.find_error({"spans": [mark], "score": 70}, esa) == ""
     assert task.find_error({"spans": [mark], "score": 101}, esa).endswith("from 0 to 100")
@@ -180,7 +182,7 @@ LIKENESS = [
 
 @pytest.mark.parametrize(("task", "value", "answer", "expected"), LIKENESS)
 def test_likeness_to_known_answers(task: str, value: Any, answer: Any, expected: float) -> None:
-    assert TASKS[task].likeness(value, answer, shown(task)) == pytest.approx(expected)
+    assert TASKS[task].likeness(value, answer, make_view(task)) == pytest.approx(expected)
 
 
 def test_scales_have_the_words_of_the_papers() -> None:
@@ -190,8 +192,8 @@ def test_scales_have_the_words_of_the_papers() -> None:
     assert easy.guideline == "How easy is this sentence to understand?"
     assert easy.labels == {"7": "Extremely easy", "4": "Just barely possible", "1": "Impossible"}
     assert SCALES["adequacy-5"].guideline == "Is the meaning preserved adequately?"
-    whole = SCALES["paraphrase-5"]
-    assert whole.labels == {"5": "Perfect", "1": "Unacceptable"}
+    paraphrase = SCALES["paraphrase-5"]
+    assert paraphrase.labels == {"5": "Perfect", "1": "Unacceptable"}
     for name, scale in SCALES.items():
         assert name == f"{scale.dimension}-{scale.high}"
         assert scale.low == (0 if scale.high == 100 else 1)
@@ -226,27 +228,27 @@ SETTINGS: list[tuple[Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("given", "told"), SETTINGS)
-def test_wrong_settings_are_refused(given: dict[str, Any], told: str) -> None:
+@pytest.mark.parametrize(("settings", "message"), SETTINGS)
+def test_wrong_settings_are_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as caught:
-        ProjectSettings(**{"tasks": {"pairs": {}}, **given})
-    assert told in str(caught.value)
+        ProjectSettings(**{"tasks": {"pairs": {}}, **settings})
+    assert message in str(caught.value)
 
 
 def test_settings_are_stored_as_text_and_read_again() -> None:
-    known = CalibrationItem("pairs", ("a", "b"), {"choice": "tie"}, "source", ("r",), ("n",))
+    item = CalibrationItem("pairs", ("a", "b"), {"choice": "tie"}, "source", ("r",), ("n",))
     settings = ProjectSettings(
         GIVEN | {"spans": {"scheme": "esa", "severities": ["x"]}},
         Show(reference=True),
         overlap=3,
         quota=7,
-        calibration=(known,),
+        calibration=(item,),
         seed=5,
     )
     assert ProjectSettings.from_json(settings.to_json()) == settings
 
 
 def test_scales_that_compare_say_so() -> None:
-    comparing = {one.dimension for one in SCALES.values() if one.compares}
+    comparing = {scale.dimension for scale in SCALES.values() if scale.compares}
     assert comparing == {"adequacy", "dissimilarity", "paraphrase", "coverage"}
-    assert all(one.compares == (one.dimension in comparing) for one in SCALES.values())
+    assert all(scale.compares == (scale.dimension in comparing) for scale in SCALES.values())

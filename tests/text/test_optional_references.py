@@ -15,10 +15,10 @@ FIRST, SECOND = ["the cat sat down", "", "rain"], ["", "the dog", "it rained"]
 @pytest.fixture
 def paths(tmp_path: Path) -> list[Path]:
     """Two reference files with gaps."""
-    found = [tmp_path / "first", tmp_path / "second"]
-    for path, lines in zip(found, (FIRST, SECOND), strict=True):
+    actual = [tmp_path / "first", tmp_path / "second"]
+    for path, lines in zip(actual, (FIRST, SECOND), strict=True):
         path.write_text("\n".join(lines) + "\n")
-    return found
+    return actual
 
 
 @pytest.mark.parametrize("name", ["bleu", "chrf", "rougeL", "aev:n=1"])

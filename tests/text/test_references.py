@@ -36,11 +36,11 @@ SAME = [
 ]
 
 
-@pytest.mark.parametrize("given_", SAME, ids=lambda g: type(g).__name__)
-def test_one_reference_each_in_any_form(given_: object) -> None:
-    found = as_references(given_, 2)  # type: ignore[arg-type]
-    assert found.number == 1
-    assert groups_of(found) == [["x"], ["y"]]
+@pytest.mark.parametrize("value", SAME, ids=lambda g: type(g).__name__)
+def test_one_reference_each_in_any_form(value: object) -> None:
+    references = as_references(value, 2)  # type: ignore[arg-type]
+    assert references.number == 1
+    assert groups_of(references) == [["x"], ["y"]]
 
 
 @given(
@@ -51,31 +51,31 @@ def test_one_reference_each_in_any_form(given_: object) -> None:
     )
 )
 def test_any_number_of_references(groups: list[list[str]]) -> None:
-    found = as_references(groups, len(groups))
-    assert groups_of(found) == groups
-    assert found.strings(range(len(groups))) == groups
+    references = as_references(groups, len(groups))
+    assert groups_of(references) == groups
+    assert references.strings(range(len(groups))) == groups
     numbers = {len(group) for group in groups}
-    assert found.number == (numbers.pop() if len(numbers) == 1 else None)
+    assert references.number == (numbers.pop() if len(numbers) == 1 else None)
 
 
 def test_runs_of_varying_references_start_where_they_should() -> None:
     groups = [[f"{i}.{k}" for k in range(1 + i % 3)] for i in range(2 * STRIDE + 5)]
-    found = VaryingReferences(groups)
-    views, starts = found.views(STRIDE, 2 * STRIDE)
-    wanted = [text for group in groups[STRIDE : 2 * STRIDE] for text in group]
-    assert views.strings() == wanted
+    references = VaryingReferences(groups)
+    views, starts = references.views(STRIDE, 2 * STRIDE)
+    expected = [text for group in groups[STRIDE : 2 * STRIDE] for text in group]
+    assert views.strings() == expected
     assert starts[0] == 0
-    assert starts[-1] == len(wanted)
+    assert starts[-1] == len(expected)
 
 
 def test_files_of_references(tmp_path: Path) -> None:
     paths = [tmp_path / name for name in "ab"]
     paths[0].write_text("x\ny\n")
     paths[1].write_text("v\nw\n")
-    found = References([Lines(path) for path in paths])
-    assert (len(found), found.number, found.name) == (2, 2, str(paths[0]))
-    assert groups_of(found) == found.strings([0, 1]) == [["x", "v"], ["y", "w"]]
-    assert as_references(found, 2) is found
+    references = References([Lines(path) for path in paths])
+    assert (len(references), references.number, references.name) == (2, 2, str(paths[0]))
+    assert groups_of(references) == references.strings([0, 1]) == [["x", "v"], ["y", "w"]]
+    assert as_references(references, 2) is references
     assert groups_of(as_references(paths[0], 2)) == [["x"], ["y"]]
     assert groups_of(as_references(Lines(paths[1]), 2)) == [["v"], ["w"]]
 
@@ -123,10 +123,10 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("given_", "sentence"), WRONG)
-def test_what_is_no_reference_is_refused(given_: object, sentence: str) -> None:
+@pytest.mark.parametrize(("value", "sentence"), WRONG)
+def test_what_is_no_reference_is_refused(value: object, sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
-        as_references(given_, 2)  # type: ignore[arg-type]
+        as_references(value, 2)  # type: ignore[arg-type]
 
 
 def test_what_is_no_text_inside_a_group_is_named_by_its_segment() -> None:
@@ -145,8 +145,8 @@ def test_an_empty_reference_is_a_reference() -> None:
 
 def test_the_number_of_references_may_vary_in_a_corpus() -> None:
     metric = parse("bleu")
-    found = metric.corpus(CANDIDATES, [["a b c d", "x"], "e f g h"])
-    assert found.value == pytest.approx(100)
+    score = metric.corpus(CANDIDATES, [["a b c d", "x"], "e f g h"])
+    assert score.value == pytest.approx(100)
 
 
 def test_strings_as_references_are_named_as_such() -> None:
@@ -155,10 +155,10 @@ def test_strings_as_references_are_named_as_such() -> None:
 
 
 @pytest.mark.parametrize(
-    "given_", [{"a": "x"}, {"x"}, frozenset("x")], ids=lambda g: type(g).__name__
+    "value", [{"a": "x"}, {"x"}, frozenset("x")], ids=lambda g: type(g).__name__
 )
-def test_what_has_no_order_is_refused(given_: object) -> None:
-    with pytest.raises(InputError, match=f"references is {type(given_).__name__}, expected a list"):
-        as_references(given_, 1)  # type: ignore[arg-type]
+def test_what_has_no_order_is_refused(value: object) -> None:
+    with pytest.raises(InputError, match=f"references is {type(value).__name__}, expected a list"):
+        as_references(value, 1)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="which has no order: give a list of strings"):
-        Strings(given_)  # type: ignore[arg-type]
+        Strings(value)  # type: ignore[arg-type]

@@ -43,18 +43,18 @@ def test_a_tokeniser_written_in_python_cuts_text() -> None:
 
 def test_it_is_lower_cased_stemmed_and_threaded_as_others_are() -> None:
     texts = [f"Ab/B{i}/" for i in range(3000)]
-    mine = kt.tokenize(texts, tok="bars", case="lower", stem="letter", threads=2)
-    assert mine[2999] == ["a", "b"]
+    tokens = kt.tokenize(texts, tok="bars", case="lower", stem="letter", threads=2)
+    assert tokens[2999] == ["a", "b"]
     assert kt.metric("bleu:n=2,tok=bars").corpus(texts, texts).value == pytest.approx(100)
 
 
 def test_both_work_by_name_in_metrics_and_signatures() -> None:
-    found = kt.metric("rouge1:tok=bars,stem=letter")
-    assert found.corpus(["ab/cd"], ["ax/cy"]).value == 1
-    signature = found.signature()
+    actual_metric = kt.metric("rouge1:tok=bars,stem=letter")
+    assert actual_metric.corpus(["ab/cd"], ["ax/cy"]).value == 1
+    signature = actual_metric.signature()
     assert f"tok=bars@{__name__}" in signature
     assert f"stem=letter@{__name__}" in signature
-    assert kt.metric(signature.split("|")[0]) == found
+    assert kt.metric(signature.split("|")[0]) == actual_metric
     with pytest.raises(MetricError, match="bars is not the one of the signature"):
         kt.metric("rouge1:tok=bars@other-1.0")
 

@@ -21,10 +21,10 @@ from karat.text.tokens import tokenize
 
 def everything(segments: Segments) -> list[str]:
     """All texts, stride by stride."""
-    found: list[str] = []
+    actual: list[str] = []
     for start in range(0, len(segments), STRIDE):
-        found += segments.views(start, min(start + STRIDE, len(segments))).strings()
-    return found
+        actual += segments.views(start, min(start + STRIDE, len(segments))).strings()
+    return actual
 
 
 def written(folder: Path, data: bytes, name: str = "text.txt") -> Lines:
@@ -50,25 +50,25 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize(("data", "wanted"), FILES.items())
-def test_lines_of_a_file(tmp_path: Path, data: bytes, wanted: list[str]) -> None:
+@pytest.mark.parametrize(("data", "expected"), FILES.items())
+def test_lines_of_a_file(tmp_path: Path, data: bytes, expected: list[str]) -> None:
     lines = written(tmp_path, data)
-    assert len(lines) == len(wanted)
-    assert everything(lines) == wanted
+    assert len(lines) == len(expected)
+    assert everything(lines) == expected
 
 
-@pytest.mark.parametrize(("data", "wanted"), FILES.items())
-def test_lines_of_a_compressed_file(tmp_path: Path, data: bytes, wanted: list[str]) -> None:
-    assert everything(written(tmp_path, gzip.compress(data), "text.gz")) == wanted
+@pytest.mark.parametrize(("data", "expected"), FILES.items())
+def test_lines_of_a_compressed_file(tmp_path: Path, data: bytes, expected: list[str]) -> None:
+    assert everything(written(tmp_path, gzip.compress(data), "text.gz")) == expected
 
 
-@pytest.mark.parametrize(("data", "wanted"), FILES.items())
-def test_lines_of_a_pipe(tmp_path: Path, data: bytes, wanted: list[str]) -> None:
+@pytest.mark.parametrize(("data", "expected"), FILES.items())
+def test_lines_of_a_pipe(tmp_path: Path, data: bytes, expected: list[str]) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     writer = threading.Thread(target=fifo.write_bytes, args=(data,))
     writer.start()
-    assert everything(Lines(fifo)) == wanted
+    assert everything(Lines(fifo)) == expected
     writer.join()
 
 
@@ -85,9 +85,9 @@ def test_files_and_lists_give_the_same_tokens(
     if not lines[0].startswith("\ufeff"):
         assert everything(Lines(path)) == lines
         for tok in ("13a", "rouge", "char"):
-            ours, theirs = tokenize(path, tok), tokenize(lines, tok)
-            assert ours.ids.tolist() == theirs.ids.tolist()
-            assert ours.offsets.tolist() == theirs.offsets.tolist()
+            actual, peer = tokenize(path, tok), tokenize(lines, tok)
+            assert actual.ids.tolist() == peer.ids.tolist()
+            assert actual.offsets.tolist() == peer.offsets.tolist()
 
 
 def test_a_line_of_three_megabytes(tmp_path: Path) -> None:
@@ -111,13 +111,13 @@ def test_many_lines_are_found_by_their_number(tmp_path: Path) -> None:
 
 def test_indexing_in_small_pieces_gives_the_same_index() -> None:
     data = b"".join(b"x" * (i % 9) + b"\n" for i in range(2000))
-    whole, pieces = _kernel.LineIndex(STRIDE), _kernel.LineIndex(STRIDE)
-    assert whole.feed(data, 0, 1 << 30) == len(data)
+    full, pieces = _kernel.LineIndex(STRIDE), _kernel.LineIndex(STRIDE)
+    assert full.feed(data, 0, 1 << 30) == len(data)
     at = 0
     while at < len(data):
         at = pieces.feed(data, at, 10)
-    assert pieces.lines == whole.lines == 2000
-    assert pieces.starts().tolist() == whole.starts().tolist()
+    assert pieces.lines == full.lines == 2000
+    assert pieces.starts().tolist() == full.starts().tolist()
 
 
 BAD_BYTES = [
@@ -170,9 +170,9 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_strings_are_checked_and_copied() -> None:
-    given_ = ["a", "b"]
-    segments = Strings(given_)
-    given_[0] = "changed"
+    value = ["a", "b"]
+    segments = Strings(value)
+    value[0] = "changed"
     assert everything(segments) == ["a", "b"]
     assert everything(Strings(text for text in "ab")) == ["a", "b"]
     with pytest.raises(InputError, match="candidates is one str: give a list of strings"):
@@ -187,14 +187,14 @@ def test_views_hold_on_to_their_strings() -> None:
     def texts() -> list[str]:
         return [f"word {i}" + " é" * (i % 2) for i in range(600)]
 
-    given_, fixed = texts(), tuple(texts())
-    views = _kernel.Views.from_strings(given_, 256, 512)
+    value, fixed = texts(), tuple(texts())
+    views = _kernel.Views.from_strings(value, 256, 512)
     more = _kernel.Views.from_strings(fixed, 256, 512)
-    given_.clear()
+    value.clear()
     del fixed
-    others = [f"else {i}" for i in range(600)]  # would take their place
+    other_texts = [f"else {i}" for i in range(600)]  # would take their place
     assert views.strings() == more.strings() == texts()[256:512]
-    assert len(others) == 600
+    assert len(other_texts) == 600
 
 
 def test_views_are_of_lists_and_tuples_of_strings() -> None:

@@ -11,9 +11,11 @@ def test_threads_may_share_a_vocabulary() -> None:
     vocab = kt.Vocab()
     texts = [[f"w{i}-{j % 700} x{j % 300}" for j in range(2000)] for i in range(8)]
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda t: kt.tokenize(t, "none", vocab=vocab, threads=2), texts))
-    for tokens, given in zip(found, texts, strict=True):
-        assert [tokens[i] for i in (0, 699, 1999)] == [given[i].split() for i in (0, 699, 1999)]
+        actual_tokens = list(
+            pool.map(lambda t: kt.tokenize(t, "none", vocab=vocab, threads=2), texts)
+        )
+    for tokens, arguments in zip(actual_tokens, texts, strict=True):
+        assert [tokens[i] for i in (0, 699, 1999)] == [arguments[i].split() for i in (0, 699, 1999)]
     assert len(vocab) == 8 * 700 + 300
 
 

@@ -63,19 +63,19 @@ BINARY = {
 }
 
 
-@pytest.mark.parametrize(("what", "data"), BINARY.items(), ids=BINARY)
-def test_binary_formats_are_named(tmp_path: Path, what: str, data: bytes) -> None:
+@pytest.mark.parametrize(("subject", "data"), BINARY.items(), ids=BINARY)
+def test_binary_formats_are_named(tmp_path: Path, subject: str, data: bytes) -> None:
     path = tmp_path / "given"
     path.write_bytes(data)
-    with pytest.raises(kt.InputError, match=f"given is {what}: expected one segment a line; "):
+    with pytest.raises(kt.InputError, match=f"given is {subject}: expected one segment a line; "):
         kt.Lines(path)
-    with pytest.raises(kt.InputError, match=f"given is {what}: expected"):
+    with pytest.raises(kt.InputError, match=f"given is {subject}: expected"):
         kt.read_conllu(path)
-    with pytest.raises(kt.InputError, match=f"given is {what}: expected UTF-8 text"):
+    with pytest.raises(kt.InputError, match=f"given is {subject}: expected UTF-8 text"):
         read_text(path)
     packed = tmp_path / "given.gz"
     packed.write_bytes(gzip.compress(data))
-    with pytest.raises(kt.InputError, match=f"given.gz is {what}: "):
+    with pytest.raises(kt.InputError, match=f"given.gz is {subject}: "):
         kt.Lines(packed)
 
 
@@ -109,8 +109,8 @@ JSON = {
 }
 
 
-@pytest.mark.parametrize(("what", "text"), JSON.items(), ids=JSON)
-def test_json_is_told_by_its_first_lines(tmp_path: Path, what: str, text: str) -> None:
+@pytest.mark.parametrize(("subject", "text"), JSON.items(), ids=JSON)
+def test_json_is_told_by_its_first_lines(tmp_path: Path, subject: str, text: str) -> None:
     path = tmp_path / "d.jsonl"
     path.write_text(text, "utf-8")
     with pytest.raises(kt.InputError, match=r"d.jsonl is (JSON lines|JSON|a JSON document).*jq -r"):

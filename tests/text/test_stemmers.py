@@ -22,15 +22,15 @@ def stems(stemmer: str, words: Sequence[str]) -> list[str]:
     source, target = Vocab(), Vocab()
     source.add(list(words))
     ids = stem_words(stemmer, source, 0, target)
-    found = target.words(0, len(target))
-    return [found[i] for i in ids.tolist()]
+    actual = target.words(0, len(target))
+    return [actual[i] for i in ids.tolist()]
 
 
 def check(words: Sequence[str]) -> None:
     """Karat's stems are NLTK's."""
     distinct = list(dict.fromkeys(words))
-    found = stems(PORTER_NLTK, distinct)
-    wrong = [(w, f, porter(w)) for w, f in zip(distinct, found, strict=True) if f != porter(w)]
+    actual = stems(PORTER_NLTK, distinct)
+    wrong = [(w, f, porter(w)) for w, f in zip(distinct, actual, strict=True) if f != porter(w)]
     assert not wrong, wrong[:10]
 
 

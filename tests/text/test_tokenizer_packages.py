@@ -29,16 +29,19 @@ def _encodes(text: str) -> bool:
     return not any("\ud800" <= c <= "\udfff" for c in text)
 
 
-def same(tok: str, theirs: str, corpus: Corpus, **more: bool) -> None:
+def check_same(tok: str, peer_settings: str, corpus: Corpus, **more: bool) -> None:
     """Corpus and segment scores equal sacreBLEU's, whose tokeniser has that name."""
     case = "lower" if more.get("lowercase") else "mixed"
     metric = kt.BLEU(tok=tok, case=case)
-    peer = BLEU(tokenize=theirs, force=True, **more)
-    whole = peer.corpus_score(corpus.candidates, streams(corpus.references))
-    assert metric.corpus(*corpus).value == pytest.approx(whole.score, abs=1e-9)
-    mine = compat.BLEU(tokenize=tok, **more)
-    found = mine.corpus_score(corpus.candidates, streams(corpus.references))
-    assert (found.counts, found.totals) == (whole.counts, whole.totals)
+    peer = BLEU(tokenize=peer_settings, force=True, **more)
+    actual_corpus_score = peer.corpus_score(corpus.candidates, streams(corpus.references))
+    assert metric.corpus(*corpus).value == pytest.approx(actual_corpus_score.score, abs=1e-9)
+    karat_bleu = compat.BLEU(tokenize=tok, **more)
+    actual_score = karat_bleu.corpus_score(corpus.candidates, streams(corpus.references))
+    assert (actual_score.counts, actual_score.totals) == (
+        actual_corpus_score.counts,
+        actual_corpus_score.totals,
+    )
 
 
 # ------------------------------------------------------------------------------------------- MeCab
@@ -66,7 +69,7 @@ def test_mecab_equals_sacrebleu(mecab: str) -> None:
     @given(corpus=corpora(TEXT), lowercase=st.booleans())
     @settings(max_examples=40)
     def check(corpus: Corpus, lowercase: bool) -> None:
-        same(mecab, mecab, corpus, lowercase=lowercase)
+        check_same(mecab, mecab, corpus, lowercase=lowercase)
 
     check()
 
@@ -75,16 +78,16 @@ def test_mecab_is_signed_and_read_back(mecab: str) -> None:
     texts = [SENTENCES[mecab]] * 2
     peer = BLEU(tokenize=mecab)
     peer.corpus_score(texts, [texts])
-    theirs = f"BLEU|{peer.get_signature()}"
-    metric = kt.metric(theirs)
+    actual_signature = f"BLEU|{peer.get_signature()}"
+    metric = kt.metric(actual_signature)
     assert metric == kt.BLEU(tok=mecab, eff=False)
     signature = metric.signature(1, "sacrebleu")
-    assert signature.rpartition("|")[0] == theirs.rpartition("|")[0]
+    assert signature.rpartition("|")[0] == actual_signature.rpartition("|")[0]
     assert kt.metric(metric.signature()).corpus(texts, texts).value == pytest.approx(100)
-    mine = compat.BLEU(tokenize=mecab)
-    mine.corpus_score(texts, [texts])
-    assert mine.tokenizer_signature == peer.tokenizer_signature
-    assert f"BLEU|{mine.get_signature()}" == signature
+    karat_bleu = compat.BLEU(tokenize=mecab)
+    karat_bleu.corpus_score(texts, [texts])
+    assert karat_bleu.tokenizer_signature == peer.tokenizer_signature
+    assert f"BLEU|{karat_bleu.get_signature()}" == signature
     language = mecab.partition("-")[0]
     assert compat.BLEU(trg_lang=language).tokenizer_signature == peer.tokenizer_signature
     with pytest.raises(kt.MetricError, match=f"tok:{mecab}-0.1-X: {mecab}-.* is installed here"):
@@ -153,8 +156,8 @@ def test_pieces_equal_sacrebleus(model: Path, downloaded: Path) -> None:
     @given(corpus=corpora(TEXT), lowercase=st.booleans())
     @settings(max_examples=40)
     def check(corpus: Corpus, lowercase: bool) -> None:
-        same("flores200", "flores200", corpus, lowercase=lowercase)
-        same(f"spm:{model}", "flores200", corpus, lowercase=lowercase)
+        check_same("flores200", "flores200", corpus, lowercase=lowercase)
+        check_same(f"spm:{model}", "flores200", corpus, lowercase=lowercase)
 
     check()
 
@@ -162,13 +165,19 @@ def test_pieces_equal_sacrebleus(model: Path, downloaded: Path) -> None:
 @pytest.mark.parametrize("name", MODELS)
 def test_models_of_sacrebleu_are_signed_and_read_back(name: str, downloaded: Path) -> None:
     texts = ["the cat sat on the mat"]
-    peer, mine = BLEU(tokenize=name), compat.BLEU(tokenize=name)
-    for metric in (peer, mine):
+    peer, actual = BLEU(tokenize=name), compat.BLEU(tokenize=name)
+    for metric in (peer, actual):
         metric.corpus_score(texts, [texts])
-    theirs = f"BLEU|{peer.get_signature()}"
-    assert f"BLEU|{mine.get_signature()}".rpartition("|")[0] == theirs.rpartition("|")[0]
-    assert kt.metric(theirs) == kt.BLEU(tok=name, eff=False)
-    assert kt.BLEU(tok=name).signature(1, "sacrebleu").startswith(f"{theirs.rpartition('|')[0]}|")
+    actual_signature = f"BLEU|{peer.get_signature()}"
+    assert (
+        f"BLEU|{actual.get_signature()}".rpartition("|")[0] == actual_signature.rpartition("|")[0]
+    )
+    assert kt.metric(actual_signature) == kt.BLEU(tok=name, eff=False)
+    assert (
+        kt.BLEU(tok=name)
+        .signature(1, "sacrebleu")
+        .startswith(f"{actual_signature.rpartition('|')[0]}|")
+    )
 
 
 def test_spm_of_sacrebleu_is_flores101(downloaded: Path) -> None:
@@ -190,8 +199,8 @@ def test_a_model_is_named_and_signed_by_its_digest(model: Path, tmp_path: Path) 
     wrong = copied.replace(f"{other}@", f"{other}@0")
     with pytest.raises(kt.MetricError, match="is not the one of the signature"):
         kt.metric(wrong)
-    mine = compat.BLEU(tokenize=f"spm:{model}")
-    assert f"{model}@{mine.tokenizer_signature.removeprefix('spm-')}," in signature
+    karat_bleu = compat.BLEU(tokenize=f"spm:{model}")
+    assert f"{model}@{karat_bleu.tokenizer_signature.removeprefix('spm-')}," in signature
 
 
 def test_other_metrics_take_models(model: Path) -> None:

@@ -115,10 +115,12 @@ def every_character(pattern: str) -> list[str]:
 def same_tokens(texts: list[str], tok: str) -> None:
     """The definer's line, split at white space, must give the same ids."""
     vocab = Vocab()
-    ours = tokenize(texts, tok, vocab=vocab)
-    theirs = tokenize([definers.cut(tok, text) for text in texts], "none", vocab=vocab)
-    bad = [i for i in range(len(texts)) if not np.array_equal(row(ours, i), row(theirs, i))]
-    assert not bad, (texts[bad[0]][:200], ours[bad[0]][:50], theirs[bad[0]][:50])
+    tokens = tokenize(texts, tok, vocab=vocab)
+    expected_tokens = tokenize([definers.cut(tok, text) for text in texts], "none", vocab=vocab)
+    bad = [
+        i for i in range(len(texts)) if not np.array_equal(row(tokens, i), row(expected_tokens, i))
+    ]
+    assert not bad, (texts[bad[0]][:200], tokens[bad[0]][:50], expected_tokens[bad[0]][:50])
 
 
 def row(tokens: Tokens, i: int) -> np.ndarray:
@@ -128,18 +130,18 @@ def row(tokens: Tokens, i: int) -> np.ndarray:
 
 def test_white_space_is_pythons() -> None:
     texts = every_character("a_1")
-    found = tokenize(texts, "none")
-    words = found.vocab.words(0, len(found.vocab))
+    tokens = tokenize(texts, "none")
+    words = tokens.vocab.words(0, len(tokens.vocab))
     for i, text in enumerate(texts):
-        assert [words[k] for k in row(found, i).tolist()] == text.split()
+        assert [words[k] for k in row(tokens, i).tolist()] == text.split()
 
 
 @pytest.mark.parametrize("space", [" ", "  ", "\t", "\x1c", "\x85", "\u2003", "\u3000", "\u2019"])
 def test_white_space_anywhere_in_a_block(space: str) -> None:
     """Text is looked at 64 bytes at a time; no place in such a block is special."""
     texts = ["a" * before + space + "b" * after for before in range(130) for after in (0, 1, 70)]
-    found = tokenize(texts, "none")
-    assert [found[i] for i in range(len(texts))] == [text.split() for text in texts]
+    tokens = tokenize(texts, "none")
+    assert [tokens[i] for i in range(len(texts))] == [text.split() for text in texts]
 
 
 @pytest.mark.parametrize("tok", [tok for tok in TOKENIZERS if tok != "none"])

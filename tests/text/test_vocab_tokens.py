@@ -25,20 +25,20 @@ WORDS = st.one_of(
 def test_ids_are_given_in_order_of_first_sight(words: list[str]) -> None:
     vocab = Vocab()
     distinct = list(dict.fromkeys(words))
-    wanted = [distinct.index(word) for word in words]
-    assert vocab.add(words).tolist() == wanted
-    assert vocab.find(words).tolist() == wanted
-    assert vocab.add(words).tolist() == wanted
+    expected = [distinct.index(word) for word in words]
+    assert vocab.add(words).tolist() == expected
+    assert vocab.find(words).tolist() == expected
+    assert vocab.add(words).tolist() == expected
     assert len(vocab) == len(distinct)
     assert vocab.words(0, len(vocab)) == distinct
 
 
-@given(known=st.lists(WORDS, max_size=10), others=st.lists(WORDS, max_size=10))
-def test_words_that_were_not_added_are_not_found(known: list[str], others: list[str]) -> None:
+@given(added=st.lists(WORDS, max_size=10), missing=st.lists(WORDS, max_size=10))
+def test_words_that_were_not_added_are_not_found(added: list[str], missing: list[str]) -> None:
     vocab = Vocab()
-    vocab.add(known)
-    assert [i >= 0 for i in vocab.find(others).tolist()] == [word in known for word in others]
-    assert len(vocab) == len(set(known))
+    vocab.add(added)
+    assert [i >= 0 for i in vocab.find(missing).tolist()] == [word in added for word in missing]
+    assert len(vocab) == len(set(added))
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 24, 25, 1000])
@@ -94,15 +94,15 @@ def test_segments_that_are_not_there_are_refused(segment: int) -> None:
 
 
 def test_map_calls_once_for_each_distinct_word() -> None:
-    seen: list[str] = []
+    visited: list[str] = []
 
     def upper(word: str) -> str:
-        seen.append(word)
+        visited.append(word)
         return word.upper()
 
     tokens = tokenize(["a b a A", "b A c"], "none")
     mapped = tokens.map(upper)
-    assert seen == ["a", "b", "A", "c"]
+    assert visited == ["a", "b", "A", "c"]
     assert [mapped[0], mapped[1]] == [["A", "B", "A", "A"], ["B", "A", "C"]]
     assert len(mapped.vocab) == 3
     assert tokens[0] == ["a", "b", "a", "A"]
@@ -120,6 +120,6 @@ def test_select_keeps_row_by_row(rows: list[list[bool]]) -> None:
     keep = np.array([flag for row in rows for flag in row], dtype=np.bool_)
     offsets = np.cumsum([0, *map(len, rows)]).astype(np.int64)
     tokens = Ragged(np.arange(len(keep), dtype=np.int32), offsets)
-    kept = select(tokens, keep)
-    assert kept.lengths.tolist() == [sum(row) for row in rows]
-    assert kept.ids.tolist() == [i for i, flag in enumerate(keep) if flag]
+    selected = select(tokens, keep)
+    assert selected.lengths.tolist() == [sum(row) for row in rows]
+    assert selected.ids.tolist() == [i for i, flag in enumerate(keep) if flag]

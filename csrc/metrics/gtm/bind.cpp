@@ -42,14 +42,14 @@ Array<double> gtm_sizes(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offse
         double* row = rows.data();
         for (size_t i = 0; i < segments; ++i, row += 5) {
             const int64_t length = candidates.length(i);
-            const gtm::Answer found = search.weigh(candidates.begin(i), length, references,
-                                                   starts(i), starts(i + 1));
-            row[0] = search.power().root(found.sum, search.cap);
+            const gtm::Answer answer =
+                search.weigh(candidates.begin(i), length, references, starts(i), starts(i + 1));
+            row[0] = search.power().root(answer.sum, search.cap);
             row[1] = static_cast<double>(length);
             row[2] = search.mean_length;
-            const bool met = found.bound == found.sum;
-            row[3] = met ? row[0] : search.power().root(found.bound, search.cap);
-            row[4] = found.proven ? 1.0 : 0.0;
+            const bool met = answer.bound == answer.sum;
+            row[3] = met ? row[0] : search.power().root(answer.bound, search.cap);
+            row[4] = answer.proven ? 1.0 : 0.0;
             const int64_t* const at = references.offsets;
             const int64_t tokens = at[starts(i + 1)] - at[starts(i)];
             watch.worked(256 + length + tokens);  // whatever else was counted
@@ -71,24 +71,24 @@ nb::tuple gtm_runs(Ids c_ids, Ids r_ids, Offsets r_offsets, double e, bool exact
     search.greedy.most_hits = most_hits;
     search.may_be_narrow = narrow;
     std::vector<gtm::Run> runs;
-    std::vector<double> kept;
+    std::vector<double> counted_lengths;
     std::vector<int32_t> flat;
-    gtm::Answer found;
+    gtm::Answer answer;
     {
         nb::gil_scoped_release release;
-        found = search(c_ids.data(), static_cast<int64_t>(c_ids.shape(0)), references, 0,
-                       static_cast<int64_t>(r_offsets.shape(0)) - 1, runs);
+        answer = search(c_ids.data(), static_cast<int64_t>(c_ids.shape(0)), references, 0,
+                        static_cast<int64_t>(r_offsets.shape(0)) - 1, runs);
         gtm::sort_runs(runs);
-        gtm::weigh(runs, search.cap, search.power(), &kept);
+        gtm::weigh(runs, search.cap, search.power(), &counted_lengths);
         for (const gtm::Run& run : runs)
             flat.insert(flat.end(), {run.row, run.column, run.length});
     }
     const size_t n = runs.size();
     const gtm::Power& power = search.power();
-    const double size = power.root(found.sum, search.cap);
-    const double bound = power.root(found.bound, search.cap);
-    return nb::make_tuple(give(std::move(flat), {n, 3}), give(std::move(kept), {n}), found.sum,
-                          size, bound, found.proven, search.cap);
+    const double size = power.root(answer.sum, search.cap);
+    const double bound = power.root(answer.bound, search.cap);
+    return nb::make_tuple(give(std::move(flat), {n, 3}), give(std::move(counted_lengths), {n}),
+                          answer.sum, size, bound, answer.proven, search.cap);
 }
 
 }  // namespace

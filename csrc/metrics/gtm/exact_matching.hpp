@@ -31,29 +31,29 @@ struct Answer {
 class Scale {
   public:
     void set(const Power& power, Cap cap, int32_t longest, int32_t rows) {
-        whole_ = power.whole() && power(std::max(rows, 1)) < (1 << 30);
+        integral_ = power.is_integral() && power(std::max(rows, 1)) < (1 << 30);
         cuts_.clear();
         if (cap.binds && cap.part > 0)
             for (int32_t k = 0; k < longest; ++k) cuts_.push_back(power(k + cap.part));
     }
     // Whole exponents give whole sums, but for one run that the cap cuts.
     double next(double sum) const {
-        if (!whole_) return sum + std::max(sum, 1.0) * 1e-9;
+        if (!integral_) return sum + std::max(sum, 1.0) * 1e-9;
         double best = std::floor(sum + slack) + 1;
         for (const double cut : cuts_)
             best = std::min(best, cut + std::max(std::floor(sum + slack - cut) + 1, 0.0));
         return best;
     }
     // How far below the goal the prices aim: where sums are whole, past the next smaller one.
-    double margin() const { return whole_ ? 1.0 : 0.001; }
-    double round_up(double goal) const { return whole_ ? std::ceil(goal - slack) : goal; }
+    double margin() const { return integral_ ? 1.0 : 0.001; }
+    double round_up(double goal) const { return integral_ ? std::ceil(goal - slack) : goal; }
     bool out_of_reach(double bound, double goal) const {
-        return bound < goal - (whole_ ? slack : 0.0);
+        return bound < goal - (integral_ ? slack : 0.0);
     }
 
   private:
     static constexpr double slack = 1e-6;
-    bool whole_ = true;
+    bool integral_ = true;
     std::vector<double> cuts_;
 };
 
@@ -62,19 +62,19 @@ class Exact {
     Exact(double e, int64_t budget) : power_(e), budget_(budget) {}
 
     // `taken` gets the runs of the matching, sorted.
-    Answer match(const Grid& grid, std::vector<Run>& taken, Watch& watch) {
+    Answer match(const Grid& grid, std::vector<Run>& runs, Watch& watch) {
         watch_ = &watch;
-        greedy_.match(grid, taken, watch);
-        const double sum = weigh(taken, grid.cap(), power_);
+        greedy_.match(grid, runs, watch);
+        const double sum = weigh(runs, grid.cap(), power_);
         if (power_.exponent() == 1) return {sum, sum, true};
-        const bool few = grid.hits() <= std::min<int64_t>(budget_, most_runs);
-        if (few) grid.maximal_runs(maximal_, watch);
-        few ? reach_.from_runs(grid, maximal_) : reach_.from_windows(grid, watch);
+        const bool listable = grid.hits() <= std::min<int64_t>(budget_, most_runs);
+        if (listable) grid.maximal_runs(maximal_, watch);
+        listable ? reach_.from_runs(grid, maximal_) : reach_.from_windows(grid, watch);
         const double reach = std::max(sum, reach_.bound(grid, grid.cap(), power_));
         prepare(grid);
         if (scale_.out_of_reach(reach, scale_.next(sum))) return {sum, sum, true};
-        if (!few || !list(grid)) return {sum, reach, false};
-        return search(grid, taken, sum, reach);
+        if (!listable || !list(grid)) return {sum, reach, false};
+        return search(grid, runs, sum, reach);
     }
 
   private:
@@ -96,7 +96,7 @@ class Exact {
         std::vector<double> prices, use;
         std::vector<Run> chosen;
         double goal;
-        Found found;
+        Found solution;
     };
 
     // ------------------------------------------------------------------------- what is searched
@@ -106,8 +106,8 @@ class Exact {
         for (const int32_t length : reach_.row) longest_ = std::max(longest_, length);
         const double cap = grid.cap();
         cap_.binds = static_cast<double>(grid.most_matches()) > cap;
-        cap_.whole = static_cast<int32_t>(std::floor(cap));
-        cap_.part = cap - cap_.whole;
+        cap_.units = static_cast<int32_t>(std::floor(cap));
+        cap_.part = cap - cap_.units;
         worth_.assign(longest_ + 1, 0);
         cut_worth_.assign(longest_ + 1, 0);
         for (int32_t k = 1; k <= longest_; ++k) {
@@ -123,7 +123,7 @@ class Exact {
         int64_t count = grid.hits();
         for (const Run& run : maximal_)
             count += static_cast<int64_t>(run.length) * (run.length - 1) / 2;
-        const int64_t cells = cap_.binds ? (grid.rows() + 1) * (cap_.whole + int64_t{1}) : 0;
+        const int64_t cells = cap_.binds ? (grid.rows() + 1) * (cap_.units + int64_t{1}) : 0;
         steps_ = 0;
         if (count > most_runs || cells > most_cells || !spend(sorting * count)) return false;
         runs_.clear();
@@ -142,17 +142,17 @@ class Exact {
         return std::tie(a.row, a.length, a.column) < std::tie(b.row, b.length, b.column);
     }
 
-    Answer search(const Grid& grid, std::vector<Run>& taken, double sum, double reach) {
+    Answer search(const Grid& grid, std::vector<Run>& best_runs, double sum, double reach) {
         price_.assign(grid.columns(), 0.0);
         new_row_.assign(grid.rows(), -1);
         new_column_.assign(grid.columns(), -1);
         const double goal = scale_.next(sum);
-        Found found = solve(runs_, goal, reach, 0);
-        if (found.value > sum && !scale_.out_of_reach(found.value, goal)) {
-            taken = found.runs;
-            sum = found.value;
+        Found solution = solve(runs_, goal, reach, 0);
+        if (solution.value > sum && !scale_.out_of_reach(solution.value, goal)) {
+            best_runs = solution.runs;
+            sum = solution.value;
         }
-        const double bound = std::min(found.bound, reach);
+        const double bound = std::min(solution.bound, reach);
         const bool proven = scale_.out_of_reach(bound, scale_.next(sum));
         return {sum, proven ? sum : std::max(bound, sum), proven};
     }
@@ -166,11 +166,11 @@ class Exact {
 
     // The best packing of these runs that is worth at least `goal`; if the bound returned is below
     // the goal there is none, and what was found is only some packing.
-    Found solve(const std::vector<Run>& runs, double goal, double known, int depth) {
+    Found solve(const std::vector<Run>& runs, double goal, double known_bound, int depth) {
         Node node;
         if (runs.empty()) return {0, {}, 0};
-        node.found.bound = known;
-        if (steps_ > budget_ || depth > most_depth) return node.found;
+        node.solution.bound = known_bound;
+        if (steps_ > budget_ || depth > most_depth) return node.solution;
         spend(4 * static_cast<int64_t>(runs.size()));  // what is done once in every node
         number(runs, node.packing);
         node.goal = goal;
@@ -179,18 +179,18 @@ class Exact {
         relaxation.set(node.packing);
         pack(node, relaxation, First::longest);
         ascend(node, relaxation, depth ? node_rounds : root_rounds);
-        if (settled(node) || steps_ > budget_) return node.found;
-        std::vector<Run> kept;
-        relaxation.keep(node.goal - 1e-6, kept);
+        if (settled(node) || steps_ > budget_) return node.solution;
+        std::vector<Run> remaining;
+        relaxation.keep(node.goal - 1e-6, remaining);
         remember(node);
         spend(3 * relaxation.steps());
-        if (!cap_.binds && apart(kept, node, depth)) return node.found;
-        branch(kept, node, depth);
-        return node.found;
+        if (!cap_.binds && apart(remaining, node, depth)) return node.solution;
+        branch(remaining, node, depth);
+        return node.solution;
     }
 
     bool settled(const Node& node) const {
-        return scale_.out_of_reach(node.found.bound, node.goal);
+        return scale_.out_of_reach(node.solution.bound, node.goal);
     }
 
     void number(const std::vector<Run>& runs, Packing& packing) {
@@ -207,14 +207,14 @@ class Exact {
         for (const int32_t i : packing.row) new_row_[i] = -1;
         for (const int32_t j : packing.column) new_column_[j] = -1;
     }
-    static void mark(int32_t at, std::vector<int32_t>& numbers, std::vector<int32_t>& seen) {
+    static void mark(int32_t at, std::vector<int32_t>& numbers, std::vector<int32_t>& marked) {
         if (numbers[at] >= 0) return;
         numbers[at] = 0;
-        seen.push_back(at);
+        marked.push_back(at);
     }
-    static void renumber(std::vector<int32_t>& numbers, std::vector<int32_t>& seen) {
-        std::sort(seen.begin(), seen.end());
-        for (size_t k = 0; k < seen.size(); ++k) numbers[seen[k]] = static_cast<int32_t>(k);
+    static void renumber(std::vector<int32_t>& numbers, std::vector<int32_t>& marked) {
+        std::sort(marked.begin(), marked.end());
+        for (size_t k = 0; k < marked.size(); ++k) numbers[marked[k]] = static_cast<int32_t>(k);
     }
 
     // A column needs no price if all runs through it share a row: then no two can be taken.
@@ -254,7 +254,7 @@ class Exact {
             if (bound < best) {
                 best = bound;
                 node.prices = prices;
-                node.found.bound = std::min(node.found.bound, bound);
+                node.solution.bound = std::min(node.solution.bound, bound);
                 if (settled(node)) return;
             }
             relaxation.uses(node.use, node.chosen);
@@ -331,9 +331,9 @@ class Exact {
     void accept(Node& node) {
         sort_runs(packed_);
         const double value = weigh(packed_, limit_, power_);
-        if (value <= node.found.value) return;
-        node.found.value = value;
-        node.found.runs = packed_;
+        if (value <= node.solution.value) return;
+        node.solution.value = value;
+        node.solution.runs = packed_;
         if (!scale_.out_of_reach(value, node.goal)) node.goal = scale_.next(value);
     }
 
@@ -363,7 +363,7 @@ class Exact {
         }
         packed_ = sum.runs;
         accept(node);
-        node.found.bound = std::max(node.found.value, std::min(node.found.bound, total));
+        node.solution.bound = std::max(node.solution.value, std::min(node.solution.bound, total));
         return true;
     }
 
@@ -441,16 +441,16 @@ class Exact {
             if (through || (!row && !column)) with.push_back(run);
             if (!through) without.push_back(run);
         }
-        const double known = node.found.bound;
-        double bound = node.found.value;
+        const double known_bound = node.solution.bound;
+        double bound = node.solution.value;
         for (const auto* side : {&with, &without}) {
             remember(node);
-            Found part = solve(*side, node.goal, known, depth + 1);
+            Found part = solve(*side, node.goal, known_bound, depth + 1);
             packed_ = part.runs;
             accept(node);
             bound = std::max(bound, part.bound);
         }
-        node.found.bound = std::min(known, bound);
+        node.solution.bound = std::min(known_bound, bound);
     }
 
     Power power_;

@@ -21,22 +21,22 @@ class Greedy {
     double most_hits = 1 << 23;  // a double, so that it may be infinite
 
     // The runs that are taken, in the order in which they are taken, which is sorted.
-    void match(const Grid& grid, std::vector<Run>& taken, Watch& watch) {
-        taken.clear();
+    void match(const Grid& grid, std::vector<Run>& runs, Watch& watch) {
+        runs.clear();
         row_free_.assign(grid.rows(), 1);
         column_free_.assign(grid.columns(), 1);
         if (static_cast<double>(grid.hits()) > most_hits) {
-            levels_.match(grid, row_free_, column_free_, taken, watch);
+            levels_.match(grid, row_free_, column_free_, runs, watch);
         } else {
             grid.maximal_runs(heap_, watch);
             std::make_heap(heap_.begin(), heap_.end(), after);
             while (!heap_.empty()) {
                 const Run run = pop();
                 watch.worked(looking + run.length);
-                take(run, taken);
+                take(run, runs);
             }
         }
-        singles(grid, taken);
+        singles(grid, runs);
     }
 
   private:
@@ -49,7 +49,7 @@ class Greedy {
         return run;
     }
 
-    void take(const Run& run, std::vector<Run>& taken) {
+    void take(const Run& run, std::vector<Run>& runs) {
         int32_t length = 0;  // of the free piece that ends here
         for (int32_t k = 0; k < run.length; ++k) {
             if (row_free_[run.row + k] && column_free_[run.column + k]) {
@@ -60,7 +60,7 @@ class Greedy {
             length = 0;
         }
         if (length == run.length) {
-            taken.push_back(run);
+            runs.push_back(run);
             std::fill_n(row_free_.begin() + run.row, length, 0);
             std::fill_n(column_free_.begin() + run.column, length, 0);
         } else if (length >= 2) {
@@ -74,7 +74,7 @@ class Greedy {
         std::push_heap(heap_.begin(), heap_.end(), after);
     }
 
-    void singles(const Grid& grid, std::vector<Run>& taken) {
+    void singles(const Grid& grid, std::vector<Run>& runs) {
         next_.assign(grid.words() + 1, -2);
         for (int32_t i = grid.rows() - 1; i >= 0; --i) {
             if (!row_free_[i]) continue;
@@ -82,7 +82,7 @@ class Greedy {
             if (j == -2) j = grid.last(grid.row_word(i));
             while (j >= 0 && !column_free_[j]) j = grid.before(j);
             if (j < 0) continue;
-            taken.push_back({i, j, 1});
+            runs.push_back({i, j, 1});
             j = grid.before(j);
         }
     }

@@ -31,9 +31,9 @@ inline double mean(int64_t tokens, int64_t references) {
 }
 
 // How many hits may count: min(|C|, mean |R|), which may be fractional; or whole hits alone.
-inline double cap(int64_t rows, double mean_length, bool whole) {
+inline double cap(int64_t rows, double mean_length, bool is_integral) {
     const double most = std::min(static_cast<double>(rows), mean_length);
-    return whole ? std::floor(most) : most;
+    return is_integral ? std::floor(most) : most;
 }
 
 // Ids to 1, 2, 3, … in order of first sight, as a plain table: ids are those of a vocabulary.
@@ -174,32 +174,32 @@ class Grid {
 // length^e and its inverse. Whole exponents are products.
 class Power {
   public:
-    explicit Power(double e) : e_(e), whole_(e == std::floor(e) && e <= 16) {
-        for (int length = 0; length < few; ++length) of_few_[length] = (*this)(length);
+    explicit Power(double e) : e_(e), is_integral_(e == std::floor(e) && e <= 16) {
+        for (int length = 0; length < kTabled; ++length) powers_[length] = (*this)(length);
     }
 
     double operator()(double length) const {
-        if (!whole_) return power_of(length, e_);
+        if (!is_integral_) return power_of(length, e_);
         double product = length;
         for (int k = 1; k < static_cast<int>(e_); ++k) product *= length;
         return product;
     }
     // The same of a whole run.
-    double of(int32_t length) const { return length < few ? of_few_[length] : (*this)(length); }
+    double of(int32_t length) const { return length < kTabled ? powers_[length] : (*this)(length); }
     // The inverse. One run that fills the cap has the cap as its size, however both powers round.
     double root(double sum, double cap) const {
         if (e_ == 1) return sum;
         if (e_ == 2) return std::sqrt(sum);
         return sum == (*this)(cap) ? cap : power_of(sum, 1 / e_);
     }
-    bool whole() const { return whole_; }
+    bool is_integral() const { return is_integral_; }
     double exponent() const { return e_; }
 
   private:
-    static constexpr int few = 65;
+    static constexpr int kTabled = 65;
     double e_;
-    bool whole_;
-    double of_few_[few];
+    bool is_integral_;
+    double powers_[kTabled];
 };
 
 inline void sort_runs(std::vector<Run>& runs) {
@@ -222,13 +222,13 @@ class Weight {
     // Gives how much of the run counts.
     double add(int32_t length) {
         const auto all = static_cast<double>(length);
-        const double kept = std::min(all, std::max(left_, 0.0));
-        if (kept == all)
+        const double counted = std::min(all, std::max(left_, 0.0));
+        if (counted == all)
             sum_ += power_.of(length);
-        else if (kept > 0)
-            sum_ += power_(kept);
-        left_ -= kept;
-        return kept;
+        else if (counted > 0)
+            sum_ += power_(counted);
+        left_ -= counted;
+        return counted;
     }
 
   private:
@@ -238,11 +238,11 @@ class Weight {
 
 // The same of a list; the part of each that counts goes to `kept`.
 inline double weigh(const std::vector<Run>& runs, double cap, const Power& power,
-                    std::vector<double>* kept = nullptr) {
+                    std::vector<double>* counted_lengths = nullptr) {
     Weight weight(power, cap);
     for (const Run& run : runs) {
         const double counts = weight.add(run.length);
-        if (kept) kept->push_back(counts);
+        if (counted_lengths) counted_lengths->push_back(counts);
     }
     return weight.sum();
 }
@@ -251,7 +251,7 @@ inline double weigh(const std::vector<Run>& runs, double cap, const Power& power
 struct List {
     std::vector<Run>& runs;
     void run(const Run& run) { runs.push_back(run); }
-    void singles(const Run* found, size_t count) { runs.insert(runs.end(), found, found + count); }
+    void singles(const Run* cells, size_t count) { runs.insert(runs.end(), cells, cells + count); }
 };
 
 }  // namespace karat::gtm

@@ -144,12 +144,12 @@ class Windows {
 class Levels {
   public:
     void match(const Grid& grid, std::vector<char>& row_free, std::vector<char>& column_free,
-               std::vector<Run>& taken, Watch& watch) {
+               std::vector<Run>& runs, Watch& watch) {
         windows_.set(grid, watch);
         watch_ = &watch;
         row_free_ = &row_free;
         column_free_ = &column_free;
-        taken_ = &taken;
+        runs_ = &runs;
         for (int32_t level = grid.rows() + 1; (level = next_below(level)) >= 2;) take(level);
     }
 
@@ -206,7 +206,7 @@ class Levels {
             while (at > first && !open(places_[at - 1], level)) --at;
             if (at == first) continue;
             const int32_t j = places_[--at];
-            taken_->push_back({i, j, level});
+            runs_->push_back({i, j, level});
             std::fill_n(row_free_->begin() + i, level, 0);
             std::fill_n(column_free_->begin() + j, level, 0);
         }
@@ -238,7 +238,7 @@ class Levels {
 
     Windows windows_;
     std::vector<char>*row_free_ = nullptr, *column_free_ = nullptr;
-    std::vector<Run>* taken_ = nullptr;
+    std::vector<Run>* runs_ = nullptr;
     Watch* watch_ = nullptr;
     std::vector<int32_t> room_, name_, starts_, next_, places_;
 };

@@ -28,14 +28,14 @@ class Narrow {
     // and `taken.singles(runs, count)` those of one hit.
     template <class Taken>
     void match(const int32_t* candidate, int64_t length, const Ragged& references, int64_t first,
-               int64_t last, Taken& taken) {
+               int64_t last, Taken& sink) {
         make_room(references.offsets[last] - references.offsets[first] + last - first);
         set(candidate, length, references, first, last);
         maximal_runs();
-        few_ = runs_.size() <= 16;
-        if (!few_) std::make_heap(runs_.begin(), runs_.end());
-        while (!runs_.empty()) take(run(pop()), taken);
-        singles(taken);
+        is_short_ = runs_.size() <= 16;
+        if (!is_short_) std::make_heap(runs_.begin(), runs_.end());
+        while (!runs_.empty()) take(run(pop()), sink);
+        singles(sink);
     }
 
   private:
@@ -72,15 +72,15 @@ class Narrow {
         uint64_t* const hits = hits_.data() + 1;  // a column without hits stands before the first
         int32_t *starts = starts_.data(), column = 0;
         for (int64_t k = first; k < last; ++k) {
-            uint64_t before = 0, here = 0;  // the hits of the last two columns
+            uint64_t before = 0, current = 0;  // the hits of the last two columns
             const int32_t* const reference = references.begin(k);
             for (int64_t j = 0, n = references.length(k); j < n; ++j) {
                 const uint64_t next = rows_of_[reference[j]];
                 *starts = column - 1;
-                starts += (here & next << 1 & ~(before >> 1)) != 0;
+                starts += (current & next << 1 & ~(before >> 1)) != 0;
                 hits[column++] = next;
-                before = here;
-                here = next;
+                before = current;
+                current = next;
             }
             hits[column++] = 0;  // the barrier
         }
@@ -110,42 +110,42 @@ class Narrow {
 
     // The first of all runs that are left. Few are looked through, which is faster than a heap.
     Key pop() {
-        if (few_) return pop_of_few();
+        if (is_short_) return pop_of_few();
         std::pop_heap(runs_.begin(), runs_.end());
-        const Key found = runs_.back();
+        const Key key = runs_.back();
         runs_.pop_back();
-        return found;
+        return key;
     }
 
     Key pop_of_few() {
         size_t at = 0;
-        Key found = runs_[0];
+        Key largest = runs_[0];
         for (size_t k = 1; k < runs_.size(); ++k) {
-            const bool larger = runs_[k] > found;
-            found = larger ? runs_[k] : found;
+            const bool larger = runs_[k] > largest;
+            largest = larger ? runs_[k] : largest;
             at = larger ? k : at;
         }
         runs_[at] = runs_.back();
         runs_.pop_back();
-        return found;
+        return largest;
     }
 
     void push(int32_t row, int32_t column, int32_t length) {
         if (length < 2) return;
         runs_.push_back(key(row, column, length));
-        if (!few_) std::push_heap(runs_.begin(), runs_.end());
+        if (!is_short_) std::push_heap(runs_.begin(), runs_.end());
     }
 
     // A run that is free is taken; otherwise its free pieces take their place further back.
     template <class Taken>
-    void take(const Run& run, Taken& taken) {
+    void take(const Run& run, Taken& sink) {
         uint64_t* const word = &columns_free_[run.column / 64];
         const int shift = run.column % 64;
         const uint64_t columns = word[0] << shift | word[1] >> 1 >> (63 - shift);
         const uint64_t all = all_bits << (64 - run.length);
         const uint64_t free = columns & rows_free_ << run.row & all;
         if (free != all) return push_pieces(run, free);
-        taken.run(run);
+        sink.run(run);
         rows_free_ &= ~(all >> run.row);
         word[0] &= ~(all >> shift);
         word[1] &= ~(all << 1 << (63 - shift));
@@ -168,8 +168,8 @@ class Narrow {
     // Every column from the last takes the last free row of its word. That makes the same pairs as
     // every row's taking the last free column. No branch depends on whether there is a row.
     template <class Taken>
-    void singles(Taken& taken) {
-        Run found[65];
+    void singles(Taken& sink) {
+        Run cells[65];
         size_t count = 0;
         uint64_t free = rows_free_;
         for (size_t word = columns_free_.size() - 1; word-- > 0;) {
@@ -177,13 +177,13 @@ class Narrow {
             for (uint64_t left = columns_free_[word]; left; left &= left - 1) {
                 const int at = 63 - lowest(left);
                 const uint64_t rows = hits[at] & free;
-                found[count] = {63 - lowest(rows | first_bit), static_cast<int32_t>(64 * word) + at,
+                cells[count] = {63 - lowest(rows | first_bit), static_cast<int32_t>(64 * word) + at,
                                 1};
                 count += rows != 0;
                 free ^= rows & (~rows + 1);
             }
         }
-        taken.singles(found, count);
+        sink.singles(cells, count);
     }
 
     std::vector<uint64_t> rows_of_;       // of each id: its rows; empty between two calls
@@ -192,7 +192,7 @@ class Narrow {
     int64_t starts_end_ = 0;              // how many there are
     std::vector<uint64_t> columns_free_;  // and one word more, which no column is in
     std::vector<Key> runs_;               // still to be looked at; a heap unless there are few
-    bool few_ = true;
+    bool is_short_ = true;
     uint64_t rows_free_ = 0;
 };
 

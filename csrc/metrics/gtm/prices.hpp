@@ -22,7 +22,7 @@ namespace karat::gtm {
 // How many hits may count: whole + part, if that can be too few at all.
 struct Cap {
     bool binds = false;
-    int32_t whole = 0;
+    int32_t units = 0;
     double part = 0;
 };
 
@@ -52,7 +52,7 @@ class Relaxation {
             groups_.back().last = static_cast<int32_t>(k) + 1;
         }
         for (int32_t i = 0; i < packing.rows(); ++i) row_groups_[i + 1] += row_groups_[i];
-        width_ = cap_.binds ? cap_.whole + 1 : 1;
+        width_ = cap_.binds ? cap_.units + 1 : 1;
         layers_ = cap_.binds && cap_.part > 0 ? 2 : 1;
         stride_ = static_cast<size_t>(width_) * layers_;
     }
@@ -68,10 +68,10 @@ class Relaxation {
         price(prices);
         below_.assign((packing_->rows() + 1) * stride_, 0.0);
         for (int32_t i = packing_->rows() - 1; i >= 0; --i) {
-            double* const here = &below_[i * stride_];
-            std::copy(here + stride_, here + 2 * stride_, here);
+            double* const row = &below_[i * stride_];
+            std::copy(row + stride_, row + 2 * stride_, row);
             for (int32_t g = row_groups_[i]; g < row_groups_[i + 1]; ++g)
-                offer(groups_[g], here, &below_[(i + groups_[g].length) * stride_]);
+                offer(groups_[g], row, &below_[(i + groups_[g].length) * stride_]);
         }
         return sums_.back() + below_[stride_ - 1];
     }
@@ -94,15 +94,15 @@ class Relaxation {
     }
 
     // The runs that can be part of a packing worth `goal` or more, judged by the last bound.
-    void keep(double goal, std::vector<Run>& kept) {
+    void keep(double goal, std::vector<Run>& remaining) {
         fill_above();
-        kept.clear();
+        remaining.clear();
         for (const Group& group : groups_) {
-            const double others = through(group) + sums_.back() - group.gain;
+            const double best_without = through(group) + sums_.back() - group.gain;
             for (int32_t k = group.first; k < group.last; ++k) {
                 const Run& run = packing_->runs[k];
-                if (others + worth_[run.length] - cost(run) >= goal)
-                    kept.push_back(
+                if (best_without + worth_[run.length] - cost(run) >= goal)
+                    remaining.push_back(
                         {packing_->row[run.row], packing_->column[run.column], run.length});
             }
         }
@@ -143,21 +143,21 @@ class Relaxation {
 
     // States are hits left, 0..whole; with a fractional cap a second layer of them, in which one
     // run may still be cut down to a fractional length.
-    void offer(const Group& group, double* here, const double* there) const {
+    void offer(const Group& group, double* row, const double* row_after) const {
         if (!cap_.binds) {
-            *here = std::max(*here, group.gain + *there);
+            *row = std::max(*row, group.gain + *row_after);
             return;
         }
         for (int32_t layer = 0; layer < layers_; ++layer) {
-            double* const to = here + static_cast<size_t>(layer) * width_;
-            const double* const from = there + static_cast<size_t>(layer) * width_;
+            double* const to = row + static_cast<size_t>(layer) * width_;
+            const double* const from = row_after + static_cast<size_t>(layer) * width_;
             for (int32_t h = group.length; h < width_; ++h)
                 to[h] = std::max(to[h], group.gain + from[h - group.length]);
         }
         if (layers_ < 2) return;
         const double gain = cut_gain(group);
         for (int32_t h = group.length - 1; h < width_; ++h)
-            here[width_ + h] = std::max(here[width_ + h], gain + there[h - group.length + 1]);
+            row[width_ + h] = std::max(row[width_ + h], gain + row_after[h - group.length + 1]);
     }
 
     // The group taken at row i by the best path, and the state after it; none if the row is passed.
@@ -166,15 +166,15 @@ class Relaxation {
         if (value == below_[(i + 1) * stride_ + state]) return nullptr;
         for (int32_t g = row_groups_[i]; g < row_groups_[i + 1]; ++g) {
             const Group& group = groups_[g];
-            const double* const there = &below_[(i + group.length) * stride_];
-            const size_t whole = cap_.binds ? group.length : 0, left = state % width_;
-            if (left >= whole && value == group.gain + there[state - whole]) {
-                state -= whole;
+            const double* const row_after = &below_[(i + group.length) * stride_];
+            const size_t units = cap_.binds ? group.length : 0, left = state % width_;
+            if (left >= units && value == group.gain + row_after[state - units]) {
+                state -= units;
                 return &group;
             }
-            if (layers_ == 2 && state >= static_cast<size_t>(width_) && left + 1 >= whole &&
-                value == cut_gain(group) + there[left - whole + 1]) {
-                state = left - whole + 1;
+            if (layers_ == 2 && state >= static_cast<size_t>(width_) && left + 1 >= units &&
+                value == cut_gain(group) + row_after[left - units + 1]) {
+                state = left - units + 1;
                 return &group;
             }
         }
@@ -198,11 +198,11 @@ class Relaxation {
         above_.assign((packing_->rows() + 1) * stride_, never);
         std::fill(above_.begin(), above_.begin() + static_cast<std::ptrdiff_t>(stride_), 0.0);
         for (int32_t i = 0; i < packing_->rows(); ++i) {
-            const double* const here = &above_[i * stride_];
+            const double* const row = &above_[i * stride_];
             double* const next = &above_[(i + 1) * stride_];
-            for (size_t s = 0; s < stride_; ++s) next[s] = std::max(next[s], here[s]);
+            for (size_t s = 0; s < stride_; ++s) next[s] = std::max(next[s], row[s]);
             for (int32_t g = row_groups_[i]; g < row_groups_[i + 1]; ++g)
-                offer(groups_[g], &above_[(i + groups_[g].length) * stride_], here);
+                offer(groups_[g], &above_[(i + groups_[g].length) * stride_], row);
         }
     }
 
@@ -212,10 +212,10 @@ class Relaxation {
         const double* const down = &below_[(group.row + group.length) * stride_];
         if (!cap_.binds) return *up + group.gain + *down;
         double best = never;
-        const int32_t left = cap_.whole - group.length;
+        const int32_t left = cap_.units - group.length;
         for (int32_t h = 0; h <= left; ++h) {
-            const int32_t rest = (layers_ - 1) * width_ + left - h;
-            best = std::max(best, up[h] + group.gain + down[rest]);
+            const int32_t remaining = (layers_ - 1) * width_ + left - h;
+            best = std::max(best, up[h] + group.gain + down[remaining]);
             if (layers_ == 2)
                 best = std::max(best, up[width_ + h] + group.gain + down[left - h]);
         }

@@ -52,15 +52,15 @@ class Reach {
     }
 
     double bound(const Grid& grid, double cap, const Power& power) {
-        each_.clear();
+        lengths_.clear();
         group_rows(grid);
         for (int32_t w = 1; w <= grid.words(); ++w) {
             const int32_t most = std::min(grid.in_candidate(w), grid.in_references(w));
             if (most) add_word(grid, w, most);
         }
-        std::sort(each_.begin(), each_.end(), std::greater<>());
+        std::sort(lengths_.begin(), lengths_.end(), std::greater<>());
         double sum = 0, left = cap;
-        for (const int32_t length : each_) {
+        for (const int32_t length : lengths_) {
             if (left <= 0) break;
             const double most = std::min(static_cast<double>(length), cap);
             sum += power(most) / most * std::min(1.0, left);
@@ -81,15 +81,17 @@ class Reach {
 
     // The lengths that bound this word's hits, longest first.
     void add_word(const Grid& grid, int32_t w, int32_t most) {
-        mine_.assign(by_word_.begin() + starts_[w], by_word_.begin() + starts_[w + 1]);
-        theirs_.clear();
-        for (int32_t j = grid.last(w); j >= 0; j = grid.before(j)) theirs_.push_back(column[j]);
-        for (auto* side : {&mine_, &theirs_})
+        row_reach_.assign(by_word_.begin() + starts_[w], by_word_.begin() + starts_[w + 1]);
+        column_reach_.clear();
+        for (int32_t j = grid.last(w); j >= 0; j = grid.before(j))
+            column_reach_.push_back(column[j]);
+        for (auto* side : {&row_reach_, &column_reach_})
             std::sort(side->begin(), side->end(), std::greater<>());
-        for (int32_t k = 0; k < most; ++k) each_.push_back(std::min(mine_[k], theirs_[k]));
+        for (int32_t k = 0; k < most; ++k)
+            lengths_.push_back(std::min(row_reach_[k], column_reach_[k]));
     }
 
-    std::vector<int32_t> each_, mine_, theirs_, by_word_, starts_, next_;
+    std::vector<int32_t> lengths_, row_reach_, column_reach_, by_word_, starts_, next_;
 };
 
 }  // namespace karat::gtm

@@ -22,20 +22,20 @@ class Search {
 
     // `taken` gets the runs; of the greedy search they are in order but for those of one hit.
     Answer operator()(const int32_t* candidate, int64_t length, const Ragged& references,
-                      int64_t first, int64_t last, std::vector<Run>& taken) {
+                      int64_t first, int64_t last, std::vector<Run>& runs) {
         if (!narrow(length, references, first, last))
-            return wide(candidate, length, references, first, last, taken);
-        taken.clear();
-        List list{taken};
+            return wide(candidate, length, references, first, last, runs);
+        runs.clear();
+        List list{runs};
         narrow_.match(candidate, length, references, first, last, list);
-        return greedy_answer(gtm::weigh(taken, cap, power_));
+        return greedy_answer(gtm::weigh(runs, cap, power_));
     }
 
     // The same without the runs.
     Answer weigh(const int32_t* candidate, int64_t length, const Ragged& references, int64_t first,
                  int64_t last) {
         if (!narrow(length, references, first, last))
-            return wide(candidate, length, references, first, last, taken_);
+            return wide(candidate, length, references, first, last, runs_);
         Weight weight(power_, cap);
         narrow_.match(candidate, length, references, first, last, weight);
         return greedy_answer(weight.sum());
@@ -57,11 +57,11 @@ class Search {
     }
 
     Answer wide(const int32_t* candidate, int64_t length, const Ragged& references, int64_t first,
-                int64_t last, std::vector<Run>& taken) {
+                int64_t last, std::vector<Run>& runs) {
         grid_.set(candidate, length, references, first, last);
-        if (is_exact_) return exact_.match(grid_, taken, watch_);
-        greedy.match(grid_, taken, watch_);
-        return greedy_answer(gtm::weigh(taken, cap, power_));
+        if (is_exact_) return exact_.match(grid_, runs, watch_);
+        greedy.match(grid_, runs, watch_);
+        return greedy_answer(gtm::weigh(runs, cap, power_));
     }
 
     Answer greedy_answer(double sum) const { return {sum, sum, power_.exponent() == 1}; }
@@ -72,7 +72,7 @@ class Search {
     Narrow narrow_;
     Grid grid_;
     Watch& watch_;
-    std::vector<Run> taken_;
+    std::vector<Run> runs_;
 };
 
 }  // namespace karat::gtm

@@ -19,9 +19,9 @@ enum class Decode { mean, forward, backward };
 // the two have the least sum.
 enum class Agreement { product, root, min };
 
-inline float agreed(Agreement how, float forward, float backward) {
-    if (how == Agreement::min) return forward < backward ? forward : backward;
-    return how == Agreement::root ? std::sqrt(forward * backward) : forward * backward;
+inline float agreed(Agreement agreement, float forward, float backward) {
+    if (agreement == Agreement::min) return forward < backward ? forward : backward;
+    return agreement == Agreement::root ? std::sqrt(forward * backward) : forward * backward;
 }
 
 struct Beliefs {

@@ -17,15 +17,15 @@ nb::tuple word_pairs(Ids s_ids, Offsets s_offsets, Ids p_ids, Offsets p_offsets,
     const Bitext text = bitext(s_ids, s_offsets, p_ids, p_offsets, longest);
     const int32_t s_words = words_in(s_ids), p_words = words_in(p_ids);
     Poll poll{nb::none()};
-    std::unique_ptr<WordPairs> found;
+    std::unique_ptr<WordPairs> pairs;
     {
         nb::gil_scoped_release release;
         Watch watch(std::ref(poll));
-        found = std::make_unique<WordPairs>(text, s_words, p_words, true, watch);
-        found->columns.shrink_to_fit();
+        pairs = std::make_unique<WordPairs>(text, s_words, p_words, true, watch);
+        pairs->columns.shrink_to_fit();
     }
-    return nb::make_tuple(give(std::move(found->rows)), give(std::move(found->columns)),
-                          give(std::move(found->cells)));
+    return nb::make_tuple(give(std::move(pairs->rows)), give(std::move(pairs->columns)),
+                          give(std::move(pairs->cells)));
 }
 
 using Entry = TranslationTable::Entry;
@@ -37,31 +37,30 @@ using JumpSums = nb::ndarray<const int64_t, nb::ndim<3>, nb::c_contig, nb::devic
 Jumps jumps_of(const Weights& weights, size_t direction) {
     if (weights.shape(0) != 2 || weights.shape(1) != Jumps::buckets)
         throw nb::value_error("the jumps have a wrong shape");
-    Jumps found;
-    for (int b = 0; b < Jumps::buckets; ++b) found.weight[b] = weights(direction, b);
-    return found;
+    Jumps jumps;
+    for (int b = 0; b < Jumps::buckets; ++b) jumps.weight[b] = weights(direction, b);
+    return jumps;
 }
 
 Array<float> first_jumps() {
-    std::vector<float> found(2 * Jumps::buckets, Jumps().weight[0]);
-    return give(std::move(found), {2, static_cast<size_t>(Jumps::buckets)});
+    std::vector<float> initial(2 * Jumps::buckets, Jumps().weight[0]);
+    return give(std::move(initial), {2, static_cast<size_t>(Jumps::buckets)});
 }
 
 // The M-step of the jumps, from counts as `JointAligner.jump_counts` has them.
 Array<float> update_jumps(Weights weights, JumpSums counts) {
     if (counts.shape(0) != 2 || counts.shape(1) != 2 || counts.shape(2) != Jumps::buckets)
         throw nb::value_error("the counts of jumps have a wrong shape");
-    std::vector<float> found;
+    std::vector<float> updated;
     for (size_t direction = 0; direction < 2; ++direction) {
         Jumps jumps = jumps_of(weights, direction);
-        JumpCounts::Whole whole;
+        JumpCounts::Whole sums;
         for (size_t kind = 0; kind < 2; ++kind)
-            for (int b = 0; b < Jumps::buckets; ++b)
-                whole[kind][b] = counts(direction, kind, b);
-        JumpCounts::update(jumps, whole);
-        found.insert(found.end(), jumps.weight, jumps.weight + Jumps::buckets);
+            for (int b = 0; b < Jumps::buckets; ++b) sums[kind][b] = counts(direction, kind, b);
+        JumpCounts::update(jumps, sums);
+        updated.insert(updated.end(), jumps.weight, jumps.weight + Jumps::buckets);
     }
-    return give(std::move(found), {2, static_cast<size_t>(Jumps::buckets)});
+    return give(std::move(updated), {2, static_cast<size_t>(Jumps::buckets)});
 }
 
 // sums[at[k]] += values[k]
@@ -81,19 +80,19 @@ Array<float> estimate_pairs(Rows pairs, Offsets counts, Offsets source, Offsets 
     const size_t n = counts.shape(0);
     if (pairs.shape(0) != n || pairs.shape(1) != 2 || held.shape(0) != n || held.shape(1) != 2)
         throw nb::value_error("the counts do not fit the pairs");
-    std::vector<float> found;
-    found.reserve(2 * n);
+    std::vector<float> entries;
+    entries.reserve(2 * n);
     for (size_t k = 0; k < n; ++k) {
         const int32_t e = pairs(k, 0), f = pairs(k, 1);
         if (e < 0 || f < 0 || static_cast<size_t>(e) >= source.shape(0) ||
             static_cast<size_t>(f) >= pivot.shape(0))
             throw nb::index_error("no such word");
-        const Entry made = TranslationTable::estimate(counts(k), source(e), pivot(f),
-                                                      {held(k, 0), held(k, 1)});
-        found.push_back(made.forward);
-        found.push_back(made.backward);
+        const Entry entry =
+            TranslationTable::estimate(counts(k), source(e), pivot(f), {held(k, 0), held(k, 1)});
+        entries.push_back(entry.forward);
+        entries.push_back(entry.backward);
     }
-    return give(std::move(found), {n, 2});
+    return give(std::move(entries), {n, 2});
 }
 
 // Keeps alive the arrays that the aligner looks into.
@@ -104,11 +103,11 @@ class PyAligner {
         : s_ids_(s_ids), p_ids_(p_ids), s_offsets_(s_offsets), p_offsets_(p_offsets) {
         const Bitext text = bitext(s_ids, s_offsets, p_ids, p_offsets, longest);
         const int32_t s_words = words_in(s_ids), p_words = words_in(p_ids);
-        const Agreement how = agreement_named(agreement);
+        const Agreement rule = agreement_named(agreement);
         Poll poll{nb::none()};
         nb::gil_scoped_release release;
         Watch watch(std::ref(poll));
-        aligner_ = std::make_unique<JointAligner>(text, s_words, p_words, most_cells, how, watch);
+        aligner_ = std::make_unique<JointAligner>(text, s_words, p_words, most_cells, rule, watch);
     }
 
     // A part of a text of so many words, with what was learned from all of it so far: `cells` say
@@ -126,10 +125,10 @@ class PyAligner {
             if (cells(k) < 0 || static_cast<size_t>(cells(k)) >= size)
                 throw nb::value_error("a cell has no entry");
         static_assert(sizeof(Entry) == 2 * sizeof(float));
-        const auto* const given = reinterpret_cast<const Entry*>(entries.data());
-        aligner_ = std::make_unique<JointAligner>(text, agreement_named(agreement), cells.data(),
-                                                  given, size, jumps_of(jumps, 0),
-                                                  jumps_of(jumps, 1), words);
+        const auto* const table = reinterpret_cast<const Entry*>(entries.data());
+        aligner_ =
+            std::make_unique<JointAligner>(text, agreement_named(agreement), cells.data(), table,
+                                           size, jumps_of(jumps, 0), jumps_of(jumps, 1), words);
         part_ = true;
     }
 
@@ -145,27 +144,27 @@ class PyAligner {
     }
     // For each direction: how much each jump was made, and could have been.
     Array<int64_t> jump_counts() const {
-        std::vector<int64_t> found;
+        std::vector<int64_t> counts;
         for (const bool backward : {false, true})
-            for (const auto& kind : aligner_->jump_counts(backward).whole())
-                found.insert(found.end(), kind.begin(), kind.end());
-        return give(std::move(found), {2, 2, static_cast<size_t>(Jumps::buckets)});
+            for (const auto& kind : aligner_->jump_counts(backward).fixed_point())
+                counts.insert(counts.end(), kind.begin(), kind.end());
+        return give(std::move(counts), {2, 2, static_cast<size_t>(Jumps::buckets)});
     }
     void update(bool hmm) {
-        whole();
+        check_trained();
         nb::gil_scoped_release release;
         aligner_->update(hmm);
     }
     nb::tuple decode(int64_t start, int64_t stop, bool hmm, const std::string& rule,
                      double threshold) {
         check(start, stop);
-        const Decode how = decode_named(rule);
-        LinkRows found;
+        const Decode decoder = decode_named(rule);
+        LinkRows links;
         {
             nb::gil_scoped_release release;
-            found = aligner_->decode(start, stop, hmm, how, threshold);
+            links = aligner_->decode(start, stop, hmm, decoder, threshold);
         }
-        return rows_of(std::move(found));
+        return rows_of(std::move(links));
     }
 
     // What the two directions believe about one sentence pair, both as source x pivot.
@@ -178,7 +177,7 @@ class PyAligner {
 
     // t(pivot | source) and t(source | pivot) of a pair of words; zeros if they are never together.
     nb::tuple translation(int32_t e, int32_t f) const {
-        whole();
+        check_trained();
         if (e < 0 || f < 0 || e >= words_in(s_ids_) || f >= words_in(p_ids_))
             throw nb::index_error("no such word");
         const int32_t at = aligner_->table().index().find(e, f);
@@ -188,15 +187,15 @@ class PyAligner {
                               static_cast<double>(entry.backward));
     }
     Array<double> jumps(bool backward) const {
-        const Jumps& found = aligner_->jumps(backward);
-        std::vector<double> weights(found.weight, found.weight + Jumps::buckets);
+        const Jumps& learned = aligner_->jumps(backward);
+        std::vector<double> weights(learned.weight, learned.weight + Jumps::buckets);
         return give(std::move(weights), {static_cast<size_t>(Jumps::buckets)});
     }
     size_t pairs() const { return aligner_->table().size(); }
     size_t nbytes() const { return aligner_->table().bytes(); }
 
   private:
-    void whole() const {
+    void check_trained() const {
         if (part_) throw nb::value_error("this is an aligner of a part of a text");
     }
     void check(int64_t start, int64_t stop) const {
@@ -216,13 +215,13 @@ class PyAligner {
 class PyUnion {
   public:
     PyUnion(std::vector<Rows> parts, int64_t width) : parts_(std::move(parts)), width_(width) {
-        std::vector<SortedUnion::Part> found;
+        std::vector<SortedUnion::Part> sorted_parts;
         for (const Rows& part : parts_) {
             if (width < 1 || part.shape(1) != static_cast<size_t>(width))
                 throw nb::value_error("the rows have another width");
-            found.push_back({part.data(), part.shape(0)});
+            sorted_parts.push_back({part.data(), part.shape(0)});
         }
-        union_ = std::make_unique<SortedUnion>(std::move(found), width);
+        union_ = std::make_unique<SortedUnion>(std::move(sorted_parts), width);
     }
     bool done() const { return union_->done(); }
 
@@ -235,7 +234,7 @@ class PyUnion {
         }
         const size_t width = static_cast<size_t>(width_), n = piece.rows.size() / width;
         nb::list numbers;
-        for (auto& one : piece.numbers) numbers.append(give(std::move(one)));
+        for (auto& row_numbers : piece.numbers) numbers.append(give(std::move(row_numbers)));
         return nb::make_tuple(give(std::move(piece.rows), {n, width}), numbers);
     }
 
@@ -260,7 +259,7 @@ nb::tuple symmetrize(Offsets s_lengths, Offsets p_lengths, Ids s1, Ids p1, Offse
     const size_t size = first.size;
     if (second.size != size || s_lengths.shape(0) != size || p_lengths.shape(0) != size)
         throw nb::value_error("the texts have different numbers of sentences");
-    const Symmetrizer::Rule how = rule_named(rule);
+    const Symmetrizer::Rule symmetrization = rule_named(rule);
     std::vector<int32_t> source, pivot;
     std::vector<int64_t> offsets{0};
     {
@@ -270,7 +269,8 @@ nb::tuple symmetrize(Offsets s_lengths, Offsets p_lengths, Ids s1, Ids p1, Offse
             first.check(s, s_lengths(s), p_lengths(s));
             second.check(s, s_lengths(s), p_lengths(s));
             if (s_lengths(s) && p_lengths(s)) {
-                worker.sentence(how, s_lengths(s), p_lengths(s), first.of(s), second.of(s));
+                worker.sentence(symmetrization, s_lengths(s), p_lengths(s), first.of(s),
+                                second.of(s));
                 worker.take(source, pivot);
             }
             offsets.push_back(static_cast<int64_t>(source.size()));

@@ -46,15 +46,15 @@ template <class Sums>
 Array<int64_t> whole_counts(const Sums& sums, int64_t start, int64_t stop) {
     if (start < 0 || start > stop || stop > static_cast<int64_t>(sums.size()))
         throw nb::index_error("no such entries");
-    std::vector<int64_t> found;
-    found.reserve(stop - start);
-    for (int64_t k = start; k < stop; ++k) found.push_back(sums.whole(k));
-    return give(std::move(found));
+    std::vector<int64_t> numbers;
+    numbers.reserve(stop - start);
+    for (int64_t k = start; k < stop; ++k) numbers.push_back(sums.fixed_point(k));
+    return give(std::move(numbers));
 }
 
-inline nb::tuple rows_of(LinkRows&& found) {
-    return nb::make_tuple(give(std::move(found.source)), give(std::move(found.pivot)),
-                          give(std::move(found.ends)));
+inline nb::tuple rows_of(LinkRows&& links) {
+    return nb::make_tuple(give(std::move(links.source)), give(std::move(links.pivot)),
+                          give(std::move(links.ends)));
 }
 
 // What the two directions believe, both as source x pivot.

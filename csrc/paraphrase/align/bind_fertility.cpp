@@ -26,9 +26,9 @@ class PyWordModel {
         for (size_t e = 0; e < twins.shape(0); ++e)
             if (twins(e) < -1 || twins(e) >= static_cast<int64_t>(pivot.shape(0)))
                 throw nb::value_error("no such twin");
-        const ModelSettings how{p0, spread, alpha, identical, jumps, fertility};
+        const ModelSettings settings{p0, spread, alpha, identical, jumps, fertility};
         model = std::make_unique<WordModel>(listed<int64_t>(source), listed<int64_t>(pivot),
-                                            listed<int32_t>(twins), how);
+                                            listed<int32_t>(twins), settings);
     }
     void update(bool hmm, bool fertility) { model->update(hmm, fertility); }
 
@@ -41,16 +41,16 @@ class PyWordModel {
     // The weights of jumps from a source word, or a pivot word; word -1 is the start.
     Array<double> jumps(bool backward, int32_t word) const {
         if (word != WordJumps::start) check(word, places(backward));
-        const Jumps& found = of(backward).jumps[word];
-        return give(std::vector<double>(found.weight, found.weight + Jumps::buckets));
+        const Jumps& learned = of(backward).jumps[word];
+        return give(std::vector<double>(learned.weight, learned.weight + Jumps::buckets));
     }
     // nu of a source word, or a pivot word, up to a factor.
     Array<double> fertility(bool backward, int32_t word) const {
         check(word, places(backward));
-        std::vector<double> found;
+        std::vector<double> probabilities;
         for (int phi = 0; phi < Fertilities::sizes; ++phi)
-            found.push_back(of(backward).fertilities.nu(word, phi, 0));
-        return give(std::move(found));
+            probabilities.push_back(of(backward).fertilities.nu(word, phi, 0));
+        return give(std::move(probabilities));
     }
 
     std::unique_ptr<WordModel> model;
@@ -74,11 +74,11 @@ class PyFertilityAligner {
         : s_ids_(s_ids), p_ids_(p_ids), s_offsets_(s_offsets), p_offsets_(p_offsets),
           model_(*model.model) {
         const Bitext text = checked(longest);
-        const Agreement how = agreement_named(agreement);
+        const Agreement rule = agreement_named(agreement);
         Poll poll{nb::none()};
         nb::gil_scoped_release release;
         Watch watch(std::ref(poll));
-        aligner_ = std::make_unique<FertilityAligner>(text, model_, most_cells, how, watch);
+        aligner_ = std::make_unique<FertilityAligner>(text, model_, most_cells, rule, watch);
     }
 
     // A part of a text: `cells` say which of `counts` each cell of each sentence pair has, and
@@ -119,13 +119,13 @@ class PyFertilityAligner {
     nb::tuple decode(int64_t start, int64_t stop, bool hmm, bool fertility,
                      const std::string& rule, double threshold) {
         check(start, stop);
-        const Decode how = decode_named(rule);
-        LinkRows found;
+        const Decode decoder = decode_named(rule);
+        LinkRows links;
         {
             nb::gil_scoped_release release;
-            found = aligner_->decode(start, stop, {hmm, fertility}, how, threshold);
+            links = aligner_->decode(start, stop, {hmm, fertility}, decoder, threshold);
         }
-        return rows_of(std::move(found));
+        return rows_of(std::move(links));
     }
     nb::tuple beliefs(int64_t s, bool hmm, bool fertility) {
         check(s, s + 1);

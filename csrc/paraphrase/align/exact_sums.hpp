@@ -10,38 +10,38 @@ namespace karat::paraphrase {
 
 class ExactSums {
   public:
-    static constexpr double one = 4294967296.0;
+    static constexpr double unit = 4294967296.0;
 
     // Whole numbers of 1 / `one_each` are added up.
-    explicit ExactSums(size_t size, double one_each = one)
-        : size_(size), one_(one_each), sums_(new std::atomic<int64_t>[size]) {
+    explicit ExactSums(size_t size, double one_each = unit)
+        : size_(size), unit_(one_each), sums_(new std::atomic<int64_t>[size]) {
         clear();
     }
     // The largest power of two, at most 2^32, by which a sum of `most` can be multiplied.
     // A fiftieth of 2^63 is left for what rounding may add.
     static double one_of(double most) {
-        double found = one;
-        while (found * most > 9.0e18) found /= 2;
-        return found;
+        double result = unit;
+        while (result * most > 9.0e18) result /= 2;
+        return result;
     }
-    static int64_t whole_of(double value) { return static_cast<int64_t>(value * one + 0.5); }
+    static int64_t to_fixed_point(double value) { return static_cast<int64_t>(value * unit + 0.5); }
     void add(size_t at, double value) {
-        add_whole(at, static_cast<int64_t>(value * one_ + 0.5));
+        add_fixed_point(at, static_cast<int64_t>(value * unit_ + 0.5));
     }
-    void add_whole(size_t at, int64_t whole) {
-        if (whole) sums_[at].fetch_add(whole, std::memory_order_relaxed);
+    void add_fixed_point(size_t at, int64_t fixed_point) {
+        if (fixed_point) sums_[at].fetch_add(fixed_point, std::memory_order_relaxed);
     }
-    int64_t whole(size_t at) const { return sums_[at].load(std::memory_order_relaxed); }
+    int64_t fixed_point(size_t at) const { return sums_[at].load(std::memory_order_relaxed); }
     void clear() {
         for (size_t i = 0; i < size_; ++i) sums_[i].store(0, std::memory_order_relaxed);
     }
 
     size_t size() const { return size_; }
-    double one_each() const { return one_; }
+    double one_each() const { return unit_; }
 
   private:
     const size_t size_;
-    const double one_;
+    const double unit_;
     std::unique_ptr<std::atomic<int64_t>[]> sums_;
 };
 

@@ -52,10 +52,10 @@ class Fertilities {
     void update() {
         double sums[sizes], all = 0;
         for (int k = 0; k < sizes; ++k) sums[k] = 1.0 / (1 << k);
-        for (size_t i = 0; i < counts_.size(); ++i) counts_[i] = new_.whole(i);
+        for (size_t i = 0; i < counts_.size(); ++i) counts_[i] = new_.fixed_point(i);
         for (size_t i = 0; i < counts_.size(); i += sizes)
             for (int k = 0; k < sizes; ++k)
-                sums[k] += static_cast<double>(counts_[i + k]) / ExactSums::one;
+                sums[k] += static_cast<double>(counts_[i + k]) / ExactSums::unit;
         for (const double sum : sums) all += sum;
         for (int k = 0; k < sizes; ++k) of_all_[k] = sums[k] / all;
         new_.clear();
@@ -63,10 +63,10 @@ class Fertilities {
 
     // log(nu(phi + 1) / nu(phi)) of a word without a sentence's own counts; of the largest phi it
     // is that of the one before.
-    void log_ratios(int32_t word, const int64_t* own, double* ratios) const {
+    void log_ratios(int32_t word, const int64_t* sentence_counts, double* ratios) const {
         double last = 0;
         for (int k = 0; k < sizes; ++k) {
-            const double now = quick_log_of(nu(word, k, own[k]));
+            const double now = quick_log_of(nu(word, k, sentence_counts[k]));
             if (k) ratios[k - 1] = now - last;
             last = now;
         }
@@ -74,9 +74,9 @@ class Fertilities {
     }
 
     // Not divided by its sum.
-    double nu(int32_t word, int phi, int64_t own) const {
-        const int64_t count = counts_[word * static_cast<size_t>(sizes) + phi] - own;
-        return static_cast<double>(count) / ExactSums::one + of_all_[phi];
+    double nu(int32_t word, int phi, int64_t sentence_count) const {
+        const int64_t count = counts_[word * static_cast<size_t>(sizes) + phi] - sentence_count;
+        return static_cast<double>(count) / ExactSums::unit + of_all_[phi];
     }
 
   private:
@@ -105,7 +105,7 @@ class FertilityFactors {
                 if (p >= small)
                     large_.push_back({j, p});
                 else if (p > 0)
-                    place.rest.add(p);
+                    place.improbable.add(p);
             }
             place.end = large_.size();
             place.all = without(place, place.end);
@@ -123,13 +123,14 @@ class FertilityFactors {
     void apply(const int32_t* words, const std::vector<int64_t>& first, const Fertilities& of,
                double weight, float* table) {
         constexpr int sizes = Fertilities::sizes;
-        own_.assign(n_ * sizes, 0);
+        own_counts_.assign(n_ * sizes, 0);
         for (int64_t i = 0; i < n_; ++i)
             for (int k = 0; k < sizes; ++k)
-                own_[first[i] * sizes + k] += ExactSums::whole_of(places_[i].all.of[k]);
+                own_counts_[first[i] * sizes + k] +=
+                    ExactSums::to_fixed_point(places_[i].all.of[k]);
         for (int64_t i = 0; i < n_; ++i) {
             double ratios[sizes];
-            of.log_ratios(words[i], own_.data() + first[i] * sizes, ratios);
+            of.log_ratios(words[i], own_counts_.data() + first[i] * sizes, ratios);
             factors_.assign(m_, factor(places_[i].all, ratios, weight));
             for (size_t k = places_[i].begin; k < places_[i].end; ++k)
                 factors_[large_[k].word] = factor(without(places_[i], k), ratios, weight);
@@ -139,7 +140,7 @@ class FertilityFactors {
 
   private:
     struct Place {
-        PoissonBinomial rest, all;  // of the improbable words, and of all
+        PoissonBinomial improbable, all;  // of the improbable words, and of all
         size_t begin = 0, end = 0;  // of the probable ones
     };
     struct Large {
@@ -148,10 +149,10 @@ class FertilityFactors {
     };
 
     PoissonBinomial without(const Place& place, size_t left_out) const {
-        PoissonBinomial found = place.rest;
+        PoissonBinomial distribution = place.improbable;
         for (size_t k = place.begin; k < place.end; ++k)
-            if (k != left_out) found.add(large_[k].p);
-        return found;
+            if (k != left_out) distribution.add(large_[k].p);
+        return distribution;
     }
 
     static float factor(const PoissonBinomial& q, const double* ratios, double weight) {
@@ -163,7 +164,7 @@ class FertilityFactors {
     int64_t n_ = 0, m_ = 0;
     std::vector<Place> places_;
     std::vector<Large> large_;
-    std::vector<int64_t> own_;
+    std::vector<int64_t> own_counts_;
     std::vector<float> factors_;
 };
 

@@ -30,14 +30,14 @@ namespace karat::paraphrase {
 struct Posterior {
     uint16_t forward, backward;  // P(a_j = i) and P(b_i = j)
 
-    static uint16_t whole(float p) { return static_cast<uint16_t>(p * 32768.0f + 0.5f); }
-    static float part(uint16_t whole) { return static_cast<float>(whole) * (1.0f / 32768.0f); }
+    static uint16_t to_fixed(float p) { return static_cast<uint16_t>(p * 32768.0f + 0.5f); }
+    static float part(uint16_t fixed) { return static_cast<float>(fixed) * (1.0f / 32768.0f); }
 
     // The count of a link.
-    int64_t agreed(Agreement how) const {
-        if (how == Agreement::min) return std::min(forward, backward);
+    int64_t agreed(Agreement agreement) const {
+        if (agreement == Agreement::min) return std::min(forward, backward);
         const int64_t both = static_cast<int64_t>(forward) * backward;
-        if (how == Agreement::product) return (both + (1 << 14)) >> 15;
+        if (agreement == Agreement::product) return (both + (1 << 14)) >> 15;
         return static_cast<int64_t>(std::sqrt(static_cast<double>(both)) + 0.5);
     }
 };
@@ -52,10 +52,14 @@ class FertilityAligner {
   public:
     FertilityAligner(const Bitext& text, WordModel& model, int64_t most_cells, Agreement agreement,
                      Watch& watch)
-        : text_(text), model_(model), agreement_(agreement),
+        : text_(text),
+          model_(model),
+          agreement_(agreement),
           index_(text, static_cast<int32_t>(model.source_words()),
                  static_cast<int32_t>(model.pivot_words()), most_cells, watch),
-          counts_(index_.size()), own_(text.all_cells(), Posterior{0, 0}), last_(own_.data()) {}
+          counts_(index_.size()),
+          own_counts_(text.all_cells(), Posterior{0, 0}),
+          last_(own_counts_.data()) {}
 
     // An aligner of a part of a text: the entries of its cells, their counts in all of the text,
     // and the last posteriors, which are replaced.
@@ -67,7 +71,7 @@ class FertilityAligner {
     const Bitext& text() const { return text_; }
     const PairIndex& index() const { return index_; }
     const PairCounts& counts() const { return counts_; }
-    size_t bytes() const { return index_.bytes() + counts_.bytes() + 4 * own_.size(); }
+    size_t bytes() const { return index_.bytes() + counts_.bytes() + 4 * own_counts_.size(); }
 
     // One direction of one sentence pair: `places` generate `words`.
     class Side {
@@ -92,16 +96,16 @@ class FertilityAligner {
             factors_.apply(places_, first, direction_.fertilities, settings_.fertility,
                            table.data());
         }
-        void posteriors(bool hmm, float* found) {
+        void posteriors(bool hmm, float* out) {
             const auto p0 = static_cast<float>(settings_.p0);
-            if (!hmm) return model1_posteriors(table.data(), m_, n_, p0, found);
+            if (!hmm) return model1_posteriors(table.data(), m_, n_, p0, out);
             steps_.set(places_, n_);
-            trellis_.posteriors(table.data(), m_, n_, found);
+            trellis_.posteriors(table.data(), m_, n_, out);
         }
-        void count(bool hmm, const float* found) {
+        void count(bool hmm, const float* posteriors) {
             for (int64_t j = 0; j < m_; ++j) {
                 double null = 1.0;
-                for (int64_t i = 0; i < n_; ++i) null -= found[j * n_ + i];
+                for (int64_t i = 0; i < n_; ++i) null -= posteriors[j * n_ + i];
                 direction_.null.expect(words_[j], std::max(null, 0.0));
             }
             if (hmm) direction_.jumps.add(trellis_.jumps(), places_);
@@ -150,7 +154,7 @@ class FertilityAligner {
             m_ = text.pivot.length(s);
             source_ = text.source.begin(s);
             pivot_ = text.pivot.begin(s);
-            cells_ = aligner_.index_.cells(s, found_);
+            cells_ = aligner_.index_.cells(s, cell_buffer_);
             last_ = aligner_.last_ + aligner_.index_.start(s);
             ahead_.set(source_, n_, pivot_, m_);
             back_.set(pivot_, m_, source_, n_);
@@ -171,17 +175,17 @@ class FertilityAligner {
             for (int64_t i = 0; i < n_; ++i)
                 for (int64_t j = 0; j < m_; ++j) {
                     Posterior& now = last_[i * m_ + j];
-                    now = {Posterior::whole(beliefs_.of_source(i, j)),
-                           Posterior::whole(beliefs_.of_pivot(i, j))};
+                    now = {Posterior::to_fixed(beliefs_.of_source(i, j)),
+                           Posterior::to_fixed(beliefs_.of_pivot(i, j))};
                     const int64_t both = now.agreed(aligner_.agreement_);
                     aligner_.counts_.add(cells_[i * m_ + j], both);
                     sums_[i] += both;
                     sums_[n_ + j] += both;
                 }
             for (int64_t i = 0; i < n_; ++i)
-                model_.ahead.new_linked.add_whole(source_[i], sums_[i]);
+                model_.ahead.new_linked.add_fixed_point(source_[i], sums_[i]);
             for (int64_t j = 0; j < m_; ++j)
-                model_.back.new_linked.add_whole(pivot_[j], sums_[n_ + j]);
+                model_.back.new_linked.add_fixed_point(pivot_[j], sums_[n_ + j]);
             ahead_.count(stage_.hmm, beliefs_.ahead.data());
             back_.count(stage_.hmm, beliefs_.backward.data());
             if (!fertilities) return;
@@ -207,10 +211,10 @@ class FertilityAligner {
             for (int64_t i = 0; i < n_; ++i) {
                 const int32_t twin = model_.twin(source_[i]);
                 const float null = back.null.over(source_[i]);
-                const int64_t* const own = own_.data() + ahead_.first[i] * m_;
+                const int64_t* const sentence_counts = own_counts_.data() + ahead_.first[i] * m_;
                 for (int64_t j = 0; j < m_; ++j) {
                     const int64_t count =
-                        aligner_.counts_[cells_[i * m_ + j]] - own[back_.first[j]];
+                        aligner_.counts_[cells_[i * m_ + j]] - sentence_counts[back_.first[j]];
                     const double sum = static_cast<double>(count) * (1 / posterior_one) +
                                        model_.settings.alpha +
                                        (pivot_[j] == twin ? model_.settings.identical : 0.0);
@@ -224,10 +228,10 @@ class FertilityAligner {
 
         // C_s(e, f) at the first places of e and f, and C_s(e) and C_s(f).
         void take_out() {
-            own_.assign(n_ * m_, 0);
+            own_counts_.assign(n_ * m_, 0);
             sums_.assign(n_ + m_, 0);
             for (int64_t i = 0; i < n_; ++i) {
-                int64_t* const row = own_.data() + ahead_.first[i] * m_;
+                int64_t* const row = own_counts_.data() + ahead_.first[i] * m_;
                 for (int64_t j = 0; j < m_; ++j) {
                     aligner_.counts_.prefetch(cells_[i * m_ + j]);
                     const int64_t both = last_[i * m_ + j].agreed(aligner_.agreement_);
@@ -239,9 +243,11 @@ class FertilityAligner {
         }
 
         // 1 / (C(e) - C_s(e) + alpha V + k_e)
-        float over(const Direction& direction, bool pivot, int32_t word, int64_t own) const {
-            const auto others = static_cast<double>(direction.linked[word] - own);
-            return static_cast<float>(1.0 / (others / posterior_one + model_.added(pivot, word)));
+        float over(const Direction& direction, bool pivot, int32_t word,
+                   int64_t sentence_count) const {
+            const auto other_count = static_cast<double>(direction.linked[word] - sentence_count);
+            return static_cast<float>(1.0 /
+                                      (other_count / posterior_one + model_.added(pivot, word)));
         }
 
         FertilityAligner& aligner_;
@@ -252,8 +258,8 @@ class FertilityAligner {
         int64_t n_ = 0, m_ = 0;
         const int32_t *source_ = nullptr, *pivot_ = nullptr, *cells_ = nullptr;
         Posterior* last_ = nullptr;
-        std::vector<int32_t> found_;
-        std::vector<int64_t> own_, sums_;
+        std::vector<int32_t> cell_buffer_;
+        std::vector<int64_t> own_counts_, sums_;
         std::vector<float> over_;
     };
 
@@ -271,13 +277,13 @@ class FertilityAligner {
     void update() { counts_.update(); }
 
     LinkRows decode(int64_t start, int64_t stop, Stage stage, Decode rule, double threshold) {
-        LinkRows found;
+        LinkRows rows;
         View view(*this, stage);
         for (int64_t s = start; s < stop; ++s) {
-            if (text_.takes_part(s)) view.look(s).links(rule, threshold, found);
-            found.ends.push_back(static_cast<int64_t>(found.source.size()));
+            if (text_.takes_part(s)) view.look(s).links(rule, threshold, rows);
+            rows.ends.push_back(static_cast<int64_t>(rows.source.size()));
         }
-        return found;
+        return rows;
     }
 
   private:
@@ -286,7 +292,7 @@ class FertilityAligner {
     const Agreement agreement_;
     const PairIndex index_;
     PairCounts counts_;  // C(e, f) of every pair
-    std::vector<Posterior> own_;
+    std::vector<Posterior> own_counts_;
     Posterior* const last_;
 };
 

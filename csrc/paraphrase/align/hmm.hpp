@@ -143,8 +143,8 @@ class Trellis {
     void observe(const float* u, const float* w) {
         constexpr int F = Jumps::far;
         for (int d = 1 - F; d < F; ++d) {
-            float* const made = jumps_.row(d + F);
-            for (int64_t h = 0; h <= n_; ++h) made[h] += u[h] * w[h + d];
+            float* const jump_row = jumps_.row(d + F);
+            for (int64_t h = 0; h <= n_; ++h) jump_row[h] += u[h] * w[h + d];
         }
         float* const back = jumps_.row(0);
         float* const ahead = jumps_.row(2 * F);

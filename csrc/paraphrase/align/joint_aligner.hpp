@@ -50,7 +50,7 @@ class JointAligner {
 
         Beliefs& look(int64_t s) {
             const int64_t n = aligner_.text_.source.length(s), m = aligner_.text_.pivot.length(s);
-            cells_ = aligner_.table_.index().cells(s, found_);
+            cells_ = aligner_.table_.index().cells(s, cell_buffer_);
             beliefs_.resize(n, m);
             read();
             if (hmm_) {
@@ -94,7 +94,7 @@ class JointAligner {
         Trellis<SharedSteps> ahead_, back_;
         Beliefs beliefs_;
         const int32_t* cells_ = nullptr;
-        std::vector<int32_t> found_;
+        std::vector<int32_t> cell_buffer_;
         std::vector<float> given_source_, given_pivot_;
     };
 
@@ -115,13 +115,13 @@ class JointAligner {
     }
 
     LinkRows decode(int64_t start, int64_t stop, bool hmm, Decode rule, double threshold) {
-        LinkRows found;
+        LinkRows rows;
         View view(*this, hmm);
         for (int64_t s = start; s < stop; ++s) {
-            if (text_.takes_part(s)) view.look(s).links(rule, threshold, found);
-            found.ends.push_back(static_cast<int64_t>(found.source.size()));
+            if (text_.takes_part(s)) view.look(s).links(rule, threshold, rows);
+            rows.ends.push_back(static_cast<int64_t>(rows.source.size()));
         }
-        return found;
+        return rows;
     }
 
   private:

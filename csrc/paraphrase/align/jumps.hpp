@@ -63,17 +63,17 @@ struct Jumps {
 struct JumpsMade {
     int64_t n = 0, stride = 0;
     double likelihood = 0;
-    std::vector<float> made, left, ends;
+    std::vector<float> made_jumps, left, ends;
 
     void clear(int64_t places) {
         n = places;
         stride = n + 1 + 2 * Jumps::far;
-        made.assign(Jumps::buckets * stride, 0.0f);
+        made_jumps.assign(Jumps::buckets * stride, 0.0f);
         left.assign(n + 1, 0.0f);
         ends.assign(n + 1, 0.0f);
     }
-    const float* row(int b) const { return made.data() + b * stride + Jumps::far; }
-    float* row(int b) { return made.data() + b * stride + Jumps::far; }
+    const float* row(int b) const { return made_jumps.data() + b * stride + Jumps::far; }
+    float* row(int b) { return made_jumps.data() + b * stride + Jumps::far; }
 };
 
 // What the M-step of the jumps needs. Z depends on the weights, so it takes the step that raises
@@ -84,57 +84,58 @@ class JumpCounts {
   public:
     // Of a text of so many words, on the side that has more.
     explicit JumpCounts(int64_t words)
-        : made_(Jumps::buckets, Jumps::one_of(words)), could_(Jumps::buckets, made_.one_each()) {}
+        : made_sums_(Jumps::buckets, Jumps::one_of(words)),
+          possible_sums_(Jumps::buckets, made_sums_.one_each()) {}
 
     void add(const JumpsMade& of, const Jumps& jumps) {
-        double made[Jumps::buckets] = {}, could[Jumps::buckets] = {};
+        double made_jumps[Jumps::buckets] = {}, could[Jumps::buckets] = {};
         const double scale = 1.0 / of.likelihood;
         for (int b = 0; b < Jumps::buckets; ++b) {
             const float* const row = of.row(b);
             double sum = 0;
             for (int64_t h = 0; h <= of.n; ++h) sum += row[h];
-            made[b] = sum * scale * jumps.weight[b];
+            made_jumps[b] = sum * scale * jumps.weight[b];
         }
         for (int64_t h = 0; h <= of.n; ++h) {
             const double departures = of.left[h] * scale, z = jumps.total(h, of.n);
             for (int b = 0; b < Jumps::buckets; ++b)
                 could[b] += departures / z * static_cast<double>(Jumps::reach(b, h, of.n));
-            made[Jumps::bucket(of.n + 1 - h)] += of.ends[h] * scale;
+            made_jumps[Jumps::bucket(of.n + 1 - h)] += of.ends[h] * scale;
         }
         for (int b = 0; b < Jumps::buckets; ++b) {
-            made_.add(b, made[b]);
-            could_.add(b, could[b]);
+            made_sums_.add(b, made_jumps[b]);
+            possible_sums_.add(b, could[b]);
         }
     }
     void update(Jumps& jumps) {
-        update(jumps, whole());
-        made_.clear();
-        could_.clear();
+        update(jumps, fixed_point());
+        made_sums_.clear();
+        possible_sums_.clear();
     }
 
     // Both counts of every bucket as whole numbers, which may be added to those of other texts.
     using Whole = std::array<std::array<int64_t, Jumps::buckets>, 2>;
-    Whole whole() const {
-        Whole found;
+    Whole fixed_point() const {
+        Whole sums;
         for (int b = 0; b < Jumps::buckets; ++b) {
-            found[0][b] = made_.whole(b);
-            found[1][b] = could_.whole(b);
+            sums[0][b] = made_sums_.fixed_point(b);
+            sums[1][b] = possible_sums_.fixed_point(b);
         }
-        return found;
+        return sums;
     }
 
     static void update(Jumps& jumps, const Whole& counts) {
         double shares[Jumps::buckets];
         for (int b = 0; b < Jumps::buckets; ++b) {
-            const auto made = static_cast<double>(counts[0][b]);
+            const auto made_jumps = static_cast<double>(counts[0][b]);
             const auto could = static_cast<double>(counts[1][b]);
-            shares[b] = could > 0 ? made / could : 0.0;
+            shares[b] = could > 0 ? made_jumps / could : 0.0;
         }
         jumps.set(shares);
     }
 
   private:
-    ExactSums made_, could_;  // in this order: the second has the unit of the first
+    ExactSums made_sums_, possible_sums_;  // in this order: the second has the unit of the first
 };
 
 }  // namespace karat::paraphrase

@@ -13,12 +13,12 @@ namespace karat::paraphrase {
 // place in front that is not used; `posterior` gets the same rows without that place.
 inline void model1_posteriors(const float* table, int64_t words, int64_t n, float p0,
                               float* posterior) {
-    const float each = (1.0f - p0) / static_cast<float>(n);
+    const float uniform = (1.0f - p0) / static_cast<float>(n);
     for (int64_t j = 0; j < words; ++j) {
         const float* const row = table + j * (n + 1) + 1;
         float sum = 0;
         for (int64_t i = 0; i < n; ++i) sum += row[i];
-        const float scale = each / (p0 + each * sum);
+        const float scale = uniform / (p0 + uniform * sum);
         for (int64_t i = 0; i < n; ++i) posterior[j * n + i] = row[i] * scale;
     }
 }

@@ -10,14 +10,16 @@ namespace karat::paraphrase {
 class PairCounts {
   public:
     explicit PairCounts(size_t size) : size_(size), counts_(new Count[size]) {}
-    PairCounts(const int64_t* seen, size_t size) : PairCounts(size) {
-        for (size_t k = 0; k < size; ++k) counts_[k].seen = seen[k];
+    PairCounts(const int64_t* current, size_t size) : PairCounts(size) {
+        for (size_t k = 0; k < size; ++k) counts_[k].current = current[k];
     }
 
     size_t size() const { return size_; }
     size_t bytes() const { return sizeof(Count) * size_; }
-    int64_t operator[](size_t pair) const { return counts_[pair].seen; }
-    int64_t whole(size_t pair) const { return counts_[pair].next.load(std::memory_order_relaxed); }
+    int64_t operator[](size_t pair) const { return counts_[pair].current; }
+    int64_t fixed_point(size_t pair) const {
+        return counts_[pair].next.load(std::memory_order_relaxed);
+    }
     void add(size_t pair, int64_t count) {
         if (count) counts_[pair].next.fetch_add(count, std::memory_order_relaxed);
     }
@@ -32,14 +34,14 @@ class PairCounts {
     // The new counts are seen from now on.
     void update() {
         for (size_t k = 0; k < size_; ++k) {
-            counts_[k].seen = whole(k);
+            counts_[k].current = fixed_point(k);
             counts_[k].next.store(0, std::memory_order_relaxed);
         }
     }
 
   private:
     struct Count {
-        int64_t seen = 0;
+        int64_t current = 0;
         std::atomic<int64_t> next{0};
     };
     const size_t size_;

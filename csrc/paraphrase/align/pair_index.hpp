@@ -50,8 +50,10 @@ class PairIndex {
         const auto& columns = pairs_.columns;
         const auto first = columns.begin() + pairs_.rows[e];
         const auto last = columns.begin() + pairs_.rows[e + 1];
-        const auto found = std::lower_bound(first, last, f);
-        return found == last || *found != f ? -1 : static_cast<int32_t>(found - columns.begin());
+        const auto position = std::lower_bound(first, last, f);
+        return position == last || *position != f
+                   ? -1
+                   : static_cast<int32_t>(position - columns.begin());
     }
 
   private:

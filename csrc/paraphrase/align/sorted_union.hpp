@@ -39,11 +39,11 @@ class SortedUnion {
     Piece move(size_t rows) {
         Piece out;
         out.numbers.resize(parts_.size());
-        for (size_t found = 0; !heap_.empty() && found < rows; ++found) {
+        for (size_t n_moved = 0; !heap_.empty() && n_moved < rows; ++n_moved) {
             const int32_t* const first = row(heap_.front());
             out.rows.insert(out.rows.end(), first, first + width_);
             const int32_t* const held = out.rows.data() + out.rows.size() - width_;
-            do take(static_cast<int32_t>(found), out);
+            do take(static_cast<int32_t>(n_moved), out);
             while (!heap_.empty() && !row_before(held, row(heap_.front()), width_));
         }
         return out;

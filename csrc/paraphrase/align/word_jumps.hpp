@@ -17,9 +17,10 @@ class WordJumps {
   public:
     // Of so many different words, in a text where `generated` words are generated.
     WordJumps(size_t words, double prior, int64_t generated)
-        : prior_(prior), jumps_(words + 1),
-          made_((words + 1) * Jumps::buckets, Jumps::one_of(generated)),
-          could_((words + 1) * Jumps::buckets, made_.one_each()) {}
+        : prior_(prior),
+          jumps_(words + 1),
+          made_sums_((words + 1) * Jumps::buckets, Jumps::one_of(generated)),
+          possible_sums_((words + 1) * Jumps::buckets, made_sums_.one_each()) {}
 
     static constexpr int32_t start = -1;  // the word at the start of a sentence
     const Jumps& operator[](int32_t word) const { return jumps_[word + 1]; }
@@ -34,45 +35,47 @@ class WordJumps {
             const size_t first = (word + 1) * static_cast<size_t>(Jumps::buckets);
             const int out = Jumps::bucket(of.n + 1 - h);
             for (int b = 0; b < Jumps::buckets; ++b) {
-                double made = of.row(b)[h] * scale * jumps.weight[b];
-                if (b == out) made += of.ends[h] * scale;
-                made_.add(first + b, made);
-                could_.add(first + b, departures * static_cast<double>(Jumps::reach(b, h, of.n)));
+                double n_made = of.row(b)[h] * scale * jumps.weight[b];
+                if (b == out) n_made += of.ends[h] * scale;
+                made_sums_.add(first + b, n_made);
+                possible_sums_.add(first + b,
+                                   departures * static_cast<double>(Jumps::reach(b, h, of.n)));
             }
         }
     }
 
     void update() {
         constexpr int B = Jumps::buckets;
-        int64_t made[B] = {}, could[B] = {}, all = 0;
-        for (size_t k = 0; k < made_.size(); ++k) {
-            made[k % B] += made_.whole(k);
-            could[k % B] += could_.whole(k);
-            all += made_.whole(k);
+        int64_t n_made[B] = {}, could[B] = {}, all = 0;
+        for (size_t k = 0; k < made_sums_.size(); ++k) {
+            n_made[k % B] += made_sums_.fixed_point(k);
+            could[k % B] += possible_sums_.fixed_point(k);
+            all += made_sums_.fixed_point(k);
         }
         for (size_t w = 0; all && w < jumps_.size(); ++w) {
             double shares[B];
             for (int b = 0; b < B; ++b)
-                shares[b] = share(made_.whole(w * B + b), could_.whole(w * B + b), made[b],
-                                  could[b], static_cast<double>(all));
+                shares[b] =
+                    share(made_sums_.fixed_point(w * B + b), possible_sums_.fixed_point(w * B + b),
+                          n_made[b], could[b], static_cast<double>(all));
             jumps_[w].set(shares);
         }
-        made_.clear();
-        could_.clear();
+        made_sums_.clear();
+        possible_sums_.clear();
     }
 
   private:
-    double share(int64_t made, int64_t could, int64_t all_made, int64_t all_could,
+    double share(int64_t n_made, int64_t could, int64_t all_made, int64_t all_could,
                  double all) const {
-        const double of_all = prior_ / all * made_.one_each();
+        const double of_all = prior_ / all * made_sums_.one_each();
         const double over = static_cast<double>(could) + of_all * static_cast<double>(all_could);
-        const double under = static_cast<double>(made) + of_all * static_cast<double>(all_made);
+        const double under = static_cast<double>(n_made) + of_all * static_cast<double>(all_made);
         return over > 0 ? under / over : 0.0;
     }
 
     const double prior_;  // K
     std::vector<Jumps> jumps_;
-    ExactSums made_, could_;  // in this order: the second has the unit of the first
+    ExactSums made_sums_, possible_sums_;  // in this order: the second has the unit of the first
 };
 
 // The weights of jumps at every place of a sentence. Rows `u` and `w` have zeros on both sides.

@@ -43,12 +43,12 @@ class NullWord {
     void expect(int32_t word, double value) { counts_.add(word, value); }
     void update() {
         int64_t sum = 0;
-        for (size_t w = 0; w < counts_.size(); ++w) sum += counts_.whole(w);
+        for (size_t w = 0; w < counts_.size(); ++w) sum += counts_.fixed_point(w);
         const auto all = static_cast<double>(sum);
         if (sum)
             set([&](size_t w) {
-                const auto mine = static_cast<double>(counts_.whole(w));
-                return (mine + spread_ * all * unigram_[w]) / ((1 + spread_) * all);
+                const auto count = static_cast<double>(counts_.fixed_point(w));
+                return (count + spread_ * all * unigram_[w]) / ((1 + spread_) * all);
             });
         counts_.clear();
     }
@@ -86,7 +86,7 @@ struct Direction {
         null.update();
         if (hmm) jumps.update();
         if (fertility) fertilities.update();
-        for (size_t w = 0; w < linked.size(); ++w) linked[w] = new_linked.whole(w);
+        for (size_t w = 0; w < linked.size(); ++w) linked[w] = new_linked.fixed_point(w);
         new_linked.clear();
     }
 };

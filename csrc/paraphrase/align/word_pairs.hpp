@@ -35,9 +35,9 @@ struct Bitext {
     }
     // Where the cells of each sentence pair begin, and where the last end.
     std::vector<int64_t> starts() const {
-        std::vector<int64_t> found(size + 1, 0);
-        for (int64_t s = 0; s < size; ++s) found[s + 1] = found[s] + cells(s);
-        return found;
+        std::vector<int64_t> first_cells(size + 1, 0);
+        for (int64_t s = 0; s < size; ++s) first_cells[s + 1] = first_cells[s] + cells(s);
+        return first_cells;
     }
 };
 
@@ -101,12 +101,12 @@ class WordPairs {
     }
 
     template <class Found>
-    void each_place(Found found) const {
+    void each_place(Found visit) const {
         for (int64_t s = 0; s < text_.size; ++s) {
             if (!text_.takes_part(s)) continue;
             const int64_t n = text_.source.length(s);
             for (int64_t i = 0; i < n; ++i)
-                found(text_.source.begin(s)[i], Place{s, static_cast<int32_t>(i)});
+                visit(text_.source.begin(s)[i], Place{s, static_cast<int32_t>(i)});
         }
     }
 

@@ -25,11 +25,11 @@ struct Results {
     std::vector<double> scores;
     std::vector<int32_t> changes, lengths, edges;
 
-    void add(const std::vector<Rewriting>& found) {
-        for (const Rewriting& one : found) {
-            scores.push_back(one.score);
-            changes.push_back(one.changes);
-            for (const Step& step : one.steps)
+    void add(const std::vector<Rewriting>& rewritings) {
+        for (const Rewriting& rewriting : rewritings) {
+            scores.push_back(rewriting.score);
+            changes.push_back(rewriting.changes);
+            for (const Step& step : rewriting.steps)
                 lengths.push_back(step.length), edges.push_back(step.edge);
             starts.push_back(static_cast<int64_t>(lengths.size()));
         }
@@ -39,12 +39,12 @@ struct Results {
 
 // For each sentence at most so many rewritings: where they begin; their scores, changed words and
 // where their steps begin; of each step the words of the original and the rewrite.
-nb::tuple search(const PyParaphraser& self, Ids ids, Offsets offsets, Ids source, Ids own, Ids lm,
-                 size_t most, nb::object check) {
+nb::tuple search(const PyParaphraser& self, Ids ids, Offsets offsets, Ids source, Ids self_ids,
+                 Ids lm, size_t most, nb::object check) {
     constexpr int64_t work = 64;  // a word here is so many of other loops
-    Sentences sentences(ids, offsets, source, own);
-    for (size_t i = 0; i < own.shape(0); ++i)
-        if (own(i) < 0 || static_cast<size_t>(own(i)) >= lm.shape(0))
+    Sentences sentences(ids, offsets, source, self_ids);
+    for (size_t i = 0; i < self_ids.shape(0); ++i)
+        if (self_ids(i) < 0 || static_cast<size_t>(self_ids(i)) >= lm.shape(0))
             throw nb::value_error("a word that is not in the map to the language model");
     if (lm.shape(0) < static_cast<size_t>(self.rewrites.pivot_words))
         throw nb::value_error("the map to the language model lacks words of rewrites");
@@ -54,7 +54,7 @@ nb::tuple search(const PyParaphraser& self, Ids ids, Offsets offsets, Ids source
         nb::gil_scoped_release release;
         Paraphraser paraphraser(self.rewrites.table, self.model.model, self.rules);
         for (size_t i = 0; i < sentences.size(); ++i) {
-            const Sentence sentence{sentences.source(i), sentences.own(i), lm.data()};
+            const Sentence sentence{sentences.source(i), sentences.self_ids(i), lm.data()};
             results.add(paraphraser.search(sentence, most));
             pace.walk(work * sentences.length(i));
         }

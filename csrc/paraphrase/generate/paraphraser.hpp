@@ -33,9 +33,9 @@ struct SearchRules {
 // that no rewrite has stands behind them; `lm` has the language model's word for all of the latter.
 struct Sentence {
     const std::vector<int32_t>& source;
-    const std::vector<int32_t>& own;
+    const std::vector<int32_t>& self_ids;
     const int32_t* lm;
-    int32_t size() const { return static_cast<int32_t>(own.size()); }
+    int32_t size() const { return static_cast<int32_t>(self_ids.size()); }
 };
 
 // So many words of the original, and the number of the rewrite that replaces them; -1: one is kept.
@@ -112,7 +112,7 @@ class Lattice {
     double original() const {
         lm::State state = model_.begin();
         double sum = 0;
-        for (const int32_t word : sentence_->own)
+        for (const int32_t word : sentence_->self_ids)
             sum += model_.score(state, sentence_->lm[word], state);
         return sum + model_.score(state, lm::EOS, state);
     }
@@ -120,17 +120,17 @@ class Lattice {
     // The best of each class that wait at a place become nodes, the number of the first of which is
     // given; the others are forgotten.
     int32_t settle(int32_t place) {
-        std::vector<Node>& here = waiting_[place];
-        std::stable_sort(here.begin(), here.end(),
+        std::vector<Node>& nodes = waiting_[place];
+        std::stable_sort(nodes.begin(), nodes.end(),
                          [](const Node& a, const Node& b) { return a.best > b.best; });
         const auto first = static_cast<int32_t>(nodes_.size());
         std::vector<int32_t> held(rules_.changes + 1);
-        for (Node& node : here) {
+        for (Node& node : nodes) {
             if (held[node.changes]++ >= rules_.beam) continue;
             shorten(node);
             nodes_.push_back(std::move(node));
         }
-        std::vector<Node>().swap(here);
+        std::vector<Node>().swap(nodes);
         index_[place] = {};
         return first;
     }
@@ -145,7 +145,7 @@ class Lattice {
     // All steps from a node: the next word is kept, or a phrase that begins here is rewritten.
     void leave(int32_t from, int32_t place) {
         const auto& source = sentence_->source;
-        step(from, place + 1, -1, &sentence_->own[place], 1, 0, 0);
+        step(from, place + 1, -1, &sentence_->self_ids[place], 1, 0, 0);
         PhraseHash hash;
         const int64_t most = std::min<int64_t>(table_.longest(), sentence_->size() - place);
         for (int32_t length = 1; length <= most && source[place + length - 1] >= 0; ++length) {
@@ -159,7 +159,7 @@ class Lattice {
             const int32_t pivot = table_.pivot(edge);
             const int32_t* words = table_.pivots().begin(pivot);
             const auto n = static_cast<int32_t>(table_.pivots().length(pivot));
-            const int32_t changes = changed(&sentence_->own[place], length, words, n);
+            const int32_t changes = changed(&sentence_->self_ids[place], length, words, n);
             const double cost = rules_.weight * log10_of(table_.probability(edge));
             step(from, place + length, static_cast<int32_t>(edge), words, n, changes, cost);
         }
@@ -168,11 +168,11 @@ class Lattice {
     // The words of either phrase that the other has not, each as often as it stands there: the
     // larger number.
     static int32_t changed(const int32_t* a, int32_t n, const int32_t* b, int32_t m) {
-        std::vector<int32_t> rest(b, b + m);
+        std::vector<int32_t> unmatched(b, b + m);
         int32_t common = 0;
         for (int32_t i = 0; i < n; ++i) {
-            const auto at = std::find(rest.begin(), rest.end(), a[i]);
-            if (at != rest.end()) rest.erase(at), ++common;
+            const auto at = std::find(unmatched.begin(), unmatched.end(), a[i]);
+            if (at != unmatched.end()) unmatched.erase(at), ++common;
         }
         return std::max(n, m) - common;
     }
@@ -188,11 +188,11 @@ class Lattice {
     // Hypotheses that no later word can tell apart are one node.
     void join(const lm::State& state, int32_t place, int32_t changes, const Arc& arc) {
         const double score = nodes_[arc.from].best + arc.score;
-        std::vector<Node>& here = waiting_[place];
-        const auto next = static_cast<int32_t>(here.size());
+        std::vector<Node>& nodes = waiting_[place];
+        const auto next = static_cast<int32_t>(nodes.size());
         const auto [at, is_new] = index_[place].emplace(Key{state, changes}, next);
-        if (is_new) here.push_back({state, place, changes, score, {}});
-        Node& node = here[at->second];
+        if (is_new) nodes.push_back({state, place, changes, score, {}});
+        Node& node = nodes[at->second];
         node.best = std::max(node.best, score);
         node.arcs.push_back(arc);
     }
@@ -239,12 +239,12 @@ class Ranked {
            int32_t changes, Endings& endings)
         : table_(table), lattice_(lattice), sentence_(sentence), changes_(changes),
           endings_(endings) {
-        seen_.reset(1 << 8);
+        visited_.reset(1 << 8);
         extend(lattice.goal(changes), Partial{0, 0, -1, -1, -1, 0});
     }
 
     // The next one and the number of its words' sequence; false if there is none.
-    bool next(Rewriting& found, int32_t& words) {
+    bool next(Rewriting& out, int32_t& words) {
         while (!queue_.empty() && partials_.size() < most) {
             const int32_t at = queue_.top().partial;
             const double score = queue_.top().score;
@@ -252,7 +252,7 @@ class Ranked {
             const Partial partial = partials_[at];
             if (!first_time(partial)) continue;
             if (partial.node == 0) {
-                found = {score, changes_, steps(at)};
+                out = {score, changes_, steps(at)};
                 words = partial.ending;
                 return true;
             }
@@ -279,23 +279,23 @@ class Ranked {
     };
 
     bool first_time(const Partial& partial) {
-        const int32_t before = seen_.count();
-        return seen_.add(static_cast<uint64_t>(partial.node) << 32 |
-                         static_cast<uint32_t>(partial.ending)) > before;
+        const int32_t before = visited_.count();
+        return visited_.add(static_cast<uint64_t>(partial.node) << 32 |
+                            static_cast<uint32_t>(partial.ending)) > before;
     }
 
-    void extend(const Lattice::Node& to, const Partial& rest, int32_t at = -1) {
+    void extend(const Lattice::Node& to, const Partial& partial, int32_t at = -1) {
         for (const Lattice::Arc& arc : to.arcs) {
             const int32_t length = lattice_.length(to, arc);
-            const double score = rest.score + arc.score;
-            const int32_t ending = length ? written(arc, to.place, rest.ending) : rest.ending;
+            const double score = partial.score + arc.score;
+            const int32_t ending = length ? written(arc, to.place, partial.ending) : partial.ending;
             queue_.push({lattice_.node(arc.from).best + score,
                          static_cast<int32_t>(partials_.size())});
             partials_.push_back({score, ending, arc.from, at, arc.edge, length});
         }
     }
     int32_t written(const Lattice::Arc& arc, int32_t place, int32_t ending) {
-        if (arc.edge < 0) return endings_.before(sentence_.own[place - 1], ending);
+        if (arc.edge < 0) return endings_.before(sentence_.self_ids[place - 1], ending);
         const int32_t pivot = table_.pivot(arc.edge);
         const int32_t* words = table_.pivots().begin(pivot);
         for (int64_t i = table_.pivots().length(pivot); i-- > 0;)
@@ -303,10 +303,10 @@ class Ranked {
         return ending;
     }
     std::vector<Step> steps(int32_t at) const {
-        std::vector<Step> found;
+        std::vector<Step> result;
         for (; at >= 0; at = partials_[at].after)
-            if (partials_[at].length) found.push_back({partials_[at].length, partials_[at].edge});
-        return found;
+            if (partials_[at].length) result.push_back({partials_[at].length, partials_[at].edge});
+        return result;
     }
 
     const PhraseTable& table_;
@@ -314,7 +314,7 @@ class Ranked {
     const Sentence& sentence_;
     int32_t changes_;
     Endings& endings_;
-    Numbering seen_;
+    Numbering visited_;
     std::vector<Partial> partials_;
     std::priority_queue<Entry> queue_;
 };
@@ -329,11 +329,11 @@ class Paraphraser {
     std::vector<Rewriting> search(const Sentence& sentence, size_t most) {
         lattice_.fill(sentence);
         endings_.reset();
-        taken_.reset(most);
+        chosen_texts_.reset(most);
         int32_t original = 0;
         for (int32_t i = sentence.size(); i-- > 0;)
-            original = endings_.before(sentence.own[i], original);
-        taken_.add(static_cast<uint64_t>(original));
+            original = endings_.before(sentence.self_ids[i], original);
+        chosen_texts_.add(static_cast<uint64_t>(original));
         std::vector<Ranked> classes;
         for (int32_t c = 0; c <= rules_.changes; ++c)
             classes.emplace_back(table_, lattice_, sentence, c, endings_);
@@ -342,22 +342,22 @@ class Paraphraser {
 
   private:
     std::vector<Rewriting> in_turn(std::vector<Ranked>& classes, size_t most) {
-        std::vector<Rewriting> found;
-        for (bool any = true; any && found.size() < most;) {
+        std::vector<Rewriting> rewritings;
+        for (bool any = true; any && rewritings.size() < most;) {
             any = false;
-            for (Ranked& one : classes)
-                if (found.size() < most && take(one, found)) any = true;
+            for (Ranked& ranked : classes)
+                if (rewritings.size() < most && take(ranked, rewritings)) any = true;
         }
-        return found;
+        return rewritings;
     }
     // The next of a class that no other class has given.
-    bool take(Ranked& one, std::vector<Rewriting>& found) {
+    bool take(Ranked& ranked, std::vector<Rewriting>& rewritings) {
         Rewriting next;
         int32_t words;
-        while (one.next(next, words)) {
-            const int32_t before = taken_.count();
-            if (taken_.add(static_cast<uint64_t>(words)) <= before) continue;
-            found.push_back(std::move(next));
+        while (ranked.next(next, words)) {
+            const int32_t before = chosen_texts_.count();
+            if (chosen_texts_.add(static_cast<uint64_t>(words)) <= before) continue;
+            rewritings.push_back(std::move(next));
             return true;
         }
         return false;
@@ -367,7 +367,7 @@ class Paraphraser {
     SearchRules rules_;
     Lattice lattice_;
     Endings endings_;
-    Numbering taken_;
+    Numbering chosen_texts_;
 };
 
 }  // namespace karat::paraphrase

@@ -15,10 +15,9 @@ namespace {
 
 // -------------------------------------------------------------------------------------- extraction
 
-nb::tuple given(PhraseRows&& found, int64_t longest) {
-    const size_t n = found.counts.size(), width = 2 * static_cast<size_t>(longest);
-    return nb::make_tuple(give(std::move(found.ids), {n, width}),
-                          give(std::move(found.counts), {n}));
+nb::tuple to_arrays(PhraseRows&& rows, int64_t longest) {
+    const size_t n = rows.counts.size(), width = 2 * static_cast<size_t>(longest);
+    return nb::make_tuple(give(std::move(rows.ids), {n, width}), give(std::move(rows.counts), {n}));
 }
 
 // The phrase pairs of a run of sentence pairs, sorted, with their counts.
@@ -33,21 +32,21 @@ nb::tuple extract_phrases(Ids s_ids, Offsets s_offsets, Ids p_ids, Offsets p_off
         throw nb::value_error("the texts and links have different numbers of sentences");
     if (start < 0 || start > stop || stop > size || longest < 1)
         throw nb::value_error("no such sentences or phrases");
-    PhraseRows found;
+    PhraseRows phrase_rows;
     {
         nb::gil_scoped_release release;
         Extractor worker(longest);
         for (int64_t s = start; s < stop; ++s) {
             links.check(s, source.length(s), pivot.length(s));
-            const auto mine = links.of(s);
+            const auto sentence_links = links.of(s);
             worker.sentence(source.begin(s), source.length(s), pivot.begin(s), pivot.length(s),
-                            mine.source, mine.pivot, mine.size);
+                            sentence_links.source, sentence_links.pivot, sentence_links.size);
             if (worker.rows() > UINT32_MAX / 2)
                 throw nb::value_error("more than 2^31 phrase pairs in one run of sentences");
         }
-        found = worker.take();
+        phrase_rows = worker.take();
     }
-    return given(std::move(found), longest);
+    return to_arrays(std::move(phrase_rows), longest);
 }
 
 using Rows = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -71,12 +70,12 @@ class PyMerge {
 
     // What comes from the next `enough` rows.
     nb::tuple next(int64_t enough) {
-        PhraseRows found;
+        PhraseRows rows;
         {
             nb::gil_scoped_release release;
-            merge_->move(static_cast<size_t>(std::max<int64_t>(enough, 1)), found);
+            merge_->move(static_cast<size_t>(std::max<int64_t>(enough, 1)), rows);
         }
-        return given(std::move(found), longest_);
+        return to_arrays(std::move(rows), longest_);
     }
 
   private:
@@ -139,46 +138,47 @@ struct Filler {
 
     bool fill(Sentences& sentences, size_t i, Weights& weights) {
         const auto& pieces = segmenter.segment(sentences.source(i).data(), sentences.length(i));
-        return bags.fill(pieces, sentences.own(i).data(), weights);
+        return bags.fill(pieces, sentences.self_ids(i).data(), weights);
     }
 };
 
 // For every pair of a candidate and a reference, by order: the weight in common, the candidate's,
 // the reference's. Pairs with too many n-grams are NaN.
 Array<double> pivot_overlaps(const PyPhraseTable& self, Ids c_ids, Offsets c_offsets, Ids r_ids,
-                             Offsets r_offsets, Offsets starts, Ids source, Ids own,
+                             Offsets r_offsets, Offsets starts, Ids source, Ids self_ids,
                              const BagRules& rules, nb::object check) {
-    Sentences candidates(c_ids, c_offsets, source, own), references(r_ids, r_offsets, source, own);
+    Sentences candidates(c_ids, c_offsets, source, self_ids),
+        references(r_ids, r_offsets, source, self_ids);
     const size_t segments = candidates.size(), pairs = references.size();
     check_starts(starts, segments, pairs);
     for (size_t i = 0; i < segments; ++i)
         if (starts(i) > starts(i + 1)) throw nb::value_error("starts out of order");
     Filler filler(self.table, rules);
     const auto order = static_cast<size_t>(rules.order), width = order * 3;
-    std::vector<double> found(pairs * width, std::numeric_limits<double>::quiet_NaN());
+    std::vector<double> overlaps(pairs * width, std::numeric_limits<double>::quiet_NaN());
     Pace pace(std::move(check));
     {
         nb::gil_scoped_release release;
-        Weights mine, theirs;
+        Weights candidate_bag, reference_bag;
         for (size_t i = 0; i < segments; ++i) {
             filler.bags.reset(64);
-            const bool fits = filler.fill(candidates, i, mine);
+            const bool fits = filler.fill(candidates, i, candidate_bag);
             pace.walk(candidates.length(i));
             for (int64_t k = starts(i); fits && k < starts(i + 1); ++k) {
-                if (filler.fill(references, k, theirs))
-                    filler.bags.compare(mine, theirs, found.data() + k * width);
+                if (filler.fill(references, k, reference_bag))
+                    filler.bags.compare(candidate_bag, reference_bag, overlaps.data() + k * width);
                 pace.walk(references.length(k));
             }
         }
     }
-    return give(std::move(found), {pairs, order, 3});
+    return give(std::move(overlaps), {pairs, order, 3});
 }
 
 // The bag of one sentence: its n-grams as ragged pivot words, and their weights; None if there are
 // too many.
-nb::object pivot_bag(const PyPhraseTable& self, Ids ids, Offsets offsets, Ids source, Ids own,
+nb::object pivot_bag(const PyPhraseTable& self, Ids ids, Offsets offsets, Ids source, Ids self_ids,
                      const BagRules& rules) {
-    Sentences sentences(ids, offsets, source, own);
+    Sentences sentences(ids, offsets, source, self_ids);
     if (sentences.size() != 1) throw nb::value_error("one sentence has one bag");
     Filler filler(self.table, rules);
     filler.bags.reset(64);
@@ -188,9 +188,9 @@ nb::object pivot_bag(const PyPhraseTable& self, Ids ids, Offsets offsets, Ids so
     std::vector<int64_t> starts{0};
     std::vector<double> weights;
     for (size_t gram = 1; gram < bag.size(); ++gram) {
-        if (!filler.bags.kept(bag[gram])) continue;
-        const auto these = filler.bags.grams().words(static_cast<int32_t>(gram));
-        words.insert(words.end(), these.begin(), these.end());
+        if (!filler.bags.is_counted(bag[gram])) continue;
+        const auto gram_words = filler.bags.grams().words(static_cast<int32_t>(gram));
+        words.insert(words.end(), gram_words.begin(), gram_words.end());
         starts.push_back(static_cast<int64_t>(words.size()));
         weights.push_back(bag[gram]);
     }

@@ -41,12 +41,12 @@ struct PyPhraseTable {
 
     // The phrases, after making sure that the arrays that go with them are as long.
     Phrases fitting() const {
-        const Phrases found = phrases_of(ids, offsets);
+        const Phrases phrases = phrases_of(ids, offsets);
         const size_t n = offsets.shape(0);
         if (n > INT32_MAX || counts.shape(0) != n - 1 || edge_offsets.shape(0) != n ||
             probabilities.shape(0) != edge_pivots.shape(0))
             throw std::invalid_argument("the arrays of the phrases differ in length");
-        return found;
+        return phrases;
     }
 };
 
@@ -54,10 +54,14 @@ struct PyPhraseTable {
 // of phrases (or -1), `own` among the pivot words.
 class Sentences {
   public:
-    Sentences(const Ids& ids, const Offsets& offsets, const Ids& source, const Ids& own)
-        : ids_(ids.data()), offsets_(offsets.data()), source_(source.data()), own_(own.data()) {
+    Sentences(const Ids& ids, const Offsets& offsets, const Ids& source, const Ids& self_ids)
+        : ids_(ids.data()),
+          offsets_(offsets.data()),
+          source_(source.data()),
+          self_ids_(self_ids.data()) {
         ragged_in_order(ids, offsets);
-        if (source.shape(0) != own.shape(0)) throw nb::value_error("two maps of unequal length");
+        if (source.shape(0) != self_ids.shape(0))
+            throw nb::value_error("two maps of unequal length");
         for (size_t i = 0; i < ids.shape(0); ++i)
             if (ids(i) < 0 || static_cast<size_t>(ids(i)) >= source.shape(0))
                 throw nb::value_error("a word that is not in the map");
@@ -67,7 +71,7 @@ class Sentences {
     size_t size() const { return size_; }
     int64_t length(size_t i) const { return offsets_[i + 1] - offsets_[i]; }
     const std::vector<int32_t>& source(size_t i) { return map(source_, i, source_words_); }
-    const std::vector<int32_t>& own(size_t i) { return map(own_, i, own_words_); }
+    const std::vector<int32_t>& self_ids(size_t i) { return map(self_ids_, i, own_words_); }
 
   private:
     const std::vector<int32_t>& map(const int32_t* to, size_t i, std::vector<int32_t>& out) {
@@ -77,7 +81,7 @@ class Sentences {
     }
     const int32_t* ids_;
     const int64_t* offsets_;
-    const int32_t *source_, *own_;
+    const int32_t *source_, *self_ids_;
     size_t size_;
     std::vector<int32_t> source_words_, own_words_;
 };

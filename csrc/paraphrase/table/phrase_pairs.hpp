@@ -56,18 +56,18 @@ class Extractor {
         std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
             return row_before(rows + a * width, rows + b * width, width);
         });
-        PhraseRows found;
+        PhraseRows merged;
         for (size_t k = 0; k < n; ++k) {
             const int32_t* const row = rows + order[k] * width;
-            if (k && !row_before(found.ids.data() + found.ids.size() - width, row, width)) {
-                ++found.counts.back();
+            if (k && !row_before(merged.ids.data() + merged.ids.size() - width, row, width)) {
+                ++merged.counts.back();
                 continue;
             }
-            found.ids.insert(found.ids.end(), row, row + width);
-            found.counts.push_back(1);
+            merged.ids.insert(merged.ids.end(), row, row + width);
+            merged.counts.push_back(1);
         }
         rows_.clear();
-        return found;
+        return merged;
     }
 
     size_t rows() const { return rows_.size() / (2 * longest_); }

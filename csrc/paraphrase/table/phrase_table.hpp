@@ -121,7 +121,7 @@ class PhraseTable {
         size_t at = hash.place(mask_);
         for (size_t tried = 0; tried <= mask_; ++tried, at = (at + 1) & mask_) {
             const int32_t phrase = slots_[at];
-            if (phrase < 0 || same(phrase, words, length)) return phrase;
+            if (phrase < 0 || is_phrase(phrase, words, length)) return phrase;
             if (is_lost(tried)) return -1;
         }
         return -1;
@@ -133,7 +133,7 @@ class PhraseTable {
     }
 
   private:
-    bool same(int32_t phrase, const int32_t* words, int64_t length) const {
+    bool is_phrase(int32_t phrase, const int32_t* words, int64_t length) const {
         return phrases_.length(phrase) == length &&
                std::equal(words, words + length, phrases_.begin(phrase));
     }

@@ -34,21 +34,22 @@ class Grams {
         last_.assign(1, Node{0, -1, 0});
     }
     int32_t child(int32_t gram, int32_t word) {
-        const int32_t found =
+        const int32_t number =
             nodes_.add(static_cast<uint64_t>(gram) << 32 | static_cast<uint32_t>(word));
-        if (static_cast<size_t>(found) == last_.size())
+        if (static_cast<size_t>(number) == last_.size())
             last_.push_back({gram, word, last_[gram].order + 1});
-        return found;
+        return number;
     }
     int32_t count() const { return nodes_.count(); }
     int32_t order(int32_t gram) const { return last_[gram].order; }
 
     // The words of an n-gram.
     std::vector<int32_t> words(int32_t gram) const {
-        std::vector<int32_t> found(order(gram));
-        for (auto at = found.rbegin(); at != found.rend(); ++at, gram = last_[gram].shorter)
+        std::vector<int32_t> words_of_gram(order(gram));
+        for (auto at = words_of_gram.rbegin(); at != words_of_gram.rend();
+             ++at, gram = last_[gram].shorter)
             *at = last_[gram].word;
-        return found;
+        return words_of_gram;
     }
 
   private:
@@ -76,11 +77,11 @@ class Bags {
 
     // The bag of a sentence; `own` are the pivot words that its words become if they are unseen.
     // False if there are too many n-grams in one phrase.
-    bool fill(const std::vector<Piece>& pieces, const int32_t* own, Weights& weights) {
+    bool fill(const std::vector<Piece>& pieces, const int32_t* self_ids, Weights& weights) {
         weights.assign(static_cast<size_t>(grams_.count()) + 1, 0.0);
         ends_.clear();
         for (const Piece& piece : pieces) {
-            edges(piece, own);
+            edges(piece, self_ids);
             if (static_cast<int64_t>(ends_.size() + 1) * static_cast<int64_t>(edges_.size()) > most)
                 return false;
             next_.clear();
@@ -90,22 +91,22 @@ class Bags {
             }
             ends_.swap(next_);
             for (const End& end : ends_) place_[end.gram] = 0;
-            own += piece.length;
+            self_ids += piece.length;
         }
         return true;
     }
 
-    bool kept(double weight) const { return weight > rules_.ngram; }
+    bool is_counted(double weight) const { return weight > rules_.ngram; }
 
     // For each order: the weight in common, that of the first bag, and that of the second.
     void compare(const Weights& a, const Weights& b, double* out) const {
         std::fill(out, out + 3 * rules_.order, 0.0);
         for (size_t gram = 1; gram < std::max(a.size(), b.size()); ++gram) {
-            const double mine = weight(a, gram), theirs = weight(b, gram);
+            const double weight_a = weight(a, gram), weight_b = weight(b, gram);
             double* const row = out + 3 * (grams_.order(static_cast<int32_t>(gram)) - 1);
-            row[0] += std::min(mine, theirs);
-            row[1] += mine;
-            row[2] += theirs;
+            row[0] += std::min(weight_a, weight_b);
+            row[1] += weight_a;
+            row[2] += weight_b;
         }
     }
 
@@ -122,13 +123,13 @@ class Bags {
     };
 
     double weight(const Weights& bag, size_t gram) const {
-        return gram < bag.size() && kept(bag[gram]) ? bag[gram] : 0.0;
+        return gram < bag.size() && is_counted(bag[gram]) ? bag[gram] : 0.0;
     }
 
-    void edges(const Piece& piece, const int32_t* own) {
+    void edges(const Piece& piece, const int32_t* self_ids) {
         edges_.clear();
         if (piece.phrase < 0) {
-            edges_.push_back({own, 1, 1.0});
+            edges_.push_back({self_ids, 1, 1.0});
             return;
         }
         const int64_t first = table_.first_edge(piece.phrase);

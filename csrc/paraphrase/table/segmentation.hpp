@@ -62,10 +62,10 @@ class Segmenter {
     }
 
     void take(Best& best, Piece piece, int64_t i) const {
-        const Best& rest = best_[i + piece.length];
+        const Best& suffix = best_[i + piece.length];
         const double count = piece.phrase < 0 ? unseen : table_.count(piece.phrase);
-        const Best found{rest.log + (log_of(count) - log_total_), rest.phrases + 1, piece};
-        if (!best.phrases || better(found, best)) best = found;
+        const Best candidate{suffix.log + (log_of(count) - log_total_), suffix.phrases + 1, piece};
+        if (!best.phrases || better(candidate, best)) best = candidate;
     }
 
     // Whether a longer first phrase makes up for the one found before.

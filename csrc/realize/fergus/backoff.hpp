@@ -45,9 +45,9 @@ class Counts {
 
     // A damaged count is no count.
     int32_t find(uint64_t key) const {
-        const auto known = static_cast<uint32_t>(key);
+        const auto short_key = static_cast<uint32_t>(key);
         for (size_t at = place(key, size_); at < size_; ++at) {
-            if (keys_[at] == known) return std::max(values_[at], 0);
+            if (keys_[at] == short_key) return std::max(values_[at], 0);
             if (!keys_[at]) return 0;
         }
         return 0;
@@ -94,16 +94,16 @@ class Counting {
 
     void finish(std::vector<uint32_t>& keys, std::vector<int32_t>& values) {
         std::sort(noted_.begin(), noted_.end());
-        std::vector<std::pair<uint64_t, int32_t>> found;
-        for (size_t at = 0; at < noted_.size();) at = context_at(at, found);
-        lay_out(found, keys, values);
+        std::vector<std::pair<uint64_t, int32_t>> entries;
+        for (size_t at = 0; at < noted_.size();) at = context_at(at, entries);
+        lay_out(entries, keys, values);
         noted_.clear();
     }
 
   private:
     static constexpr int64_t no = INT64_MIN;
 
-    size_t context_at(size_t at, std::vector<std::pair<uint64_t, int32_t>>& found) const {
+    size_t context_at(size_t at, std::vector<std::pair<uint64_t, int32_t>>& entries) const {
         const uint64_t c = noted_[at].first;
         const size_t begin = at;
         int32_t types = 0;
@@ -112,28 +112,28 @@ class Counting {
             const int64_t outcome = noted_[first].second;
             while (at < noted_.size() && noted_[at] == noted_[first]) ++at;
             if (outcome == no) continue;
-            found.emplace_back(Counts::event(c, outcome), static_cast<int32_t>(at - first));
+            entries.emplace_back(Counts::event(c, outcome), static_cast<int32_t>(at - first));
             ++types;
         }
-        found.emplace_back(Counts::total(c), static_cast<int32_t>(at - begin));
-        if (types > 1) found.emplace_back(Counts::types(c), types);
+        entries.emplace_back(Counts::total(c), static_cast<int32_t>(at - begin));
+        if (types > 1) entries.emplace_back(Counts::types(c), types);
         return at;
     }
 
-    static void lay_out(std::vector<std::pair<uint64_t, int32_t>>& found,
+    static void lay_out(std::vector<std::pair<uint64_t, int32_t>>& entries,
                         std::vector<uint32_t>& keys, std::vector<int32_t>& values) {
-        std::sort(found.begin(), found.end());
-        size_t size = found.size() + found.size() / 3 + Counts::room + 1;
-        while (!fits(found, size, keys, values)) size += Counts::room;
+        std::sort(entries.begin(), entries.end());
+        size_t size = entries.size() + entries.size() / 3 + Counts::room + 1;
+        while (!fits(entries, size, keys, values)) size += Counts::room;
     }
 
     // In the order of their places, each in the first free one: a search never has to turn round.
-    static bool fits(const std::vector<std::pair<uint64_t, int32_t>>& found, size_t size,
+    static bool fits(const std::vector<std::pair<uint64_t, int32_t>>& entries, size_t size,
                      std::vector<uint32_t>& keys, std::vector<int32_t>& values) {
         keys.assign(size, 0);
         values.assign(size, 0);
         size_t next = 0;
-        for (const auto& [key, value] : found) {
+        for (const auto& [key, value] : entries) {
             next = std::max(next, Counts::place(key, size));
             if (next >= size) return false;
             keys[next] = static_cast<uint32_t>(key);  // never 0: its last bit is set

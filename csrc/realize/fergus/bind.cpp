@@ -55,9 +55,10 @@ struct Columns {
         const size_t n = words.shape(0);
         if (labels.shape(0) != n || suffixes.shape(0) != 3 * n)
             throw nb::value_error("the columns of the trees do not fit");
-        const auto known = static_cast<int32_t>(grammar->labels.rows);
+        const auto n_words = static_cast<int32_t>(grammar->labels.rows);
         for (size_t j = 0; j < n; ++j)
-            if (words.data()[j] >= known || labels.data()[j] >= grammar->tags * grammar->relations)
+            if (words.data()[j] >= n_words ||
+                labels.data()[j] >= grammar->tags * grammar->relations)
                 throw nb::value_error("a word or label is out of range");
     }
 
@@ -275,10 +276,10 @@ nb::tuple linearize_left_right(Keys keys, Ids values, Ids words, Ids heads, Offs
 // The arcs of a tree's lattice: the treelet's head, from, to, the node placed, score; and for each
 // treelet its head, its states, its paths and whether it was pruned.
 nb::tuple tree_lattice(const PyTreeModel& f, Ids words, Ids labels, Ids heads, Ids suffixes,
-                       Ids frames, Ids slots, const std::vector<double>& given) {
+                       Ids frames, Ids slots, const std::vector<double>& weight_values) {
     const std::vector<int64_t> ends{0, static_cast<int64_t>(words.shape(0))};
     const Columns columns(words, labels, heads, suffixes, Offsets(ends.data(), {2}), &f.g.grammar);
-    const Weights w = weights(given);
+    const Weights w = weights(weight_values);
     const TaggedTreelets treelets(f, columns, frames, slots, w);
     Unraveler unraveler(w.width, w.margin);
     const TreeNodes t = columns.tree(0);

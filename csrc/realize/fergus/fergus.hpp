@@ -29,7 +29,7 @@ class Treelet {
                        int32_t m) const {
         const auto member = [&](int32_t i) {
             return Member{t.words[i], s.labels[i],
-                          TreeModel::few(static_cast<int32_t>(daughters[i].size()), 2)};
+                          TreeModel::at_most(static_cast<int32_t>(daughters[i].size()), 2)};
         };
         const auto& all = daughters[m];
         const size_t n = all.size();

@@ -49,7 +49,7 @@ class Unraveler {
         c_ = &costs;
         n_ = costs.slots.size();
         const auto n = static_cast<int>(n_);
-        kept_ = n > many ? std::max(width_ * many / n, 4) : width_;
+        beam_width_ = n > many ? std::max(width_ * many / n, 4) : width_;
         lattice_ = {};
         build();
         trim();
@@ -76,15 +76,15 @@ class Unraveler {
         int32_t next = 1;
         for (size_t step = 0; step <= n_; ++step) {
             std::vector<Next> after = extend(level, next, step == n_);
-            if (after.size() > static_cast<size_t>(kept_)) cut(after, next);
-            std::vector<State> made;
+            if (after.size() > static_cast<size_t>(beam_width_)) cut(after, next);
+            std::vector<State> next_level;
             for (const Next& s : after) {
-                made.push_back({level[s.from].placed, s.forward, s.hash});
-                made.back().placed[s.place] = mark(level[s.from]);
+                next_level.push_back({level[s.from].placed, s.forward, s.hash});
+                next_level.back().placed[s.place] = mark(level[s.from]);
                 forward_.push_back(s.forward);
             }
             next += static_cast<int32_t>(after.size());
-            level = std::move(made);
+            level = std::move(next_level);
         }
         lattice_.states = next;
     }
@@ -94,7 +94,7 @@ class Unraveler {
     // All paths end in one state, whatever the sides.
     std::vector<Next> extend(const std::vector<State>& level, int32_t next, bool last) {
         std::vector<Next> after;
-        std::unordered_multimap<uint64_t, int32_t> known;
+        std::unordered_multimap<uint64_t, int32_t> states_by_hash;
         const int32_t first = next - static_cast<int32_t>(level.size());
         for (size_t i = 0; i < level.size(); ++i) {
             weigh(level[i].placed);
@@ -103,31 +103,33 @@ class Unraveler {
                 const double score = item < 0 ? 0 : scores_[item];
                 const auto place = item < 0 ? static_cast<int32_t>(n_) : item;
                 const uint64_t hash = level[i].hash ^ mixed(2 * place + mark(level[i]));
-                const Next one{static_cast<int32_t>(i), place, level[i].forward + score, hash};
-                const int32_t at = last && !after.empty() ? 0 : number(level, one, known, after);
-                after[at].forward = std::max(after[at].forward, one.forward);
-                lattice_.arcs.push_back({first + one.from, next + at, item, score});
+                const Next candidate{static_cast<int32_t>(i), place, level[i].forward + score,
+                                     hash};
+                const int32_t at =
+                    last && !after.empty() ? 0 : number(level, candidate, states_by_hash, after);
+                after[at].forward = std::max(after[at].forward, candidate.forward);
+                lattice_.arcs.push_back({first + candidate.from, next + at, item, score});
             }
         }
         return after;
     }
 
     // Which of the next states it is; a new one if it is none.
-    int32_t number(const std::vector<State>& level, const Next& one,
-                   std::unordered_multimap<uint64_t, int32_t>& known,
+    int32_t number(const std::vector<State>& level, const Next& candidate,
+                   std::unordered_multimap<uint64_t, int32_t>& states_by_hash,
                    std::vector<Next>& after) const {
-        const auto alike = known.equal_range(one.hash);
+        const auto alike = states_by_hash.equal_range(candidate.hash);
         for (auto at = alike.first; at != alike.second; ++at)
-            if (same(level, one, after[at->second])) return at->second;
-        known.emplace(one.hash, static_cast<int32_t>(after.size()));
-        after.push_back(one);
+            if (is_same_state(level, candidate, after[at->second])) return at->second;
+        states_by_hash.emplace(candidate.hash, static_cast<int32_t>(after.size()));
+        after.push_back(candidate);
         return static_cast<int32_t>(after.size()) - 1;
     }
 
-    bool same(const std::vector<State>& level, const Next& a, const Next& b) const {
-        const auto at = [&](const Next& one, size_t place) {
-            const State& from = level[one.from];
-            return static_cast<size_t>(one.place) == place ? mark(from) : from.placed[place];
+    bool is_same_state(const std::vector<State>& level, const Next& a, const Next& b) const {
+        const auto at = [&](const Next& state, size_t place) {
+            const State& from = level[state.from];
+            return static_cast<size_t>(state.place) == place ? mark(from) : from.placed[place];
         };
         for (size_t place = 0; place <= n_; ++place)
             if (at(a, place) != at(b, place)) return false;
@@ -173,10 +175,10 @@ class Unraveler {
             return after[a].forward > after[b].forward;
         });
         std::vector<int32_t> moved(after.size(), -1);
-        std::vector<Next> kept;
-        for (int32_t i = 0; i < kept_; ++i) {
+        std::vector<Next> best;
+        for (int32_t i = 0; i < beam_width_; ++i) {
             moved[order[i]] = i;
-            kept.push_back(after[order[i]]);
+            best.push_back(after[order[i]]);
         }
         size_t out = 0;
         for (Arc arc : lattice_.arcs) {
@@ -188,7 +190,7 @@ class Unraveler {
         }
         lattice_.arcs.resize(out);
         lattice_.pruned = true;
-        after = std::move(kept);
+        after = std::move(best);
     }
 
     // Only arcs on paths that end, within the margin; states are numbered anew.
@@ -201,31 +203,31 @@ class Unraveler {
             backward[arc.from] = std::max(backward[arc.from], backward[arc.to] + arc.score);
         }
         const double least = forward_[last] - margin_ - 1e-9;
-        std::vector<Arc> kept;
+        std::vector<Arc> live_arcs;
         std::vector<int32_t> moved(lattice_.states, -1);
         moved[0] = 0;
         for (const Arc& arc : lattice_.arcs)
             if (forward_[arc.from] + arc.score + backward[arc.to] >= least) {
-                kept.push_back(arc);
+                live_arcs.push_back(arc);
                 moved[arc.to] = 0;
             }
-        lattice_.pruned |= kept.size() < lattice_.arcs.size();
+        lattice_.pruned |= live_arcs.size() < lattice_.arcs.size();
         int32_t states = 0;
         for (int32_t& state : moved)
             if (!state) state = states++;
         std::vector<double> paths(states, 0);
         paths[0] = 1;
-        for (Arc& arc : kept) {
+        for (Arc& arc : live_arcs) {
             arc.from = moved[arc.from];
             arc.to = moved[arc.to];
             paths[arc.to] += paths[arc.from];
         }
         lattice_.paths = paths.back();
         lattice_.states = states;
-        lattice_.arcs = std::move(kept);
+        lattice_.arcs = std::move(live_arcs);
     }
 
-    int width_, kept_ = 0;
+    int width_, beam_width_ = 0;
     double margin_;
     const TreeletCosts* c_ = nullptr;
     size_t n_ = 0;

@@ -91,19 +91,19 @@ class LpChooser {
     std::vector<int32_t> traverse(const Lattice& lattice, const std::vector<int32_t>& daughters,
                                   int32_t head) {
         std::vector<std::vector<Hypothesis>> at(lattice.states);
-        std::vector<int32_t> kept;
+        std::vector<int32_t> best;
         size_t arc = 0;
         const std::vector<int32_t> only_head{head};
         narrow(lattice.arcs.size());
         for (int32_t s = 0; s < lattice.states; ++s) {
-            if (s) kept = keep(std::exchange(at[s], {}), s + 1 == lattice.states ? k_ : 1);
+            if (s) best = keep(std::exchange(at[s], {}), s + 1 == lattice.states ? k_ : 1);
             for (; arc < lattice.arcs.size() && lattice.arcs[arc].from == s; ++arc) {
                 const Arc& a = lattice.arcs[arc];
                 const auto& parts = a.item < 0 ? only_head : best_[daughters[a.item]];
-                combine(kept, parts, a.score, !s, at[a.to]);
+                combine(best, parts, a.score, !s, at[a.to]);
             }
         }
-        return kept;
+        return best;
     }
 
     void narrow(size_t arcs) {
@@ -163,25 +163,25 @@ class LpChooser {
         const auto worse = [&](int32_t a, int32_t b) {
             return all[a].score != all[b].score ? all[a].score < all[b].score : a > b;
         };
-        std::vector<int32_t> heap(all.size()), kept;
+        std::vector<int32_t> heap(all.size()), best;
         for (size_t i = 0; i < heap.size(); ++i) heap[i] = static_cast<int32_t>(i);
         std::make_heap(heap.begin(), heap.end(), worse);
         alike_.clear();
         by_words_.clear();
         const auto most = now_ ? static_cast<size_t>(std::max(now_, least)) : all.size();
-        for (; !heap.empty() && kept.size() < most; heap.pop_back()) {
+        for (; !heap.empty() && best.size() < most; heap.pop_back()) {
             std::pop_heap(heap.begin(), heap.end(), worse);
-            if (is_new(all[heap.back()])) kept.push_back(note(all[heap.back()]));
+            if (is_new(all[heap.back()])) best.push_back(note(all[heap.back()]));
         }
-        return kept;
+        return best;
     }
 
     // Fewer than k look like it, and none has the same words (equal words may change places).
     bool is_new(const Hypothesis& h) const {
         const auto alike = alike_.find(outside(h));
         if (alike != alike_.end() && alike->second >= k_) return false;
-        const auto same = by_words_.equal_range(h.hash);
-        for (auto at = same.first; at != same.second; ++at)
+        const auto candidates = by_words_.equal_range(h.hash);
+        for (auto at = candidates.first; at != candidates.second; ++at)
             if (spell_words(h) == spell_words(pool_[at->second])) return false;
         return true;
     }
@@ -195,16 +195,16 @@ class LpChooser {
 
     // A number for what its neighbours can see of it: its first words and its last state.
     static uint64_t outside(const Hypothesis& h) {
-        uint64_t found = joined(static_cast<uint64_t>(h.firsts), h.last.length);
-        for (int32_t i = 0; i < h.firsts; ++i) found = joined(found, h.first[i]);
-        for (int32_t i = 0; i < h.last.length; ++i) found = joined(found, h.last.words[i]);
-        return found;
+        uint64_t hash = joined(static_cast<uint64_t>(h.firsts), h.last.length);
+        for (int32_t i = 0; i < h.firsts; ++i) hash = joined(hash, h.first[i]);
+        for (int32_t i = 0; i < h.last.length; ++i) hash = joined(hash, h.last.words[i]);
+        return hash;
     }
 
     std::vector<int32_t> spell_words(const Hypothesis& h) const {
-        std::vector<int32_t> found = spell(h);
-        for (int32_t& node : found) node = spelled(node);
-        return found;
+        std::vector<int32_t> nodes = spell(h);
+        for (int32_t& node : nodes) node = spelled(node);
+        return nodes;
     }
 
     // Words that the model does not know are told apart by their nodes.
@@ -214,7 +214,7 @@ class LpChooser {
     }
 
     std::vector<Sentence> finish() {
-        std::vector<Sentence> found;
+        std::vector<Sentence> sentences;
         for (const int32_t root : best_[0]) {
             const Hypothesis& h = pool_[root];
             State state = m_.begin(), next;
@@ -226,16 +226,16 @@ class LpChooser {
             lm += m_.score(h.length > h.firsts ? h.last : state, m_.eos(), next);
             Sentence s{h.order + weight_ * lm, weight_ * lm, {}};
             s.nodes = spell(h);
-            found.push_back(std::move(s));
+            sentences.push_back(std::move(s));
         }
-        std::stable_sort(found.begin(), found.end(),
+        std::stable_sort(sentences.begin(), sentences.end(),
                          [](const Sentence& a, const Sentence& b) { return a.score > b.score; });
-        if (found.size() > static_cast<size_t>(k_)) found.resize(k_);
-        return found;
+        if (sentences.size() > static_cast<size_t>(k_)) sentences.resize(k_);
+        return sentences;
     }
 
-    std::vector<int32_t> spell(const Hypothesis& whole) const {
-        std::vector<const Hypothesis*> waiting{&whole};
+    std::vector<int32_t> spell(const Hypothesis& root) const {
+        std::vector<const Hypothesis*> waiting{&root};
         std::vector<int32_t> nodes;
         while (!waiting.empty()) {
             const Hypothesis& h = *waiting.back();

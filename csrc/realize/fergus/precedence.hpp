@@ -27,7 +27,7 @@ class Precedence {
 
     // p(a comes before b), both on one side (0 left, 1 right) of their mother
     double before(int side, const Member& a, const Member& b, const Member& m) const {
-        if (same(a, b)) return 0.5;
+        if (are_alike(a, b)) return 0.5;
         if (swapped(a, b)) return 1 - before(side, b, a, m);
         double p = 0.5;
         each_pair(g_, side, a, b, m, [&](uint64_t c) { p = n_.choice(p, c, strength); });
@@ -35,27 +35,27 @@ class Precedence {
     }
 
     template <class Each>
-    static void each_side(const Grammar& g, const Member& d, const Member& m, Each each) {
+    static void each_side(const Grammar& g, const Member& d, const Member& m, Each visit) {
         const int32_t mc = g.tag(m.label);
-        each(context(side_1, g.relation(d.label)));
-        each(context(side_2, d.label, mc, d.degree));
-        each(context(side_3, d.label, m.word, mc));
-        each(context(side_4, d.word, d.label, mc, d.degree));
-        each(context(side_5, d.word, d.label, m.word));
+        visit(context(side_1, g.relation(d.label)));
+        visit(context(side_2, d.label, mc, d.degree));
+        visit(context(side_3, d.label, m.word, mc));
+        visit(context(side_4, d.word, d.label, mc, d.degree));
+        visit(context(side_5, d.word, d.label, m.word));
     }
 
     template <class Each>
     static void each_pair(const Grammar& g, int side, const Member& a, const Member& b,
-                          const Member& m, Each each) {
+                          const Member& m, Each visit) {
         const int32_t mc = g.tag(m.label);
-        each(context(pair_1, side, g.relation(a.label), g.relation(b.label)));
-        each(context(pair_2, side, a.label, b.label, mc, a.degree, b.degree));
-        each(context(pair_3, side, a.word, a.label, b.label, mc));
-        each(context(pair_4, side, b.word, a.label, b.label, mc));
-        each(context(pair_5, side, a.word, a.label, b.word, b.label));
+        visit(context(pair_1, side, g.relation(a.label), g.relation(b.label)));
+        visit(context(pair_2, side, a.label, b.label, mc, a.degree, b.degree));
+        visit(context(pair_3, side, a.word, a.label, b.label, mc));
+        visit(context(pair_4, side, b.word, a.label, b.label, mc));
+        visit(context(pair_5, side, a.word, a.label, b.word, b.label));
     }
 
-    static bool same(const Member& a, const Member& b) {
+    static bool are_alike(const Member& a, const Member& b) {
         return a.label == b.label && a.word == b.word && a.degree == b.degree;
     }
 
@@ -79,7 +79,7 @@ class PrecedenceCounting {
         const auto daughters = t.daughters();
         const auto member = [&](int32_t i) {
             return Member{t.words[i], t.labels[i],
-                          TreeModel::few(static_cast<int32_t>(daughters[i].size()), 2)};
+                          TreeModel::at_most(static_cast<int32_t>(daughters[i].size()), 2)};
         };
         for (int32_t m = 0; m < t.size; ++m)
             for (const int32_t d : daughters[m]) {
@@ -94,7 +94,7 @@ class PrecedenceCounting {
 
   private:
     void pair(int side, const Member& a, const Member& b, const Member& m, bool first) {
-        if (Precedence::same(a, b)) return;
+        if (Precedence::are_alike(a, b)) return;
         if (Precedence::swapped(a, b)) return pair(side, b, a, m, !first);
         Precedence::each_pair(g_, side, a, b, m, [&](uint64_t c) { n_.note_choice(c, first); });
     }

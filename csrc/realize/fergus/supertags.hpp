@@ -61,9 +61,9 @@ struct TreeNodes {
     int32_t size;
 
     Daughters daughters() const {
-        Daughters found(size);
-        for (int32_t i = 1; i < size; ++i) found[heads[i]].push_back(i);
-        return found;
+        Daughters daughters_of(size);
+        for (int32_t i = 1; i < size; ++i) daughters_of[heads[i]].push_back(i);
+        return daughters_of;
     }
 };
 

@@ -101,33 +101,34 @@ class TreeChooser {
             return items[a].score != items[b].score ? items[a].score > items[b].score : a < b;
         };
         std::partial_sort(rank.begin(), rank.begin() + k_, rank.end(), better);
-        std::vector<T> found;
-        for (int i = 0; i < k_; ++i) found.push_back(items[rank[i]]);
-        return found;
+        std::vector<T> best;
+        for (int i = 0; i < k_; ++i) best.push_back(items[rank[i]]);
+        return best;
     }
 
     // The labels a node may have: the given one, or those seen with the word, and for a rare word
     // the most likely by its suffixes.
     std::vector<int32_t> candidates(int32_t i) const {
         if (t_.labels[i] >= 0) return {t_.labels[i]};
-        std::vector<int32_t> found;
+        std::vector<int32_t> chosen;
         const int32_t w = t_.words[i];
         if (w >= 0)
-            for (auto l = g_.labels.begin(w); l != g_.labels.end(w) && found.size() < most_labels;
+            for (auto l = g_.labels.begin(w); l != g_.labels.end(w) && chosen.size() < most_labels;
                  ++l)
-                add(i, *l, found);
-        if (w < 0 || g_.labels.size(w) < rare || found.empty())
-            for (const int32_t l : likely(i)) add(i, l, found);
-        if (found.empty()) found.push_back(g_.label(g_.tags - 1, i ? g_.relations - 1 : g_.root));
-        return found;
+                add(i, *l, chosen);
+        if (w < 0 || g_.labels.size(w) < rare || chosen.empty())
+            for (const int32_t l : likely(i)) add(i, l, chosen);
+        if (chosen.empty()) chosen.push_back(g_.label(g_.tags - 1, i ? g_.relations - 1 : g_.root));
+        return chosen;
     }
 
     // A root is a root whatever else its word has been, and no other node is.
-    void add(int32_t i, int32_t label, std::vector<int32_t>& found) const {
+    void add(int32_t i, int32_t label, std::vector<int32_t>& labels) const {
         const bool is_root = g_.relation(label) == g_.root;
         if (!i) label = g_.label(g_.tag(label), g_.root);
-        if ((i && is_root) || std::find(found.begin(), found.end(), label) != found.end()) return;
-        found.push_back(label);
+        if ((i && is_root) || std::find(labels.begin(), labels.end(), label) != labels.end())
+            return;
+        labels.push_back(label);
     }
 
     std::vector<int32_t> likely(int32_t i) const {
@@ -143,14 +144,14 @@ class TreeChooser {
                                     l);
         const size_t most = std::min<size_t>(open_labels, scored.size());
         std::partial_sort(scored.begin(), scored.begin() + most, scored.end());
-        std::vector<int32_t> found;
-        for (size_t j = 0; j < most; ++j) found.push_back(scored[j].second);
-        return found;
+        std::vector<int32_t> labels;
+        for (size_t j = 0; j < most; ++j) labels.push_back(scored[j].second);
+        return labels;
     }
 
     std::vector<Derivation> derive(int32_t i, int32_t label) {
         const int32_t n = degree(i);
-        std::vector<Way> found;
+        std::vector<Way> options;
         if (!n) return {{m_.frame(0, t_.words[i], label, 0), 0, {}}};
         offer(i, label);
         std::vector<Filled> free;
@@ -163,40 +164,42 @@ class TreeChooser {
             if (at == by_slots.end()) at = by_slots.emplace(slots, fill(slots)).first;
             if (at->second.empty()) continue;
             const double p = m_.frame(*f, t_.words[i], label, n);
-            for (const Filled& one : at->second)
-                found.push_back({one.score + p, *f, &one.picks});
+            for (const Filled& filled : at->second)
+                options.push_back({filled.score + p, *f, &filled.picks});
         }
-        if (found.empty()) {
+        if (options.empty()) {
             free = free_of_slots(i, label);
-            for (const Filled& one : free) found.push_back({one.score, free_frame, &one.picks});
+            for (const Filled& filled : free)
+                options.push_back({filled.score, free_frame, &filled.picks});
         }
-        keep_best(found);
+        keep_best(options);
         std::vector<Derivation> derived;
-        for (const Way& way : found) derived.push_back({way.score, way.frame, *way.picks});
+        for (const Way& option : options)
+            derived.push_back({option.score, option.frame, *option.picks});
         return derived;
     }
 
     // The ways in the pool that end so, and an empty pool for the next.
     std::vector<Filled> unrolled(const std::vector<Partial>& ends) {
-        std::vector<Filled> found;
-        for (const Partial& end : ends) found.push_back({end.score, trail(end.at)});
+        std::vector<Filled> result;
+        for (const Partial& end : ends) result.push_back({end.score, trail(end.at)});
         pool_.clear();
-        return found;
+        return result;
     }
 
     Picks trail(int32_t last) const {
-        Picks found;
-        for (int32_t at = last; at >= 0; at = pool_[at].before) found.push_back(pool_[at].pick);
-        std::reverse(found.begin(), found.end());
-        return found;
+        Picks picks;
+        for (int32_t at = last; at >= 0; at = pool_[at].before) picks.push_back(pool_[at].pick);
+        std::reverse(picks.begin(), picks.end());
+        return picks;
     }
 
     // The best of a cell, in the pool for longer ones to point to.
     void settle(std::vector<Partial>& cell) {
         keep_best(cell);
-        for (Partial& one : cell) {
-            one.at = static_cast<int32_t>(pool_.size());
-            pool_.push_back(one);
+        for (Partial& partial : cell) {
+            partial.at = static_cast<int32_t>(pool_.size());
+            pool_.push_back(partial);
         }
     }
 
@@ -251,9 +254,9 @@ class TreeChooser {
     }
 
     std::vector<int32_t> relations(int32_t f) const {
-        std::vector<int32_t> found;
-        for (auto s = g_.slots.begin(f); s != g_.slots.end(f); ++s) found.push_back(*s / 2);
-        return found;
+        std::vector<int32_t> result;
+        for (auto s = g_.slots.begin(f); s != g_.slots.end(f); ++s) result.push_back(*s / 2);
+        return result;
     }
 
     // The best ways to give every slot a daughter, by subsets of filled slots; slots of one
@@ -331,9 +334,9 @@ class TreeChooser {
                                  static_cast<int32_t>(rank), -1});
         }
         keep_best(roots);
-        std::vector<Supertagged> found;
-        for (const Pick& root : roots) found.push_back(unpack(root));
-        return found;
+        std::vector<Supertagged> trees;
+        for (const Pick& root : roots) trees.push_back(unpack(root));
+        return trees;
     }
 
     Supertagged unpack(const Pick& root) const {
@@ -345,10 +348,10 @@ class TreeChooser {
         std::vector<Pick> picked(t_.size);
         picked[0] = root;
         for (int32_t i = 0; i < t_.size; ++i) {
-            const Pick& mine = picked[i];
-            const Derivation& derivation = inside_[i][mine.label][mine.rank];
-            out.labels[i] = labels_[i][mine.label];
-            out.slots[i] = mine.slot;
+            const Pick& pick = picked[i];
+            const Derivation& derivation = inside_[i][pick.label][pick.rank];
+            out.labels[i] = labels_[i][pick.label];
+            out.slots[i] = pick.slot;
             out.frames[i] = derivation.frame;
             for (size_t j = 0; j < daughters_[i].size(); ++j)
                 picked[daughters_[i][j]] = derivation.picks[j];

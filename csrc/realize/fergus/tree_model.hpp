@@ -29,7 +29,7 @@ class TreeModel {
         : g_(grammar), n_(counts), words_(words) {}
 
     static constexpr double k = 5.0;  // the strength of lower levels, chosen on held-out documents
-    static int few(int32_t n, int32_t most) { return n < most ? n : most; }
+    static int at_most(int32_t n, int32_t most) { return n < most ? n : most; }
 
     double adjunct(int32_t label, int32_t mother, int32_t mother_word) const {
         return chain(adjunct_1, label, mother, mother_word);
@@ -49,7 +49,7 @@ class TreeModel {
     }
 
     double degree(int32_t label, int32_t daughters) const {
-        const int n = few(daughters, 3);
+        const int n = at_most(daughters, 3);
         double p = n_.witten_bell(0.25, context(degree_1, g_.tag(label)), n, k);
         p = n_.witten_bell(p, context(degree_2, label), n, k);
         return quick_log_of(p);
@@ -71,7 +71,7 @@ class TreeModel {
     }
 
     double frame(int32_t frame, int32_t word, int32_t label, int32_t daughters) const {
-        const int n = few(daughters, 4);
+        const int n = at_most(daughters, 4);
         double p = 1e-6;
         p = n_.witten_bell(p, context(frame_1, g_.tag(label), n), frame, k);
         p = n_.witten_bell(p, context(frame_2, label, n), frame, k);
@@ -133,10 +133,10 @@ class TreeCounting {
   private:
     void node(const TreeNodes& t, int32_t i, int32_t frame, int32_t degree) {
         const int32_t label = t.labels[i], c = g_.tag(label);
-        n_.note(context(degree_1, c), TreeModel::few(degree, 3));
-        n_.note(context(degree_2, label), TreeModel::few(degree, 3));
+        n_.note(context(degree_1, c), TreeModel::at_most(degree, 3));
+        n_.note(context(degree_2, label), TreeModel::at_most(degree, 3));
         if (frame == free_frame) return;
-        const int n = TreeModel::few(degree, 4);
+        const int n = TreeModel::at_most(degree, 4);
         n_.note(context(frame_1, c, n), frame);
         n_.note(context(frame_2, label, n), frame);
         n_.note(context(frame_3, t.words[i], c, n), frame);

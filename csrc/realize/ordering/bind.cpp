@@ -16,16 +16,23 @@ using Weights = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::
 
 // Columns that keep their arrays alive, checked once: what follows may trust them.
 struct PyColumns {
-    Symbols words, endings, shapes, tags, fine, relations, others;
+    Symbols words, endings, shapes, tags, fine, relations, further;
     Ids heads;
     Offsets offsets;
 
     PyColumns(Symbols w, Symbols e, Symbols s, Symbols t, Symbols f, Symbols r, Symbols d, Ids h,
               Offsets o)
-        : words(w), endings(e), shapes(s), tags(t), fine(f), relations(r), others(d), heads(h),
+        : words(w),
+          endings(e),
+          shapes(s),
+          tags(t),
+          fine(f),
+          relations(r),
+          further(d),
+          heads(h),
           offsets(o) {
         const size_t n = heads.shape(0);
-        for (const Symbols& c : {words, endings, shapes, tags, fine, relations, others})
+        for (const Symbols& c : {words, endings, shapes, tags, fine, relations, further})
             if (c.shape(0) != n) throw nb::value_error("columns of different lengths");
         if (!offsets.shape(0) || offsets(0) != 0 ||
             offsets(offsets.shape(0) - 1) != static_cast<int64_t>(n))
@@ -43,21 +50,21 @@ struct PyColumns {
 
     TreeColumns view() const {
         return {words.data(),     endings.data(), shapes.data(), tags.data(),    fine.data(),
-                relations.data(), others.data(),  heads.data(),  offsets.data(), trees()};
+                relations.data(), further.data(), heads.data(),  offsets.data(), trees()};
     }
     int64_t trees() const { return static_cast<int64_t>(offsets.shape(0)) - 1; }
 };
 
 // Not a vector, which would write zeros first.
-Array<float> py_half_bytes(HalfBytes found, Weights scales, size_t width) {
+Array<float> py_half_bytes(HalfBytes packed, Weights scales, size_t width) {
     const size_t rows = scales.shape(0);
-    if (width > (size_t{1} << 20) || found.shape(0) != (rows * width + 1) / 2)
+    if (width > (size_t{1} << 20) || packed.shape(0) != (rows * width + 1) / 2)
         throw nb::value_error("half bytes and scales differ in number");
     float* const weights = new float[rows * width];
     nb::capsule owner(weights, [](void* p) noexcept { delete[] static_cast<float*>(p); });
     {
         nb::gil_scoped_release release;
-        from_half_bytes(found.data(), scales.data(), rows, width, weights);
+        from_half_bytes(packed.data(), scales.data(), rows, width, weights);
     }
     return Array<float>(weights, {rows * width}, owner);
 }
@@ -93,10 +100,10 @@ nb::tuple gradient(OrderingTrainer& self, const PyColumns& columns, Ids places, 
     if (places.shape(0) != columns.heads.shape(0)) throw nb::value_error("one place a node");
     if (weights.shape(0) != self.size()) throw nb::value_error("weights of another size");
     const size_t n = weights.shape(0);
-    std::vector<double> found(n);
+    std::vector<double> slope_sums(n);
     const double loss = self.slopes(columns.view(), places.data(), t,
-                                    {weights.data(), weights.data() + n}, found);
-    return nb::make_tuple(loss, give(std::move(found), {n}));
+                                    {weights.data(), weights.data() + n}, slope_sums);
+    return nb::make_tuple(loss, give(std::move(slope_sums), {n}));
 }
 
 int bits_of(const Weights& weights) {
@@ -122,10 +129,10 @@ nb::tuple order_trees(Weights weights, const PyColumns& columns, int64_t begin, 
         const TreeColumns view = columns.view();
         for (int64_t t = begin; t < end; ++t) {
             const TreeNodes tree(view, t);
-            auto found = decoder.best(tree, model ? words.data() + view.offsets[t] : nullptr, k);
-            if (found.size() > static_cast<size_t>(k)) found.resize(k);
-            counts.push_back(static_cast<int32_t>(found.size()));
-            for (const Phrase& phrase : found) {
+            auto orders = decoder.best(tree, model ? words.data() + view.offsets[t] : nullptr, k);
+            if (orders.size() > static_cast<size_t>(k)) orders.resize(k);
+            counts.push_back(static_cast<int32_t>(orders.size()));
+            for (const Phrase& phrase : orders) {
                 scores.push_back(phrase.score);
                 nodes.insert(nodes.end(), phrase.nodes.begin(), phrase.nodes.end());
             }
@@ -140,16 +147,16 @@ Array<uint16_t> feature_classes(const PyColumns& columns, Ids places, Offsets ch
     if (places.shape(0) != columns.heads.shape(0)) throw nb::value_error("one place a node");
     if (bits < 1 || bits > 30) throw nb::value_error("bits: expected 1 to 30");
     check_chosen(chosen, columns);
-    std::vector<FeatureClass> found;
+    std::vector<FeatureClass> feature_class;
     {
         nb::gil_scoped_release release;
         const TreeColumns view = columns.view();
         FeatureClasses classes(bits);
         for (size_t i = 0; i < chosen.shape(0); ++i)
             classes.see(TreeNodes(view, chosen(i)), places.data() + view.offsets[chosen(i)]);
-        found = classes.classes();
+        feature_class = classes.classes();
     }
-    return give(std::move(found));
+    return give(std::move(feature_class));
 }
 
 // A trainer of scales that keeps its arrays alive.
@@ -180,9 +187,9 @@ void see_best_orders(PyScaleTrainer& self, const PyColumns& columns, Ids places,
     for (size_t i = 0; i < chosen.shape(0); ++i) {
         const TreeNodes tree(view, chosen(i));
         const int64_t at = view.offsets[chosen(i)];
-        auto found = decoder.best(tree, model ? words.data() + at : nullptr, k);
-        if (found.size() > static_cast<size_t>(k)) found.resize(k);
-        self.trainer.see(tree, places.data() + at, found);
+        auto orders = decoder.best(tree, model ? words.data() + at : nullptr, k);
+        if (orders.size() > static_cast<size_t>(k)) orders.resize(k);
+        self.trainer.see(tree, places.data() + at, orders);
     }
 }
 
@@ -205,21 +212,21 @@ nb::tuple explain_order(Weights weights, const PyColumns& columns, int64_t t, Id
     if (t < 0 || t >= columns.trees()) throw nb::index_error("no such tree");
     const TreeNodes tree(columns.view(), t);
     if (static_cast<int>(places.shape(0)) != tree.size()) throw nb::value_error("one place a node");
-    OrderParts found = order_parts(weights.data(), bits_of(weights), tree, places.data());
-    const size_t n = found.heads.size();
-    return nb::make_tuple(give(std::move(found.heads), {n}),
-                          give(std::move(found.parts), {n, static_cast<size_t>(part_kinds)}));
+    OrderParts explained = order_parts(weights.data(), bits_of(weights), tree, places.data());
+    const size_t n = explained.heads.size();
+    return nb::make_tuple(give(std::move(explained.heads), {n}),
+                          give(std::move(explained.parts), {n, static_cast<size_t>(part_kinds)}));
 }
 
 // The map from features to rows, checked: a power of two, and no row beyond the table.
-FeatureRows feature_rows(const Ids& known, int64_t rows) {
+FeatureRows feature_rows(const Ids& row_of_hash, int64_t rows) {
     int bits = 0;
-    while ((size_t{1} << bits) < known.shape(0)) ++bits;
-    if (!bits || (size_t{1} << bits) != known.shape(0))
+    while ((size_t{1} << bits) < row_of_hash.shape(0)) ++bits;
+    if (!bits || (size_t{1} << bits) != row_of_hash.shape(0))
         throw nb::value_error("the features are a power of two");
-    for (size_t i = 0; i < known.shape(0); ++i)
-        if (known(i) >= rows) throw nb::value_error("a feature beyond the table");
-    return {known.data(), bits};
+    for (size_t i = 0; i < row_of_hash.shape(0); ++i)
+        if (row_of_hash(i) >= rows) throw nb::value_error("a feature beyond the table");
+    return {row_of_hash.data(), bits};
 }
 
 using Affixes2d = nb::ndarray<const uint32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -231,35 +238,35 @@ struct ChosenTrees {
     const Symbol* affixes;
     const Offsets& chosen;
 
-    ChosenTrees(const PyColumns& columns, const Affixes2d& a, const Offsets& some)
-        : view(columns.view()), affixes(a.data()), chosen(some) {
+    ChosenTrees(const PyColumns& columns, const Affixes2d& a, const Offsets& selected)
+        : view(columns.view()), affixes(a.data()), chosen(selected) {
         if (a.shape(0) != columns.heads.shape(0) || a.shape(1) != Affixes::columns)
             throw nb::value_error("affixes of other words");
-        check_chosen(some, columns);
+        check_chosen(selected, columns);
     }
 
     template <class See>
-    void each(See&& see) const {
+    void visit(See&& see) const {
         for (size_t c = 0; c < chosen.shape(0); ++c)
             see(LabelledTree(view, affixes, chosen(c)), view.offsets[chosen(c)]);
     }
 };
 
-RowsOfNodes rows_of_nodes(const PyColumns& columns, Affixes2d affixes, Offsets chosen, Ids known,
-                          bool second) {
+RowsOfNodes rows_of_nodes(const PyColumns& columns, Affixes2d affixes, Offsets chosen,
+                          Ids row_of_hash, bool second) {
     const ChosenTrees trees(columns, affixes, chosen);
-    const FeatureRows table = feature_rows(known, int64_t{1} << 31);
+    const FeatureRows table = feature_rows(row_of_hash, int64_t{1} << 31);
     nb::gil_scoped_release release;
-    RowsOfNodes found(columns.heads.shape(0));
-    trees.each([&](const LabelledTree& t, int64_t at) { found.add(t, at, second, table); });
-    return found;
+    RowsOfNodes rows(columns.heads.shape(0));
+    trees.visit([&](const LabelledTree& t, int64_t at) { rows.add(t, at, second, table); });
+    return rows;
 }
 
 Array<int32_t> rows_of_node(const RowsOfNodes& self, size_t node) {
     if (node >= self.begins.size()) throw nb::index_error("no such node");
-    std::vector<int32_t> found(self.rows.begin() + self.begins[node],
-                               self.rows.begin() + self.ends[node]);
-    return give(std::move(found));
+    std::vector<int32_t> node_rows(self.rows.begin() + self.begins[node],
+                                   self.rows.begin() + self.ends[node]);
+    return give(std::move(node_rows));
 }
 
 void check_labels(const LabelTrainer& trainer, const RowsOfNodes& rows, const Labels2d& gold) {
@@ -292,15 +299,15 @@ RowsOfNodes given_rows(Ids rows, Offsets offsets) {
     const size_t n = offsets.shape(0);
     if (!n || offsets(0) != 0 || offsets(n - 1) != static_cast<int64_t>(rows.shape(0)))
         throw nb::value_error("the offsets do not fit the rows");
-    RowsOfNodes found(n - 1);
+    RowsOfNodes result(n - 1);
     for (size_t i = 0; i + 1 < n; ++i) {
         if (offsets(i + 1) < offsets(i)) throw nb::value_error("offsets fall");
-        found.begins[i] = offsets(i), found.ends[i] = offsets(i + 1);
+        result.begins[i] = offsets(i), result.ends[i] = offsets(i + 1);
     }
     for (size_t i = 0; i < rows.shape(0); ++i)
         if (rows(i) < 0) throw nb::value_error("a row below 0");
-    found.rows.assign(rows.data(), rows.data() + rows.shape(0));
-    return found;
+    result.rows.assign(rows.data(), rows.data() + rows.shape(0));
+    return result;
 }
 
 double train_nodes(LabelTrainer& self, const RowsOfNodes& rows, Labels2d gold, Offsets nodes,
@@ -340,7 +347,7 @@ Array<uint8_t> count_labelling(const PyColumns& columns, Affixes2d affixes, Offs
     std::vector<uint8_t> counts(size_t{1} << bits);
     {
         nb::gil_scoped_release release;
-        trees.each([&](const LabelledTree& t, int64_t) {
+        trees.visit([&](const LabelledTree& t, int64_t) {
             count_features(t, second, bits, counts.data());
         });
     }
@@ -363,26 +370,26 @@ int64_t rows_of_tables(const std::vector<Weights>& tables, const std::vector<int
 
 // For every node of the chosen trees the most probable label of each kind, the first of equals, and
 // the second most probable, or -1 where the first is sure.
-Array<int32_t> label_trees(std::vector<Weights> tables, std::vector<int> labels, Ids known,
-                           const PyColumns& columns, Affixes2d affixes, Offsets chosen,
-                           bool second, float sure) {
-    const FeatureRows table = feature_rows(known, rows_of_tables(tables, labels));
+Array<int32_t> label_trees(std::vector<Weights> tables, std::vector<int> labels, Ids row_of_hash,
+                           const PyColumns& columns, Affixes2d affixes, Offsets chosen, bool second,
+                           float sure) {
+    const FeatureRows table = feature_rows(row_of_hash, rows_of_tables(tables, labels));
     const ChosenTrees trees(columns, affixes, chosen);
     std::vector<int32_t> out;
     {
         nb::gil_scoped_release release;
         std::vector<int32_t> rows;
         std::vector<float> p;
-        trees.each([&](const LabelledTree& t, int64_t) {
+        trees.visit([&](const LabelledTree& t, int64_t) {
             for (int i = 0; i < t.nodes.size(); ++i) {
                 rows.clear();
                 label_rows(t, i, second, table, rows);
                 for (size_t k = 0; k < tables.size(); ++k) {
                     p.assign(labels[k], 0);
                     add_rows(tables[k].data(), labels[k], rows, p.data());
-                    const BestTwo found = best_two(p, sure);
-                    out.push_back(found.best);
-                    out.push_back(found.other);
+                    const BestTwo pair = best_two(p, sure);
+                    out.push_back(pair.best);
+                    out.push_back(pair.other);
                 }
             }
         });

@@ -87,35 +87,35 @@ struct CellItems {
 
 inline CellItems items_of_cell(const CellPlaces& at, int64_t cell) {
     const int64_t n = at.head(), m = n + 2;
-    int64_t rest = cell;
-    const auto cut = [&rest](int64_t base) {
-        const auto found = static_cast<int>(rest % base);
-        rest /= base;
-        return found;
+    int64_t remaining = cell;
+    const auto cut = [&remaining](int64_t base) {
+        const auto items = static_cast<int>(remaining % base);
+        remaining /= base;
+        return items;
     };
-    CellItems found;
+    CellItems items;
     switch (at.kind(cell)) {
         case CellKind::side:
-            found.a = static_cast<int>(cell);
+            items.a = static_cast<int>(cell);
             break;
         case CellKind::pair:
-            rest -= at.pair(0, 0, false);
-            found.b = cut(n), found.a = cut(n), found.right = rest;
+            remaining -= at.pair(0, 0, false);
+            items.b = cut(n), items.a = cut(n), items.right = remaining;
             break;
         case CellKind::neighbour:
-            rest -= at.neighbour(0, 0, false);
-            found.b = cut(m), found.a = cut(m), found.right = rest;
+            remaining -= at.neighbour(0, 0, false);
+            items.b = cut(m), items.a = cut(m), items.right = remaining;
             break;
         case CellKind::triple:
-            rest -= at.triple(0, 0, 0);
-            found.c = cut(m), found.b = cut(m), found.a = cut(m);
+            remaining -= at.triple(0, 0, 0);
+            items.c = cut(m), items.b = cut(m), items.a = cut(m);
             break;
         case CellKind::across:
-            rest -= at.across(0, 0);
-            found.b = cut(n), found.a = cut(n);
+            remaining -= at.across(0, 0);
+            items.b = cut(n), items.a = cut(n);
             break;
     }
-    return found;
+    return items;
 }
 
 template <class Emit>

@@ -27,7 +27,7 @@ inline Symbol symbol_of(std::string_view s) {
 
 // The columns of many trees, one entry a node; `heads` count from 0 within a tree, -1 the root's.
 struct TreeColumns {
-    const Symbol *words, *endings, *shapes, *tags, *fine, *relations, *others;
+    const Symbol *words, *endings, *shapes, *tags, *fine, *relations, *further;
     const int32_t* heads;
     const int64_t* offsets;
     int64_t trees;

@@ -216,10 +216,10 @@ void node_features(const LabelledTree& t, int i, bool second, Emit& emit) {
 }
 
 // Adds the rows of a node's features.
-inline void label_rows(const LabelledTree& t, int i, bool second, const FeatureRows& known,
+inline void label_rows(const LabelledTree& t, int i, bool second, const FeatureRows& row_table,
                        std::vector<int32_t>& rows) {
     auto add = [&](uint64_t h) {
-        const int32_t row = known.rows[h >> (64 - known.bits)];
+        const int32_t row = row_table.rows[h >> (64 - row_table.bits)];
         if (row >= 0) rows.push_back(row);
     };
     node_features(t, i, second, add);
@@ -278,10 +278,10 @@ struct RowsOfNodes {
 
     explicit RowsOfNodes(size_t nodes) : begins(nodes), ends(nodes) {}
 
-    void add(const LabelledTree& t, int64_t offset, bool second, const FeatureRows& known) {
+    void add(const LabelledTree& t, int64_t offset, bool second, const FeatureRows& row_table) {
         for (int i = 0; i < t.nodes.size(); ++i) {
             begins[offset + i] = static_cast<int64_t>(rows.size());
-            label_rows(t, i, second, known, rows);
+            label_rows(t, i, second, row_table, rows);
             ends[offset + i] = static_cast<int64_t>(rows.size());
         }
     }

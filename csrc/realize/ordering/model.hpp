@@ -35,19 +35,19 @@ class CellScores {
     void begin(const Treelet& treelet) {
         treelet_ = &treelet;
         at_ = CellPlaces(treelet.count());
-        known_.assign(at_.size(), std::numeric_limits<float>::quiet_NaN());
+        cached_.assign(at_.size(), std::numeric_limits<float>::quiet_NaN());
     }
 
     float operator()(int64_t cell) {
-        if (!std::isnan(known_[cell])) return known_[cell];
+        if (!std::isnan(cached_[cell])) return cached_[cell];
         float sum = 0;
         auto add = [&](uint64_t h) { sum += weights_[h >> shift_]; };
         cell_features(*treelet_, at_, cell, add);
-        return known_[cell] = sum;
+        return cached_[cell] = sum;
     }
 
     // What an order as a whole adds to its cells.
-    float whole(const int* order, int n) const {
+    float score_order(const int* order, int n) const {
         float sum = 0;
         auto add = [&](uint64_t h) { sum += weights_[h >> shift_]; };
         order_features(treelet_->frame, treelet_->items, order, n, add);
@@ -59,7 +59,7 @@ class CellScores {
     int shift_;
     const Treelet* treelet_ = nullptr;
     CellPlaces at_;
-    std::vector<float> known_;
+    std::vector<float> cached_;
 };
 
 // How a tree is ordered: the width of the beam, how many orders of a subtree are kept, and the
@@ -80,7 +80,7 @@ class OrderDecoder {
     std::vector<Phrase> best(const TreeNodes& tree, const int32_t* words, int k) {
         Phrases phrases(tree.size());
         for (int node = tree.size() - 1; node >= 0; --node) {
-            phrases[node] = ways(tree, node, phrases, words, k);
+            phrases[node] = orders_of(tree, node, phrases, words, k);
             for (const int d : tree.daughters(node)) phrases[d] = {};
             for (const int d : tree.beyond(node)) phrases[d] = {};
         }
@@ -92,37 +92,35 @@ class OrderDecoder {
     static constexpr size_t most_items = 64;
 
     static void bound(const std::vector<int>& daughters, Phrases& phrases) {
-        const auto items = [&](size_t each) {
+        const auto items = [&](size_t n_alternatives) {
             size_t sum = 0;
-            for (const int d : daughters) sum += std::min(each, phrases[d].size());
+            for (const int d : daughters) sum += std::min(n_alternatives, phrases[d].size());
             return sum;
         };
-        size_t each = most_items;
-        while (each > 1 && items(each) > most_items) --each;
+        size_t n_alternatives = most_items;
+        while (n_alternatives > 1 && items(n_alternatives) > most_items) --n_alternatives;
         for (const int d : daughters)
-            if (phrases[d].size() > each) phrases[d].resize(each);
+            if (phrases[d].size() > n_alternatives) phrases[d].resize(n_alternatives);
     }
 
-    std::vector<Phrase> ways(const TreeNodes& tree, int node, Phrases& phrases,
-                             const int32_t* words, int k) {
+    std::vector<Phrase> orders_of(const TreeNodes& tree, int node, Phrases& phrases,
+                                  const int32_t* words, int k) {
         bound(tree.daughters(node), phrases);
         const Treelet treelet = treelet_of(tree, node, phrases);
         scores_.begin(treelet);
         const int keep = std::max(settings_.alternatives, node == 0 ? k : 1);
         const int look = settings_.model ? std::max(keep, looked_at) : keep;
-        std::vector<Phrase> found;
-        for (const ScoredOrder& o :
-             search_.best(treelet, beam_for(treelet.length(), std::max(settings_.beam, keep)), look,
-                          scores_,
-                          [this](const int* order, int n) { return scores_.whole(order, n); })) {
-            found.push_back({nodes_of(tree, node, o.order, phrases), o.score, 0});
-            if (settings_.model) add_fluency(tree, node, o.order, phrases, words, found.back());
+        std::vector<Phrase> orders;
+        for (const ScoredOrder& o : search_.best(
+                 treelet, beam_for(treelet.length(), std::max(settings_.beam, keep)), look, scores_,
+                 [this](const int* order, int n) { return scores_.score_order(order, n); })) {
+            orders.push_back({nodes_of(tree, node, o.order, phrases), o.score, 0});
+            if (settings_.model) add_fluency(tree, node, o.order, phrases, words, orders.back());
         }
-        std::stable_sort(found.begin(), found.end(), [](const Phrase& a, const Phrase& b) {
-            return a.score > b.score;
-        });
-        if (static_cast<int>(found.size()) > keep) found.resize(keep);
-        return found;
+        std::stable_sort(orders.begin(), orders.end(),
+                         [](const Phrase& a, const Phrase& b) { return a.score > b.score; });
+        if (static_cast<int>(orders.size()) > keep) orders.resize(keep);
+        return orders;
     }
 
     // What the language model says of the whole replaces what it said of the parts.
@@ -140,12 +138,12 @@ class OrderDecoder {
     }
 
     // weight · ln Pr; a subtree begins in no state, a sentence has a beginning and an end.
-    double fluency(const std::vector<int>& nodes, const int32_t* words, bool whole) const {
+    double fluency(const std::vector<int>& nodes, const int32_t* words, bool is_sentence) const {
         const lm::Model& model = *settings_.model;
-        lm::State state = whole ? model.begin() : model.empty();
+        lm::State state = is_sentence ? model.begin() : model.empty();
         double sum = 0;
         for (const int i : nodes) sum += model.score(state, words[i], state);
-        if (whole) sum += model.score(state, model.eos(), state);
+        if (is_sentence) sum += model.score(state, model.eos(), state);
         return settings_.weight * sum * 2.302585092994046;
     }
 
@@ -165,7 +163,7 @@ struct OrderParts {
 
 inline OrderParts order_parts(const float* weights, int bits, const TreeNodes& tree,
                               const int32_t* places) {
-    OrderParts found;
+    OrderParts result;
     CellScores scores(weights, bits);
     const auto see = [&](int node, const Treelet& treelet, const std::vector<int>& order) {
         scores.begin(treelet);
@@ -174,12 +172,12 @@ inline OrderParts order_parts(const float* weights, int bits, const TreeNodes& t
         cells_of_order(at, order.data(), static_cast<int>(order.size()), [&](int64_t cell) {
             parts[static_cast<int>(at.kind(cell))] += scores(cell);
         });
-        parts[cell_kinds] = scores.whole(order.data(), static_cast<int>(order.size()));
-        found.heads.push_back(node);
-        found.parts.insert(found.parts.end(), parts, parts + part_kinds);
+        parts[cell_kinds] = scores.score_order(order.data(), static_cast<int>(order.size()));
+        result.heads.push_back(node);
+        result.parts.insert(result.parts.end(), parts, parts + part_kinds);
     };
     each_treelet(tree, places, see);
-    return found;
+    return result;
 }
 
 }  // namespace karat::ordering

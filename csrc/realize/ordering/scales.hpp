@@ -52,11 +52,11 @@ class FeatureClasses {
     }
 
     std::vector<FeatureClass> classes() const {
-        std::vector<FeatureClass> found(templates_.size());
-        for (size_t f = 0; f < found.size(); ++f)
-            found[f] =
+        std::vector<FeatureClass> classes_of_features(templates_.size());
+        for (size_t f = 0; f < classes_of_features.size(); ++f)
+            classes_of_features[f] =
                 static_cast<FeatureClass>(templates_[f] * frequencies + frequency_of(times_[f]));
-        return found;
+        return classes_of_features;
     }
 
   private:
@@ -91,12 +91,12 @@ class ScaleTrainer {
     void see(const TreeNodes& tree, const int32_t* places, const std::vector<Phrase>& orders) {
         const size_t right = place_of(tree, places, orders);
         if (orders.size() < 2 || right == orders.size()) return;
-        Sentence found{{}, {}, right};
+        Sentence sentence{{}, {}, right};
         for (const Phrase& order : orders) {
-            found.scores.push_back(order.score - orders[0].score);
-            found.parts.push_back(difference(tree, order, orders[0]));
+            sentence.scores.push_back(order.score - orders[0].score);
+            sentence.parts.push_back(difference(tree, order, orders[0]));
         }
-        sentences_.push_back(std::move(found));
+        sentences_.push_back(std::move(sentence));
     }
 
     const std::vector<Sentence>& sentences() const { return sentences_; }
@@ -126,11 +126,11 @@ class ScaleTrainer {
                            const std::vector<Phrase>& orders) {
         std::vector<Symbol> words(tree.size());
         for (int i = 0; i < tree.size(); ++i) words[places[i]] = tree.word(i);
-        const auto same = [&](const Phrase& order) {
+        const auto is_gold = [&](const Phrase& order) {
             return std::equal(words.begin(), words.end(), order.nodes.begin(), order.nodes.end(),
                               [&](Symbol word, int node) { return word == tree.word(node); });
         };
-        return static_cast<size_t>(std::find_if(orders.begin(), orders.end(), same) -
+        return static_cast<size_t>(std::find_if(orders.begin(), orders.end(), is_gold) -
                                    orders.begin());
     }
 
@@ -142,11 +142,10 @@ class ScaleTrainer {
         std::vector<double> sums(scale_count);
         const double all = add(tree, order, differ, 1, sums) + add(tree, other, differ, -1, sums);
         sums.back() = order.score - other.score - all;
-        std::vector<Part> found;
+        std::vector<Part> parts;
         for (uint32_t i = 0; i < sums.size(); ++i)
-            if (std::abs(sums[i]) > negligible)
-                found.push_back({i, static_cast<float>(sums[i])});
-        return found;
+            if (std::abs(sums[i]) > negligible) parts.push_back({i, static_cast<float>(sums[i])});
+        return parts;
     }
 
     // Which nodes' subtrees have their words in different orders.
@@ -155,16 +154,16 @@ class ScaleTrainer {
         const int n = tree.size();
         const std::vector<int32_t> at_a = places_of(a), at_b = places_of(b);
         std::vector<int32_t> first_a(at_a), first_b(at_b), size(n, 1);
-        std::vector<char> found(n);
+        std::vector<char> differs(n);
         for (int i = n - 1; i >= 0; --i) {  // a subtree is together in both
-            found[i] = !std::equal(&a[first_a[i]], &a[first_a[i]] + size[i], &b[first_b[i]]);
+            differs[i] = !std::equal(&a[first_a[i]], &a[first_a[i]] + size[i], &b[first_b[i]]);
             if (!i) break;
             const int head = tree.head(i);
             first_a[head] = std::min(first_a[head], first_a[i]);
             first_b[head] = std::min(first_b[head], first_b[i]);
             size[head] += size[i];
         }
-        return found;
+        return differs;
     }
 
     static std::vector<int32_t> places_of(const std::vector<int>& nodes) {
@@ -174,7 +173,7 @@ class ScaleTrainer {
     }
 
     // Adds the weights of some treelets' features to what their scales multiply; the sum of all.
-    double add(const TreeNodes& tree, const Phrase& order, const std::vector<char>& some,
+    double add(const TreeNodes& tree, const Phrase& order, const std::vector<char>& selected,
                double sign, std::vector<double>& sums) const {
         double all = 0;
         auto emit = [&](uint64_t h) {
@@ -188,7 +187,7 @@ class ScaleTrainer {
         const auto see = [&](int, const Treelet& treelet, const std::vector<int>& in) {
             features_of_order(treelet, in, emit);
         };
-        each_treelet(tree, places.data(), see, [&](int node) { return some[node]; });
+        each_treelet(tree, places.data(), see, [&](int node) { return selected[node]; });
         return all;
     }
 

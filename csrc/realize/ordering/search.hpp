@@ -13,7 +13,7 @@ namespace karat::ordering {
 struct ScoredOrder {
     double score;
     std::vector<int> order;
-    uint32_t found = 0;  // how many the beam had left before it
+    uint32_t beam_index = 0;  // how many the beam had left before it
 };
 
 class OrderSearch {
@@ -22,7 +22,7 @@ class OrderSearch {
     // leaves, one after the other.
     template <class Score, class Whole>
     std::vector<ScoredOrder> best(const Treelet& treelet, int beam, int k, Score&& score,
-                                  Whole&& whole) {
+                                  Whole&& score_order) {
         const CellPlaces at(treelet.count());
         const int n = treelet.length();
         orders_.assign(n, 0);
@@ -34,7 +34,7 @@ class OrderSearch {
         for (size_t i = 0; i < scores_.size(); ++i)
             cells_of_step(at, &orders_[i * n], n, at.edge(),
                           [&](int64_t cell) { scores_[i] += score(cell); });
-        for (size_t i = 0; i < scores_.size(); ++i) scores_[i] += whole(&orders_[i * n], n);
+        for (size_t i = 0; i < scores_.size(); ++i) scores_[i] += score_order(&orders_[i * n], n);
         return sorted(n, k);
     }
 
@@ -90,12 +90,12 @@ class OrderSearch {
         std::stable_sort(rank.begin(), rank.end(),
                          [&](size_t a, size_t b) { return scores_[a] > scores_[b]; });
         if (rank.size() > static_cast<size_t>(k)) rank.resize(k);
-        std::vector<ScoredOrder> found;
+        std::vector<ScoredOrder> best_orders;
         for (const size_t i : rank) {
             const auto first = orders_.begin() + static_cast<int64_t>(i) * n;
-            found.push_back({scores_[i], {first, first + n}, static_cast<uint32_t>(i)});
+            best_orders.push_back({scores_[i], {first, first + n}, static_cast<uint32_t>(i)});
         }
-        return found;
+        return best_orders;
     }
 
     std::vector<int> orders_, next_;

@@ -53,11 +53,11 @@ class OrderingTrainer {
         dice_.state = seed;
         TreeNodes tree(columns, t);
         if (chances) hide(chances + columns.offsets[t], tree);
-        const int32_t* here = places + columns.offsets[t];
+        const int32_t* gold_places = places + columns.offsets[t];
         Phrases phrases(tree.size());
         double loss = 0;
         for (int node = tree.size() - 1; node >= 0; --node) {
-            const std::vector<int> gold = treebank_order(tree, node, here, phrases);
+            const std::vector<int> gold = treebank_order(tree, node, gold_places, phrases);
             if (gold.size() == 1) {
                 phrases[node].push_back({nodes_of(tree, node, gold, phrases)});
                 continue;
@@ -75,11 +75,11 @@ class OrderingTrainer {
 
     // The loss of one tree with given weights and its slopes, without a step and with all features.
     double slopes(const TreeColumns& columns, const int32_t* places, int64_t t,
-                  const std::vector<float>& weights, std::vector<double>& found) {
+                  const std::vector<float>& weights, std::vector<double>& sums) {
         const OrderingSettings settings = settings_;
         settings_.dropout = 0;
         for (size_t i = 0; i < weights.size(); ++i) weights_[i].value = weights[i];
-        slope_sums_ = &found;
+        slope_sums_ = &sums;
         const double loss = see(columns, places, nullptr, t, 0);
         slope_sums_ = nullptr;
         settings_ = settings;
@@ -102,9 +102,9 @@ class OrderingTrainer {
     std::vector<ScoredOrder> learn(const Treelet& treelet, const std::vector<int>& gold,
                                    double& loss) {
         begin(treelet);
-        auto orders = search_.best(treelet, settings_.beam, settings_.beam,
-                                   [this](int64_t cell) { return score(cell); },
-                                   [this](const int* o, int n) { return whole(o, n); });
+        auto orders = search_.best(
+            treelet, settings_.beam, settings_.beam, [this](int64_t cell) { return score(cell); },
+            [this](const int* o, int n) { return score_order(o, n); });
         const size_t at_gold = place_of(gold, orders);
         const std::vector<double> p = softmax(orders);
         for (size_t i = 0; i < orders.size(); ++i) {
@@ -114,7 +114,7 @@ class OrderingTrainer {
                 if (slopes_[cell] == 0) touched_.push_back(cell);
                 slopes_[cell] += slope;
             });
-            follow(wholes_[orders[i].found], slope);
+            follow(wholes_[orders[i].beam_index], slope);
         }
         step();
         loss -= log_of(std::max(p[at_gold], 1e-300));
@@ -130,7 +130,7 @@ class OrderingTrainer {
 
     void begin(const Treelet& treelet) {
         treelet_ = &treelet;
-        drawn_ = dice_.next();
+        dropout_seed_ = dice_.next();
         at_ = CellPlaces(treelet.count());
         scores_.assign(at_.size(), std::numeric_limits<float>::quiet_NaN());
         slopes_.assign(at_.size(), 0);
@@ -141,9 +141,9 @@ class OrderingTrainer {
     }
 
     // One draw for a feature of a treelet, whichever orders have it.
-    float whole(const int* order, int n) {
+    float score_order(const int* order, int n) {
         wholes_.push_back(listed(
-            [&](uint64_t h) { return static_cast<uint32_t>(mix(h, drawn_) & 0xFFFF); },
+            [&](uint64_t h) { return static_cast<uint32_t>(mix(h, dropout_seed_) & 0xFFFF); },
             [&](auto& add) { order_features(treelet_->frame, treelet_->items, order, n, add); }));
         return sum_of(wholes_.back());
     }
@@ -154,9 +154,9 @@ class OrderingTrainer {
         int left = 4;
         const auto draw = [&](uint64_t) {
             if (!left) dice = dice_.next(), left = 4;
-            const auto drawn = static_cast<uint32_t>(dice & 0xFFFF);
+            const auto random_bits = static_cast<uint32_t>(dice & 0xFFFF);
             dice >>= 16, --left;
-            return drawn;
+            return random_bits;
         };
         lists_[cell] =
             listed(draw, [&](auto& add) { cell_features(*treelet_, at_, cell, add); });
@@ -171,10 +171,10 @@ class OrderingTrainer {
         if (features_.size() < begin + most_features) features_.resize(2 * (begin + most_features));
         const int shift = 64 - settings_.bits;
         const auto drop = static_cast<uint32_t>(settings_.dropout * 65536.0f);
-        uint32_t* const found = features_.data();
+        uint32_t* const used_features = features_.data();
         uint32_t used = begin;
         auto add = [&](uint64_t h) {
-            found[used] = static_cast<uint32_t>(h >> shift);
+            used_features[used] = static_cast<uint32_t>(h >> shift);
             used += draw(h) >= drop;
         };
         see(add);
@@ -196,7 +196,7 @@ class OrderingTrainer {
         for (const int i : gold) sum += i == at_.head() ? 0 : treelet_->priors[i];
         cells_of_order(at_, gold.data(), static_cast<int>(gold.size()),
                        [&](int64_t cell) { sum += score(cell); });
-        sum += whole(gold.data(), static_cast<int>(gold.size()));
+        sum += score_order(gold.data(), static_cast<int>(gold.size()));
         orders.push_back({sum, gold, static_cast<uint32_t>(wholes_.size()) - 1});
         return orders.size() - 1;
     }
@@ -213,14 +213,14 @@ class OrderingTrainer {
 
     void keep(const TreeNodes& tree, int node, const std::vector<ScoredOrder>& orders,
               const std::vector<int>& gold, Phrases& phrases) const {
-        std::vector<Phrase> kept(1);
+        std::vector<Phrase> best(1);
         for (const ScoredOrder& o : orders) {
             if (o.order == gold)
-                kept[0] = {nodes_of(tree, node, gold, phrases), o.score, 0};
-            else if (static_cast<int>(kept.size()) < settings_.alternatives)
-                kept.push_back({nodes_of(tree, node, o.order, phrases), o.score, 0});
+                best[0] = {nodes_of(tree, node, gold, phrases), o.score, 0};
+            else if (static_cast<int>(best.size()) < settings_.alternatives)
+                best.push_back({nodes_of(tree, node, o.order, phrases), o.score, 0});
         }
-        phrases[node] = std::move(kept);
+        phrases[node] = std::move(best);
     }
 
     void step() {
@@ -250,10 +250,10 @@ class OrderingTrainer {
     }
 
     std::vector<float> values() const {
-        std::vector<float> found;
-        found.reserve(weights_.size());
-        for (const Weight& w : weights_) found.push_back(w.value);
-        return found;
+        std::vector<float> values_of_weights;
+        values_of_weights.reserve(weights_.size());
+        for (const Weight& w : weights_) values_of_weights.push_back(w.value);
+        return values_of_weights;
     }
 
     OrderingSettings settings_;
@@ -266,7 +266,7 @@ class OrderingTrainer {
     std::vector<float> scores_, slopes_;
     std::vector<List> lists_;   // of cells
     std::vector<List> wholes_;  // of orders as they were found
-    uint64_t drawn_ = 0;        // decides what is left out of the latter
+    uint64_t dropout_seed_ = 0;  // decides what is left out of the latter
     std::vector<uint32_t> features_;
     uint32_t used_ = 0;  // of them
     std::vector<int64_t> touched_;

@@ -22,8 +22,8 @@ class TreeNodes {
           size_(static_cast<int>(columns.offsets[tree + 1] - begin_)), daughters_(size_),
           beyond_(size_) {
         for (int i = 1; i < size_; ++i) {
-            auto& found = daughters_[head(i)];
-            (found.size() < most_daughters ? found : beyond_[head(i)]).push_back(i);
+            auto& of_head = daughters_[head(i)];
+            (of_head.size() < most_daughters ? of_head : beyond_[head(i)]).push_back(i);
         }
     }
 
@@ -39,7 +39,7 @@ class TreeNodes {
     Symbol tag(int i) const { return columns_.tags[begin_ + i]; }
     Symbol fine(int i) const { return columns_.fine[begin_ + i]; }
     Symbol relation(int i) const { return columns_.relations[begin_ + i]; }
-    Symbol other(int i) const { return columns_.others[begin_ + i]; }
+    Symbol other(int i) const { return columns_.further[begin_ + i]; }
     const std::vector<int>& daughters(int i) const { return daughters_[i]; }
     const std::vector<int>& beyond(int i) const { return beyond_[i]; }
     void hide(std::vector<char> words) { hidden_ = std::move(words); }  // one for every node
@@ -127,10 +127,10 @@ inline Treelet treelet_of(const TreeNodes& tree, int node, const Phrases& phrase
     treelet.frame = frame_of(tree, node);
     const std::vector<int>& daughters = tree.daughters(node);
     for (size_t d = 0; d < daughters.size(); ++d) {
-        const std::vector<Phrase>& ways = phrases[daughters[d]];
-        double best = ways[0].score;
-        for (const Phrase& phrase : ways) best = std::max(best, phrase.score);
-        for (const Phrase& phrase : ways) {
+        const std::vector<Phrase>& alternatives = phrases[daughters[d]];
+        double best = alternatives[0].score;
+        for (const Phrase& phrase : alternatives) best = std::max(best, phrase.score);
+        for (const Phrase& phrase : alternatives) {
             treelet.items.push_back(item_of(tree, daughters[d], phrase.nodes));
             treelet.daughters.push_back(static_cast<int>(d));
             treelet.priors.push_back(phrase.score - best);
@@ -161,27 +161,28 @@ inline std::vector<int> nodes_of(const TreeNodes& tree, int node, const std::vec
 // daughter is taken: in training that is the treebank's.
 inline std::vector<int> treebank_order(const TreeNodes& tree, int node, const int32_t* places,
                                        const Phrases& phrases) {
-    std::vector<std::pair<int32_t, int>> found;
+    std::vector<std::pair<int32_t, int>> placed;
     int item = 0;
     for (const int d : tree.daughters(node)) {
-        found.emplace_back(places[d], item);
+        placed.emplace_back(places[d], item);
         item += static_cast<int>(phrases[d].size());
     }
-    found.emplace_back(places[node], item);
-    std::sort(found.begin(), found.end());
+    placed.emplace_back(places[node], item);
+    std::sort(placed.begin(), placed.end());
     std::vector<int> order;
-    for (const auto& [place, i] : found) order.push_back(i);
+    for (const auto& [place, i] : placed) order.push_back(i);
     return order;
 }
 
 // Calls see(node, treelet, order) for every treelet of a tree in some order, bottom-up, that is
 // wanted(node).
 template <class See, class Wanted>
-void each_treelet(const TreeNodes& tree, const int32_t* places, See&& see, Wanted&& wanted) {
+void each_treelet(const TreeNodes& tree, const int32_t* places, See&& see, Wanted&& is_selected) {
     Phrases phrases(tree.size());
     for (int node = tree.size() - 1; node >= 0; --node) {
         const std::vector<int> order = treebank_order(tree, node, places, phrases);
-        if (order.size() > 1 && wanted(node)) see(node, treelet_of(tree, node, phrases), order);
+        if (order.size() > 1 && is_selected(node))
+            see(node, treelet_of(tree, node, phrases), order);
         phrases[node].push_back({nodes_of(tree, node, order, phrases)});
     }
 }

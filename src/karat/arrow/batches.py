@@ -51,20 +51,16 @@ class TableBatch(NamedTuple):
     """Some rows of a table: texts, the system of each row, and its id."""
 
     name: str
-    first: int
-    """Rows of the table before these."""
+    first: int  # rows of the table before these
     candidates: tuple[Segments, ...]
     """Of each column of candidates, of which a wide table has several."""
     references: References
-    systems: list[str]
-    """In a wide table, one per column of candidates."""
+    systems: list[str]  # in a wide table, one per column of candidates
     codes: NDArray[np.int32]
     """For each row the place of its system in `systems`; of a wide table, of its first system."""
     ids: Ids | None
-    numbers: Mapping[str, Floats]
-    """Columns of scores, NaN if missing."""
-    has_ids: bool
-    """True if a column has the ids; else segments go by their numbers."""
+    numbers: Mapping[str, Floats]  # columns of scores, NaN if missing
+    has_ids: bool  # True if a column has the ids; else segments go by their numbers
     present: NDArray[np.bool_] | None = None
     """For each row that was read, whether it is among these rows; None: all are."""
     skipped: Mapping[str, int] = MappingProxyType({})
@@ -73,8 +69,7 @@ class TableBatch(NamedTuple):
     def row_numbers(self) -> Ints:
         """Return the number of each row in the table, from 0."""
         rows = np.arange(len(self)) if self.present is None else np.flatnonzero(self.present)
-        numbers: Ints = rows + self.first
-        return numbers
+        return np.asarray(rows + self.first)
 
     def outputs(self, column: int) -> Outputs:
         """Return the system and the segment of each row, for a column of candidates."""
@@ -110,12 +105,10 @@ class RowRange(NamedTuple):
 
     reader: BatchReader
     batch: RowBatch
-    first: int
-    """Rows of the table before this batch."""
+    first: int  # rows of the table before this batch
     start: int
     stop: int
-    present: NDArray[np.bool_] | None = None
-    """The rows to read; None: all."""
+    present: NDArray[np.bool_] | None = None  # the rows to read; None: all
 
     @property
     def size(self) -> int:
@@ -234,7 +227,7 @@ class BatchReader:
         skipped: Mapping[str, int] = {}
         if columns.skip_missing:
             rows, skipped = self._without_missing(rows)
-        texts = [(self._texts(rows, name, _CANDIDATE)[0], name) for name in columns.candidate]
+        texts = {name: self._texts(rows, name, _CANDIDATE)[0] for name in columns.candidate}
         systems, codes = self._systems(rows)
         references = self._references(rows)
         ids = self._ids(rows, columns.id)
@@ -243,7 +236,7 @@ class BatchReader:
         return TableBatch(
             self._name,
             rows.first + rows.start,
-            tuple(ColumnTexts(*name) for name in texts),
+            tuple(ColumnTexts(views, name) for name, views in texts.items()),
             references,
             systems,
             codes,
@@ -284,15 +277,11 @@ class BatchReader:
         return missing
 
     def _references(self, rows: RowRange) -> References:
-        first, *other_names = self._columns.reference
-        expected = _REFERENCE
-        views, starts = self._texts(rows, first, expected)
+        columns = {name: self._texts(rows, name, _REFERENCE) for name in self._columns.reference}
+        name, (views, starts) = next(iter(columns.items()))
         if starts is not None:
-            return ColumnReferences(views, starts, first)
-        other_columns = [(self._texts(rows, column, expected)[0], column) for column in other_names]
-        return References(
-            [ColumnTexts(*views_and_name) for views_and_name in ((views, first), *other_columns)]
-        )
+            return ColumnReferences(views, starts, name)
+        return References([ColumnTexts(views, name) for name, (views, _) in columns.items()])
 
     def _systems(self, rows: RowRange) -> tuple[list[str], NDArray[np.int32]]:
         column = self._columns.by
@@ -301,17 +290,16 @@ class BatchReader:
             names = list(self._columns.candidate) if self._columns.wide else [only]
             return names, np.zeros(rows.size, np.int32)
         if self.kinds[column] == "text":
-            views, _ = self._texts(rows, column, "the name of a system")
-            names, codes = _kernel.view_groups(views)
+            names, codes = _kernel.view_groups(self._texts(rows, column, _SYSTEM_NAME)[0])
             if "" in names:
                 row = int((codes == names.index("")).argmax())
-                raise self._refusal(rows, row, column, "empty", "the name of a system")
+                raise self._refusal(rows, row, column, "empty", _SYSTEM_NAME)
             return names, codes
         numbers, places = np.unique(self._integers(rows, column), return_inverse=True)
-        labels = numbers.tolist()
+        labels = list(map(str, numbers.tolist()))
         if self.kinds[column] == "truth values":
-            labels = ["true" if value else "false" for value in labels]
-        return [str(value) for value in labels], places.astype(np.int32)
+            labels = ["true" if value else "false" for value in numbers.tolist()]
+        return labels, places.astype(np.int32)
 
     def _ids(self, rows: RowRange, column: str | None) -> Ids | None:
         if column is None:
@@ -319,11 +307,11 @@ class BatchReader:
                 return None
             numbers = np.arange(rows.first + rows.start, rows.first + rows.stop)
             numbers = numbers if rows.present is None else numbers[rows.present]
-            return Ids(_kernel.hash_ids(numbers), numbers)
-        if self.kinds[column] == "text":
+        elif self.kinds[column] == "text":
             views, _ = self._texts(rows, column, "an id")
             return Ids(_kernel.hash_views(views), views)
-        numbers = self._integers(rows, column)
+        else:
+            numbers = self._integers(rows, column)
         return Ids(_kernel.hash_ids(numbers), numbers)
 
     def _texts(
@@ -334,9 +322,8 @@ class BatchReader:
         try:
             texts = rows.batch.texts(self._places[column], rows.start, rows.stop)
         except IndexError as error:
-            raise InputError(
-                f"{self._name}: column {quoted(column)} is damaged: {error}"
-            ) from error
+            damage = f"column {quoted(column)} is damaged: {error}"
+            raise InputError(f"{self._name}: {damage}") from error
         views, starts, row, problem = texts
         if row >= 0:
             raise self._refusal(rows, row, column, problem, expected)
@@ -345,8 +332,7 @@ class BatchReader:
     def _integers(self, rows: RowRange, column: str) -> Ints:
         if rows.present is not None:
             parts = [self._integers(run, column) for run in rows.runs()]
-            joined: Ints = np.concatenate([np.zeros(0, np.int64), *parts])
-            return joined
+            return np.asarray(np.concatenate([np.zeros(0, np.int64), *parts]))
         numbers, row = rows.batch.integers(self._places[column], rows.start, rows.stop)
         if row >= 0:
             raise self._refusal(rows, row, column, "null", "a value")
@@ -376,6 +362,7 @@ class BatchReader:
 
 _CANDIDATE, _REFERENCE = "a text", "at least one reference"
 """The texts that every row needs, in messages."""
+_SYSTEM_NAME = "the name of a system"
 _NO_TEXT = ("null", "an empty list", "a list that holds null")
 """Problems of a column of texts that make a row one without a text."""
 _WINDOW = 64
@@ -387,24 +374,21 @@ def _joined_texts(
 ) -> tuple[_kernel.Views, Ints | None]:
     """Concatenate the texts of several ranges of rows."""
     texts = [text for views, _ in parts for text in views.strings()]
-    views = _kernel.Views.from_strings(texts, 0, len(texts))
+    joined = _kernel.Views.from_strings(texts, 0, len(texts))
     if all(starts is None for _, starts in parts):
-        return views, None
+        return joined, None
     counts = [
-        np.ones(len(range_views), np.int64) if range_starts is None else np.diff(range_starts)
-        for range_views, range_starts in parts
+        np.ones(len(views), np.int64) if starts is None else np.diff(starts)
+        for views, starts in parts
     ]
-    return views, starts_of(np.concatenate(counts))
+    return joined, starts_of(np.concatenate(counts))
 
 
 def reference_hashes(references: References) -> Ints:
     """Return a hash of the references of each row."""
     views, starts = references.views(0, len(references))
     hashes = _kernel.hash_views(views)
-    if not len(hashes):
-        return hashes
-    sums: Ints = np.add.reduceat(hashes, starts[:-1])
-    return sums
+    return np.asarray(np.add.reduceat(hashes, starts[:-1])) if len(hashes) else hashes
 
 
 def refusal(place: str, column: str, problem: str, expected: str) -> InputError:

@@ -26,26 +26,20 @@ class Columns:
     reference: tuple[str, ...] = ("reference",)
     by: str | None = None
     id: str | None = None
-    rows_are_segments: bool = False
-    """True if the number of a row, from 0, is the id of its segment."""
-    scores: tuple[str, ...] = ()
-    """Columns of scores that were given."""
-    system: str | None = None
-    """The system of all rows, where files name the systems."""
-    skip_missing: bool = False
-    """True to leave out rows without a candidate or a reference."""
+    rows_are_segments: bool = False  # True if the number of a row, from 0, is the id of its segment
+    scores: tuple[str, ...] = ()  # columns of scores that were given
+    system: str | None = None  # the system of all rows, where files name the systems
+    skip_missing: bool = False  # True to leave out rows without a candidate or a reference
 
     def with_scores(self, metrics: Iterable[Metric]) -> Columns:
         """Add the columns of given scores."""
-        score_columns = tuple(
-            dict.fromkeys(column for m in metrics for column in m.table_columns())
-        )
-        if score_columns and self.wide:
+        columns = tuple(dict.fromkeys(column for m in metrics for column in m.table_columns()))
+        if columns and self.wide:
             raise InputError(
-                f"column {quoted(score_columns[0])} has one score a row, and a wide table several "
+                f"column {quoted(columns[0])} has one score a row, and a wide table several "
                 "systems: make it long, with a column of systems (by)"
             )
-        return replace(self, scores=score_columns)
+        return replace(self, scores=columns)
 
     @classmethod
     def from_names(
@@ -57,10 +51,12 @@ class Columns:
     ) -> Columns:
         """Return the columns that were named, checked."""
         candidates, references = (
-            _as_columns(candidate, "candidates"),
-            _as_columns(reference, "references"),
+            tuple(names) if isinstance(names, list | tuple) else (names,)
+            for names in (candidate, reference)
         )
-        columns = cls(candidates, references, by, id)
+        for role, columns in (("candidates", candidates), ("references", references)):
+            if not columns:
+                raise InputError(f"no column of {role} was named: at least one is needed")
         for column in (*candidates, *references, by, id):
             if column is not None and not isinstance(column, str):
                 kind = type(column).__name__
@@ -71,13 +67,13 @@ class Columns:
                     f"column {quoted(column)} is named as candidate and as reference: a text "
                     "scored against itself says nothing"
                 )
-            if candidates.count(column) > 1:
-                raise InputError(f"column {quoted(column)} is named twice: it would be two systems")
-        for column in references:
-            if references.count(column) > 1:
-                reason = "it would be two references"
-                raise InputError(f"column {quoted(column)} is named twice: {reason}")
-        if by is not None and columns.wide:
+        for columns, role in ((candidates, "systems"), (references, "references")):
+            for column in columns:
+                if columns.count(column) > 1:
+                    raise InputError(
+                        f"column {quoted(column)} is named twice: it would be two {role}"
+                    )
+        if by is not None and len(candidates) > 1:
             raise InputError(
                 f"{len(candidates)} columns of candidates and a column of systems "
                 f"({quoted(by)}) were named: a table has one or the other; leave one of them out"
@@ -85,7 +81,7 @@ class Columns:
         if by is not None and by in (*candidates, *references):
             reason = "a text is no system's name"
             raise InputError(f"column {quoted(by)} is named as text and as system (by): {reason}")
-        return columns
+        return cls(candidates, references, by, id)
 
     @classmethod
     def detect(
@@ -128,14 +124,6 @@ class Columns:
                 raise InputError(f"{name} has two columns {quoted(column)}: rename one of them")
             places[column] = list(columns).index(column)
         return places
-
-
-def _as_columns(names: str | Sequence[str], role: str) -> tuple[str, ...]:
-    """Return columns that were named, one or several."""
-    columns = tuple(names) if isinstance(names, list | tuple) else (names,)
-    if not columns:
-        raise InputError(f"no column of {role} was named: at least one is needed")
-    return columns
 
 
 SKIP_MISSING = (
@@ -181,7 +169,7 @@ def _usual_column(table: str, names: Sequence[str], role: str) -> str:
 _SINGLE = {
     "n": "nulls", "b": "truth values", "z": "bytes", "Z": "bytes", "vz": "bytes",
     "e": "floats", "f": "floats", "g": "floats", "u": "text", "U": "text", "vu": "text",
-    "json": "JSON values",
+    "json": "JSON values", "+s": "structures",
 }  # fmt: skip
 _LISTS = ("+l", "+L", "+vl", "+vL", "+w")
 
@@ -195,10 +183,8 @@ def kind_of(format: str) -> str:
         return kind_of(inner)
     if head in "cCsSiIlL":
         return "whole numbers"
-    other = (
-        "structures" if head == "+s" else "dates or times" if head[:1] == "t" else "other values"
-    )
-    return _SINGLE.get(head, other)
+    is_time = head[:1] == "t"
+    return _SINGLE.get(head, "dates or times" if is_time else "other values")
 
 
 TEXT = ("text",)
@@ -244,8 +230,7 @@ class ColumnReferences(GroupedReferences):
 
     def sizes(self) -> Ints:
         text_sizes = _kernel.view_sizes(self._texts.views(0, len(self._texts)), 1)
-        sizes: Ints = np.diff(starts_of(text_sizes)[self._cuts()])
-        return sizes
+        return np.asarray(np.diff(starts_of(text_sizes)[self._cuts()]))
 
     def views(self, start: int, stop: int) -> tuple[_kernel.Views, Ints]:
         first, last = int(self._starts[start]), int(self._starts[stop])

@@ -29,8 +29,7 @@ Opened = tuple[list[str], list[str], Iterator[RowBatch]]
 class Frame(ABC):
     """A table in memory, as it was when it was given."""
 
-    kind: ClassVar[str] = TABLE
-    """Name of such a table in messages."""
+    kind: ClassVar[str] = TABLE  # name of such a table in messages
 
     def __init__(self, data: Any) -> None:
         self.data = data
@@ -74,11 +73,9 @@ class ArrowFrame(Frame):
 
     @property
     def names(self) -> list[str]:
-        for name in ("column_names", "columns"):
-            names = getattr(self.data, name, None)
-            if isinstance(names, list | tuple) and all(
-                isinstance(name_given, str) for name_given in names
-            ):
+        for attribute in ("column_names", "columns"):
+            names = getattr(self.data, attribute, None)
+            if isinstance(names, list | tuple) and all(isinstance(name, str) for name in names):
                 return list(names)
         return self.open(())[0]
 
@@ -93,8 +90,7 @@ class ArrowFrame(Frame):
         return count if isinstance(count, int) else None
 
     def open(self, columns: Sequence[str]) -> Opened:
-        names, formats, batches = record_batches(self.data, TABLE)
-        return names, formats, iter(batches)
+        return record_batches(self.data, TABLE)
 
 
 FRAMES: Registry[type[Frame]] = Registry(
@@ -127,12 +123,7 @@ def as_frame(data: Any) -> Frame | None:
     return ArrowFrame(data) if speaks_arrow(data) and tabular else None
 
 
-_HAS_COLUMNS = {
-    "pandas": "columns",
-    "polars": "columns",
-    "pyarrow": "schema",
-    "datasets": "column_names",
-}
+_HAS_COLUMNS = {"pyarrow": "schema", "datasets": "column_names"}
 """Package -> the attribute of tables that single columns have not; for others, `columns`."""
 
 
@@ -184,10 +175,9 @@ class ValueBatch:
 
     def integers(self, column: int, start: int, stop: int) -> tuple[Ints, int]:
         """Return whole numbers, and the first row that has none or -1; others are refused."""
-        integer_types = (int, np.integer, np.bool_)
         values, missing = self._before_missing(column, start, stop)
         for row, value in enumerate(values):
-            if not isinstance(value, integer_types):
+            if not isinstance(value, int | np.integer | np.bool_):
                 raise self._refusal(column, start + row, value, "a whole number")
             if not -(1 << 63) <= int(value) < 1 << 63:
                 expected = "a number of at most 64 bits, or a text"
@@ -279,20 +269,16 @@ class Records(Frame):
         try:
             return [row[name] for row in self.data]
         except (KeyError, TypeError):
-            row = next(i for i, row in enumerate(self.data) if not _has(row, name))
-        kind = type(self.data[row]).__name__
-        problem = "it lacks it" if isinstance(self.data[row], Mapping) else f"it is {kind}"
-        place = f"{TABLE}, {self.place(row)}"
+            rows = enumerate(self.data)
+            at, row = next(r for r in rows if not isinstance(r[1], Mapping) or name not in r[1])
+        problem = "it lacks it" if isinstance(row, Mapping) else f"it is {type(row).__name__}"
+        place = f"{TABLE}, {self.place(at)}"
         raise InputError(f"{place}: expected a dictionary with {quoted(name)}, and {problem}")
 
     def joined(self, scores: Mapping[str, Floats]) -> list[dict[str, Any]]:
         columns = zip(*(values.tolist() for values in scores.values()), strict=True)
         rows = zip(self.data, columns, strict=True)
         return [{**row, **dict(zip(scores, values, strict=True))} for row, values in rows]
-
-
-def _has(row: Any, name: str) -> bool:
-    return isinstance(row, Mapping) and name in row
 
 
 class PandasFrame(Frame):
@@ -387,7 +373,9 @@ class DatasetFrame(Frame):
         first = next(opened, None)
         if first is None:
             return list(columns), ["u"] * len(columns), iter(())
-        return first[0], first[1], chain(first[2], _rest(opened))
+        names, formats, batches = first
+        rest = (batch for _, _, more in opened for batch in more)
+        return names, formats, chain(batches, rest)
 
     def joined(self, scores: Mapping[str, Floats]) -> Any:
         dataset = self.data
@@ -396,7 +384,3 @@ class DatasetFrame(Frame):
         for name, values in scores.items():
             dataset = dataset.add_column(name, values)
         return dataset
-
-
-def _rest(opened: Iterator[Opened]) -> Iterator[RowBatch]:
-    return (batch for _, _, batches in opened for batch in batches)

@@ -150,17 +150,13 @@ class TableJob:
     """The columns, metrics and numbers that are wanted of every piece."""
 
     columns: Columns
-    metrics: tuple[str, ...]
-    """Names with versions, as `tables.signed` writes them."""
+    metrics: tuple[str, ...]  # names with versions, as `tables.signed` writes them
     buckets: int | None = None
-    keep: bool = False
-    """True to keep rows."""
+    keep: bool = False  # True to keep rows
     most_rows: int | None = MAX_ROWS
     """The most rows to keep; where there are more, they are put into buckets. None: no limit."""
-    rows: str | None = None
-    """A folder for files with the scores of all rows."""
-    single_rows: bool = False
-    """True to refuse more rows than are kept."""
+    rows: str | None = None  # a folder for files with the scores of all rows
+    single_rows: bool = False  # True to refuse more rows than are kept
 
     def writing(self, folder: str | None) -> TableJob:
         """Return the same job, writing the scores of rows to a folder."""

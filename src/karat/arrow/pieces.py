@@ -24,22 +24,15 @@ class TablePiece:
 
     path: str
     format: str
-    size: int
-    """Bytes of the whole file."""
-    rows: int | None = None
-    """Number of rows, where it is known before they are read."""
-    first: int = 0
-    """Rows of the file before these."""
-    groups: tuple[int, int] | None = None
-    """Row groups, from the first up to but without the second."""
-    span: tuple[int, int] | None = None
-    """Bytes of the file that hold the rows; None: all of them."""
-    number: int = 0
-    """The place among all pieces of a table, from 1."""
+    size: int  # bytes of the whole file
+    rows: int | None = None  # number of rows, where it is known before they are read
+    first: int = 0  # rows of the file before these
+    groups: tuple[int, int] | None = None  # row groups, from the first up to but without the second
+    span: tuple[int, int] | None = None  # bytes of the file that hold the rows; None: all of them
+    number: int = 0  # the place among all pieces of a table, from 1
     fingerprint: str = ""
     """A digest of the beginning and the end of the file, with all of a parquet file's footer."""
-    system: str | None = None
-    """The system of all rows, where files name the systems."""
+    system: str | None = None  # the system of all rows, where files name the systems
 
     @property
     def name(self) -> str:
@@ -134,15 +127,11 @@ def find_tables(table: Any, columns_name_systems: bool) -> list[TableFiles]:
                 "column: leave out one of them"
             )
         return [TableFiles(str(name), find_files(paths)) for name, paths in table.items()]
-    if isinstance(table, list | tuple) and len(table) > 1 and not columns_name_systems:
-        return _named_by_file(table)
-    return [TableFiles(None, find_files(table))]
-
-
-def _named_by_file(paths: Sequence[FilePath]) -> list[TableFiles]:
-    find_files(paths)  # refuses what is no path
+    files = find_files(table)  # refuses what is no path
+    if not isinstance(table, list | tuple) or len(table) == 1 or columns_name_systems:
+        return [TableFiles(None, files)]
     systems: dict[str, FilePath] = {}
-    for path in paths:
+    for path in table:
         name = table_name(path)
         if name in systems:
             raise InputError(
@@ -181,31 +170,24 @@ def _expand(path: str) -> list[str]:
     if "://" in path:
         return [path]
     if os.path.isdir(path):
-        files = sorted(_tables_in(path))
+        files = []
+        for place, folders, names in os.walk(path):
+            folders[:] = [name for name in folders if not _is_hidden(name)]
+            tables = [name for name in names if format_of(name) and not _is_hidden(name)]
+            files += [os.path.join(place, name) for name in tables]
         if not files:
             endings = ", ".join(f".{name}" for name in TABLE_FORMATS.entries())
             raise InputError(f"{path} is a directory without tables ({endings})")
-        return files
+        return sorted(files)
     if not os.path.exists(path) and glob.has_magic(path):
-        files = sorted(file for file in glob.glob(path, recursive=True) if not _hidden(file))
+        files = sorted(file for file in glob.glob(path, recursive=True) if not _is_hidden(file))
         if not files:
             raise InputError(f"{path}: no file fits this pattern")
         return files
     return [path]
 
 
-def _tables_in(folder: str) -> Iterator[str]:
-    """Yield the tables of a folder and of the folders in it."""
-    for place, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not _hidden(name)]
-        yield from (os.path.join(place, name) for name in names if _is_table(name))
-
-
-def _is_table(name: str) -> bool:
-    return format_of(name) is not None and not _hidden(name)
-
-
-def _hidden(path: str) -> bool:
+def _is_hidden(path: str) -> bool:
     return os.path.basename(path).startswith(("_", "."))
 
 
@@ -259,10 +241,7 @@ def content_digest(piece: TablePiece) -> str:
         with open_file(piece.path) as file:
             file.seek(begin)
             left = end - begin
-            while left > 0:
-                data = file.read(min(_READ, left))
-                if not data:
-                    break
+            while left > 0 and (data := file.read(min(_READ, left))):
                 digest.update(data)
                 left -= len(data)
     except OSError as error:

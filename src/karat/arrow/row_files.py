@@ -106,7 +106,7 @@ class RowFile:
 
 
 MARK = "_karat"
-"""The file that says that a folder was written by Karat."""
+"""The file that says that a folder was written by Karat; readers of tables skip it."""
 
 
 @contextmanager
@@ -125,9 +125,18 @@ def row_folder(
     check_local(path)
     target = os.path.abspath(os.fspath(path))
     _check(os.fspath(path), target, pieces)
-    if part:
-        _check_job(os.fspath(path), target, digest)
-    _restore(target)
+    mark = os.path.join(target, MARK)
+    if part and os.path.isfile(mark):
+        with open(mark, encoding="utf-8", errors="replace") as file:
+            if digest not in file.read():  # its rows would count twice
+                problem = "holds rows of another job (other tables, columns or metrics)"
+                raise OutputError(f"{path} {problem}: name another folder for the rows")
+    old = os.path.join(os.path.dirname(target), f"{TEMPORARY}old-{os.path.basename(target)}")
+    if os.path.isfile(os.path.join(old, MARK)):  # a replacement was killed half-way
+        if os.path.isdir(target):
+            shutil.rmtree(old, ignore_errors=True)
+        else:
+            os.rename(old, target)
     names = {part_name(piece) for piece in pieces}
     with ExitStack() as stack:
         try:
@@ -137,9 +146,11 @@ def row_folder(
             else:
                 os.makedirs(os.path.dirname(target), exist_ok=True)
                 unfinished = stack.enter_context(claimed_folder(target))
+            with open(os.path.join(unfinished, MARK), "w", encoding="utf-8") as file:
+                text = "This folder was written by Karat (--rows) and may be replaced by it."
+                file.write(f"{text}\njob {digest}\n")
         except OSError as error:
             raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
-        _mark(unfinished, digest)
         try:
             yield unfinished
         except BaseException:
@@ -147,7 +158,7 @@ def row_folder(
                 shutil.rmtree(unfinished, ignore_errors=True)
             raise
         if not part:
-            _put_in_place(unfinished, target, names)
+            _put_in_place(unfinished, target, old, names)
 
 
 def check_apart(rows: FilePath | None, shards: FilePath | None) -> None:
@@ -178,43 +189,8 @@ def _check(path: str, target: str, pieces: Sequence[TablePiece]) -> None:
             raise OutputError(f"{path} {problem}: name another for the rows")
 
 
-def _check_job(path: str, target: str, digest: str) -> None:
-    """Refuse a folder that holds rows of another job: they would count twice."""
-    if not os.path.isdir(target) or MARK not in os.listdir(target):
-        return
-    with open(os.path.join(target, MARK), encoding="utf-8", errors="replace") as file:
-        if digest not in file.read():
-            problem = "holds rows of another job (other tables, columns or metrics)"
-            raise OutputError(f"{path} {problem}: name another folder for the rows")
-
-
-def _mark(folder: str, digest: str) -> None:
-    """Leave a file by which a folder is known as one of rows; readers of tables skip it."""
-    text = "This folder was written by Karat (--rows) and may be replaced by it."
-    try:
-        with open(os.path.join(folder, MARK), "w", encoding="utf-8") as file:
-            file.write(f"{text}\njob {digest}\n")
-    except OSError as error:
-        raise OutputError(f"cannot write {folder}: {error.strerror or error}") from error
-
-
-def _old(target: str) -> str:
-    """Return the name of a folder while its replacement gets its name."""
-    return os.path.join(os.path.dirname(target), f"{TEMPORARY}old-{os.path.basename(target)}")
-
-
-def _restore(target: str) -> None:
-    """Undo a replacement that was killed half-way, or remove what it left."""
-    old = _old(target)
-    if os.path.isfile(os.path.join(old, MARK)):
-        if os.path.isdir(target):
-            shutil.rmtree(old, ignore_errors=True)
-        else:
-            os.rename(old, target)
-
-
-def _put_in_place(unfinished: str, target: str, names: set[str]) -> None:
-    old = _old(target)
+def _put_in_place(unfinished: str, target: str, old: str, names: set[str]) -> None:
+    """Give a folder its name; the one that had it is called `old` until then."""
     try:
         for name in os.listdir(unfinished):
             if name not in names and name != MARK:  # left behind by a worker that died

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from karat.arrays import Ints, NDArray, np
+from karat.arrays import NDArray, np
 from karat.arrow.jobs import Report, TableJob, add_statistics, measure_piece
 from karat.arrow.merged import Merged
 from karat.arrow.pieces import TablePiece, content_digest
@@ -59,8 +59,7 @@ class ShardJob:
     job: TableJob
     folder: str
     digest: str
-    pieces: int
-    """The number of all pieces."""
+    pieces: int  # the number of all pieces
 
     def path(self, piece: TablePiece) -> str:
         """Return the file of a piece."""
@@ -144,14 +143,9 @@ def write_shard(path: str, statistics: Statistics, about: dict[str, object]) -> 
         arrays[f"{at}.counted"] = system_sums.counted
         for m, sums in enumerate(system_sums.sums):
             arrays[f"{at}.sums.{m}"] = sums
-        text_ids.append(
-            int(any(isinstance(segment_rows.ids, list) for segment_rows in system_sums.row_blocks))
-        )
-        if system_sums.row_blocks:
-            arrays |= {
-                f"{at}.{name}": array
-                for name, array in _kept_arrays(system_sums.row_blocks).items()
-            }
+        row_arrays = _row_arrays(system_sums.row_blocks) if system_sums.row_blocks else {}
+        arrays |= {f"{at}.{name}": array for name, array in row_arrays.items()}
+        text_ids.append(int("id_bytes" in row_arrays))
     description = {
         **about,
         "metrics": [sign_metric(m) for m in statistics.metrics],
@@ -166,18 +160,17 @@ def write_shard(path: str, statistics: Statistics, about: dict[str, object]) -> 
     write_store(path, KIND, VERSION, description, arrays)
 
 
-def _kept_arrays(row_blocks: Sequence[SegmentRows]) -> dict[str, NDArray[Any]]:
+def _row_arrays(row_blocks: Sequence[SegmentRows]) -> dict[str, NDArray[Any]]:
     tables = zip(*(rows.tables for rows in row_blocks), strict=True)
     arrays = {f"rows.{m}": np.concatenate(blocks) for m, blocks in enumerate(tables)}
     arrays["references"] = np.concatenate([rows.references for rows in row_blocks])
-    texts = [id for rows in row_blocks if isinstance(rows.ids, list) for id in rows.ids]
-    if texts:
-        encoded = [id.encode() for id in texts]
+    id_blocks = [rows.ids for rows in row_blocks if rows.ids is not None]
+    if any(ids.dtype == object for ids in id_blocks):
+        encoded = [id.encode() for ids in id_blocks for id in ids.tolist()]
         arrays["id_bytes"] = np.frombuffer(b"".join(encoded), np.uint8)
         arrays["id_ends"] = np.cumsum([len(id) for id in encoded], dtype=np.int64)
     else:
-        numbers = [rows.ids for rows in row_blocks if isinstance(rows.ids, np.ndarray)]
-        arrays["ids"] = np.concatenate([np.zeros(0, np.int64), *numbers])
+        arrays["ids"] = np.concatenate([np.zeros(0, np.int64), *id_blocks])
     return arrays
 
 
@@ -227,10 +220,10 @@ def _system(store: ModelStore, at: int, metrics: int, text_ids: bool) -> SystemS
     sums = [arrays[f"sums.{m}"] for m in range(metrics)]
     if "references" not in arrays:
         return SystemSums(arrays["counted"], sums)
-    ids: Ints | list[str] | None = arrays.get("ids")
+    ids: NDArray[Any] | None = arrays.get("ids")
     if text_ids:
         data, ends = arrays["id_bytes"].tobytes(), [0, *arrays["id_ends"].tolist()]
-        ids = [data[a:b].decode() for a, b in pairwise(ends)]
+        ids = np.array([data[a:b].decode() for a, b in pairwise(ends)], object)
     tables = [arrays[f"rows.{m}"] for m in range(metrics)]
     codes = np.zeros(len(arrays["references"]), np.int32)
     return SystemSums(
@@ -271,20 +264,21 @@ def merge_shards(paths: FilePath | Sequence[FilePath]) -> Merged:
     files = shard_files([paths] if isinstance(paths, str | os.PathLike) else paths)
     if not files:
         raise InputError("no shard was given: name files or folders that --shards wrote")
-    total: Statistics | None = None
-    first: Shard | None = None
-    path_of_piece: dict[int, str] = {}
-    for path in files:
+    first = read_shard(files[0])
+    total, path_of_piece = first.statistics, {first.piece: first.path}
+    for path in files[1:]:
         shard = read_shard(path)
-        first = first or shard
-        _check_job(first, shard)
+        if (shard.job, shard.pieces) != (first.job, first.pieces):
+            pattern = os.path.join(os.path.dirname(first.path), f"{first.job}-*{ENDING}")
+            raise InputError(
+                f"{path} is of another job than {first.path}: other tables, columns, metrics or "
+                f"settings; name the shards of one job alone ({pattern})"
+            )
         if shard.piece in path_of_piece:
             both = f"{path_of_piece[shard.piece]} and {path} are both of piece {shard.piece:,}"
             raise InputError(f"{both}: its rows would count twice; leave one out")
         path_of_piece[shard.piece] = path
-        total = shard.statistics if total is None else add_statistics(total, shard.statistics)
-    if first is None or total is None:
-        raise InputError("no shard was given: there is nothing to merge")
+        total = add_statistics(total, shard.statistics)
     missing = [at for at in range(1, first.pieces + 1) if at not in path_of_piece]
     if missing:
         numbers = ", ".join(map(str, missing[:5])) + (", …" if len(missing) > 5 else "")
@@ -307,17 +301,3 @@ def shard_files(paths: Sequence[FilePath]) -> list[str]:
             raise InputError(f"{path} has no shards in it (files that end in {ENDING})")
         files += (os.path.join(path, name) for name in names)
     return files
-
-
-def _check_job(first: Shard, other: Shard) -> None:
-    if other.job == first.job and other.pieces == first.pieces:
-        return
-    raise InputError(
-        f"{other.path} is of another job than {first.path}: other tables, columns, metrics or "
-        f"settings; name the shards of one job alone ({_pattern(first)})"
-    )
-
-
-def _pattern(shard: Shard) -> str:
-    """Return a pattern for the files of a shard's job."""
-    return os.path.join(os.path.dirname(shard.path), f"{shard.job}-*{ENDING}")

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from karat import _kernel
@@ -25,39 +23,70 @@ from karat.stats.buckets import CellSums, add_cells, bucket_of, check_filled
 
 MAX_SYSTEMS = 10_000
 """Systems of one table; more are most likely ids."""
+NO_IDS = (
+    "intervals and tests on tables need ids, and so do single segments: results must not depend on "
+    "the order of rows; name the column of ids, the same for all systems (--id COLUMN, in Python "
+    "id=)"
+)
 
 
 class SegmentRows(NamedTuple):
     """Statistics of single segments: for each metric a table with a row for each segment."""
 
     codes: NDArray[np.int32]
-    ids: Ints | list[str] | None
-    references: Ints
-    """The number of references of each segment."""
+    ids: NDArray[Any] | None  # whole numbers, or texts (objects)
+    references: Ints  # the number of references of each segment
     tables: list[NDArray[Any]]
+
+    def take(self, indices: NDArray[np.intp]) -> SegmentRows:
+        """Return some rows."""
+        ids = None if self.ids is None else self.ids[indices]
+        tables = [table[indices] for table in self.tables]
+        return SegmentRows(self.codes[indices], ids, self.references[indices], tables)
+
+    def hashes(self) -> Ints:
+        """Return the hashes of the ids."""
+        if self.ids is None:
+            raise InputError(NO_IDS)
+        if self.ids.dtype != object:
+            return _kernel.hash_ids(self.ids)
+        return _kernel.hash_views(_kernel.Views.from_strings(self.ids.tolist(), 0, len(self.ids)))
+
+
+SystemPart = tuple[str, Ints, "list[Ints]", "list[SegmentRows]"]
+"""A system, its cells (buckets), counts and sums of these cells, and rows."""
 
 
 class Part(NamedTuple):
     """The statistics of some rows of a table, as they come from one worker."""
 
     rows: int
-    references: tuple[int, int]
-    """The smallest and the largest number of references of a row."""
+    reference_range: tuple[int, int]  # the smallest and the largest number of references of a row
     systems: list[str]
-    cells: Ints
-    """Cells that have rows: system x buckets + bucket."""
+    cells: Ints  # cells that have rows: system x buckets + bucket
     counted: Ints
     """For each cell its number of segments, and a sum of their ids' hashes (the upper 32 bits)."""
-    sums: list[Ints]
-    """For each metric the exact sums of its rows, by cell."""
+    sums: list[Ints]  # for each metric the exact sums of its rows, by cell
     segment_rows: SegmentRows | None = None
     values: Sequence[Floats] = ()
     """For each metric the score of every row, if they are wanted; in a wide table for each system
     and metric."""
     present: NDArray[np.bool_] | None = None
     """For each row that was read, whether it was measured; None: all were."""
-    skipped: Mapping[str, int] = MappingProxyType({})
+    skipped: Mapping[str, int] | None = None
     """Systems, and how many of their rows were left out because a text is missing."""
+
+    def by_system(self, size: int) -> Iterator[SystemPart]:
+        """Yield the systems, in so many buckets; small whole numbers in few bytes."""
+        codes = self.cells // size
+        for code in np.unique(codes).tolist():
+            chosen = np.flatnonzero(codes == code)
+            blocks = []
+            if self.segment_rows is not None:
+                rows = self.segment_rows.take(np.flatnonzero(self.segment_rows.codes == code))
+                blocks = [rows._replace(tables=[shrink_integers(t) for t in rows.tables])]
+            sums = [table[chosen] for table in (self.counted, *self.sums)]
+            yield self.systems[code], self.cells[chosen] % size, sums, blocks
 
 
 def part_of_rows(
@@ -90,10 +119,8 @@ class TableMeasure:
 
     metrics: tuple[Metric, ...]
     buckets: int | None = None
-    keep: bool = False
-    """True to keep rows."""
-    values: bool = False
-    """True to score every row, too."""
+    keep: bool = False  # True to keep rows
+    values: bool = False  # True to score every row, too
 
     def parts(
         self, ranges: Iterable[RowRange], threads: int | None = 1, stop: Stop | None = None
@@ -103,19 +130,25 @@ class TableMeasure:
 
         def work(rows: RowRange) -> Part:
             batch = rows.read()
-            if not len(batch):
-                return self._empty_part(batch)
-            try:
-                cuts = cuts_of(batch.candidates, batch.references)
-                texts = [(batch.outputs(i), column) for i, column in enumerate(batch.candidates)]
-                runs = [count(texts, batch.references, cut) for cut in cuts]
-            except InputError as error:
-                place = f"{batch.name}: " if str(error).startswith("segment ") else ""
-                raise type(error)(f"{place}{error}") from error
-            systems = [zip(*column_runs, strict=True) for column_runs in zip(*runs, strict=True)]
-            return self._part(
-                batch, [[np.concatenate(run) for run in column] for column in systems]
-            )
+            if not len(batch):  # all rows were left out
+                none = np.zeros(0, np.int64)
+                part = Part(0, (0, 0), [], none, none, [none] * len(self.metrics))
+                n_values = len(self.metrics) * len(batch.candidates) * self.values
+                part = part._replace(values=[np.zeros(0)] * n_values)
+            else:
+                try:
+                    cuts = cuts_of(batch.candidates, batch.references)
+                    texts = [(batch.outputs(i), c) for i, c in enumerate(batch.candidates)]
+                    runs = [count(texts, batch.references, cut) for cut in cuts]
+                except InputError as error:
+                    place = f"{batch.name}: " if str(error).startswith("segment ") else ""
+                    raise type(error)(f"{place}{error}") from error
+                columns = [
+                    zip(*column_runs, strict=True) for column_runs in zip(*runs, strict=True)
+                ]
+                part = self._part(batch, [[np.concatenate(r) for r in runs] for runs in columns])
+            skipped = None if batch.present is None else batch.skipped
+            return part._replace(present=batch.present, skipped=skipped)
 
         workers = n_threads(threads)
         done = map(work, ranges)
@@ -124,33 +157,27 @@ class TableMeasure:
     def _part(self, batch: TableBatch, tables: list[list[NDArray[Any]]]) -> Part:
         """Return what was counted for each column of candidates and each metric."""
         many = len(tables)
-        ids = batch.ids.listed() if batch.ids is not None and self.keep else None
+        hashes = ids = paired_by = None
+        if batch.ids is not None:
+            hashes, paired_by = np.tile(batch.ids.hashes, many), batch.ids.references
+            if self.keep:
+                values = batch.ids.listed()
+                texts = isinstance(values, list)
+                ids = np.tile(np.array(values, object if texts else np.int64), many)
         segment_rows = SegmentRows(
             np.concatenate([batch.codes + i for i in range(many)]),
-            ids * many if isinstance(ids, list) else None if ids is None else np.tile(ids, many),
+            ids,
             np.tile(batch.references.counts(), many),
             [np.concatenate(blocks) for blocks in zip(*tables, strict=True)],
         )
-        values = [
-            m.of_segments().measure(blocks)["value"]
+        scores = [
+            m.of_segments().measure(table)["value"]
             for column_tables in tables
-            for m, blocks in zip(self.metrics, column_tables, strict=True)
+            for m, table in zip(self.metrics, column_tables, strict=True)
             if self.values
         ]
-        hashes = None if batch.ids is None else np.tile(batch.ids.hashes, many)
-        paired_by = None if batch.ids is None else batch.ids.references
-        column_tables = part_of_rows(batch.systems, segment_rows, hashes, self.buckets, paired_by)
-        column_tables = column_tables._replace(present=batch.present, skipped=batch.skipped)
-        return column_tables._replace(
-            segment_rows=segment_rows if self.keep else None, values=values
-        )
-
-    def _empty_part(self, batch: TableBatch) -> Part:
-        """Return the part of rows that were all left out."""
-        none = np.zeros(0, np.int64)
-        values = [np.zeros(0)] * (len(self.metrics) * len(batch.candidates) * self.values)
-        empty = Part(0, (0, 0), [], none, none, [none] * len(self.metrics), None, values)
-        return empty._replace(present=batch.present, skipped=batch.skipped)
+        part = part_of_rows(batch.systems, segment_rows, hashes, self.buckets, paired_by)
+        return part._replace(segment_rows=segment_rows if self.keep else None, values=scores)
 
 
 @dataclass
@@ -163,16 +190,6 @@ class SystemSums:
     row_blocks: list[SegmentRows] = field(default_factory=list)
 
 
-def _select_system(rows: SegmentRows, code: int) -> SegmentRows:
-    """Return the rows of one system, small whole numbers in few bytes."""
-    indices = np.flatnonzero(rows.codes == code)
-    ids: Ints | list[str] | None = rows.ids
-    if ids is not None:
-        ids = [ids[i] for i in indices.tolist()] if isinstance(ids, list) else ids[indices]
-    tables = [shrink_integers(table[indices]) for table in rows.tables]
-    return SegmentRows(rows.codes[indices], ids, rows.references[indices], tables)
-
-
 class Statistics:
     """The sums of many parts, by system; `+=` adds a part or other statistics."""
 
@@ -182,18 +199,21 @@ class Statistics:
         self.rows = 0
         self.reference_range: tuple[int, int] = (0, 0)
         """The smallest and the largest number of references of a row."""
-        self.kinds: dict[str, str] = {}
-        """The kind of each column of the table, where it is known."""
-        self.source = "table"
-        """The name of the table, or of the last file that was added."""
+        self.kinds: dict[str, str] = {}  # the kind of each column of the table, where it is known
+        self.source = "table"  # the name of the table, or of the last file that was added
         self.order: tuple[str, ...] = ()
         """The systems that columns or files name, in the order in which they were named."""
         self.skipped: dict[str, int] | None = None
         """Rows without a text that were left out, by system; None if such rows are refused."""
 
     def names(self) -> list[str]:
-        """Return the names of the systems, in their order."""
-        return [*self.order] or sorted(self.systems, key=_by_number)
+        """Return the names of the systems, in their order; whole numbers by value, and first."""
+
+        def sort_key(name: str) -> tuple[int, int, str]:
+            is_number = name.isascii() and name.isdigit() and len(name) < 19
+            return (0, int(name), name) if is_number else (1, 0, name)
+
+        return [*self.order] or sorted(self.systems, key=sort_key)
 
     @property
     def keeps(self) -> bool:
@@ -207,63 +227,46 @@ class Statistics:
         return least if least == most else None
 
     def __iadd__(self, other: Part | Statistics) -> Statistics:
-        if isinstance(other, Part):
-            self._add_part(other)
-        else:
-            self._add_statistics(other)
+        if other.skipped is not None:
+            before = self.skipped or {}
+            names = dict.fromkeys([*before, *other.skipped])
+            self.skipped = {n: before.get(n, 0) + other.skipped.get(n, 0) for n in names}
+        if not other.rows:
+            return self
+        if isinstance(other, Statistics):
+            self._check_kinds(other)
+            if self.buckets and not other.buckets:
+                other = other.in_buckets(self.buckets)
+        least, most = self.reference_range if self.rows else other.reference_range
+        fewest, largest = other.reference_range
+        self.reference_range = min(least, fewest), max(most, largest)
+        self.rows += other.rows
+        for system_part in other.by_system(self.buckets or 1):
+            self._add(*system_part)
         return self
 
-    def _skip(self, skipped: Mapping[str, int] | None) -> None:
-        if skipped is not None:
-            before = self.skipped or {}
-            names = dict.fromkeys([*before, *skipped])
-            self.skipped = {name: before.get(name, 0) + skipped.get(name, 0) for name in names}
-
-    def _add_part(self, part: Part) -> None:
-        if part.present is not None:
-            self._skip(part.skipped)
-        if not part.rows:
-            return
-        self._count(part.rows, part.references)
-        cells, size = part.cells, self.buckets or 1
-        for code in np.unique(cells // size).tolist():
-            indices = np.flatnonzero(cells // size == code)
-            cell_sums = (
-                CellSums(cells[indices] % size, sums[indices])
-                for sums in (part.counted, *part.sums)
-            )
-            self._add(part.systems[code], *cell_sums)
-            if part.segment_rows is not None:
-                self.systems[part.systems[code]].row_blocks.append(
-                    _select_system(part.segment_rows, code)
-                )
-
-    def in_buckets(self, buckets: int) -> Statistics:
-        """Return the same in buckets, for which rows and their ids must have been kept."""
-        bucketed = Statistics(self.metrics, buckets)
-        bucketed.kinds, bucketed.source, bucketed.order = self.kinds, self.source, self.order
-        bucketed.skipped = self.skipped
+    def by_system(self, size: int) -> Iterator[SystemPart]:
+        """Yield the systems, in so many buckets."""
         for system, system_sums in self.systems.items():
-            for segment_rows in system_sums.row_blocks:
-                rows = segment_rows._replace(codes=np.zeros(len(segment_rows.codes), np.int32))
-                bucketed += part_of_rows([system], rows, _hashes(segment_rows.ids), buckets)
-        return bucketed
+            sums = [system_sums.counted, *system_sums.sums]
+            yield system, np.arange(size), sums, system_sums.row_blocks
 
-    def _add_statistics(self, other: Statistics) -> None:
-        self._skip(other.skipped)
-        if not other.rows:
-            return
-        self._check_kinds(other)
-        if self.buckets and not other.buckets:
-            other = other.in_buckets(self.buckets)
-        self._count(other.rows, other.reference_range)
-        all_cells = np.arange(self.buckets or 1)
-        for system, system_sums in other.systems.items():
-            self._add(
-                system,
-                *(CellSums(all_cells, sums) for sums in (system_sums.counted, *system_sums.sums)),
-            )
-            self.systems[system].row_blocks += system_sums.row_blocks
+    def _add(
+        self, system: str, cells: Ints, sums: list[Ints], row_blocks: list[SegmentRows]
+    ) -> None:
+        before = self.systems.get(system)
+        if before is None and len(self.systems) >= MAX_SYSTEMS:
+            problem = f"more than {MAX_SYSTEMS:,} systems, {quoted(system)} among them"
+            raise InputError(f"the column of systems names {problem}: is it the right column?")
+        size = self.buckets or 1
+        held = [None] * len(sums) if before is None else [before.counted, *before.sums]
+        counted, *totals = (
+            add_cells(total, CellSums(cells, part), size)
+            for total, part in zip(held, sums, strict=True)
+        )
+        blocks = [] if before is None else before.row_blocks
+        blocks += row_blocks
+        self.systems[system] = SystemSums(counted, totals, blocks)
 
     def _check_kinds(self, other: Statistics) -> None:
         """Require the same kind of values in each column as in the files before."""
@@ -274,23 +277,21 @@ class Statistics:
                 raise InputError(f"{other.source}: {problem}: all files must have the same columns")
         self.source = other.source
 
-    def _count(self, rows: int, references: tuple[int, int]) -> None:
-        least, most = self.reference_range if self.rows else references
-        self.reference_range = min(least, references[0]), max(most, references[1])
-        self.rows += rows
+    def _emptied(self, buckets: int | None) -> Statistics:
+        """Return statistics of the same table without any rows."""
+        emptied = Statistics(self.metrics, buckets)
+        emptied.kinds, emptied.source, emptied.order = self.kinds, self.source, self.order
+        emptied.skipped = self.skipped
+        return emptied
 
-    def _add(self, system: str, counted: CellSums, *sums: CellSums) -> None:
-        size, before = self.buckets or 1, self.systems.get(system)
-        if before is None:
-            if len(self.systems) >= MAX_SYSTEMS:
-                problem = f"more than {MAX_SYSTEMS:,} systems, {quoted(system)} among them"
-                raise InputError(f"the column of systems names {problem}: is it the right column?")
-            first = [add_cells(None, part, size) for part in sums]
-            self.systems[system] = SystemSums(add_cells(None, counted, size), first)
-            return
-        before.counted = add_cells(before.counted, counted, size)
-        held = zip(before.sums, sums, strict=True)
-        before.sums = [add_cells(total, part, size) for total, part in held]
+    def in_buckets(self, buckets: int) -> Statistics:
+        """Return the same in buckets, for which rows and their ids must have been kept."""
+        bucketed = self._emptied(buckets)
+        for system, system_sums in self.systems.items():
+            for block in system_sums.row_blocks:
+                rows = block._replace(codes=np.zeros(len(block.codes), np.int32))
+                bucketed += part_of_rows([system], rows, rows.hashes(), buckets)
+        return bucketed
 
     # ------------------------------------------------------------------------ as collected text
 
@@ -304,82 +305,63 @@ class Statistics:
         """
         if not self.systems:
             raise InputError("no segments: there is nothing to score")
-        names = self.names()
-        if not resampled:
-            tables: dict[str, list[NDArray[Any]] | None] = dict.fromkeys(names)
-        elif self.buckets:
-            tables = {name: self._bucket_rows(name) for name in names}
-        else:
-            tables = {name: self._sorted_rows(name) for name in names}
-        return {
-            (name, m): self._metric_stats(name, at, tables[name], values)
-            for name in names
-            for at, m in enumerate(self.metrics)
-        }
-
-    def _metric_stats(
-        self, name: str, at: int, rows: list[NDArray[Any]] | None, values: bool
-    ) -> SystemStats:
-        total = joined_sums(list(self.systems[name].sums[at]))  # of all buckets
-        if rows is None:
-            return SystemStats(total, (), None)
-        scores = None
-        if values and not self.buckets:
-            scores = self.metrics[at].of_segments().measure(rows[at])["value"]
-        return SystemStats(total, (rows[at],), scores)
-
-    def _bucket_rows(self, name: str) -> list[NDArray[Any]]:
-        system_sums = self.systems[name]
-        check_filled(int(system_sums.counted[:, 0].sum()), self.buckets or 1, name)
-        return list(system_sums.sums)
-
-    def _sorted_rows(self, name: str) -> list[NDArray[Any]]:
-        if not self.has_ids:
-            raise InputError(NO_IDS)
-        return self.sorted_rows(name).tables
+        stats = {}
+        for name in self.names():
+            system_sums = self.systems[name]
+            rows: list[NDArray[Any]] = []
+            if resampled and self.buckets:
+                check_filled(int(system_sums.counted[:, 0].sum()), self.buckets, name)
+                rows = [*system_sums.sums]
+            elif resampled:
+                if not self.has_ids:
+                    raise InputError(NO_IDS)
+                rows = self.sorted_rows(name).tables
+            for at, m in enumerate(self.metrics):
+                total = joined_sums(list(system_sums.sums[at]))  # of all buckets
+                scores = None
+                if rows and values and not self.buckets:
+                    scores = m.of_segments().measure(rows[at])["value"]
+                stats[name, m] = SystemStats(total, (rows[at],) if rows else (), scores)
+        return stats
 
     @property
     def has_ids(self) -> bool:
         """True if all rows that are kept have ids."""
-        return all(
-            segment_rows.ids is not None
-            for system_sums in self.systems.values()
-            for segment_rows in system_sums.row_blocks
-        )
+        blocks = [block for sums in self.systems.values() for block in sums.row_blocks]
+        return all(block.ids is not None for block in blocks)
 
     def sorted_rows(self, name: str) -> SegmentRows:
         """Return the rows of a system as one table a metric, in the order of ids if they have any.
 
         Ids must be unique.
         """
-        row_blocks = self.systems[name].row_blocks
-        tables = [
-            np.concatenate(blocks)
-            for blocks in zip(*(block.tables for block in row_blocks), strict=True)
-        ]
-        codes, references = (np.concatenate([block[at] for block in row_blocks]) for at in (0, 2))
+        blocks = self.systems[name].row_blocks
+        codes, references = (np.concatenate([block[at] for block in blocks]) for at in (0, 2))
+        tables = zip(*(block.tables for block in blocks), strict=True)
+        rows = SegmentRows(codes, None, references, [np.concatenate(parts) for parts in tables])
         if not self.has_ids:
-            return SegmentRows(codes, None, references, tables)
+            return rows
         ids = self.ids(name)
-        order = _order(ids, name)
-        listed = [ids[i] for i in order.tolist()] if isinstance(ids, list) else ids[order]
-        return SegmentRows(codes[order], listed, references[order], [t[order] for t in tables])
+        order = np.argsort(ids, kind="stable")
+        repeats = np.flatnonzero(ids[order][1:] == ids[order][:-1])
+        if len(repeats):
+            problem = f"two segments with id {quoted(str(ids[order[repeats[0]]]))}"
+            advice = "ids must be different (name systems with --by COLUMN, in Python by=)"
+            raise InputError(f"system {name} has {problem}: {advice}")
+        return rows._replace(ids=ids).take(order)
 
-    def ids(self, name: str) -> Ints | list[str]:
+    def ids(self, name: str) -> NDArray[Any]:
         """Return the ids of a system's rows, in the order in which they were measured."""
-        id_blocks = [segment_rows.ids for segment_rows in self.systems[name].row_blocks]
-        if any(ids is None for ids in id_blocks):
+        blocks = [block.ids for block in self.systems[name].row_blocks if block.ids is not None]
+        if len(blocks) < len(self.systems[name].row_blocks):
             raise InputError(NO_IDS)
-        numbers = [ids for ids in id_blocks if isinstance(ids, np.ndarray)]
-        texts = [ids for ids in id_blocks if isinstance(ids, list)]
-        if numbers and texts:
+        if len({ids.dtype for ids in blocks}) > 1:
             raise InputError(f"system {name} has ids that are numbers and ids that are texts")
-        return np.concatenate(numbers) if numbers else [id for ids in texts for id in ids]
+        return np.concatenate(blocks) if blocks else np.zeros(0, np.int64)
 
     def sorted_ids(self, name: str) -> list[Any]:
         """Return the ids of a system's rows, in their order."""
-        ids = self.ids(name)
-        return sorted(ids if isinstance(ids, list) else ids.tolist())
+        return sorted(self.ids(name).tolist())
 
     def check_used(self) -> None:
         """Reject metrics whose scores belong to other rows."""
@@ -394,27 +376,19 @@ class Statistics:
         """
         if not self.skipped or self.buckets or not self.has_ids:
             return self
-        ids = [_as_list(self.ids(name)) for name in self.names()]
+        ids = [self.ids(name).tolist() for name in self.names()]
         common = set.intersection(*map(set, ids))
         if all(len(system_ids) == len(common) for system_ids in ids):
             return self
         if not common:
             raise InputError("no segment has a text from every system: there is nothing to compare")
-        paired = Statistics(self.metrics)
-        paired.kinds, paired.source, paired.order = self.kinds, self.source, self.order
-        paired.skipped = self.skipped
+        paired = self._emptied(None)
         for name in self.names():
             rows = self.sorted_rows(name)
-            sorted_ids = _as_list(rows.ids)
-            places = np.array([at for at, id in enumerate(sorted_ids) if id in common])
-            common_ids = [sorted_ids[at] for at in places]
-            shared = SegmentRows(
-                np.zeros(len(places), np.int32),
-                common_ids if isinstance(rows.ids, list) else np.array(common_ids),
-                rows.references[places],
-                [table[places] for table in rows.tables],
-            )
-            part = part_of_rows([name], shared, _hashes(shared.ids), None)
+            is_common = [id in common for id in np.asarray(rows.ids).tolist()]
+            shared = rows.take(np.flatnonzero(is_common))
+            shared = shared._replace(codes=np.zeros(len(shared.codes), np.int32))
+            part = part_of_rows([name], shared, shared.hashes(), None)
             paired += part._replace(segment_rows=shared)
         return paired
 
@@ -422,72 +396,20 @@ class Statistics:
         """Require the same ids from all systems."""
         first, *other_names = self.names()
         for other in other_names:
+            problem = ""
             if self.buckets:
-                has_same_ids = (self.systems[first].counted == self.systems[other].counted).all()
-                problem = "" if has_same_ids else f"{first} and {other} do not have the same ids"
+                if (self.systems[first].counted != self.systems[other].counted).any():
+                    problem = f"{first} and {other} do not have the same ids"
             else:
-                problem = _missing(first, self.ids(first), other, self.ids(other))
+                first_ids, other_ids = (set(self.ids(name).tolist()) for name in (first, other))
+                has, lacks, missing = first, other, first_ids - other_ids
+                if not missing:
+                    has, lacks, missing = other, first, other_ids - first_ids
+                if missing:
+                    no_segment = f"{lacks} has no segment with id {quoted(min(missing))}"
+                    problem = f"{has} and {lacks} differ: {no_segment}"
             if problem:
                 advice = "a comparison needs every segment from every system"
                 if self.buckets and any((self.skipped or {}).values()):
                     advice += "; to leave out segments with skipped rows, add --buckets 0"
                 raise InputError(f"systems {problem}: {advice}")
-
-
-def _as_list(ids: Ints | list[str] | None) -> list[Any]:
-    """Return ids as a list."""
-    return ids if isinstance(ids, list) else np.asarray(ids).tolist()
-
-
-def _hashes(ids: Ints | list[str] | None) -> Ints:
-    if ids is None:
-        raise InputError(NO_IDS)
-    if isinstance(ids, list):
-        return _kernel.hash_views(_kernel.Views.from_strings(ids, 0, len(ids)))
-    return _kernel.hash_ids(ids)
-
-
-NO_IDS = (
-    "intervals and tests on tables need ids, and so do single segments: results must not depend on "
-    "the order of rows; name the column of ids, the same for all systems (--id COLUMN, in Python "
-    "id=)"
-)
-
-
-def _by_number(name: str) -> tuple[int, int, str]:
-    """Order names that are whole numbers by their value, before all others."""
-    is_number = name.isascii() and name.isdigit() and len(name) < 19
-    return (0, int(name), name) if is_number else (1, 0, name)
-
-
-def _missing(
-    first: str, first_ids: Ints | list[str], second: str, second_ids: Ints | list[str]
-) -> str:
-    """Return which id one of two systems lacks; nothing if both have the same."""
-    first_set, second_set = (
-        set(ids if isinstance(ids, list) else ids.tolist()) for ids in (first_ids, second_ids)
-    )
-    for has, lacks, more in (
-        (first, second, first_set - second_set),
-        (second, first, second_set - first_set),
-    ):
-        if more:
-            return f"{has} and {lacks} differ: {lacks} has no segment with id {quoted(min(more))}"
-    return ""
-
-
-def _order(ids: Ints | list[str], name: str) -> Ints:
-    """Return the order of ids; each must be there once."""
-    if isinstance(ids, list):
-        order = np.array(sorted(range(len(ids)), key=ids.__getitem__), np.int64)
-        twice = next((i for i, j in pairwise(order.tolist()) if ids[i] == ids[j]), None)
-    else:
-        order = np.argsort(ids, kind="stable")
-        repeats = np.flatnonzero(np.diff(ids[order]) == 0)
-        twice = int(order[repeats[0]]) if len(repeats) else None
-    if twice is not None:
-        problem = f"system {name} has two segments with id {quoted(str(ids[twice]))}"
-        raise InputError(
-            f"{problem}: ids must be different (name systems with --by COLUMN, in Python by=)"
-        )
-    return order

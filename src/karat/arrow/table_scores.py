@@ -53,10 +53,8 @@ ColumnNames = tuple[str | Sequence[str] | None, str | Sequence[str] | None, str 
 class OpenTable(NamedTuple):
     """A table in memory or in files, and the columns that are read from it."""
 
-    frame: Frame | None
-    """The table in memory; None if it is in files."""
-    tables: list[TableFiles]
-    """The files of each system."""
+    frame: Frame | None  # the table in memory; None if it is in files
+    tables: list[TableFiles]  # the files of each system
     columns: Columns
 
     def ranges(self) -> Iterator[RowRange]:
@@ -324,8 +322,7 @@ class FrameRows:
     frame: Any
     places: Mapping[str, Ints]
     wide: bool
-    count: int
-    """Rows of the table."""
+    count: int  # rows of the table
 
     def join(self, values: Mapping[tuple[str, Metric], Floats]) -> object:
         """Return the table with a column for the scores of each metric."""

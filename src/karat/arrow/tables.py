@@ -20,24 +20,13 @@ from karat.metrics.base import Metric
 from karat.metrics.names import metric
 from karat.stats.buckets import MAX_BUCKETS, sum_cells
 
-SUMS = (
-    "system",
-    "metric",
-    "buckets",
-    "bucket",
-    "segments",
-    "ids",
-    "least_references",
-    "most_references",
-    "sums",
-)
-"""The columns of a table of sums."""
-
 SUMS_SCHEMA = (
     "system string, metric string, buckets bigint, bucket bigint, segments bigint, ids bigint, "
     "least_references bigint, most_references bigint, sums array<bigint>"
 )
-"""Schema of these columns for Spark's `mapInArrow`."""
+"""Schema of a table of sums for Spark's `mapInArrow`."""
+SUMS = tuple(column.split()[0] for column in SUMS_SCHEMA.split(", "))
+"""The columns of a table of sums."""
 
 
 class DataTable:
@@ -96,41 +85,33 @@ def sums_table(statistics: Statistics) -> DataTable:
 
 def rows_table(metrics: Sequence[Metric], parts: Sequence[Part]) -> DataTable:
     """Return the rows that parts keep, one for each segment; statistics in METRIC/COLUMN."""
-    rows = [part.segment_rows for part in parts if part.segment_rows is not None]
     kernel, names = _kernel.ArrowTable(), ["system", "references"]
-    systems = [
-        part.systems[i]
-        for part in parts
-        if part.segment_rows
-        for i in part.segment_rows.codes.tolist()
-    ]
+    rows: list[SegmentRows] = []
+    systems: list[str] = []
+    for part in parts:
+        if part.segment_rows is not None:
+            rows.append(part.segment_rows)
+            systems += [part.systems[code] for code in part.segment_rows.codes.tolist()]
     kernel.strings("system", systems)
     numbers = [np.zeros(0, np.int64), *(segment_rows.references for segment_rows in rows)]
     kernel.integers("references", np.concatenate(numbers))
     if rows and rows[0].ids is not None:
         names.append("id")
-        _add_ids(kernel, [segment_rows.ids for segment_rows in rows])
+        ids = np.concatenate([part_rows.ids for part_rows in rows if part_rows.ids is not None])
+        if ids.dtype == object:
+            kernel.strings("id", ids.tolist())
+        else:
+            kernel.integers("id", ids)
     for at, m in enumerate(metrics):
-        empty = np.zeros((0, len(m.columns())))
-        table = (
-            np.concatenate([segment_rows.tables[at] for segment_rows in rows]) if rows else empty
-        )
+        tables = [part_rows.tables[at] for part_rows in rows] or [np.zeros((0, len(m.columns())))]
+        table = np.concatenate(tables)
         for place, column in enumerate(m.columns()):
             names.append(f"{m}/{column}")
             if table.dtype.kind in "iub":
-                values = np.ascontiguousarray(table[:, place], dtype=np.int64)
-                kernel.integers(names[-1], values)
+                kernel.integers(names[-1], np.ascontiguousarray(table[:, place], np.int64))
             else:
-                kernel.floats(names[-1], np.ascontiguousarray(table[:, place], dtype=np.float64))
+                kernel.floats(names[-1], np.ascontiguousarray(table[:, place], np.float64))
     return DataTable(kernel, names)
-
-
-def _add_ids(kernel: _kernel.ArrowTable, ids: Sequence[Ints | list[str] | None]) -> None:
-    numbers = [block for block in ids if isinstance(block, np.ndarray)]
-    if numbers:
-        kernel.integers("id", np.concatenate(numbers))
-    else:
-        kernel.strings("id", [text for block in ids if isinstance(block, list) for text in block])
 
 
 # ------------------------------------------------------------------------------------- and back
@@ -208,31 +189,22 @@ def _read_sums(columns: TableColumns) -> Iterator[MetricPart]:
         for width in np.unique(widths[metrics == code]).tolist():
             indices = np.flatnonzero((metrics == code) & (widths == width))
             count, size = len(m.columns()), int(buckets[indices].max())
-            bad = (
-                (buckets[indices] != size)
-                | (bucket[indices] < 0)
-                | (bucket[indices] >= max(size, 1))
-            )
-            is_valid_size = size == 0 or 2 <= size <= MAX_BUCKETS
-            if width not in (count, 3 * count) or not is_valid_size or bad.any():
+            outside = (bucket[indices] < 0) | (bucket[indices] >= max(size, 1))
+            is_good = (size == 0 or 2 <= size <= MAX_BUCKETS) and not outside.any()
+            is_good = is_good and bool((buckets[indices] == size).all())
+            if width not in (count, 3 * count) or not is_good:
                 place = f"{columns.name}, row {indices[0] + 1:,}"
                 raise InputError(f"{place}: not a row that karat.arrow.sums wrote")
             numbers = sums[starts[indices][:, None] + np.arange(width)]
             table = np.column_stack([segments[indices], ids[indices], numbers])
             cells = codes[indices].astype(np.int64) * max(size, 1) + bucket[indices]
             used, added = sum_cells(table, cells)
-            shape = (-1, count) if width == count else (-1, 3, count)
-            total = added[:, 2:].reshape(shape)
-            metric_sums = [total if width == count else carried(total)]
-            rows, ends = (
-                int(segments[indices].sum()),
-                (int(least[indices].min()), int(most[indices].max())),
-            )
-            yield (
-                signature,
-                size or None,
-                Part(rows, ends, systems, used, added[:, :2], metric_sums),
-            )
+            total = added[:, 2:]
+            total = total if width == count else carried(total.reshape(-1, 3, count))
+            rows = int(segments[indices].sum())
+            ends = int(least[indices].min()), int(most[indices].max())
+            part = Part(rows, ends, systems, used, added[:, :2], [total])
+            yield signature, size or None, part
 
 
 def _read_rows(columns: TableColumns) -> Iterator[MetricPart]:
@@ -240,10 +212,11 @@ def _read_rows(columns: TableColumns) -> Iterator[MetricPart]:
     systems, codes = [ONE_SYSTEM], np.zeros(len(columns.batch), np.int32)
     if "system" in columns.formats:
         systems, codes = _kernel.view_groups(columns.texts("system"))
-    ids: Ints | list[str] | None = None
+    ids: NDArray[Any] | None = None
     if "id" in columns.formats:
         text = kind_of(columns.formats["id"]) == "text"
-        ids = columns.texts("id").strings() if text else columns.numbers("id")
+        texts = columns.texts("id").strings() if text else []
+        ids = np.array(texts, object) if text else columns.numbers("id")
     references = columns.numbers("references")
     for m in dict.fromkeys(metric(column.rpartition("/")[0]) for column in stat_columns):
         metric_columns = [f"{m}/{column}" for column in m.columns()]
@@ -252,8 +225,5 @@ def _read_rows(columns: TableColumns) -> Iterator[MetricPart]:
             raise InputError(f"{columns.name} has no column {quoted(missing[0])}: {m} needs it")
         table = np.stack([columns.numbers(column) for column in metric_columns], axis=1)
         segment_rows = SegmentRows(codes, ids, references, [table])
-        yield (
-            sign_metric(m),
-            None,
-            part_of_rows(systems, segment_rows, None, None)._replace(segment_rows=segment_rows),
-        )
+        part = part_of_rows(systems, segment_rows, None, None)
+        yield sign_metric(m), None, part._replace(segment_rows=segment_rows)

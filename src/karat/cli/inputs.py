@@ -1,10 +1,11 @@
-"""Input files and sets named on the command line, opened and checked against each other."""
+"""Input files, sets and tables named on the command line, opened and checked against each other."""
 
 from __future__ import annotations
 
+import glob
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,7 +14,7 @@ import click
 from karat.cli.command import TYPED
 from karat.cli.options import PLAIN_TEXT
 from karat.cli.parameters import F
-from karat.cli.show import check_output, note
+from karat.cli.show import check_different, check_output, note
 from karat.errors import InputError, quoted, sentence
 from karat.progress import Progress, silent
 from karat.registry import load
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from karat.evalset.draws import Draw
     from karat.evalset.sets import EvalSet
     from karat.metrics.base import Metric
-    from karat.text.trees import Trees
 
 _SUFFIXES = {".txt", ".gz", ".out", ".hyp"}
 
@@ -46,18 +46,19 @@ class SetInput(NamedTuple):
         for path in paths:
             check_output(path, [*self.judgements, *inputs], [self.name])
 
+    def reading(self) -> dict[str, Any]:
+        """Return the arguments of functions that read a set."""
+        from karat.evalset.loading import parse_options
+
+        judging = {"judgements": self.judgements, "model_judges": self.model_judges}
+        return {**judging, **parse_options(self.reader_options)}
+
     def load(self, progress: Progress = silent, draws: str | None = None) -> EvalSet:
         """Load the set; `draws` is a file that says how segments were drawn."""
-        from karat.evalset.loading import load_evalset, parse_options
+        from karat.evalset.loading import load_evalset
 
         evalset = load_evalset(
-            self.name,
-            self.read_as,
-            judgements=self.judgements,
-            model_judges=self.model_judges,
-            draws=draws,
-            progress=progress,
-            **parse_options(self.reader_options),
+            self.name, self.read_as, draws=draws, progress=progress, **self.reading()
         )
         return evalset.without(*self.exclude) if self.exclude else evalset
 
@@ -112,14 +113,8 @@ class InputFiles(NamedTuple):
     candidates: Sequence[str]
     references: Sequence[str]
     optional_references: bool = False
-    read_as: str | None = None
-    """The format of the files."""
+    read_as: str | None = None  # the format of the files
     evalset: SetInput | None = None
-
-    @property
-    def as_text(self) -> bool:
-        """Whether files are read as plain text, whatever they look like."""
-        return self.read_as == PLAIN_TEXT
 
     def paths(self) -> list[str]:
         """Return the files that will be read."""
@@ -149,15 +144,21 @@ class InputFiles(NamedTuple):
         """
         if self.evalset is not None:
             return self._open_set(self.evalset, progress), None
-        has_format = self.read_as is not None and not self.as_text
+        has_format = self.read_as not in (None, PLAIN_TEXT)
         if not (self.references or has_format or any(metric.reads_texts for metric in metrics)):
-            paths = _paths_by_system(self.candidates)
-            return {n: _open_lines(path, progress, self.as_text) for n, path in paths.items()}, None
+            return self._open_lines(paths_by_name(map(split_name, self.candidates)), progress), None
         systems, references = self.open_texts(progress)
         unnamed = [path for path in self.candidates if split_name(path)[1] == path]
         check_reference_names(unnamed, self.references)
         for path in [] if copies else unnamed:
-            check_copied_reference(path, systems[split_name(path)[0]], references.sources)
+            candidate = systems[split_name(path)[0]]
+            sources = [source for source in references.sources if isinstance(source, Lines)]
+            for source in sources:
+                if isinstance(candidate, Lines) and candidate.same_text(source):
+                    raise InputError(
+                        f"{path} has the same text as the reference {source.name}: use the "
+                        f"output of a system; to score it anyway, name it: copy={path}"
+                    )
         return systems, references
 
     def open_texts(self, progress: Progress) -> tuple[dict[str, Segments], References]:
@@ -166,18 +167,49 @@ class InputFiles(NamedTuple):
             raise InputError("no reference was given: add -r FILE")
         if self.paths().count("-") > 1:
             raise InputError("standard input (-) is given twice: it can be read only once")
-        paths = _paths_by_system(self.candidates)
-        if self.read_as is not None and not self.as_text:
-            return self._open_format(self.read_as, paths)
-        systems = {n: _open_lines(path, progress, self.as_text) for n, path in paths.items()}
-        trees = _open_trees(self.references, self.optional_references)
-        sources = []
-        if not trees:
-            sources = [_open_lines(path, progress, self.as_text) for path in self.references]
-        check_aligned([*systems.values(), *trees, *sources])
-        if trees:
-            return {**systems}, trees[0].combine(trees)
-        return {**systems}, References(sources, self.optional_references)
+        paths = paths_by_name(map(split_name, self.candidates))
+        if self.read_as not in (None, PLAIN_TEXT):
+            return self._open_format(str(self.read_as), paths)
+        systems = self._open_lines(paths, progress)
+        if any(_is_tree_file(path) for path in self.references):
+            return systems, self._open_trees(systems)
+        sources = self._open_lines({path: path for path in self.references}, progress)
+        listed = [sources[path] for path in self.references]
+        check_aligned([*systems.values(), *listed])
+        return systems, References(listed, self.optional_references)
+
+    def _open_lines(self, paths: Mapping[str, str], progress: Progress) -> dict[str, Segments]:
+        """Open files with one segment per line."""
+        from karat.metrics.names import ALIASES, METRICS
+
+        opened: dict[str, Segments] = {}
+        for name, path in paths.items():
+            # `-m bleu chrf` makes a file of the second metric.
+            if path in (*METRICS.entries(), *ALIASES) and not Path(path).exists():
+                advice = f"if it is meant as a metric, write -m {path}"
+                raise InputError(f"{path}: no such file; {advice}")
+            lines = opened[name] = Lines(path, progress, as_text=self.read_as == PLAIN_TEXT)
+            if lines.nul_line:
+                problem = "a NUL byte; it is scored as an ordinary character (is the file text?)"
+                warning = f"karat: warning: {lines.name}, line {lines.nul_line}: {problem}"
+                click.echo(sentence(warning), err=True)
+        return opened
+
+    def _open_trees(self, systems: Mapping[str, Segments]) -> References:
+        """Open references that end in `.conllu`; if one does, all must."""
+        first = next(path for path in self.references if _is_tree_file(path))
+        texts = [path for path in self.references if not _is_tree_file(path)]
+        if texts:
+            mixed = f"{first} is a file of trees and {texts[0]} is not"
+            raise InputError(f"{mixed}: give all references as .conllu files, or all as text")
+        if self.optional_references:
+            problem = "--optional-references is for text, where a line may be empty"
+            raise InputError(f"{problem}: {first} has a tree for every segment; leave it out")
+        from karat.text.trees import read_conllu
+
+        trees = [read_conllu(path) for path in self.references]
+        check_aligned([*systems.values(), *trees])
+        return trees[0].combine(trees)
 
     def _open_format(
         self, read_as: str, paths: dict[str, str]
@@ -213,6 +245,10 @@ class InputFiles(NamedTuple):
         return None if self.optional_references else len(self.references) or 1
 
 
+def _is_tree_file(path: str) -> bool:
+    return path.removesuffix(".gz").endswith(".conllu")
+
+
 def system_name(path: str) -> str:
     """Return the name of a file without `.txt`, `.out`, `.hyp` and `.gz`."""
     if path == "-":
@@ -231,9 +267,10 @@ def split_name(argument: str) -> tuple[str, str]:
     return system_name(argument), argument
 
 
-def _paths_by_system(candidates: Sequence[str]) -> dict[str, str]:
+def paths_by_name(named_paths: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return files by the name of their system, which must be unique."""
     paths: dict[str, str] = {}
-    for name, path in map(split_name, candidates):
+    for name, path in named_paths:
         if name in paths:
             raise InputError(
                 f"two systems are called {quoted(name)} ({paths[name]} and {path}): "
@@ -241,37 +278,6 @@ def _paths_by_system(candidates: Sequence[str]) -> dict[str, str]:
             )
         paths[name] = path
     return paths
-
-
-def _open_trees(paths: Sequence[str], optional_references: bool) -> list[Trees]:
-    """Open references that end in `.conllu`; if one does, all must."""
-    trees = [path for path in paths if path.removesuffix(".gz").endswith(".conllu")]
-    if not trees:
-        return []
-    texts = [path for path in paths if path not in trees]
-    if texts:
-        mixed = f"{trees[0]} is a file of trees and {texts[0]} is not"
-        raise InputError(f"{mixed}: give all references as .conllu files, or all as text")
-    if optional_references:
-        problem = "--optional-references is for text, where a line may be empty"
-        raise InputError(f"{problem}: {trees[0]} has a tree for every segment; leave it out")
-    from karat.text.trees import read_conllu
-
-    return [read_conllu(path) for path in trees]
-
-
-def _open_lines(path: str, progress: Progress, as_text: bool) -> Lines:
-    from karat.metrics.names import ALIASES, METRICS
-
-    # `-m bleu chrf` makes a file of the second metric.
-    if path in (*METRICS.entries(), *ALIASES) and not Path(path).exists():
-        raise InputError(f"{path}: no such file; if it is meant as a metric, write -m {path}")
-    lines = Lines(path, progress, as_text=as_text)
-    if lines.nul_line:
-        problem = "a NUL byte; it is scored as an ordinary character (is the file text?)"
-        location = f"{lines.name}, line {lines.nul_line}"
-        click.echo(sentence(f"karat: warning: {location}: {problem}"), err=True)
-    return lines
 
 
 # --------------------------------------------------- references that were taken for candidates
@@ -295,37 +301,20 @@ def check_reference_names(candidates: Sequence[str], references: Sequence[str]) 
                     f"{path} is given as candidate and as reference: use the output of a system; "
                     f"to score it anyway, name it: reference={path}"
                 )
-    preceding = _preceding_references(candidates)
+    preceding = _preceding_references(candidates) if len(candidates) > 1 else {}
     for path in candidates:
-        other_paths = [candidate for candidate in candidates if candidate != path]
-        shape = _name_shape(preceding[path]) if path in preceding else None
-        looks_like_preceding = shape == _name_shape(path) and any(
-            _name_shape(candidate) != shape for candidate in other_paths
-        )
+        others = [candidate for candidate in candidates if candidate != path]
+        shapes = {re.sub(r"\d+", "#", os.path.basename(candidate)) for candidate in others}
+        shape = re.sub(r"\d+", "#", os.path.basename(path))
+        preceding_shape = re.sub(r"\d+", "#", os.path.basename(preceding.get(path, "")))
+        looks_like_preceding = shape == preceding_shape and bool(shapes - {shape})
         name = os.path.basename(path).lower()
         is_reference_name = _REFERENCE_NAME.search(name) and not _REFERENCE_FREE_NAME.search(name)
-        if other_paths and (is_reference_name or looks_like_preceding):
+        if others and (is_reference_name or looks_like_preceding):
             raise InputError(
                 f"{path} would be scored as a system, but looks like a reference: write -r before "
                 f"each reference (-r {path}); to score it anyway, name it: human={path}"
             )
-
-
-def check_copied_reference(path: str, candidate: Segments, references: Sequence[Segments]) -> None:
-    """Reject a candidate that has the same text as a reference."""
-    if not isinstance(candidate, Lines):
-        return
-    for reference in references:
-        if isinstance(reference, Lines) and candidate.same_text(reference):
-            raise InputError(
-                f"{path} has the same text as the reference {reference.name}: use the output of a "
-                f"system; to score it anyway, name it: copy={path}"
-            )
-
-
-def _name_shape(path: str) -> str:
-    """Return a file's name with its numbers replaced."""
-    return re.sub(r"\d+", "#", os.path.basename(path))
 
 
 def _preceding_references(candidates: Sequence[str]) -> dict[str, str]:
@@ -344,3 +333,87 @@ def _preceding_references(candidates: Sequence[str]) -> dict[str, str]:
         else:
             reference = None
     return preceding
+
+
+# ----------------------------------------------------------------------------------- tables
+
+_BINARY_ENDINGS = (".parquet", ".pq", ".parquet.gz", ".pq.gz")
+
+
+class TableOptions(NamedTuple):
+    """Options that only tables have."""
+
+    candidate: Sequence[str] = ()
+    by: str | None = None
+    id: str | None = None
+    engine: str = "local"
+    engine_options: Sequence[str] = ()
+    rows: str | None = None
+    shards: str | None = None
+    skip_missing: bool = False
+    shard: str | None = None
+
+    def are_tables(self, inputs: InputFiles) -> bool:
+        """Return whether the inputs are tables; reject options that do not go together."""
+        default = TableOptions()
+        used = [name for name in self._fields if getattr(self, name) != getattr(default, name)]
+        paths = [split_table_name(argument)[1] for argument in inputs.candidates]
+        is_text = inputs.evalset is not None or inputs.read_as or inputs.optional_references
+        # References in files belong to text, unless the candidates cannot be text.
+        is_binary = any(path.lower().endswith(_BINARY_ENDINGS) for path in paths)
+        has_reference_files = any(os.path.isfile(name) for name in inputs.references)
+        if not is_text and paths and (used or is_binary or not has_reference_files):
+            from karat.arrow.pieces import format_of
+
+            if all(format_of(path) is not None or os.path.isdir(path) for path in paths):
+                return True
+        if used:
+            option = {"engine_options": "engine-option"}.get(used[0], used[0].replace("_", "-"))
+            advice = "give files that end in .parquet, .csv, .tsv or .jsonl, and columns with -r"
+            raise InputError(f"--{option} is only for tables: {advice}")
+        return False
+
+    def check_output(self, inputs: InputFiles, output: str | None) -> None:
+        """Reject outputs that cannot be written, before anything is read."""
+        from karat.arrow.pieces import find_files
+
+        if output is not None:
+            paths = [split_table_name(argument)[1] for argument in inputs.candidates]
+            check_output(output, [file for path in paths for file in find_files(path)])
+        check_different(output=output, rows=self.rows)
+
+    def settings(self, inputs: InputFiles) -> dict[str, Any]:
+        """Return the arguments of the functions for tables."""
+        pairs = [text.partition("=") for text in self.engine_options]
+        for name, equals, value in pairs:
+            if not (name and equals and value):
+                text = quoted(f"{name}{equals}{value}")
+                raise InputError(f"--engine-option {text}: expected NAME=VALUE, as in workers=4")
+        settings = self._asdict()
+        del settings["shard"]
+        settings["candidate"] = list(self.candidate) or None
+        settings["reference"] = list(inputs.references) or None
+        settings["engine_options"] = {name: value for name, _, value in pairs}
+        return settings
+
+
+def split_table_name(argument: str) -> tuple[str | None, str]:
+    """Split `NAME=FILE` or `FILE` into the name of the system, if it is given, and the file.
+
+    An equals sign in an existing path, or in a pattern that matches files, is part of it.
+    """
+    name, equals, path = argument.partition("=")
+    is_path = os.path.exists(argument) or (glob.has_magic(argument) and glob.glob(argument))
+    if equals and name and path and os.sep not in name and not is_path:
+        return name, path
+    return None, argument
+
+
+def table_paths(inputs: InputFiles) -> list[str] | dict[str, str]:
+    """Return the paths of the tables, by the name of their system if any is named."""
+    from karat.arrow.pieces import table_name
+
+    tables = [split_table_name(argument) for argument in inputs.candidates]
+    if all(name is None for name, _ in tables):
+        return list(inputs.candidates)
+    return paths_by_name((name or table_name(path), path) for name, path in tables)

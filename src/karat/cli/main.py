@@ -14,60 +14,40 @@ from karat.cli.command import Commands, usage_sentence
 from karat.errors import Interrupted, KaratError
 from karat.registry import declared, plugins
 
+_CORE = "karat.cli.commands"
 COMMANDS = {
-    "score": (
-        "karat.cli.commands.score:score_command",
-        "Score the output of systems against references.",
-    ),
+    "score": (f"{_CORE}.score:score_command", "Score the output of systems against references."),
     "compare": (
-        "karat.cli.commands.score:compare_command",
+        f"{_CORE}.score:compare_command",
         "Compare systems with a baseline, with paired tests.",
     ),
-    "estimate": (
-        "karat.cli.commands.estimate",
-        "Estimate human scores from few labels and a judge.",
-    ),
-    "gate": ("karat.cli.commands.gate", "Pass or fail a run against a baseline file."),
-    "merge": (
-        "karat.cli.commands.score:merge_command",
-        "Merge the shards of a table and show its scores.",
-    ),
+    "estimate": (f"{_CORE}.estimate", "Estimate human scores from few labels and a judge."),
+    "gate": (f"{_CORE}.gate", "Pass or fail a run against a baseline file."),
+    "merge": (f"{_CORE}.score:merge_command", "Merge the shards of a table and show its scores."),
     "grid": (
-        "karat.cli.commands.segments:grid_command",
+        f"{_CORE}.segments:grid_command",
         "Draw the words shared by a candidate and its references.",
     ),
     "explain": (
-        "karat.cli.commands.segments:explain_command",
+        f"{_CORE}.segments:explain_command",
         "Explain a tree accuracy, treelet by treelet.",
     ),
-    "meta": (
-        "karat.cli.commands.meta:meta_command",
-        "Rank metrics by their agreement with human scores.",
-    ),
-    "meta fit": (
-        "karat.cli.commands.meta:meta_fit_command",
-        "Fit human scores to metrics by least squares.",
-    ),
+    "meta": (f"{_CORE}.meta:meta_command", "Rank metrics by their agreement with human scores."),
+    "meta fit": (f"{_CORE}.meta:fit_command", "Fit human scores to metrics by least squares."),
     "meta reliability": (
-        "karat.cli.commands.meta:meta_reliability_command",
+        f"{_CORE}.meta:reliability_command",
         "Show agreement with humans by text length.",
     ),
-    "plane": ("karat.cli.commands.plane", "Choose the AEv metric that fits a task."),
-    "data": ("karat.cli.commands.data", "Check, convert and list evaluation sets."),
+    "plane": (f"{_CORE}.plane", "Choose the AEv metric that fits a task."),
+    "data": (f"{_CORE}.data", "Check, convert and list evaluation sets."),
     **declared("commands"),
     "reproduce": (
-        "karat.cli.commands.demo:reproduce_command",
+        f"{_CORE}.demo:reproduce_command",
         "Make a paper's main table again and compare it.",
     ),
-    "metrics": ("karat.cli.commands.score:metrics_command", "List the metrics and their settings."),
-    "demo": (
-        "karat.cli.commands.demo:demo_command",
-        "Run a comparison on bundled texts and write a report.",
-    ),
-    "completion": (
-        "karat.cli.commands.demo:completion_command",
-        "Print the completion script for a shell.",
-    ),
+    "metrics": (f"{_CORE}.score:metrics_command", "List the metrics and their settings."),
+    "demo": (f"{_CORE}.demo:demo_command", "Run a comparison on bundled texts and write a report."),
+    "completion": (f"{_CORE}.demo:completion_command", "Print the completion script for a shell."),
 }
 """Name -> module (and attribute, if it is not `command`), and the line that help shows."""
 
@@ -75,10 +55,7 @@ BUG = 70
 """Exit code of an unexpected error (`EX_SOFTWARE`): 1 would be a failed gate."""
 
 
-@click.group(
-    cls=Commands,
-    listed=COMMANDS,
-)
+@click.group(cls=Commands, listed=COMMANDS)
 @click.version_option(__version__, prog_name="karat", message="%(prog)s %(version)s")
 def cli() -> None:
     """Score generated text against references, and explain the scores.
@@ -128,13 +105,12 @@ def main(args: list[str]) -> int:
         if isinstance(error, BrokenPipeError):  # the reader has gone (`| head`): nothing is wrong
             return 0
         return _fail(f"cannot write the result: {error.strerror or error}", 2)
-    except (KaratError, click.ClickException, click.Abort, KeyboardInterrupt, Exception) as error:
+    except (Exception, KeyboardInterrupt) as error:
         return _fail(*_sentence(error, args))
 
 
 _KEEPING = ("--shards", "--work")
 """Options that name a folder for finished parts of the work."""
-_GOES_ON = "finished parts are kept: run the same command again to continue"
 
 
 def _sentence(error: BaseException, words: list[str]) -> tuple[str, int]:
@@ -142,8 +118,10 @@ def _sentence(error: BaseException, words: list[str]) -> tuple[str, int]:
     if isinstance(error, click.ClickException):
         return usage_sentence(error, cli.command_for(words), words), 2
     if isinstance(error, Interrupted | KeyboardInterrupt | click.Abort):
-        keeps_parts = any(word.partition("=")[0] in _KEEPING for word in words)
-        return f"interrupted; {_GOES_ON if keeps_parts else 'nothing was written'}", 130
+        if any(word.partition("=")[0] in _KEEPING for word in words):
+            kept = "finished parts are kept: run the same command again to continue"
+            return f"interrupted; {kept}", 130
+        return "interrupted; nothing was written", 130
     if isinstance(error, MemoryError):
         return "not enough memory", 2
     if not isinstance(error, KaratError):

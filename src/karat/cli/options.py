@@ -18,6 +18,7 @@ from karat.cli.parameters import (
     COMMON,
     INPUT,
     OUTPUT,
+    TABLES,
     TESTS,
     Listing,
     bundle,
@@ -266,14 +267,8 @@ _model_judges = named(
 )
 
 
-def _make_set_input(**values: Any) -> SetInput:
-    from karat.cli.inputs import SetInput
-
-    return SetInput(**values)
-
-
 set_argument = click.argument("name", metavar="SET", shell_complete=complete_set)
-_set_input = partial(bundle, "source", make=_make_set_input, arguments=("name",))
+_set_input = partial(bundle, "source", make="karat.cli.inputs:SetInput", arguments=("name",))
 reader = _set_input(_read_as, _reader_options)
 """Options for reading SET; the command receives `source`."""
 judged_reader = _set_input(_read_as, _reader_options, _judgements, _model_judges)
@@ -288,11 +283,6 @@ outputs_reader = _set_input(exclude, _read_as, _reader_options)
 """Options for reading SET, with systems to leave out; the command receives `source`."""
 
 
-def _format(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
-    """Return the format that was asked for, or the one of the output's ending."""
-    return checked_format(ctx, format_of(str(ctx.params.get("output") or ""), value))
-
-
 def checked_format(ctx: click.Context, format: str) -> str:
     """Return the format of a report; refuse --spreadsheet-safe with one that it is not for."""
     check_spreadsheet_safe(format, bool(ctx.meta.get(SPREADSHEET_SAFE)))
@@ -300,8 +290,7 @@ def checked_format(ctx: click.Context, format: str) -> str:
 
 
 def _mark_safe(ctx: click.Context, param: click.Parameter, value: bool) -> None:
-    if value:
-        ctx.meta[SPREADSHEET_SAFE] = True
+    ctx.meta[SPREADSHEET_SAFE] = value
 
 
 spreadsheet_safe = flag(
@@ -334,21 +323,24 @@ class _Format(click.Choice):  # type: ignore[type-arg]  # no generic in click 8.
         return value if is_registered else super().convert(value, param, ctx)
 
 
-def output(function: F) -> F:
-    """Add `--format`, `--output` and `--spreadsheet-safe`."""
-    function = option(
+output = combine(
+    option(
+        "-o --output", "Write the output to FILE, such as page.html (atomic).", path, is_eager=True
+    ),
+    spreadsheet_safe,
+    option(
         "-f --format format",
         "Output format: {names}. Default: by the ending of --output, else text.",
         _Format(FORMATS),
-        callback=_format,
+        callback=lambda ctx, param, value: checked_format(
+            ctx, format_of(str(ctx.params.get("output") or ""), value)
+        ),
         metavar="FORMAT",
         cls=Listing,
         registry="renderers",
-    )(function)
-    written = option(
-        "-o --output", "Write the output to FILE, such as page.html (atomic).", path, is_eager=True
-    )
-    return written(spreadsheet_safe(function))
+    ),
+)
+"""`--format`, `--output` and `--spreadsheet-safe`."""
 
 
 wide = flag(
@@ -391,3 +383,57 @@ texts = bundle(
     make=_make_input_files,
 )
 """Candidates and their references: `inputs`."""
+
+
+_table_option = partial(option, heading=TABLES)
+_column = partial(_table_option, metavar="COLUMN")
+_folder = partial(_table_option, kind=path, metavar="FOLDER")
+_TABLE_OPTIONS = (
+    _column(
+        "--candidate",
+        "Column of candidates. Repeat for several systems. Default: detected.",
+        multiple=True,
+    ),
+    _column("--by", "Column with the name of the system."),
+    _column("--id", "Column with the id of the segment. Intervals of several systems need it."),
+    _table_option(
+        "--engine",
+        "Engine that processes the table: {names}.",
+        default="local",
+        metavar="NAME",
+        cls=Listing,
+        registry="engines",
+    ),
+    _table_option(
+        "--engine-option engine_options",
+        "Setting of the engine, such as workers=4 or address=HOST:PORT. Repeat for several.",
+        multiple=True,
+        metavar="NAME=VALUE",
+    ),
+    _folder("--rows", "Write the table with its scores to FOLDER."),
+    _folder(
+        "--shards", "Keep finished parts of the table in FOLDER, to resume a run that was stopped."
+    ),
+    flag(
+        "--skip-missing",
+        "Skip rows whose candidate or reference is missing, and count them. Default: refuse.",
+        heading=TABLES,
+    ),
+)
+_shard = _table_option(
+    "--shard", "Process shard K of N only. `karat merge FOLDER` combines the shards.", metavar="K/N"
+)
+_table_input = partial(bundle, "table", *_TABLE_OPTIONS, make="karat.cli.inputs:TableOptions")
+tables = _table_input()
+"""Options that only tables have: `table`."""
+sharded_tables = _table_input(_shard)
+"""Options that only tables have, with `--shard`: `table`."""
+
+
+buckets = option(
+    "--buckets",
+    "Resample N buckets of segments instead of single segments; 0 for never. Default: 4096 above "
+    "two million segments.",
+    integer(0, 1 << 16),
+    heading=TESTS,
+)

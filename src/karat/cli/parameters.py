@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from karat.registry import registry_of
+from karat.registry import load, registry_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 CommandFunction = Callable[..., Any]
@@ -50,13 +50,7 @@ COMMON, INPUT, MODEL, TABLES, NUGGETS, WORDS, SCORES, TESTS, OUTPUT, ADVANCED = 
 """Headings of options in the help, in this order; the common ones are the first."""
 
 
-_LIMITS = re.compile(r"  \[([^][]*)\]$")
-
-
-def _without_limits(extra: re.Match[str]) -> str:
-    """Return what click shows after the help, `default: 0; x>=0`, without `x>=0`."""
-    items = [item for item in extra[1].split("; ") if not re.search(r"x[<>]|<=?x", item)]
-    return f"  [{'; '.join(items)}]" if items else ""
+_DETAILS = re.compile(r"  \[([^][]*)\]$")
 
 
 class Option(click.Option):
@@ -67,9 +61,14 @@ class Option(click.Option):
         self.heading = heading
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return the two columns of the help, without click's notation for limits."""
+        """Return the two columns of the help, without click's notation for limits, `x>=0`."""
         record = super().get_help_record(ctx)
-        return record and (record[0], _LIMITS.sub(_without_limits, record[1]))
+        details = record and _DETAILS.search(record[1])
+        if record is None or not details:
+            return record
+        items = [item for item in details[1].split("; ") if not re.search(r"x[<>]|<=?x", item)]
+        listed = f"  [{'; '.join(items)}]" if items else ""
+        return record[0], record[1][: details.start()] + listed
 
 
 class Listing(Option):
@@ -203,14 +202,15 @@ def combine(*options: Callable[[Any], Any]) -> Callable[[F], F]:
 
 
 def bundle(
-    name: str, *options: Any, make: CommandFunction = dict, arguments: Sequence[str] = ()
+    name: str, *options: Any, make: CommandFunction | str = dict, arguments: Sequence[str] = ()
 ) -> Callable[[CommandFunction], CommandFunction]:
     """Return options whose values a command receives together, as `name`.
 
     Args:
         name: name of the command's parameter.
         options: decorators that add the options.
-        make: called with the values of the options; its result is the value of the parameter.
+        make: called with the values of the options; its result is the value of the parameter. A
+            function, or `module:function`, which is loaded when the command is called.
         arguments: names of the command's arguments that `make` takes, too.
     """
 
@@ -218,7 +218,7 @@ def bundle(
         @wraps(function)
         def call(**values: Any) -> Any:
             bundled = {key: values.pop(key) for key in (*arguments, *(p.name for p in added))}
-            return function(**values, **{name: make(**bundled)})
+            return function(**values, **{name: load(make)(**bundled)})
 
         n_before = len(getattr(call, "__click_params__", ()))
         for decorate in reversed(options):

@@ -53,13 +53,11 @@ def check_output(path: str | None, inputs: Iterable[str] = (), sets: Iterable[st
 
 def check_different(**paths: str | None) -> None:
     """Reject the same file for two outputs; names of arguments are names of options."""
-    option_of: dict[str, str] = {}
+    options: dict[str, str] = {}
     for name, path in paths.items():
-        if path is not None:
-            option = option_of.setdefault(os.path.realpath(path), name)
-            if option != name:
-                message = f"--{option} and --{name} are both {path}: use two different files"
-                raise OutputError(message)
+        first = options.setdefault(os.path.realpath(path), name) if path is not None else name
+        if first != name:
+            raise OutputError(f"--{first} and --{name} are both {path}: use two different files")
 
 
 def note(text: str) -> None:
@@ -86,17 +84,10 @@ def show(report: Document | Result, format: str, path: str | None) -> None:
     if path is not None:
         write_atomically(path, render_pieces(document, format, spreadsheet_safe=safe))
         return
-    width = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100
-    say(
-        render_pieces(document, format, color=takes_color(), width=width, spreadsheet_safe=safe),
-        None,
-    )
-
-
-def takes_color() -> bool:
-    """Return whether standard output is a terminal that wants colour."""
-    allows_color = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return sys.stdout.isatty() and allows_color
+    is_terminal = sys.stdout.isatty()
+    width = shutil.get_terminal_size((100, 24)).columns if is_terminal else 100
+    color = is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    say(render_pieces(document, format, color=color, width=width, spreadsheet_safe=safe), None)
 
 
 def say(text: Iterable[str], path: str | None) -> None:
@@ -132,22 +123,14 @@ def write_charts(charts: Sequence[Chart], folder: str | None) -> None:
     from karat.report.render.svg import chart_file
 
     os.makedirs(folder, exist_ok=True)
-    for chart, name in zip(
-        charts, _chart_file_names([chart.title for chart in charts]), strict=True
-    ):
-        for kind in KINDS:
-            write_atomically(os.path.join(folder, f"{name}.{kind}"), chart_file(chart, kind))
-
-
-def _chart_file_names(titles: Sequence[str]) -> list[str]:
-    """File names for titles, numbered where two would be the same."""
-    names: list[str] = []
-    for title in titles:
-        cleaned = "".join(c if c.isalnum() or c in "=.-" else "-" for c in title.lower())
+    names: set[str] = set()
+    for chart in charts:
+        cleaned = "".join(c if c.isalnum() or c in "=.-" else "-" for c in chart.title.lower())
         plain = name = "-".join(part for part in cleaned.split("-") if part)[:100]
         number = 1
         while name in names:
             number += 1
             name = f"{plain}-{number}"
-        names.append(name)
-    return names
+        names.add(name)
+        for kind in KINDS:
+            write_atomically(os.path.join(folder, f"{name}.{kind}"), chart_file(chart, kind))

@@ -1,8 +1,6 @@
 """Estimates of human scores as a metric, for `score`, `compare` and `gate`.
 
-The statistics are those of `karat.estimation.estimate_metric`:
-
-    score = sum of predictions / outputs + sum of residuals / labels
+score = sum of predictions / outputs + sum of residuals / labels
 """
 
 from __future__ import annotations
@@ -13,14 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import fsum
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError, MetricError, quoted
 from karat.estimation.estimate_results import notes_of
 from karat.estimation.estimates import MIN_LABELS, check_judges
 from karat.estimation.evalset_samples import make_sample
-from karat.estimation.samples import JudgeValues, Sample, judge_values
+from karat.estimation.samples import Sample, judge_values
 from karat.estimation.system_estimates import predict
 from karat.evalset.draws import SEGMENT
 from karat.evalset.sets import EvalSet
@@ -30,19 +28,10 @@ from karat.settings import setting, to_text
 from karat.stats.population import Prediction, unit_shares
 
 if TYPE_CHECKING:
-    from karat.evalset.sets import EvalSet
     from karat.metrics.pairs import Pairs, SegmentNames
 
 
 COLUMNS = ("prediction", "outputs", "residual", "labels")
-
-
-class EstimateOptions(NamedTuple):
-    """The dimension to estimate, judges by name, and the unit that was drawn."""
-
-    dimension: str
-    judges: Sequence[str]
-    unit: str = "auto"
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,51 +42,46 @@ class EstimateRows:
     table: Floats  # systems x segments x columns
     notes: tuple[str, ...]
 
-    @property
-    def sign(self) -> int:
-        """1 if higher is better, -1 if lower is."""
-        return self.sample.scale.sign
-
-    @property
-    def digest(self) -> str:
-        """Eight characters that change with labels, judges' values and draws."""
-        return self.sample.digest
-
-    @cached_property
-    def _systems(self) -> Mapping[str, int]:
-        return {name: k for k, name in enumerate(self.sample.systems)}
+    def of(self, system: str, segments: Sequence[object]) -> Floats:
+        """Return the rows of some segments of a system."""
+        name = self.sample.name
+        if system not in self.sample.systems:
+            raise InputError(f"{name} has no system {quoted(system)}: score the set")
+        indices = [self._segments.get(str(segment), -1) for segment in segments]
+        if -1 in indices:
+            missing = quoted(segments[indices.index(-1)])
+            raise InputError(f"{name} has no segment {missing}: score the set")
+        rows: Floats = self.table[self.sample.systems.index(system), indices]
+        return rows
 
     @cached_property
     def _segments(self) -> Mapping[str, int]:
         return {name: i for i, name in enumerate(self.sample.units)}
 
-    def of(self, system: str, segments: Sequence[object]) -> Floats:
-        """Return the rows of some segments of a system."""
-        if system not in self._systems:
-            raise InputError(f"{self.sample.name} has no system {quoted(system)}: score the set")
-        indices = [self._segments.get(str(segment), -1) for segment in segments]
-        if -1 in indices:
-            missing = quoted(segments[indices.index(-1)])
-            raise InputError(f"{self.sample.name} has no segment {missing}: score the set")
-        rows: Floats = self.table[self._systems[system], indices]
-        return rows
-
 
 def estimate_rows(
-    evalset: EvalSet, options: EstimateOptions, threads: int | None, progress: Progress
+    evalset: EvalSet,
+    dimension: str,
+    judges: Sequence[str],
+    unit: str,
+    threads: int | None,
+    progress: Progress,
 ) -> EstimateRows:
     """Return the rows of all outputs of a set; refuse labels that nothing can be estimated from."""
-    values = judge_values(evalset, options.judges, options.dimension, threads, progress)
-    sample = make_sample(evalset, options.dimension, values, options.unit)
-    _check_unit(sample)
-    _check_labels(sample)
+    values = judge_values(evalset, judges, dimension, threads, progress)
+    sample = make_sample(evalset, dimension, values, unit)
+    _check_sample(sample)
     check_judges(sample)
     prediction = predict(sample)
-    table = np.stack(list(_rows(sample, prediction)))
-    return EstimateRows(sample, table, tuple(_notes(sample, prediction, values)))
+    missing = [(judge.missing, "") for judge in values]
+    notes = (
+        *notes_of(sample, (), missing, prediction, False),
+        "Intervals from resampled segments are for new segments like those of the set.",
+    )
+    return EstimateRows(sample, np.stack(list(_rows(sample, prediction))), notes)
 
 
-def _check_unit(sample: Sample) -> None:
+def _check_sample(sample: Sample) -> None:
     if sample.unit != SEGMENT:
         raise InputError(
             f"{sample.name}: {sample.unit}s of segments were drawn for labelling, and resamples of "
@@ -110,9 +94,6 @@ def _check_unit(sample: Sample) -> None:
             f"{int(sample.partly.any(axis=0).sum()):,} segments, and resamples of segments would "
             "promise too much: use karat estimate, or compare all pairs of these segments"
         )
-
-
-def _check_labels(sample: Sample) -> None:
     for system, n in zip(sample.systems, sample.is_labelled.sum(axis=1).tolist(), strict=True):
         if n < MIN_LABELS:
             labels = "no labels" if not n else "1 label" if n == 1 else f"{n} labels"
@@ -139,14 +120,6 @@ def _rows(sample: Sample, prediction: Prediction | None) -> Iterator[Floats]:
         rows[units, 2] = rows[units, 3] * (residual - mean)
         rows[:, [0, 2]] *= sample.scale.sign
         yield rows + 0.0  # no negative zeros
-
-
-def _notes(
-    sample: Sample, prediction: Prediction | None, judges: Sequence[JudgeValues]
-) -> Iterator[str]:
-    """Yield what a reader of the scores should know."""
-    yield from notes_of(sample, (), [(judge.missing, "") for judge in judges], prediction, False)
-    yield "Intervals from resampled segments are for new segments like those of the set."
 
 
 _UNITS = {
@@ -192,11 +165,12 @@ class HumanEstimate(Metric):
         """Return this metric with the labels and judges of a set."""
         if evalset is None:
             raise self._without_set()
-        options = EstimateOptions(self._dimension(evalset), self._judges(evalset), self.unit)
+        settings = self._dimension(evalset), self._judges(evalset), self.unit
         metric = copy.copy(self)
-        metric.__dict__["set_rows"] = rows = estimate_rows(evalset, options, threads, progress)
-        if self.digest not in (None, rows.digest):
-            problem = f"labels and judges of {evalset.name} have the digest {rows.digest}"
+        metric.__dict__["set_rows"] = rows = estimate_rows(evalset, *settings, threads, progress)
+        digest = rows.sample.digest
+        if self.digest not in (None, digest):
+            problem = f"labels and judges of {evalset.name} have the digest {digest}"
             raise MetricError(f"{self}: {problem}: they are not those of the signature")
         return (metric,)
 
@@ -222,7 +196,7 @@ class HumanEstimate(Metric):
     @property
     def sign(self) -> int:
         """1 if higher values of the dimension are better, -1 if lower ones are."""
-        return 1 if self.set_rows is None else self.set_rows.sign
+        return 1 if self.set_rows is None else self.set_rows.sample.scale.sign
 
     def remarks(self) -> tuple[str, ...]:
         """Return what is taken for granted, and where labels or judges do not do."""
@@ -272,9 +246,6 @@ class HumanEstimate(Metric):
         if set_rows is None or name == "unit":
             return super()._full(name)
         judges = "+".join(set_rows.sample.judges) or None
-        values = {
-            "dimension": set_rows.sample.dimension,
-            "judge": judges,
-            "digest": set_rows.digest,
-        }
+        sample = set_rows.sample
+        values = {"dimension": sample.dimension, "judge": judges, "digest": sample.digest}
         return to_text(values[name])

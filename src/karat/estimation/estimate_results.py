@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan, nan, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from karat import __version__
 from karat.arrays import Flags, np
@@ -15,10 +15,6 @@ from karat.estimation.system_estimates import BOUNDED, EXACT, NONE, labels_worth
 from karat.evalset.draws import Draw
 from karat.results import Result
 from karat.stats.population import Prediction
-
-if TYPE_CHECKING:
-    pass
-
 
 NOT_TESTED = "not tested"  # the verdict on a difference that is known: every unit is labelled
 ESTIMATE = "estimate"  # the method of this room: labels, and judges beside them
@@ -84,10 +80,8 @@ class Estimate(Result):
     ends: tuple[float | None, float | None]  # the ends of the scale, where they are known
     settings: Mapping[str, object]
     notes: tuple[str, ...] = ()
-    draws: tuple[Draw, ...] = ()
-    """All draws up to now with those of the plan, as `draws.tsv` has them."""
-    methods: Mapping[str, str] = field(default_factory=dict)
-    """System -> method, where systems differ in it."""
+    draws: tuple[Draw, ...] = ()  # all draws up to now and those of the plan
+    methods: Mapping[str, str] = field(default_factory=dict)  # by system, if they differ
     data: str = ""  # digest of labels, judges' values and draws
 
     @property
@@ -127,7 +121,11 @@ class Estimate(Result):
     @property
     def signature(self) -> str:
         """All settings that change the numbers, and a digest of the data."""
-        settings = ",".join(f"{name}={_text(value)}" for name, value in self.settings.items())
+        joined = {
+            k: "+".join(map(str, v)) if isinstance(v, tuple) else v
+            for k, v in self.settings.items()
+        }
+        settings = ",".join(f"{name}={value}" for name, value in joined.items())
         judges = "\n".join(judge.signature for judge in self.judges)
         method = f"estimate:{settings}|data={self.data}|karat={__version__}"
         return method + (f"\n{judges}" if judges else "")
@@ -137,10 +135,6 @@ def mean_without_nan(values: Sequence[float]) -> float:
     """Return the mean of the numbers that there are."""
     numbers = [value for value in values if not isnan(value)]
     return sum(numbers) / len(numbers) if numbers else nan
-
-
-def _text(value: object) -> str:
-    return "+".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 FAR = 3.3  # standard errors by which the judge's values of labelled units are far from the others'
@@ -156,74 +150,6 @@ def notes_of(
     """Yield what a reader of the estimates should know."""
     yield from sample.notes
     yield from _sampling_notes(sample, finite)
-    yield from _forms(sample, rows)
-    yield from _judges(sample, rows, worths, prediction)
-
-
-def _sampling_notes(sample: Sample, finite: bool) -> Iterator[str]:
-    """State how units were drawn, and warn where they do not look random."""
-    labelled: Flags = np.asarray(sample.is_labelled.any(axis=0))
-    n, total = int(labelled.sum()), len(labelled)
-    if sample.partly is not None and sample.partly.any():
-        yield from _partial_notes(sample, finite)
-        if n == total:
-            return
-    elif n == total:
-        return
-    recorded = not np.isnan(sample.design.probability[labelled]).all()
-    if recorded:
-        return
-    yield (
-        f"Labels are taken as drawn at random, {n:,} of {total:,} {sample.unit}s: no draws were "
-        "given."
-    )
-    if labelled[:n].all() or labelled[total - n :].all():
-        position = "first" if labelled[:n].all() else "last"
-        yield (
-            f"Warning: the labelled {sample.unit}s are the {position} {n:,} of the set. If they "
-            "were not drawn at random, estimates and intervals can be wrong."
-        )
-    for j, name in enumerate(sample.judges):
-        yield from _bias_notes(sample, labelled, j, name)
-
-
-def _partial_notes(sample: Sample, finite: bool) -> Iterator[str]:
-    """State what intervals make of units that are labelled in part."""
-    units = 0 if sample.partly is None else int(sample.partly.any(axis=0).sum())
-    if sample.compared:
-        yield (
-            f"People compared only some pairs of systems on {units:,} {sample.unit}s: these pairs "
-            f"are taken as drawn at random, and intervals are as wide as for new {sample.unit}s."
-        )
-    elif finite:
-        yield (
-            f"Only some segments of {units:,} {sample.unit}s are labelled: intervals treat no "
-            f"{sample.unit} as fully known and are slightly too wide."
-        )
-
-
-def _bias_notes(sample: Sample, labelled: Flags, j: int, name: str) -> Iterator[str]:
-    """Warn where a judge finds labelled units better or worse than the others."""
-    count = np.maximum(sample.present.sum(axis=0), 1)
-    values = np.where(sample.present, sample.all_values[:, :, j], 0.0).sum(axis=0) / count
-    labelled_values, other_values = values[labelled], values[~labelled]
-    if len(labelled_values) < 2 or len(other_values) < 2:
-        return
-    error = sqrt(
-        float(labelled_values.var(ddof=1)) / len(labelled_values)
-        + float(other_values.var(ddof=1)) / len(other_values)
-    )
-    gap = float(labelled_values.mean() - other_values.mean())
-    if error > 0 and abs(gap) > FAR * error:
-        direction = "higher" if gap > 0 else "lower"
-        yield (
-            f"Warning: {name} rates the labelled {sample.unit}s {direction} than the others "
-            f"({float(labelled_values.mean()):.4g} against {float(other_values.mean()):.4g}, "
-            f"{abs(gap) / error:.1f} standard errors): they may not have been drawn at random."
-        )
-
-
-def _forms(sample: Sample, rows: Sequence[EstimateRow]) -> Iterator[str]:
     bounded = [row.system for row in rows if row.form == BOUNDED]
     if bounded:
         yield (
@@ -237,14 +163,6 @@ def _forms(sample: Sample, rows: Sequence[EstimateRow]) -> Iterator[str]:
             f"No interval for {', '.join(without)}: all labels are equal, and the ends of the "
             "scale are not known."
         )
-
-
-def _judges(
-    sample: Sample,
-    rows: Sequence[EstimateRow],
-    worths: Sequence[tuple[int, str]],
-    prediction: Prediction | None,
-) -> Iterator[str]:
     for name, (missing, _) in zip(sample.judges, worths, strict=True):
         if missing:
             yield (
@@ -254,6 +172,52 @@ def _judges(
     if prediction is None:
         if not rows or any(row.form != EXACT for row in rows):
             yield "No judge was named: estimates are those of people alone."
-        return
-    if prediction.correlation < 0:
+    elif prediction.correlation < 0:
         yield "Warning: higher values of the judge go with lower labels. Is its direction right?"
+
+
+def _sampling_notes(sample: Sample, finite: bool) -> Iterator[str]:
+    """State how units were drawn, and warn where they do not look random."""
+    labelled: Flags = np.asarray(sample.is_labelled.any(axis=0))
+    n, total = int(labelled.sum()), len(labelled)
+    if sample.partly is not None and sample.partly.any():
+        units = int(sample.partly.any(axis=0).sum())
+        if sample.compared:
+            yield (
+                f"People compared only some pairs of systems on {units:,} {sample.unit}s: these "
+                "pairs are taken as drawn at random, and intervals are as wide as for new "
+                f"{sample.unit}s."
+            )
+        elif finite:
+            yield (
+                f"Only some segments of {units:,} {sample.unit}s are labelled: intervals treat no "
+                f"{sample.unit} as fully known and are slightly too wide."
+            )
+    has_draws = not np.isnan(sample.design.probability[labelled]).all()
+    if n == total or has_draws:
+        return
+    yield (
+        f"Labels are taken as drawn at random, {n:,} of {total:,} {sample.unit}s: no draws were "
+        "given."
+    )
+    if labelled[:n].all() or labelled[total - n :].all():
+        position = "first" if labelled[:n].all() else "last"
+        yield (
+            f"Warning: the labelled {sample.unit}s are the {position} {n:,} of the set. If they "
+            "were not drawn at random, estimates and intervals can be wrong."
+        )
+    count = np.maximum(sample.present.sum(axis=0), 1)
+    for j, name in enumerate(sample.judges):
+        values = np.where(sample.present, sample.all_values[:, :, j], 0.0).sum(axis=0) / count
+        sides = values[labelled], values[~labelled]
+        if min(map(len, sides)) < 2:
+            continue
+        error = sqrt(sum(float(side.var(ddof=1)) / len(side) for side in sides))
+        mean, other_mean = (float(side.mean()) for side in sides)
+        if error > 0 and abs(mean - other_mean) > FAR * error:
+            yield (
+                f"Warning: {name} rates the labelled {sample.unit}s "
+                f"{'higher' if mean > other_mean else 'lower'} than the others "
+                f"({mean:.4g} against {other_mean:.4g}, {abs(mean - other_mean) / error:.1f} "
+                "standard errors): they may not have been drawn at random."
+            )

@@ -177,10 +177,10 @@ def estimate_sample(
     bias = list(judge_bias(sample, prediction, finite))
     is_complete = [finite and sample.wholly(k, sample.labelled(k)) for k in count]
     labels_needed = list(map(labels_to_halve, with_judges, is_complete))
-    columns = zip(sample.systems, people, with_judges, bias, labels_needed, strict=True)
-    rows = tuple(_row(sample, *values) for values in columns)
-    planned = plan_units(sample, prediction, next, settings["seed"]) if next else ()
     scale, find = sample.scale, sample_differences(sample, prediction, finite)
+    columns = zip(people, with_judges, bias, labels_needed, strict=True)
+    rows = tuple(map(lambda name, values: _row(name, scale.sign, *values), sample.systems, columns))
+    planned = plan_units(sample, prediction, next, settings["seed"]) if next else ()
     return Estimate(
         name=sample.name,
         dimension=sample.dimension,
@@ -199,21 +199,19 @@ def estimate_sample(
 
 
 def _select_labelled(sample: Sample) -> tuple[Sample, list[str]]:
-    """Return the systems that have enough labels, and what is said of the others."""
+    """Return the systems that have enough labels, and a note on the others."""
     counts = sample.is_labelled.sum(axis=1)
-    if not (counts >= MIN_LABELS).any():
-        most = int(counts.max(initial=0))
+    enough, minimum = counts >= MIN_LABELS, f"{MIN_LABELS} labelled {sample.unit}s"
+    if not enough.any():
         raise InputError(
-            f"{sample.name}: no system has {MIN_LABELS} labelled {sample.unit}s for "
-            f"{quoted(sample.dimension)} (the most is {most}): label at least {MIN_LABELS}"
+            f"{sample.name}: no system has {minimum} for {quoted(sample.dimension)} (the most is "
+            f"{int(counts.max(initial=0))}): label at least {MIN_LABELS}"
         )
-    left_out = [
-        name for name, n in zip(sample.systems, counts.tolist(), strict=True) if n < MIN_LABELS
-    ]
-    if not left_out:
+    if enough.all():
         return sample, []
-    note = f"Left out, with fewer than {MIN_LABELS} labelled {sample.unit}s: {', '.join(left_out)}."
-    return sample.select(np.flatnonzero(counts >= MIN_LABELS)), [note]
+    left_out = [sample.systems[k] for k in np.flatnonzero(~enough)]
+    note = f"Left out, with fewer than {minimum}: {', '.join(left_out)}."
+    return sample.select(np.flatnonzero(enough)), [note]
 
 
 def check_judges(sample: Sample) -> None:
@@ -228,30 +226,19 @@ def check_judges(sample: Sample) -> None:
 
 
 def _row(
-    sample: Sample,
     system: str,
+    sign: int,
     people: EstimatedScore,
     with_judges: EstimatedScore,
     bias: SystemBias,
     labels_needed: int | None,
 ) -> EstimateRow:
-    alone, combined = (
-        _to_original_scale(score.interval, sample.scale.sign) for score in (people, with_judges)
-    )
-    bias_interval = _to_original_scale(
-        MeanInterval(bias.bias, bias.low, bias.high, nan), sample.scale.sign
-    )
+    alone, combined = (_to_original_scale(score.interval, sign) for score in (people, with_judges))
+    bias_interval = _to_original_scale(MeanInterval(*bias, nan), sign)
     ratio = combined.width / alone.width if alone.width > 0 else nan
-    return EstimateRow(
-        *(system, *alone[:3], *combined[:3], ratio),
-        *(
-            with_judges.labels,
-            with_judges.units,
-            with_judges.form,
-            labels_needed,
-            *bias_interval[:3],
-        ),
-    )
+    counts = with_judges.labels, with_judges.units, with_judges.form, labels_needed
+    scores = *alone[:3], *combined[:3]
+    return EstimateRow._make((system, *scores, ratio, *counts, *bias_interval[:3]))
 
 
 def _to_original_scale(interval: MeanInterval, sign: int) -> MeanInterval:
@@ -265,7 +252,7 @@ def sample_differences(
 ) -> FindDifference:
     """Return the function that finds the difference of two systems of a sample.
 
-    It returns None where fewer than `FEWEST` units are labelled for both.
+    It returns None where fewer than `MIN_LABELS` units are labelled for both.
     """
     guess = difference_prediction(sample, prediction)
 
@@ -296,24 +283,16 @@ def differences(
         p_values += [1.0] * (len(rows) * (len(rows) - 1) // 2 - len(rivals))
     corrected = CORRECTIONS[correction](p_values)
     alpha = single_level(correction, corrected, SIGNIFICANCE_LEVEL)
-    return tuple(
-        _difference((name, first), difference, p, alpha, sign)
-        for (name, difference), p in zip(compared.items(), corrected.tolist(), strict=False)
-    )
-
-
-def _difference(
-    pair: tuple[str, str], difference: EstimatedDifference, p: float, alpha: float, sign: int
-) -> EstimateDifference:
-    interval = difference.intervals.interval(alpha)
-    decision = verdict(p, (interval.low, interval.high), difference.units)
-    if interval.width == 0:
-        decision = NOT_TESTED
-    delta, low, high, _ = _to_original_scale(interval, sign)
-    return EstimateDifference(
-        *(*pair, delta, low, high, p, difference.labels, decision),
-        *(difference.form, 1 - alpha),
-    )
+    rows_of_pairs = []
+    for (name, difference), p in zip(compared.items(), corrected.tolist(), strict=False):
+        interval = difference.intervals.interval(alpha)
+        decision = verdict(p, (interval.low, interval.high), difference.units)
+        if interval.width == 0:
+            decision = NOT_TESTED
+        delta, low, high, _ = _to_original_scale(interval, sign)
+        values = delta, low, high, p, difference.labels, decision, difference.form, 1 - alpha
+        rows_of_pairs.append(EstimateDifference(name, first, *values))
+    return tuple(rows_of_pairs)
 
 
 def _judge_worths(
@@ -325,10 +304,11 @@ def _judge_worths(
     """Yield each judge by itself."""
     for j, (missing, signature) in enumerate(judge_info):
         alone = sample.only(j)
-        judge_prediction = tune_prediction(alone.values())
-        both = [
-            estimate_system(alone, k, judge_prediction, finite) for k in range(len(sample.systems))
-        ]
-        widths = [(a.interval.width, b.interval.width) for a, b in zip(both, people, strict=True)]
-        ratio = mean_without_nan([with_judge / alone for with_judge, alone in widths if alone > 0])
-        yield JudgeWorth(sample.judges[j], judge_prediction.correlation, ratio, missing, signature)
+        prediction = tune_prediction(alone.values())
+        ratios = []
+        for k, by_people in enumerate(people):
+            width = estimate_system(alone, k, prediction, finite).interval.width
+            if by_people.interval.width > 0:
+                ratios.append(width / by_people.interval.width)
+        ratio = mean_without_nan(ratios)
+        yield JudgeWorth(sample.judges[j], prediction.correlation, ratio, missing, signature)

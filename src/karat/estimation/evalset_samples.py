@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import permutations
 from statistics import fmean
@@ -37,8 +37,7 @@ class PairLabels(NamedTuple):
     shares: Floats
 
 
-Labels: TypeAlias = dict[tuple[int, int], PairLabels]
-"""The comparisons of every two systems, in both orders."""
+Labels: TypeAlias = dict[tuple[int, int], PairLabels]  # for every two systems, in both orders
 
 
 def are_compared(evalset: EvalSet, dimension: str) -> bool:
@@ -63,18 +62,6 @@ def _by_people(evalset: EvalSet) -> Iterator[JudgedPair]:
     return (pair for pair in evalset.pairs if pair.judge not in models)
 
 
-def _distinct_comparisons(evalset: EvalSet, dimension: str) -> Iterator[JudgedPair]:
-    """Yield the comparisons of people in a dimension; those of identical judges count once."""
-    representative_of = evalset.representatives(dimension)
-    judge_of: dict[tuple[str, str, frozenset[str]], str] = {}
-    for pair in _by_people(evalset):
-        if pair.dimension == dimension:
-            compared = frozenset((pair.system, pair.other))
-            key = representative_of.get(pair.judge, pair.judge), pair.segment, compared
-            if judge_of.setdefault(key, pair.judge) == pair.judge:
-                yield pair
-
-
 def pair_labels(evalset: EvalSet, dimension: str, segments: Flags) -> Labels:
     """Return what people said of the pairs of some segments: means, or what was adjudicated."""
     kinds = evalset.judgements.judge_kinds
@@ -83,19 +70,25 @@ def pair_labels(evalset: EvalSet, dimension: str, segments: Flags) -> Labels:
     values_by_pair: dict[tuple[int, int], dict[int, tuple[list[float], list[float]]]] = {
         pair: {} for pair in permutations(range(len(system)), 2)
     }
-    for pair in _distinct_comparisons(evalset, dimension):
-        if pair.segment in index_of:
+    representative_of = evalset.representatives(dimension)
+    judge_of: dict[tuple[str, str, frozenset[str]], str] = {}
+    for pair in _by_people(evalset):
+        if pair.dimension != dimension:
+            continue
+        representative = representative_of.get(pair.judge, pair.judge)
+        key = representative, pair.segment, frozenset((pair.system, pair.other))
+        counts = judge_of.setdefault(key, pair.judge) == pair.judge  # of identical judges, once
+        if counts and pair.segment in index_of:
             final = kinds.get(pair.judge) == ADJUDICATED
             for ordered in (pair, pair.turned):
                 by_segment = values_by_pair[system[ordered.system], system[ordered.other]]
                 by_segment.setdefault(index_of[pair.segment], ([], []))[final].append(ordered.value)
-    return {pair: _labels(by_segment) for pair, by_segment in values_by_pair.items()}
-
-
-def _labels(values_by_segment: Mapping[int, tuple[list[float], list[float]]]) -> PairLabels:
-    segments = sorted(values_by_segment)
-    shares = [fmean(values_by_segment[i][1] or values_by_segment[i][0]) for i in segments]
-    return PairLabels(np.array(segments, np.int64), np.array(shares, np.float64))
+    labels = {}
+    for pair_indices, by_segment in values_by_pair.items():
+        labelled = sorted(by_segment)
+        shares = [fmean(by_segment[i][1] or by_segment[i][0]) for i in labelled]
+        labels[pair_indices] = PairLabels(np.array(labelled, np.int64), np.array(shares, float))
+    return labels
 
 
 def make_pair_sample(
@@ -115,15 +108,28 @@ def make_pair_sample(
     labels = pair_labels(evalset, dimension, ~np.isnan(touched[0]))
     sizes = count_by_unit(complete[None, :], grouping)[0]
     _check_compared(evalset, labels, grouping)
-    values, design = [entry.values for entry in judges], replace(design, sizes=sizes)
+    shape = len(judges), len(evalset.systems), len(evalset)
+    values, design = np.zeros(shape), replace(design, sizes=sizes)
+    for k, judge in enumerate(judges):
+        values[k] = judge.values
     inputs = PairInputs(labels, values, grouping, design, complete)
-    system_values = [
-        _unit_values(inputs, k, len(evalset.systems)) for k in range(len(evalset.systems))
-    ]
+    system_values = (_unit_values(inputs, k) for k in range(len(evalset.systems)))
     y, x, x_all, partly, at_ends, counts = (
         np.stack(part) for part in zip(*system_values, strict=True)
     )
-    _check_rounds(evalset, design, y, partly)
+    rounds = np.unique(design.round[~np.isnan(y).all(axis=0)])
+    if len(rounds) > 1 and partly.any():
+        raise InputError(
+            f"{evalset.name}: segments were drawn in {len(rounds)} rounds, and some pairs of them "
+            "were not compared: compare all pairs of drawn segments"
+        )
+    notes = [
+        "Scores are shares of comparisons won, ties as half, against each of the other systems "
+        f"alike. All pairs of a {grouping.word} count as one observation."
+    ]
+    if not complete.all():
+        left_out = int((~complete).sum())
+        notes.append(f"{left_out:,} segments are left out: not every system has an output there.")
     return Sample(
         *(evalset.name, dimension, tuple(evalset.systems), grouping.names, grouping.word),
         *(y, x, x_all, np.broadcast_to(sizes > 0, y.shape)),
@@ -136,24 +142,12 @@ def make_pair_sample(
             *evalset.identical_notes([dimension]),
             *unit_notes,
             *draw_notes,
-            *_notes(grouping.word, complete),
+            *notes,
         ),
         draws=tuple(draws or ()),
         partly=partly,
         at_ends=at_ends,
     )
-
-
-def _notes(unit: str, complete: Flags) -> Iterator[str]:
-    yield (
-        "Scores are shares of comparisons won, ties as half, against each of the other systems "
-        f"alike. All pairs of a {unit} count as one observation."
-    )
-    if not complete.all():
-        yield (
-            f"{int((~complete).sum()):,} segments are left out: not every system has an output "
-            "there."
-        )
 
 
 def _check_compared(evalset: EvalSet, labels: Labels, grouping: UnitGrouping) -> None:
@@ -169,20 +163,11 @@ def _check_compared(evalset: EvalSet, labels: Labels, grouping: UnitGrouping) ->
             )
 
 
-def _check_rounds(evalset: EvalSet, design: Design, y: Floats, partly: Flags) -> None:
-    rounds = np.unique(design.round[~np.isnan(y).all(axis=0)])
-    if len(rounds) > 1 and partly.any():
-        raise InputError(
-            f"{evalset.name}: segments were drawn in {len(rounds)} rounds, and some pairs of them "
-            "were not compared: compare all pairs of drawn segments"
-        )
-
-
 class PairInputs(NamedTuple):
     """Labels of pairs, judges' values of outputs, units, and how these were drawn."""
 
     labels: Labels
-    judges: Sequence[Floats]
+    judges: Floats  # judges x systems x segments
     grouping: UnitGrouping
     design: Design
     complete: Flags  # the segments for which every system has an output
@@ -195,62 +180,41 @@ class _UnitValues(NamedTuple):
     x: Floats
     all_values: Floats
     partly: Flags
-    at_ends: Floats
-    """The share of units in which it lost all of its comparisons, and that in which it won all."""
+    at_ends: Floats  # shares of units in which it lost or won all comparisons
     labels: int
 
 
-def _unit_values(inputs: PairInputs, system: int, systems: int) -> _UnitValues:
+def _unit_values(inputs: PairInputs, system: int) -> _UnitValues:
     """Return a system's values; a judge's value of a pair is the difference of its two outputs'."""
-    rivals = [other for other in range(systems) if other != system]
+    grouping, sizes = inputs.grouping, inputs.design.sizes
+    rivals = [other for other in range(inputs.judges.shape[1]) if other != system]
     labels = [inputs.labels[system, other] for other in rivals]
-    apart = [_judge_differences(inputs.judges, system, other) for other in rivals]
-    judged = np.stack([_sum_by_unit(inputs.grouping, pair_label.segments) for pair_label in labels])
-    pairs = zip(labels, apart, strict=True)
-    sums = np.stack(
-        [_sums(inputs.grouping, pair_label, difference) for pair_label, difference in pairs]
-    )
+    differences = [inputs.judges[:, system] - inputs.judges[:, other] for other in rivals]
+    judged = np.stack([_sum_by_unit(grouping, pair.segments) for pair in labels])
+    sums = []  # opponents x units x columns: sums of people's shares, and of judges' differences
+    for pair, apart in zip(labels, differences, strict=True):
+        columns = pair.shares, *(column[pair.segments] for column in apart)
+        sums.append(np.stack([_sum_by_unit(grouping, pair.segments, c) for c in columns], axis=1))
+    pair_sums = np.stack(sums)
     units = np.flatnonzero(judged.any(axis=0))
-    sizes = inputs.design.sizes
     probability = inputs.design.probabilities(units, int((sizes > 0).sum()))
-    values = np.zeros((len(sizes), sums.shape[2]))
-    values[units] = unit_values(judged[:, units], sums[:, units], sizes[units], probability)
+    values = np.zeros((len(sizes), pair_sums.shape[2]))
+    values[units] = unit_values(judged[:, units], pair_sums[:, units], sizes[units], probability)
     y = np.full(len(sizes), np.nan)
     y[units] = values[units, 0]
-    won = sums[:, units, 0].sum(axis=0) / judged[:, units].sum(axis=0)
+    all_values = np.zeros((len(sizes), len(inputs.judges)))
+    complete = np.flatnonzero(inputs.complete)
+    for k, column in enumerate(np.stack(differences).mean(axis=0)):
+        all_values[:, k] = _sum_by_unit(grouping, complete, column[complete]) / np.maximum(sizes, 1)
+    n_judged = judged.sum(axis=0)
+    won = pair_sums[:, units, 0].sum(axis=0) / n_judged[units]
     return _UnitValues(
         y,
         values[:, 1:],
-        _all_segments_means(inputs, apart),
-        (judged.sum(axis=0) > 0) & (judged.sum(axis=0) < sizes * len(rivals)),
+        all_values,
+        (n_judged > 0) & (n_judged < sizes * len(rivals)),
         np.array([float((won == end).mean()) for end in (0, 1)]),
-        sum(len(pair_label.segments) for pair_label in labels),
-    )
-
-
-def _judge_differences(judges: Sequence[Floats], system: int, other: int) -> Floats:
-    """Return judges x segments: differences of two systems."""
-    differences = [values[system] - values[other] for values in judges]
-    return np.stack(differences) if differences else np.zeros((0, 0))
-
-
-def _sums(grouping: UnitGrouping, labels: PairLabels, apart: Floats) -> Floats:
-    """Return units x columns: sums of people's shares, and of judges' differences."""
-    columns = (labels.shares, *(column[labels.segments] for column in apart))
-    return np.stack([_sum_by_unit(grouping, labels.segments, column) for column in columns], axis=1)
-
-
-def _all_segments_means(inputs: PairInputs, apart: Sequence[Floats]) -> Floats:
-    """Return units x judges: the mean difference from other systems, over all segments."""
-    mean = np.stack(apart).mean(axis=0)
-    complete_segments = np.flatnonzero(inputs.complete)
-    sums = [
-        _sum_by_unit(inputs.grouping, complete_segments, column[complete_segments])
-        for column in mean
-    ]
-    sizes = np.maximum(inputs.design.sizes, 1)
-    return (
-        np.stack([column / sizes for column in sums], axis=1) if sums else np.zeros((len(sizes), 0))
+        sum(len(pair.segments) for pair in labels),
     )
 
 
@@ -281,19 +245,26 @@ def make_sample(
     human = evalset.human(dimension, normalise)
     grouping, unit_notes = group_units(evalset, ~np.isnan(human), unit, set_draws)
     human, design, draw_notes = apply_draws(evalset.name, human, grouping, set_draws)
-    values = np.stack([judge.values for judge in judges], axis=2) if judges else _none(human)
+    values = np.zeros((*human.shape, len(judges)))
+    for k, judge in enumerate(judges):
+        values[:, :, k] = judge.values
     present = outputs_present(evalset)
     has_label = ~np.isnan(human) & present
     y = _means(np.where(has_label, human, 0.0)[:, :, None], has_label, grouping)[:, :, 0]
     labelled, outputs = count_by_unit(has_label, grouping), count_by_unit(present, grouping)
     partly = (labelled > 0) & (labelled < outputs)
-    rated_dimension = evalset.dimensions.get(dimension) if normalise == "none" else None
-    scale = (
-        LabelScale(rated_dimension.low, rated_dimension.high, rated_dimension.sign)
-        if rated_dimension
-        else LabelScale()
-    )
-    _check_labels(evalset.name, dimension, human[has_label], scale)
+    scale, rated = LabelScale(), evalset.dimensions.get(dimension)
+    if rated and normalise == "none":
+        scale = LabelScale(rated.low, rated.high, rated.sign)
+    low, high = scale.turned  # the ends of the scale bound the estimate
+    low, high = -LARGEST if low is None else low, LARGEST if high is None else high
+    off = human[has_label & ((human < low) | (human > high))]
+    if len(off):
+        ends = sorted((scale.sign * low, scale.sign * high))
+        raise InputError(
+            f"{evalset.name}: a label of {quoted(dimension)} is {scale.sign * float(off[0]):g}, "
+            f"expected {ends[0]:g} to {ends[1]:g}: correct the label, or the scale of the dimension"
+        )
     return Sample(
         evalset.name,
         dimension,
@@ -313,25 +284,6 @@ def make_sample(
         partly,
         None if present.all() else outputs,
     )
-
-
-def _check_labels(whose: str, dimension: str, labels: Floats, scale: LabelScale) -> None:
-    """Refuse labels that are off their scale, whose ends bound the estimate, or are too large."""
-    low, high = (
-        bound if end is None else end
-        for end, bound in zip(scale.turned, (-LARGEST, LARGEST), strict=True)
-    )
-    off = labels[(labels < low) | (labels > high)]
-    if len(off):
-        ends = sorted((scale.sign * low, scale.sign * high))
-        raise InputError(
-            f"{whose}: a label of {quoted(dimension)} is {scale.sign * float(off[0]):g}, expected "
-            f"{ends[0]:g} to {ends[1]:g}: correct the label, or the scale of the dimension"
-        )
-
-
-def _none(human: Floats) -> Floats:
-    return np.zeros((*human.shape, 0))
 
 
 def _means(values: Floats, is_counted: Flags, grouping: UnitGrouping) -> Floats:

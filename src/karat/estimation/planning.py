@@ -127,12 +127,10 @@ def inclusion_probabilities(share: Floats, count: int) -> Floats:
     probabilities = np.zeros(len(share))
     certain = np.zeros(len(share), bool)
     while True:
-        is_open = ~certain
-        n_open = count - int(certain.sum())
+        is_open, n_open = ~certain, count - int(certain.sum())
         probabilities[certain] = 1.0
-        probabilities[is_open] = (
-            n_open * share[is_open] / share[is_open].sum() if is_open.any() else 0.0
-        )
+        if is_open.any():
+            probabilities[is_open] = n_open * share[is_open] / share[is_open].sum()
         above_one = is_open & (probabilities > 1)
         if not above_one.any():
             return np.minimum(probabilities, 1.0)
@@ -164,9 +162,8 @@ def _usefulness(sample: Sample, prediction: Prediction | None) -> Floats:
     for class_index in range(CLASSES):
         in_class = has_label & (class_of == class_index)
         # as if two more values of the overall size had been seen: a class may have few labels
-        errors[class_of == class_index] = (square[in_class].sum() + 2 * overall) / (
-            int(in_class.sum()) + 2
-        )
+        total, n = square[in_class].sum() + 2 * overall, int(in_class.sum()) + 2
+        errors[class_of == class_index] = total / n
     return np.sqrt(np.maximum(errors, 1e-300))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import sqrt
@@ -55,8 +55,7 @@ class Sample:
     units: tuple[str, ...]
     unit: str
     y: Floats  # people's value of each labelled unit, the mean of its labelled outputs; NaN without
-    x: Floats
-    """Judges' values of the same outputs, systems x units x judges; 0 where nothing is labelled."""
+    x: Floats  # judges' values of the labelled outputs, systems x units x judges; else 0
     all_values: Floats  # judges' values of all outputs of each unit, systems x units x judges
     present: Flags  # systems x units: whether the system has an output
     judges: tuple[str, ...]
@@ -66,11 +65,9 @@ class Sample:
     """Labels of each system, which may be more than its labelled units."""
     notes: tuple[str, ...] = ()
     draws: tuple[Draw, ...] = ()  # draws up to now, where there is a record of them
-    partly: Flags | None = None
-    """Systems x units: whether only some outputs of the unit are labelled; None if none is so."""
+    partly: Flags | None = None  # systems x units: only some outputs of the unit are labelled
 
-    outputs: Floats | None = None
-    """Systems x units: the number of outputs, where systems lack some; None if none does."""
+    outputs: Floats | None = None  # systems x units: number of outputs, if systems lack some
 
     at_ends: Floats | None = None
     """Where labels are comparisons: systems x 2, the share of units in which a system lost all of
@@ -199,12 +196,11 @@ def group_units(
         raise InputError(f"{evalset.name} has no groups of segments: leave --unit out")
     if draws and unit not in ("auto", draws[0].of):
         raise InputError(f"--unit {unit}: the draws are of {draws[0].of}s: leave --unit out")
-    if unit == "auto" and draws:
-        unit = draws[0].of
+    note = ""
     if unit == "auto":
-        unit, notes = _guess_unit(evalset, np.asarray(has_label.any(axis=0)))
-    else:
-        notes = []
+        note = "" if draws else _grouping_reason(evalset, np.asarray(has_label.any(axis=0)))
+        unit = draws[0].of if draws else GROUP if note else SEGMENT
+    notes = [note] if note else []
     if unit == SEGMENT or evalset.groups is None:
         return UnitGrouping(evalset.segments, np.arange(len(evalset)), "segment"), notes
     names = tuple(dict.fromkeys(evalset.groups))
@@ -212,28 +208,27 @@ def group_units(
     return UnitGrouping(names, np.array([place[g] for g in evalset.groups]), "group"), notes
 
 
-def _guess_unit(evalset: EvalSet, labelled: Flags) -> tuple[str, list[str]]:
-    """Return the unit that the labels look like, and why."""
+def _grouping_reason(evalset: EvalSet, labelled: Flags) -> str:
+    """Return why labels look as if whole groups had been drawn; empty if they do not."""
     groups, n = evalset.groups, int(labelled.sum())
     if groups is None or n == len(labelled):
-        return SEGMENT, []
+        return ""
     _, number, sizes = np.unique(np.array(groups), return_inverse=True, return_counts=True)
     n_labelled = np.bincount(number.reshape(-1), weights=labelled)
     touched = n_labelled > 0
     if (n_labelled[touched] == sizes[touched]).all() and (sizes > 1).any() and not touched.all():
-        return GROUP, [
+        return (
             "Unit: groups of segments (documents or questions), since all segments of a group were "
             "labelled, or none."
-        ]
-    share = n / len(labelled)
-    absent = power(1 - share, sizes)
+        )
+    absent = power(1 - n / len(labelled), sizes)
     expected, spread = float((1 - absent).sum()), sqrt(float((absent * (1 - absent)).sum()))
-    if int(touched.sum()) < expected - FAR * spread:
-        return GROUP, [
-            f"Unit: groups of segments. Labels are of {int(touched.sum())} groups; the same number "
-            f"of segments drawn one by one would touch about {expected:.0f}."
-        ]
-    return SEGMENT, []
+    if int(touched.sum()) >= expected - FAR * spread:
+        return ""
+    return (
+        f"Unit: groups of segments. Labels are of {int(touched.sum())} groups; the same number "
+        f"of segments drawn one by one would touch about {expected:.0f}."
+    )
 
 
 def apply_draws(
@@ -264,29 +259,23 @@ def apply_draws(
             f"{whose}: {len(unknown):,} labelled {grouping.word}s are not among the draws "
             f"(the first is {first}): add how they were drawn, or leave the draws out"
         )
-    left_out = [at for at in labelled.tolist() if is_chosen[at]]
-    notes = []
+    notes, left_out = [], [at for at in labelled.tolist() if is_chosen[at]]
     if left_out:
         human = np.where(np.isin(grouping.of_segment, left_out), np.nan, human)
         verb = "s were" if len(left_out) > 1 else " was"
-        notes = [
+        notes.append(
             f"{len(left_out):,} labelled {grouping.word}{verb} not "
             "drawn at random and left out: their labels say nothing of the others."
-        ]
-    notes += _unlabelled(grouping, rounds, labelled)
+        )
+    unlabelled = np.setdiff1d(np.flatnonzero(rounds), labelled)
+    if len(unlabelled):
+        first, have = quoted(grouping.names[unlabelled[0]]), "s have" * (len(unlabelled) > 1)
+        notes.append(
+            f"Warning: {len(unlabelled):,} drawn {grouping.word}{have or ' has'} no label (the "
+            f"first is {first}). If people skipped them because of their content, estimates and "
+            "intervals can be wrong."
+        )
     return human, Design(sizes, probability, rounds), notes
-
-
-def _unlabelled(grouping: UnitGrouping, rounds: Ints, labelled: Ints) -> list[str]:
-    """Return a warning where units were drawn that nobody labelled."""
-    without = np.setdiff1d(np.flatnonzero(rounds), labelled)
-    if not len(without):
-        return []
-    first, have = quoted(grouping.names[without[0]]), "s have" if len(without) > 1 else " has"
-    return [
-        f"Warning: {len(without):,} drawn {grouping.word}{have} no label (the first is {first}). "
-        "If people skipped them because of their content, estimates and intervals can be wrong."
-    ]
 
 
 def count_by_unit(is_counted: Flags, grouping: UnitGrouping) -> Floats:
@@ -316,22 +305,38 @@ def judge_values(
     threads: int | None,
     progress: Progress,
 ) -> list[JudgeValues]:
-    """Return the values of judges, more being better, in the order in which they are named."""
-    names = [str(judge) for judge in judges]
-    check_names(names)
-    model_values = [_model_ratings(evalset, judge, dimension) for judge in judges]
-    metrics = [
-        _as_metric(evalset, judge)
-        for judge, ratings in zip(judges, model_values, strict=True)
-        if not ratings
-    ]
-    scored = iter(_metric_values(evalset, metrics, threads, progress)) if metrics else iter(())
+    """Return the values of judges, more being better, in the order in which they are named.
+
+    A judge is a model that judged the set, scores that come with the set, or a metric.
+    """
+    check_names([str(judge) for judge in judges])
+    by_name: dict[str, JudgeValues] = {}
+    metrics: dict[str, Metric] = {}
+    for judge in judges:
+        name = str(judge)
+        if not isinstance(judge, str) or judge not in evalset.model_judges:
+            try:
+                offered = name in evalset.offered and isinstance(judge, str)
+                metrics[name] = ExternalScores(metric=name) if offered else metric(judge)
+            except MetricError as error:
+                problem = f"{evalset.name} has no model and no scores of that name"
+                message = f"judge {quoted(judge)}: {problem}; as a metric: {error}"
+                raise InputError(message) from error
+            continue
+        ratings = evalset.rated_by(judge, dimension)
+        if np.isnan(ratings).all():
+            problem = f"the model {quoted(judge)} has judged nothing for {dimension}"
+            advice = "run karat judge ratings, or name another judge"
+            raise InputError(f"{evalset.name}: {problem}: {advice}")
+        by_name[name] = JudgeValues(name, ratings, 0, f"judge:{judge}")
+    if metrics:
+        scored = score_evalset(evalset, [*metrics.values()], threads=threads, progress=progress)
+        if len(scored.metrics) != len(metrics):
+            raise InputError("a pattern names several judges: name each of them")
+        for name, m in zip(metrics, scored.metrics, strict=True):
+            by_name[name] = JudgeValues(name, scored.segments(m), 0, scored.signature(m))
     present = outputs_present(evalset)
-    filled = []
-    for name, ratings in zip(names, model_values, strict=True):
-        values = (ratings or next(scored))._replace(name=name)
-        filled.append(fill_missing(evalset.name, values, present))
-    return filled
+    return [fill_missing(evalset.name, by_name[str(judge)], present) for judge in judges]
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -339,39 +344,6 @@ def check_names(names: Sequence[str]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise InputError(f"judge {quoted(name)} is named twice: name it once")
-
-
-def _model_ratings(evalset: EvalSet, judge: str | Metric, dimension: str) -> JudgeValues | None:
-    """Return the ratings of a model that judged the set, if it did."""
-    if not isinstance(judge, str) or judge not in evalset.model_judges:
-        return None
-    values = evalset.rated_by(judge, dimension)
-    if np.isnan(values).all():
-        problem = f"{evalset.name}: the model {quoted(judge)} has judged nothing for {dimension}"
-        raise InputError(f"{problem}: run karat judge ratings, or name another judge")
-    return JudgeValues(judge, values, 0, f"judge:{judge}")
-
-
-def _as_metric(evalset: EvalSet, judge: str | Metric) -> Metric:
-    if isinstance(judge, str) and judge in evalset.offered:
-        return ExternalScores(metric=judge)
-    try:
-        return metric(judge)
-    except MetricError as error:
-        problem = f"{evalset.name} has no model and no scores of that name"
-        raise InputError(f"judge {quoted(judge)}: {problem}; as a metric: {error}") from error
-
-
-def _metric_values(
-    evalset: EvalSet, metrics: Sequence[Metric], threads: int | None, progress: Progress
-) -> Iterator[JudgeValues]:
-    scored = score_evalset(evalset, metrics, threads=threads, progress=progress)
-    if len(scored.metrics) != len(metrics):
-        raise InputError("a pattern names several judges: name each of them")
-    for judge_metric in scored.metrics:
-        yield JudgeValues(
-            str(judge_metric), scored.segments(judge_metric), 0, scored.signature(judge_metric)
-        )
 
 
 def fill_missing(whose: str, judge: JudgeValues, present: Flags) -> JudgeValues:

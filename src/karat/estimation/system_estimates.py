@@ -30,10 +30,8 @@ from karat.stats.population import (
 STUDENT, BOUNDED, EXACT, NONE = "student", "bounded", "exact", "none"
 """Forms of intervals: Student's corrected for skewness, that for the ends of a scale, the value
 itself where all units are labelled, none."""
-AT_END = 0.25
-"""Use the bounded interval of a score if at least this share of labels is at an end of a scale."""
-ALIKE = 0.5
-"""Use the bounded interval of a difference if at least this share of units has equal labels."""
+AT_END = 0.25  # bounded interval of a score: at least this share of labels is at an end
+ALIKE = 0.5  # bounded interval of a difference: at least this share of labels is equal
 
 
 class EstimatedScore(NamedTuple):
@@ -68,7 +66,10 @@ def estimate_system(
         more = 0.0 if finite else _spread(guess, len(population))
     bounds, ends = None, sample.scale.ends
     if ends is not None:
-        crowded = _crowded(sample, system, ends)
+        at_ends = [(y == end).mean() for end in ends]
+        if sample.at_ends is not None:
+            at_ends = sample.at_ends[system].tolist()
+        crowded = [share >= AT_END for share in at_ends]
         if any(crowded) or np.ptp(y) == 0:
             least, most = _extremes(guess, guesses, design.sizes[population])
             mean = float(guess.mean())
@@ -80,16 +81,6 @@ def estimate_system(
     family, form = _intervals(design, (y, guess), units, population, bounds, fixed, more)
     interval = family.shifted(shift).interval().within(*sample.scale.turned)
     return EstimatedScore(interval, form, len(units), len(population))
-
-
-def _crowded(sample: Sample, system: int, ends: tuple[float, float]) -> tuple[bool, bool]:
-    """Return for each end of the scale whether many of a system's labels are there."""
-    if sample.at_ends is None:
-        y = sample.y[system, sample.labelled(system)]
-        low, high = (float((y == end).mean()) for end in ends)
-    else:
-        low, high = sample.at_ends[system].tolist()
-    return low >= AT_END, high >= AT_END
 
 
 def _spread(guess: Floats, units: int) -> float:
@@ -186,7 +177,8 @@ def estimate_difference(
 ) -> EstimatedDifference | None:
     """Return the first system's score less the second's; None without two common labels."""
     a, b = pair
-    units = _shared_units(sample, a, b)
+    first, second = sample.is_labelled[a], sample.is_labelled[b]
+    units = np.flatnonzero(first | second if sample.compared else first & second)
     population = np.flatnonzero(sample.present[a] & sample.present[b])
     if len(units) < 2:
         return None
@@ -204,14 +196,6 @@ def estimate_difference(
     fixed = finite and sample.wholly(a, units) and sample.wholly(b, units)
     family, form = _intervals(design, (y, guess), units, population, bounds, fixed, more)
     return EstimatedDifference(family.shifted(shift), form, len(units), len(units))
-
-
-def _shared_units(sample: Sample, a: int, b: int) -> Ints:
-    """Return the units labelled for both of two systems; those of comparisons, for either."""
-    has_label = sample.is_labelled
-    return np.flatnonzero(
-        has_label[a] | has_label[b] if sample.compared else has_label[a] & has_label[b]
-    )
 
 
 def _unit_differences(sample: Sample, units: Ints, pair: tuple[int, int], values: Floats) -> Floats:
@@ -279,7 +263,10 @@ def judge_bias(sample: Sample, prediction: Prediction | None, finite: bool) -> I
         guess, y = prediction.units, np.where(shared, sample.y - 0.5, 0.0)
     else:
         guess, y = _center_units(prediction.units, shared), _center_units(sample.y, shared)
-    slope = _slope(guess, y, shared)
+    count = np.maximum(shared.sum(axis=1), 1)
+    x, means = guess.sum(axis=1) / count, y.sum(axis=1) / count
+    spread = float((x * x).sum())
+    slope = float((x * means).sum()) / spread if spread > 0 else 0.0
     if slope * prediction.factor < 0:  # a judge that turns the systems round cannot tell them apart
         slope = 0.0
     for k, units in enumerate(map(np.flatnonzero, shared)):
@@ -294,14 +281,5 @@ def judge_bias(sample: Sample, prediction: Prediction | None, finite: bool) -> I
 def _center_units(values: Floats, shared: Flags) -> Floats:
     """Return values less the mean of their unit over systems; 0 where nothing is shared."""
     shared_values = np.where(shared, values, 0.0)
-    return np.where(
-        shared, shared_values - shared_values.sum(axis=0) / np.maximum(shared.sum(axis=0), 1), 0.0
-    )
-
-
-def _slope(guess: Floats, y: Floats, shared: Flags) -> float:
-    """Return the slope of the systems' mean labels on their mean predictions."""
-    count = np.maximum(shared.sum(axis=1), 1)
-    x, means = guess.sum(axis=1) / count, y.sum(axis=1) / count
-    spread = float((x * x).sum())
-    return float((x * means).sum()) / spread if spread > 0 else 0.0
+    means = shared_values.sum(axis=0) / np.maximum(shared.sum(axis=0), 1)
+    return np.where(shared, shared_values - means, 0.0)

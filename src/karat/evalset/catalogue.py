@@ -47,23 +47,20 @@ class SetFormat(NamedTuple):
     about: str = ""
     """The files of this format in a few words, for lists of formats."""
 
-    def fits(self, line: str) -> bool:
-        """Return whether the first line of a file is one of this format."""
+    def fits(self, path: Path, line: str) -> bool:
+        """Return whether a folder, or a file with that first line, is of this format."""
+        if path.is_dir():
+            patterns = (place for name in self.files for place in (name, f"*/{name}"))
+            if self.holds:
+                return all((path / name).exists() for name in self.holds)
+            return any(next(path.glob(pattern), None) for pattern in patterns)
         required = self.members if line.startswith("{") else self.columns
         present = json_object(line) if line.startswith("{") else line.split("\t")
-        return bool(required) and set(required) <= set(present)
-
-    def is_in(self, folder: Path) -> bool:
-        """Return whether a folder has what folders of this format have."""
-        if self.holds:
-            return all((folder / name).exists() for name in self.holds)
-        return any(
-            next(folder.glob(place), None) for name in self.files for place in (name, f"*/{name}")
+        return (
+            (bool(required) and set(required) <= set(present))
+            or any(fnmatchcase(path.name, pattern) for pattern in self.files)
+            or self.is_detected(path)
         )
-
-    def is_named(self, path: Path) -> bool:
-        """Return whether a file has the name of one of this format."""
-        return any(fnmatchcase(path.name, pattern) for pattern in self.files)
 
     def is_detected(self, path: Path) -> bool:
         """Return whether a file is of this format by more than its name and first line."""
@@ -131,18 +128,9 @@ class Catalogue(NamedTuple):
 
         Formats of installed packages are looked at if no other fits.
         """
-        for name, set_format in self.formats.usable():
-            if path.is_dir():
-                fits = set_format.is_in(path)
-            else:
-                fits = (
-                    set_format.fits(line)
-                    or set_format.is_named(path)
-                    or set_format.is_detected(path)
-                )
-            if fits:
-                return name
-        return None
+        return next(
+            (name for name, format in self.formats.usable() if format.fits(path, line)), None
+        )
 
     def recognise(self, path: Path) -> str | None:
         """Return the format of a folder or file by its content; refuse sets of another kind."""
@@ -166,9 +154,8 @@ class Catalogue(NamedTuple):
             format, path = detect(path) if format is None else (format, path)
             set_format = self.formats[format]
             subject = f"the reader of the format {format}"
-            reader = call(
-                subject, set_format, lambda: load(set_format.reader), expect_type(object, "")
-            )
+            no_problem = expect_type(object, "")
+            reader = call(subject, set_format, lambda: load(set_format.reader), no_problem)
             reader_options = [*inspect.signature(reader).parameters][2:]
             check_known("option", options, reader_options, f"format {format}")
             problem = expect_type(self.set_class, f"karat.{self.set_class.__name__}")

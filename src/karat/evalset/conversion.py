@@ -74,17 +74,6 @@ def parse_evalset(
 
 def _parse_texts(texts: Sequence[str], pipeline: str, tok: str | None) -> Iterator[Tree]:
     """Yield the trees of texts."""
-    parser = _load_pipeline(pipeline)
-    documents: Iterable[Any] = texts
-    if tok is not None:
-        make = load("spacy.tokens:Doc")
-        words = tokenize(list(texts), tok)
-        documents = (make(parser.vocab, words=words[i]) for i in range(len(texts)))
-    for i, doc in enumerate(parser.pipe(documents)):
-        yield _tree(doc, i, pipeline)
-
-
-def _load_pipeline(pipeline: str) -> Any:
     try:
         import spacy
     except ImportError as error:
@@ -93,36 +82,36 @@ def _load_pipeline(pipeline: str) -> Any:
             f"and python -m spacy download {pipeline}; or give the trees as CoNLL-U"
         ) from error
     try:
-        return spacy.load(pipeline)
+        parser = spacy.load(pipeline)
     except OSError as error:
         raise MissingExtra(
             f"spaCy has no pipeline {quoted(pipeline)} here: python -m spacy download {pipeline}, "
             "name another one, or give the trees as CoNLL-U"
         ) from error
-
-
-def _tree(doc: Any, index: int, pipeline: str) -> Tree:
-    words = [token for token in doc if not token.is_space]
-    if not words:
-        raise InputError(f"references[{index}] has no words: there is nothing to parse")
-    if not doc.has_annotation("DEP"):
-        raise InputError(f"spaCy's {pipeline} has no parser: name a pipeline that has one")
-    number = {token.i: k + 1 for k, token in enumerate(words)}
-    heads = [_head(token, number) for token in words]
-    first = heads.index(0) + 1
-    single_rooted = [
-        first if head == 0 and k + 1 != first else head for k, head in enumerate(heads)
-    ]
-    return Tree(tuple(token.text for token in words), tuple(single_rooted))
+    documents: Iterable[Any] = texts
+    if tok is not None:
+        words = tokenize(list(texts), tok)
+        make = load("spacy.tokens:Doc")
+        documents = (make(parser.vocab, words=words[i]) for i in range(len(texts)))
+    for i, doc in enumerate(parser.pipe(documents)):
+        tokens = [token for token in doc if not token.is_space]
+        if not tokens:
+            raise InputError(f"references[{i}] has no words: there is nothing to parse")
+        if not doc.has_annotation("DEP"):
+            raise InputError(f"spaCy's {pipeline} has no parser: name a pipeline that has one")
+        number = {token.i: k for k, token in enumerate(tokens, 1)}
+        heads = [_head(token, number) for token in tokens]
+        root = heads.index(0) + 1  # other roots become its daughters
+        heads = [root if head == 0 and k != root else head for k, head in enumerate(heads, 1)]
+        yield Tree(tuple(token.text for token in tokens), tuple(heads))
 
 
 def _head(token: Any, number: dict[int, int]) -> int:
     """Return the number of the nearest ancestor that is kept; 0 for a root."""
-    at = token
-    while at.head.i != at.i:
-        at = at.head
-        if at.i in number:
-            return number[at.i]
+    while token.head.i != token.i:
+        token = token.head
+        if token.i in number:
+            return number[token.i]
     return 0
 
 
@@ -222,58 +211,46 @@ def check_evalset(
     if evalset_read is not None:
         name = evalset.name if isinstance(evalset, EvalSet) else str(evalset)
         return _contents(name, evalset_read, settings)
-    count, problems = len(reading.problems) + reading.more, tuple(reading.all())
-    return EvalSetCheck(str(evalset), None, (), (), (), problems, (), settings, problem_count=count)
+    problems = tuple(reading.all())
+    return EvalSetCheck(
+        str(evalset), None, problems=problems, settings=settings, problem_count=reading.count
+    )
 
 
 def _contents(name: str, evalset: EvalSet, settings: Mapping[str, object]) -> EvalSetCheck:
-    systems, dimensions = _count_systems(evalset), _count_dimensions(evalset)
-    references = [len(group) for group in evalset.references]
     people = evalset.judgements.without_models()
+    systems = []
+    for i, (system, outputs) in enumerate(evalset.systems.items()):
+        judged = people.segment[people.system == i].tolist()
+        missing, empty = outputs.count(None), outputs.count("")
+        counts = len(outputs) - missing, missing, empty, len(set(judged)), len(judged)
+        systems.append(SystemCount(system, *counts))
+    dimensions = []
+    for title, dimension in evalset.dimensions.items():
+        rows = people.select_dimension(title)
+        values = rows.value.tolist()
+        items = set(zip(rows.system.tolist(), rows.segment.tolist(), strict=True))
+        scale = title, dimension.better, dimension.low, dimension.high
+        sizes = len(values), len(rows.judges), len(items)
+        ends = min(values, default=None), max(values, default=None)
+        n_off_scale = sum(map(dimension.off_scale, values))
+        dimensions.append(DimensionCount(*scale, *sizes, *ends, n_off_scale))
+    references = [len(group) for group in evalset.references]
     row = SetCount(
         *(evalset.name, len(systems), len(evalset)),
         None if evalset.groups is None else len(set(evalset.groups)),
         *(min(references), float(median(references)), max(references)),
         *(len(people), len(people.judges)),
-        *(sum(system.missing for system in systems), sum(system.empty for system in systems)),
+        *(sum(count.missing for count in systems), sum(count.empty for count in systems)),
     )
     texts = evalset.description, f"Licence: {evalset.licence}" if evalset.licence else ""
     notes = (*filter(None, texts), *_remarks(evalset, systems, dimensions))
-    return EvalSetCheck(name, evalset, (row,), systems, dimensions, (), notes, settings)
-
-
-def _count_systems(evalset: EvalSet) -> tuple[SystemCount, ...]:
-    """Return a row for each system."""
-    rows = evalset.judgements.without_models()
-    counts = []
-    for i, (name, outputs) in enumerate(evalset.systems.items()):
-        judged_segments = rows.segment[rows.system == i].tolist()
-        missing, empty = outputs.count(None), outputs.count("")
-        present = len(outputs) - missing
-        counts.append(
-            SystemCount(
-                name, present, missing, empty, len(set(judged_segments)), len(judged_segments)
-            )
-        )
-    return tuple(counts)
-
-
-def _count_dimensions(evalset: EvalSet) -> tuple[DimensionCount, ...]:
-    """Return a row for each dimension."""
-    rows, people = [], evalset.judgements.without_models()
-    for name, dimension in evalset.dimensions.items():
-        judgements = people.select_dimension(name)
-        values = judgements.value.tolist()
-        items = set(zip(judgements.system.tolist(), judgements.segment.tolist(), strict=True))
-        scale = name, dimension.better, dimension.low, dimension.high
-        counts = len(values), len(judgements.judges), len(items)
-        ends = min(values, default=None), max(values, default=None)
-        rows.append(DimensionCount(*scale, *counts, *ends, sum(map(dimension.off_scale, values))))
-    return tuple(rows)
+    tables = (row,), tuple(systems), tuple(dimensions)
+    return EvalSetCheck(name, evalset, *tables, notes=notes, settings=settings)
 
 
 def _remarks(
-    evalset: EvalSet, systems: tuple[SystemCount, ...], dimensions: tuple[DimensionCount, ...]
+    evalset: EvalSet, systems: Iterable[SystemCount], dimensions: Iterable[DimensionCount]
 ) -> list[str]:
     """Return what is no error, and still good to know before numbers are believed."""
     remarks = list(evalset.notes)
@@ -283,23 +260,18 @@ def _remarks(
     if raters_unnamed(people):
         remarks.append(f"The raters are not named: {' and '.join(people)} means all of them")
     for count in dimensions:
-        name = short(count.dimension)
+        name, rows = short(count.dimension), evalset.judgements.select_dimension(count.dimension)
         off_scale = evalset.dimensions[count.dimension].off_scale
-        values_of_all = evalset.judgements.select_dimension(count.dimension).value.tolist()
-        by_models = sum(map(off_scale, values_of_all)) - count.off_scale
+        by_models = sum(map(off_scale, rows.value.tolist())) - count.off_scale
         for number, whose in ((count.off_scale, ""), (by_models, " of models")):
             if number:
                 verb = "judgement{} is" if number == 1 else "judgements{} are"
                 remarks.append(f"{name}: {number:,} {verb.format(whose)} off the stated scale")
         if not count.judgements:
-            models = evalset.judgements.select_dimension(count.dimension).judges
-            models_only = f"judged by models alone: {short(', '.join(models))}"
-            remarks.append(f"{name}: {models_only if models else 'no judgements'}")
-        rows = evalset.judgements.select_dimension(count.dimension)
-        values = ((judge, rows.value[rows.judge == i]) for i, judge in enumerate(rows.judges))
-        if flat := [
-            judge for judge, judge_values in values if judge_values.min() == judge_values.max()
-        ]:
+            models_only = f"judged by models alone: {short(', '.join(rows.judges))}"
+            remarks.append(f"{name}: {models_only if rows.judges else 'no judgements'}")
+        values = [rows.value[rows.judge == i] for i in range(len(rows.judges))]
+        if flat := [j for j, v in zip(rows.judges, values, strict=True) if v.min() == v.max()]:
             names = short(", ".join(flat[:5]) + (", …" if len(flat) > 5 else ""))
             problem = "judges always gave one value and have no z-scores"
             remarks.append(f"{name}: {len(flat):,} {problem}: {names}")
@@ -378,7 +350,7 @@ def save_as(catalogue: Catalogue, content: Any, path: GivenPath, format: str) ->
 def write_file(target: Path, pieces: Iterable[str], private: bool = False) -> None:
     """Write a new file, whole or not at all; only its owner can read a `private` one."""
     check_free(target)
-    claimed = claimed_file(str(target), _mode(private))
+    claimed = claimed_file(str(target), 0o600 if private else 0o666)
     with _output_errors(target), claimed as (temporary, stream):
         stream.writelines(_encode(target.name, piece) for piece in pieces)
         stream.flush()
@@ -399,7 +371,7 @@ def write_folder(target: Path, files: Iterable[NamedFile], private: Collection[s
         for name, pieces in check_distinct(files):
             path = Path(temporary, name)
             path.parent.mkdir(parents=True, exist_ok=True)
-            with open(os.open(path, flags, _mode(name in private)), "wb") as file:
+            with open(os.open(path, flags, 0o600 if name in private else 0o666), "wb") as file:
                 file.writelines(_encode(name, piece) for piece in pieces)
         check_free(target)
         os.rename(temporary, target)
@@ -416,10 +388,6 @@ def check_distinct(files: Iterable[NamedFile]) -> Iterator[NamedFile]:
                 "ignore case: rename a system, or choose a format that is a single file"
             )
         yield name, pieces
-
-
-def _mode(private: bool) -> int:
-    return 0o600 if private else 0o666
 
 
 @contextmanager

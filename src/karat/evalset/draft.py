@@ -45,7 +45,7 @@ class EvalSetDraft:
     ) -> None:
         self.name, self.description, self.licence = name, description, licence
         self.remarks = tuple(remarks)
-        self.reading, self.where = reading, location
+        self.reading, self.location = reading, location
         self.segments = tuple(segments)
         self.groups = None if groups is None else tuple(groups)
         self.sources = None if sources is None else tuple(sources)
@@ -56,8 +56,8 @@ class EvalSetDraft:
         self.references = tuple(tuple(group) for group in texts)
         self.systems = {name: tuple(outputs) for name, outputs in systems.items()}
         self.dimensions: dict[str, Dimension] = {}
-        for given_one in dimensions:
-            dimension = Dimension(given_one) if isinstance(given_one, str) else given_one
+        for item in dimensions:
+            dimension = Dimension(item) if isinstance(item, str) else item
             if dimension.name in self.dimensions:
                 self._problem(f"dimension {quoted(dimension.name)} is given twice")
             self.reading.check_name("dimension", dimension.name, location)
@@ -77,10 +77,8 @@ class EvalSetDraft:
         self._places: list[Location] = []
         self._compared: list[tuple[Location, tuple[str, str, str, str, object, str]]] = []
 
-    # ------------------------------------------------------------------------------- the texts
-
     def _problem(self, sentence: str) -> None:
-        self.reading.problem(self.where, sentence)
+        self.reading.problem(self.location, sentence)
 
     def _check_texts(self) -> None:
         if not self.segments:
@@ -89,17 +87,17 @@ class EvalSetDraft:
             self._problem("no systems: expected at least one")
         first: dict[str, int] = {}
         for i, segment in enumerate(self.segments, 1):
-            self.reading.check_name("segment", segment, self.where)
+            self.reading.check_name("segment", segment, self.location)
             if (earlier := first.setdefault(segment, i)) != i:
                 self._problem(f"segments {earlier} and {i} have the same id {quoted(segment)}")
         for system, outputs in self.systems.items():
-            self.reading.check_name("system", system, self.where)
+            self.reading.check_name("system", system, self.location)
             self._check_column(f"system {short(system)}", outputs, missing=True)
         for title, column in (("groups", self.groups), ("sources", self.sources)):
             if column is not None:
                 self._check_column(title, column)
         for group in dict.fromkeys(self.groups or ()):
-            self.reading.check_name("group", group, self.where)
+            self.reading.check_name("group", group, self.location)
         if len(self.references) != len(self.segments):
             count, expected = len(self.references), len(self.segments)
             self._problem(f"references: found those of {count:,} segments, expected {expected:,}")
@@ -110,6 +108,7 @@ class EvalSetDraft:
                     self._problem(f"references of segment {i}: found {kind}, expected str")
 
     def _check_trees(self, trees: Sequence[Sequence[object]]) -> None:
+        """Record trees that do not fit the references or cannot be written as CoNLL-U."""
         if len(trees) != len(self.segments):
             count, expected = len(trees), len(self.segments)
             self._problem(f"trees: found those of {count:,} segments, expected {expected:,}")
@@ -118,7 +117,16 @@ class EvalSetDraft:
                 problem = f"found {len(group)}, expected {len(texts)}, one for each reference"
                 self._problem(f"trees of segment {i}: {problem}")
             for tree in group:
-                if problem := _tree_problem(tree):
+                problem = ""
+                if not isinstance(tree, Tree):
+                    problem = f"found {type(tree).__name__}, expected a Tree"
+                elif bad := [word for word in tree.words if not is_name(word)]:
+                    expected_words = "words of at least one character, without tabs and line ends"
+                    problem = f"found the word {quoted(bad[0])}, expected {expected_words}"
+                elif tree.id != tree.id.strip() or (tree.id and not is_name(tree.id)):
+                    problem = f"found the id {quoted(tree.id)}, expected no tabs, line ends and "
+                    problem += "outer spaces"
+                if problem:
                     self._problem(f"trees of segment {i}: {problem}")
 
     def _check_column(self, title: str, column: Sequence[object], missing: bool = False) -> None:
@@ -130,8 +138,6 @@ class EvalSetDraft:
         if bad is not None:
             kind = type(column[bad]).__name__
             self._problem(f"{title}, segment {bad + 1}: found {kind}, expected str")
-
-    # -------------------------------------------------------------------------- the judgements
 
     def judge(
         self,
@@ -148,11 +154,11 @@ class EvalSetDraft:
 
         With `other`, it compares the output with that of another system.
         """
-        row_location = self.where if location is None else location
-        number_given, problem = parse_number(value), self._wrong(system, segment, judge, dimension)
+        row_location = self.location if location is None else location
+        number, problem = parse_number(value), self._item_problem(system, segment, judge, dimension)
         if other:
-            problem = problem or self._wrong(other, segment, judge, dimension)
-        if number_given is None or problem:
+            problem = problem or self._item_problem(other, segment, judge, dimension)
+        if number is None or problem:
             no_number = f"found the value {quoted(value)}, expected a finite number"
             self.reading.problem(row_location, problem or no_number)
             return
@@ -166,7 +172,7 @@ class EvalSetDraft:
         at = self._system[system], self._segment[segment], by, self._dimension[dimension]
         for column, index in zip(self._rows, at, strict=True):
             column.append(index)
-        self._values.append(number_given)
+        self._values.append(number)
         self._places.append(row_location)
 
     def kind(self, judge: str, kind: str, location: Location) -> None:
@@ -178,7 +184,8 @@ class EvalSetDraft:
         if problem:
             self.reading.problem(location, problem)
 
-    def _wrong(self, system: str, segment: str, judge: str, dimension: str) -> str:
+    def _item_problem(self, system: str, segment: str, judge: str, dimension: str) -> str:
+        """Explain why an output cannot have a judgement; "" if it can."""
         if system not in self._system:
             return f"a judgement of system {quoted(system)}, which is not in the set"
         if segment not in self._segment:
@@ -237,19 +244,6 @@ class EvalSetDraft:
             )
 
 
-def _tree_problem(tree: object) -> str:
-    """Explain why this cannot be written as a CoNLL-U tree; "" if it can."""
-    if not isinstance(tree, Tree):
-        return f"found {type(tree).__name__}, expected a Tree"
-    bad = next((word for word in tree.words if not is_name(word)), None)
-    if bad is not None:
-        expected = "expected words of at least one character, without tabs and line ends"
-        return f"found the word {quoted(bad)}, {expected}"
-    if tree.id != tree.id.strip() or (tree.id and not is_name(tree.id)):
-        return f"found the id {quoted(tree.id)}, expected no tabs, line ends and outer spaces"
-    return ""
-
-
 def make_evalset(
     name: str,
     systems: Mapping[str, Sequence[str | None]],
@@ -282,7 +276,11 @@ def make_evalset(
         draws: how segments or groups were drawn for judging.
         description, licence: texts about the set.
     """
-    outputs = _outputs(systems)
+    for system, texts in systems.items():
+        if isinstance(texts, str | bytes):
+            problem = f"system {short(system)} is one {type(texts).__name__}"
+            raise InputError(f"{problem}: give a list with a string a segment")
+    outputs = {system: tuple(texts) for system, texts in systems.items()}
     count = len(next(iter(outputs.values()), ()))
     ids = [str(i) for i in range(1, count + 1)]
     draft = EvalSetDraft(
@@ -291,7 +289,7 @@ def make_evalset(
         location=name,
         references=None
         if references is None
-        else [(group,) if isinstance(group, str) else tuple(group) for group in references],
+        else [[group] if isinstance(group, str) else group for group in references],
         groups=groups,
         sources=sources,
         dimensions=dimensions,
@@ -299,7 +297,7 @@ def make_evalset(
         licence=licence,
         trees=None
         if trees is None
-        else [(group,) if isinstance(group, Tree) else tuple(group) for group in trees],
+        else [[group] if isinstance(group, Tree) else group for group in trees],
     )
     for location, row in number_rows(judgements, f"{name}, judgements"):
         draft.judge(*row, location)
@@ -310,17 +308,6 @@ def make_evalset(
     evalset = draft.finish()
     check_known("judge", judge_kinds, evalset.judgements.judges, name)
     return evalset
-
-
-def _outputs(
-    systems: Mapping[str, Sequence[str | None]],
-) -> dict[str, tuple[str | None, ...]]:
-    for system, outputs in systems.items():
-        if isinstance(outputs, str | bytes):
-            kind = type(outputs).__name__
-            problem = f"system {short(system)} is one {kind}"
-            raise InputError(f"{problem}: give a list with a string a segment")
-    return {system: tuple(texts) for system, texts in systems.items()}
 
 
 def number_rows(rows: Iterable[Any], subject: str) -> Iterator[tuple[str, Judgement]]:

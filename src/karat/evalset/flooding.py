@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import NamedTuple
 
@@ -25,7 +25,6 @@ PLACES = (1, 2, 3, 6)
 LONG = 12
 """Words of a sentence that is long enough to flood with."""
 _ENDS = re.compile(r"(?<=[.!?])\s+")
-_Sentence = tuple[int, str]  # with the number of its segment
 
 
 @dataclass(frozen=True)
@@ -116,7 +115,14 @@ def flood(evalset: EvalSet | GivenPath, settings: Flood) -> FloodedSet:
         count = round(settings.share * len(right))
         for place in sorted(rng.permutation(right)[:count].tolist()):
             is_flooded[row, place] = True
-            more = _elsewhere(evalset, pool, place, settings.sentences, rng)
+            groups = evalset.groups or evalset.segments
+            far = [sentence for at, sentence in pool if groups[at] != groups[place]]
+            if len(far) < settings.sentences:
+                has = f"{len(far)} sentences of {LONG} words or more outside segment"
+                needs = f"flooding needs {settings.sentences}"
+                raise InputError(f"{evalset.name} has {has} {evalset.segments[place]}: {needs}")
+            chosen_sentences = rng.choice(len(far), size=settings.sentences, replace=False)
+            more = [far[k] for k in chosen_sentences]
             outputs[name][place] = " ".join([outputs[name][place] or "", *more]).strip()
     places = zip(*np.nonzero(is_flooded), strict=True)
     rows = tuple(FloodedAnswer(names[i], evalset.segments[j]) for i, j in places)
@@ -153,19 +159,6 @@ def _ranked(evalset: EvalSet, human: Floats) -> tuple[str, ...]:
     order = np.argsort(-means, kind="stable")[: int((n_judged > 0).sum())]
     names = list(evalset.systems)
     return tuple(names[order[place - 1]] for place in PLACES if place <= len(order))
-
-
-def _elsewhere(
-    evalset: EvalSet, pool: Iterable[_Sentence], place: int, count: int, rng: np.random.Generator
-) -> list[str]:
-    """Sentences of other segments (and of other groups, where there are some)."""
-    groups = evalset.groups or evalset.segments
-    far = [sentence for at, sentence in pool if groups[at] != groups[place]]
-    if len(far) < count:
-        has = f"{len(far)} sentences of {LONG} words or more outside segment"
-        segment = evalset.segments[place]
-        raise InputError(f"{evalset.name} has {has} {segment}: flooding needs {count}")
-    return [far[k] for k in rng.choice(len(far), size=count, replace=False)]
 
 
 def _with(

@@ -7,7 +7,8 @@ have a score of its own besides.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
@@ -59,17 +60,14 @@ class GivenScores:
     @cached_property
     def digest(self) -> str:
         """Eight characters that change when a score does, for signatures."""
-        lines = sorted("\t".join(row) for row in self._rows())
-        return text_digest("\n".join(lines))
-
-    def _rows(self) -> Iterator[tuple[str, ...]]:
+        rows: list[tuple[str, ...]] = []
         for system, scores in self.by_id.items():
-            yield from (("id", system, s, repr(x)) for s, x in scores.items() if not math.isnan(x))
+            rows += (("id", system, s, repr(x)) for s, x in scores.items() if not math.isnan(x))
         for system, values in self.in_order.items():
             numbered = enumerate(values.tolist())
-            yield from (("order", system, str(i), repr(x)) for i, x in numbered)
-        for system, score in self.by_system.items():
-            yield "system", system, repr(score)
+            rows += (("order", system, str(i), repr(x)) for i, x in numbered)
+        rows += (("system", system, repr(score)) for system, score in self.by_system.items())
+        return text_digest("\n".join(sorted("\t".join(row) for row in rows)))
 
     @property
     def systems(self) -> list[str]:
@@ -89,17 +87,8 @@ class GivenScores:
     @cached_property
     def negated(self) -> bool:
         """True if all scores are at most 0 and some are below: a negated error rate."""
-        present = [
-            system_scores
-            for system_scores in map(self.present_scores, self.systems)
-            if len(system_scores)
-        ]
-        ends = [
-            end
-            for system_scores in present
-            for end in (float(system_scores.min()), float(system_scores.max()))
-        ]
-        values = [*ends, *self.by_system.values()]
+        present = np.concatenate([np.empty(0), *map(self.present_scores, self.systems)])
+        values = [*present.tolist(), *self.by_system.values()]
         return bool(values) and min(values) < 0 >= max(values)
 
     def present_scores(self, system: str) -> Floats:
@@ -125,8 +114,6 @@ class GivenScores:
             return score
         mean = float(exact_sum(present)) / len(present)
         return math.nan if math.isclose(score, mean, rel_tol=NEAR) else score
-
-    # ----------------------------------------------------------------------------- what is wrong
 
     def check_system(self, system: str) -> None:
         """Require scores of a system."""
@@ -203,15 +190,10 @@ def _in_order(location: str, scores: object) -> Floats:
 
 
 def _score(location: str, score: object) -> float:
-    value = None if isinstance(score, str | bool) else parse_score(_plain(score))
+    number = score
+    with suppress(TypeError, ValueError, OverflowError):  # of numpy, a decimal or a fraction
+        number = float(score)  # type: ignore[arg-type]
+    value = None if isinstance(score, str | bool) else parse_score(number)
     if value is None:
         raise InputError(f"{location}: found {quoted(score)}, expected a finite number or None")
     return value
-
-
-def _plain(value: object) -> object:
-    """Return a number of numpy, a decimal or a fraction as a float."""
-    try:
-        return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        return value

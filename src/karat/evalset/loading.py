@@ -201,9 +201,8 @@ def known_evalsets() -> KnownEvalSets:
     folder = os.environ.get(VARIABLE, "")
     rows = []
     for name, known_set in KNOWN.items():
-        is_available = known_set.bundled or os.path.exists(
-            os.path.join(folder or os.devnull, known_set.place)
-        )
+        path = os.path.join(folder or os.devnull, known_set.place)
+        is_available = known_set.bundled or os.path.exists(path)
         place = None if known_set.bundled else known_set.place
         rows.append(KnownRow(name, is_available, known_set.format, known_set.about, place))
     note = f"{VARIABLE} is {folder}." if folder else f"{VARIABLE} is not set: no data to look for."
@@ -280,14 +279,12 @@ def evalset_advice(name_or_path: GivenPath) -> str:
     path = Path(name_or_path)
     line = first_line(path) if path.is_file() else ""
     jsonl = not {"evalset", "outputs"}.isdisjoint(json_object(line))
-    if (
-        str(name_or_path) in KNOWN
-        if not path.exists()
-        else jsonl or EVALSETS.find_format(path, line)
-    ):
-        advice = "give it to karat meta, karat data or --set, in Python to load_evalset"
-        return f"this is an evaluation set: {advice}"
-    return ""
+    if path.exists():
+        is_set = jsonl or bool(EVALSETS.find_format(path, line))
+    else:
+        is_set = str(name_or_path) in KNOWN
+    advice = "give it to karat meta, karat data or --set, in Python to load_evalset"
+    return f"this is an evaluation set: {advice}" if is_set else ""
 
 
 def read_evalset(

@@ -11,7 +11,7 @@ from typing import TypeVar
 from urllib.parse import quote
 
 from karat.arithmetic import SLACK
-from karat.arrays import Flags, Floats, Ints, np
+from karat.arrays import Floats, np
 from karat.errors import InputError, quoted, short
 from karat.evalset.draws import Draw, select_draws
 from karat.evalset.given_scores import Offered, make_given_scores
@@ -127,8 +127,10 @@ class EvalSet:
         size = shape[0] * shape[1]
         cell = rows.system.astype(np.int64) * shape[1] + rows.segment
         good = np.isfinite(value)
-        if judges is None:
-            good &= ~_overruled(rows, cell, good)
+        if judges is None:  # where an output was adjudicated, other judgements do not count
+            adjudicated = [i for i, kind in enumerate(rows.kinds) if kind == ADJUDICATED]
+            final = np.isin(rows.judge, adjudicated)
+            good &= final | ~np.isin(cell, cell[final & good])
         cell = cell[good]
         count = np.bincount(cell, minlength=size)
         total = np.bincount(cell, weights=value[good], minlength=size)
@@ -160,8 +162,7 @@ class EvalSet:
 
     @cached_property
     def _representatives(self) -> dict[str, dict[str, str]]:
-        """Filled by `representatives`, which every human score needs."""
-        return {}
+        return {}  # filled by `representatives`: every human score needs it
 
     def identical_notes(self, dimensions: Iterable[str]) -> tuple[str, ...]:
         """Return a sentence for each group of identical judges in some dimensions."""
@@ -217,7 +218,13 @@ class EvalSet:
         dimension that only models judged has no human scores: it is not chosen, and is refused.
         """
         self.known_dimensions(names, differences)
-        self._check_human(names)
+        by_models = {*self.dimensions} - {*self.human_dimensions}
+        parts = (part for name in names for part in self.difference(name) or (name,))
+        part_by_models = next((part for part in parts if part in by_models), None)
+        if by_models and (part_by_models is not None or not self.human_dimensions):
+            of = "" if part_by_models is None else f" of {short(part_by_models)}"
+            reason = f"only models judged it ({short(', '.join(self.model_judges))})"
+            raise InputError(f"{self.name} has no human scores{of}: {reason}")
         return tuple(names) or self.human_dimensions
 
     def known_dimensions(
@@ -232,18 +239,6 @@ class EvalSet:
                 self.check_dimension(name)
         check_known("dimension", names, (*self.dimensions, *derived), self.name)
         return tuple(names) or tuple(self.dimensions)
-
-    def _check_human(self, names: Sequence[str]) -> None:
-        """Reject dimensions that only models judged."""
-        by_models = {*self.dimensions} - {*self.human_dimensions}
-        if not by_models:
-            return
-        parts = (part for name in names for part in self.difference(name) or (name,))
-        part_by_models = next((part for part in parts if part in by_models), None)
-        if part_by_models is not None or not self.human_dimensions:
-            of = "" if part_by_models is None else f" of {short(part_by_models)}"
-            reason = f"only models judged it ({short(', '.join(self.model_judges))})"
-            raise InputError(f"{self.name} has no human scores{of}: {reason}")
 
     def difference(self, dimension: str) -> tuple[str, str] | None:
         """The two dimensions of a difference such as `quality - understandability`.
@@ -405,13 +400,6 @@ def _differences(first: Floats, second: Floats) -> Floats:
     return equal
 
 
-def _overruled(rows: JudgementTable, cell: Ints, good: Flags) -> Flags:
-    """Return which judgements do not count, as their output was adjudicated."""
-    final = np.isin(rows.judge, [i for i, kind in enumerate(rows.kinds) if kind == ADJUDICATED])
-    overruled: Flags = ~final & np.isin(cell, cell[final & good])
-    return overruled
-
-
 def _z_by_judge(rows: JudgementTable) -> Floats:
     """(x - m) / s with the judge's own m and s; NaN for a judge without spread."""
     value = np.full(len(rows), np.nan)
@@ -423,7 +411,7 @@ def _z_by_judge(rows: JudgementTable) -> Floats:
     return value
 
 
-_MOST_SHOWN = 30  # names that can still be read
+MAX_LISTED_NAMES = 30  # that can still be read
 
 
 def check_known(kind: str, names: Iterable[str], existing: Iterable[str], subject: str) -> None:
@@ -434,11 +422,8 @@ def check_known(kind: str, names: Iterable[str], existing: Iterable[str], subjec
     for name in names:
         if name not in existing_names:
             close = get_close_matches(str(name), existing_names, n=1)
-            listing = (
-                f" (it has {', '.join(existing_names) or 'none'})"
-                if len(existing_names) <= _MOST_SHOWN
-                else ""
-            )
+            is_short = len(existing_names) <= MAX_LISTED_NAMES
+            listing = f" (it has {', '.join(existing_names) or 'none'})" if is_short else ""
             hint = f"; did you mean {close[0]}?" if close else listing
             raise InputError(f"{subject} has no {kind} {quoted(name)}{hint}")
         if name in names_so_far:

@@ -91,41 +91,29 @@ def check_replaceable(path: FilePath) -> None:
 def save_baseline(baseline: BaselineFile) -> None:
     """Write a baseline to its file (atomic); replace only baselines."""
     check_replaceable(baseline.path)
-    write_atomically(baseline.path, (f"{line}\n" for line in _file_lines(baseline)))
-
-
-def _file_lines(baseline: BaselineFile) -> Iterator[str]:
     rows = list(_row_lines(baseline))
     about = baseline.source, baseline.system, baseline.against, str(len(baseline.ids))
-    yield f"{FORMAT} {VERSION}"
-    for name, value in zip(_HEADER_FIELDS, (*about, _digest_rows(rows)), strict=True):
-        yield f"# {name}\t{_encode(value)}"
+    header = zip(_HEADER_FIELDS, (*about, _digest_rows(rows)), strict=True)
+    lines = [f"{FORMAT} {VERSION}", *(f"# {name}\t{_encode(value)}" for name, value in header)]
     for metric in baseline.metrics:
-        yield f"# metric\t{_encode(metric.name)}\t{_encode(metric.signature)}"
-    yield from rows
+        lines.append(f"# metric\t{_encode(metric.name)}\t{_encode(metric.signature)}")
+    write_atomically(baseline.path, (f"{line}\n" for line in (*lines, *rows)))
 
 
 def _row_lines(baseline: BaselineFile) -> Iterator[str]:
-    optional_columns = {CARRIED: baseline.carried, TEXT: baseline.texts}
-    names = [
-        f"{_encode(metric.name)}.{column}"
-        for metric in baseline.metrics
-        for column in metric.columns
-    ]
-    yield "\t".join(
-        ["id", *names, *(name for name, values in optional_columns.items() if values is not None)]
-    )
+    head = ["id"]
     cells: list[Iterable[Iterable[str]]] = [([_encode(id)] for id in baseline.ids)]
-    cells += [
-        (map(_format_number, row) for row in metric.rows.tolist()) for metric in baseline.metrics
-    ]
+    for metric in baseline.metrics:
+        head += (f"{_encode(metric.name)}.{column}" for column in metric.columns)
+        cells.append(map(_format_number, row) for row in metric.rows.tolist())
     if baseline.carried is not None:
-        cells.append(
-            [",".join(_encode(name, ",") for name in names_of_item)]
-            for names_of_item in baseline.carried
-        )
+        head.append(CARRIED)
+        lists = ((_encode(name, ",") for name in names) for names in baseline.carried)
+        cells.append([",".join(names)] for names in lists)
     if baseline.texts is not None:
+        head.append(TEXT)
         cells.append([_encode(text)] for text in baseline.texts)
+    yield "\t".join(head)
     for row in zip(*cells, strict=True):
         yield "\t".join(chain.from_iterable(row))
 
@@ -143,7 +131,11 @@ def _format_number(value: float) -> str:
 
 def _encode(text: str, more: str = "") -> str:
     """Percent-encode characters that end a cell or a line, and those in `more`."""
-    return re.sub(rf"[%\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff{more}]", _percent_encode, text)
+
+    def percent_encode(match: re.Match[str]) -> str:
+        return "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "surrogatepass"))
+
+    return re.sub(rf"[%\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff{more}]", percent_encode, text)
 
 
 def _decode(text: str) -> str:
@@ -154,28 +146,21 @@ def _decode(text: str) -> str:
         return unquote(text)
 
 
-def _percent_encode(match: re.Match[str]) -> str:
-    return "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "surrogatepass"))
-
-
 # ------------------------------------------------------------------------------------ reading
 
 
 def read_baseline(path: FilePath) -> BaselineFile:
     """Read a baseline; report the line of any damage."""
-    return _BaselineReader(str(path), _read_text(str(path)).split("\n")).read()
-
-
-def _read_text(path: str) -> str:
     try:
         with open(path, encoding="utf-8", newline="\n") as file:
-            return file.read().replace("\r\n", "\n")  # git may have changed line ends
+            text = file.read().replace("\r\n", "\n")  # git may have changed line ends
     except FileNotFoundError:
         advice = "write it with --update (in Python write_baseline, in pytest --karat-update)"
         raise InputError(f"{path}: no such baseline; {advice}, and commit it") from None
     except (OSError, UnicodeDecodeError) as error:
         reason = "it is not UTF-8 text" if isinstance(error, ValueError) else error.strerror
         raise InputError(f"{path}: the baseline cannot be read: {reason}") from error
+    return _BaselineReader(str(path), text.split("\n")).read()
 
 
 class _BaselineReader:
@@ -211,15 +196,12 @@ class _BaselineReader:
         )
         if not self.whole or _digest_rows(self.lines[end:]) != facts["rows"]:
             raise InputError(f"{self.path} was edited or cut: write it again with --update")
-        optional_cells = {
-            name: [row[head.index(name)] for row in rows] for name in optional_columns
-        }
         carried = texts = None
-        if CARRIED in optional_cells:
-            cells = (cell.split(",") if cell else () for cell in optional_cells[CARRIED])
-            carried = tuple(tuple(map(_decode, cell)) for cell in cells)
-        if TEXT in optional_cells:
-            texts = tuple(map(_decode, optional_cells[TEXT]))
+        if CARRIED in optional_columns:
+            cells = (row[head.index(CARRIED)] for row in rows)
+            carried = tuple(tuple(map(_decode, cell.split(",") if cell else ())) for cell in cells)
+        if TEXT in optional_columns:
+            texts = tuple(_decode(row[head.index(TEXT)]) for row in rows)
         source, system, against = (_decode(facts[name]) for name in _HEADER_FIELDS[:3])
         return BaselineFile(self.path, source, system, against, ids, statistics, carried, texts)
 
@@ -243,9 +225,8 @@ class _BaselineReader:
                 facts[name] = values[0]
             else:
                 self.refuse(number, f"found {quoted(line)}, expected a line such as `# items\t5`")
-        missing = [name for name in _HEADER_FIELDS if name not in facts] + ["metric"] * (
-            not metrics
-        )
+        missing = [name for name in _HEADER_FIELDS if name not in facts]
+        missing += [] if metrics else ["metric"]
         if missing:
             self.refuse(end, f"the header has no line `# {missing[0]}`")
         return facts, metrics
@@ -273,16 +254,14 @@ class _BaselineReader:
         table = self._numbers([row[1 : 1 + len(names)] for row in rows], end)
         stored_metrics, start = [], 0
         for name, signature in metrics:
-            width = sum(column.rpartition(".")[0] == _encode(name) for column in names)
-            metric_columns = names[start : start + width]
-            if not metric_columns or any(
-                c.rpartition(".")[0] != _encode(name) for c in metric_columns
-            ):
-                self.refuse(end + 1, f"found no columns {_encode(name)}.… where they are expected")
+            prefix = f"{_encode(name)}."
+            width = sum(column.rpartition(".")[0] == prefix[:-1] for column in names)
+            columns = tuple(column.removeprefix(prefix) for column in names[start : start + width])
+            if not columns or any("." in column for column in columns):
+                self.refuse(end + 1, f"found no columns {prefix}… where they are expected")
             values = table[:, start : start + width]
             integers = values.astype(np.int64)
             values = shrink_integers(integers) if (integers == values).all() else values
-            columns = tuple(column.rpartition(".")[2] for column in metric_columns)
             stored_metrics.append(StoredMetric(name, signature, columns, values))
             start += width
         if names[start:]:

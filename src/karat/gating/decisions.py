@@ -79,17 +79,19 @@ def decide(
 ) -> tuple[GateRow, ...]:
     """Return the decision by every metric."""
     scores = [_run_and_baseline_scores(pair) for pair in pairs]
-    draws = _resampled_differences(pairs, resamples, seed, progress)
+    tables = [ExactRows([rows]) for pair in pairs for rows in (pair.run.rows, pair.baseline)]
+    sums = bootstrap_tables(tables, resamples, seed, progress)
+    differences = []
+    for pair, after, before in zip(pairs, sums[::2], sums[1::2], strict=True):
+        m = pair.run.measure
+        differences.append(m.sign * (m.measure(after)["value"] - m.measure(before)["value"]))
+    draws = np.array(differences)
     is_complete = ~np.isnan(draws).any(axis=0)  # a resample may miss all items that have a score
     if not is_complete.any():
         raise InputError("no resample has a score by every metric: too few items have one")
     draws = draws[:, is_complete]
     corrected = correction == SIMULTANEOUS
-    ends = (
-        simultaneous_intervals(draws)
-        if corrected
-        else [interval(metric_draws) for metric_draws in draws]
-    )
+    ends = simultaneous_intervals(draws) if corrected else [*map(interval, draws)]
     return tuple(
         _decide_metric(pair, run_and_baseline, end, max_drop.get(pair.run.name, 0.0))
         for pair, run_and_baseline, end in zip(pairs, scores, ends, strict=True)
@@ -102,18 +104,6 @@ def widening(items: int) -> float:
         have = "1 item has" if items == 1 else f"{items} items have"
         raise InputError(f"{have} a score: a gate needs at least two")
     return student_quantile(_TAIL, items - 1) / _Z * math.sqrt(items / (items - 1))
-
-
-def _resampled_differences(
-    pairs: Sequence[PairedItems], resamples: int, seed: int, progress: Progress
-) -> Floats:
-    tables = [ExactRows([rows]) for pair in pairs for rows in (pair.run.rows, pair.baseline)]
-    sums = bootstrap_tables(tables, resamples, seed, progress)
-    differences = []
-    for pair, after, before in zip(pairs, sums[::2], sums[1::2], strict=True):
-        m = pair.run.measure
-        differences.append(m.sign * (m.measure(after)["value"] - m.measure(before)["value"]))
-    return np.array(differences)
 
 
 def _run_and_baseline_scores(pair: PairedItems) -> tuple[float, float]:
@@ -135,16 +125,15 @@ def _decide_metric(
     delta, slack = m.sign * (score - before), SLACK * max(abs(score), abs(before))
     items = int(np.isfinite(pair.run.item_values()).sum())
     low, high = (delta + widening(items) * (end - delta) for end in ends)
-    fewest = MIN_DECIDING_UNITS
-    if items < fewest and abs(delta) > slack and ends[1] - ends[0] <= slack:
-        return GateRow(m, UNDECIDED, score, before, delta, delta, delta, tolerated, fewest)
-    verdict = UNDECIDED
-    if high < -tolerated - slack:
+    verdict, needed = UNDECIDED, None
+    if items < MIN_DECIDING_UNITS and abs(delta) > slack and ends[1] - ends[0] <= slack:
+        low = high = delta
+        needed = MIN_DECIDING_UNITS
+    elif high < -tolerated - slack:
         verdict = FAIL
     elif low >= -tolerated - slack:
         verdict = PASS
-    needed = None
-    if verdict == UNDECIDED:
+    else:
         needed = items_to_decide(items, delta, low, high, tolerated)
     return GateRow(m, verdict, score, before, delta, low, high, tolerated, needed)
 
@@ -245,8 +234,7 @@ def loss_guard(items: ItemScores, baseline: BaselineFile) -> GuardRow:
         explanation = "its items carry nothing that could be lost, as answers carry nuggets"
         raise InputError(f"no_loss: {items.system} comes from {items.source}: {explanation}")
     lost = {}
-    both = zip(items.ids, baseline.carried, items.carried, strict=True)
-    for id, before, after in both:
+    for id, before, after in zip(items.ids, baseline.carried, items.carried, strict=True):
         if gone := [name for name in before if name not in after]:
             lost[id] = gone
     names = "; ".join(f"{id}: {', '.join(gone)}" for id, gone in lost.items())
@@ -266,8 +254,8 @@ def worst_changes(
         scores = float(before[at]), float(after[at]), float(deltas[at])
         old_output = None if baseline.texts is None else baseline.texts[at]
         references = (text.reference,) if text.references is None else text.references
-        texts = text.reference, text.output
-        changes.append(GuardChange(items.ids[at], *scores, *texts, old_output, references))
+        texts = text.reference, text.output, old_output
+        changes.append(GuardChange(items.ids[at], *scores, *texts, references))
     return tuple(changes)
 
 
@@ -346,21 +334,18 @@ def describe_row(row: GateRow) -> str:
     moved = f"{m} went from {format_score(m, row.baseline)} to {format_score(m, row.score)}"
     gap = f"{moved} ({delta}, 95% interval {low} to {high})"
     limit = f"a loss of more than {format_score(m, row.max_drop)}" if row.max_drop else "a loss"
-    verdict_clauses = {
-        FAIL: f"this is {limit}",
-        PASS: f"{limit} is ruled out",
-        UNDECIDED: f"these items cannot tell whether this is {limit}; {_items_needed(row)}",
-    }
-    return f"{gap}: {verdict_clauses[row.verdict]}"
-
-
-def _items_needed(row: GateRow) -> str:
-    if row.low == row.high:  # of few items only: see decisions
+    if row.verdict == FAIL:
+        return f"{gap}: this is {limit}"
+    if row.verdict == PASS:
+        return f"{gap}: {limit} is ruled out"
+    if row.low == row.high:  # of few items only
         needed = f"at least {row.decided_by} are needed to decide"
-        return f"all items differ by the same amount; {needed}"
-    if row.decided_by is None:
-        return "no number of items would decide, as the difference is exactly at the limit"
-    return f"about {row.decided_by:,} items like these would decide (an estimate)"
+        needed = f"all items differ by the same amount; {needed}"
+    elif row.decided_by is None:
+        needed = "no number of items would decide, as the difference is exactly at the limit"
+    else:
+        needed = f"about {row.decided_by:,} items like these would decide (an estimate)"
+    return f"{gap}: these items cannot tell whether this is {limit}; {needed}"
 
 
 def describe_guard(row: GuardRow, unit: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from karat.arrays import NDArray, np
+from karat.arrays import np
 from karat.errors import InputError, quoted, short
 from karat.gating.baseline_file import (
     BaselineFile,
@@ -55,31 +55,20 @@ def match_baseline(
     """
     check_source(items.source, baseline)
     ordered = items.ordered(_baseline_order(items, baseline))
-    stored = [_stored_metric(run, baseline) for run in ordered.measures]
+    stored = [_stored_metric(run, baseline).rows for run in ordered.measures]
     if items.against != baseline.against:
-        problem = (
-            "the items were scored against something else then (other references, or another key"
-        )
-        raise _mismatch_error(
-            baseline, f"{problem}: digest {baseline.against}, now {items.against})"
-        )
-    pairs = [
-        _pair_scored_items(run, stored_metric.rows)
-        for run, stored_metric in zip(ordered.measures, stored, strict=True)
-    ]
+        digests = f"digest {baseline.against}, now {items.against}"
+        problem = "the items were scored against something else then"
+        raise _mismatch_error(baseline, f"{problem} (other references, or another key: {digests})")
+    pairs = []
+    for run, rows in zip(ordered.measures, stored, strict=True):
+        pair = PairedItems(run, rows)
+        alone = np.isnan(run.item_values()) != np.isnan(pair.before.item_values())
+        if alone.any():  # leave out items scored in only one of them
+            left, right = (np.where(alone[:, None], 0, table) for table in (run.rows, rows))
+            pair = PairedItems(run._replace(rows=left), right)
+        pairs.append(pair)
     return ordered, pairs
-
-
-def _pair_scored_items(run: MeasuredItems, baseline: NDArray[Any]) -> PairedItems:
-    """Pair a run with its baseline, without items scored in only one of them."""
-    before = run._replace(rows=baseline)
-    alone = np.isnan(run.item_values()) != np.isnan(before.item_values())
-    if not alone.any():
-        return PairedItems(run, baseline)
-    rows, baseline_rows = (
-        np.where(alone[:, None], 0, stat_rows) for stat_rows in (run.rows, baseline)
-    )
-    return PairedItems(run._replace(rows=rows), baseline_rows)
 
 
 def check_source(source: str, baseline: BaselineFile) -> None:
@@ -110,48 +99,36 @@ def _baseline_order(items: ItemScores, baseline: BaselineFile) -> list[int]:
 
 
 def _list_ids(ids: Sequence[str]) -> str:
-    first_ids = ", ".join(quoted(id) for id in ids[:3])
-    return f"{first_ids} {'is' if len(ids) == 1 else 'are'}" + (
-        "" if len(ids) <= 3 else f", with {len(ids) - 3:,} more,"
-    )
+    more = f", with {len(ids) - 3:,} more," if len(ids) > 3 else ""
+    return f"{', '.join(map(quoted, ids[:3]))} {'is' if len(ids) == 1 else 'are'}{more}"
 
 
 def _stored_metric(run: MeasuredItems, baseline: BaselineFile) -> StoredMetric:
     for metric in baseline.metrics:
         if metric.signature == run.signature:
             if metric.columns != run.measure.columns():
-                problem = f"{metric.name} has the columns {', '.join(metric.columns)}"
-                raise _mismatch_error(
-                    baseline, f"{problem}, expected {', '.join(run.measure.columns())}"
-                )
+                columns, expected = map(", ".join, (metric.columns, run.measure.columns()))
+                problem = f"{metric.name} has the columns {columns}, expected {expected}"
+                raise _mismatch_error(baseline, problem)
             return metric
-    alike = [
-        metric
-        for metric in baseline.metrics
-        if _metric_of(metric.signature) == _metric_of(run.signature)
-    ]
-    if not alike:
-        names = short(", ".join(metric.name for metric in baseline.metrics))
-        raise _mismatch_error(baseline, f"there are no scores by {run.name}, but by {names}")
-    changed = setting_changes(alike[0].signature, run.signature)
-    raise _mismatch_error(baseline, f"{run.name} has another signature: {changed}")
-
-
-def _metric_of(signature: str) -> str:
-    return re.split(r"[:|]", signature, maxsplit=1)[0]
+    name = re.split(r"[:|]", run.signature)[0]
+    for metric in baseline.metrics:
+        if re.split(r"[:|]", metric.signature)[0] == name:
+            changed = setting_changes(metric.signature, run.signature)
+            raise _mismatch_error(baseline, f"{run.name} has another signature: {changed}")
+    names = short(", ".join(metric.name for metric in baseline.metrics))
+    raise _mismatch_error(baseline, f"there are no scores by {run.name}, but by {names}")
 
 
 def setting_changes(old: str, new: str) -> str:
     """Return the settings in which two signatures differ, in words."""
-    before, after = _signature_settings(old), _signature_settings(new)
+    before, after = (
+        {item.partition("=")[0]: item.partition("=")[2] for item in re.split(r"[,|:]", text)[1:]}
+        for text in (old, new)
+    )
     names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
     changes = (f"{n}={before.get(n, 'unset')}, now {n}={after.get(n, 'unset')}" for n in names)
     return "; ".join(changes) or f"{short(old)}, now {short(new)}"
-
-
-def _signature_settings(signature: str) -> dict[str, str]:
-    items = re.split(r"[,|:]", signature)[1:]
-    return {name: value for name, _, value in (item.partition("=") for item in items)}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -205,11 +182,8 @@ class GateResult(Result):
     @property
     def settings(self) -> Mapping[str, object]:
         """The baseline, the limits and the settings of the intervals."""
-        return {
-            "baseline": self.baseline,
-            "metrics": tuple(self.signatures),
-            **self.decision_settings,
-        }
+        about = {"baseline": self.baseline, "metrics": tuple(self.signatures)}
+        return {**about, **self.decision_settings}
 
     @property
     def signature(self) -> str:
@@ -219,18 +193,14 @@ class GateResult(Result):
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on the method."""
-        resample_count = (
-            f"{self.decision_settings['bootstrap']:,} bootstrap resamples of {self.items:,} items"
-        )
-        correction_note = (
-            f", {CORRECTIONS[str(self.decision_settings['correction'])]}"
-            if len(self.rows) > 1
-            else ""
-        )
+        settings = self.decision_settings
+        resamples = f"{settings['bootstrap']:,} bootstrap resamples of {self.items:,} items"
+        correction = CORRECTIONS[str(settings["correction"])]
+        corrected = f", {correction}" if len(self.rows) > 1 else ""
         interval_note = (
-            f"Intervals of the difference: 95%, paired, from {resample_count}{correction_note}; "
-            "with few items they are widened by Student's t. A metric fails if the whole interval "
-            "is a loss of more than the tolerated drop, and passes if no part of it is."
+            f"Intervals of the difference: 95%, paired, from {resamples}{corrected}; with few "
+            "items they are widened by Student's t. A metric fails if the whole interval is a loss "
+            "of more than the tolerated drop, and passes if no part of it is."
         )
         return (interval_note, *self.remarks)
 
@@ -267,7 +237,11 @@ def gate(
         correction: `simultaneous` or `none`. `resamples`, `seed`, `progress` are as for `score`,
             `examples` is the number of items to show, `settings` are those of the source.
     """
-    _check_options(correction, resamples, examples)
+    check_count("examples", examples)
+    check_trials("resamples", resamples, MIN_RESAMPLES)
+    if correction not in CORRECTIONS:
+        expected = f"expected one of {', '.join(CORRECTIONS)}"
+        raise InputError(f"correction {quoted(correction)}: {expected}")
     check_settings(gate, [source_reader(source)], settings)
     stored = read_baseline(baseline)
     if metrics is None and not isinstance(output, ItemScores):
@@ -282,14 +256,15 @@ def gate(
     guards = score_guards(rows, limits_by_metric["min_score"])
     guards += item_guards(pairs, items.ids, limits_by_metric["max_item_drop"])
     guards += [loss_guard(items, stored)] if no_loss else []
-    shown_pair = _metric_to_show(pairs, rows)
-    interval_settings = interval_fields(resamples, seed)
-    settings_used = {
-        **interval_settings,
-        "correction": correction,
-        **limits_by_metric,
-        "no_loss": no_loss,
-    }
+    notes = [*items.notes]
+    for pair in pairs:
+        if count := int(np.isnan(item_deltas(pair)).sum()):
+            have = "item has" if count == 1 else "items have"
+            notes.append(f"{count:,} {have} no score by {pair.run.name}, now or in the baseline.")
+    worst_row = min(rows, key=lambda row: VERDICTS.index(row.verdict))
+    shown_pair = pairs[rows.index(worst_row)]  # the first metric with the worst verdict
+    intervals = interval_fields(resamples, seed)
+    signed = "".join(f"|{name}={value}" for name, value in intervals.items())
     return GateResult(
         rows,
         tuple(guards),
@@ -298,19 +273,11 @@ def gate(
         items.system,
         stored.path,
         len(items.ids),
-        {pair.run.name: _add_settings(pair.run.signature, interval_settings) for pair in pairs},
-        settings_used,
+        {pair.run.name: f"{pair.run.signature}{signed}" for pair in pairs},
+        {**intervals, "correction": correction, **limits_by_metric, "no_loss": no_loss},
         items.unit,
-        (*items.notes, *_unscored_notes(pairs)),
+        tuple(notes),
     )
-
-
-def _check_options(correction: str, resamples: int, examples: int) -> None:
-    check_count("examples", examples)
-    check_trials("resamples", resamples, MIN_RESAMPLES)
-    if correction not in CORRECTIONS:
-        expected = f"expected one of {', '.join(CORRECTIONS)}"
-        raise InputError(f"correction {quoted(correction)}: {expected}")
 
 
 def write_baseline(
@@ -340,9 +307,9 @@ def write_baseline(
     if metrics is None and not isinstance(output, ItemScores):
         metrics = baseline_metrics(baseline, source)
     items = item_scores(output, references, metrics, source=source, progress=progress, **settings)
-    baseline_written = make_baseline(items, baseline, texts)
-    save_baseline(baseline_written)
-    return baseline_written
+    written = make_baseline(items, baseline, texts)
+    save_baseline(written)
+    return written
 
 
 def baseline_metrics(path: FilePath, source: str = "texts") -> list[str] | None:
@@ -352,24 +319,3 @@ def baseline_metrics(path: FilePath, source: str = "texts") -> list[str] | None:
     except InputError:
         return None
     return [metric.name for metric in stored.metrics] if stored.source == source else None
-
-
-def _metric_to_show(pairs: Sequence[PairedItems], rows: Sequence[GateRow]) -> PairedItems:
-    """Return the first metric with the worst verdict: its changes are shown."""
-    worst = min(rows, key=lambda row: VERDICTS.index(row.verdict))
-    return pairs[rows.index(worst)]
-
-
-def _add_settings(signature: str, interval_settings: Mapping[str, object]) -> str:
-    return signature + "".join(f"|{name}={value}" for name, value in interval_settings.items())
-
-
-def _unscored_notes(pairs: Sequence[PairedItems]) -> list[str]:
-    notes = []
-    for pair in pairs:
-        count = int(np.isnan(item_deltas(pair)).sum())
-        if count:
-            name = pair.run.name
-            have = "item has" if count == 1 else "items have"
-            notes.append(f"{count:,} {have} no score by {name}, now or in the baseline.")
-    return notes

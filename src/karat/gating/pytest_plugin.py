@@ -48,7 +48,7 @@ def karat_gate(request: pytest.FixtureRequest) -> Callable[..., GateResult | Non
         *,
         baseline: Any = None,
         undecided: str = "warn",
-        **how: Any,
+        **settings: Any,
     ) -> GateResult | None:
         __tracebackhide__ = True
         if undecided not in ("warn", "fail"):
@@ -56,10 +56,17 @@ def karat_gate(request: pytest.FixtureRequest) -> Callable[..., GateResult | Non
         if baseline is None:
             calls.append("")
             baseline = _default_baseline(request, len(calls))
-        if request.config.getoption("--karat-update"):
-            _update_baseline(output, references, metrics, baseline=baseline, **how)
-            return None
-        result = _run_gate(output, references, metrics, baseline=baseline, **how)
+        from karat.errors import KaratError
+        from karat.gating.gates import gate, write_baseline
+
+        try:
+            if request.config.getoption("--karat-update"):
+                settings = {name: value for name, value in settings.items() if name not in _LIMITS}
+                write_baseline(output, references, metrics, baseline=baseline, **settings)
+                return None
+            result = gate(output, references, metrics, baseline=baseline, **settings)
+        except KaratError as error:  # fails the test with its message alone
+            pytest.fail(str(error), pytrace=False)
         if result.failed or (result.undecided and undecided == "fail"):
             raise AssertionError(_failure_message(result))
         if result.undecided:
@@ -73,30 +80,6 @@ _LIMITS = (
     *("max_drop", "min_score", "max_item_drop", "no_loss"),
     *("correction", "resamples", "seed", "examples"),
 )
-
-
-def _run_gate(*given: Any, **how: Any) -> GateResult:
-    from karat.gating.gates import gate
-
-    result: GateResult = _call_or_fail(gate, *given, **how)
-    return result
-
-
-def _update_baseline(*given: Any, **how: Any) -> None:
-    from karat.gating.gates import write_baseline
-
-    baseline_options = {name: value for name, value in how.items() if name not in _LIMITS}
-    _call_or_fail(write_baseline, *given, **baseline_options)
-
-
-def _call_or_fail(function: Callable[..., Any], *given: Any, **how: Any) -> Any:
-    """Call a function; bad input fails the test with its message alone."""
-    from karat.errors import KaratError
-
-    try:
-        return function(*given, **how)
-    except KaratError as error:
-        pytest.fail(str(error), pytrace=False)
 
 
 def _default_baseline(request: pytest.FixtureRequest, call: int) -> Any:

@@ -9,7 +9,7 @@ sets are independent.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from karat.arithmetic import SLACK
 from karat.arrays import Floats, np
 from karat.errors import InputError, quoted
 from karat.meta.agreement import percentiles
-from karat.meta.evaluation import Ranking, exchanges_add_up, meta_evaluate
+from karat.meta.evaluation import Ranking, correction_clause, exchanges_add_up, meta_evaluate
 from karat.meta.experiment import Experiment, MetaStudy, check_weights
 from karat.meta.ranking import MetaRow, rank_clusters
 from karat.progress import Progress, silent
@@ -28,28 +28,24 @@ from karat.stats.exchanges import Permutation
 from karat.stats.multiple_tests import CORRECTIONS
 
 LAST = 1e9  # minus this is below all values
-SHARED = ("resamples", "trials", "over", "level", "correction")
-"""Settings that all results of an average must share."""
+SHARED = ("resamples", "trials", "over", "level", "correction")  # must be the same in all results
 
 
 class AverageRow(NamedTuple):
     """One metric's average over all tasks."""
 
-    rank: int | None
-    """Metrics of one rank do not differ significantly; None where that was not tested."""
+    rank: int | None  # metrics of one rank do not differ significantly; None if untested
     metric: str
     value: float  # the weighted mean of its values; NaN where one of them is undefined
     low: float
     high: float
-    delta: float | None
-    """The value minus that of the best metric; None for that one and where it is undefined."""
+    delta: float | None  # value minus that of the best metric; None for the best, or if undefined
     delta_low: float | None
     delta_high: float | None
     place: float  # the weighted mean of its places, from 1; metrics with equal values share theirs
     place_low: float
     place_high: float
-    mean_rank: float | None
-    """The weighted mean of its ranks in the tasks; None where a task has no ranks."""
+    mean_rank: float | None  # weighted mean of its ranks in the tasks; None without ranks
     undefined: int  # resamples in which the average is undefined
     note: str
 
@@ -90,8 +86,7 @@ class AveragedTask(NamedTuple):
     rows: Mapping[str, MetaRow]
     values: Floats
     draws: Floats
-    exchanges: Mapping[tuple[str, str], Permutation]
-    """Between any two metrics that were tested, with the weight of the task."""
+    exchanges: Mapping[tuple[str, str], Permutation]  # with the weight of the task
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -127,7 +122,14 @@ class RankAverage(SignedResult):
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on how averages, intervals and ranks were made, and on the sets."""
-        return (*_method_notes(self), *_result_remarks(self.results))
+        notes = list(_method_notes(self))
+        remarks_by_result = [result.remarks for result in self.results]
+        for remark in dict.fromkeys(remark for remarks in remarks_by_result for remark in remarks):
+            pairs = zip(self.results, remarks_by_result, strict=True)
+            names = [result.name for result, remarks in pairs if remark in remarks]
+            is_shared = len(names) == len(self.results)
+            notes.append(remark if is_shared else f"{', '.join(names)}: {remark}")
+        return tuple(notes)
 
 
 def meta_average(
@@ -158,23 +160,6 @@ def average_rankings(results: Sequence[Ranking], weights: Sequence[float] = ()) 
     if not results:
         raise InputError("an average needs at least one result")
     shares = check_weights(weights, len(results))
-    _check_shared(results)
-    names = [result.metric_names for result in results]
-    common = [m for m in names[0] if all(m in metric_names for metric_names in names)]
-    left_out = tuple(
-        dict.fromkeys(m for metric_names in names for m in metric_names if m not in common)
-    )
-    if not common:
-        raise InputError("the results have no metric in common: there is nothing to average")
-    tasks = list(_tasks(results, shares, common))
-    task_rows = [row for task in tasks for row in _task_rows(task, common)]
-    rows, tests = _average_rows(tasks, common, results[0].experiment, exchanges_add_up(results))
-    return RankAverage(
-        tuple(results), shares, tuple(rows), tuple(tests), tuple(task_rows), left_out
-    )
-
-
-def _check_shared(results: Sequence[Ranking]) -> None:
     for name in SHARED:
         values = list(dict.fromkeys(getattr(result.experiment, name) for result in results))
         if len(values) > 1:
@@ -183,6 +168,22 @@ def _check_shared(results: Sequence[Ranking]) -> None:
     for statistic in {row.statistic for result in results for row in result.rows}:
         if STATISTICS[statistic].sign < 0:
             raise InputError(f"{statistic} has the scale of the scores: it cannot be averaged")
+    names = [result.metric_names for result in results]
+    common = [m for m in names[0] if all(m in metric_names for metric_names in names)]
+    left_out = dict.fromkeys(m for metric_names in names for m in metric_names if m not in common)
+    if not common:
+        raise InputError("the results have no metric in common: there is nothing to average")
+    tasks = list(_tasks(results, shares, common))
+    task_rows = []  # the best metric of each task first; values are those of the statistic
+    for task in tasks:
+        places = dict(zip(common, _places(task.values)[:, 0].tolist(), strict=True))
+        for m in sorted(common, key=places.__getitem__):
+            row = task.rows[m]
+            names_and_rank = task.set, *task.names, task.weight, row.rank, m
+            task_rows.append(TaskRow(*names_and_rank, row.value, row.low, row.high, places[m]))
+    rows, tests = _average_rows(tasks, common, results[0].experiment, exchanges_add_up(results))
+    lists = tuple(rows), tuple(tests), tuple(task_rows), tuple(left_out)
+    return RankAverage(tuple(results), shares, *lists)
 
 
 # ----------------------------------------------------------------------------------------- tasks
@@ -192,59 +193,51 @@ def _tasks(
     results: Sequence[Ranking], shares: Sequence[float], common: Sequence[str]
 ) -> Iterator[AveragedTask]:
     """Yield all tasks; values of different ranges are put on the scale from 0 to 1."""
-    mixed, experiment = _mixed(results), results[0].experiment
+    mixed, seed = _mixed(results), results[0].experiment.seed
     sets: dict[object, int] = {}
     for result, share in zip(results, shares, strict=True):
-        shuffle = Shuffle(experiment.seed, sets.setdefault(result.source, len(sets)))
+        number = sets.setdefault(result.source, len(sets))
+        weight, trials = share / len(result.resampled), result.experiment.trials
         for names, resampled in result.resampled.items():
-            rows = {row.metric: row for row in result.rows if row[:3] == names}
-            metric_rows = {
-                m: next(rows[x] for x in result.metric_names[m] if x in rows) for m in common
+            all_rows = {row.metric: row for row in result.rows if row[:3] == names}
+            rows = {
+                m: next(all_rows[x] for x in result.metric_names[m] if x in all_rows)
+                for m in common
             }
-            values = np.array([[metric_rows[m].value] for m in common])
-            draws = np.empty((len(metric_rows), 0))
+            values = np.array([[rows[m].value] for m in common])
+            draws = np.empty((len(rows), 0))
             if resampled.draws:
-                draws = np.stack([shuffle(resampled.draws[metric_rows[m].metric]) for m in common])
+                draws = np.stack(
+                    [_shuffle(resampled.draws[rows[m].metric], seed, number) for m in common]
+                )
             low = STATISTICS[names[2]].lowest if mixed else 0.0
-            weight = share / len(result.resampled)
-            scores, resamples = ((x - low) / (1 - low) for x in (values, draws))
-            per, trials = weight / (1 - low), result.experiment.trials
-            moved = {
+            scale = weight / (1 - low)
+            exchanges = {
                 pair: test._replace(
-                    delta=per * test.delta, differences=per * shuffle(test.differences, trials)
+                    delta=scale * test.delta,
+                    differences=scale * _shuffle(test.differences, seed, number, trials),
                 )
                 for pair, test in resampled.exchanges.items()
             }
-            yield AveragedTask(result.name, names, weight, metric_rows, scores, resamples, moved)
+            scores, resamples = ((x - low) / (1 - low) for x in (values, draws))
+            yield AveragedTask(result.name, names, weight, rows, scores, resamples, exchanges)
 
 
-class Shuffle(NamedTuple):
-    """Puts the resamples of a set in an order of its own, the same for all its tasks."""
+def _shuffle(values: Floats, seed: int, number: int, count: int | None = None) -> Floats:
+    """Put the resamples of a set in an order of its own, the same for all its tasks.
 
-    seed: int
-    number: int  # of the set, from 0
-
-    def __call__(self, values: Floats, count: int | None = None) -> Floats:
-        """Return the values in that order; or as many as wanted, where all exchanges were tried."""
-        rng = np.random.default_rng([self.seed, self.number])
-        if count is not None and len(values) != count:
-            chosen: Floats = values[rng.integers(0, len(values), count)]
-            return chosen
-        return values[rng.permutation(len(values))] if self.number else values
+    `number` is that of the set, from 0. Where all exchanges were tried, `count` of them are drawn.
+    """
+    rng = np.random.default_rng([seed, number])
+    if count is not None and len(values) != count:
+        chosen: Floats = values[rng.integers(0, len(values), count)]
+        return chosen
+    return values[rng.permutation(len(values))] if number else values
 
 
 def _mixed(results: Sequence[Ranking]) -> bool:
     """Return whether there are statistics of different ranges."""
     return len({STATISTICS[row.statistic].lowest for result in results for row in result.rows}) > 1
-
-
-def _task_rows(task: AveragedTask, common: Sequence[str]) -> Iterator[TaskRow]:
-    """Yield the metrics of a task, the best first; values are those of the statistic."""
-    places = dict(zip(common, _places(task.values)[:, 0].tolist(), strict=True))
-    for m in sorted(common, key=lambda m: places[m]):
-        row = task.rows[m]
-        scores = row.value, row.low, row.high
-        yield TaskRow(task.set, *task.names, task.weight, row.rank, m, *scores, places[m])
 
 
 def _places(values: Floats) -> Floats:
@@ -263,41 +256,27 @@ def _places(values: Floats) -> Floats:
 # --------------------------------------------------------------------------------------- averages
 
 
-class Averages(NamedTuple):
-    """Averages of all metrics, and those of each resample: metrics, metrics x resamples."""
-
-    values: Floats
-    resampled: Floats
-    places: Floats
-    resampled_places: Floats
-
-    def difference(self, first: int, second: int) -> tuple[float, float, float]:
-        """Return the difference of two metrics with its interval."""
-        delta = float(self.values[first] - self.values[second])
-        low, high, _ = percentiles(self.resampled[first] - self.resampled[second], delta)
-        return delta, low, high
-
-
-def _average(tasks: Sequence[AveragedTask]) -> Averages:
-    """Average values and places over all tasks, with their weights."""
-
-    def mean(arrays: Sequence[Floats]) -> Floats:
-        total = np.zeros(arrays[0].shape)
-        for task, array in zip(tasks, arrays, strict=True):
-            total += task.weight * array
-        return total
-
-    values, draws = [task.values for task in tasks], [task.draws for task in tasks]
-    places = mean(list(map(_places, values)))[:, 0], mean(list(map(_places, draws)))
-    return Averages(mean(values)[:, 0], mean(draws), *places)
-
-
 def _average_rows(
     tasks: Sequence[AveragedTask], common: Sequence[str], experiment: Experiment, exchanged: bool
 ) -> tuple[list[AverageRow], list[AverageTest]]:
     """Return the metrics with their averages, the best first, and the tests between them."""
-    averages = _average(tasks)
-    values, resampled = averages.values.tolist(), averages.resampled
+
+    def mean(values: Callable[[AveragedTask], Floats]) -> Floats:
+        total = np.zeros(values(tasks[0]).shape)
+        for task in tasks:
+            total += task.weight * values(task)
+        return total
+
+    values = mean(lambda task: task.values)[:, 0].tolist()
+    resampled = mean(lambda task: task.draws)
+    places = mean(lambda task: _places(task.values))[:, 0].tolist()
+    resampled_places = mean(lambda task: _places(task.draws))
+
+    def difference(first: int, second: int) -> tuple[float, float, float]:
+        delta = values[first] - values[second]
+        low, high, _ = percentiles(resampled[first] - resampled[second], delta)
+        return delta, low, high
+
     order = sorted(range(len(common)), key=lambda k: (math.isnan(values[k]), -values[k]))
     defined = [k for k in order if not math.isnan(values[k])]
     pairs = list(combinations(defined, 2)) if experiment.resamples or exchanged else []
@@ -312,43 +291,35 @@ def _average_rows(
     ranks = rank_clusters(defined, p_values, experiment.level)
     tests = []
     for (i, j), p in p_values.items():
-        delta, low, high = averages.difference(i, j)
+        delta, low, high = difference(i, j)
         tests.append(AverageTest(common[i], common[j], delta, p, low, high))
     rows = []
     for k in order:
+        task_rows = [task.rows[common[k]] for task in tasks]
         low, high, undefined = percentiles(resampled[k], values[k])
-        place = float(averages.places[k])
-        place_low, place_high, _ = percentiles(averages.resampled_places[k], place)
-        difference: tuple[float | None, float | None, float | None] = None, None, None
-        if k in defined[1:]:
-            difference = averages.difference(k, order[0])
-        rows.append(
-            AverageRow(
-                ranks.get(k),
-                common[k],
-                values[k],
-                low,
-                high,
-                *difference,
-                place,
-                place_low,
-                place_high,
-                _mean_rank(tasks, common[k]),
-                undefined,
-                _note(tasks, common[k]),
-            )
+        ends = percentiles(resampled_places[k], places[k])[:2]
+        delta_with_interval = difference(k, order[0]) if k in defined[1:] else (None, None, None)
+        task_ranks = [row.rank for row in task_rows if row.rank is not None]
+        mean_rank = None
+        if len(task_ranks) == len(tasks):
+            weighted = zip(tasks, task_ranks, strict=True)
+            mean_rank = sum((task.weight * rank for task, rank in weighted), 0.0)
+        notes = (
+            f"undefined on {task.set}: {', '.join(task.names)}"
+            for task, row in zip(tasks, task_rows, strict=True)
+            if math.isnan(row.value)
         )
+        scores = values[k], low, high, *delta_with_interval, places[k], *ends
+        row = ranks.get(k), common[k], *scores, mean_rank, undefined, next(notes, "")
+        rows.append(AverageRow._make(row))
     return rows, tests
 
 
 def _bootstrap_p(differences: Floats) -> float:
     """(1 + resamples in which the difference is not above 0) / (1 + resamples)."""
     defined = differences[~np.isnan(differences)]
-    return (
-        float(1 + np.count_nonzero(defined <= SLACK)) / (1 + len(defined))
-        if len(defined)
-        else math.nan
-    )
+    beyond = np.count_nonzero(defined <= SLACK)
+    return float(1 + beyond) / (1 + len(defined)) if len(defined) else math.nan
 
 
 def _exchange_p(tasks: Sequence[AveragedTask], better: str, worse: str) -> float:
@@ -359,29 +330,12 @@ def _exchange_p(tasks: Sequence[AveragedTask], better: str, worse: str) -> float
         if first == second:  # two metrics that score segments alike
             continue
         sign = 1 if (first, second) in task.exchanges else -1
-        exchange = task.exchanges[(first, second) if sign > 0 else (second, first)]
-        delta, moved = delta + sign * exchange.delta, moved + sign * exchange.differences
+        test = task.exchanges[(first, second) if sign > 0 else (second, first)]
+        delta, moved = delta + sign * test.delta, moved + sign * test.differences
     defined = moved[~np.isnan(moved)]
     if math.isnan(delta):
         return math.nan
     return float(1 + np.count_nonzero(defined >= delta - SLACK)) / (1 + len(defined))
-
-
-def _mean_rank(tasks: Sequence[AveragedTask], metric: str) -> float | None:
-    total = 0.0
-    for task in tasks:
-        if (rank := task.rows[metric].rank) is None:
-            return None
-        total += task.weight * rank
-    return total
-
-
-def _note(tasks: Sequence[AveragedTask], metric: str) -> str:
-    """The first task in which a metric is undefined, in words."""
-    for task in tasks:
-        if math.isnan(task.rows[metric].value):
-            return f"undefined on {task.set}: {', '.join(task.names)}"
-    return ""
 
 
 # ----------------------------------------------------------------------------------- in sentences
@@ -407,12 +361,10 @@ def _method_notes(result: RankAverage) -> Iterator[str]:
     if result.tests:
         exchanged = exchanges_add_up(result.results)
         test = f"PERM-BOTH, {experiment.trials:,} trials" if exchanged else "bootstrap, one-sided"
-        corrected = (
-            "" if experiment.correction == "none" else f", {experiment.correction} correction"
-        )
+        test += correction_clause(experiment)
         yield (
             "Ranks: a metric starts a new rank where one of the present rank has the higher "
-            f"average at p of at most {experiment.level:g} ({test}{corrected})."
+            f"average at p of at most {experiment.level:g} ({test})."
         )
     yield (
         "Place: the mean of a metric's places in the tasks, 1 being best. Mean rank: that of its "
@@ -420,15 +372,3 @@ def _method_notes(result: RankAverage) -> Iterator[str]:
     )
     if result.left_out:
         yield f"Left out, since some results lack them: {', '.join(result.left_out)}."
-
-
-def _result_remarks(results: Sequence[Ranking]) -> Iterator[str]:
-    """Yield the remarks of all results, with the set's name where others lack them."""
-    remarks_by_result = [result.remarks for result in results]
-    for remark in dict.fromkeys(remark for remarks in remarks_by_result for remark in remarks):
-        names = [
-            r.name
-            for r, remarks in zip(results, remarks_by_result, strict=True)
-            if remark in remarks
-        ]
-        yield remark if len(names) == len(results) else f"{', '.join(names)}: {remark}"

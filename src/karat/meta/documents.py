@@ -7,7 +7,7 @@ sums of the segments' statistics, never looks beyond a segment.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from karat.arrays import Flags, Floats, Ints, np
@@ -39,21 +39,30 @@ def score_joined(
     """
     reading = [m for m in metrics if m.reads_texts]
     scores = {m: np.full((len(is_judged), len(documents)), np.nan) for m in metrics}
-    for systems in _alike(is_judged):
+    systems_by_cells: dict[bytes, list[int]] = {}  # the same judged cells: the same references
+    for k, row in enumerate(is_judged):
+        systems_by_cells.setdefault(row.tobytes(), []).append(k)
+    outputs = list(evalset.systems.values())
+    for systems in systems_by_cells.values():
         parts = [inside[is_judged[systems[0], inside]] for inside in documents]
         filled = [d for d, part in enumerate(parts) if len(part)]
         if not filled or not reading:
             continue
-        texts = {str(k): Strings(_texts(evalset, k, parts), f"system {k}") for k in systems}
-        references = VaryingReferences([joined_references(evalset, parts[d]) for d in filled])
+        texts = {
+            str(k): Strings(
+                [JOINT.join(outputs[k][s] or "" for s in parts[d]) for d in filled], f"system {k}"
+            )
+            for k in systems
+        }
+        references = VaryingReferences([_joined_references(evalset, parts[d]) for d in filled])
         inputs = TextInputs(texts, references, reading, SegmentNames(len(filled)))
         rows = compute_statistics(inputs, Keep(rows=True), threads, silent)
-        for (k, m), part in rows.items():
-            scores[m][int(k), filled] = m.sign * m.measure(part.row_table)["value"]
+        for (system, m), part in rows.items():
+            scores[m][int(system), filled] = m.sign * m.measure(part.row_table)["value"]
     return scores
 
 
-def joined_references(evalset: EvalSet, places: Sequence[int] | Ints) -> list[str]:
+def _joined_references(evalset: EvalSet, places: Sequence[int] | Ints) -> list[str]:
     """The references of a document; every segment must have as many."""
     groups = [evalset.references[s] for s in places]
     sizes = [len(group) for group in groups]
@@ -65,19 +74,6 @@ def joined_references(evalset: EvalSet, places: Sequence[int] | Ints) -> list[st
                 "need as many for every segment, and at least one; choose some by their numbers"
             )
     return [JOINT.join(texts) for texts in zip(*groups, strict=True)]
-
-
-def _alike(is_judged: Flags) -> Iterator[list[int]]:
-    """Systems with the same known cells: they share their references."""
-    groups: dict[bytes, list[int]] = {}
-    for k, row in enumerate(is_judged):
-        groups.setdefault(row.tobytes(), []).append(k)
-    yield from groups.values()
-
-
-def _texts(evalset: EvalSet, system: int, parts: Sequence[Ints]) -> list[str]:
-    outputs = list(evalset.systems.values())[system]
-    return [JOINT.join(outputs[s] or "" for s in part) for part in parts if len(part)]
 
 
 DOCUMENT_KINDS = {
@@ -122,16 +118,15 @@ def summed_scores(scored: ScoredSet) -> DocumentScores:
     """Return what scores documents by the sums of their segments' statistics."""
 
     def score(cut: Cut, is_judged: Flags) -> dict[Metric, list[Floats]]:
-        return {metric: list(_summed(scored, metric, cut, is_judged)) for metric in scored.metrics}
+        scores: dict[Metric, list[Floats]] = {metric: [] for metric in scored.metrics}
+        for metric, documents in scores.items():
+            rows = scored.rows[metric] * is_judged[:, :, None]
+            for shuffle in cut.shuffles:
+                sums = cut.part(rows, shuffle).sum(axis=2).reshape(-1, rows.shape[2])
+                documents.append(metric.sign * metric.of_documents().measure(sums)["value"][None])
+        return scores
 
     return score
-
-
-def _summed(scored: ScoredSet, metric: Metric, cut: Cut, is_judged: Flags) -> Iterator[Floats]:
-    rows = scored.rows[metric] * is_judged[:, :, None]
-    for shuffle in cut.shuffles:
-        sums = cut.part(rows, shuffle).sum(axis=2).reshape(-1, rows.shape[2])
-        yield metric.sign * metric.of_documents().measure(sums)["value"][None]
 
 
 def joined_scores(
@@ -169,14 +164,13 @@ def document_agreement(
     cut: Cut, human: Floats, scores: Mapping[Metric, list[Floats]], by: Statistic
 ) -> dict[Metric, Floats]:
     """Return the statistic over all documents of all systems, in each shuffle, by each metric."""
-    people = [_means(cut.part(human[:, :, None], shuffle)) for shuffle in cut.shuffles]
+    people = []  # the mean human score of each document, one vector for all systems
+    for shuffle in cut.shuffles:
+        cells = cut.part(human[:, :, None], shuffle)
+        is_judged = ~np.isnan(cells)
+        means = quotient(np.nansum(cells, axis=(2, 3)), is_judged.sum(axis=(2, 3)))
+        people.append(means.reshape(1, -1))
     return {
         metric: np.array([by(h, m) for h, m in zip(people, metric_scores, strict=True)])
         for metric, metric_scores in scores.items()
     }
-
-
-def _means(cells: Floats) -> Floats:
-    """The mean human score of each document, one vector for all systems; NaN if nobody judged."""
-    is_judged = ~np.isnan(cells)
-    return quotient(np.nansum(cells, axis=(2, 3)), is_judged.sum(axis=(2, 3))).reshape(1, -1)

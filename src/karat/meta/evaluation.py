@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from karat.arrays import ArrayLike, as_floats, np
 from karat.evalset.catalogue import GivenPath
@@ -31,8 +31,7 @@ class Ranking(SignedResult):
     experiment: Experiment
     rows: tuple[MetaRow, ...]
     tests: tuple[MetricTest, ...]
-    resampled: Mapping[tuple[str, str, str], Resampled]
-    """Dimension, level and statistic -> what intervals and tests were made from."""
+    resampled: Mapping[RankingTask, Resampled]  # behind the intervals and tests
 
     @property
     def name(self) -> str:
@@ -91,12 +90,8 @@ def exchanges_add_up(results: Iterable[Ranking]) -> bool:
         for (*_, statistic), resampled in result.resampled.items():
             if not resampled.exchanges:
                 return False
-            shares_exchanges = of_cells.setdefault(result.source, [])
-            shares_exchanges.append(STATISTICS[statistic].exchanges_cells)
-    return all(
-        len(shares_exchanges) == 1 or all(shares_exchanges)
-        for shares_exchanges in of_cells.values()
-    )
+            of_cells.setdefault(result.source, []).append(STATISTICS[statistic].exchanges_cells)
+    return all(len(flags) == 1 or all(flags) for flags in of_cells.values())
 
 
 class SetSize(NamedTuple):
@@ -168,8 +163,8 @@ class MetaEvaluation(Ranking):
     @property
     def remarks(self) -> tuple[str, ...]:
         """Sentences on the scores and on what the data allow."""
-        sentences = (*_sign_notes(self), *self.scored.notes(), *_warn_of_few_systems(self))
-        return (*_system_score_notes(self), *sentences, *self.evalset.notes)
+        sentences = (*_score_notes(self), *self.scored.notes(), *_warn_of_few_systems(self))
+        return (*sentences, *self.evalset.notes)
 
 
 def meta_evaluate(
@@ -192,38 +187,31 @@ def meta_evaluate(
         options |= {"judgements": experiment.judgements, "model_judges": experiment.model_judges}
         read_as = experiment.read_as or None
         evalset = load_evalset(experiment.evalset, read_as, progress=progress, **options)
-    evalset = _select_inputs(as_evalset(evalset, progress), experiment)
+    evalset = as_evalset(evalset, progress)
+    evalset = evalset.without(*experiment.exclude) if experiment.exclude else evalset
+    evalset = with_references(evalset, experiment.references)
+    dimensions = evalset.chosen_dimensions(experiment.dimensions, differences=True)
+    for level in experiment.levels:
+        check_level(level, evalset)
     scored = replace(
         score_evalset(evalset, experiment.metrics, threads=threads, progress=progress),
         system_scores=experiment.system_scores,
     )
-    resolved = replace(
-        experiment, dimensions=evalset.chosen_dimensions(experiment.dimensions, differences=True)
-    )
+    resolved = replace(experiment, dimensions=dimensions)
     rows: list[MetaRow] = []
     tests: list[MetricTest] = []
-    resampled: dict[tuple[str, str, str], Resampled] = {}
+    resampled: dict[RankingTask, Resampled] = {}
     for dimension in resolved.dimensions:
         human = evalset.human(dimension, resolved.normalise)
         for level in resolved.levels:
             scores = view(level, scored, human)
-            for name in resolved.statistics:
-                task = RankingTask(dimension, level, STATISTICS[name])
+            for statistic in resolved.statistics:
+                task = dimension, level, statistic
                 ranked = rank(resolved, scores, task, progress, n_threads(threads))
-                rows += ranked.rows
-                tests += ranked.tests
-                resampled[task.names] = ranked.resampled
+                rows += ranked[0]
+                tests += ranked[1]
+                resampled[task] = ranked[2]
     return MetaEvaluation(resolved, tuple(rows), tuple(tests), resampled, scored)
-
-
-def _select_inputs(evalset: EvalSet, experiment: Experiment) -> EvalSet:
-    """The systems and references that an experiment uses; what it asks for must be there."""
-    chosen = evalset.without(*experiment.exclude) if experiment.exclude else evalset
-    chosen = with_references(chosen, experiment.references)
-    chosen.chosen_dimensions(experiment.dimensions, differences=True)
-    for level in experiment.levels:
-        check_level(level, chosen)
-    return chosen
 
 
 def rank_metrics(
@@ -252,20 +240,35 @@ def rank_metrics(
         progress: function that is called with the progress.
     """
     check_matrix_level(level)
-    names = "matrices", tuple(metrics), ("human",), (level,), (statistic,)
-    options: dict[str, Any] = {"resamples": resamples, "trials": trials, "correction": correction}
-    experiment = Experiment(*names, over=over, seed=seed, system_scores=system_scores, **options)
-    matrices = {name: as_floats(values) for name, values in metrics.items()}
-    scores = as_floats(human), matrices
-    score_view = (
-        mean_view(*scores, system_scores) if level == "system" else matrix_view(*scores, level)
+    experiment = Experiment(
+        "matrices",
+        tuple(metrics),
+        ("human",),
+        (level,),
+        (statistic,),
+        over=over,
+        resamples=resamples,
+        trials=trials,
+        correction=correction,
+        seed=seed,
+        system_scores=system_scores,
     )
-    task = RankingTask("human", level, STATISTICS[statistic])
+    matrices = {name: as_floats(values) for name, values in metrics.items()}
+    if level == "system":
+        score_view = mean_view(as_floats(human), matrices, system_scores)
+    else:
+        score_view = matrix_view(as_floats(human), matrices, level)
+    task = "human", level, statistic
     rows, tests, resampled = rank(experiment, score_view, task, progress, n_threads(threads))
-    return Ranking(experiment, tuple(rows), tuple(tests), {task.names: resampled})
+    return Ranking(experiment, tuple(rows), tuple(tests), {task: resampled})
 
 
 # -------------------------------------------------------------------------------- in sentences
+
+
+def correction_clause(experiment: Experiment) -> str:
+    """Return the correction of p-values as an addition to a sentence."""
+    return "" if experiment.correction == "none" else f", {experiment.correction} correction"
 
 
 def _method_notes(result: Ranking) -> Iterator[str]:
@@ -275,21 +278,16 @@ def _method_notes(result: Ranking) -> Iterator[str]:
         alone = [name for name in experiment.statistics if STATISTICS[name].of_segments is not None]
         if alone and experiment.over != "segments":
             over += f" (for {' and '.join(alone)}, of segments alone)"
-        resampling = (
-            f"{experiment.resamples:,} bootstrap resamples of {over}, seed {experiment.seed}"
-        )
-        yield f"Intervals: 95%, from {resampling}."
+        resampling = f"{experiment.resamples:,} bootstrap resamples of {over}"
+        yield f"Intervals: 95%, from {resampling}, seed {experiment.seed}."
         if len(experiment.metrics) > 1:
             yield "Delta: the value minus that of the best metric, on the same resamples."
     if result.tests:
-        corrected = (
-            "" if experiment.correction == "none" else f", {experiment.correction} correction"
-        )
         yield (
             f"Ranks: a metric starts a new rank where one of the present rank is better than it at "
-            f"p of at most {experiment.level:g} (PERM-BOTH, {experiment.trials:,} "
-            f"trials{corrected}; where "
-            f"{MAX_EXACT_CELLS} points or fewer are compared, all exchanges)."
+            f"p of at most {experiment.level:g} (PERM-BOTH, {experiment.trials:,} trials"
+            f"{correction_clause(experiment)}; where {MAX_EXACT_CELLS} points or fewer are "
+            "compared, all exchanges)."
         )
     if experiment.p_values:
         yield (
@@ -297,7 +295,20 @@ def _method_notes(result: Ranking) -> Iterator[str]:
             "distribution, ties taken out); points are taken as independent, which outputs of one "
             "system or one segment are not; not corrected. Means over groups have none."
         )
-    yield from _special_tests_notes(result)
+    untested = [name for name in experiment.statistics if not STATISTICS[name].tested]
+    if experiment.trials and len(experiment.metrics) > 1:
+        if untested:
+            yield f"No ranks by {' and '.join(untested)}: PERM-BOTH does not take it."
+        if any(test.statistic == "acc-eq" for test in result.tests):
+            yield (
+                "Ranks by acc-eq: the test exchanges the metrics' right and wrong decisions on "
+                "pairs, each metric with its own tie threshold."
+            )
+        of_corpora = "system", "spa"
+        if any(row[1:3] == of_corpora for row in result.rows) and not any(
+            test[1:3] == of_corpora for test in result.tests
+        ):
+            yield "No ranks by spa of corpus scores: choose the level system-mean."
     pooled = [name for name in experiment.statistics if STATISTICS[name].pooled]
     if any(row.left_out for row in result.rows if row.statistic not in pooled):
         yield (
@@ -308,50 +319,25 @@ def _method_notes(result: Ranking) -> Iterator[str]:
         yield f"Groups: {' and '.join(pooled)} take the pairs of all groups in one pool."
 
 
-def _system_score_notes(result: MetaEvaluation) -> Iterator[str]:
-    """State which outputs systems' scores come from, where some outputs are not judged."""
-    experiment = result.experiment
+def _score_notes(result: MetaEvaluation) -> Iterator[str]:
+    """State which outputs systems' scores come from, and which metrics were negated."""
+    experiment, scored = result.experiment, result.scored
     if not {*experiment.levels} & {*OF_SYSTEMS}:
-        return
-    if experiment.system_scores == "all":
+        pass
+    elif experiment.system_scores == "all":
         yield (
             "System scores: as in mt-metrics-eval and WMT's tables, metrics score all outputs of a "
             "system, judged or not; its human score is the mean of those judged."
         )
-        return
-    present = result.scored.present
-    judged = (result.evalset.human(name) for name in experiment.dimensions)
-    if any((present & np.isnan(scores)).any() for scores in judged):
+    elif any(
+        (scored.present & np.isnan(result.evalset.human(name))).any()
+        for name in experiment.dimensions
+    ):
         yield (
             "System scores: of judged outputs alone. mt-metrics-eval and WMT's tables score all "
             "outputs of a system; to compare with them, add --system-scores all."
         )
-
-
-def _special_tests_notes(result: Ranking) -> Iterator[str]:
-    """State which statistics have another test than the others, or none, and why."""
-    experiment = result.experiment
-    if not experiment.trials or len(experiment.metrics) < 2:
-        return
-    untested = [name for name in experiment.statistics if not STATISTICS[name].tested]
-    if untested:
-        yield f"No ranks by {' and '.join(untested)}: PERM-BOTH does not take it."
-    tested = {test.statistic for test in result.tests}
-    if "acc-eq" in tested:
-        yield (
-            "Ranks by acc-eq: the test exchanges the metrics' right and wrong decisions on pairs, "
-            "each metric with its own tie threshold."
-        )
-    missing = {(row.level, row.statistic) for row in result.rows} - {
-        (test.level, test.statistic) for test in result.tests
-    }
-    if ("system", "spa") in missing and result.rows:
-        yield "No ranks by spa of corpus scores: choose the level system-mean."
-
-
-def _sign_notes(result: MetaEvaluation) -> Iterator[str]:
-    """State the one convention of signs, where a metric has the other."""
-    rates = [str(m) for m in result.scored.metrics if m.sign < 0]
+    rates = [str(m) for m in scored.metrics if m.sign < 0]
     if rates:
         yield (
             f"Signs: {' and '.join(rates)} {'is' if len(rates) == 1 else 'are'} lower for better "

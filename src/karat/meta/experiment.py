@@ -6,7 +6,7 @@ An `Experiment` holds every setting, prints itself whole, and can be saved as TO
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
@@ -29,6 +29,13 @@ MetricName: TypeAlias = str | Metric  # a metric, or its name
 
 
 ONLY_IF_GIVEN = ("judgements", "model_judges")  # settings that are stated only where they are given
+CHOICES: dict[str, Iterable[str]] = {
+    "over": OVER,
+    "normalise": ("none", "z"),
+    "correction": CORRECTIONS,
+    "system_scores": SYSTEM_SCORES,
+}
+"""Setting -> the values that it can have."""
 
 
 @dataclass(frozen=True)
@@ -52,24 +59,18 @@ class Experiment:
     read_as: str = ""  # the format of the set; found from its content if it is empty
     reader_options: tuple[str, ...] = ()  # options of the format's reader, as NAME=VALUE
     p_values: bool = False  # True to give each correlation its two-sided p-value
-    system_scores: str = "judged"
-    """The outputs that a system's metric score is of: judged or all. Human scores are of judged."""
+    system_scores: str = "judged"  # outputs that metric scores of systems are of: judged or all
     judgements: tuple[str, ...] = ()  # files of judgements that are added to the set
     model_judges: tuple[str, ...] = ()  # names of judges that are models
 
     def __post_init__(self) -> None:
         for level in self.levels:
-            LEVELS[level]  # refuses what is none
-        chosen = [STATISTICS[value] for value in self.statistics]
-        choices = {
-            **{"over": OVER, "normalise": ("none", "z"), "correction": CORRECTIONS},
-            "system_scores": SYSTEM_SCORES,
-        }
-        for name, names in choices.items():
-            if (value := getattr(self, name)) not in names:
-                raise InputError(f"{name} {quoted(value)}: expected one of {', '.join(names)}")
-        for value in ("resamples", "trials"):
-            check_trials(value, getattr(self, value))
+            LEVELS[level]  # refuses unknown names
+        for name, choices in CHOICES.items():
+            if (value := getattr(self, name)) not in choices:
+                raise InputError(f"{name} {quoted(value)}: expected one of {', '.join(choices)}")
+        for name in ("resamples", "trials"):
+            check_trials(name, getattr(self, name))
         check_seed(self.seed)
         if not self.metrics or not self.levels or not self.statistics:
             raise InputError("an experiment needs at least one metric, level and statistic")
@@ -78,13 +79,13 @@ class Experiment:
         if not 0 < self.level < 1:
             raise InputError(f"level={self.level}: expected a number between 0 and 1")
         parse_options(self.reader_options)
-        for item in chosen:
-            check_behind(item, self.levels)
-        for value in ("dimensions", "levels", "statistics", "exclude", "references"):
-            values = getattr(self, value)
-            for item in values:
-                if values.count(item) > 1:
-                    raise InputError(f"{value}: {quoted(item)} is named twice")
+        for statistic in self.statistics:
+            check_behind(STATISTICS[statistic], self.levels)
+        for name in ("dimensions", "levels", "statistics", "exclude", "references"):
+            values = getattr(self, name)
+            for value in values:
+                if values.count(value) > 1:
+                    raise InputError(f"{name}: {quoted(value)} is named twice")
 
     def __str__(self) -> str:
         return "".join(self.toml())
@@ -109,29 +110,19 @@ class MetaStudy:
     def __post_init__(self) -> None:
         if not self.experiments:
             raise InputError("a study needs at least one experiment")
-        if len(self.experiments) > 1 and any(
-            experiment.p_values for experiment in self.experiments
-        ):
+        if len(self.experiments) > 1 and any(e.p_values for e in self.experiments):
             raise InputError("p_values: averages over several sets have none; leave it out")
         check_weights(self.weights, len(self.experiments))
-        self._check_files()
-
-    def _check_files(self) -> None:
-        """Refuse a file of given scores that several sets name: scores are of one set."""
-        sets: dict[str, tuple[str, tuple[str, ...]]] = {}
+        sets: dict[str, tuple[str, tuple[str, ...]]] = {}  # file of scores -> its only set
         for experiment in self.experiments:
             set_and_options = experiment.evalset, experiment.reader_options
-            for file_metric in map(metric, experiment.metrics):
-                if (
-                    not isinstance(file_metric, ExternalScores)
-                    or file_metric.file is None
-                    or SET in file_metric.file
-                ):
+            for scores in map(metric, experiment.metrics):
+                path = scores.file if isinstance(scores, ExternalScores) else None
+                if path is None or SET in path:
                     continue
-                if sets.setdefault(file_metric.file, set_and_options) != set_and_options:
+                if sets.setdefault(path, set_and_options) != set_and_options:
                     raise InputError(
-                        f"{file_metric}: a file has scores of one set, and there are "
-                        "several: name a "
+                        f"{scores}: a file has scores of one set, and there are several: name a "
                         f"file for each, as in given:file=scores/{SET}.tsv, where {SET} is the "
                         "name of the set"
                     )
@@ -195,12 +186,11 @@ def read_study(text: str, name: str = "study") -> MetaStudy:
     experiments = [
         _experiment(table, f"{name}, experiment {k}") for k, table in enumerate(several, 1)
     ]
+    typed_weights = _typed(name, "weights", weights, "tuple[float, ...]")
     try:
-        return MetaStudy(tuple(experiments), _typed(name, "weights", weights, "tuple[float, ...]"))
+        return MetaStudy(tuple(experiments), typed_weights)
     except InputError as error:
-        raise InputError(
-            str(error) if str(error).startswith(name) else f"{name}: {error}"
-        ) from error
+        raise InputError(f"{name}: {error}") from error
 
 
 def _experiment(content: dict[str, Any], name: str) -> Experiment:
@@ -208,9 +198,8 @@ def _experiment(content: dict[str, Any], name: str) -> Experiment:
     fields_by_name = {field.name: field for field in fields(Experiment)}
     for key, value in content.items():
         if key not in fields_by_name:
-            raise InputError(
-                f"{name}: found the key {quoted(key)}, expected {', '.join(fields_by_name)}"
-            )
+            expected = f"expected {', '.join(fields_by_name)}"
+            raise InputError(f"{name}: found the key {quoted(key)}, {expected}")
         content[key] = _typed(name, key, value, str(fields_by_name[key].type))
     missing = [key for key in ("evalset", "metrics") if key not in content]
     if missing:

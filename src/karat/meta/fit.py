@@ -33,8 +33,7 @@ from karat.stats.regression import (
     unseen_error,
 )
 
-FITTED_LEVELS = ("segment", "system")
-"""Points that are fitted: outputs, or systems by their corpus scores and mean human scores."""
+FITTED_LEVELS = ("segment", "system")  # the points: outputs, or systems
 VALUE = "value"
 INTERCEPT = "intercept"
 
@@ -58,8 +57,7 @@ class FitRow(NamedTuple):
     error: float
     t: float
     p: float
-    understandability: float | None = None
-    """Published for understandability, if the fit has the published terms."""
+    understandability: float | None = None  # published, if the fit has the published terms
     quality: float | None = None
 
 
@@ -146,15 +144,28 @@ def fit_scores(
     names = loaded.chosen_dimensions(chosen, differences=True)
     distinct_metrics = list(dict.fromkeys(term.metric for term in terms))
     scored = score_evalset(loaded, distinct_metrics, threads=threads, progress=progress)
-    fits = [_Fitted.of(scored, terms, name, normalise, level) for name in names]
+    rows: list[FitRow] = []
+    fits: list[Fit] = []
+    left_out: list[LeftOut] = []
+    points: list[FittedPoint] = []
+    for name in names:
+        fitted = _fit_dimension(scored, terms, name, normalise, level)
+        fit = fitted.fit
+        rows += fitted.rows()
+        fits.append(Fit(name, len(fitted.human), fit.r2, fit.adjusted, fit.sigma))
+        left_out += fitted.left_out()
+        columns = (c.tolist() for c in (fitted.human, fit.predicted, fit.left_out))
+        for (i, j), *point_scores in zip(fitted.places, *columns, strict=True):
+            place = [*loaded.systems][i], loaded.segments[j] if j >= 0 else ""
+            points.append(FittedPoint(name, *place, *point_scores))
     term_names = tuple(str(term) for term in terms)
     settings = {"metrics": term_names, "dimensions": names, "level": level, "normalise": normalise}
     return ScoreFit(
         loaded.name,
-        tuple(row for fit in fits for row in fit.rows()),
-        tuple(fit.summary() for fit in fits),
-        tuple(row for fit in fits for row in fit.left_out()),
-        tuple(row for fit in fits for row in fit.fitted_points()),
+        tuple(rows),
+        tuple(fits),
+        tuple(left_out),
+        tuple(points),
         {**settings, "exclude": tuple(exclude)},
         (*_notes(terms, normalise), *scored.notes(), *loaded.notes),
         {**{str(m): scored.signature(m) for m in scored.metrics}, "set": loaded.signature},
@@ -190,28 +201,10 @@ class _Fitted:
     dimension: str
     evalset: EvalSet
     terms: Sequence[Term]
-    places: list[tuple[int, int]]
-    """The system and the segment of each point; the segment is -1 where points are systems."""
+    places: list[tuple[int, int]]  # system and segment of each point; -1 if points are systems
     x: Floats
     human: Floats
     fit: LeastSquares
-
-    @classmethod
-    def of(
-        cls, scored: ScoredSet, terms: Sequence[Term], dimension: str, normalise: str, level: str
-    ) -> _Fitted:
-        human = scored.judged(scored.evalset.human(dimension, normalise))
-        values, human = (_of_outputs if level == "segment" else _of_systems)(scored, terms, human)
-        at = np.argwhere(~np.isnan(human) & ~np.isnan(values).any(axis=0))
-        x = values[:, at[:, 0], at[:, 1]].T
-        y = human[at[:, 0], at[:, 1]]
-        try:
-            fit = least_squares(x, y, [str(term) for term in terms])
-        except InputError as error:
-            raise InputError(f"{scored.evalset.name}, {short(dimension)}: {error}") from None
-        scored_set = level == "segment"
-        places = [(i, j if scored_set else -1) for i, j in at.tolist()]
-        return cls(dimension, scored.evalset, terms, places, x, y, fit)
 
     def rows(self) -> Iterator[FitRow]:
         """Yield a row for each coefficient."""
@@ -219,19 +212,6 @@ class _Fitted:
         published = _published(self.terms)
         for i, (name, coefficient) in enumerate(zip(names, self.fit.coefficients, strict=True)):
             yield FitRow(self.dimension, name, *coefficient, *(values[i] for values in published))
-
-    def summary(self) -> Fit:
-        """Return how close the fit comes to its own points."""
-        fit = self.fit
-        return Fit(self.dimension, len(self.human), fit.r2, fit.adjusted, fit.sigma)
-
-    def fitted_points(self) -> Iterator[FittedPoint]:
-        """Yield a row for each point."""
-        columns = (c.tolist() for c in (self.human, self.fit.predicted, self.fit.left_out))
-        systems, segments = list(self.evalset.systems), self.evalset.segments
-        for (i, j), *scores in zip(self.places, *columns, strict=True):
-            place = systems[i], segments[j] if j >= 0 else ""
-            yield FittedPoint(self.dimension, *place, *scores)
 
     def left_out(self) -> Iterator[LeftOut]:
         """Yield how close the fits of other points come, by what is left out together."""
@@ -254,25 +234,32 @@ class _Fitted:
         return LeftOut(self.dimension, unit, fits, *unseen_error(self.human, predicted, groups))
 
 
-def _of_outputs(scored: ScoredSet, terms: Sequence[Term], human: Floats) -> tuple[Floats, Floats]:
-    """Terms x systems x segments, and human scores."""
-    columns = []
+def _fit_dimension(
+    scored: ScoredSet, terms: Sequence[Term], dimension: str, normalise: str, level: str
+) -> _Fitted:
+    """Fit the judged outputs, or the systems by their judged outputs and mean human scores."""
+    human = scored.judged(scored.evalset.human(dimension, normalise))
+    is_judged, everything = ~np.isnan(human), np.ones((1, human.shape[1]))
+    columns = []  # terms x systems x segments, or 1
     for term in terms:
         rows = scored.rows[term.metric]
-        part = _part(term, rows.reshape(human.size, -1))
-        columns.append(np.where(scored.present, part.reshape(human.shape), np.nan))
-    return np.stack(columns), human
-
-
-def _of_systems(scored: ScoredSet, terms: Sequence[Term], human: Floats) -> tuple[Floats, Floats]:
-    """Terms x systems x 1, of the judged outputs of each, and mean human scores."""
-    is_judged = ~np.isnan(human)
-    everything = np.ones((1, human.shape[1]))
-    columns = []
-    for term in terms:
-        sums = drawn_sums(everything, scored.rows[term.metric] * is_judged[:, :, None])[0]
-        columns.append(np.where(is_judged.any(axis=1), _part(term, sums), np.nan)[:, None])
-    return np.stack(columns), drawn_means(human, everything).T
+        if level == "segment":
+            part = _part(term, rows.reshape(human.size, -1)).reshape(human.shape)
+            columns.append(np.where(scored.present, part, np.nan))
+        else:
+            part = _part(term, drawn_sums(everything, rows * is_judged[:, :, None])[0])
+            columns.append(np.where(is_judged.any(axis=1), part, np.nan)[:, None])
+    if level == "system":
+        human = drawn_means(human, everything).T
+    values = np.stack(columns)
+    at = np.argwhere(~np.isnan(human) & ~np.isnan(values).any(axis=0))
+    x, y = values[:, at[:, 0], at[:, 1]].T, human[at[:, 0], at[:, 1]]
+    try:
+        fit = least_squares(x, y, [str(term) for term in terms])
+    except InputError as error:
+        raise InputError(f"{scored.evalset.name}, {short(dimension)}: {error}") from None
+    places = [(i, j if level == "segment" else -1) for i, j in at.tolist()]
+    return _Fitted(dimension, scored.evalset, terms, places, x, y, fit)
 
 
 def _part(term: Term, rows: Floats) -> Floats:

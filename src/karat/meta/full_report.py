@@ -51,21 +51,16 @@ def system_scores(result: MetaEvaluation) -> Iterator[SystemScore]:
     rng = np.random.default_rng(experiment.seed)
     resample_counts = _kernel.tally(rng.integers(0, n, size=(experiment.resamples, n)), n)
     counts = np.vstack([np.ones((1, n)), resample_counts])
-    for dimension in experiment.dimensions:
-        human = drawn_means(result.evalset.human(dimension, experiment.normalise), counts)
-        yield from _score_intervals(result, "human", dimension, human)
+    scores = [
+        ("human", name, drawn_means(result.evalset.human(name, experiment.normalise), counts))
+        for name in experiment.dimensions
+    ]
     for metric in scored.metrics:
         values = metric.sign * scored.corpus(metric, counts, scored.present)
-        yield from _score_intervals(result, "metric", str(metric), values)
-
-
-def _score_intervals(
-    result: MetaEvaluation, source: str, name: str, values: Floats
-) -> Iterator[SystemScore]:
-    for system, system_values in zip(result.evalset.systems, values.T, strict=True):
-        yield SystemScore(
-            system, source, name, float(system_values[0]), *central(system_values[1:])
-        )
+        scores.append(("metric", str(metric), values))
+    for source, name, values in scores:
+        for system, resamples in zip(result.evalset.systems, values.T, strict=True):
+            yield SystemScore(system, source, name, float(resamples[0]), *central(resamples[1:]))
 
 
 class SystemPoint(NamedTuple):
@@ -82,10 +77,8 @@ class SystemScatter(NamedTuple):
     dimension: str
     metric: Metric
     points: tuple[SystemPoint, ...]
-    line: tuple[float, float] | None
-    """Slope and intercept of the least-squares line of human scores, where there is one."""
-    agreement: MetaRow | None
-    """The agreement over systems by the first statistic, if it was asked for."""
+    line: tuple[float, float] | None  # least-squares line: slope and intercept
+    agreement: MetaRow | None  # over systems, by the first statistic
     scored_on: str  # in words: the outputs that scores are of
 
 
@@ -148,26 +141,15 @@ def disagreements(
     shown_texts: set[tuple[str, str]] = set()
     for dimension in dimensions:
         for sign in (1, -1):
-            fresh = (
-                disagreement
-                for disagreement in _ordered(result, dimension, sign)
-                if _text(disagreement) not in shown_texts
-            )
-            for disagreement in _distinct(fresh, count):
-                shown_texts.add(_text(disagreement))
+            by_segment: dict[str, Disagreement] = {}
+            for disagreement in _ordered(result, dimension, sign):
+                if len(by_segment) == count:
+                    break
+                if (disagreement.segment, disagreement.output) not in shown_texts:
+                    by_segment.setdefault(disagreement.segment, disagreement)
+            for disagreement in by_segment.values():
+                shown_texts.add((disagreement.segment, disagreement.output))
                 yield disagreement
-
-
-def _text(disagreement: Disagreement) -> tuple[str, str]:
-    return disagreement.segment, disagreement.output
-
-
-def _distinct(candidates: Iterator[Disagreement], count: int) -> list[Disagreement]:
-    """Return the first outputs, one of each segment."""
-    by_segment: dict[str, Disagreement] = {}
-    while len(by_segment) < count and (disagreement := next(candidates, None)):
-        by_segment.setdefault(disagreement.segment, disagreement)
-    return list(by_segment.values())
 
 
 def _ordered(result: MetaEvaluation, dimension: str, sign: int) -> Iterator[Disagreement]:
@@ -268,7 +250,10 @@ def meta_report(
         )
     planes = tuple(_fit_planes(result, remarks, progress))
     return MetaReport(
-        *(result, tuple(system_scores(result)), tuple(scatters(result)), planes),
+        result,
+        tuple(system_scores(result)),
+        tuple(scatters(result)),
+        planes,
         _reliability(result, progress),
         tuple(disagreements(result, complete_experiment.dimensions, examples)),
         tuple(remarks),

@@ -39,8 +39,7 @@ from karat.stats.judges import (
     standings,
 )
 
-FEWEST_SHARED = 10
-"""Outputs with two judges or more that a sentence on agreement or on outliers needs."""
+FEWEST_SHARED = 10  # outputs with two judges that a sentence on agreement or outliers needs
 
 
 class DimensionAgreement(NamedTuple):
@@ -128,18 +127,26 @@ def judge_agreement(
     evalset = as_evalset(evalset)
     remaining = evalset.without(*excluded) if excluded else evalset
     names = evalset.known_dimensions(dimensions)
-    parts = [(name, _split_by_kind(remaining.judgements.select_dimension(name))) for name in names]
-    base = agreement_of(
-        evalset.name, [(name, *judgements[:2]) for name, judgements in parts], excluded
-    )
+    parts = {name: _split_by_kind(remaining.judgements.select_dimension(name)) for name in names}
+    tables = [(name, part.people, part.systems) for name, part in parts.items()]
+    base = agreement_of(evalset.name, tables, excluded)
     if not remaining.judgements.judge_kinds:
         return base
-    judges = tuple(
-        row
-        for name, judgements in parts
-        for row in _flagged_first(_rows_with_kinds(name, judgements, base.judges))
-    )
-    return replace(base, judges=judges, notes=(*base.notes, *_kind_notes(judges)))
+    judges: list[JudgeRow] = []
+    for name, part in parts.items():
+        judges += _flagged_first(_rows_with_kinds(name, part, base.judges))
+    notes = list(base.notes)
+    models = list(dict.fromkeys(row.judge for row in judges if row.kind == MODEL))
+    if models:
+        single = f"1 judge is a model: {models[0]}. It is"
+        several = f"{len(models)} judges are models: {short(', '.join(models))}. They are"
+        notes.append(
+            f"{single if len(models) == 1 else several} compared with the mean of people and never "
+            "flagged. Alpha, ICC and r of pairs are of people only."
+        )
+    if any(row.adjudicated for row in judges):
+        notes.append("r adj.: Pearson's r with the adjudicated values, which are no judge's.")
+    return replace(base, judges=tuple(judges), notes=tuple(notes))
 
 
 class _JudgementsByKind(NamedTuple):
@@ -163,16 +170,12 @@ def _split_by_kind(rows: JudgementTable) -> _JudgementsByKind:
     )
     judged_units = np.flatnonzero(~np.isnan(table.values[people]).all(axis=0))
     outputs = [table.units[u] for u in judged_units.tolist()]
-    names = [table.judges[k] for k in people]
-    settled = table.values[final]
+    names, settled = [table.judges[k] for k in people], table.values[final]
+    all_names = [*names, *(table.judges[k] for k in models)]
     return _JudgementsByKind(
         JudgeTable(names, outputs, table.values[people][:, judged_units]),
         [system for system, _ in outputs],
-        JudgeTable(
-            [*names, *(table.judges[k] for k in models)],
-            table.units,
-            table.values[[*people, *models]],
-        ),
+        JudgeTable(all_names, table.units, table.values[[*people, *models]]),
         table.values[people],
         quotient(np.nansum(settled, axis=0), (~np.isnan(settled)).sum(axis=0)),
         dict(zip(table.judges, kinds, strict=True)),
@@ -184,31 +187,15 @@ def _rows_with_kinds(
 ) -> Iterator[JudgeRow]:
     """Yield the rows of people and of models, with their kinds."""
     rows_by_judge = {row.judge: row for row in people if row.dimension == dimension}
-    for judge, values in zip(
-        judgements.all_judges.judges, judgements.all_judges.values, strict=True
-    ):
+    table = judgements.all_judges
+    for judge, values in zip(table.judges, table.values, strict=True):
         row = rows_by_judge.get(judge)
         if row is None:
-            row = _judge(
-                dimension, values, compare_with_people(judge, values, judgements.of_people)
-            )
+            standing = compare_with_people(judge, values, judgements.of_people)
+            row = _judge(dimension, values, standing)
         both = int((~np.isnan(values + judgements.adjudicated)).sum())
         r = pearson(values, judgements.adjudicated) if both > 1 else math.nan
         yield row._replace(kind=judgements.kinds[judge], adjudicated=both, r_adjudicated=r)
-
-
-def _kind_notes(judges: Sequence[JudgeRow]) -> Iterator[str]:
-    """Yield which judges are models, and how they and adjudicated values are compared."""
-    models = list(dict.fromkeys(row.judge for row in judges if row.kind == MODEL))
-    if models:
-        single = f"1 judge is a model: {models[0]}. It is"
-        several = f"{len(models)} judges are models: {short(', '.join(models))}. They are"
-        yield (
-            f"{single if len(models) == 1 else several} compared with the mean of people and never "
-            "flagged. Alpha, ICC and r of pairs are of people only."
-        )
-    if any(row.adjudicated for row in judges):
-        yield "r adj.: Pearson's r with the adjudicated values, which are no judge's."
 
 
 def agreement_of(
@@ -216,16 +203,12 @@ def agreement_of(
 ) -> JudgeAgreement:
     """Return the agreement in tables: for each dimension judges x units, and units' systems."""
     rows = tuple(_dimension(*arguments) for arguments in tables)
-    judges = tuple(
-        row
-        for dimension, table, _ in tables
-        for row in _flagged_first(
-            _judge(dimension, table.values[k], standing)
-            for k, standing in enumerate(standings(table))
-        )
-    )
+    judges: list[JudgeRow] = []
+    for dimension, table, _ in tables:
+        compared = zip(table.values, standings(table), strict=True)
+        judges += _flagged_first(_judge(dimension, values, judge) for values, judge in compared)
     settings = {"dimensions": tuple(row.dimension for row in rows), "exclude": tuple(out)}
-    return JudgeAgreement(name, rows, judges, tuple(_notes(rows, judges, out)), settings)
+    return JudgeAgreement(name, rows, tuple(judges), tuple(_notes(rows, judges, out)), settings)
 
 
 def _flagged_first(rows: Iterable[JudgeRow]) -> list[JudgeRow]:
@@ -253,16 +236,16 @@ def _mean(pairs: Sequence[JudgePair]) -> float:
 
 def _judge(dimension: str, values: Floats, standing: Standing) -> JudgeRow:
     judgements = values[~np.isnan(values)]
-    identical_note = (
-        f"identical to {' and '.join(map(str, standing.identical))}: counted as one judge"
-    )
-    reason = f"stands apart: {standing.reason}" if standing.flagged else standing.reason
+    notes = [f"stands apart: {standing.reason}" if standing.flagged else standing.reason]
+    if standing.identical:
+        twins = " and ".join(map(str, standing.identical))
+        notes.insert(0, f"identical to {twins}: counted as one judge")
     return JudgeRow(
         *(dimension, str(standing.judge), len(judgements), float(judgements.mean())),
         float(judgements.std(ddof=1)) if len(judgements) > 1 else math.nan,
         *(standing.r, standing.n, standing.flagged, standing.comparable),
         ", ".join(map(str, standing.identical)) or None,
-        "; ".join(filter(None, (identical_note if standing.identical else "", reason))),
+        "; ".join(filter(None, notes)),
     )
 
 

@@ -63,8 +63,7 @@ AEV_CELL = PlaneCell(0.5, 4)  # AEv's default
 
 ALL_REFERENCES = "all"
 MIN_SYSTEMS = 3
-MAX_PERMUTED_SYSTEMS = 7
-"""Up to this number of systems, all permutations of human scores are tried: 5,040."""
+MAX_PERMUTED_SYSTEMS = 7  # with so many systems, all 5,040 permutations are tried
 
 
 class ComparedRow(NamedTuple):
@@ -135,8 +134,7 @@ class PlaneData:
     systems: tuple[str, ...]
     view: View  # one point a system; its metrics are the cells, then the compared metrics
     judged: Floats  # human scores, systems x segments; NaN where there is none
-    cell_scores: Callable[[Floats], Floats]
-    """Counts of segments (draws x segments) -> cells x draws x systems."""
+    cell_scores: Callable[[Floats], Floats]  # draws x segments -> cells x draws x systems
     references: int | None = None  # references of every segment, if that is one number
     normalise: str = "none"
     compared: tuple[ComparedMetric, ...] = ()
@@ -246,8 +244,7 @@ class PlaneRow(NamedTuple):
     high: float
     wins: float
     q2: float
-    predicted: bool | None = None
-    """True if the paper predicts it, None if no prediction was asked for."""
+    predicted: bool | None = None  # by the paper; None if no prediction was requested
     group: str = ""  # the group of segments, if it is not the plane of all
 
 
@@ -263,12 +260,9 @@ class PlaneFit(SignedResult):
     over: str  # the units of the bootstrap: segments, systems or both
     seed: int
     r: Floats  # Pearson's r of each cell
-    draws: Floats
-    """Pearson's r in each bootstrap resample: cells x resamples; NaN where it is undefined."""
-    q2: Floats
-    """1 - PRESS / SST of each cell: how well its line predicts systems that were left out."""
-    picking: float
-    """1 - PRESS / SST of the procedure: the best cell of the others predicts each system."""
+    draws: Floats  # Pearson's r in each resample: cells x resamples; NaN where undefined
+    q2: Floats  # 1 - PRESS / SST of each cell: how well its line predicts left-out systems
+    picking: float  # 1 - PRESS / SST where the best cell of the others predicts each system
     p: float  # the share of permuted human scores with a maximum over all cells at least as large
     permutations: int  # all there are if systems are few, else random ones
     references: int | None = None  # references of every segment, if that is one number
@@ -442,6 +436,14 @@ def fit_plane(
     r = correlations(human[None], scores[:, None])[:, 0]
     draws = view.resample(pearson, over, resamples, seed, progress)
     q2 = leave_one_out_r2(human, scores)
+    low, high = intervals(draws**2, r**2)
+    columns = (x[len(CELLS) :].tolist() for x in (r, r**2, low, high, q2))
+    compared_rows = tuple(
+        ComparedRow._make(
+            (dimension, str(m.metric), m.references, *numbers, m.signature, source.group)
+        )
+        for m, *numbers in zip(source.compared, *columns, strict=True)
+    )
     return PlaneFit(
         dimension,
         source.metric,
@@ -458,23 +460,9 @@ def fit_plane(
         permutations=n_permutations,
         references=source.references,
         normalise=source.normalise,
-        compared=_compared_rows(source, dimension, *(x[len(CELLS) :] for x in (r, draws, q2))),
+        compared=compared_rows,
         group=source.group,
         set_signature=source.set_signature,
-    )
-
-
-def _compared_rows(
-    data: PlaneData, dimension: str, r: Floats, draws: Floats, q2: Floats
-) -> tuple[ComparedRow, ...]:
-    if not data.compared:
-        return ()
-    columns = (x.tolist() for x in (r, r**2, *intervals(draws**2, r**2), q2))
-    return tuple(
-        ComparedRow._make(
-            (dimension, str(m.metric), m.references, *numbers, m.signature, data.group)
-        )
-        for m, *numbers in zip(data.compared, *columns, strict=True)
     )
 
 

@@ -181,8 +181,7 @@ class PlacedTask(NamedTuple):
     task: str
     guideline: str
     region: Region
-    best: tuple[tuple[float, int], ...]
-    """Alpha and n of the best cells that the paper found, or that are recommended."""
+    best: tuple[tuple[float, int], ...]  # best cells of the paper, or recommended ones
     tables: tuple[int, ...]  # the numbers of the paper's tables for it
     is_requested: bool  # True for the evaluation that the recommendation is for
 
@@ -293,20 +292,6 @@ def study_notes(study: PlaneStudy) -> Iterator[str]:
     for fit, halves in zip(study.fits, study.halves, strict=False):
         if not fit.group:
             yield _halves_note(fit, halves)
-    yield from _reading_notes(study)
-    yield from study.remarks
-    fewest = min(len(fit.systems) for fit in fits)
-    if fewest < MIN_PLANE_SYSTEMS:
-        systems = "1 system is" if fewest == 1 else f"{fewest} systems are"
-        yield (
-            f"{systems} too few to tell cells apart: intervals over systems, left-out "
-            f"shares, picks and halves mean little below {MIN_PLANE_SYSTEMS}."
-        )
-    yield from study.evalset.notes
-
-
-def _reading_notes(study: PlaneStudy) -> Iterator[str]:
-    """Yield how other metrics and groups of segments are to be read."""
     if study.compared:
         chosen = ", ".join(map(str, study.asked_references))
         yield "Other metrics are resampled as the cells are, with the same draws." + (
@@ -317,6 +302,15 @@ def _reading_notes(study: PlaneStudy) -> Iterator[str]:
             f"Groups of segments ({study.by}) have planes of their own; the fewer segments a group "
             "has, the less its human and metric scores are worth."
         )
+    yield from study.remarks
+    fewest = min(len(fit.systems) for fit in fits)
+    if fewest < MIN_PLANE_SYSTEMS:
+        systems = "1 system is" if fewest == 1 else f"{fewest} systems are"
+        yield (
+            f"{systems} too few to tell cells apart: intervals over systems, left-out "
+            f"shares, picks and halves mean little below {MIN_PLANE_SYSTEMS}."
+        )
+    yield from study.evalset.notes
 
 
 def _prediction_note(fit: PlaneFit, region: Region | None, result: Verdict) -> str:
@@ -393,15 +387,20 @@ class Lengths(NamedSettings):
 
     def places(self, evalset: EvalSet) -> Mapping[str, list[int]]:
         """Return the places of the segments of each part, the shortest first."""
-        lengths = [_mean_length(group) for group in evalset.references]
+        lengths = [
+            sum(len(text.split()) for text in group) / max(len(group), 1)
+            for group in evalset.references
+        ]
         bounds = self._bounds(sorted(lengths))
         parts: dict[int, list[int]] = {}
         for place, length in enumerate(lengths):
             parts.setdefault(bisect_right(bounds, length), []).append(place)
-        index_lists = (parts[part] for part in sorted(parts))
-        return {
-            _format_span([lengths[place] for place in places]): places for places in index_lists
-        }
+        indices_by_span = {}
+        for part in sorted(parts):
+            ends = min(lengths[k] for k in parts[part]), max(lengths[k] for k in parts[part])
+            low, high = (f"{end:.2f}".rstrip("0").rstrip(".") for end in ends)
+            indices_by_span[f"{low} to {high} words"] = parts[part]
+        return indices_by_span
 
     def _bounds(self, ordered: list[float]) -> list[float]:
         """The shortest length of each part but the first, as near to equal sizes as ties allow."""
@@ -409,15 +408,6 @@ class Lengths(NamedSettings):
         ideal = [len(ordered) * k / self.parts for k in range(1, self.parts)]
         cuts = {min(steps, key=lambda i: abs(i - at)) for at in ideal} if steps else set()
         return sorted(ordered[cut] for cut in cuts)
-
-
-def _mean_length(references: tuple[str, ...]) -> float:
-    return sum(len(text.split()) for text in references) / max(len(references), 1)
-
-
-def _format_span(lengths: list[float]) -> str:
-    low, high = (f"{end:.2f}".rstrip("0").rstrip(".") for end in (min(lengths), max(lengths)))
-    return f"{low} to {high} words"
 
 
 GROUPINGS: Registry[type[NamedSettings]] = Registry(
@@ -552,16 +542,16 @@ class GroupRow(NamedTuple):
 
 def _group_row(fit: PlaneFit, result: Verdict | None) -> GroupRow:
     top, pick = fit.maximum, fit.pick
-    row = fit.row(BLEU_CELL if top is None else top)
+    best = math.nan, math.nan, math.nan
+    if top is not None:
+        row = fit.row(top)
+        best = row.r2, row.low, row.high
     return GroupRow(
-        fit.dimension,
-        fit.group,
-        fit.segments,
-        fit.judgements,
+        *(fit.dimension, fit.group, fit.segments, fit.judgements),
         maximum="" if top is None else str(top),
-        r2=math.nan if top is None else row.r2,
-        low=math.nan if top is None else row.low,
-        high=math.nan if top is None else row.high,
+        r2=best[0],
+        low=best[1],
+        high=best[2],
         p=fit.p,
         pick="" if pick is None else str(pick),
         picking=fit.picking,
@@ -582,8 +572,7 @@ class PlaneStudy(SignedResult):
     halves: tuple[Halves, ...]  # one for each fit, if splits were asked for
     splits: int = 0
     by: str = ""  # the grouping, if groups have planes of their own: after that of all segments
-    asked_references: tuple[int, ...] = ()
-    """The numbers of the references that were used; empty for all."""
+    asked_references: tuple[int, ...] = ()  # numbers of the references; empty for all
     remarks: tuple[str, ...] = ()  # sentences on groups without a plane
 
     @property

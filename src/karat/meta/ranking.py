@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from karat.arrays import Floats, np
-from karat.meta.agreement import Agreement, Percentiles, percentiles, perm_both
+from karat.meta.agreement import percentiles, perm_both
 from karat.meta.experiment import Experiment
 from karat.meta.views import OF_SYSTEMS, View
 from karat.progress import Progress, map_jobs
@@ -26,8 +26,7 @@ class MetaRow(NamedTuple):
     dimension: str
     level: str
     statistic: str
-    rank: int | None
-    """Metrics of one rank do not differ significantly; None where that was not tested."""
+    rank: int | None  # metrics of one rank do not differ significantly; None if untested
     metric: str
     value: float  # NaN where the statistic is undefined
     low: float
@@ -37,13 +36,10 @@ class MetaRow(NamedTuple):
     left_out: int  # groups in which the statistic is undefined
     undefined: int  # resamples in which the statistic is undefined
     note: str
-    p: float | None = None
-    """Of no correlation, two-sided; None where it was not asked for or there is none."""
-    delta: float | None = None
-    """The value minus that of the best metric; None for that one and where it is undefined."""
+    p: float | None = None  # of no correlation, two-sided; None if not requested, or undefined
+    delta: float | None = None  # value minus that of the best metric; None for the best
     delta_low: float | None = None
-    delta_high: float | None = None
-    """The 95% interval of the delta, from the same draws of both metrics."""
+    delta_high: float | None = None  # 95% interval of the delta, from the same resamples of both
 
 
 class MetricTest(NamedTuple):
@@ -57,92 +53,71 @@ class MetricTest(NamedTuple):
     delta: float
     p: float  # corrected, if that was asked for
     low: float = math.nan
-    high: float = math.nan
-    """The 95% interval of the difference of their values, from the same draws of both."""
+    high: float = math.nan  # 95% interval of the difference, from the same resamples of both
 
     def separates(self, level: float) -> bool:
         """Return whether p puts the two metrics into different ranks."""
         return bool(separates_ranks(self.p, level))
 
 
-Draws = Mapping[str, Floats]
-"""Metric -> its statistic in each resample; all metrics see the same resamples."""
+Draws = Mapping[str, Floats]  # metric -> its statistic in each resample, the same for all metrics
 
 
 class Resampled(NamedTuple):
     """Data behind the intervals and tests of one task; averages over tasks need them."""
 
     draws: Draws
-    exchanges: Mapping[tuple[str, str], Permutation]
-    """By the better and the worse metric; empty where nothing was tested."""
+    exchanges: Mapping[tuple[str, str], Permutation]  # by better and worse metric
 
 
-class RankingTask(NamedTuple):
-    """A dimension, a level and a statistic of an experiment."""
-
-    dimension: str
-    level: str
-    by: Statistic
-
-    @property
-    def names(self) -> tuple[str, str, str]:
-        """The task in rows."""
-        return self.dimension, self.level, self.by.name
-
-
-class RankedMetrics(NamedTuple):
-    """The metrics of one task in their order, the tests between them, and their resamples."""
-
-    rows: list[MetaRow]
-    tests: list[MetricTest]
-    resampled: Resampled
+RankingTask: TypeAlias = tuple[str, str, str]  # dimension, level, statistic
 
 
 def rank(
-    experiment: Experiment, scores: View, task: RankingTask, progress: Progress, threads: int = 1
-) -> RankedMetrics:
-    """Rank all metrics by one statistic at one level, the best first.
+    experiment: Experiment, view: View, task: RankingTask, progress: Progress, threads: int = 1
+) -> tuple[list[MetaRow], list[MetricTest], Resampled]:
+    """Rank all metrics by one statistic at one level, the best first, and test their differences.
 
     Metrics whose agreement is undefined come last, without a rank. Equal values keep their order.
     """
-    agreements = {m: scores.agreement(m, task.by) for m in scores.metrics}
+    by = STATISTICS[task[2]]
+    agreements = {m: view.agreement(m, by) for m in view.metrics}
     defined = [m for m in agreements if not math.isnan(agreements[m].value)]
-    order = sorted(defined, key=lambda m: -task.by.sign * agreements[m].value)
+    order = sorted(defined, key=lambda m: -by.sign * agreements[m].value)
     draws: Draws = {}
     if experiment.resamples:
         settings = experiment.over, experiment.resamples, experiment.seed
 
         def resample(metric: Any, progress: Progress) -> Floats:
-            return scores.resample(task.by, *settings, progress, [metric])
+            return view.resample(by, *settings, progress, [metric])
 
         resamples = map_jobs(resample, [*agreements], threads, progress, "resampling")
         draws = dict(zip(map(str, agreements), np.concatenate(resamples), strict=True))
-    tests, exchanges = _test_pairs(experiment, scores, task, order, draws, progress, threads)
+    tests: list[MetricTest] = []
+    exchanges = _test_pairs(experiment, view, by, order, progress, threads)
+    corrected = CORRECTIONS[experiment.correction]([test.p for test in exchanges.values()])
+    for (pair, test), p in zip(exchanges.items(), corrected.tolist(), strict=True):
+        ends = _difference_interval(draws, *pair, test.delta)
+        tests.append(MetricTest(*task, *pair, test.delta, p, *ends))
     p_values = {(test.better, test.worse): test.p for test in tests}
     ranks = rank_clusters([str(m) for m in order], p_values, experiment.level)
     rows: list[MetaRow] = []
     for m in [*order, *(m for m in agreements if m not in defined)]:
-        name, agreement = str(m), agreements[m]
-        p = scores.p_value(m, task.by) if experiment.p_values else None
-        row = _row(task, name, ranks.get(name), agreement, draws)._replace(p=p)
-        if rows and not math.isnan(row.value):
-            delta = row.value - rows[0].value
+        name, (value, points, groups, left_out, reason) = str(m), agreements[m]
+        low, high, undefined = math.nan, math.nan, 0
+        if draws:
+            low, high, undefined = percentiles(draws[name], value)
+        note = f"undefined in {undefined:,} resample{'s' * (undefined != 1)}" if undefined else ""
+        if math.isnan(value):
+            note = f"undefined: {reason}"
+        counts = points, groups, left_out, undefined
+        row = MetaRow(*task, ranks.get(name), name, value, low, high, *counts, note)
+        if rows and not math.isnan(value):
+            delta = value - rows[0].value
             low, high = _difference_interval(draws, name, rows[0].metric, delta)
             row = row._replace(delta=delta, delta_low=low, delta_high=high)
-        rows.append(row)
-    return RankedMetrics(rows, tests, Resampled(draws, exchanges))
-
-
-def _row(
-    task: RankingTask, name: str, rank: int | None, agreement: Agreement, draws: Draws
-) -> MetaRow:
-    value = agreement.value
-    ends = percentiles(draws[name], value) if draws else Percentiles(math.nan, math.nan, 0)
-    note = f"undefined: {agreement.reason}" if math.isnan(value) else ""
-    if ends.undefined and not note:
-        note = f"undefined in {ends.undefined:,} resample{'s' * (ends.undefined != 1)}"
-    counts = agreement.points, agreement.groups, agreement.left_out, ends.undefined
-    return MetaRow(*task.names, rank, name, value, ends.low, ends.high, *counts, note)
+        rows.append(row._replace(p=view.p_value(m, by) if experiment.p_values else None))
+    return rows, tests, Resampled(draws, exchanges)
 
 
 def _difference_interval(
@@ -158,33 +133,24 @@ def _difference_interval(
 
 def _test_pairs(
     experiment: Experiment,
-    scores: View,
-    task: RankingTask,
+    view: View,
+    by: Statistic,
     order: list[Any],
-    draws: Draws,
     progress: Progress,
     threads: int,
-) -> tuple[list[MetricTest], dict[tuple[str, str], Permutation]]:
+) -> dict[tuple[str, str], Permutation]:
     """PERM-BOTH between all pairs, better against worse; none if the statistic has no test."""
-    if not experiment.trials or not scores.tests(task.by):
-        return [], {}
-    pairs = list(combinations(order, 2))
-    human, metrics, at = scores.exchanged(task.by)
+    if not experiment.trials or not view.tests(by):
+        return {}
+    human, metrics, at = view.exchanged(by)
 
     def test_pair(pair: tuple[Any, Any], progress: Progress) -> Permutation:
         better, worse = (metrics[m] for m in pair)
-        settings = task.by, at, experiment.trials, experiment.seed
-        return perm_both(human, better, worse, *settings, progress)
+        return perm_both(human, better, worse, by, at, experiment.trials, experiment.seed, progress)
 
+    pairs = list(combinations(order, 2))
     results = map_jobs(test_pair, pairs, threads, progress, "comparing metrics")
-    corrected = CORRECTIONS[experiment.correction]([test.p for test in results])
-    tests, exchanges = [], {}
-    for pair, test, p in zip(pairs, results, corrected.tolist(), strict=True):
-        better, worse = map(str, pair)
-        ends = _difference_interval(draws, better, worse, test.delta)
-        tests.append(MetricTest(*task.names, better, worse, test.delta, p, *ends))
-        exchanges[better, worse] = test
-    return tests, exchanges
+    return {(str(a), str(b)): test for (a, b), test in zip(pairs, results, strict=True)}
 
 
 def rank_clusters(
@@ -202,8 +168,7 @@ def rank_clusters(
     return dict(zip(order, clusters(square, level), strict=True))
 
 
-FEWEST_RANKED = 6
-"""Points, such as systems, from which on metrics are ranked by their agreement over them."""
+FEWEST_RANKED = 6  # fewer points, such as systems, do not rank metrics
 
 
 class Leader(NamedTuple):

@@ -44,10 +44,8 @@ from karat.stats.resampling import SEED, central
 
 LENGTHS = tuple(range(1, 26))  # segments in a pseudo-document, as in the paper
 ENOUGH_DOCUMENTS = 4  # documents of each system that a length must leave, where none is asked for
-COMBINATIONS = 20
-"""Combinations of references that are tried; the paper has 6 at most and tries them all."""
-LISTED = 100_000
-"""Combinations that are listed to draw some of them; of more, they are drawn one by one."""
+COMBINATIONS = 20  # combinations of references; the paper has at most 6 and tries all
+LISTED = 100_000  # combinations that are listed to draw from; of more, each is drawn by itself
 
 
 class ReliabilityRow(NamedTuple):
@@ -59,8 +57,7 @@ class ReliabilityRow(NamedTuple):
     metric: str
     length: int  # segments in a document
     documents: int  # documents of each system in one shuffle
-    value: float
-    """The mean over the shuffles, and combinations of references, in which it is defined."""
+    value: float  # mean over shuffles and combinations of references where it is defined
     low: float
     high: float  # the middle 95% of these: how much it depends on shuffling and references
     undefined: int  # shuffles in which it is undefined
@@ -133,8 +130,7 @@ class ReliabilityCurves(SignedResult):
     asked_settings: ReliabilitySettings
     rows: tuple[ReliabilityRow, ...]
     values: tuple[Floats, ...]  # the values of all shuffles and combinations, beside each row
-    shuffles: Mapping[int | None, Ints]
-    """By the number of references: the shuffle that each value is from."""
+    shuffles: Mapping[int | None, Ints]  # by number of references: the shuffle of each value
     tests: tuple[CurveTest, ...]
     signatures: Mapping[str, str]
     remarks: tuple[str, ...] = ()  # sentences on the references, the metrics and the set
@@ -175,7 +171,7 @@ def reliability(
     """Return the agreement of metrics with humans by the length of pseudo-documents.
 
     Args:
-        given: an evaluation set, its name or path; or a set with scores and its metrics.
+        source: an evaluation set, its name or path; or a set with scores and its metrics.
         dimensions: by default all.
         metrics: metrics, unless `source` has scores.
         lengths: segments per document; by default 1 to 25, as long as there are 4 documents.
@@ -191,6 +187,8 @@ def reliability(
     evalset = scored.evalset if scored else as_evalset(source)  # type: ignore[arg-type]
     chosen = scored.metrics if scored else tuple(metrics_for_set(independent(metrics), evalset))
     dimension_names = [dimensions] if isinstance(dimensions, str) else dimensions
+    if shuffles_per_combination is None:
+        shuffles_per_combination = repeats
     settings = ReliabilitySettings(
         evalset=evalset.name,
         metrics=tuple(map(str, chosen)),
@@ -201,50 +199,48 @@ def reliability(
         documents=documents,
         normalise=normalise,
         repeats=repeats,
-        shuffles_per_combination=(
-            repeats if shuffles_per_combination is None else shuffles_per_combination
-        ),
+        shuffles_per_combination=shuffles_per_combination,
         combinations=combinations,
         seed=seed,
     )
-    return _reliability(settings, scored or evalset, evalset, chosen, threads, progress)
-
-
-def _reliability(
-    settings: ReliabilitySettings,
-    source: EvalSet | ScoredSet,
-    evalset: EvalSet,
-    metrics: Sequence[Metric],
-    threads: int | None,
-    progress: Progress,
-) -> ReliabilityCurves:
-    """Score all documents; `source` is `evalset`, or that set with its scores."""
-    _check_lengths(settings, len(evalset))
-    combinations_by_count = {
-        number: _choose_references(evalset, number, settings) for number in settings.references
-    }
-    turns = {
-        number: _assign_shuffles(len(places), settings)
-        for number, places in combinations_by_count.items()
-    }
-    parts = sum(map(len, combinations_by_count.values())) * len(settings.lengths)
-    meter = _Meter(progress, parts, settings.shuffles_per_combination)
+    for length in settings.lengths:
+        if not 1 <= length <= len(evalset):
+            raise InputError(
+                f"pseudo-documents of {length} segments: expected 1 to {len(evalset):,}"
+            )
+    chosen_references = {n: _choose_references(evalset, n, settings) for n in settings.references}
+    n_combinations = sum(map(len, chosen_references.values()))
+    meter = _Meter(progress, n_combinations * len(settings.lengths), shuffles_per_combination)
     values_by_key: dict[_Key, list[Floats]] = {}
-    for number, places, turn in _combinations(combinations_by_count, turns):
-        part = source if places is None else evalset.select(references=places)
-        scores = _document_scores(part, metrics, settings.documents, meter, threads)
-        for key, values in _values(evalset, number, scores, settings, turn, meter):
-            values_by_key.setdefault(key, []).append(values)
+    shuffles: dict[int | None, Ints] = {}
+    for number, reference_sets in chosen_references.items():
+        # Each combination is scored on some shuffles, in turn.
+        shuffles[number] = np.arange(len(reference_sets) * shuffles_per_combination) % repeats
+        turns = shuffles[number].reshape(len(reference_sets), -1)
+        for places, turn in zip(reference_sets, turns, strict=True):
+            part = evalset if places is None else evalset.select(references=places)
+            if documents == "joined":
+                scores = joined_scores(part, chosen, meter.tick, threads)
+            elif scored and places is None:
+                scores = summed_scores(scored)
+            else:
+                scores = summed_scores(score_evalset(part, chosen, threads=threads))
+            for key, values in _values(evalset, number, scores, settings, turn, meter):
+                values_by_key.setdefault(key, []).append(values)
     rows, pooled = _pool_rows(values_by_key, settings)
-    signed = {**_signatures(metrics, settings.references), "set": evalset.signature}
-    about = (
-        *_reference_notes(evalset, combinations_by_count),
-        *_metric_notes(metrics),
-        *_undefined_notes(rows),
+    signatures = {}
+    for metric, number in product(chosen, settings.references):
+        references = f", {references_in_words(number)}" if len(settings.references) > 1 else ""
+        signatures[f"{metric}{references}"] = metric.signature(number)
+    return ReliabilityCurves(
+        settings,
+        rows,
+        pooled,
+        shuffles,
+        tuple(_tests(rows)),
+        {**signatures, "set": evalset.signature},
+        (*_data_notes(evalset, chosen_references, chosen, rows), *evalset.notes),
     )
-    notes = (*about, *evalset.notes)
-    used = {number: turn.reshape(-1) for number, turn in turns.items()}
-    return ReliabilityCurves(settings, rows, pooled, used, tuple(_tests(rows)), signed, notes)
 
 
 # ------------------------------------------------------------------------------ what is asked
@@ -253,12 +249,6 @@ def _reliability(
 def fitting_lengths(segments: int) -> tuple[int, ...]:
     """Return the paper's lengths, as far as each leaves enough documents; at least 1."""
     return tuple(k for k in LENGTHS if ENOUGH_DOCUMENTS * k <= segments) or (1,)
-
-
-def _check_lengths(settings: ReliabilitySettings, most: int) -> None:
-    for length in settings.lengths:
-        if not 1 <= length <= most:
-            raise InputError(f"pseudo-documents of {length} segments: expected 1 to {most:,}")
 
 
 _Places = tuple[int, ...] | None  # places of references, from 0; None for all that a set has
@@ -288,38 +278,6 @@ def _choose_references(
         return [*combinations]
     indices = rng.choice(len(combinations), settings.combinations, replace=False)
     return [combinations[k] for k in sorted(indices)]
-
-
-def _assign_shuffles(combinations: int, settings: ReliabilitySettings) -> Ints:
-    """Return combinations x shuffles: which shuffles each combination is scored on."""
-    used = combinations * settings.shuffles_per_combination
-    turns: Ints = np.arange(used) % settings.repeats
-    return turns.reshape(combinations, settings.shuffles_per_combination)
-
-
-def _combinations(
-    combinations_by_count: Mapping[int | None, list[_Places]], turns: Mapping[int | None, Ints]
-) -> Iterator[tuple[int | None, _Places, Ints]]:
-    """Yield each combination of references: its size, its references and its shuffles."""
-    for number, combinations in combinations_by_count.items():
-        for places, turn in zip(combinations, turns[number], strict=True):
-            yield number, places, turn
-
-
-def _document_scores(
-    source: EvalSet | ScoredSet,
-    metrics: Sequence[Metric],
-    documents: str,
-    meter: _Meter,
-    threads: int | None,
-) -> DocumentScores:
-    if documents == "joined":
-        evalset = source.evalset if isinstance(source, ScoredSet) else source
-        return joined_scores(evalset, metrics, meter.tick, threads)
-    scored = (
-        source if isinstance(source, ScoredSet) else score_evalset(source, metrics, threads=threads)
-    )
-    return summed_scores(scored)
 
 
 # ------------------------------------------------------------------------------------- values
@@ -367,17 +325,14 @@ def _pool_rows(
         settings.metrics,
         settings.lengths,
     )
-    keys = [by_place[place] for place in order]
-    values = tuple(np.concatenate(values_by_key[key]) for key in keys)
-    return tuple(
-        _row(key, row_values) for key, row_values in zip(keys, values, strict=True)
-    ), values
-
-
-def _row(key: _Key, values: Floats) -> ReliabilityRow:
-    missing = int(np.isnan(values).sum())
-    mean = float(np.nanmean(values)) if missing < len(values) else float("nan")
-    return ReliabilityRow(*key, mean, *central(values), missing)
+    rows, pooled = [], []
+    for key in (by_place[place] for place in order):
+        values = np.concatenate(values_by_key[key])
+        missing = int(np.isnan(values).sum())
+        mean = float(np.nanmean(values)) if missing < len(values) else float("nan")
+        rows.append(ReliabilityRow(*key, mean, *central(values), missing))
+        pooled.append(values)
+    return tuple(rows), tuple(pooled)
 
 
 def _tests(rows: Sequence[ReliabilityRow]) -> Iterator[CurveTest]:
@@ -406,14 +361,11 @@ class _Meter:
     def tick(self) -> None:
         """Count a shuffle; a second dimension's do not count again."""
         self._done = min(self._done + 1, self._ended + self._repeats - 1)
-        self._tell()
+        self._progress(self._done, self._total, "pseudo-documents")
 
     def part(self) -> None:
         """Count all shuffles of one length and combination."""
         self._done = self._ended = self._ended + self._repeats
-        self._tell()
-
-    def _tell(self) -> None:
         self._progress(self._done, self._total, "pseudo-documents")
 
 
@@ -425,13 +377,6 @@ def references_in_words(number: int | None) -> str:
     if number is None:
         return "all references"
     return f"{number} reference{'s' * (number != 1)}"
-
-
-def _signatures(metrics: Sequence[Metric], numbers: Sequence[int | None]) -> dict[str, str]:
-    if len(numbers) == 1:
-        return {str(m): m.signature(numbers[0]) for m in metrics}
-    pairs = product(metrics, numbers)
-    return {f"{m}, {references_in_words(n)}": m.signature(n) for m, n in pairs}
 
 
 def _method_notes(settings: ReliabilitySettings, tests: int) -> Iterator[str]:
@@ -460,20 +405,24 @@ def _method_notes(settings: ReliabilitySettings, tests: int) -> Iterator[str]:
         )
 
 
-def _reference_notes(
-    evalset: EvalSet, combinations_by_count: Mapping[int | None, Sequence[_Places]]
+def _data_notes(
+    evalset: EvalSet,
+    chosen_references: Mapping[int | None, Sequence[_Places]],
+    metrics: Sequence[Metric],
+    rows: Sequence[ReliabilityRow],
 ) -> Iterator[str]:
+    """Yield how many combinations of references there are, and what is special about metrics."""
     have = min(map(len, evalset.references))
-    for number, sets in combinations_by_count.items():
-        if number is None or sets == [None]:
-            continue
-        n_possible = comb(have, number)
-        share = "all" if len(sets) == n_possible else f"{len(sets):,} of"
-        yield f"{references_in_words(number)}: {share} {n_possible:,} combinations of {have}."
-
-
-def _undefined_notes(rows: Sequence[ReliabilityRow]) -> Iterator[str]:
-    """Say why there are curves without any value."""
+    for number, sets in chosen_references.items():
+        if number is not None and sets != [None]:
+            n_possible = comb(have, number)
+            share = "all" if len(sets) == n_possible else f"{len(sets):,} of"
+            yield f"{references_in_words(number)}: {share} {n_possible:,} combinations of {have}."
+    if single := single_segments_note(metrics):
+        yield single
+    rates = [str(m) for m in metrics if m.sign < 0]
+    if rates:
+        yield f"Signs: {' and '.join(rates)} negated, so that more is better for every metric."
     curves: dict[tuple[str, str], list[float]] = {}
     for row in rows:
         curves.setdefault((row.dimension, row.metric), []).append(row.value)
@@ -491,14 +440,6 @@ def single_segments_note(metrics: Sequence[Metric]) -> str:
     return (
         f"A single segment, too, is scored by {' and '.join(descriptions)}." if descriptions else ""
     )
-
-
-def _metric_notes(metrics: Sequence[Metric]) -> Iterator[str]:
-    if single := single_segments_note(metrics):
-        yield single
-    rates = [str(m) for m in metrics if m.sign < 0]
-    if rates:
-        yield f"Signs: {' and '.join(rates)} negated, so that more is better for every metric."
 
 
 class BestCurve(NamedTuple):

@@ -31,8 +31,7 @@ class ScoredSet:
     evalset: EvalSet
     rows: Mapping[Metric, Floats]
     present: Flags  # True for cells with an output
-    threads: int | None = None
-    """Processors that scored it, for what is scored again: documents of joined texts."""
+    threads: int | None = None  # for what is scored again: documents of joined texts
     system_scores: str = "judged"  # the outputs that a system's metric score is of: judged or all
 
     def signature(self, metric: Metric) -> str:

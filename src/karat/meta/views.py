@@ -45,8 +45,7 @@ class SegmentScores(NamedTuple):
     """The segments behind systems' scores."""
 
     human: Floats
-    metrics: Mapping[Any, Floats]
-    """Segment scores, systems x segments; or, of corpus scores, statistics with their columns."""
+    metrics: Mapping[Any, Floats]  # systems x segments; of corpus scores, x statistics
     corpus: bool = False  # a system's score is that of its segments together, not their mean
 
     def score(self, metric: Any) -> ScoreSums | None:
@@ -64,10 +63,8 @@ class View:
     human: Floats
     metrics: Mapping[Any, Floats]
     at: str  # a level of matrices: how they are correlated
-    segment_scores: SegmentScores | None = None
-    """Human and metric scores of the segments behind the points, if points are systems."""
-    judged: Floats | None = None
-    """Human scores, systems x segments, where systems are scored again in each resample."""
+    segment_scores: SegmentScores | None = None  # behind the points, if points are systems
+    judged: Floats | None = None  # systems x segments, if resamples are scored again by `rescore`
     rescore: Rescore | None = None
 
     def agreement(self, metric: Any, by: Statistic) -> Agreement:

@@ -1,8 +1,10 @@
 """String accuracies (Bangalore, Rambow and Whittaker 2000).
 
 The candidate is aligned with the reference (R tokens) at a cost of 3 for an insertion or deletion
-and 4 for a substitution; see `karat.metrics.accuracy` for ties. A word deleted in one place
-and inserted in another is one move, M; I' and D' are what remains of I and D.
+and 4 for a substitution. Of several best alignments one is taken by a fixed rule: walking back from
+the ends of both texts, the diagonal (a match or a substitution) where it is among the best steps,
+else an insertion, else a deletion. A word deleted in one place and inserted in another is one move,
+M; I' and D' are what remains of I and D.
 
     simple accuracy     = 1 - (I + D + S) / R
     generation accuracy = 1 - (M + I' + D' + S) / R
@@ -18,7 +20,7 @@ from collections import defaultdict, deque
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from karat import _kernel
 from karat.arrays import Floats, Ints, NDArray, np
@@ -37,12 +39,6 @@ from karat.text.tokens import (
     Recipe,
     check_choice,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from karat.metrics.base import Metric
-
 
 MAX_EDIT_CELLS = 10**12
 """The largest table (candidate tokens x reference tokens) that is worked on: minutes, but little
@@ -176,9 +172,9 @@ def edit_operations(
     candidate: Sequence[int], reference: Sequence[int], costs: str = "accuracy"
 ) -> tuple[Operation, ...]:
     """Return the steps from one reference to a candidate; ids are equal where words are."""
-    ids = [np.asarray(side, dtype=np.int32) for side in (candidate, reference)]
     candidate_ids, reference_ids = (
-        (side, np.array([0, len(side)], dtype=np.int64)) for side in ids
+        Ragged(np.asarray(side, dtype=np.int32), np.array([0, len(side)], dtype=np.int64))
+        for side in (candidate, reference)
     )
     rows, _ = SCRIPTS[costs](*candidate_ids, *reference_ids, np.arange(2, dtype=np.int64), None)
     return operations(rows.tolist(), reference, candidate)
@@ -205,19 +201,14 @@ def alignments(
     sources = as_segments(candidates, "candidates"), as_segments(references, "references")
     check_aligned(sources)
     lexicon, n = Lexicon(), len(sources[0])
-    candidate_passage, reference_passage = (
-        Passage(source.views(0, n), lexicon) for source in sources
-    )
-    pairs = Pairs(candidate_passage, reference_passage, np.arange(n + 1, dtype=np.int64), {})
+    left, right = (Passage(source.views(0, n), lexicon) for source in sources)
+    pairs = Pairs(left, right, np.arange(n + 1, dtype=np.int64), {})
     vocab = lexicon.vocab(tok, case) if tok != "char" else None
     recipe = Recipe(tok if tok != "char" else CHARACTERS[False], case)
-    candidate_tokens, reference_tokens = (
-        candidate_passage.tokens(recipe),
-        reference_passage.tokens(recipe),
-    )
-    _check_size(pairs, candidate_tokens, reference_tokens)
-    rows, offsets = SCRIPTS[costs](*candidate_tokens, *reference_tokens, pairs.starts, None)
-    return Alignments(candidate_tokens, reference_tokens, vocab, rows, offsets)
+    left_tokens, right_tokens = left.tokens(recipe), right.tokens(recipe)
+    _check_size(pairs, left_tokens, right_tokens)
+    rows, offsets = SCRIPTS[costs](*left_tokens, *right_tokens, pairs.starts, None)
+    return Alignments(left_tokens, right_tokens, vocab, rows, offsets)
 
 
 def alignment(
@@ -293,16 +284,10 @@ class Accuracy(EditMetric):
         unchanged = tokens - s - d
         moves = m if self.counts_moves else 0 * m
         i, d = i - moves, d - moves
-        parts = {
-            "value": 1 - error_rate(s + i + d + moves, tokens),
-            "unchanged": unchanged,
-            "substitutions": s,
-            "insertions": i,
-            "deletions": d,
-        }
-        if self.counts_moves:
-            parts["moves"] = moves
-        return parts | {"tokens": tokens}
+        value = 1 - error_rate(s + i + d + moves, tokens)
+        edits = {"substitutions": s, "insertions": i, "deletions": d}
+        counted_moves = {"moves": moves} if self.counts_moves else {}
+        return {"value": value, "unchanged": unchanged, **edits, **counted_moves, "tokens": tokens}
 
 
 @dataclass(frozen=True)

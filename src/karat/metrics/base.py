@@ -29,14 +29,6 @@ if TYPE_CHECKING:
     from karat.metrics.pairs import Pairs, SegmentNames
 
 
-def guard(cls: type[Metric]) -> None:
-    """Check what `rows` and `measure` of a class return, and name the metric where they fail."""
-    if "rows" in vars(cls):
-        cls.rows = _wrap_check(cls.rows, _rows_problem)  # type: ignore[method-assign]
-    if "measure" in vars(cls):
-        cls.measure = _wrap_check(cls.measure, _measure_problem)  # type: ignore[method-assign]
-
-
 def _wrap_check(function: Callable[..., Any], problem: Callable[..., str]) -> Callable[..., Any]:
     @wraps(function)
     def checked(self: Metric, argument: Any) -> Any:
@@ -95,10 +87,10 @@ class Claims:
                 continue
             actual = facts.get(name)
             if str(actual) != value:
+                fact, hint = _describe_fact(name, actual), _SETTING_HINTS[name]
                 raise MetricError(
-                    f"{metric}: its signature says {name}={value}, but "
-                    f"{_describe_fact(name, actual)}: "
-                    f"{_SETTING_HINTS[name]}, or leave {name} out of the signature"
+                    f"{metric}: its signature says {name}={value}, but {fact}: {hint}, or leave "
+                    f"{name} out of the signature"
                 )
 
     def join(self, metric: object, other: Claims) -> Claims:
@@ -141,10 +133,9 @@ def check_version(signature: str, version: str) -> None:
 def check_plugin(signature: str, claimed: str, installed: str) -> None:
     """Refuse a signature of a plugin's other version, or of a plugin that is not the one here."""
     if claimed and claimed != installed:
-        installed_note = f"this is {installed}" if installed else "the metric here is Karat's own"
+        package = f"this is {installed}" if installed else "the metric here is Karat's own"
         raise MetricError(
-            f"{signature}: a signature of {claimed}, and {installed_note}: install that "
-            "version, or leave "
+            f"{signature}: a signature of {claimed}, and {package}: install that version, or leave "
             f"plugin={claimed} out to score with what is here"
         )
 
@@ -217,10 +208,12 @@ class Metric(NamedSettings, ABC):
     """Other claims of the signature that the metric was read from; no part of its value."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Guard the classes of other packages."""
+        """Check what `rows` and `measure` of other packages' classes return."""
         super().__init_subclass__(**kwargs)
+        checks = {"rows": _rows_problem, "measure": _measure_problem}
         if cls.__module__.partition(".")[0] != "karat":
-            guard(cls)
+            for name in checks.keys() & vars(cls).keys():
+                setattr(cls, name, _wrap_check(getattr(cls, name), checks[name]))
 
     @property
     def sign(self) -> int:
@@ -231,8 +224,6 @@ class Metric(NamedSettings, ABC):
     def slow(self) -> bool:
         """True if a segment takes so long that batches must be small, for threads and progress."""
         return False
-
-    # ------------------------------------------------------------------ what a family defines
 
     @abstractmethod
     def columns(self) -> tuple[str, ...]:
@@ -301,8 +292,6 @@ class Metric(NamedSettings, ABC):
     def check_resampled(self, system: str, total: NDArray[Any]) -> None:
         """Refuse a system whose score does not come from its segments; `total` is their sum."""
 
-    # ------------------------------------------------------------------------ its signature
-
     def signature(
         self,
         references: int | str | None = 1,
@@ -340,8 +329,6 @@ class Metric(NamedSettings, ABC):
     def check_claims(self, references: int | None, resampling: Mapping[str, object]) -> None:
         """Refuse a signature that says something else than what is given and asked for."""
         self.claims.check(self, {**references_fact(references), **resampling})
-
-    # --------------------------------------------------------------------------- its numbers
 
     def stats(
         self,

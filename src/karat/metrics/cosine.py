@@ -47,7 +47,7 @@ class Vectors:
         self, name: str, embedder: Embedder, batch: int = 1, cache_bytes: int = MAX_CACHED_BYTES
     ) -> None:
         self.name, self.embedder, self._batch, self._room = name, embedder, batch, cache_bytes
-        self._known: OrderedDict[str, Vector] = OrderedDict()
+        self._cached: OrderedDict[str, Vector] = OrderedDict()
         self._lock = threading.Lock()
         self.dim = 0  # until it is known
         self.dim = int(self._embed(["a"]).vectors.shape[1])
@@ -58,9 +58,9 @@ class Vectors:
         vector_of: dict[str, Vector] = {}
         with self._lock:
             for text in distinct:
-                if text in self._known:
-                    self._known.move_to_end(text)
-                    vector_of[text] = self._known[text]
+                if text in self._cached:
+                    self._cached.move_to_end(text)
+                    vector_of[text] = self._cached[text]
         missing = [text for text in distinct if text not in vector_of]
         for block in _blocks([text for text in missing if text.strip()]):
             vectors, cut = self._embed(block)
@@ -73,8 +73,12 @@ class Vectors:
         return Embedded(vectors, np.array([cut for _, cut in rows], np.bool_))
 
     def _embed(self, texts: list[str]) -> Embedded:
-        for text in texts:
-            _check_text(self.name, text)
+        try:
+            for text in texts:
+                text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            problem = f"the text {quoted(error.object)} has a lone surrogate, which no model takes"
+            raise InputError(f"{self.name}: {problem}; remove it") from error
         # Numbers that overflow are refused below, and need no warning.
         with explain_errors(self.name, "the model failed"), np.errstate(all="ignore"):
             embedded = self.embedder.embed(texts, self._batch)
@@ -94,50 +98,15 @@ class Vectors:
     def _keep(self, new: dict[str, Vector]) -> None:
         with self._lock:
             for text, vector in new.items():
-                if text not in self._known:
+                if text not in self._cached:
                     self._room -= self._size(text)
-                self._known[text] = vector
+                self._cached[text] = vector
             while self._room < 0:
-                text, _ = self._known.popitem(last=False)
+                text, _ = self._cached.popitem(last=False)
                 self._room += self._size(text)
 
     def _size(self, text: str) -> int:
         return 4 * self.dim + 4 * len(text) + 256  # and what Python adds
-
-
-class NotedVectors:
-    """The vectors of a model, and the texts that it cut while they were asked for."""
-
-    def __init__(self, vectors: Vectors) -> None:
-        self._vectors = vectors
-        self._cut: set[str] = set()
-
-    def of(self, texts: Sequence[str]) -> Embedded:
-        """Return what `Vectors.of` does."""
-        embedded = self._vectors.of(texts)
-        self._cut.update(
-            text for text, cut in zip(texts, embedded.cut.tolist(), strict=True) if cut
-        )
-        return embedded
-
-    def notes(self, texts: str) -> tuple[str, ...]:
-        """Return how many different texts were cut; `texts` is what they are called."""
-        if not self._cut:
-            return ()
-        longest = self._vectors.embedder.longest
-        limit = f"longer than the embedding model takes ({longest:,} tokens)"
-        return (f"{texts} {limit}: {len(self._cut):,}. Only their beginning counts.",)
-
-
-AnyVectors = Vectors | NotedVectors
-
-
-def _check_text(name: str, text: str) -> None:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        problem = f"the text {quoted(text)} has a lone surrogate, which no model takes"
-        raise InputError(f"{name}: {problem}; remove it") from error
 
 
 def _blocks(texts: list[str]) -> Iterator[list[str]]:
@@ -158,37 +127,29 @@ def cosines(first: NDArray[np.float32], second: NDArray[np.float32]) -> Floats:
     Sums are made in the order of the numbers, so equal vectors have a cosine of exactly 1.
     """
     a, b = first.astype(np.float64), second.astype(np.float64)
-    both, of_a, of_b = (_dots(x, y) for x, y in ((a, b), (a, a), (b, b)))
+    both, of_a, of_b = (
+        product(x[:, None, :], y[:, :, None])[:, 0, 0] for x, y in ((a, b), (a, a), (b, b))
+    )
     length = np.sqrt(of_a * of_b)
     value = np.divide(both, length, out=np.zeros(len(a)), where=length > 0)
     return np.clip(value, -1.0, 1.0)
 
 
-def units(vectors: NDArray[np.float32]) -> Floats:
-    """Return rows of length 1; a vector of zeros stays as it is."""
-    rows = vectors.astype(np.float64)
-    lengths = np.sqrt(_dots(rows, rows))
-    return rows / np.where(lengths > 0, lengths, 1.0)[:, None]
-
-
-def _dots(a: Floats, b: Floats) -> Floats:
-    products: Floats = product(a[:, None, :], b[:, :, None])[:, 0, 0]
-    return products
-
-
 @lru_cache(maxsize=4)
-def _cached_vectors(name: str, embedder: Embedder, batch: int) -> Vectors:
-    return Vectors(name, embedder, batch)
-
-
-def load_vectors(model: str, loader: str = "auto", batch: int = 1) -> Vectors:
+def _shared_vectors(name: str, embedder: Embedder, batch: int) -> Vectors:
     """Return the vectors of a model, shared by all that use it in this process."""
-    return _cached_vectors(f"model {model}", load_embedder(model, loader), batch)
+    return Vectors(name, embedder, batch)
 
 
 @dataclass(frozen=True)
 class Cosine(Metric):
-    """Cosine of sentence embeddings; mean over segments."""
+    """Cosine of sentence embeddings; mean over segments.
+
+        score = mean over segments of  a . b / (|a| |b|)
+
+    Several references: the one with the highest cosine, the first of equals. A text of white space
+    alone, or one that the model has no vector for, scores 0.
+    """
 
     name: ClassVar[str] = "cosine"
     title: ClassVar[str] = "Cosine of embeddings"
@@ -225,7 +186,8 @@ class Cosine(Metric):
         if self.model is None:
             examples = "cosine:model=FOLDER or cosine:model=wordllama"
             raise MetricError(f"cosine needs an embedding model: write {examples}")
-        vectors = load_vectors(self.model, self.loader, self.batch)
+        embedder = load_embedder(self.model, self.loader)
+        vectors = _shared_vectors(f"model {self.model}", embedder, self.batch)
         if self.dim is not None and self.dim > vectors.dim:
             has = f"the vectors of the model have {vectors.dim} numbers"
             raise MetricError(f"{self}: {has}; give dim of at most that, or leave it out")

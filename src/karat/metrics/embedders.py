@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from importlib import import_module
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -63,17 +62,19 @@ def explain_errors(subject: str, problem: str) -> Iterator[None]:
 
 
 _MODEL2VEC_FILES = ("config.json", "model.safetensors", "tokenizer.json")
-_HEAD = 1 << 16  # bytes of names that are looked at
+_MAX_NAME_BYTES = 1 << 16  # that are looked at
 _BYTES = 4  # of a character, so that a text of few characters has few tokens
 
 
 def model2vec_files(folder: Path) -> list[Path]:
     """Return the files of a model; none if the folder holds no model of this kind."""
     files = [folder / name for name in _MODEL2VEC_FILES]
-    complete = all(file.is_file() for file in files)
-    return (
-        files if complete and (_is_model2vec_config(files[0]) or _has_embeddings(files[1])) else []
-    )
+    if not all(file.is_file() for file in files):
+        return []
+    config = _config(files[0])
+    settings = config if isinstance(config, dict) else {}
+    is_static = settings.get("model_type") == "model2vec" or "embedding_dtype" in settings
+    return files if is_static or b'"embeddings"' in _tensor_names(files[1]) else []
 
 
 def model2vec_damage(folder: Path) -> str | None:
@@ -83,15 +84,9 @@ def model2vec_damage(folder: Path) -> str | None:
         return None
     if not isinstance(_config(files[0]), dict):
         return "its config.json is not a JSON object: is it damaged?"
-    if not _head(files[1]).lstrip().startswith(b"{"):
+    if not _tensor_names(files[1]).lstrip().startswith(b"{"):
         return "its model.safetensors does not begin with the names of tensors: is it damaged?"
     return None  # a model of another kind, perhaps
-
-
-def _is_model2vec_config(config: Path) -> bool:
-    config_json = _config(config)
-    settings = config_json if isinstance(config_json, dict) else {}
-    return settings.get("model_type") == "model2vec" or "embedding_dtype" in settings
 
 
 def _config(config: Path) -> Any:
@@ -102,15 +97,11 @@ def _config(config: Path) -> Any:
         return None
 
 
-def _has_embeddings(weights: Path) -> bool:
-    return b'"embeddings"' in _head(weights)
-
-
-def _head(weights: Path) -> bytes:
+def _tensor_names(weights: Path) -> bytes:
     """Return the beginning of a file of tensors, which is their names."""
     with weights.open("rb") as file:
         (length,) = struct.unpack("<Q", file.read(8).ljust(8, b"\0"))
-        return file.read(min(length, _HEAD))
+        return file.read(min(length, _MAX_NAME_BYTES))
 
 
 class Model2VecEmbedder(Embedder):
@@ -123,7 +114,12 @@ class Model2VecEmbedder(Embedder):
             raise InputError(f"{subject}: model2vec cannot load it: {damage}")
         with explain_errors(subject, "model2vec cannot load it"), _no_card():
             self._model = static.from_pretrained(folder)
-        _check_vectors(subject, self._model.embedding)
+        vectors = self._model.embedding
+        if vectors.ndim != 2:
+            problem = f"its vectors have shape {vectors.shape}"
+            raise InputError(f"{subject}: {problem}; expected tokens x numbers: is it damaged?")
+        if vectors.size and not vectors.any():
+            raise InputError(f"{subject}: all its vectors are zero: is it damaged?")
         self.longest = self._model.max_length
         # `encode` sets the length in the tokeniser, which another thread may be using.
         self._lock = threading.Lock()
@@ -141,14 +137,6 @@ class Model2VecEmbedder(Embedder):
             return False
         many = len(text) > self.longest * self._model.median_token_length
         return many or bool(self._model.tokenizer.encode(text).overflowing)
-
-
-def _check_vectors(subject: str, vectors: Any) -> None:
-    if vectors.ndim != 2:
-        problem = f"its vectors have shape {vectors.shape}"
-        raise InputError(f"{subject}: {problem}; expected tokens x numbers: is it damaged?")
-    if vectors.size and not vectors.any():
-        raise InputError(f"{subject}: all its vectors are zero: is it damaged?")
 
 
 @contextmanager
@@ -194,10 +182,8 @@ class OnnxEmbedder(Embedder):
     def __init__(self, folder: Path) -> None:
         subject = f"model {folder}"
         files = onnx_files(folder)
-        library, tokenizers = (
-            import_package("onnxruntime", subject),
-            import_package("tokenizers", subject),
-        )
+        library = import_package("onnxruntime", subject)
+        tokenizers = import_package("tokenizers", subject)
         options = library.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = _FATAL
@@ -208,7 +194,10 @@ class OnnxEmbedder(Embedder):
             self._session = library.InferenceSession(str(files[0]), **session_options)
         with explain_errors(subject, "its tokenizer.json cannot be loaded"):
             self._tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._inputs = _input_names(subject, self._session)
+        self._inputs = [model_input.name for model_input in self._session.get_inputs()]
+        if unknown := [name for name in self._inputs if name not in _INPUTS]:
+            expected = f"expected inputs among {', '.join(_INPUTS)}"
+            raise InputError(f"{subject}: its ONNX file takes {unknown[0]}; {expected}")
         self._output, self._pooling = _choose_output(subject, folder, self._session)
         self._tokenizer.no_padding()
         self.longest = _max_tokens(folder, self._tokenizer.truncation)
@@ -231,25 +220,12 @@ class OnnxEmbedder(Embedder):
                 arrays[name][i, : len(column)] = column
         fed = {name: arrays[name] for name in self._inputs}
         output = np.asarray(self._session.run([self._output], fed, self._quiet)[0], np.float64)
-        return self._pooled(output, arrays["attention_mask"])
-
-    def _pooled(self, output: Floats, mask: NDArray[Any]) -> Floats:
-        if self._pooling == "none":
-            return output
-        if self._pooling == "cls":
-            return output[:, 0]
-        weights = mask[:, :, None].astype(np.float64)
+        if self._pooling != "mean":
+            return output if self._pooling == "none" else output[:, 0]
+        weights = arrays["attention_mask"][:, :, None].astype(np.float64)
         total: Floats = (output * weights).sum(axis=1)  # one token after the other
         count: Floats = np.maximum(weights.sum(axis=1), 1.0)
         return total / count
-
-
-def _input_names(subject: str, session: Any) -> list[str]:
-    names = [model_input.name for model_input in session.get_inputs()]
-    if unknown := [name for name in names if name not in _INPUTS]:
-        expected = f"expected inputs among {', '.join(_INPUTS)}"
-        raise InputError(f"{subject}: its ONNX file takes {unknown[0]}; {expected}")
-    return names
 
 
 def _choose_output(subject: str, folder: Path, session: Any) -> tuple[str, str]:
@@ -268,16 +244,12 @@ def _read_pooling(subject: str, folder: Path) -> str:
     for module in _read_json(folder / "modules.json", list):
         kind = str(module.get("type", "") if isinstance(module, dict) else "").rpartition(".")[2]
         if kind not in _HARMLESS:
-            reason = (
-                f"its ONNX file ends before the module {kind or quoted(module)} of modules.json"
-            )
             raise InputError(
-                f"{subject}: {reason}: export the whole model, or use loader=sentence-transformers"
+                f"{subject}: its ONNX file ends before the module {kind or quoted(module)} of "
+                "modules.json: export the whole model, or use loader=sentence-transformers"
             )
     pooling = _read_json(folder / "1_Pooling" / "config.json", dict)
-    modes = [
-        key for key, value in pooling.items() if key.startswith("pooling_mode") and value is True
-    ]
+    modes = [key for key in pooling if key.startswith("pooling_mode") and pooling[key] is True]
     if not modes:
         return "mean"
     if len(modes) > 1 or modes[0] not in _POOLED:
@@ -430,7 +402,8 @@ Stamp = tuple[tuple[str, int, int], ...]
 
 def load_embedder(model: str, loader: str = "auto") -> Embedder:
     """Return a model, loaded once for as long as its files do not change."""
-    return _load(model, _choose_loader(model, loader), _stamp(_files(model)))
+    stamp = tuple((str(f), f.stat().st_size, f.stat().st_mtime_ns) for f in _files(model))
+    return _load(model, _choose_loader(model, loader), stamp)
 
 
 @lru_cache(maxsize=4)
@@ -440,25 +413,19 @@ def _load(model: str, loader: str, _stamp: Stamp) -> Embedder:
 
 def embedder_files(model: str) -> list[str]:
     """Return the places of a model's files, and of others in its folder (not all of very many)."""
-    other_files = (
-        () if model == WORDLLAMA else islice(_walk_files(_folder(model)), MAX_LISTED_FILES)
-    )
-    return list(dict.fromkeys([*map(str, _files(model)), *other_files]))
-
-
-def _walk_files(folder: Path) -> Iterator[str]:
-    for place, folders, names in os.walk(folder):
-        folders.sort()
-        yield from (os.path.join(place, name) for name in sorted(names))
+    files = [*map(str, _files(model))]
+    if model != WORDLLAMA:
+        for place, folders, names in os.walk(_folder(model)):
+            folders.sort()
+            files += (os.path.join(place, name) for name in sorted(names))
+            if len(files) > MAX_LISTED_FILES:
+                break
+    return list(dict.fromkeys(files))
 
 
 def embedder_digest(model: str) -> str:
     """Return eight digits that differ with the content of a model's files."""
     return files_digest(_files(model))
-
-
-def _stamp(files: list[Path]) -> Stamp:
-    return tuple((str(f), f.stat().st_size, f.stat().st_mtime_ns) for f in files)
 
 
 def _files(model: str) -> list[Path]:

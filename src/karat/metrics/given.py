@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -94,8 +94,6 @@ class ExternalScores(Metric):
         compare=False,
     )
 
-    # ------------------------------------------------------------------------------- its scores
-
     @cached_property
     def scores_by_system(self) -> GivenScores:
         """All scores, of systems and segments."""
@@ -121,18 +119,14 @@ class ExternalScores(Metric):
     @property
     def of_table(self) -> bool:
         """True if the scores are a column of the table that is scored."""
-        return (
-            self.file is None
-            and self.column is not None
-            and "scores_by_system" not in self.__dict__
-        )
+        has_scores = self.file is not None or "scores_by_system" in self.__dict__
+        return self.column is not None and not has_scores
 
     @property
     def is_loaded(self) -> bool:
         """True if the scores can be looked at now."""
-        return "scores_by_system" in self.__dict__ or (
-            self.file is not None and SET not in self.file
-        )
+        has_file = self.file is not None and SET not in self.file
+        return has_file or "scores_by_system" in self.__dict__
 
     @property
     def label(self) -> str:
@@ -144,15 +138,12 @@ class ExternalScores(Metric):
         self, evalset: EvalSet | None, threads: int | None = None, progress: Progress = silent
     ) -> Sequence[Metric]:
         """Return the metrics of a set that the name, its pattern or the file stands for."""
-        if self.is_loaded or self.of_table:
+        if self.is_loaded or self.of_table or (self.file is not None and evalset is None):
             return (self,)
-        if self.file is None:
-            return self._offered_metrics({} if evalset is None else evalset.offered)
-        if evalset is None:
-            return (self,)
-        return (self.with_scores(read_scores(self.file.replace(SET, evalset.name), self.column)),)
-
-    def _offered_metrics(self, offered: Offered) -> Sequence[Metric]:
+        if self.file is not None and evalset is not None:
+            path = self.file.replace(SET, evalset.name)
+            return (self.with_scores(read_scores(path, self.column)),)
+        offered: Offered = {} if evalset is None else evalset.offered
         pattern = self.metric or "*"
         chosen = [pattern] if pattern in offered else []
         if any(c in pattern for c in "*?["):
@@ -167,8 +158,6 @@ class ExternalScores(Metric):
             )
         settings = {f.name: getattr(self, f.name) for f in self.settings()}
         return [type(self)(**{**settings, "metric": n}).with_scores(offered[n]()) for n in chosen]
-
-    # ------------------------------------------------------------------------------ its direction
 
     @cached_property
     def _word(self) -> str:
@@ -189,34 +178,24 @@ class ExternalScores(Metric):
 
     def remarks(self) -> tuple[str, ...]:
         """Return what is taken for granted, and what system scores mean."""
-        return tuple(f"{self}: {note}." for note in (*self._direction(), *self._of_systems()))
-
-    def _direction(self) -> Iterator[str]:
-        if self.higher is not None:
-            return
-        if self.is_loaded and (
-            self.scores_by_system.oriented or self.scores_by_system.lower_is_better
-        ):
-            return
-        if self.sign < 0:
-            yield "lower is better, by its name; higher=yes says otherwise"
-        elif self._word in LOWER:
-            yield "higher is better, since scores are below 0, none above; higher=no says otherwise"
-        elif self._word not in HIGHER:
-            yield "higher is taken to be better; higher=no says otherwise"
-
-    def _of_systems(self) -> Iterator[str]:
-        if not self.is_loaded:
-            return
-        if not self.scores_by_system.has_segments:
-            yield "systems have scores, segments have none"
-        elif self.system == "given" and self.scores_by_system.has_system_scores:
-            yield (
+        scores = self.scores_by_system if self.is_loaded else None
+        notes = []
+        if self.higher is None and not (scores and (scores.oriented or scores.lower_is_better)):
+            if self.sign < 0:
+                notes.append("lower is better, by its name; higher=yes says otherwise")
+            elif self._word in LOWER:
+                reason = "since scores are below 0, none above"
+                notes.append(f"higher is better, {reason}; higher=no says otherwise")
+            elif self._word not in HIGHER:
+                notes.append("higher is taken to be better; higher=no says otherwise")
+        if scores and not scores.has_segments:
+            notes.append("systems have scores, segments have none")
+        elif scores and self.system == "given" and scores.has_system_scores:
+            notes.append(
                 "systems have scores that are not the mean of their segments' scores; resamples "
                 "of segments leave them as they are (system=mean takes the mean)"
             )
-
-    # --------------------------------------------------------------------------------- its rows
+        return tuple(f"{self}: {note}." for note in notes)
 
     def columns(self) -> tuple[str, ...]:
         """The sum of scores, their number, that of segments; system scores, and their number."""
@@ -225,21 +204,22 @@ class ExternalScores(Metric):
     def rows(self, pairs: Pairs) -> Floats:
         """The score of each segment, 0 where there is none, and the system's."""
         outputs = pairs.outputs
-        values, system_scores = self._column(outputs) if self.of_table else self._look_up(outputs)
+        values, system_scores = np.full((2, outputs.count), np.nan)
+        if not self.of_table:
+            self._look_up(outputs, values, system_scores)
+        elif self.column is None or self.column not in outputs.columns:
+            raise self._no_table()
+        else:
+            values = outputs.columns[self.column]
         parts = *_split_missing(values), np.ones(outputs.count), *_split_missing(system_scores)
         return np.stack(parts, axis=1)
 
-    def _column(self, outputs: Outputs) -> tuple[Floats, Floats]:
-        values = outputs.columns.get(self.column or "")
-        if values is None:
-            raise InputError(
-                f"{self} is a column of a table, and no table is scored: {_SOURCES_HINT}"
-            )
-        return values, np.full(len(values), np.nan)
+    def _no_table(self) -> InputError:
+        return InputError(f"{self} is a column of a table, and no table is scored: {_SOURCES_HINT}")
 
-    def _look_up(self, outputs: Outputs) -> tuple[Floats, Floats]:
+    def _look_up(self, outputs: Outputs, values: Floats, system_scores: Floats) -> None:
+        """Fill in the scores of segments and systems."""
         scores, ids = self.scores_by_system, outputs.segments()
-        values, system_scores = np.full((2, outputs.count), np.nan)
         if outputs.of_table and scores.has_segments and (outputs.ids is None or scores.in_order):
             expected = "scores by the ids of segments, and a column of ids (--id COLUMN)"
             raise InputError(f"{self}: a table needs {expected}")
@@ -249,7 +229,6 @@ class ExternalScores(Metric):
             values[places] = scores.segment_scores(system, system_ids, outputs.first)
             if self.system == "given":
                 system_scores[places] = scores.system_score(system)
-        return values, system_scores
 
     def table_columns(self) -> tuple[str, ...]:
         """The column of scores, if it is one of the table."""
@@ -285,14 +264,10 @@ class ExternalScores(Metric):
         """Return the mean over the segments of a document."""
         return self.of_segments()
 
-    # ------------------------------------------------------------------------------- its checks
-
     def check_outputs(self, systems: Sequence[str], segments: SegmentNames) -> None:
         """Refuse systems without scores, and scores of segments that are not there."""
         if self.of_table:
-            raise InputError(
-                f"{self} is a column of a table, and no table is scored: {_SOURCES_HINT}"
-            )
+            raise self._no_table()
         for system in systems:
             self.scores_by_system.check_system(system)
             self.scores_by_system.check_order(system, segments.count)
@@ -323,8 +298,6 @@ class ExternalScores(Metric):
             return ()
         missing = f"{segments - n_scored:,} of {segments:,} segments"
         return (f"{missing} {'has' if segments - n_scored == 1 else 'have'} no score",)
-
-    # -------------------------------------------------------------------------------- its names
 
     def digested(self) -> str:
         """Return the name with the digest of the scores."""

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, pairwise
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from karat import _kernel
 from karat.arrays import Floats, Ints, NDArray, np
@@ -32,12 +32,7 @@ from karat.metrics.pairs import Pairs
 from karat.metrics.rouge import f_measure
 from karat.settings import setting
 from karat.text.references import one_or_several
-from karat.text.segments import Strings
-from karat.text.tokens import CASES, TOKENIZERS, Lexicon, Passage, Ragged, Recipe, stemmers
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+from karat.text.tokens import CASES, TOKENIZERS, Lexicon, Ragged, Recipe, stemmers
 
 SEARCHES = {
     "greedy": "the longest run first, as GTM 1.4 does",
@@ -142,7 +137,6 @@ class GTM(Metric):
 
     def explain(self, candidate: str, references: str | Sequence[str]) -> Explanation:
         """Return the matched words in their runs, the cap's share, and how certain they are."""
-
         return explain_matching(self, candidate, references)
 
 
@@ -291,12 +285,8 @@ def explain_matching(metric: GTM, candidate: str, references: str | Sequence[str
     """The matching of one candidate with its references by one metric."""
     texts = one_or_several(references)
     lexicon = Lexicon()
-    candidate_ids, (words,) = _tokenize_side(
-        Strings([candidate], "candidate"), lexicon, metric.recipe
-    )
-    reference_ids, reference_words = _tokenize_side(
-        Strings(texts, "references"), lexicon, metric.recipe
-    )
+    candidate_ids, (words,) = _tokenize_side([candidate], "candidate", lexicon, metric.recipe)
+    reference_ids, reference_words = _tokenize_side(texts, "references", lexicon, metric.recipe)
     grid = candidate_ids.ids, reference_ids.ids, reference_ids.offsets, metric.e
     matching = _kernel.gtm_runs(*grid, metric.exact, metric.budget, whole_cap=metric.whole_cap)
     runs, counted, total, size, _, _, cap = matching
@@ -305,13 +295,20 @@ def explain_matching(metric: GTM, candidate: str, references: str | Sequence[str
     score = metric.score(np.array(row[: len(metric.columns())]), len(texts))
     columns, ends = reference_ids.ids.tolist(), reference_ids.offsets.tolist()
     starts = [start + k for k, start in enumerate(ends[:-1])]  # in columns: a barrier after each
+    blocks = []
+    for (first_row, column, length), counted_length in zip(
+        runs.tolist(), counted.tolist(), strict=True
+    ):
+        number = bisect_right(starts, column) - 1
+        place = counted_length, number, column - starts[number]
+        blocks.append(AlignedBlock(first_row, column, length, *place))
     return Explanation(
         signature=score.signature,
         candidate=words,
         references=reference_words,
         row_ids=tuple(candidate_ids.ids.tolist()),
         column_ids=tuple(i for a, b in pairwise(ends) for i in (*columns[a:b], _BARRIER)),
-        blocks=_blocks(runs.tolist(), counted.tolist(), starts),
+        blocks=tuple(blocks),
         cap=cap,
         sum=total,
         size=size,
@@ -346,27 +343,14 @@ def _certificate(
     return (True, size, size) if proven else (False, min(bound, cap), largest)
 
 
-def _blocks(
-    runs: list[list[int]], counted: list[float], starts: list[int]
-) -> tuple[AlignedBlock, ...]:
-    """The runs with the references that they lie in, whose first columns are `starts`."""
-    blocks = []
-    for (row, column, length), counted_length in zip(runs, counted, strict=True):
-        number = bisect_right(starts, column) - 1
-        blocks.append(
-            AlignedBlock(row, column, length, counted_length, number, column - starts[number])
-        )
-    return tuple(blocks)
-
-
 def _tokenize_side(
-    texts: Strings, lexicon: Lexicon, recipe: Recipe
+    texts: Sequence[str], name: str, lexicon: Lexicon, recipe: Recipe
 ) -> tuple[Ragged, tuple[tuple[str, ...], ...]]:
     """The ids of one side that are compared, and each text's words as they stand in it."""
-    passage = Passage(texts.views(0, len(texts)), lexicon)
+    passage = lexicon.passage(texts, name)
     compared = passage.tokens(recipe)
     if len(compared.ids) > MAX_GRID_TOKENS:
-        many = f"{len(compared.ids):,} tokens of the {texts.name} are too many for a grid"
+        many = f"{len(compared.ids):,} tokens of the {name} are too many for a grid"
         raise InputError(f"{many} (at most {MAX_GRID_TOKENS:,}); split the segment")
     surface = passage.tokens(replace(recipe, stem="none"))
     words = spell_tokens(surface.ids, lexicon.vocab(recipe.tok, recipe.case))

@@ -99,7 +99,7 @@ def parse_name(text: str) -> Metric:
     cls = METRICS.find(name)
     if cls is None:
         raise MetricError(_describe_unknown(head))
-    return parse_settings(cls, text, fixed, _other_metric)
+    return parse_settings(cls, text, fixed, _other_metric_hint)
 
 
 def _resolve(head: str) -> tuple[str, dict[str, Any]] | None:
@@ -129,7 +129,7 @@ def _describe_unknown(head: str) -> str:
     return f"unknown metric {quoted(head)}{hint} (karat metrics lists them all)"
 
 
-def _other_metric(item: str) -> str:
+def _other_metric_hint(item: str) -> str:
     """Return a hint for a metric that stands where a setting should."""
     key = item.partition("=")[0].strip()
     return f" (another metric is another option: -m {item.strip()})" if _resolve(key) else ""
@@ -172,7 +172,7 @@ def list_metrics(*names: str) -> MetricCatalogue:
     broken: list[str] = []
     chosen = [type(metric(name)) for name in names]
     if not names:  # families as listed
-        listed = sorted(METRICS.usable(broken), key=lambda found: found[0][:1])
+        listed = sorted(METRICS.usable(broken), key=lambda entry: entry[0][:1])
         chosen += [cls for _, cls in listed]
     rows = tuple(row for cls in dict.fromkeys(chosen) for row in _rows(cls))
     other = ", ".join(f"{a} = {parse(a)}" for a in ALIASES if str(parse(a)) != a)
@@ -185,7 +185,13 @@ def list_metrics(*names: str) -> MetricCatalogue:
 
 def _rows(cls: type[Metric]) -> Iterator[MetricSetting]:
     summary = (cls.__doc__ or "").strip().split("\n")[0]
-    about = cls.name, cls.title or cls.name, _range_of_scores(cls), summary, cls.full_scale
+    if cls.score_range or cls.bounded:
+        scores = cls.score_range or f"0 to {cls.full_scale:.0f}"
+    elif cls().sign > 0:
+        scores = f"up to {cls.full_scale:.0f}, may be negative"
+    else:
+        scores = "from 0, lower is better"
+    about = cls.name, cls.title or cls.name, scores, summary, cls.full_scale
     for f in cls.settings():
         default = f.metadata["unset"] if f.default is None else to_text(f.default)
         yield MetricSetting(*about, f.name, default, f.metadata["help"], _values(f))
@@ -194,14 +200,6 @@ def _rows(cls: type[Metric]) -> Iterator[MetricSetting]:
         yield MetricSetting(*about, "preset", "none", means, preset)
     if not (cls.settings() or cls.presets):
         yield MetricSetting(*about)
-
-
-def _range_of_scores(cls: type[Metric]) -> str:
-    if cls.score_range or cls.bounded:
-        return cls.score_range or f"0 to {cls.full_scale:.0f}"
-    if cls().sign > 0:
-        return f"up to {cls.full_scale:.0f}, may be negative"
-    return "from 0, lower is better"
 
 
 def _values(f: Field[Any]) -> str:

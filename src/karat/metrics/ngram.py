@@ -117,12 +117,8 @@ class BLEU(Metric):
     name: ClassVar[str] = "bleu"
     full_scale: ClassVar[float] = 100.0
     aliases: ClassVar[Any] = MappingProxyType(
-        {
-            "max_ngram_order": "n",
-            "tokenize": "tok",
-            "smooth_method": "smooth",
-            "effective_order": "eff",
-        }
+        {"max_ngram_order": "n", "tokenize": "tok", "smooth_method": "smooth"}
+        | {"effective_order": "eff"}
     )
 
     n: int = setting(4, "the longest n-grams", low=1, high=MAX_ORDER)
@@ -283,9 +279,8 @@ class AEv(Metric):
             recall = pairs.sum(matches), pairs.sum(total_r)
             return np.column_stack([c, pairs.closest(r, c), clipped, total_c, *recall])
         candidate_totals = pairs.spread(total_c)
-        per_pair = np.column_stack(
-            [pairs.spread(c), r, matches, candidate_totals, matches, total_r]
-        )
+        counts = [matches, candidate_totals, matches, total_r]
+        per_pair = np.column_stack([pairs.spread(c), r, *counts])
         if self.refs == "best":
             ties = [matches[:, n] for n in reversed(range(self.n))]
             return per_pair[pairs.best(self.measure(per_pair)["value"], *ties)]

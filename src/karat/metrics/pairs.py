@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -70,14 +70,15 @@ class Outputs:
 
     def cut(self, start: int, stop: int) -> Outputs:
         """Return some rows."""
-        fields: dict[str, Any] = {"first": self.first + start, "count": stop - start}
-        if self.codes is not None:
-            fields["codes"] = self.codes[start:stop]
-        if self.ids is not None:
-            all_ids = self.ids
-            fields["ids"] = lambda: all_ids()[start:stop]
-        fields["columns"] = {name: column[start:stop] for name, column in self.columns.items()}
-        return replace(self, **fields)
+        all_ids = self.ids
+        return Outputs(
+            self.systems,
+            None if self.codes is None else self.codes[start:stop],
+            None if all_ids is None else lambda: all_ids()[start:stop],
+            {name: column[start:stop] for name, column in self.columns.items()},
+            self.first + start,
+            stop - start,
+        )
 
     def repeated(self, times: Ints) -> Outputs:
         """Return each row as often as given; rows are then found by their ids alone."""
@@ -240,18 +241,17 @@ class Pairs:
 
     def summary_lcs(self, recipe: Recipe, separator: str) -> tuple[Ints, Ints, Ints]:
         """Union-LCS hits of every pair, with the lengths of both texts in tokens."""
-        candidates, my_starts = self.candidates.sentences(separator)
-        references, their_starts = self.references.sentences(separator)
+        candidates, candidate_starts = self.candidates.sentences(separator)
+        references, reference_starts = self.references.sentences(separator)
         a, b = candidates.tokens(recipe), references.tokens(recipe)
-        stored = self.spread(_longest(a, my_starts)) * _longest(b, their_starts)
+        stored = self.spread(_longest(a, candidate_starts)) * _longest(b, reference_starts)
         self._refuse(stored > MAX_STORED_LCS_CELLS, stored, MAX_STORED_LCS_CELLS, "rougeLsum")
-        candidate_totals, reference_totals = (
-            self.spread(np.diff(a.offsets[my_starts])),
-            np.diff(b.offsets[their_starts]),
-        )
+        candidate_totals = self.spread(np.diff(a.offsets[candidate_starts]))
+        reference_totals = np.diff(b.offsets[reference_starts])
         cells = candidate_totals * reference_totals
         self._refuse(cells > MAX_LCS_CELLS, cells, MAX_LCS_CELLS, "rougeLsum")
-        hits = _kernel.summary_lcs(*a, my_starts, *b, their_starts, self.starts, self.check)
+        sides = *a, candidate_starts, *b, reference_starts
+        hits = _kernel.summary_lcs(*sides, self.starts, self.check)
         return hits, candidate_totals, reference_totals
 
     def matching(
@@ -271,10 +271,9 @@ class Pairs:
             return
         pair = int(bad.argmax())
         raise InputError(
-            f"segment {self.segment_number(pair):,}: {cells[pair]:,} pairs of tokens are "
-            "too many for a "
-            f"longest common subsequence (at most {most:,}); split the segment or leave {metric} "
-            f"out"
+            f"segment {self.segment_number(pair):,}: {cells[pair]:,} pairs of tokens are too many "
+            f"for a longest common subsequence (at most {most:,}); split the segment or leave "
+            f"{metric} out"
         )
 
 

@@ -112,11 +112,8 @@ class RougeN(Rouge):
         candidate_lengths = pairs.spread(pairs.candidates.tokens(self.recipe).lengths)
         reference_lengths = pairs.references.tokens(self.recipe).lengths
         hits = pairs.matches(self.recipe, self.n).per_pair[:, self.n - 1].astype(np.int64)
-        return (
-            hits,
-            np.maximum(candidate_lengths - self.n + 1, 0),
-            np.maximum(reference_lengths - self.n + 1, 0),
-        )
+        candidate_units = np.maximum(candidate_lengths - self.n + 1, 0)
+        return hits, candidate_units, np.maximum(reference_lengths - self.n + 1, 0)
 
 
 @dataclass(frozen=True)
@@ -127,11 +124,8 @@ class RougeL(Rouge):
 
     def hits(self, pairs: Pairs) -> tuple[Ints, Ints, Ints]:
         candidate_lengths = pairs.spread(pairs.candidates.tokens(self.recipe).lengths)
-        return (
-            pairs.lcs(self.recipe),
-            candidate_lengths,
-            pairs.references.tokens(self.recipe).lengths,
-        )
+        reference_lengths = pairs.references.tokens(self.recipe).lengths
+        return pairs.lcs(self.recipe), candidate_lengths, reference_lengths
 
 
 _SEPARATOR_TEXT = {"newline": "\n", "n-tag": "<n>", "q-tag": "<q>"}

@@ -15,19 +15,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from karat import __version__
 from karat.errors import MetricError, quoted
-from karat.metrics.base import Claims, check_plugin, check_version, is_count
+from karat.metrics.base import Claims, Metric, check_plugin, check_version, is_count
 from karat.metrics.names import METRICS, parse_name
 from karat.registry import origin
 from karat.settings import nearest, to_text
 from karat.text.tokens import tokenizer_origin
-
-if TYPE_CHECKING:
-    from karat.metrics.base import Metric
-
 
 FIRST, LAST = (2, 0), (2, 6)
 """The versions of sacreBLEU that print this form and the same numbers as Karat."""
@@ -53,19 +49,12 @@ Reader = Callable[[str], Settings | None]
 """A field's value as settings; None if it is none."""
 
 
-# ------------------------------------------------------------------------------------ values
-
-
 def _switch(setting: str, inverted: bool = False) -> Reader:
     return lambda value: {setting: (value == "yes") ^ inverted} if value in ("yes", "no") else None
 
 
 def _order(setting: str) -> Reader:
     return lambda value: {setting: int(value)} if re.fullmatch(r"\d{1,3}", value, re.A) else None
-
-
-def _choice(setting: str, meanings: Mapping[str, str]) -> Reader:
-    return lambda value: {setting: meanings[value]} if value in meanings else None
 
 
 def _smooth(value: str) -> Settings | None:
@@ -75,7 +64,8 @@ def _smooth(value: str) -> Settings | None:
     return {"smooth": match[1], "smooth_value": float(match[2])} if match else None
 
 
-_case = _choice("case", {"mixed": "mixed", "lc": "lower"})
+def _case(value: str) -> Settings | None:
+    return {"case": {"mixed": "mixed", "lc": "lower"}[value]} if value in ("mixed", "lc") else None
 
 
 def _tok(value: str) -> Settings | None:
@@ -123,15 +113,6 @@ _FIELDS: dict[str, dict[str, tuple[Reader, str]]] = {
 
 _ALL = {*_SHARED, *(f for fields in _FIELDS.values() for f in fields)}
 _ALL |= {short for table in _SHORT_OF.values() for short in table}
-
-
-# ----------------------------------------------------------------------------------- reading
-
-
-def starts_with_field(head: str) -> bool:
-    """Return whether a signature begins with a field, the metric's name left out."""
-    name, colon, _ = head.partition(":")
-    return bool(colon) and name in _ALL
 
 
 def parse_sacrebleu(text: str, head: str, fields: list[str]) -> Metric:
@@ -189,11 +170,10 @@ def _read_field(text: str, name: str, field: str, value: str) -> Settings:
     fields = _FIELDS[name]
     if field not in fields:
         field_names = (*_SHARED[:4], *fields, "version")
-        no_field = (
-            f"no field {quoted(field)}{nearest(field, field_names)} (it has "
-            f"{', '.join(field_names)})"
+        hint, has = nearest(field, field_names), f"it has {', '.join(field_names)}"
+        raise MetricError(
+            f"{text}: sacreBLEU's {_TITLES[name]} has no field {quoted(field)}{hint} ({has})"
         )
-        raise MetricError(f"{text}: sacreBLEU's {_TITLES[name]} has {no_field}")
     read, expected = fields[field]
     settings = read(value)
     if settings is None:
@@ -237,8 +217,6 @@ def _claims(text: str, fields: Mapping[str, str]) -> Claims:
     return Claims(tuple(claims.items()))
 
 
-# ----------------------------------------------------------------------------------- writing
-
 _TITLES = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
 
 
@@ -264,18 +242,14 @@ def sacrebleu_signature(
     return "|".join([title, *written])
 
 
-def _yes(value: bool) -> str:
-    return "yes" if value else "no"
-
-
 def _values(metric: Any) -> dict[str, str] | None:
     case = {"case": "lc" if metric.case == "lower" else "mixed"}
     if metric.name == "chrf":
         orders = {"nc": str(metric.n), "nw": str(metric.words)}
-        return case | {"eff": _yes(not metric.eps), **orders, "space": _yes(metric.space)}
+        return case | {"eff": to_text(not metric.eps), **orders, "space": to_text(metric.space)}
     if metric.name == "ter":
         switches = {"norm": metric.norm, "punct": not metric.nopunct, "asian": metric.asian}
-        return case | {"tok": "tercom"} | {k: _yes(v) for k, v in switches.items()}
+        return case | {"tok": "tercom"} | {k: to_text(v) for k, v in switches.items()}
     amount = metric.smoothed_by
     smooth = metric.smooth if amount is None else f"{metric.smooth}[{amount:.2f}]"
     read = _smooth(smooth)
@@ -283,19 +257,20 @@ def _values(metric: Any) -> dict[str, str] | None:
     tok = written_tokenizer(metric.tok)
     if metric.n != 4 or tok is None or lost:
         return None
-    return case | {"eff": _yes(metric.eff), "tok": tok, "smooth": smooth}
+    return case | {"eff": to_text(bool(metric.eff)), "tok": tok, "smooth": smooth}
 
 
 FIELDS = ("nrefs", "karat", "plugin", "test", "trials", "bootstrap", "seed", "buckets")
 """The fields that follow the settings in Karat's signatures."""
 
 _TESTS = ("bootstrap", "randomization")
+_UNCOUNTED = (("nrefs", "var"), ("nrefs", "unknown"))
 
 
 def parse_signature(text: str) -> Metric:
     """The metric of a signature, with its claims."""
     head, *fields = (part.strip() for part in text.split("|"))
-    if starts_with_field(head):
+    if head.partition(":")[0] in _ALL and ":" in head:  # the metric's name is left out
         head, fields = "", [head, *fields]
     signs = {_sign(text, field) for field in fields}
     if len(signs) > 1:
@@ -325,20 +300,14 @@ def _parse_karat(text: str, head: str, fields: list[str]) -> Metric:
             raise MetricError(f"{text}: no field {quoted(name)} in signatures{hint}")
         if name in claims:
             raise MetricError(f"{text}: {name} is given twice")
-        claims[name] = _value(text, name, value)
+        if name == "test":
+            good, expected = value in _TESTS, " or ".join(_TESTS)
+        else:
+            free = name in ("karat", "plugin") or (name, value) in _UNCOUNTED
+            good, expected = free or is_count(value), "a whole number"
+        if not good:
+            raise MetricError(f"{text}: {name}={value}: expected {expected}")
+        claims[name] = value
     check_version(text, claims.pop("karat", __version__))
     check_plugin(text, claims.pop("plugin", ""), origin(type(metric)))
     return metric.claiming(Claims(tuple(claims.items())))
-
-
-def _value(text: str, name: str, value: str) -> str:
-    """A field's value, checked."""
-    if name in ("karat", "plugin") or (name == "nrefs" and value in ("var", "unknown")):
-        return value
-    if name == "test":
-        good, expected = value in _TESTS, " or ".join(_TESTS)
-    else:
-        good, expected = is_count(value), "a whole number"
-    if not good:
-        raise MetricError(f"{text}: {name}={value}: expected {expected}")
-    return value

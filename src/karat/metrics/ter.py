@@ -11,10 +11,10 @@ searched for greedily, within limits that are part of the definition (csrc/metri
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from karat import _kernel
 from karat.arrays import Floats, NDArray, np
@@ -32,12 +32,7 @@ from karat.metrics.base import Metric
 from karat.metrics.pairs import Pairs
 from karat.settings import setting
 from karat.text.references import one_or_several
-from karat.text.segments import Strings
 from karat.text.tokens import CASES, Lexicon, Passage, Ragged, Recipe
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 MAX_TER_TOKENS = 200_000
 """The longest segment that TER takes: about 100 MB and a minute."""
@@ -122,11 +117,9 @@ class TER(Metric):
 
     def explain(self, candidate: str, references: str | Sequence[str]) -> ShiftedAlignment:
         """The shifts and the edits after them, by the reference with the fewest edits."""
-
-        explanations = [
-            explain_shifts(self, candidate, text) for text in one_or_several(references)
-        ]
-        return min(explanations, key=lambda one: one.edits)
+        texts = one_or_several(references)
+        explanations = [_explain_shifts(self, candidate, text) for text in texts]
+        return min(explanations, key=lambda explanation: explanation.edits)
 
 
 class Shift(NamedTuple):
@@ -154,30 +147,28 @@ class ShiftedAlignment:
         return len(self.shifts) + sum(o.kind != "keep" for o in self.alignment.operations)
 
 
-def explain_shifts(metric: TER, candidate: str, reference: str) -> ShiftedAlignment:
+def _explain_shifts(metric: TER, candidate: str, reference: str) -> ShiftedAlignment:
     """The shifts and edits of one candidate with one reference."""
     lexicon = Lexicon()
-    texts = Strings([candidate], "candidate"), Strings([reference], "reference")
-    candidate_tokens, reference_tokens = metric.tokens(
-        *(Passage(text.views(0, 1), lexicon) for text in texts)
+    candidate_ids, reference_ids = (
+        tokens.ids
+        for tokens in metric.tokens(
+            lexicon.passage([candidate], "candidate"), lexicon.passage([reference], "reference")
+        )
     )
-    longest = max(len(candidate_tokens.ids), len(reference_tokens.ids))
+    longest = max(len(candidate_ids), len(reference_ids))
     if longest > MAX_TER_TOKENS:
         raise InputError(f"{longest:,} tokens are too many for ter (at most {MAX_TER_TOKENS:,})")
     vocab = lexicon.vocab(metric.tokenizer, metric.case)
-    shifts, ids, rows = _kernel.ter_script(candidate_tokens.ids, reference_tokens.ids, None)
+    moves, shifted_ids, rows = _kernel.ter_script(candidate_ids, reference_ids, None)
     words, reference_words, shifted = (
-        spell_tokens(row, vocab) for row in (candidate_tokens.ids, reference_tokens.ids, ids)
+        spell_tokens(ids, vocab) for ids in (candidate_ids, reference_ids, shifted_ids)
     )
+    shifts, current = [], list(words)  # the words after the shifts so far
+    for start, length, target in moves.tolist():
+        block = current[start : start + length]
+        shifts.append(Shift(start, length, target, tuple(block)))
+        del current[start : start + length]
+        current[target:target] = block
     after = Alignment(reference_words, shifted, operations(rows.tolist(), reference_words, shifted))
-    return ShiftedAlignment(words, tuple(_with_words(shifts.tolist(), words)), after)
-
-
-def _with_words(shifts: list[list[int]], words: Sequence[str]) -> Iterator[Shift]:
-    """The shifts with what they moved, done one after the other."""
-    now = list(words)
-    for start, length, target in shifts:
-        block = now[start : start + length]
-        yield Shift(start, length, target, tuple(block))
-        del now[start : start + length]
-        now[target:target] = block
+    return ShiftedAlignment(words, tuple(shifts), after)

@@ -22,22 +22,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from karat import _kernel
 from karat.arrays import Floats, Ints, NDArray, np
 from karat.errors import InputError
 from karat.metrics.accuracy import Accuracy, Alignment, edit_operations, error_rate, spell_tokens
 from karat.metrics.pairs import Pairs
-from karat.text.segments import Strings
-from karat.text.tokens import Lexicon, Passage
+from karat.text.tokens import Lexicon
 from karat.text.trees import Tree, Trees
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from karat.text.trees import Tree
-
 
 MAX_TREE_CELLS = 10**9
 """The largest product of a candidate's tokens and a tree's words."""
@@ -68,9 +61,33 @@ class TreeAccuracy(Accuracy):
         return pairs.once(("treelets", self.recipe), count), lengths
 
     def explain(self, candidate: str, references: Tree | Sequence[Tree]) -> TreeExplanation:
-        """The errors treelet by treelet, and the words lacking and besides, by the best tree."""
+        """The errors treelet by treelet, and the words lacking and besides, by the best tree.
 
-        return explain_tree(self, candidate, references)
+        The best tree is the one that this metric scores best, the first of equals.
+        """
+        trees = [references] if isinstance(references, Tree) else references
+        if not isinstance(trees, list | tuple) or not all(isinstance(t, Tree) for t in trees):
+            give = "give a Tree or a list of them as references"
+            raise InputError(f"{self.name} is explained by dependency trees: {give}")
+        if not trees:
+            raise InputError("no reference was given: at least one is needed")
+        values = self.sign * self.segments([candidate] * len(trees), Trees(trees), threads=1)
+        best = int(values.argmax())
+        tree, lexicon = trees[best], Lexicon()
+        passage = lexicon.passage([candidate], "candidate")
+        ids = passage.tokens(self.recipe).ids
+        batch = Trees([tree]).trees(0, 1)
+        words = passage.words(batch.words, self.recipe)
+        places = _kernel.tree_places(ids, words, batch.heads, None).tolist()
+        return TreeExplanation(
+            signature=self.signature(len(trees)),
+            value=float(values[best]) * self.sign,
+            tree=tree,
+            reference=best,
+            candidate=spell_tokens(ids, lexicon.words(self.recipe)),
+            places=tuple(None if place < 0 else place for place in places),
+            treelets=tuple(_treelets(tree, words.tolist(), places, self.counts_moves)),
+        )
 
 
 @dataclass(frozen=True)
@@ -219,36 +236,6 @@ class TreeExplanation:
     def share(self, errors: int) -> float:
         """Return the accuracy that some errors cost: errors / R."""
         return errors / len(self.tree)
-
-
-def explain_tree(
-    metric: TreeAccuracy, candidate: str, references: Tree | Sequence[Tree]
-) -> TreeExplanation:
-    """One candidate beside the tree that a metric scores best, the first of equals."""
-    trees = [references] if isinstance(references, Tree) else references
-    if not isinstance(trees, list | tuple) or not all(isinstance(tree, Tree) for tree in trees):
-        give = "give a Tree or a list of them as references"
-        raise InputError(f"{metric.name} is explained by dependency trees: {give}")
-    if not trees:
-        raise InputError("no reference was given: at least one is needed")
-    values = metric.sign * metric.segments([candidate] * len(trees), Trees(trees), threads=1)
-    best = int(values.argmax())
-    tree = trees[best]
-    lexicon = Lexicon()
-    passage = Passage(Strings([candidate], "candidate").views(0, 1), lexicon)
-    ids = passage.tokens(metric.recipe).ids
-    run = Trees([tree]).trees(0, 1)
-    words = passage.words(run.words, metric.recipe)
-    places = _kernel.tree_places(ids, words, run.heads, None).tolist()
-    return TreeExplanation(
-        signature=metric.signature(len(trees)),
-        value=float(values[best]) * metric.sign,
-        tree=tree,
-        reference=best,
-        candidate=spell_tokens(ids, lexicon.words(metric.recipe)),
-        places=tuple(None if place < 0 else place for place in places),
-        treelets=tuple(_treelets(tree, words.tolist(), places, metric.counts_moves)),
-    )
 
 
 def _treelets(

@@ -140,8 +140,7 @@ class Fact(NamedTuple):
 
     text: str
     vital: bool
-    document: int
-    """Number of the document, from 0."""
+    document: int  # number of the document, from 0
     quote: str
 
 
@@ -149,13 +148,13 @@ class DraftRejection(NamedTuple):
     """A fact that is no nugget, and why."""
 
     text: str
-    why: str
+    reason: str
 
 
 class Facts(NamedTuple):
     """The facts of an answer."""
 
-    kept: tuple[Fact, ...]
+    accepted: tuple[Fact, ...]
     refused: tuple[DraftRejection, ...]
 
 
@@ -181,7 +180,7 @@ def read_facts(documents: Sequence[str], most: int, answer: str) -> Facts:
             quote = " ".join(entry["quote"].split())
             facts[normalized] = Fact(text, entry["importance"] == "vital", document, quote)
     if not facts:
-        raise InvalidAnswer(f"no valid fact ({refused[0].why})" if refused else "no facts")
+        raise InvalidAnswer(f"no valid fact ({refused[0].reason})" if refused else "no facts")
     return Facts(tuple(facts.values()), tuple(refused))
 
 
@@ -222,8 +221,7 @@ class DraftRow(NamedTuple):
     nugget: str
     importance: str
     description: str
-    document: int
-    """Number of the document, from 1."""
+    document: int  # number of the document, from 1
     quote: str
 
 
@@ -249,8 +247,7 @@ class DraftedNuggets(Result):
     name: str
     model: str
     rows: tuple[DraftRow, ...]
-    questions: Mapping[str, str]
-    """Texts of the questions that have nuggets, by id."""
+    questions: Mapping[str, str]  # texts of the questions that have nuggets, by id
     refused: tuple[RefusedRow, ...]
     missing: tuple[UndraftedRow, ...]
     usage: Usage
@@ -302,12 +299,10 @@ class DraftTask:
     """Questions to draft a key for."""
 
     name: ClassVar[str] = "draft-nuggets"
-    given: str
-    """The name of the file or set."""
+    source: str  # the name of the file or set
     questions: tuple[SourcedQuestion, ...]
     prompt: str | PathLike[str] | None = None
-    most: int = 20
-    """Most nuggets of a question."""
+    most: int = 20  # most nuggets of a question
     sample: int | None = None
     """Number of questions that were drawn at random by the seed; None for all."""
     seed: int = SEED
@@ -315,7 +310,7 @@ class DraftTask:
     def __post_init__(self) -> None:
         check_count("most", self.most, 1)
         if not self.questions:
-            raise InputError(f"{self.given} has no questions: expected at least one")
+            raise InputError(f"{self.source} has no questions: expected at least one")
 
     @property
     def settings(self) -> dict[str, object]:
@@ -349,7 +344,7 @@ class DraftTask:
             reason = f"{short(setup.judge)} drafted no nugget: {missing[0].why}"
             raise InputError(f"{reason}; nothing was written")
         return DraftedNuggets(
-            *(self.given, judge or setup.judge, tuple(_rows(interview))),
+            *(self.source, judge or setup.judge, tuple(_rows(interview))),
             {
                 question.id: question.text
                 for question in self.questions
@@ -364,7 +359,7 @@ class DraftTask:
 
 def _rows(interview: Interview) -> Iterator[DraftRow]:
     for question, (facts, *_) in interview.answers.items():
-        for number, fact in enumerate(facts.kept, 1):
+        for number, fact in enumerate(facts.accepted, 1):
             importance = "vital" if fact.vital else "okay"
             fields = importance, fact.text, fact.document + 1, fact.quote
             yield DraftRow(question, str(number), *fields)
@@ -374,7 +369,7 @@ def _refused(interview: Interview) -> Iterator[RefusedRow]:
     for question, answers in interview.answers.items():
         facts: Facts = answers[0]
         yield from (
-            RefusedRow(question, rejection.text, rejection.why) for rejection in facts.refused
+            RefusedRow(question, rejection.text, rejection.reason) for rejection in facts.refused
         )
 
 

@@ -71,12 +71,10 @@ UNIT = "question"
 class QuestionScores:
     """Runs x questions that have a score: what people judged."""
 
-    nuggets: NuggetSet
-    """The set with these questions alone."""
+    nuggets: NuggetSet  # the set with these questions alone
     dimension: str
-    how: Official
-    values: Floats
-    """The official score; NaN where judgements do not tell it."""
+    official: Official
+    values: Floats  # the official score; NaN where judgements do not tell it
     answered: Flags
 
     @property
@@ -100,7 +98,7 @@ def question_scores(
     answered = np.array(
         [[bool(r.responses(ids[at])) for at in question_indices] for r in selected.runs.values()]
     )
-    is_judged = values.known[:, question_indices]
+    is_judged = values.is_judged[:, question_indices]
     judged_questions = (is_judged & answered).any(axis=0)
     has_score = is_judged & (answered | judged_questions)
     scores = np.where(has_score, values.scores[:, question_indices], np.nan)
@@ -111,9 +109,8 @@ def question_scores(
 class JudgedScores:
     """Runs x questions: scores from judgements alone, and whether these tell them."""
 
-    scores: Floats
-    """NaN where a question has no such score."""
-    known: Flags
+    scores: Floats  # NaN where a question has no such score
+    is_judged: Flags
 
 
 def judged_scores(
@@ -133,7 +130,7 @@ def judged_scores(
     for k, scored_run in enumerate(done.scored):
         by_question = scored_run.by_question(score)
         scores[k] = [by_question.get(id, np.nan) for id in ids]
-        is_judged[k] = [scored_run.decided[id].whole for id in ids]
+        is_judged[k] = [scored_run.decisions[id].all_settled for id in ids]
     return JudgedScores(scores, is_judged)
 
 
@@ -228,15 +225,17 @@ def _model(scores: QuestionScores, label: str, name: str, progress: Progress) ->
     judgements = scores.nuggets.judgements
     rows = (row for row in judgements.rows if row.kind == MODEL and row.judge == name)
     labels = judgements.with_rows(row._replace(kind=PERSON) for row in rows)
-    model_scores = judged_scores(scores.nuggets, labels, scores.dimension, scores.how, progress)
+    model_scores = judged_scores(
+        scores.nuggets, labels, scores.dimension, scores.official, progress
+    )
     return JudgeValues(
-        label, np.where(model_scores.known, model_scores.scores, np.nan), 0, f"judge:{label}"
+        label, np.where(model_scores.is_judged, model_scores.scores, np.nan), 0, f"judge:{label}"
     )
 
 
 def _words(scores: QuestionScores) -> JudgeValues:
     runs = scores.nuggets.runs.values()
-    plain = Pourpre(beta=scores.how.beta, weights=scores.how.weights)
+    plain = Pourpre(beta=scores.official.beta, weights=scores.official.weights)
     pourpre = replace(plain, weigh=IdfSource().of_words(runs, plain.stem))
     pool = make_pool(scores.nuggets.key, runs)
     tables = []
@@ -253,11 +252,11 @@ def _classifier(scores: QuestionScores, name: str, progress: Progress) -> JudgeV
     classifier = parse_classifier(name)
     unjudged_set = replace(scores.nuggets, judgements=Judgements(()))
     predictions = predict_support(
-        unjudged_set, progress, classifier=classifier, strict=scores.how.strict
+        unjudged_set, progress, classifier=classifier, strict=scores.official.strict
     )
     cells = np.asarray(predictions.probabilities, np.float64)
     if scores.dimension == "f":
-        values = pool_stats(predictions.pool, cells, scores.how).f(scores.how.beta)
+        values = pool_stats(predictions.pool, cells, scores.official).f(scores.official.beta)
     else:
         values = _mean(predictions.pool, cells, _nugget_weights(predictions.pool, scores))
     order = [predictions.pool.runs.index(tag) for tag in scores.nuggets.runs]
@@ -268,7 +267,7 @@ def _classifier(scores: QuestionScores, name: str, progress: Progress) -> JudgeV
 def _nugget_weights(pool: Pool, scores: QuestionScores) -> Floats:
     """Return the weight of each nugget in the score, one question after the other."""
     if scores.dimension == "f":
-        return np.concatenate([nugget_weights(q, scores.how.weights) for q in pool.questions])
+        return np.concatenate([nugget_weights(q, scores.official.weights) for q in pool.questions])
     vital = np.concatenate([question.is_vital for question in pool.questions])
     return np.where(vital, 1.0, OKAY_WEIGHTS[scores.dimension])
 
@@ -282,8 +281,7 @@ def _mean(pool: Pool, cells: Floats, weight: Floats) -> Floats:
 
 
 NUGGETEER = "nuggeteer"
-_INTERVALS = {"f": "macro", "A": "share"}
-"""Scores that Nuggeteer has intervals of."""
+_INTERVALS = {"f": "macro", "A": "share"}  # scores that Nuggeteer has intervals of
 _FREEDOM = 1_000
 """Degrees of freedom of a difference by two intervals, which have Student's quantiles already."""
 
@@ -301,8 +299,7 @@ class NuggeteerIntervals(NamedTuple):
 
     ends: dict[str, ScoreInterval]
     signature: str
-    notes: tuple[str, ...]
-    """Sentences on what the guesses rest on."""
+    notes: tuple[str, ...]  # sentences on what the guesses rest on
 
 
 def nuggeteer_intervals(
@@ -315,7 +312,7 @@ def nuggeteer_intervals(
     tags = nuggeteer_runs(scores)
     if not tags:
         return None
-    scoring = score_nuggets(scores.nuggets, scores.how, general=general, progress=progress)
+    scoring = score_nuggets(scores.nuggets, scores.official, general=general, progress=progress)
     interval_name = _INTERVALS[scores.dimension]
     interval_by_run = {
         interval.run.tag: getattr(interval.intervals, interval_name, None)
@@ -454,7 +451,7 @@ def _dimension(nuggets: NuggetSet, dimension: str | None) -> str:
 def _scores(scores: QuestionScores) -> dict[str, object]:
     """Return the settings of scores that change the numbers."""
     ties = scores.nuggets.judgements.ties
-    settings: dict[str, object] = {"score": str(scores.how)} if scores.dimension == "f" else {}
+    settings: dict[str, object] = {"score": str(scores.official)} if scores.dimension == "f" else {}
     return settings if ties == HALF else {**settings, "ties": ties}
 
 

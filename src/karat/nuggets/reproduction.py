@@ -14,13 +14,8 @@ from typing import NamedTuple
 
 from karat.arrays import np
 from karat.nuggets.formats.loading import DEMO, KNOWN, load_nuggets
-from karat.nuggets.prediction.official_scores import (
-    PaperRuns,
-    RunF,
-    ScoreAgreement,
-    micro_f,
-    paper_runs,
-)
+from karat.nuggets.prediction.agreement import ScoreAgreement, average_f
+from karat.nuggets.prediction.evaluation import PaperRuns, RunF, paper_runs
 from karat.nuggets.results.evaluation import NuggetEvaluation, evaluate_nuggets, runs_outside
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -37,14 +32,13 @@ from karat.reproduction.results import (
 from karat.stats.correlation import rmse, tau_b
 
 CITATION = "Marton and Radul 2006, Nuggeteer: Automatic Nugget-Based Evaluation"
-HOW = Official(beta=3.0)
+OFFICIAL = Official(beta=3.0)
 TAU = "Kendall's tau"
 SETS = ("rag24", "realsumm")
 CLASSIFIER = "paper:preset=paper"
 HINDSIGHT = "threshold in hindsight"
 """The paper chooses one threshold for each set by its result there (section 2.4)."""
-NUGGETEER = "Nuggeteer"
-"""Without stemming, with bigrams and idf."""
+NUGGETEER = "Nuggeteer"  # without stemming, with bigrams and idf
 
 
 class PublishedNumber(NamedTuple):
@@ -55,7 +49,7 @@ class PublishedNumber(NamedTuple):
     high: float
 
     @property
-    def said(self) -> str:
+    def range_text(self) -> str:
         """The range in words."""
         return f"{self.low:.3f} to {self.high:.3f} in the paper"
 
@@ -100,64 +94,57 @@ TABLE_5 = {
     "paper, default": ("default settings", PublishedNumber(0.86, 0.66, 0.86)),
     OTHER_FORM: ("default settings, informed by descriptions", PublishedNumber(0.86, 0.66, 0.86)),
 }
-OUTSIDE = 3.0
-"""Figure 5: systems with an official score outside the 95% interval, in percent."""
+OUTSIDE = 3.0  # Figure 5: systems with an official score outside the 95% interval, in percent
 SMALL = 0.03
 """F that the best of 24 settings adds to the default ones in the paper at most (Table 5)."""
-FAR = 0.1
-"""The difference between assessors that the paper quotes; its RMSE is below it."""
+FAR = 0.1  # the difference between assessors that the paper quotes; its RMSE is below it
 
 
 @dataclass(frozen=True)
 class NuggeteerTables:
-    """A set and the agreement of all ways on it."""
+    """A set and the agreement of all methods on it."""
 
     name: str
     nuggets: NuggetSet
-    found: NuggetEvaluation
+    evaluation: NuggetEvaluation
 
     @cached_property
     def official(self) -> list[RunF]:
         """Official micro F of runs."""
-        return [row for row in self.found.run_scores if row.average == "micro"]
+        return [row for row in self.evaluation.run_scores if row.average == "micro"]
 
     @cached_property
     def figure_5(self) -> PaperRuns:
         """Micro F of runs by the paper's own classifier, with intervals."""
-        return paper_runs(self.found.found, self.official, HOW)
+        return paper_runs(self.evaluation.tuning, self.official, OFFICIAL)
 
     @cached_property
     def by_nugget(self) -> dict[str, float]:
         """Agreement of micro F with official F with a threshold for each nugget (section 4.4)."""
-        (carried,) = (
-            model_trial.carried
-            for model_trial in self.found.found.models
-            if model_trial.model.name == "nugget"
-        )
+        tuning = self.evaluation.tuning
+        (carried,) = (trial.carried for trial in tuning.models if trial.model.name == "nugget")
         if carried is None:
             return {}
-        scores = micro_f(self.found.found, carried.astype(np.float64), HOW)
+        stats = tuning.stats(carried.astype(np.float64), OFFICIAL)
+        scores = average_f(stats, OFFICIAL.beta).micro
         official = np.array([row.official for row in self.official])
         return {TAU: tau_b(official, scores), "RMSE": rmse(official, scores)}
 
     @property
     def yes_to_all(self) -> float:
         """F of decisions of a classifier that says yes to every pair."""
-        cells = self.found.found.cells
+        cells = self.evaluation.tuning.cells
         return cells.agreement(np.ones(len(cells.labels), np.bool_)).f
 
     def score(self, method: str, average: str = "micro") -> ScoreAgreement:
-        """Return the agreement of a way with official F."""
-        rows = self.found.found.on_official.scores
+        """Return the agreement of a method with official F."""
+        rows = self.evaluation.scores
         return next(row for row in rows if (row.what, row.average) == (method, average))
 
     @property
     def likelihoods(self) -> dict[str, float]:
         """log10 P(data | model) of each threshold model."""
-        return {
-            model_trial.model.name: model_trial.model.log10
-            for model_trial in self.found.found.models
-        }
+        return {row.model: row.log10 for row in self.evaluation.models}
 
 
 def reproduce_nuggeteer(request: ReproductionRequest) -> Reproduction:
@@ -213,7 +200,7 @@ def _numbers(tables: NuggeteerTables) -> Iterator[ReproducedNumber]:
         yield ReproducedNumber(
             "Table 4", f"model {name}", measure, TABLE_4[name], value, tables.name
         )
-    for row in tables.found.judgements:
+    for row in tables.evaluation.judgements:
         if row.what in TABLE_5:
             item, published = TABLE_5[row.what]
             number = _number("Table 5", item, "F of decisions", published, row.f, tables.name)
@@ -234,7 +221,7 @@ def _number(
     section: str, item: str, measure: str, paper: PublishedNumber, value: float, data: str
 ) -> ReproducedNumber:
     row = ReproducedNumber(section, item, measure, paper.value, value, data)
-    return row._replace(detail=paper.said)
+    return row._replace(detail=paper.range_text)
 
 
 # -------------------------------------------------------------------------------- conclusions
@@ -298,7 +285,7 @@ def _models(likelihoods: Mapping[str, float], data: str) -> Iterator[Conclusion]
 
 
 def _settings(tables: NuggeteerTables) -> Conclusion:
-    f = {row.what: row.f for row in tables.found.judgements}
+    f = {row.what: row.f for row in tables.evaluation.judgements}
     return settings_conclusion(
         f["paper, best of 24"], f["paper, default"], tables.yes_to_all, tables.name
     )
@@ -355,7 +342,7 @@ _REMARKS = (
 
 def _says_yes(tables: NuggeteerTables) -> Iterator[str]:
     """Add a note if the paper's form with one threshold is hardly better than always yes."""
-    plain = next(row for row in tables.found.judgements if row.what == "paper, default")
+    plain = next(row for row in tables.evaluation.judgements if row.what == "paper, default")
     if plain.f - tables.yes_to_all < SMALL:
         yield (
             f"{tables.name}: with one threshold for all nuggets, the paper's form is hardly better "

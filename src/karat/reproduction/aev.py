@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from karat.arrays import np
-from karat.evalset.flooding import Flood, FloodedSet, flood
+from karat.evalset.flooding import Flood, flood
 from karat.evalset.loading import KNOWN
-from karat.evalset.sets import EvalSet
 from karat.meta.plane import CELLS, ComparedRow, PlaneCell, PlaneFit, PlaneRow
 from karat.meta.plane_study import (
     MIN_PLANE_SYSTEMS,
@@ -20,13 +19,12 @@ from karat.meta.plane_study import (
     PlaneStudy,
     Published,
     Region,
-    Verdict,
     predicted,
     study_plane,
 )
 from karat.metrics.names import metric
 from karat.metrics.ngram import AEv
-from karat.reproduction.papers import ReproductionRequest, describe_set, places
+from karat.reproduction.papers import ReproductionRequest, describe_set
 from karat.reproduction.results import (
     UNDECIDED,
     Conclusion,
@@ -44,8 +42,7 @@ CITATION = (
 FAMILY = "aev:preset=paper"
 BLEU = "bleu:case=lower"
 CORNERS = (PlaneCell(0.0, 1), PlaneCell(1.0, 1), PlaneCell(0.0, 4), PlaneCell(1.0, 4))
-PAPER_BLEU = {1: 78.52, 2: 83.91}
-"""Section 4.1: R^2 of BLEU with one reference in percent, by table."""
+PAPER_BLEU = {1: 78.52, 2: 83.91}  # section 4.1: R^2 of BLEU in percent, by table
 MEASURE = "R^2 %"
 RESAMPLES = 1000
 CONFIDENCE = 1 - SIGNIFICANCE_LEVEL
@@ -84,8 +81,7 @@ class Plane(NamedTuple):
     counterpart: AevCounterpart
     study: PlaneStudy
     size: str  # the counterpart in words
-    flooding: PaperDifference | None = None
-    """The extent of flooding; None if no answers were flooded."""
+    flooding: PaperDifference | None = None  # extent of flooding, if any
 
     @property
     def fit(self) -> PlaneFit:
@@ -115,18 +111,16 @@ class Plane(NamedTuple):
 
 def reproduce_aev(request: ReproductionRequest) -> Reproduction:
     """Fit the plane of each table on its counterpart."""
-    sets = dict.fromkeys(counterpart.evalset for counterpart in REAL)
-    available = request.data.any_of(places(*(KNOWN[name] for name in sets)))
-    counterparts = [
-        counterpart for counterpart in REAL if KNOWN[counterpart.evalset].place in available
-    ] or DEMO
+    sets = dict.fromkeys(real.evalset for real in REAL)
+    available = request.data.any_of([KNOWN[name].place for name in sets])
+    counterparts = [real for real in REAL if KNOWN[real.evalset].place in available] or DEMO
     planes = [_plane(counterpart, request) for counterpart in counterparts]
     return Reproduction(
         name="aev",
         paper=CITATION,
         data=tuple(dict.fromkeys(plane.counterpart.name for plane in planes)),
         rows=tuple(row for plane in planes for row in _numbers(plane)),
-        conclusions=tuple(counterpart for plane in planes for counterpart in _conclusions(plane)),
+        conclusions=tuple(row for plane in planes for row in _conclusions(plane)),
         differs=(
             *map(_difference, planes),
             *(plane.flooding for plane in planes if plane.flooding),
@@ -141,19 +135,25 @@ def reproduce_aev(request: ReproductionRequest) -> Reproduction:
 
 def _plane(counterpart: AevCounterpart, request: ReproductionRequest) -> Plane:
     evalset = request.evalset(counterpart.evalset)
-    size = describe_set(evalset)
-    flooding = None
-    if counterpart.flooded:
+    size, flooding = describe_set(evalset), None
+    if counterpart.flooded:  # more weakly than in the paper
         flooded = flood(evalset, Flood(counterpart.dimension, correct=0.5, seed=request.seed))
-        flooding = _flooding(evalset, flooded)
+        answers = sum(text is not None for texts in evalset.systems.values() for text in texts)
+        flooding = PaperDifference(
+            "flooding of Table 6",
+            "2/3 of the correct answers of 4 of 11 systems",
+            f"2/3 of the correct answers of {len(flooded.systems)} of {len(evalset.systems)} "
+            f"systems: {len(flooded.rows):,} of {answers:,} answers",
+        )
         evalset = flooded.evalset
     published = next(table for table in PAPER if table.number == counterpart.table)
     family = metric(FAMILY)
+    several_references = any(len(group) > 1 for group in evalset.references)
     study = study_plane(
         evalset,
         family if isinstance(family, AEv) else None,
         [counterpart.dimension],
-        references=_first(evalset),
+        references=(1,) if several_references else (),  # the paper uses one of several
         compare_with=(BLEU,),
         region=predicted(published.task, published.guideline),
         resamples=RESAMPLES,
@@ -163,22 +163,6 @@ def _plane(counterpart: AevCounterpart, request: ReproductionRequest) -> Plane:
         progress=request.progress,
     )
     return Plane(published, counterpart, study, size, flooding)
-
-
-def _flooding(evalset: EvalSet, flooded: FloodedSet) -> PaperDifference:
-    """Say how much weaker our flooding is than the paper's."""
-    answers = sum(text is not None for texts in evalset.systems.values() for text in texts)
-    return PaperDifference(
-        "flooding of Table 6",
-        "2/3 of the correct answers of 4 of 11 systems",
-        f"2/3 of the correct answers of {len(flooded.systems)} of {len(evalset.systems)} systems: "
-        f"{len(flooded.rows):,} of {answers:,} answers",
-    )
-
-
-def _first(evalset: EvalSet) -> tuple[int, ...]:
-    """Return the number of the first reference: the paper uses one of several."""
-    return (1,) if any(len(group) > 1 for group in evalset.references) else ()
 
 
 # ------------------------------------------------------------------------------------ numbers
@@ -219,9 +203,10 @@ def _published(table: Published, cell: PlaneCell) -> float | None:
 def _conclusions(plane: Plane) -> Iterator[Conclusion]:
     region, verdict = plane.region, plane.study.verdicts[0]
     claim = f"The predicted region ({region}) agrees better than the rest of the plane."
-    location = plane.table
-    yield Conclusion(location, claim, verdict.words, _spread(verdict), plane.data)
-    yield best_cell_conclusion(plane.fit, region, location, plane.data)
+    means = f"mean R^2 {100 * verdict.inside:.1f}% there, {100 * verdict.outside:.1f}% elsewhere"
+    evidence = f"{means}; difference {100 * verdict.low:.1f} to {100 * verdict.high:.1f}"
+    yield Conclusion(plane.table, claim, verdict.words, evidence, plane.data)
+    yield best_cell_conclusion(plane.fit, region, plane.table, plane.data)
 
 
 def best_cell_conclusion(fit: PlaneFit, region: Region, location: str, data: str) -> Conclusion:
@@ -240,11 +225,6 @@ def best_cell_conclusion(fit: PlaneFit, region: Region, location: str, data: str
         verdict = to_verdict(share_inside > share_outside)
     evidence = f"{best}, {100 * fit.row(best).r2:.1f}%; there in {share_inside:.0%} of resamples"
     return Conclusion(location, claim, verdict, evidence, data)
-
-
-def _spread(verdict: Verdict) -> str:
-    means = f"mean R^2 {100 * verdict.inside:.1f}% there, {100 * verdict.outside:.1f}% elsewhere"
-    return f"{means}; difference {100 * verdict.low:.1f} to {100 * verdict.high:.1f}"
 
 
 # -------------------------------------------------------------------------------- differences

@@ -11,7 +11,7 @@ from itertools import pairwise
 from math import comb
 from typing import NamedTuple
 
-from karat.arrays import Floats, np
+from karat.arrays import np
 from karat.evalset.loading import KNOWN
 from karat.meta.reliability import (
     ReliabilityCurves,
@@ -20,7 +20,7 @@ from karat.meta.reliability import (
     reliability,
 )
 from karat.metrics.gtm import GTM
-from karat.reproduction.papers import ReproductionRequest, describe_set, places
+from karat.reproduction.papers import ReproductionRequest, describe_set
 from karat.reproduction.results import (
     UNDECIDED,
     Conclusion,
@@ -31,24 +31,18 @@ from karat.reproduction.results import (
 )
 
 CITATION = "Melamed, Green and Turian 2003, Precision and Recall of Machine Translation"
-FIGURE_1 = "C B A I C D E", "A B C D E F I C A B"
-"""Candidate and reference whose maximum match has 7 words."""
+FIGURE_1 = "C B A I C D E", "A B C D E F I C A B"  # the maximum match has 7 words
 FIGURE_2 = "G H I J L M C D E K", ("A B C D E", "F G H I J", "K L M N P")
 """A candidate and three references, whose mean length of 5 caps the match."""
-TWICE = 2.0
-"""Section 3: F "can be more than twice as reliable as BLEU in the single-reference setting"."""
-SMOOTHED = "smoothed BLEU"
-"""BLEU as it is used on single segments today; the paper had the formula of 2002."""
+TWICE = 2.0  # section 3: F "can be more than twice as reliable as BLEU"
+SMOOTHED = "smoothed BLEU"  # as used on single segments today; the paper had that of 2002
 LENGTHS = (1, 2, 5, 10, 25)
 WORDS = "tok=13a,case=lower"
-GREEDY = "gtm:e=2,cap=whole"
-"""The exact search (`gtm:preset=paper`) takes long on joined texts; see docs/lab/reliability.md."""
+GREEDY = "gtm:e=2,cap=whole"  # the exact search takes long: docs/lab/reliability.md
 REPEATS, REPEATS_IN_FULL = 10, 20
-COMBINATIONS = 1000
-"""Combinations of references: all that our sets have (165 of 3 in 11), as in the paper."""
+COMBINATIONS = 1000  # all combinations of references, as in the paper
 COMBINATIONS_PER_SHUFFLE = 11
-STATISTICS = ("spearman", "pearson")
-"""Both of Figure 3; conclusions are about the first, which the paper finds less inappropriate."""
+STATISTICS = ("spearman", "pearson")  # of Figure 3; conclusions use the first
 
 
 class GtmCounterpart(NamedTuple):
@@ -75,8 +69,7 @@ class CorrelationCurves(NamedTuple):
     by_references: dict[int, ReliabilityCurves]  # by the number of references
     metric_of_measure: dict[str, str]  # name in the paper -> metric
     size: str  # the set in words
-    shuffle: int | None = None
-    """One of the shuffles into pseudo-documents; None for the mean over all."""
+    shuffle: int | None = None  # of segments into documents; None for the mean over all
 
     @property
     def data(self) -> str:
@@ -92,17 +85,18 @@ class CorrelationCurves(NamedTuple):
         """Return a curve of Spearman's coefficients, as means over combinations of references."""
         dimension = dimension or self.counterpart.adequacy
         curve = dimension, STATISTICS[0], references, self.metric_of_measure[measure]
-        reliability_curves = self.by_references[references]
-        return [
-            row.value if self.shuffle is None else self._of_shuffle(values, references)
-            for row, values in zip(reliability_curves.rows, reliability_curves.values, strict=True)
-            if row[:4] == curve
-        ]
-
-    def _of_shuffle(self, values: Floats, references: int) -> float:
-        is_of_shuffle = self.by_references[references].shuffles[references] == self.shuffle
-        defined = values[is_of_shuffle & ~np.isnan(values)]
-        return float(defined.mean()) if len(defined) else float("nan")
+        result = self.by_references[references]
+        curve_values = []
+        for row, values in zip(result.rows, result.values, strict=True):
+            if row[:4] != curve:
+                continue
+            value = row.value
+            if self.shuffle is not None:
+                is_of_shuffle = result.shuffles[references] == self.shuffle
+                defined = values[is_of_shuffle & ~np.isnan(values)]
+                value = float(defined.mean()) if len(defined) else float("nan")
+            curve_values.append(value)
+        return curve_values
 
     @property
     def is_defined(self) -> bool:
@@ -123,40 +117,31 @@ class CorrelationCurves(NamedTuple):
 
 def reproduce_gtm(request: ReproductionRequest) -> Reproduction:
     """Measure F, recall, precision and BLEU on pseudo-documents of each set."""
-    available = request.data.any_of(
-        places(*(KNOWN[curves_of_set.evalset] for curves_of_set in REAL))
-    )
-    counterparts = [
-        curves_of_set for curves_of_set in REAL if KNOWN[curves_of_set.evalset].place in available
-    ] or DEMO
-    sets = [_curves(curves_of_set, request) for curves_of_set in counterparts]
-    metrics = tuple(_metric_names().values())
+    available = request.data.any_of([KNOWN[real.evalset].place for real in REAL])
+    counterparts = [real for real in REAL if KNOWN[real.evalset].place in available] or DEMO
+    sets = [_curves(counterpart, request) for counterpart in counterparts]
+    signatures = {}
+    for set_curves in sets:
+        for number, curves in set_curves.by_references.items():
+            for name, line in curves.signatures.items():
+                metric_name = f"{name}, {references_in_words(number)}"
+                signatures[f"set ({set_curves.data})" if name == "set" else metric_name] = line
     return Reproduction(
         name="gtm",
         paper=CITATION,
-        data=tuple(curves_of_set.data for curves_of_set in sets),
-        rows=(
-            *_worked_examples(),
-            *(row for curves_of_set in sets for row in _numbers(curves_of_set)),
-        ),
-        conclusions=tuple(
-            conclusion for curves_of_set in sets for conclusion in _conclusions(curves_of_set)
-        ),
+        data=tuple(set_curves.data for set_curves in sets),
+        rows=(*_worked_examples(), *(row for set_curves in sets for row in _numbers(set_curves))),
+        conclusions=tuple(row for set_curves in sets for row in _conclusions(set_curves)),
         differs=(*map(_difference, sets), *_differences(request)),
-        settings={**request.settings, **_sizes(request), "metrics": metrics},
-        signatures={
-            _signature_name(curves_of_set.data, name, number): line
-            for curves_of_set in sets
-            for number, curves in curves_of_set.by_references.items()
-            for name, line in curves.signatures.items()
+        settings={
+            **request.settings,
+            **_sizes(request),
+            "metrics": tuple(_metric_names().values()),
         },
+        signatures=signatures,
         invented="" if available else "The judgements of the bundled set are invented.",
         remarks=_REMARKS,
     )
-
-
-def _signature_name(data: str, name: str, references: int) -> str:
-    return f"set ({data})" if name == "set" else f"{name}, {references_in_words(references)}"
 
 
 def _metric_names() -> dict[str, str]:
@@ -173,7 +158,7 @@ def _sizes(request: ReproductionRequest) -> dict[str, int]:
 
 def _curves(counterpart: GtmCounterpart, request: ReproductionRequest) -> CorrelationCurves:
     evalset, metric_names = request.evalset(counterpart.evalset), _metric_names()
-    fitting, sizes = fitting_lengths(len(evalset)), _sizes(request)
+    fitting, repeats = fitting_lengths(len(evalset)), _sizes(request)["repeats"]
     available = min(map(len, evalset.references))
     by_references = {
         number: reliability(
@@ -184,9 +169,12 @@ def _curves(counterpart: GtmCounterpart, request: ReproductionRequest) -> Correl
             reference_counts=(number,),
             statistics=STATISTICS,
             documents="joined",
-            repeats=sizes["repeats"],
-            shuffles_per_combination=_shuffles(comb(available, number), sizes["repeats"]),
-            combinations=sizes["combinations"],
+            repeats=repeats,
+            # All shuffles of each combination would take minutes: it is scored on some, in turn.
+            shuffles_per_combination=min(
+                repeats, -(-repeats * COMBINATIONS_PER_SHUFFLE // comb(available, number))
+            ),
+            combinations=COMBINATIONS,
             seed=request.seed,
             threads=request.threads,
             progress=request.progress,
@@ -195,14 +183,6 @@ def _curves(counterpart: GtmCounterpart, request: ReproductionRequest) -> Correl
     }
     names = dict(zip(metric_names, by_references[1].asked_settings.metrics, strict=True))
     return CorrelationCurves(counterpart, by_references, names, describe_set(evalset))
-
-
-def _shuffles(combinations: int, repeats: int) -> int:
-    """Return the shuffles that each combination of references is scored on, in turn.
-
-    All of them would take minutes. A shuffle has COMBINATIONS_PER_SHUFFLE combinations at least.
-    """
-    return min(repeats, -(-repeats * COMBINATIONS_PER_SHUFFLE // combinations))
 
 
 # ------------------------------------------------------------------------------------ numbers
@@ -222,16 +202,13 @@ def _numbers(set_curves: CorrelationCurves) -> Iterator[ReproducedNumber]:
     data = f"{set_curves.data}: {set_curves.counterpart.adequacy}"
     for rival, paper in (("BLEU", TWICE), (SMOOTHED, None)):
         if (best := largest_ratio(set_curves, rival)) is not None:
-            item, detail_of_length = f"F / {rival}, 1 reference", f"largest at length {best.length}"
-            number_of_ratio = ReproducedNumber("section 3", item, "ratio", paper, best.ratio, data)
-            yield number_of_ratio._replace(
-                detail=f"more than twice in the paper; {detail_of_length}"
-                if paper
-                else detail_of_length
+            item, claim = (
+                f"F / {rival}, 1 reference",
+                "more than twice in the paper; " if paper else "",
             )
-    names = {
-        set_curves.metric_of_measure[name]: name for name in ("F", "BLEU")
-    }  # as in the paper's figure
+            ratio = ReproducedNumber("section 3", item, "ratio", paper, best.ratio, data)
+            yield ratio._replace(detail=f"{claim}largest at length {best.length}")
+    names = {set_curves.metric_of_measure[name]: name for name in ("F", "BLEU")}  # of Figure 3
     all_curves = set_curves.by_references.values()
     for row in (row for curves in all_curves for row in curves.rows):
         if row.metric in names and row.dimension == set_curves.counterpart.adequacy:
@@ -266,12 +243,69 @@ def largest_ratio(set_curves: CorrelationCurves, rival: str) -> Ratio | None:
 
 
 def _conclusions(set_curves: CorrelationCurves) -> Iterator[Conclusion]:
-    yield _twice(set_curves)
-    yield _order(set_curves)
-    yield _fluency(set_curves)
-    if max(set_curves.counterpart.references) > 1:
-        yield _more_references(set_curves)
-        yield _one_against_three(set_curves)
+    counts, fluency = set_curves.counterpart.references, set_curves.counterpart.fluency
+    evidence = [
+        f"at most {best.ratio:.2f} times {name}, at length {best.length}"
+        for name in ("BLEU", SMOOTHED)
+        if (best := largest_ratio(set_curves, name)) is not None
+    ]
+    yield _conclusion(
+        set_curves,
+        "With one reference, F can be more than twice as reliable as BLEU.",
+        _is_twice_as_reliable,
+        "; ".join(evidence) or "BLEU does not agree at all",
+    )
+    names = ("F", "recall", "precision", "BLEU")
+    means = ", ".join(f"{name} {set_curves.mean(name):.4f}" for name in names)
+    yield _conclusion(
+        set_curves,
+        "F is more reliable than recall, recall than precision, precision than BLEU.",
+        lambda curves: all(a > b for a, b in pairwise(map(curves.mean, names))),
+        f"means over lengths: {means}",
+    )
+    yield _conclusion(
+        set_curves,
+        "Correlations with fluency are lower than with adequacy at every length.",
+        _is_fluency_lower,
+        f"means of F: {set_curves.mean('F'):.3f} and {set_curves.mean('F', 1, fluency):.3f}",
+    )
+    if max(counts) == 1:
+        return
+    n_few, n_many = min(counts), max(counts)
+    both = ("F", "BLEU")
+    gains = (
+        f"{name} {set_curves.mean(name, n_few):.3f} to {set_curves.mean(name, n_many):.3f}"
+        for name in both
+    )
+    yield _conclusion(
+        set_curves,
+        "F and BLEU both gain reliability from several references.",
+        lambda curves: all(curves.mean(m, n_many) > curves.mean(m, n_few) for m in both),
+        f"means: {', '.join(gains)}",
+    )
+    f, bleu = set_curves.values("F")[0], set_curves.values("BLEU", n_many)[0]
+    yield _conclusion(
+        set_curves,
+        "On very short texts F with one reference is at least as reliable as BLEU with three.",
+        lambda curves: curves.values("F")[0] >= curves.values("BLEU", n_many)[0],
+        f"single segments: F {f:.3f}, BLEU {bleu:.3f}",
+    )
+
+
+def _is_twice_as_reliable(curves: CorrelationCurves) -> bool:
+    largest = largest_ratio(curves, "BLEU")
+    return largest is not None and largest.ratio > TWICE
+
+
+def _is_fluency_lower(curves: CorrelationCurves) -> bool:
+    fluency = curves.counterpart.fluency
+    return all(
+        fluent < adequate
+        for name in ("F", "BLEU")
+        for adequate, fluent in zip(
+            curves.values(name), curves.values(name, 1, fluency), strict=True
+        )
+    )
 
 
 def _conclusion(
@@ -285,84 +319,14 @@ def _conclusion(
     shuffles = [curves._replace(shuffle=shuffle) for shuffle in range(repeats)]
     undefined = sum(not shuffle.is_defined for shuffle in shuffles)
     holding = sum(shuffle.is_defined and holds(shuffle) for shuffle in shuffles)
+    verdict = to_verdict(holding > 0)
     if undefined:
-        evidence = f"{evidence}; correlations are undefined in {undefined} of {repeats} shuffles"
-        return Conclusion("section 3", claim, UNDECIDED, evidence, curves.data)
-    if 0 < holding < repeats:
-        evidence = f"{evidence}; true of {holding} of {repeats} shuffles"
-        return Conclusion("section 3", claim, UNDECIDED, evidence, curves.data)
-    return Conclusion("section 3", claim, to_verdict(holding > 0), evidence, curves.data)
-
-
-def _twice(set_curves: CorrelationCurves) -> Conclusion:
-    best, smoothed = (largest_ratio(set_curves, rival) for rival in ("BLEU", SMOOTHED))
-    claim = "With one reference, F can be more than twice as reliable as BLEU."
-    evidence = [
-        f"at most {ratio.ratio:.2f} times {name}, at length {ratio.length}"
-        for name, ratio in (("BLEU", best), (SMOOTHED, smoothed))
-        if ratio is not None
-    ]
-
-    def holds(curves: CorrelationCurves) -> bool:
-        largest = largest_ratio(curves, "BLEU")
-        return largest is not None and largest.ratio > TWICE
-
-    return _conclusion(
-        set_curves, claim, holds, "; ".join(evidence) or "BLEU does not agree at all"
-    )
-
-
-def _order(set_curves: CorrelationCurves) -> Conclusion:
-    names = ("F", "recall", "precision", "BLEU")
-
-    def holds(curves: CorrelationCurves) -> bool:
-        return all(a > b for a, b in pairwise(map(curves.mean, names)))
-
-    evidence = ", ".join(f"{name} {set_curves.mean(name):.4f}" for name in names)
-    claim = "F is more reliable than recall, recall than precision, precision than BLEU."
-    return _conclusion(set_curves, claim, holds, f"means over lengths: {evidence}")
-
-
-def _fluency(set_curves: CorrelationCurves) -> Conclusion:
-    fluency = set_curves.counterpart.fluency
-
-    def holds(curves: CorrelationCurves) -> bool:
-        return all(
-            fluent < adequate
-            for name in ("F", "BLEU")
-            for adequate, fluent in zip(
-                curves.values(name), curves.values(name, 1, fluency), strict=True
-            )
-        )
-
-    evidence = f"means of F: {set_curves.mean('F'):.3f} and {set_curves.mean('F', 1, fluency):.3f}"
-    claim = "Correlations with fluency are lower than with adequacy at every length."
-    return _conclusion(set_curves, claim, holds, evidence)
-
-
-def _more_references(set_curves: CorrelationCurves) -> Conclusion:
-    n_few, n_many = min(set_curves.counterpart.references), max(set_curves.counterpart.references)
-
-    def holds(curves: CorrelationCurves) -> bool:
-        return all(curves.mean(name, n_many) > curves.mean(name, n_few) for name in ("F", "BLEU"))
-
-    evidence = ", ".join(
-        f"{name} {set_curves.mean(name, n_few):.3f} to {set_curves.mean(name, n_many):.3f}"
-        for name in ("F", "BLEU")
-    )
-    claim = "F and BLEU both gain reliability from several references."
-    return _conclusion(set_curves, claim, holds, f"means: {evidence}")
-
-
-def _one_against_three(set_curves: CorrelationCurves) -> Conclusion:
-    n_references = max(set_curves.counterpart.references)
-
-    def holds(curves: CorrelationCurves) -> bool:
-        return curves.values("F")[0] >= curves.values("BLEU", n_references)[0]
-
-    claim = "On very short texts F with one reference is at least as reliable as BLEU with three."
-    f, bleu = set_curves.values("F")[0], set_curves.values("BLEU", n_references)[0]
-    return _conclusion(set_curves, claim, holds, f"single segments: F {f:.3f}, BLEU {bleu:.3f}")
+        evidence += f"; correlations are undefined in {undefined} of {repeats} shuffles"
+        verdict = UNDECIDED
+    elif 0 < holding < repeats:
+        evidence += f"; true of {holding} of {repeats} shuffles"
+        verdict = UNDECIDED
+    return Conclusion("section 3", claim, verdict, evidence, curves.data)
 
 
 # -------------------------------------------------------------------------------- differences

@@ -26,8 +26,7 @@ class DataFolder:
     """A folder of data sets; without a path, the bundled data alone."""
 
     path: Path | None = None
-    opened: list[str] = field(default_factory=list, compare=False)
-    """Files and folders of it that a reproduction has read."""
+    opened: list[str] = field(default_factory=list, compare=False)  # files read
 
     def has(self, place: str) -> bool:
         """Return whether a file or folder is in it."""
@@ -42,9 +41,13 @@ class DataFolder:
         """Signature of the files and folders that were read; none of bundled data."""
         if self.path is None:
             return {}
-        read = sorted(set(self.opened))
-        written = ",".join(f"{place}@{_content_digest(self.path / place)}" for place in read)
-        return {"data": f"data:{written}"} if read else {}
+        signatures = []
+        for place in sorted(set(self.opened)):
+            path = self.path / place
+            files = sorted(path.rglob("*")) if path.is_dir() else [path]
+            digest = files_digest([file for file in files if file.is_file()])
+            signatures.append(f"{place}@{digest}")
+        return {"data": f"data:{','.join(signatures)}"} if signatures else {}
 
     def any_of(self, places: Sequence[str]) -> list[str]:
         """Return the places that are in the folder; none stands for the bundled data.
@@ -67,12 +70,6 @@ class DataFolder:
             expected = " and ".join(missing)
             raise InputError(f"{self.path}: expected {expected} in this folder: {_ADVICE}")
         return self.path is not None
-
-
-def _content_digest(place: Path) -> str:
-    """Return the digest of a file, or of all files of a folder in the order of their names."""
-    files = sorted(place.rglob("*")) if place.is_dir() else [place]
-    return files_digest([file for file in files if file.is_file()])
 
 
 _ADVICE = f"name the data folder with --data, or use the bundled data with --data {BUNDLED}"

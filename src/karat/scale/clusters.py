@@ -27,8 +27,7 @@ ATTEMPTS = 4
 class Cluster(Engine):
     """An engine whose workers are other processes, on this machine or elsewhere."""
 
-    title: ClassVar[str]
-    """Name in messages."""
+    title: ClassVar[str]  # name in messages
     address: str | None = setting(
         None, "Address of a cluster; by default a local one is started.", kind=str, place=True
     )

@@ -55,7 +55,12 @@ class Ray(Cluster):
         with _environment(), _quiet_listener():
             ray = import_extra("ray", self.title, "ray")
             if ray.is_initialized():
-                self._check_session(ray)
+                problem = "this process has a Ray session already"
+                if self.workers is not None:
+                    raise InputError(f"{problem}, which has its own workers: leave workers out")
+                if self.address not in (None, "auto", head_of(ray)):
+                    advice = "leave the address out, or end it"
+                    raise InputError(f"{problem}, not at {self.address}: {advice}")
                 yield RayRunner(self, ray)
                 return
             try:
@@ -64,35 +69,26 @@ class Ray(Cluster):
             finally:
                 ray.shutdown()
 
-    def _check_session(self, ray: Any) -> None:
-        """Refuse a session that is not what the settings ask for."""
-        problem = "this process has a Ray session already"
-        if self.workers is not None:
-            raise InputError(f"{problem}, which has its own workers: leave workers out")
-        if self.address not in (None, "auto", head_of(ray)):
-            raise InputError(f"{problem}, not at {self.address}: leave the address out, or end it")
-
     def _start(self, ray: Any, pieces: int) -> None:
-        if self.address is not None and self.address != "auto":
-            check_listening(self, self.address.removeprefix("ray://").rstrip("/"))
-        try:
-            # Ray's own remarks are not shown; its exceptions say what matters.
-            with interrupts_later(), _silent_errors():
-                ray.init(**self._place(pieces), log_to_driver=False, logging_level="CRITICAL")
-        except (OSError, RuntimeError, ValueError, TimeoutError) as error:
-            raise self.not_started(error) from error
-
-    def _place(self, pieces: int) -> dict[str, Any]:
+        settings: dict[str, Any] = {"address": self.address}
         if self.address is None:
-            return {
+            settings = {
                 "address": "local",  # else one that this machine has been told of
                 "num_cpus": self.local_workers(pieces),
                 "include_dashboard": False,
                 "object_store_memory": _STORE_BYTES,
                 "_node_ip_address": _LOOPBACK,
             }
-        local_node = {"_node_ip_address": _LOOPBACK} if on_this_machine(self.address) else {}
-        return {"address": self.address, **({} if "://" in self.address else local_node)}
+        elif "://" not in self.address and on_this_machine(self.address):
+            settings["_node_ip_address"] = _LOOPBACK
+        if self.address is not None and self.address != "auto":
+            check_listening(self, self.address.removeprefix("ray://").rstrip("/"))
+        try:
+            # Ray's own remarks are not shown; its exceptions say what matters.
+            with interrupts_later(), _silent_errors():
+                ray.init(**settings, log_to_driver=False, logging_level="CRITICAL")
+        except (OSError, RuntimeError, ValueError, TimeoutError) as error:
+            raise self.not_started(error) from error
 
 
 @contextmanager

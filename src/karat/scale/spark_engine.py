@@ -72,8 +72,9 @@ class SparkRunner:
         def run_job() -> None:
             try:
                 self._context.parallelize(numbered, len(numbered)).foreach(work_on)
-            except Exception as error:
-                problems.append(problem_of(error))  # asks Java: now, while it runs
+            except Exception as error:  # Java is asked now, while it runs
+                task = _TASK.search(str(error))  # the tasks of a job are its pieces, in order
+                problems.append((reason_of(error), int(task[1]) if task else None))
 
         numbered = [(at, absolute(piece)) for at, piece in enumerate(pieces)]
         missing = set(range(len(pieces)))
@@ -95,8 +96,15 @@ class SparkRunner:
                 with suppress(Exception):
                     self._context.cancelAllJobs()
                 job.join(10)
-        if problems or missing:
-            raise self._error(problems, pieces)
+        if not (problems or missing):
+            return
+        reason, place = problems[0] if problems else ("gone", None)
+        failed_piece = None if place is None else pieces[place]
+        if reason == "gone":
+            raise self._engine.gone()
+        if reason == "died" and failed_piece:
+            raise self._engine.lost_workers(failed_piece)
+        raise self._engine.failed(failed_piece, first_line(reason))
 
     def _check_alive(self) -> None:
         """Now and then, see whether a master or an executor is left: Spark would wait for ever."""
@@ -110,15 +118,6 @@ class SparkRunner:
                 check_listening(self._engine, masters)
             except InputError as error:
                 raise self._engine.gone() from error
-
-    def _error(self, problems: list[Problem], pieces: Sequence[TablePiece]) -> Exception:
-        reason, at = problems[0] if problems else ("gone", None)
-        piece = None if at is None else pieces[at]
-        if reason == "gone":
-            return self._engine.gone()
-        if reason == "died" and piece:
-            return self._engine.lost_workers(piece)
-        return self._engine.failed(piece, first_line(reason))
 
 
 def outcome_of(work: EngineWork[T], at: int, piece: TablePiece) -> tuple[int, T | None, str]:
@@ -135,14 +134,6 @@ def outcome_of(work: EngineWork[T], at: int, piece: TablePiece) -> tuple[int, T 
 Problem = tuple[str, int | None]
 """Reason for the end of a job, and the place of the piece that it is about."""
 _TASK = re.compile(r"\bTask (\d+) in stage")
-
-
-def problem_of(error: BaseException) -> Problem:
-    """Return the reason for an error of Spark; the tasks of a job are its pieces, in order."""
-    task = _TASK.search(str(error))
-    return reason_of(error), int(task.group(1)) if task else None
-
-
 _DIED = re.compile(
     r"Python worker exited unexpectedly|ExecutorLostFailure|OutOfMemoryError|EOFException"
 )

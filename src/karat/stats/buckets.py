@@ -17,8 +17,7 @@ from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError
 
 BUCKETS = 4096
-MAX_ROWS = 2_000_000
-"""Segments of all systems whose rows are kept; where there are more, buckets are."""
+MAX_ROWS = 2_000_000  # with more segments of all systems, buckets are kept instead of rows
 MAX_BUCKETS = 1 << 16
 
 
@@ -46,10 +45,8 @@ def check_filled(segments: int, buckets: int, system: str) -> None:
 
 def bucket_of(hashes: Ints, buckets: int) -> NDArray[np.int32]:
     """Return the bucket of each hash."""
-    buckets_of_hashes: NDArray[np.int32] = (hashes.view(np.uint64) % np.uint64(buckets)).astype(
-        np.int32
-    )
-    return buckets_of_hashes
+    remainders: NDArray[np.uint64] = hashes.view(np.uint64) % np.uint64(buckets)
+    return remainders.astype(np.int32)
 
 
 def bucket_of_rows(first: int, rows: int, buckets: int) -> NDArray[np.int32]:

@@ -44,29 +44,18 @@ def exchange_pairs(human: Floats, first: Floats, second: Floats, tried: Exchange
     by_size = np.stack([right[pairs == n].sum(axis=0) for n in sizes])
     weights = 1 / (sizes * int((pairs > 0).sum()))
     delta = float(((by_size[:, 0] - by_size[:, 1]) * weights).sum())
-    coins = by_size.sum(axis=1)
+    coins = by_size.sum(axis=1)  # pairs that one metric alone has right, for each size of groups
     exact = int(coins.sum()) <= MAX_EXACT_CELLS
-    differences = (
-        _every_difference(coins, weights) if exact else _differences(coins, weights, tried)
-    )
+    if exact:  # each way in which few coins can fall
+        coin_weights = np.repeat(weights, coins)
+        outcomes = np.arange(1 << len(coin_weights))[:, None] >> np.arange(len(coin_weights)) & 1
+        differences = np.asarray(((2 * outcomes - 1) * coin_weights).sum(axis=1))
+    else:
+        rng, differences = np.random.default_rng(tried.seed), np.zeros(tried.trials)
+        for number, weight in zip(coins.tolist(), weights, strict=True):
+            differences += (2 * heads(number, rng.random(tried.trials)) - number) * weight
+        tried.progress(tried.trials, tried.trials, "permuting")
     return tried.summarize(delta, differences, exact)
-
-
-def _every_difference(coins: Ints, weights: Floats) -> Floats:
-    """The difference of accuracies for each way in which few coins can fall."""
-    coin_weights = np.repeat(weights, coins)
-    outcomes = np.arange(1 << len(coin_weights))[:, None] >> np.arange(len(coin_weights)) & 1
-    return np.asarray(((2 * outcomes - 1) * coin_weights).sum(axis=1))
-
-
-def _differences(coins: Ints, weights: Floats, tried: Exchanges) -> Floats:
-    """The difference of accuracies in each trial: so many coins for each size of groups."""
-    rng = np.random.default_rng(tried.seed)
-    differences = np.zeros(tried.trials)
-    for number, weight in zip(coins.tolist(), weights, strict=True):
-        differences += (2 * heads(number, rng.random(tried.trials)) - number) * weight
-    tried.progress(tried.trials, tried.trials, "permuting")
-    return differences
 
 
 def heads(coins: int, shares: Floats) -> Ints:
@@ -224,14 +213,11 @@ class Statistic:
 
     With `behind`, rows are systems.
     """
-    exchanges_cells: bool = True
-    """False where its own test exchanges something else, which no other statistic shares."""
+    exchanges_cells: bool = True  # False if its own test exchanges something else
     p_value: Callable[[Floats, Floats], float] | None = None
     """Of two vectors: two-sided p of no correlation, points taken as independent."""
-    pooled: Pooled | None = None
-    """Over groups: their pairs in one pool, in place of the mean over groups."""
-    lowest: float = -1.0
-    """The least value; the largest is 1. Averages of different statistics need it."""
+    pooled: Pooled | None = None  # over groups: pairs in one pool instead of the mean
+    lowest: float = -1.0  # least value; the largest is 1. Averages of statistics need it
     resampled: Callable[[Floats, Floats, Copies], Floats] | None = None
     """Of the rows of two resampled matrices with NaN, where pairs of points are counted.
 
@@ -319,8 +305,7 @@ def pearson_rows(human: Floats, metric: Floats) -> Floats:
 
 
 def _rmse_rows(human: Floats, metric: Floats) -> Floats:
-    gaps = ((human - metric) ** 2).sum(axis=1)
-    return np.sqrt(quotient(gaps, np.full(len(gaps), float(human.shape[1]))))
+    return np.sqrt(quotient(((human - metric) ** 2).sum(axis=1), np.array(float(human.shape[1]))))
 
 
 def _spearman_rows(human: Floats, metric: Floats) -> Floats:
@@ -473,30 +458,81 @@ soft_accuracy = Statistic(
     lowest=0.0,
 )
 
-_UNGROUPED_STATISTICS = (
-    pearson,
-    spearman,
-    tau_b,
-    tau_c,
-    tau_23,
-    r_squared,
-    rmse,
-    pairwise_accuracy,
+# ----------------------------------------------------- pairs of all groups in one pool
+#
+# A group counts by its pairs, not as one of so many groups: what it adds are its `parts`, and the
+# statistic is the value of their sums.
+
+
+def kendall_like(name: str, gap: float, help: str) -> Statistic:
+    """Return WMT's Kendall-like tau under a name: (C - D - Tm) / (C + D + Tm).
+
+    The pairs are those whose human scores differ, by `gap` or more. A pair that is tied in the
+    metric alone (Tm) counts as wrong.
+    """
+    apart = float(np.nextafter(gap, 0.0)) if gap else 0.0  # a difference of exactly `gap` counts
+
+    def of(concordant: Floats, discordant: Floats, metric_ties: Floats) -> Floats:
+        wrong = discordant + metric_ties
+        return np.stack([concordant - wrong, concordant + wrong], axis=-1)
+
+    def parts(human: Floats, metric: Floats) -> Floats:
+        # The kernel's threshold is of its second scores: here those are the human ones.
+        counts = _kernel.pair_counts(metric, human, apart).astype(np.float64)
+        return of(counts[:, 0], counts[:, 1], counts[:, 2])
+
+    def of_pairs(pairs: Pairs, n: float | Floats) -> Floats:
+        return of(pairs[0], pairs[1], pairs[3])
+
+    def value(sums: Floats) -> Floats:
+        return quotient(sums[..., 0], sums[..., 1])
+
+    pooled = Pooled(parts, value, 2)
+    grouped = None if gap else PairsOfGroups(of_pairs)
+    return Statistic(name, pooled.rows, help, grouped=grouped, pooled=pooled)
+
+
+def _difference_parts(human: Floats, metric: Floats) -> Floats:
+    """sum dh dm, sum dh^2 and sum dm^2 over the pairs of each row.
+
+    Of n points, sum dh dm over all pairs is n sum (h - mean h)(m - mean m).
+    """
+    h, m = deviations(human), deviations(metric)
+    sums = [(x * y).sum(axis=1) for x, y in ((h, m), (h, h), (m, m))]
+    pair_sums: Floats = human.shape[1] * np.stack(sums, axis=-1)
+    return pair_sums
+
+
+def _uncentred_r(sums: Floats) -> Floats:
+    """sum dh dm / sqrt(sum dh^2 sum dm^2): r, since a pair in both orders has the mean 0."""
+    return clipped(quotient(sums[..., 0], np.sqrt(sums[..., 1]) * np.sqrt(sums[..., 2])))
+
+
+DIFFERENCES = Pooled(_difference_parts, _uncentred_r, 3)
+
+any_difference = kendall_like(
+    "kendall-like", 0.0, "WMT's Kendall-like tau: pairs that humans tell apart; metric ties wrong"
 )
-_POOLED_STATISTICS = {
-    "kendall-like": "karat.stats.pooled:any_difference",
-    "darr": "karat.stats.pooled:darr",
-    "pdp": "karat.stats.pooled:pairwise_difference_pearson",
-}
+darr = kendall_like(
+    "darr", 25.0, "kendall-like of pairs whose human scores differ by 25 points or more"
+)
+pairwise_difference_pearson = Statistic(
+    "pdp",
+    DIFFERENCES.rows,
+    "Pearson's r of the score differences of pairs within groups",
+    pooled=DIFFERENCES,
+)
+
+_STATISTICS = (
+    *(pearson, spearman, tau_b, tau_c, tau_23, r_squared, rmse, pairwise_accuracy),
+    *(calibrated_accuracy, soft_accuracy, any_difference, darr, pairwise_difference_pearson),
+)
 
 STATISTICS: Registry[Statistic] = Registry(
     "statistics",
     "statistic",
-    {
-        **{one.name: one for one in (*_UNGROUPED_STATISTICS, calibrated_accuracy, soft_accuracy)},
-        **_POOLED_STATISTICS,
-    },
-    check=make_check(lambda found: isinstance(found, Statistic), "statistic", "a karat.Statistic"),
+    {by.name: by for by in _STATISTICS},
+    check=make_check(lambda value: isinstance(value, Statistic), "statistic", "a karat.Statistic"),
 )
 
 

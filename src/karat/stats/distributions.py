@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from math import inf, isnan, nan, sqrt
 
@@ -18,11 +19,7 @@ def normal_tail(z: float) -> float:
 @lru_cache(maxsize=1024)
 def normal_quantile(tail: float) -> float:
     """The z with P(Z >= z) = tail, for tails of at most a half, by bisection."""
-    low, high = 0.0, 40.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if normal_tail(middle) > tail else (low, middle)
-    return (low + high) / 2
+    return _bisect(normal_tail, tail, 40.0)
 
 
 def student_tail(t: float, freedom: float) -> float:
@@ -36,12 +33,18 @@ def student_tail(t: float, freedom: float) -> float:
 @lru_cache(maxsize=1024)  # runs of one set have the same degrees of freedom
 def student_quantile(tail: float, freedom: float) -> float:
     """The t with P(T >= t) = tail, for tails below a half, by bisection."""
-    low, high = 0.0, 1.0
+    high = 1.0
     while student_tail(high, freedom) > tail:
         high *= 2
+    return _bisect(lambda t: student_tail(t, freedom), tail, high)
+
+
+def _bisect(falling: Callable[[float], float], value: float, high: float) -> float:
+    """Return where a falling function has a value, between 0 and `high`."""
+    low = 0.0
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if student_tail(middle, freedom) > tail else (low, middle)
+        low, high = (middle, high) if falling(middle) > value else (low, middle)
     return (low + high) / 2
 
 
@@ -58,12 +61,7 @@ def incomplete_beta(a: float, b: float, x: float, complement: float | None = Non
         return 1 - incomplete_beta(b, a, complement, x)
     scale = log_gamma(a + b) - log_gamma(a) - log_gamma(b)
     front = exp(scale + a * log(x) + b * log1p(-x)) / a
-    return front / _fraction(a, b, x)
-
-
-def _fraction(a: float, b: float, x: float) -> float:
-    """1 + d1/(1 + d2/(1 + ...)), from the front by Lentz's recurrences."""
-    value, c, d = 1.0, 1.0, 0.0
+    value, c, d = 1.0, 1.0, 0.0  # 1 + d1/(1 + d2/(1 + ...)), by Lentz's recurrences
     for k in range(1, 10000):
         m = k // 2
         if k % 2:
@@ -75,7 +73,7 @@ def _fraction(a: float, b: float, x: float) -> float:
         value *= c * d
         if abs(c * d - 1) < 1e-16:
             break
-    return value
+    return front / value
 
 
 def _away_from_zero(x: float) -> float:

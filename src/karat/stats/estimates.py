@@ -49,8 +49,7 @@ from karat.stats.population import Expansion
 
 LEVEL = 0.95
 ALPHA = 1 - LEVEL
-MAX_BOUNDED_LABELS = 1000
-"""Labels up to which the bounded form is used; with more, the corrected one does as well."""
+MAX_BOUNDED_LABELS = 1000  # with more labels, the corrected form does as well as the bounded one
 
 Family = TypeVar("Family", bound="IntervalFamily")
 
@@ -67,11 +66,6 @@ class MeanInterval(NamedTuple):
     def width(self) -> float:
         """The distance of its ends."""
         return self.high - self.low
-
-    @property
-    def excludes_zero(self) -> bool:
-        """Whether 0 lies outside."""
-        return self.low > 0 or self.high < 0
 
     def within(self, low: float | None, high: float | None) -> MeanInterval:
         """Return the part of the interval that lies on a scale."""
@@ -170,7 +164,8 @@ class SkewedIntervals(IntervalFamily):
     def _reach(self, t: float, side: int) -> float:
         """Return the |T| at which |X| is t: cbrt(1 + y) - 1 = y / (r^2 + r + 1)."""
         x = -side * t - self.d
-        root = _cube_root(1 + self.c * x)
+        cube = 1 + self.c * x
+        root = copysign(float(power(abs(cube), 1 / 3)), cube) if cube else 0.0
         return -side * 3 * x / (root * root + root + 1)
 
     def _corrected(self, t: float, side: int) -> float:
@@ -193,10 +188,6 @@ def skewed_intervals(
     b = skewness / sqrt(len(expansion.plain) * max(1 - fraction, 1e-12))
     c, d = b * (2 - fraction) / 2, b * (1 - 2 * fraction) / 6
     return SkewedIntervals(expansion.mean, error, expansion.freedom, c, d)
-
-
-def _cube_root(x: float) -> float:
-    return copysign(float(power(abs(x), 1 / 3)), x) if x else 0.0
 
 
 # ----------------------------------------------------------------------------------- bounded
@@ -262,13 +253,7 @@ def bounded_intervals(
 ) -> BoundedIntervals:
     """Return the intervals that allow for values as far as the ends of the scale.
 
-    Args:
-        values: the values of labelled units.
-        weights: their weights.
-        ends: the lowest and the highest possible value.
-        expansion: the mean over the population, and its error.
-        finite: whether the mean is that of the finite population.
-        more: a further variance.
+    `values` and `weights` are of labelled units, `more` is a further variance.
     """
     sampling_error = expansion.error(finite)
     return BoundedIntervals(

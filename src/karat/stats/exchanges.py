@@ -38,11 +38,9 @@ def drawn_words(
 
 def exchanges(has_scores: Flags, trials: int, seed: int = SEED) -> Iterator[Words]:
     """Exchanges of the cells that are known: all there are if that is so few, else random ones."""
-    return (
-        every_choice(has_scores)
-        if is_exact(has_scores)
-        else drawn_words(has_scores.shape, trials, seed)
-    )
+    if is_exact(has_scores):
+        return every_choice(has_scores)
+    return drawn_words(has_scores.shape, trials, seed)
 
 
 def is_exact(has_scores: Flags) -> bool:

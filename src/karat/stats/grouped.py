@@ -16,8 +16,7 @@ from karat.arrays import Flags, Floats, Ints, NDArray, np
 Pairs = list[Floats]
 """Of each row or draw: pairs that are concordant, discordant, tied in human scores, in metric
 scores, in both; and the numbers of distinct human and metric scores."""
-OfPairs = Callable[[Pairs, float | Floats], Floats]
-"""Counts of pairs and the number of distinct points -> a statistic."""
+OfPairs = Callable[[Pairs, float | Floats], Floats]  # counts, distinct points -> value
 Times = NDArray[np.int32]  # draws x items: how often each item is there
 
 
@@ -78,11 +77,9 @@ class PairsOfGroups:
         return self._values(_kernel.drawn_group_pairs(human, metric, *of.cells, *of[1:]))
 
     def exchange(self, human: Floats, first: Floats, second: Floats, of: ExchangedCells) -> Floats:
-        """Return the same of the first metric after each exchange, then of the second."""
-        offsets, bits, words = of
-        return self._values(
-            _kernel.exchanged_group_pairs(human, first, second, bits, offsets, words)
-        )
+        """Return the values of the first metric after each exchange, then of the second."""
+        scores = human, first, second
+        return self._values(_kernel.exchanged_group_pairs(*scores, of.bits, of.offsets, of.words))
 
     def _values(self, counts: Floats) -> Floats:
         *pairs, points = counts.reshape(len(counts), -1)
@@ -102,11 +99,9 @@ class LinesOfGroups:
         return self._values(_kernel.drawn_group_pearson(human, metric, *of.cells, *of[1:]))
 
     def exchange(self, human: Floats, first: Floats, second: Floats, of: ExchangedCells) -> Floats:
-        """Return the same of the first metric after each exchange, then of the second."""
-        offsets, bits, words = of
-        return self._values(
-            _kernel.exchanged_group_pearson(human, first, second, bits, offsets, words)
-        )
+        """Return the values of the first metric after each exchange, then of the second."""
+        scores = human, first, second
+        return self._values(_kernel.exchanged_group_pearson(*scores, of.bits, of.offsets, of.words))
 
     def _values(self, r: Floats) -> Floats:
         return np.ascontiguousarray((r * r if self.squared else r).T)

@@ -114,33 +114,24 @@ def intraclass(table: Floats) -> Intraclass:
     if k < 2 or n < 2:
         reason = f"{n} units judged by all of {k} judges, at least 2 of each are needed"
     if reason:
-        nan = float("nan")
-        return Intraclass(nan, nan, nan, nan, nan, nan, n, left_out, reason)
-    B, W, J, E = _mean_squares(x)
-    return Intraclass(
-        _ratio(B - W, B + (k - 1) * W),
-        _ratio(B - E, B + (k - 1) * E + k * (J - E) / n),
-        _ratio(B - E, B + (k - 1) * E),
-        _ratio(B - W, B),
-        _ratio(B - E, B + (J - E) / n),
-        _ratio(B - E, B),
-        n,
-        left_out,
-    )
-
-
-def _mean_squares(x: Floats) -> tuple[float, float, float, float]:
-    n, k = x.shape
-    mean = x.mean()
-    units = k * float(((x.mean(axis=1) - mean) ** 2).sum())
+        return Intraclass._make((*[float("nan")] * 6, n, left_out, reason))
+    mean, unit_means = x.mean(), x.mean(axis=1, keepdims=True)
+    units = k * float(((unit_means - mean) ** 2).sum())
     judges = n * float(((x.mean(axis=0) - mean) ** 2).sum())
-    within = float(((x - x.mean(axis=1, keepdims=True)) ** 2).sum())
+    within = float(((x - unit_means) ** 2).sum())
     rest = max(0.0, within - judges)
-    return units / (n - 1), within / (n * (k - 1)), judges / (k - 1), rest / ((n - 1) * (k - 1))
-
-
-def _ratio(top: float, bottom: float) -> float:
-    return top / bottom if bottom else float("nan")
+    B, W, J = units / (n - 1), within / (n * (k - 1)), judges / (k - 1)
+    E = rest / ((n - 1) * (k - 1))
+    fractions = [
+        (B - W, B + (k - 1) * W),
+        (B - E, B + (k - 1) * E + k * (J - E) / n),
+        (B - E, B + (k - 1) * E),
+        (B - W, B),
+        (B - E, B + (J - E) / n),
+        (B - E, B),
+    ]
+    values = [top / bottom if bottom else float("nan") for top, bottom in fractions]
+    return Intraclass._make((*values, n, left_out, ""))
 
 
 class Kappa(NamedTuple):
@@ -258,10 +249,8 @@ class Standing(NamedTuple):
     n: int  # units that the judge and another judged; identical judges are no others
     flagged: bool
     reason: str
-    comparable: bool = True
-    """True if the judge shares units with others; without, nothing can be said."""
-    identical: tuple[Any, ...] = ()
-    """Judges that gave the same values to all shared units (see `identical_judges`)."""
+    comparable: bool = True  # shares enough units with others
+    identical: tuple[Any, ...] = ()  # judges with the same values (see `identical_judges`)
 
 
 def standings(table: JudgeTable) -> list[Standing]:
@@ -293,13 +282,7 @@ def compare_with_people(judge: Any, judge_values: Floats, other_values: Floats) 
     For a judge who is none of them, such as a model beside people. Identical others count as one.
     """
     means = _means(merge_judges(other_values, identical_judges(other_values)))
-    n = int((~np.isnan(judge_values + means)).sum())
-    if n < MIN_SHARED_UNITS:
-        shared = "no overlap" if n == 0 else f"an overlap of {n}"
-        reason = f"{shared} with people: cannot be compared"
-        return Standing(judge, float("nan"), n, False, reason, False)
-    reason = why_undefined(means, judge_values, ("the means of people", "the judge's scores"))
-    return Standing(judge, pearson(means, judge_values), n, False, reason)
+    return _compare_with_means(judge, judge_values, means, "people", "the means of people")
 
 
 def _means(values: Floats) -> Floats:
@@ -307,32 +290,37 @@ def _means(values: Floats) -> Floats:
     return quotient(np.nansum(values, axis=0), (~np.isnan(values)).sum(axis=0))
 
 
+def _compare_with_means(
+    judge: Any, judge_values: Floats, means: Floats, compared_with: str, name: str
+) -> Standing:
+    """Return the correlation of a judge with the means of others, of which sentences speak."""
+    n = int((~np.isnan(judge_values + means)).sum())
+    if n < MIN_SHARED_UNITS:
+        overlap = "no overlap" if n == 0 else f"an overlap of {n}"
+        reason = f"{overlap} with {compared_with}: cannot be compared"
+        return Standing(judge, float("nan"), n, False, reason, False)
+    reason = why_undefined(means, judge_values, (name, "the judge's scores"))
+    return Standing(judge, pearson(means, judge_values), n, False, reason)
+
+
 def _leave_one_out(table: JudgeTable, k: int, groups: Sequence[int], merged: Floats) -> Standing:
     other_values = merged[[group != groups[k] for group in dict.fromkeys(groups)]]
-    means = _means(other_values)
-    judge_values = table.values[k]
-    both = ~np.isnan(judge_values + means)
-    n = int(both.sum())
-    twins = tuple(
-        judge for j, judge in enumerate(table.judges) if j != k and groups[j] == groups[k]
-    )
-    if n < MIN_SHARED_UNITS:
-        shared = "no overlap" if n == 0 else f"an overlap of {n}"
-        reason = f"{shared} with {'further' if twins else 'other'} judges: cannot be compared"
-        reason = reason if len(table.judges) > 1 else "one judge: cannot be compared"
-        return Standing(table.judges[k], float("nan"), n, False, reason, False, twins)
-    reason = why_undefined(means, judge_values, ("the others' means", "the judge's scores"))
-    stuck = _is_stuck(judge_values[both], other_values[:, both])
-    return Standing(table.judges[k], pearson(means, judge_values), n, stuck, reason, True, twins)
-
-
-def _is_stuck(judge_values: Floats, other_values: Floats) -> bool:
-    """Return whether one value for everything is unlikely if a judge judges as the others do."""
-    if not len(judge_values) or (judge_values != judge_values[0]).any():
-        return False
-    known_values = other_values[~np.isnan(other_values)]
-    share = np.unique(known_values, return_counts=True)[1].max() / len(known_values)
-    return bool(power(share, len(judge_values)) < CHANCE_LEVEL)
+    means, judge, values = _means(other_values), table.judges[k], table.values[k]
+    twins = tuple(name for j, name in enumerate(table.judges) if j != k and groups[j] == groups[k])
+    compared_with = "further judges" if twins else "other judges"
+    standing = _compare_with_means(judge, values, means, compared_with, "the others' means")
+    standing = standing._replace(identical=twins)
+    if not standing.comparable:
+        alone = len(table.judges) == 1
+        return standing._replace(reason="one judge: cannot be compared") if alone else standing
+    both = ~np.isnan(values + means)
+    if (values[both] != values[both][0]).any():
+        return standing
+    # One value for everything: how likely is it if the judge judges as the others do?
+    shared_values = other_values[:, both]
+    counts = np.unique(shared_values[~np.isnan(shared_values)], return_counts=True)[1]
+    likelihood = power(counts.max() / counts.sum(), standing.n)
+    return standing._replace(flagged=bool(likelihood < CHANCE_LEVEL))
 
 
 def _flag_outlier(standing: Standing, everyone: Floats) -> Standing:

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from karat import _kernel
 from karat.arithmetic import SLACK
-from karat.arrays import ArrayLike, Flags, Floats, NDArray, as_floats, np
+from karat.arrays import ArrayLike, Flags, Floats, as_floats, np
 from karat.errors import InputError, quoted
 from karat.progress import Progress, silent
 from karat.stats.correlation import pearson, pearson_rows
@@ -233,7 +233,12 @@ def wilcoxon(
     sizes = np.unique(ranks, return_counts=True)[1]
     if exact is None:
         exact = n <= MAX_EXACT_DIFFERENCES and bool((sizes == 1).all())
-    upper, lower = _exact_tails(r_plus, n) if exact else _normal_tails(r_plus, n, sizes)
+    if exact:
+        upper, lower = _exact_tails(r_plus, n)
+    else:
+        variance = n * (n + 1) * (2 * n + 1) / 24 - float((sizes**3 - sizes).sum()) / 48
+        z = (r_plus - n * (n + 1) / 4) / sqrt(variance)
+        upper, lower = normal_tail(z), normal_tail(-z)
     p = {"greater": upper, "less": lower, "two-sided": min(1.0, 2 * min(upper, lower))}
     return Wilcoxon(r_plus, p[alternative], n, exact)
 
@@ -242,16 +247,6 @@ def _exact_tails(r_plus: float, n: int) -> tuple[float, float]:
     """P(R >= r) and P(R <= r) if each of the ranks 1 … n is positive by a fair coin."""
     shares = np.ones(1)
     for rank in range(1, n + 1):
-        longer = np.zeros(len(shares) + rank)
-        longer[: len(shares)] += shares / 2
-        longer[rank:] += shares / 2
-        shares = longer
+        shares = (np.pad(shares, (0, rank)) + np.pad(shares, (rank, 0))) / 2
     r = round(r_plus)
     return float(shares[r:].sum()), float(shares[: r + 1].sum())
-
-
-def _normal_tails(r_plus: float, n: int, ties: NDArray[np.intp]) -> tuple[float, float]:
-    mean = n * (n + 1) / 4
-    variance = n * (n + 1) * (2 * n + 1) / 24 - float((ties**3 - ties).sum()) / 48
-    z = (r_plus - mean) / sqrt(variance)
-    return normal_tail(z), normal_tail(-z)

@@ -30,8 +30,7 @@ class Design:
     """The units of a population, and how they were drawn."""
 
     sizes: Floats  # the size of each unit, such as its number of segments
-    probability: Floats
-    """The probability with which each unit was drawn in its round; NaN for equal probabilities."""
+    probability: Floats  # with which each unit was drawn in its round; NaN for equal ones
     round: Ints  # the round that drew each unit, from 1; 0 for a unit that none has drawn
 
     @classmethod
@@ -105,7 +104,7 @@ def estimate_mean(values: Floats, units: Ints, design: Design, population: Ints)
 
 
 def unit_shares(units: Ints, design: Design, population: Ints) -> Floats:
-    """Return the share of each labelled unit in the mean of `expand`: mean = sum share_u v_u."""
+    """Return each labelled unit's share in the mean of `estimate_mean`: mean = sum share_u v_u."""
     sizes, n = design.sizes[units], len(units)
     probability = design.probabilities(units, len(population))
     total = _sum(design.sizes[population])
@@ -126,8 +125,7 @@ def _sum(values: Floats) -> float:
 
 
 FOLDS = 10
-PENALTIES = (0.003, 0.03, 0.3, 3.0, 30.0)
-"""Ridge penalties of standardised columns, per labelled value; the best is chosen by folds."""
+PENALTIES = (0.003, 0.03, 0.3, 3.0, 30.0)  # ridge, per labelled value; chosen by folds
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,8 +156,7 @@ class Labelled:
 class Prediction(NamedTuple):
     """Predictions of units, systems x units, and of whole populations."""
 
-    units: Floats
-    """lambda f, or lambda m, of the labelled outputs of each unit; 0 where there is no label."""
+    units: Floats  # lambda f, or lambda m, of the labelled outputs of each unit; else 0
     all_outputs: Floats  # lambda f, or lambda m, of all outputs of each unit
     means: Floats  # the mean of `all_outputs` over the population of each system
     factor: float  # lambda
@@ -217,30 +214,26 @@ def cross_fit(labelled: Labelled, folds: int = FOLDS) -> Prediction:
 
     Folds are taken from the units in their order, every tenth to the same one.
     """
-    scaled = _standardise(labelled)
     is_labelled = labelled.is_labelled
+    centre, spread = labelled.x[is_labelled].mean(axis=0), labelled.x[is_labelled].std(axis=0)
+    scale = np.where(spread > 0, spread, 1.0)
+    x, all_values = (
+        (values - centre) / scale * (spread > 0) for values in (labelled.x, labelled.all_values)
+    )
+    scaled = labelled.with_columns(x, all_values)  # a judge that is constant stays 0
     units = np.flatnonzero(is_labelled.any(axis=0))
     fold = np.zeros(labelled.y.shape[1], np.int64)
     fold[units] = np.arange(len(units)) % min(folds, len(units))
     fits_by_fold = [_fits(scaled, is_labelled & (fold != k)) for k in range(min(folds, len(units)))]
     by_penalty = (np.stack(fits) for fits in zip(*fits_by_fold, strict=True))
     predicted = [_predict(scaled.x, fits, fold) for fits in by_penalty]
-    errors = [_error(labelled, prediction) for prediction in predicted]
+    errors = []  # squared errors within systems
+    for prediction in predicted:
+        residuals = replace(labelled, y=labelled.y - prediction, x=labelled.x[:, :, :0])
+        errors.append(moments(residuals, is_labelled).yy)
     best = int(np.argmin(errors))
     chosen = np.stack([fits[best] for fits in fits_by_fold])
     return _tune_power(labelled, scaled, predicted[best], chosen, fold)
-
-
-def _standardise(labelled: Labelled) -> Labelled:
-    """Return judges' values with a standard deviation of 1; a judge that is constant stays 0."""
-    is_labelled = labelled.is_labelled
-    centre = labelled.x[is_labelled].mean(axis=0)
-    spread = labelled.x[is_labelled].std(axis=0)
-    scale = np.where(spread > 0, spread, 1.0)
-    x, standardised_all = (
-        (values - centre) / scale * (spread > 0) for values in (labelled.x, labelled.all_values)
-    )
-    return labelled.with_columns(x, standardised_all)
 
 
 def _fits(labelled: Labelled, rows: Flags) -> list[Floats]:
@@ -255,12 +248,6 @@ def _predict(x: Floats, coefficients: Floats, fold: Ints) -> Floats:
     return np.stack([(judge_values * coefficients[fold]).sum(axis=1) for judge_values in x])
 
 
-def _error(labelled: Labelled, predicted: Floats) -> float:
-    """Return the squared error within systems."""
-    residuals = replace(labelled, y=labelled.y - predicted, x=labelled.x[:, :, :0])
-    return moments(residuals, labelled.is_labelled).yy
-
-
 def _tune_power(
     labelled: Labelled, scaled: Labelled, predicted: Floats, coefficients: Floats, fold: Ints
 ) -> Prediction:
@@ -272,7 +259,10 @@ def _tune_power(
     ]
     factor = np.clip(factors, 0.0, 1.0)
     fits = coefficients * factor[:, None]
-    mean_fit = product(_shares(labelled, fold, len(factor)), fits)
+    sums = np.stack([np.bincount(fold, row, len(factor)) for row in labelled.weights])
+    totals = sums.sum(axis=1, keepdims=True)
+    shares = sums / np.where(totals > 0, totals, 1.0)  # of each system's labels, in each fold
+    mean_fit = product(shares, fits)
     unlabelled_predictions = (scaled.all_values * mean_fit[:, None]).sum(axis=2)
     predicted_all = np.where(
         labelled.is_labelled, _predict(scaled.all_values, fits, fold), unlabelled_predictions
@@ -280,19 +270,6 @@ def _tune_power(
     units = np.where(labelled.is_labelled, predicted * factor[fold], 0.0)
     r = tune_prediction(alone).correlation
     return Prediction(units, predicted_all, labelled.means(predicted_all), float(factor.mean()), r)
-
-
-def _shares(labelled: Labelled, fold: Ints, folds: int) -> Floats:
-    """Return systems x folds: the share of each system's labels, by weight."""
-    sums = np.stack(
-        [
-            np.bincount(fold, weights=system_weights, minlength=folds)
-            for system_weights in labelled.weights
-        ]
-    )
-    totals = sums.sum(axis=1, keepdims=True)
-    fold_shares: Floats = sums / np.where(totals > 0, totals, 1.0)
-    return fold_shares
 
 
 def tuned_factor(labelled: Labelled, rows: Flags) -> float:

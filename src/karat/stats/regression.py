@@ -10,8 +10,7 @@ Z the standardised columns of n points, R = Z'Z / n their correlations and e the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from math import frexp, fsum, inf, ldexp, nan, sqrt
 from typing import NamedTuple
 
@@ -20,8 +19,7 @@ from karat.arrays import Floats, Ints, NDArray, np
 from karat.errors import InputError
 from karat.stats.distributions import student_tail
 
-NEARLY = 1e-9
-"""A column is a combination of the others if they leave less than this part of its variance."""
+NEARLY = 1e-9  # share of its variance below which a column is a combination of others
 
 LARGEST = 1e100  # numbers up to this are fitted: fourth powers of their ratios can still be added
 
@@ -50,23 +48,38 @@ def least_squares(x: Floats, y: Floats, names: Sequence[str]) -> LeastSquares:
     """Fit y by the columns of x (points x columns), which have these names for messages."""
     n, k = x.shape
     _check(x, y, names)
-    fit = _Solution.of(x, y)
-    for name, unexplained_share in zip(names, fit.unexplained_shares, strict=True):
-        if not unexplained_share > NEARLY:
+    z, centre, scale, inverse, slopes, mean = _solve(x, y)
+    for name, diagonal in zip(names, np.diag(inverse), strict=True):
+        if not (diagonal > 0 and 1 / diagonal > NEARLY):  # what the others leave of its variance
             raise InputError(
                 f"{name} is a combination of the others here: their parts cannot be told apart; "
                 "leave one out"
             )
-    predicted = fit.at(x)
+    predicted: Floats = mean + product(z, slopes)
     errors = y - predicted
     gaps, spread = _mean_square(errors), _mean_square(y - _means(y[:, None])[0])
     variance, free = gaps * n / (n - k - 1), n - k - 1
-    apart = 1 - fit.leverage
+    apart = 1 - (1 + _row_sums(product(z, inverse) * z)) / n  # 1 - leverage
     alone = np.divide(errors, apart, out=np.full(n, nan), where=apart > NEARLY)
+    values, origin = slopes / scale, centre / scale  # on the scales of the columns
+    away = fsum((product(inverse, origin) * origin).tolist())
+    intercept = mean - fsum((values * centre).tolist())
+    standard_errors = np.sqrt(variance * np.diag(inverse) / n) / scale
+    coefficients = (
+        _test_coefficient(intercept, sqrt(variance * (1 + away) / n), free),
+        *(
+            _test_coefficient(*pair, free)
+            for pair in zip(values.tolist(), standard_errors.tolist(), strict=True)
+        ),
+    )
     share = gaps / spread
     adjusted = 1 - share * (n - 1) / free
-    coefficients = tuple(fit.coefficients(variance, free))
     return LeastSquares(coefficients, predicted, y - alone, 1 - share, adjusted, sqrt(variance))
+
+
+def _test_coefficient(value: float, error: float, free: int) -> Coefficient:
+    t = value / error if error > 0 else inf * value if value else nan
+    return Coefficient(value, error, t, 2 * student_tail(abs(t), free))
 
 
 def left_out_predictions(x: Floats, y: Floats, groups: Ints) -> Floats:
@@ -74,7 +87,7 @@ def left_out_predictions(x: Floats, y: Floats, groups: Ints) -> Floats:
 
     The normal equations of the others are those of all less the group's own part.
     """
-    full_fit = _Solution.of(x, y)
+    full_fit = _solve(x, y)
     w = np.column_stack([np.ones(len(y)), full_fit.z])
     both = np.column_stack([w, y - full_fit.mean])
     numbers = np.unique(groups, return_inverse=True)[1].reshape(-1)
@@ -146,8 +159,7 @@ def _check_size(name: str, values: Floats) -> None:
         raise InputError(f"{name} {problem}: {expected}; rescale them")
 
 
-@dataclass(frozen=True, eq=False)
-class _Solution:
+class _Solution(NamedTuple):
     """The normal equations solved: slopes of standardised columns, and the mean of y."""
 
     z: Floats
@@ -157,47 +169,15 @@ class _Solution:
     slopes: Floats
     mean: float
 
-    @classmethod
-    def of(cls, x: Floats, y: Floats) -> _Solution:
-        centre = _means(x)
-        scale = np.sqrt(_means((x - centre) ** 2))
-        z, mean = (x - centre) / scale, float(_means(y[:, None])[0])
-        together = _means((z[:, :, None] * z[:, None, :]).reshape(len(x), -1))
-        inverse = _inverses(together.reshape(1, x.shape[1], -1))[0]
-        slopes = product(inverse, _means(z * (y - mean)[:, None]))
-        return cls(z, centre, scale, inverse, slopes, mean)
 
-    @property
-    def unexplained_shares(self) -> Floats:
-        """The part of each column's variance that the others leave: 1 / R^-1_jj."""
-        diagonal = np.diag(self.inverse)
-        return np.where(diagonal > 0, 1 / np.where(diagonal > 0, diagonal, 1), 0.0)
-
-    @property
-    def leverage(self) -> Floats:
-        """h of every point."""
-        return (1 + _row_sums(product(self.z, self.inverse) * self.z)) / len(self.z)
-
-    def at(self, x: Floats) -> Floats:
-        """Predictions for points."""
-        predictions: Floats = self.mean + product((x - self.centre) / self.scale, self.slopes)
-        return predictions
-
-    def coefficients(self, variance: float, free: int) -> Iterator[Coefficient]:
-        """Yield the intercept and every slope, on the scales of the columns."""
-        n, values = len(self.z), self.slopes / self.scale
-        origin = self.centre / self.scale
-        away = fsum((product(self.inverse, origin) * origin).tolist())
-        first = self.mean - fsum((values * self.centre).tolist())
-        yield _tested(first, sqrt(variance * (1 + away) / n), free)
-        errors = np.sqrt(variance * np.diag(self.inverse) / n) / self.scale
-        for value, error in zip(values.tolist(), errors.tolist(), strict=True):
-            yield _tested(value, error, free)
-
-
-def _tested(value: float, error: float, free: int) -> Coefficient:
-    t = value / error if error > 0 else inf * value if value else nan
-    return Coefficient(value, error, t, 2 * student_tail(abs(t), free))
+def _solve(x: Floats, y: Floats) -> _Solution:
+    centre = _means(x)
+    scale = np.sqrt(_means((x - centre) ** 2))
+    z, mean = (x - centre) / scale, float(_means(y[:, None])[0])
+    together = _means((z[:, :, None] * z[:, None, :]).reshape(len(x), -1))
+    inverse = _inverses(together.reshape(1, x.shape[1], -1))[0]
+    slopes = product(inverse, _means(z * (y - mean)[:, None]))
+    return _Solution(z, centre, scale, inverse, slopes, mean)
 
 
 def _inverses(stack: Floats) -> Floats:

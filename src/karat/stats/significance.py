@@ -11,8 +11,7 @@ from typing import Any
 from karat.arithmetic import SLACK
 from karat.arrays import Flags, Floats, np
 
-SIGNIFICANCE_LEVEL = 0.05
-"""A difference is significant at p below this; also the default level of ranks of metrics."""
+SIGNIFICANCE_LEVEL = 0.05  # significant: p below this; also the default level of ranks of metrics
 MIN_DECIDING_UNITS = 6
 """The fewest units (segments, buckets, questions, labels) that can decide.
 

@@ -27,8 +27,7 @@ from karat.stats.exchanges import (
 )
 from karat.stats.resampling import SEED
 
-ScoreSums = Callable[[Floats], Floats]
-"""Sums of statistics, a row each -> their scores, more being better."""
+ScoreSums = Callable[[Floats], Floats]  # sums of statistics, a row each -> scores
 _ROUNDING = 1e-10  # of a score: sums of statistics here are rounded at every step
 
 

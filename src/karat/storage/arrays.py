@@ -24,21 +24,16 @@ MIN_MEMORY = 1 << 26
 def as_memory(memory: int | None, least: int | None = None) -> int:
     """Return the limit in bytes: a quarter of this machine's memory, unless it is given."""
     if memory is None:
-        return quarter_of_memory()
+        try:
+            return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
+        except (AttributeError, ValueError, OSError):
+            return 1 << 31
     least = MIN_MEMORY if least is None else least
     if memory < least:
         enough = math.ceil(least / 2**30 * 1000) / 1000
         problem = f"memory of {memory / 2**30:.4g} GB ({memory:,} bytes)"
         raise InputError(f"{problem}: expected at least {enough} GB ({least:,} bytes)")
     return min(memory, MAX_MEMORY)
-
-
-def quarter_of_memory() -> int:
-    """Return a quarter of this machine's memory, in bytes."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
-    except (AttributeError, ValueError, OSError):
-        return 1 << 31
 
 
 def forget_pages(arrays: Iterable[NDArray[Any]]) -> None:
@@ -50,13 +45,9 @@ def forget_pages(arrays: Iterable[NDArray[Any]]) -> None:
         base: Any = array
         while isinstance(base, np.ndarray):
             base = base.base
-        forget_mapped(base.obj if isinstance(base, memoryview) else base)
-
-
-def forget_mapped(mapped: object) -> None:
-    """Give back the memory of a mapped file; nothing where the system cannot."""
-    if isinstance(mapped, mmap.mmap) and hasattr(mapped, "madvise"):
-        mapped.madvise(mmap.MADV_DONTNEED)
+        mapped = base.obj if isinstance(base, memoryview) else base
+        if isinstance(mapped, mmap.mmap) and hasattr(mapped, "madvise"):
+            mapped.madvise(mmap.MADV_DONTNEED)
 
 
 _PIECE = 1 << 22  # bytes

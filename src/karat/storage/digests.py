@@ -39,23 +39,19 @@ def data_digest(*parts: object) -> str:
     Arrays of numbers may be among the parts; missing values (NaN) and negative zeros of floats are
     equal to each other whatever their bits.
     """
-    return bytes_digest(*(piece for part in parts for piece in _pieces(part)))
-
-
-def _pieces(part: object) -> Iterable[bytes]:
-    if isinstance(part, np.ndarray):
-        yield f"{part.shape}{part.dtype.kind}".encode()
-        yield _plain_bytes(part)
-    else:
-        yield json.dumps(part, ensure_ascii=True).encode() + b"\n"
-
-
-def _plain_bytes(array: NDArray[Any]) -> bytes:
-    if array.dtype.kind != "f":
-        return np.ascontiguousarray(array, "<i8").tobytes()
-    missing = np.isnan(array)
-    values: NDArray[Any] = np.where(missing, 0.0, array).astype("<f8") + 0.0
-    return bytes(missing.tobytes() + values.tobytes())
+    pieces = []
+    for part in parts:
+        if not isinstance(part, np.ndarray):
+            pieces.append(json.dumps(part, ensure_ascii=True).encode() + b"\n")
+            continue
+        pieces.append(f"{part.shape}{part.dtype.kind}".encode())
+        if part.dtype.kind == "f":
+            missing = np.isnan(part)
+            values: NDArray[Any] = np.where(missing, 0.0, part).astype("<f8") + 0.0
+            pieces += [missing.tobytes(), values.tobytes()]
+        else:
+            pieces.append(np.ascontiguousarray(part, "<i8").tobytes())
+    return bytes_digest(*pieces)
 
 
 def file_sha256(path: str | os.PathLike[str]) -> str:

@@ -228,7 +228,8 @@ def write_atomically(path: FilePath, text: str | bytes | Iterable[str | bytes]) 
             with open(os.open(target, os.O_WRONLY | os.O_APPEND), "wb") as stream:
                 stream.writelines(data)
         else:
-            _replace(os.path.realpath(target), data)
+            with _replacement(os.path.realpath(target)) as stream:
+                stream.writelines(data)
     except OSError as error:
         raise OutputError(f"cannot write {target}: {error.strerror or error}") from error
 
@@ -273,11 +274,6 @@ def _is_special(target: str) -> bool:
     if os.path.abspath(target).startswith(("/dev/std", "/dev/fd/", "/proc/self/fd/")):
         return True
     return os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode)
-
-
-def _replace(target: str, data: Iterable[bytes]) -> None:
-    with _replacement(target) as stream:
-        stream.writelines(data)
 
 
 @contextmanager

@@ -16,8 +16,6 @@ from typing import Any, NamedTuple
 from karat.arrays import NDArray, np
 from karat.errors import quoted, short
 
-# ------------------------------------------------------------------------------ fields of a text
-
 Kind = Callable[[object, str], None]
 """Raises a ValueError if a value is not of the kind; the second argument is its location."""
 
@@ -112,9 +110,6 @@ def check_fields(about: object, kind: Kind) -> None:
     kind(about, "about.json")
 
 
-# --------------------------------------------------------------------------------------- arrays
-
-
 class ModelLayout(NamedTuple):
     """The layout of a stored array: its type, its length and the range of its values.
 
@@ -137,25 +132,20 @@ def check_arrays(arrays: Mapping[str, NDArray[Any]], columns: Mapping[str, Model
     """Raise a ValueError if arrays are missing, or do not fit their columns or each other."""
     lengths: dict[str, int] = {}
     for name, column in columns.items():
-        _check_shape(name, arrays.get(name), column, lengths)
+        array, sides = arrays.get(name), column.length.split(" x ")
+        if array is None or array.dtype != np.dtype(column.dtype) or array.ndim != len(sides):
+            shape = "" if len(sides) == 1 else f" with {len(sides)} dimensions"
+            raise ValueError(f"expected an array {quoted(name)} of {column.dtype}{shape}")
+        for length, size in zip(sides, array.shape, strict=True):
+            base, _, more = length.partition(" + ")
+            expected = lengths.setdefault(base, size - int(more or 0))
+            has = f"{short(name)} has {size:,} values"
+            if size != expected + int(more or 0) or expected < 0:
+                raise ValueError(f"{has}, expected {expected:,} {length}")
+            if size % column.multiple:
+                raise ValueError(f"{has}: no multiple of {column.multiple}")
     for name, column in columns.items():
         _check_values(name, arrays[name], column)
-
-
-def _check_shape(
-    name: str, array: NDArray[Any] | None, column: ModelLayout, lengths: dict[str, int]
-) -> None:
-    sides = column.length.split(" x ")
-    if array is None or array.dtype != np.dtype(column.dtype) or array.ndim != len(sides):
-        shape = "" if len(sides) == 1 else f" with {len(sides)} dimensions"
-        raise ValueError(f"expected an array {quoted(name)} of {column.dtype}{shape}")
-    for length, size in zip(sides, array.shape, strict=True):
-        base, _, more = length.partition(" + ")
-        expected = lengths.setdefault(base, size - int(more or 0))
-        if size != expected + int(more or 0) or expected < 0:
-            raise ValueError(f"{short(name)} has {size:,} values, expected {expected:,} {length}")
-        if size % column.multiple:
-            raise ValueError(f"{short(name)} has {size:,} values: no multiple of {column.multiple}")
 
 
 def _check_values(name: str, array: NDArray[Any], column: ModelLayout) -> None:

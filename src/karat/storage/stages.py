@@ -44,17 +44,24 @@ class Stages:
 
         `name` says what the result is, as in `alignment of fr`; `inputs` is all it depends on.
         """
-        path = self.folder / f"{_file_name(name)}.npz"
+        file_name = re.sub(r"[^a-z0-9]+", "-", name.lower())[:40]
+        if file_name != name.replace(" ", "-"):  # another one for every stage
+            file_name += f"-{sha256(name.encode()).hexdigest()[:8]}"
+        path = self.folder / f"{file_name}.npz"
         manifest = path.with_suffix(".json")
-        expected = {"stage": name, "karat": __version__, "inputs": _plain(inputs)}
-        manifest_read = _manifest(manifest)
-        if manifest_read == {**expected, "result": file_digest(path)}:
+        plain_inputs = json.loads(json.dumps(inputs))
+        expected = {"stage": name, "karat": __version__, "inputs": plain_inputs}
+        try:
+            written = json.loads(manifest.read_bytes())
+        except (OSError, ValueError, RecursionError):  # it is missing or damaged
+            written = None
+        if written == {**expected, "result": _sha256(path)}:
             if name not in {*self.done_already, *self._made}:
                 self.done_already.append(name)
         else:
             make(path)
             self._made.add(name)
-            content = json.dumps({**expected, "result": file_digest(path)}, indent=1)
+            content = json.dumps({**expected, "result": _sha256(path)}, indent=1)
             write_atomically(manifest, content + "\n")
         return read(path)
 
@@ -83,29 +90,9 @@ def work_folder(path: FilePath | None) -> Iterator[Path]:
     yield folder
 
 
-def file_digest(path: Path) -> str | None:
-    """Return a digest of a file's bytes; None without a file."""
+def _sha256(path: Path) -> str | None:
+    """Return the digest of a file's bytes; None without a file."""
     try:
         return file_sha256(path)
     except OSError:
         return None
-
-
-def _manifest(path: Path) -> object:
-    """Return the content of a manifest; None if missing or damaged."""
-    try:
-        return json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return None
-
-
-def _plain(inputs: Mapping[str, Any]) -> Any:
-    """Return values as JSON gives them back."""
-    return json.loads(json.dumps(inputs))
-
-
-def _file_name(name: str) -> str:
-    """Return a name that any file system takes, another for every stage."""
-    plain = re.sub(r"[^a-z0-9]+", "-", name.lower())[:40]
-    exact = name.replace(" ", "-")
-    return plain if plain == exact else f"{plain}-{sha256(name.encode()).hexdigest()[:8]}"

@@ -247,16 +247,15 @@ def stored_kind(path: str | os.PathLike[str]) -> str | None:
 
 
 def _check_kind(name: str, about: object, kind: str, version: int) -> None:
-    found_kind = about.get("kind") if isinstance(about, dict) else None
-    if not isinstance(about, dict) or found_kind != kind:
-        found_text = (
-            short(found_kind) if found_kind and isinstance(found_kind, str) else "something else"
-        )
-        raise InputError(f"{name}: expected a {kind} of Karat, found {found_text}")
+    stored_kind = about.get("kind") if isinstance(about, dict) else None
+    if not isinstance(about, dict) or stored_kind != kind:
+        is_named = stored_kind and isinstance(stored_kind, str)
+        content = short(stored_kind) if is_named else "something else"
+        raise InputError(f"{name}: expected a {kind} of Karat, found {content}")
     if about.get("version") != version:
-        found_kind = f"a {kind} of version {quoted(about.get('version'))}"
+        content = f"a {kind} of version {quoted(about.get('version'))}"
         reads = f"this Karat reads version {version}"
-        raise InputError(f"{name}: {found_kind}, and {reads}: make it anew")
+        raise InputError(f"{name}: {content}, and {reads}: make it anew")
 
 
 def _map(name: str, mapped: mmap.mmap, entry: zipfile.ZipInfo, verified: int) -> NDArray[Any]:

@@ -73,18 +73,14 @@ def unpacked(file: IO[bytes], name: str) -> Iterator[bytes]:
         with gzip.GzipFile(fileobj=file) as archive:
             while piece := archive.read(_PIECE):
                 done += len(piece)
-                check_unpacked(name, _position(file, done), done)
+                try:
+                    packed = file.tell()
+                except OSError:  # a pipe does not say: only the bytes count
+                    packed = done
+                check_unpacked(name, packed, done)
                 yield piece
     except NOT_GZIP as error:
         raise InputError(f"{name}: not a complete gzip file ({error})") from error
-
-
-def _position(file: IO[bytes], done: int) -> int:
-    """Return how much of a file was read; a pipe does not say, so that only the bytes count."""
-    try:
-        return file.tell()
-    except OSError:
-        return done
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
@@ -134,12 +130,14 @@ class ZipMembers:
         try:
             if info.compress_type != _ZSTANDARD:
                 return self._zip.read(info)
-            return _unpacked(self._packed(info), info.file_size)
+            codec = import_module("pyarrow").Codec("zstd")
+            return bytes(codec.decompress(self._packed(info), info.file_size).to_pybytes())
         except (NotImplementedError, *_DAMAGED) as error:
             reason = " ".join(str(error).split()) or type(error).__name__
             raise InputError(f"{self.path}, {name}: cannot be unpacked ({reason})") from error
-        except MissingExtra as error:
-            raise MissingExtra(f"{self.path}: {error}") from error
+        except ImportError:
+            problem = "it is packed with Zstandard, which needs pyarrow"
+            raise MissingExtra(f"{self.path}: {problem}: pip install 'karat[arrow]'") from None
 
     def _packed(self, info: zipfile.ZipInfo) -> bytes:
         """Return the bytes as they are packed, which `zipfile` alone does not give."""
@@ -153,13 +151,3 @@ class ZipMembers:
         name, extra = _HEAD.unpack(head)
         file.seek(info.header_offset + _HEAD.size + name + extra)
         return file.read(info.compress_size)
-
-
-def _unpacked(data: bytes, size: int) -> bytes:
-    """Return what Zstandard packed, with whichever package is here."""
-    try:
-        content = import_module("pyarrow").Codec("zstd").decompress(data, size)
-        return bytes(content.to_pybytes())
-    except ImportError:
-        problem = "it is packed with Zstandard, which needs pyarrow"
-        raise MissingExtra(f"{problem}: pip install 'karat[arrow]'") from None

@@ -1,28 +1,42 @@
-"""The next assignment of an assessor.
+"""The next assignment of an assessor, and the rounds in which items are drawn.
 
-First what is open: an assignment with a lease, or one whose lease has ended and whose unit is still
-free. Then, at a recorded rate, a calibration unit. Else a unit of the earliest round that has one
-with a free place, in an order of the assessor's own; if no round has one, a new round is drawn.
+First comes what is open: an assignment with a lease, or one whose lease has ended and whose unit is
+still free. Then, at a recorded rate, a calibration unit. Else a unit of the earliest round that has
+one with a free place, in an order of the assessor's own; if no round has one, a new one is drawn.
+
+A round draws items with known probabilities from those that no round has drawn yet. It is random -
+all items are equally likely - or prefers useful items, whose labels tell most by the estimates of
+now. The first is random. All outputs of a drawn item become units.
 """
 
 from __future__ import annotations
 
 import json
-from datetime import datetime, timedelta
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from math import floor
+from typing import Any, NamedTuple, TypeVar
 
+from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError, quoted
-from karat.studio.sampling import draw_round
-from karat.studio.store.assignments import parse_settings, view_in
+from karat.estimation.planning import PlannedUnit, plan_units
+from karat.estimation.samples import LabelScale, Sample
+from karat.estimation.system_estimates import predict
+from karat.evalset.draws import SEGMENT
+from karat.stats.population import Design
 from karat.studio.store.draws import draw_probability, mix, share
-from karat.studio.store.events import stamp
-from karat.studio.store.projects import check_open
+from karat.studio.store.judgements import lease_end, view_in
+from karat.studio.store.people import stamp
+from karat.studio.store.projects import check_open, project_in
 from karat.studio.store.schema import StoreConnection
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store
+from karat.studio.tasks import TASKS
 from karat.studio.tasks.task import AssignmentView
 
 CALIBRATION = "calibration"
+MIN_LABELLED = 10
+"""Labelled items before usefulness is estimated."""
 _CALIBRATES, _SIDES = 1, 2  # what a number is drawn for
 
 
@@ -45,14 +59,24 @@ class _AssessorState(NamedTuple):
     judged: int
 
 
+class _Unit(NamedTuple):
+    """A unit that is free for the assessor."""
+
+    id: int
+    task: str
+    item: int
+    outputs: str
+    round: int
+
+
 def next_assignment(store: Store, assessor_id: int, now: datetime) -> AssignmentView | None:
     """Return what the assessor judges next, with a new lease; None if there is nothing left."""
     with store.write() as connection:
         check_open(connection)
-        settings = _settings(connection)
-        end_leases(connection, stamp(now))
+        settings = project_in(connection).settings
+        _end_leases(connection, stamp(now))
         asker = _read_asker(connection, assessor_id, settings)
-        ends = stamp(now + timedelta(seconds=settings.lease_seconds))
+        ends = lease_end(connection, now)
         assignment = _renew_open(connection, asker, settings, ends)
         if assignment is None and (asker.quota is None or asker.judged < asker.quota):
             assignment = _make_assignment(connection, asker, settings, ends, stamp(now))
@@ -62,29 +86,24 @@ def next_assignment(store: Store, assessor_id: int, now: datetime) -> Assignment
 def read_progress(store: Store, assessor_id: int) -> Progress:
     """Return what an assessor has done, and may still be given."""
     with store.read() as connection:
-        settings = _settings(connection)
-        asker = _read_asker(connection, assessor_id, settings)
+        project = project_in(connection)
+        asker = _read_asker(connection, assessor_id, project.settings)
         if asker.quota is not None:
             left = max(asker.quota - asker.judged, 0)
-            return Progress(asker.judged, asker.judged + left, left)
-        units = connection.value("SELECT units FROM project")
-        n_free, n_open = connection.execute(
-            _LEFT, {"id": asker.id, "k": settings.overlap}
-        ).fetchone()
-        n_drawn = connection.value("SELECT count(*) FROM unit WHERE round > 0")
-        left = units - n_drawn + n_free + n_open
+        else:
+            n_drawn, n_free, n_open = connection.row(
+                "SELECT (SELECT count(*) FROM unit WHERE round > 0), "
+                "(SELECT count(*) FROM unit WHERE round > 0 AND taken < ?2 AND NOT EXISTS "
+                "(SELECT 1 FROM assignment WHERE assessor = ?1 AND unit = unit.id)), "
+                "(SELECT count(*) FROM assignment WHERE assessor = ?1 AND judged IS NULL "
+                "AND lease IS NOT NULL)",
+                *(asker.id, project.settings.overlap),
+            )
+            left = project.units - n_drawn + n_free + n_open
         return Progress(asker.judged, asker.judged + left, left)
 
 
-_LEFT = """
-SELECT
-    (SELECT count(*) FROM unit WHERE round > 0 AND taken < :k
-        AND NOT EXISTS (SELECT 1 FROM assignment WHERE assessor = :id AND unit = unit.id)),
-    (SELECT count(*) FROM assignment WHERE assessor = :id AND judged IS NULL AND lease IS NOT NULL)
-"""
-
-
-def end_leases(connection: StoreConnection, now: str) -> None:
+def _end_leases(connection: StoreConnection, now: str) -> None:
     """Give back the places of assignments whose leases have ended."""
     ended = connection.rows(
         "SELECT assignment.id, unit, unit.round FROM assignment JOIN unit ON unit.id = unit "
@@ -98,22 +117,15 @@ def end_leases(connection: StoreConnection, now: str) -> None:
             connection.execute("UPDATE assessor SET frontier = min(frontier, ?)", (round,))
 
 
-def _settings(connection: StoreConnection) -> ProjectSettings:
-    row = connection.row("SELECT settings FROM project")
-    if row is None:
-        raise InputError("the store has no project yet: import a set first")
-    return parse_settings(row[0])
-
-
 def _read_asker(connection: StoreConnection, id: int, settings: ProjectSettings) -> _AssessorState:
     row = connection.row(
-        "SELECT id, seed, quota, frontier, assigned, judged FROM assessor WHERE id = ? AND active",
-        id,
+        "SELECT id, seed, coalesce(quota, ?), frontier, assigned, judged FROM assessor "
+        "WHERE id = ? AND active",
+        *(settings.quota, id),
     )
     if row is None:
         raise InputError(f"there is no active assessor with the id {quoted(id)}")
-    asker = _AssessorState(*row)
-    return asker._replace(quota=settings.quota) if asker.quota is None else asker
+    return _AssessorState(*row)
 
 
 def _renew_open(
@@ -124,8 +136,7 @@ def _renew_open(
         "SELECT assignment.id, unit.id, lease FROM assignment JOIN unit ON unit.id = unit "
         "WHERE assessor = ? AND judged IS NULL AND (lease IS NOT NULL OR taken < ? OR answer "
         "IS NOT NULL) ORDER BY assignment.ord LIMIT 1",
-        asker.id,
-        settings.overlap,
+        *(asker.id, settings.overlap),
     )
     if row is None:
         return None
@@ -134,16 +145,6 @@ def _renew_open(
     if lease is None:
         connection.execute("UPDATE unit SET taken = taken + 1 WHERE id = ?", (unit,))
     return int(assignment)
-
-
-class _Unit(NamedTuple):
-    """A unit that is free for the assessor."""
-
-    id: int
-    task: str
-    item: int
-    outputs: str
-    round: int
 
 
 def _make_assignment(
@@ -155,78 +156,279 @@ def _make_assignment(
 ) -> int | None:
     """Make an assignment, if a unit is left."""
     calibrates = share(asker.seed, _CALIBRATES, asker.assigned) < settings.calibration_rate
-    unit = (
-        _find_unit_in_round(connection, asker, 0, None)
-        if calibrates and settings.calibration
-        else None
-    )
-    if unit is None:
-        unit = _find_unit(connection, asker, settings)
+    unit = None
+    if calibrates and settings.calibration:
+        unit = _find_unit_in_round(connection, asker, 0, None)
+    unit = unit or _find_unit(connection, asker, settings)
     if unit is None:
         return None
     reason, probability = CALIBRATION, None
     if unit.round:
-        reason, round_probability = connection.row(
-            "SELECT reason, probability FROM draw WHERE item = ?", unit.item
-        )
-        probability = draw_probability(round_probability, reason)
+        query = "SELECT reason, probability FROM draw WHERE item = ?"
+        reason, drawn_probability = connection.row(query, unit.item)
+        probability = draw_probability(drawn_probability, reason)
     seed = mix(asker.seed, _SIDES, unit.id)
-    outputs = json.loads(unit.outputs)
-    outputs.sort(key=lambda one: mix(seed, one))
-    added = connection.execute(
-        "INSERT INTO assignment (unit, assessor, task, item, outputs, reason, probability, round, "
-        "seed, ord, lease, made) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            *(unit.id, asker.id, unit.task, unit.item, json.dumps(outputs), reason, probability),
-            *(unit.round, seed, asker.assigned + 1, ends, now),
-        ),
-    )
+    outputs = sorted(json.loads(unit.outputs), key=lambda output: mix(seed, output))
     connection.execute("UPDATE unit SET taken = taken + 1 WHERE id = ?", (unit.id,))
     connection.execute("UPDATE assessor SET assigned = assigned + 1 WHERE id = ?", (asker.id,))
-    return int(added.lastrowid or 0)
+    return connection.insert(
+        "assignment",
+        unit=unit.id,
+        assessor=asker.id,
+        task=unit.task,
+        item=unit.item,
+        outputs=json.dumps(outputs),
+        reason=reason,
+        probability=probability,
+        round=unit.round,
+        seed=seed,
+        ord=asker.assigned + 1,
+        lease=ends,
+        made=now,
+    )
 
 
 def _find_unit(
     connection: StoreConnection, asker: _AssessorState, settings: ProjectSettings
 ) -> _Unit | None:
-    """Return a free unit of the earliest round that has one, else of a new round."""
-    newest = connection.value("SELECT coalesce(max(round), 0) FROM draw")
-    unit = None
-    rounds = connection.rows(
-        "SELECT DISTINCT round FROM draw WHERE round >= ? ORDER BY round", asker.frontier
-    )
-    for (round,) in rounds:
-        if unit := _find_unit_in_round(connection, asker, round, settings.overlap):
-            _advance(connection, asker, round)
-            return unit
-    round = newest + 1
-    while draw_round(connection, settings, round):
-        if unit := _find_unit_in_round(connection, asker, round, settings.overlap):
+    """Return a free unit of the earliest round that has one, else of a new round.
+
+    Note that earlier rounds have nothing for the assessor, until a place is given back.
+    """
+    unit, round = None, 0
+    for round in connection.column("SELECT DISTINCT round FROM draw ORDER BY round"):
+        if round >= asker.frontier:
+            unit = _find_unit_in_round(connection, asker, round, settings.overlap)
+            if unit:
+                break
+    while unit is None:
+        round += 1
+        if not draw_round(connection, settings, round):
             break
-        round += 1  # none of its items had enough outputs for a task
-    _advance(connection, asker, round)
-    return unit
-
-
-def _advance(connection: StoreConnection, asker: _AssessorState, round: int) -> None:
-    """Note that earlier rounds have nothing for the assessor, until a place is given back."""
+        # None if none of its items had enough outputs for a task.
+        unit = _find_unit_in_round(connection, asker, round, settings.overlap)
     if round > asker.frontier:
         connection.execute("UPDATE assessor SET frontier = ? WHERE id = ?", (round, asker.id))
+    return unit
 
 
 def _find_unit_in_round(
     connection: StoreConnection, asker: _AssessorState, round: int, overlap: int | None
 ) -> _Unit | None:
     """Return the free unit of a round that comes first in the assessor's own order."""
-    rows = connection.rows(
+    ids = connection.column(
         "SELECT id FROM unit WHERE round = ? AND taken < ? AND NOT EXISTS "
         "(SELECT 1 FROM assignment WHERE assessor = ? AND unit = unit.id)",
-        round,
-        2**60 if overlap is None else overlap,
-        asker.id,
+        *(round, 2**60 if overlap is None else overlap, asker.id),
     )
-    if not rows:
+    if not ids:
         return None
-    id = min((id for (id,) in rows), key=lambda one: mix(asker.seed, one))
-    row = connection.execute("SELECT id, task, item, outputs, round FROM unit WHERE id = ?", (id,))
-    return _Unit(*row.fetchone())
+    first = min(ids, key=lambda unit: mix(asker.seed, unit))
+    query = "SELECT id, task, item, outputs, round FROM unit WHERE id = ?"
+    return _Unit(*connection.row(query, first))
+
+
+# Rounds
+
+
+def is_random(round: int, share: float) -> bool:
+    """Return whether a round is random: the first, and then a share of all."""
+    return round == 1 or floor(round * share) > floor((round - 1) * share)
+
+
+def prepare_rounds(store: Store) -> None:
+    """Read what rounds are drawn from, before the first assessor asks: big sets take a second."""
+    with store.read() as connection:
+        settings = project_in(connection).settings
+        if settings.predictor is None:
+            _make_uniform_sample(connection)
+        else:
+            make_sample(connection, settings)
+
+
+def draw_round(connection: StoreConnection, settings: ProjectSettings, round: int) -> bool:
+    """Draw items and make their units; return whether there were any left."""
+    n_left = connection.value(
+        "SELECT (SELECT count(*) FROM item WHERE NOT calibration AND outputs > 0) "
+        "- (SELECT count(*) FROM draw)"
+    )
+    if not n_left:
+        return False
+    planned = _plan(connection, settings, round, min(n_left, settings.round_items))
+    connection.executemany(
+        "INSERT INTO draw (item, round, probability, reason) VALUES (?, ?, ?, ?)",
+        [(int(unit.unit), round, unit.probability, unit.reason) for unit in planned],
+    )
+    add_units(connection, settings, round, [int(unit.unit) for unit in planned])
+    return True
+
+
+def _plan(
+    connection: StoreConnection, settings: ProjectSettings, round: int, count: int
+) -> tuple[PlannedUnit, ...]:
+    """Draw items for a round."""
+    seed = mix(settings.seed, round)
+    if settings.predictor is None or is_random(round, settings.random_share):
+        return plan_units(_make_uniform_sample(connection), None, count, seed)
+    sample = make_sample(connection, settings)
+    enough = (sample.is_labelled.sum(axis=1) >= MIN_LABELLED).all()
+    return plan_units(sample, predict(sample) if enough else None, count, seed)
+
+
+def add_units(
+    connection: StoreConnection, settings: ProjectSettings, round: int, items: Sequence[int]
+) -> None:
+    """Make the units of items that were drawn."""
+    rows = []
+    for item in items:
+        outputs = connection.column("SELECT id FROM output WHERE item = ? ORDER BY id", item)
+        for task in settings.tasks:
+            for target in TASKS[task].targets(outputs):
+                rows.append((task, item, json.dumps(target), round))
+    connection.executemany(
+        "INSERT INTO unit (task, item, outputs, round) VALUES (?, ?, ?, ?)", rows
+    )
+
+
+# Samples that rounds are planned from
+
+
+class _Items(NamedTuple):
+    """The items that have outputs: ids in order, and as texts."""
+
+    ids: Ints
+    names: tuple[str, ...]
+
+
+class _Outputs(NamedTuple):
+    """The outputs by id; systems and items are positions."""
+
+    systems: tuple[str, ...]
+    ids: Ints
+    system: Ints
+    item: Ints
+    predicted: Floats
+
+
+T = TypeVar("T")
+_project_cache: dict[tuple[object, str], Any] = {}
+"""The last project, of which items and outputs are read once: 200,000 take a second."""
+
+
+def _read_once(connection: StoreConnection, read: Callable[[StoreConnection], T]) -> T:
+    """Return what never changes; the set and settings, made at a time, tell projects apart."""
+    project = connection.row("SELECT set_digest, made, settings FROM project")
+    for other in [key for key in _project_cache if key[0] != project]:
+        _project_cache.pop(other, None)
+    key = project, read.__name__
+    rows: T = _project_cache.get(key) or read(connection)
+    _project_cache[key] = rows
+    return rows
+
+
+def _read_items(connection: StoreConnection) -> _Items:
+    query = "SELECT id FROM item WHERE NOT calibration AND outputs > 0 ORDER BY id"
+    ids = connection.column(query)
+    return _Items(np.array(ids, dtype=np.int64), tuple(map(str, ids)))
+
+
+def _read_outputs(connection: StoreConnection) -> _Outputs:
+    rows = connection.rows(
+        "SELECT id, item, system, predicted FROM output "
+        "WHERE item NOT IN (SELECT id FROM item WHERE calibration) ORDER BY id"
+    )
+    items = _read_once(connection, _read_items).ids
+    systems = tuple(sorted({row[2] for row in rows}))
+    numbers = {name: k for k, name in enumerate(systems)}
+    return _Outputs(
+        systems,
+        np.array([row[0] for row in rows], dtype=np.int64),
+        np.array([numbers[row[2]] for row in rows], dtype=np.int64),
+        np.searchsorted(items, np.array([row[1] for row in rows], dtype=np.int64)),
+        np.array([row[3] or 0.0 for row in rows]),
+    )
+
+
+def make_sample(connection: StoreConnection, settings: ProjectSettings) -> Sample:
+    """Return the first dimension of a project as a sample: systems x items.
+
+    An item that waits for its labels has no output here, so that no round draws it again. Nor has
+    one that was not drawn at random: its labels say nothing of others.
+    """
+    items, outputs = _read_once(connection, _read_items), _read_once(connection, _read_outputs)
+    shape = len(outputs.systems), len(items.ids)
+    design = _read_design(connection, items)
+    y, scale = _mean_labels(connection, settings, outputs, shape)
+    y[:, (design.round > 0) & np.isnan(design.probability)] = np.nan
+    present = np.zeros(shape, bool)
+    present[outputs.system, outputs.item] = True
+    waiting: Flags = (design.round > 0) & np.asarray(np.isnan(y).all(axis=0))
+    present[:, waiting] = False
+    predicted = np.zeros((*shape, 1))
+    predicted[outputs.system, outputs.item, 0] = outputs.predicted
+    x = np.where(np.isnan(y)[:, :, None], 0.0, predicted)
+    return Sample(
+        *("", "", outputs.systems, items.names, SEGMENT, y, x, predicted, present),
+        *(("predictor",), design, scale, (~np.isnan(y)).sum(axis=1)),
+    )
+
+
+def _make_uniform_sample(connection: StoreConnection) -> Sample:
+    """Return one system's sample in which drawn items count as labelled, for random rounds."""
+    items = _read_once(connection, _read_items)
+    design = _read_design(connection, items)
+    n = len(items.ids)
+    y = np.where(design.round > 0, 0.0, np.nan)[None, :]
+    none, present = np.zeros((1, n, 0)), np.ones((1, n), bool)
+    return Sample("", "", ("",), items.names, SEGMENT, y, none, none, present, (), design)
+
+
+def _read_design(connection: StoreConnection, items: _Items) -> Design:
+    """Return the round and the probability of each item; NaN if it was not drawn at random."""
+    n = len(items.ids)
+    round, probability = np.zeros(n, np.int64), np.full(n, np.nan)
+    rows = connection.rows("SELECT item, round, probability, reason FROM draw")
+    if rows:
+        item_ids = np.array([row[0] for row in rows], dtype=np.int64)
+        positions = np.searchsorted(items.ids, item_ids)
+        round[positions] = [row[1] for row in rows]
+        probabilities = [draw_probability(row[2], row[3]) for row in rows]
+        probability[positions] = np.array(probabilities, np.float64)  # None becomes NaN
+    return Design(np.ones(n), probability, round)
+
+
+def _mean_labels(
+    connection: StoreConnection,
+    settings: ProjectSettings,
+    outputs: _Outputs,
+    shape: tuple[int, int],
+) -> tuple[Floats, LabelScale]:
+    """Return the mean value of each output over assessors, more being better; NaN without one.
+
+    The values are those of the first scale; without scales, all.
+    """
+    about, scale = None, LabelScale(0.0, 1.0)
+    if scales := settings.rating_scales:
+        first, about = scales[0], str(scales[0]["dimension"])
+        sign = 1 if first["better"] == "higher" else -1
+        scale = LabelScale(float(first["low"]), float(first["high"]), sign)
+    rows = connection.execute(
+        "SELECT a.task, a.outputs, j.value FROM assignment a JOIN judgement j ON j.id = a.judged "
+        "WHERE a.round > 0"
+    )
+    labels = [
+        (output, value * scale.sign)
+        for task, outputs_text, text in rows
+        for output, dimension, value in TASKS[task].to_judgements(
+            json.loads(text), json.loads(outputs_text)
+        )
+        if about in (dimension, None) and not isinstance(value, dict)
+    ]
+    total, count = np.zeros(shape), np.zeros(shape)
+    if labels:
+        ids = np.array([output for output, _ in labels], dtype=np.int64)
+        positions = np.searchsorted(outputs.ids, ids)
+        cell = outputs.system[positions], outputs.item[positions]
+        np.add.at(total, cell, [value for _, value in labels])
+        np.add.at(count, cell, 1.0)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan), scale

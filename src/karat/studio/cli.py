@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from karat.cli.command import Command
 from karat.cli.options import complete_set
-from karat.cli.parameters import ADVANCED, choice, flag, integer, named, option, path, share
+from karat.cli.parameters import (
+    ADVANCED,
+    COMMON,
+    F,
+    choice,
+    combine,
+    flag,
+    integer,
+    named,
+    option,
+    path,
+    share,
+)
 from karat.cli.show import say
 from karat.errors import InputError, short, visible
 from karat.progress import Bar
-from karat.studio.opening.options import PORT, TOKEN_VARIABLE, StudioOptions
+from karat.studio.options import OPTIONS, PORT, TOKEN_VARIABLE, StudioOptions
 
 if TYPE_CHECKING:
-    from karat.studio.opening.running import OpenStudio
-    from karat.studio.store.store import Store
+    from karat.studio.opening import OpenStudio
 
 EXPORT_FORMATS = (
     *("all", "log", "csv", "labels", "ties", "set", "mqm", "appraise", "pairs", "wins"),
@@ -25,39 +38,36 @@ EXPORT_FORMATS = (
 )
 
 
+def declared_options(*names: str) -> Callable[[F], F]:
+    """Return the decorator that adds options of `StudioOptions`, by the names of its fields."""
+    unset = {field.name: field.default for field in fields(StudioOptions)}
+    decorators = []
+    for name in names:
+        declared, default = OPTIONS[name], unset[name]
+        heading = ADVANCED if declared.is_advanced else COMMON
+        if default is False:
+            decorators.append(flag(declared.spelling, declared.help, heading=heading))
+            continue
+        kind: Any = path if declared.is_path else None
+        if declared.choices:
+            kind = choice(*declared.choices)
+        elif declared.low is not None:
+            is_share = isinstance(declared.low, float)
+            kind = share() if is_share else integer(min=int(declared.low), max=declared.high)
+        add = named if kind is None else option
+        spelling, many = f"{declared.spelling} {name}", default == ()
+        more = {"multiple": many, "metavar": declared.metavar, "heading": heading}
+        decorators.append(add(spelling, declared.help, kind, **more))
+    return combine(*decorators)
+
+
 @click.command(name="studio", cls=Command)
 @click.argument("name", metavar="[SET]", required=False, shell_complete=complete_set)
-@option(
-    "--task",
-    "Task of assessors. Default: nuggets for a nugget set, else ratings.",
-    choice("ratings", "pairs", "spans", "nuggets"),
-)
-@named(
-    "-d --dimension dimensions",
-    "Dimension to rate. Repeat for several.",
-    multiple=True,
-    metavar="NAME",
-)
-@named(
-    "--scale scales",
-    "Scale: a size for all dimensions (5, 7 or 100), or a name such as quality-7. Repeat for "
-    "several. Default: quality-7.",
-    multiple=True,
-    metavar="SCALE",
-)
-@option("--scheme", "Scheme of error spans. Default: mqm.", choice("mqm", "esa"))
-@option("--run runs", "Run file of a nugget set. Repeat for several.", path, multiple=True)
+@declared_options("task", "dimensions", "scales", "scheme", "runs")
 @named(
     "--assessor assessors", "Assessor to invite. Repeat for several.", multiple=True, metavar="NAME"
 )
-@option("--overlap", "Number of assessors who judge each unit. Default: 1.", integer(min=1))
-@option(
-    "--show",
-    "Text to show beside outputs. Repeat for several. Default: source and context, and the "
-    "reference where a dimension compares with it.",
-    choice("source", "context", "reference"),
-    multiple=True,
-)
+@declared_options("overlap", "show")
 @named("--store", "File of judgements. Default: SET.studio.sqlite in the current folder.", path)
 @flag("--no-browser", "Do not open a browser.")
 @option("--check", "Check the store FILE, then stop.", path)
@@ -67,47 +77,8 @@ EXPORT_FORMATS = (
     (str, str),
     metavar="FILE TARGET",
 )
-@option(
-    "--quota",
-    "Most units that one assessor judges. Default: no limit.",
-    integer(min=1),
-    heading=ADVANCED,
-)
-@option(
-    "--calibration",
-    "Items with known answers (JSON lines), mix in to check assessors.",
-    path,
-    heading=ADVANCED,
-)
-@named(
-    "--predictor",
-    "Metric by which the most useful items are judged first. Default: random order.",
-    metavar="METRIC",
-    heading=ADVANCED,
-)
-@option(
-    "--random-share",
-    "Share of rounds that are random if there is a predictor. Default: 0.2.",
-    share(),
-    heading=ADVANCED,
-)
-@option(
-    "--seed",
-    "Seed of the orders in which units are shown. Default: 1.",
-    integer(min=0, max=2**53 - 1),
-    heading=ADVANCED,
-)
-@flag(
-    "--earlier",
-    "Take over the judgements of people that the set has, so that judging goes on.",
-    heading=ADVANCED,
-)
-@named(
-    "--lease lease_seconds",
-    "Seconds for which a unit is kept for an assessor. Default: 1800.",
-    integer(min=1),
-    metavar="SECONDS",
-    heading=ADVANCED,
+@declared_options(
+    *("quota", "calibration", "predictor", "random_share", "seed", "earlier", "lease_seconds")
 )
 @option("--port", "Port to listen on.", integer(min=1, max=65535), PORT, heading=ADVANCED)
 @named(
@@ -160,7 +131,7 @@ def studio(
         return
     if name is None:
         raise click.UsageError("SET is missing: name a set, such as demo (see `karat data list`)")
-    from karat.studio.opening.running import choose_token, prepare
+    from karat.studio.opening import choose_token, prepare
 
     with Bar() as progress:
         owner_token = choose_token(token, token_file)
@@ -192,38 +163,30 @@ def _look_after(check: str | None, backup: tuple[str, str] | None) -> None:
 
 def _serve(studio: OpenStudio, browser: bool) -> None:
     """Answer until Ctrl-C; say how to get in before, and what was done after."""
+    import threading
+    import webbrowser
+
+    from karat.studio.store.projects import project
 
     def ready() -> None:
-        for person in studio.people:
+        people = studio.people
+        for person in people:
             _tell(f"{visible(person.name)} ({person.role}): {studio.links[person.name]}")
-        owner = next((person for person in studio.people if person.role == "owner"), None)
+        owner = next((person for person in people if person.role == "owner"), None)
         if owner is None:
             advice = f"make a link with `karat studio owner {visible(str(studio.store))}`"
             _tell(f"No owner is left: {advice}.")
-        _tell_overlap(studio.opened, len(studio.people))
+        if (overlap := project(studio.opened).settings.overlap) > len(people):
+            problem = f"--overlap {overlap} needs {overlap} people, and {len(people)} are invited"
+            _tell(f"{problem}: invite more with --assessor or on the owner's page.")
         _tell("Press Ctrl-C to stop.")
         if browser and owner:
-            _open(studio.links[owner.name])
+            address = studio.links[owner.name]
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
     studio.serve(ready)
     studio.opened.check_there()
     _tell(f"Stopped. Judgements: {studio.judged:,}. All is saved in {studio.store}.")
-
-
-def _tell_overlap(store: Store, people: int) -> None:
-    """Say that more people are needed than are invited: until then nothing is complete."""
-    from karat.studio.store.projects import project
-
-    if (overlap := project(store).settings.overlap) > people:
-        problem = f"--overlap {overlap} needs {overlap} people, and {people} are invited"
-        _tell(f"{problem}: invite more with --assessor or on the owner's page.")
-
-
-def _open(address: str) -> None:
-    import threading
-    import webbrowser
-
-    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
 
 def _tell(line: str) -> None:
@@ -299,7 +262,7 @@ def owner(store: str, name: str, port: int) -> None:
     \b
     karat studio owner my-set.studio.sqlite
     """
-    from karat.studio.opening.running import recover_link
+    from karat.studio.opening import recover_link
 
     path = recover_link(store, name)
     say([f"{visible(name)} (owner): http://127.0.0.1:{port}{path}\n"], None)

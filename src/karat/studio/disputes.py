@@ -12,13 +12,10 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted
-from karat.studio.export.contents import Contents, pseudonym, read_item
-from karat.studio.live.state import remember
-from karat.studio.store.adjudications import Adjudication, adjudicate
-from karat.studio.store.assignments import view_in
+from karat.studio.contents import Contents, pseudonym, read_item, remember
 from karat.studio.store.draws import mix
-from karat.studio.store.events import record
-from karat.studio.store.judgements import StoredRow
+from karat.studio.store.judgements import Adjudication, StoredRow, adjudicate, view_in
+from karat.studio.store.people import record
 from karat.studio.store.schema import StoreConnection
 from karat.studio.store.store import Store
 from karat.studio.tasks import TASKS
@@ -125,20 +122,16 @@ class DisputeView:
 
     dispute: Dispute
     assignment: AssignmentView
-    """The texts and the question; its answer is the decision that counts."""
+    """The texts and the question; its answer is the decision that counts, `newest` its uuid."""
     votes: tuple[LetteredVote, ...]
-    newest: str | None
-    """The uuid of the newest decision, which the next one must name."""
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON object."""
-        dispute = self.dispute
         fields = ("task", "item", "output", "about", "segment", "amount", "settled")
         return {
             **asdict(self.assignment),
-            **{name: getattr(dispute, name) for name in fields},
+            **{name: getattr(self.dispute, name) for name in fields},
             "said": [vote._asdict() for vote in self.votes],
-            "newest": self.newest,
         }
 
 
@@ -146,7 +139,6 @@ def view_dispute(store: Store, dispute: Dispute) -> DisputeView:
     """Return what an adjudicator sees of a dispute."""
     task = TASKS[dispute.task]
     with store.read() as connection:
-        assignment = task.narrow(_view_assignment(connection, dispute), dispute.about)
         seed = connection.value("SELECT seed FROM project")
         shuffled = sorted(dispute.votes, key=lambda vote: mix(seed, vote.judgement))
         votes = []
@@ -159,37 +151,31 @@ def view_dispute(store: Store, dispute: Dispute) -> DisputeView:
             letter = LETTERS[k] if k < len(LETTERS) else str(k + 1)
             answer = task.vote_answer(json.loads(text), dispute.about, json.loads(outputs))
             votes.append(LetteredVote(letter, answer, vote.comment, vote.judgement))
+        assignment = connection.value(
+            "SELECT assignment FROM judgement WHERE id = ?", dispute.votes[0].judgement
+        )
+        view = task.narrow(view_in(connection, assignment), dispute.about)
         value, newest = _newest_decision(connection, dispute)
-    return DisputeView(
-        dispute, replace(assignment, value=value, newest=newest), tuple(votes), newest
-    )
-
-
-def _view_assignment(connection: StoreConnection, dispute: Dispute) -> AssignmentView:
-    """Return the texts as the assessors saw them; a pair in the order of ids."""
-    judgement = dispute.votes[0].judgement
-    assignment = connection.value("SELECT assignment FROM judgement WHERE id = ?", judgement)
-    view = view_in(connection, assignment)
-    return replace(view, outputs=tuple(sorted(view.outputs, key=lambda output: output.id)))
+    in_order = tuple(sorted(view.outputs, key=lambda output: output.id))
+    view = replace(view, outputs=in_order, value=value, newest=newest)
+    return DisputeView(dispute, view, tuple(votes))
 
 
 def _newest_decision(
     connection: StoreConnection, dispute: Dispute
 ) -> tuple[dict[str, Any] | None, str | None]:
     """Return the newest decision on a dispute as an answer, and its uuid."""
-    row = connection.row(
+    text, uuid = connection.row(
         "SELECT value, uuid FROM adjudication WHERE task = ? AND item = ? AND output IS ? "
         "AND about = ? ORDER BY id DESC LIMIT 1",
         *dispute.target,
-    )
-    if row is None:
-        return None, None
-    if row[0] is None:
-        return None, row[1]
-    value = json.loads(row[0])
+    ) or (None, None)
+    if text is None:
+        return None, uuid
+    value = json.loads(text)
     has_comment = isinstance(value, dict) and "comment" in value
     comment = {"comment": value["comment"]} if has_comment else {}
-    return {**TASKS[dispute.task].decision_to_answer(value, dispute.about), **comment}, row[1]
+    return {**TASKS[dispute.task].decision_to_answer(value, dispute.about), **comment}, uuid
 
 
 # Decisions
@@ -207,22 +193,17 @@ def decide(
     store: Store, adjudicator: int, uuid: str, target: Target, answer: Any, supersedes: str | None
 ) -> StoredRow:
     """Store a decision on a dispute; without an answer, undo the newest one."""
-    view = view_dispute(store, find_dispute(store, target))
-    value = None if answer is None else _answer_to_decision(view, answer)
+    view, task, value = view_dispute(store, find_dispute(store, target)), TASKS[target[0]], None
+    if answer is not None:
+        if error := task.find_error(answer, view.assignment):
+            raise InputError(error)
+        if answer.get("done", True) is not True:
+            raise InputError("found done=false, expected a decision that is complete")
+        comment = {"comment": answer["comment"]} if answer.get("comment") else {}
+        value = {**task.answer_to_decision(answer, view.dispute.about), **comment}
     judgements = tuple(vote.judgement for vote in view.votes)
     decision = Adjudication(uuid, *target, value, judgements, supersedes)
     return adjudicate(store, adjudicator, decision)
-
-
-def _answer_to_decision(view: DisputeView, answer: Any) -> dict[str, Any]:
-    """Return the stored value of an answer, which must be complete and valid for the task."""
-    task = TASKS[view.dispute.task]
-    if error := task.find_error(answer, view.assignment):
-        raise InputError(error)
-    if answer.get("done", True) is not True:
-        raise InputError("found done=false, expected a decision that is complete")
-    comment = {"comment": answer["comment"]} if answer.get("comment") else {}
-    return {**task.answer_to_decision(answer, view.dispute.about), **comment}
 
 
 def ask_names(store: Store, adjudicator: int, target: Target) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Judgements that an edit of a key concerns: how many, and which are open again afterwards.
+"""Editing the key of a nugget project: questions as editors see them, edits, and their effect.
 
 A label belongs to a nugget with certain words. Labels of a nugget that leaves the key stay in the
 log and no longer count. A judgement without a label for a nugget that enters the key is incomplete:
@@ -9,16 +9,24 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections import Counter
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted
-from karat.studio.store.events import now as time_of_now
-from karat.studio.store.events import record, stamp
-from karat.studio.store.judgements import COUNTED, StoredRow, check_uuid, mark
-from karat.studio.store.projects import check_open, project_in
+from karat.studio.store.judgements import (
+    COUNTED,
+    StoredRow,
+    check_uuids,
+    find_repeated,
+    mark,
+    view_key,
+)
+from karat.studio.store.people import now as time_of_now
+from karat.studio.store.people import record, stamp
+from karat.studio.store.projects import OPEN, check_open, project_in
 from karat.studio.store.schema import StoreConnection
 from karat.studio.store.store import Store
 from karat.studio.tasks import NUGGETS
@@ -30,6 +38,59 @@ from karat.studio.tasks.task import (
     is_integer,
     text_error,
 )
+
+IMPORTANCE = ("vital", "okay")
+MAX_WORDING = 2000
+"""Characters of one wording."""
+MAX_WORDINGS = 20
+MAX_NUGGETS = 500
+"""Nuggets of a question."""
+MAX_LISTED = 200
+ALLOWS = "key editing"
+"""The event of an owner who allows adjudicators to edit the key, or no longer does."""
+_VERSION = re.compile(r"(.*)\.v(\d{1,6})", re.DOTALL)
+
+
+# Who may edit
+
+
+def adjudicators_may_edit(connection: StoreConnection) -> bool:
+    """Return whether adjudicators may edit the key, as the newest event says."""
+    detail = connection.optional_value(
+        "SELECT detail FROM event WHERE what = ? ORDER BY id DESC LIMIT 1", ALLOWS
+    )
+    return detail is not None and bool(json.loads(detail)["adjudicators"])
+
+
+def may_edit(store: Store, role: str) -> bool:
+    """Return whether a role may see and edit the key of a project that has one."""
+    with store.read() as connection:
+        has_key = project_in(connection).settings.has(NUGGETS)
+        return has_key and _role_may_edit(connection, role)
+
+
+def _role_may_edit(connection: StoreConnection, role: str | None) -> bool:
+    return role == "owner" or (role == "adjudicator" and adjudicators_may_edit(connection))
+
+
+def allow_adjudicators(store: Store, owner: int, allowed: bool) -> None:
+    """Record whether adjudicators may edit the key from now on."""
+    with store.write() as connection:
+        if _read_role(connection, owner) != "owner":
+            raise InputError("only an owner decides who edits the key")
+        if adjudicators_may_edit(connection) != allowed:
+            record(connection, ALLOWS, owner, adjudicators=allowed)
+
+
+def _read_role(connection: StoreConnection, assessor: int) -> str | None:
+    """Return the role of an active assessor."""
+    role: str | None = connection.optional_value(
+        "SELECT role FROM assessor WHERE id = ? AND active", assessor
+    )
+    return role
+
+
+# Judgements that an edit concerns
 
 _NEWEST = """
 FROM unit u JOIN assignment a ON a.unit = u.id
@@ -43,20 +104,7 @@ AND id NOT IN (SELECT supersedes FROM adjudication WHERE supersedes IS NOT NULL)
 """
 
 
-def concerned(connection: StoreConnection, item: int, old: str | None, new: str | None) -> int:
-    """Return how many judgements and decisions change if a nugget replaces another.
-
-    `old` leaves the key and `new` enters it; one of them may be None.
-    """
-    labels = read_labels(connection, item)
-    count = sum(
-        old in labelled or (complete and new is not None and new not in labelled)
-        for labelled, complete in labels
-    )
-    return count + (0 if old is None else count_decisions(connection, item, old))
-
-
-def read_labels(connection: StoreConnection, item: int) -> list[tuple[Collection[str], bool]]:
+def _read_labels(connection: StoreConnection, item: int) -> list[tuple[Collection[str], bool]]:
     """Return the nuggets that each newest judgement labels, and whether it is complete."""
     rows = connection.rows(f"SELECT j.value, a.judged {_NEWEST}", item)
     return [
@@ -67,27 +115,6 @@ def read_labels(connection: StoreConnection, item: int) -> list[tuple[Collection
     ]
 
 
-def count_decisions(connection: StoreConnection, item: int, nugget: str) -> int:
-    """Return how many decisions of adjudicators on a nugget count."""
-    return int(connection.row(_DECIDED, item, nugget)[0])
-
-
-def recount_judgements(connection: StoreConnection, item: int, now: datetime) -> None:
-    """Mark which judgements of a question are complete under its key of now.
-
-    An assignment that is open again keeps its place for the time of a lease.
-    """
-    rows = connection.rows(
-        f"SELECT a.id, a.unit, a.assessor, a.judged, a.lease, {COUNTED} {_NEWEST}", item
-    )
-    for assignment, unit, assessor, judged, lease, counts in rows:
-        if judged == counts:
-            continue
-        mark(connection, assessor, assignment, counts, judged, now)
-        if judged is None and lease is None:  # the place was given back, and is taken again
-            connection.execute("UPDATE unit SET taken = taken + 1 WHERE id = ?", (unit,))
-
-
 def view_as_judged(connection: StoreConnection, view: AssignmentView, value: Any) -> AssignmentView:
     """Return an assignment under the key of the time when an answer was given.
 
@@ -96,117 +123,17 @@ def view_as_judged(connection: StoreConnection, view: AssignmentView, value: Any
     labels = value.get(NUGGETS.name) if isinstance(value, dict) else None
     if not view.edited or not isinstance(labels, dict):
         return view
-    rows = connection.execute(
+    rows = connection.rows(
         "SELECT nugget, importance, descriptions FROM nugget WHERE item = "
         "(SELECT item FROM assignment WHERE id = ?)",
-        (view.assignment,),
+        view.assignment,
     )
-    all_nuggets = [NuggetView(id, weight, tuple(json.loads(text))) for id, weight, text in rows]
-    return replace(
-        view, nuggets=tuple(nugget for nugget in all_nuggets if nugget.id in labels), dropped=()
-    )
+    nuggets = [NuggetView(id, weight, tuple(json.loads(text))) for id, weight, text in rows]
+    labelled = tuple(nugget for nugget in nuggets if nugget.id in labels)
+    return replace(view, nuggets=labelled, dropped=())
 
 
-ALLOWS = "key editing"
-"""The event of an owner who allows adjudicators to edit the key, or no longer does."""
-
-
-def adjudicators_may_edit(connection: StoreConnection) -> bool:
-    """Return whether adjudicators may edit the key, as the newest event says."""
-    row = connection.row("SELECT detail FROM event WHERE what = ? ORDER BY id DESC LIMIT 1", ALLOWS)
-    return row is not None and bool(json.loads(row[0])["adjudicators"])
-
-
-def may_edit(store: Store, role: str) -> bool:
-    """Return whether a role may see and edit the key of a project that has one."""
-    with store.read() as connection:
-        if not project_in(connection).settings.has(NUGGETS):
-            return False
-        return role == "owner" or (role == "adjudicator" and adjudicators_may_edit(connection))
-
-
-def allow_adjudicators(store: Store, owner: int, allowed: bool) -> None:
-    """Record whether adjudicators may edit the key from now on."""
-    with store.write() as connection:
-        if read_role(connection, owner) != "owner":
-            raise InputError("only an owner decides who edits the key")
-        if adjudicators_may_edit(connection) != allowed:
-            record(connection, ALLOWS, owner, adjudicators=allowed)
-
-
-def check_editor(connection: StoreConnection, assessor: int) -> None:
-    """Raise InputError if an assessor may not edit the key."""
-    if not project_in(connection).settings.has(NUGGETS):
-        raise InputError("the project has no nuggets: there is no key to edit")
-    role = read_role(connection, assessor)
-    if role != "owner" and not (role == "adjudicator" and adjudicators_may_edit(connection)):
-        raise InputError("only owners, and adjudicators whom they allow it, edit the key")
-
-
-def read_role(connection: StoreConnection, assessor: int) -> str | None:
-    """Return the role of an active assessor."""
-    row = connection.row("SELECT role FROM assessor WHERE id = ? AND active", assessor)
-    return row and str(row[0])
-
-
-IMPORTANCE = ("vital", "okay")
-MAX_WORDING = 2000
-"""Characters of one wording."""
-MAX_WORDINGS = 20
-MAX_NUGGETS = 500
-"""Nuggets of a question."""
-_VERSION = re.compile(r"(.*)\.v(\d{1,6})", re.DOTALL)
-
-
-def check_words(descriptions: object) -> tuple[str, ...]:
-    """Return the wordings of a nugget, without blanks at the ends; wrong ones are refused."""
-    if not isinstance(descriptions, list | tuple) or not 0 < len(descriptions) <= MAX_WORDINGS:
-        raise InputError(f"expected a list of 1 to {MAX_WORDINGS} wordings of the nugget")
-    if error := first_error([text_error("wording", text, MAX_WORDING) for text in descriptions]):
-        raise InputError(error)
-    wordings = tuple(" ".join(text.split()) for text in descriptions)
-    if not all(wordings):
-        raise InputError("a wording is empty: expected words that say the fact")
-    if len({*wordings}) < len(wordings):
-        raise InputError("a wording stands twice: expected each once")
-    return wordings
-
-
-def check_importance(importance: object) -> str:
-    """Return an importance, which must be vital or okay."""
-    if not isinstance(importance, str) or importance not in IMPORTANCE:
-        message = f"found importance={quoted(importance)}, expected {' or '.join(IMPORTANCE)}"
-        raise InputError(message)
-    return importance
-
-
-def check_new(connection: StoreConnection, item: int, words: Sequence[str]) -> None:
-    """Raise InputError if a nugget of the question already has these words."""
-    rows = connection.execute(
-        "SELECT nugget, descriptions FROM nugget WHERE item = ? AND NOT dropped", (item,)
-    )
-    for nugget, text in rows:
-        if tuple(json.loads(text)) == tuple(words):
-            raise InputError(f"nugget {quoted(nugget)} has these words: expected other ones")
-
-
-def next_id(connection: StoreConnection, item: int, old_id: str | None) -> str:
-    """Return an id that no nugget of the question ever had.
-
-    A reworded nugget `3` becomes `3.v2`, then `3.v3`; an added one gets the next number.
-    """
-    rows = connection.rows("SELECT nugget FROM nugget WHERE item = ?", item)
-    used_ids = {id for (id,) in rows}
-    if old_id is None:
-        numbers = [int(id) for id in used_ids if id.isascii() and id.isdigit() and len(id) < 10]
-        number, form = max(numbers, default=len(used_ids)) + 1, "{}"
-    else:
-        match = _VERSION.fullmatch(old_id)
-        stem, number = (match[1], int(match[2]) + 1) if match else (old_id, 2)
-        form = stem.replace("{", "{{").replace("}", "}}") + ".v{}"
-    while form.format(number) in used_ids:
-        number += 1
-    return form.format(number)
+# Edits
 
 
 class KeyEdit(NamedTuple):
@@ -228,6 +155,16 @@ class KeyEdit(NamedTuple):
     """The uuid of the newest edit of the question; None if this is the first."""
 
 
+_PARTS = {
+    "add": ("descriptions", "importance"),
+    "reword": ("nugget", "descriptions"),
+    "drop": ("nugget",),
+    "importance": ("nugget", "importance"),
+    "undo": (),
+}
+"""Parts that a request must have, by the kind of edit; it has no others."""
+
+
 class KeyNuggetRow(NamedTuple):
     """A nugget as a row of the store."""
 
@@ -244,192 +181,82 @@ class KeyChange(NamedTuple):
     new: KeyNuggetRow | None
     undoes: int | None = None
 
+    def count_concerned(self, connection: StoreConnection, item: int) -> int:
+        """Return how many judgements and decisions the change concerns."""
+        old, new = self.old and self.old.nugget, self.new and self.new.nugget
+        if old == new:
+            return 0
+        labels = _read_labels(connection, item)
+        count = sum(
+            old in labelled or (complete and new is not None and new not in labelled)
+            for labelled, complete in labels
+        )
+        return count + (0 if old is None else int(connection.value(_DECIDED, item, old)))
+
 
 def edit_key(store: Store, assessor: int, edit: KeyEdit, now: datetime | None = None) -> StoredRow:
     """Store an edit durably; raise InputError if it is not valid."""
     edit = _check_edit(edit)
-    time = now or time_of_now()
+    item, time = edit.item, now or time_of_now()
+    content = {"assessor": assessor, "item": item, "what": edit.what, "concerned": edit.concerns}
     with store.write() as connection:
-        if repeated := _find_repeated(connection, assessor, edit):
+        if repeated := find_repeated(
+            connection, "key_edit", edit.uuid, content, edit.supersedes, "edit"
+        ):
+            _check_same_parts(connection, edit)
             return repeated
         check_open(connection, "its key is no longer edited")
-        check_editor(connection, assessor)
-        before = _find_superseded(connection, edit)
-        change = _CHANGES[edit.what](connection, edit)
-        _check_concerns(connection, edit, change)
-        id = _insert_edit(connection, assessor, edit, change, before, stamp(time))
-        _apply_change(connection, change)
-        recount_judgements(connection, edit.item, time)
-        return StoredRow(id, False)
-
-
-def newest_in_force(connection: StoreConnection, item: int) -> int | None:
-    """Return the newest edit of a question that was not undone: what an undo takes back."""
-    row = connection.row(
-        "SELECT max(id) FROM key_edit WHERE item = ? AND what != 'undo' AND id NOT IN "
-        "(SELECT undoes FROM key_edit WHERE undoes IS NOT NULL)",
-        item,
-    )
-    return None if row[0] is None else int(row[0])
-
-
-def change_of_undo(connection: StoreConnection, edit: int) -> KeyChange:
-    """Return the change that takes an edit back."""
-    rows = connection.execute(
-        "SELECT old_nugget, old_importance, new_nugget FROM key_edit WHERE id = ?", (edit,)
-    )
-    old, importance, new = rows.fetchone()
-    back = None if old is None else _read_nugget(connection, old)._replace(importance=importance)
-    return KeyChange(None if new is None else _read_nugget(connection, new), back, edit)
-
-
-def count_concerned(connection: StoreConnection, item: int, change: KeyChange) -> int:
-    """Return how many judgements and decisions a change of the key concerns."""
-    old, new = change.old and change.old.nugget, change.new and change.new.nugget
-    return 0 if old == new else concerned(connection, item, old, new)
-
-
-# --------------------------------------------------------------------------- kinds of edits
-
-
-def _add_nugget(connection: StoreConnection, edit: KeyEdit) -> KeyChange:
-    importance = check_importance(edit.importance)
-    check_new(connection, edit.item, edit.descriptions)
-    count = _count_nuggets(connection, edit.item)
-    if count >= MAX_NUGGETS:
-        raise InputError(f"the question has {count:,} nuggets: expected at most {MAX_NUGGETS}")
-    return KeyChange(None, _insert_nugget(connection, edit, None, importance))
-
-
-def _reword(connection: StoreConnection, edit: KeyEdit) -> KeyChange:
-    old = _find_nugget(connection, edit)
-    check_new(connection, edit.item, edit.descriptions)
-    return KeyChange(old, _insert_nugget(connection, edit, old, old.importance))
-
-
-def _drop(connection: StoreConnection, edit: KeyEdit) -> KeyChange:
-    old = _find_nugget(connection, edit)
-    if _count_nuggets(connection, edit.item) == 1:
-        raise InputError("a question needs a nugget: add another one before you drop the last")
-    return KeyChange(old, None)
-
-
-def _reweigh(connection: StoreConnection, edit: KeyEdit) -> KeyChange:
-    old, importance = _find_nugget(connection, edit), check_importance(edit.importance)
-    if old.importance == importance:
-        raise InputError(f"nugget {quoted(old.nugget)} is {importance} already")
-    return KeyChange(old, old._replace(importance=importance))
-
-
-def _undo_newest(connection: StoreConnection, edit: KeyEdit) -> KeyChange:
-    newest = newest_in_force(connection, edit.item)
-    if newest is None:
-        raise InputError("the question has no edit to undo")
-    return change_of_undo(connection, newest)
-
-
-_CHANGES: dict[str, Callable[[StoreConnection, KeyEdit], KeyChange]] = {
-    "add": _add_nugget,
-    "reword": _reword,
-    "drop": _drop,
-    "importance": _reweigh,
-    "undo": _undo_newest,
-}
-_PARTS = {
-    "add": ("descriptions", "importance"),
-    "reword": ("nugget", "descriptions"),
-    "drop": ("nugget",),
-    "importance": ("nugget", "importance"),
-    "undo": (),
-}
-"""Parts that a request must have, by the kind of edit; it has no others."""
-
-
-# ------------------------------------------------------------------------------------- rows
-
-
-def _read_nugget(connection: StoreConnection, id: int) -> KeyNuggetRow:
-    row = connection.row(
-        "SELECT id, nugget, importance, coalesce(ord, id) FROM nugget WHERE id = ?", id
-    )
-    return KeyNuggetRow(*row)
-
-
-def _find_nugget(connection: StoreConnection, edit: KeyEdit) -> KeyNuggetRow:
-    row = connection.row(
-        "SELECT id FROM nugget WHERE item = ? AND nugget = ? AND NOT dropped",
-        edit.item,
-        edit.nugget,
-    )
-    if row is None:
-        raise InputError(f"the question has no nugget {quoted(edit.nugget)}: load it again")
-    return _read_nugget(connection, row[0])
-
-
-def _count_nuggets(connection: StoreConnection, item: int) -> int:
-    query = "SELECT count(*) FROM nugget WHERE item = ? AND NOT dropped"
-    return int(connection.row(query, item)[0])
-
-
-def _insert_nugget(
-    connection: StoreConnection, edit: KeyEdit, old: KeyNuggetRow | None, importance: str
-) -> KeyNuggetRow:
-    """Add a nugget that is not in the key yet, in the place of an old one or last."""
-    id = next_id(connection, edit.item, old and old.nugget)
-    descriptions = json.dumps(edit.descriptions, ensure_ascii=False)
-    cursor = connection.execute(
-        "INSERT INTO nugget (item, nugget, importance, descriptions, dropped, ord) "
-        "VALUES (?, ?, ?, ?, 1, ?)",
-        (edit.item, id, importance, descriptions, old and old.place),
-    )
-    return _read_nugget(connection, int(cursor.lastrowid or 0))
-
-
-def _insert_edit(
-    connection: StoreConnection,
-    assessor: int,
-    edit: KeyEdit,
-    change: KeyChange,
-    before: int | None,
-    time: str,
-) -> int:
-    old, new = change.old, change.new
-    added = connection.execute(
-        "INSERT INTO key_edit (uuid, item, assessor, what, old_nugget, old_importance, new_nugget, "
-        "new_importance, concerned, undoes, supersedes, time) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, "
-        "?, ?, ?)",
-        (
-            *(edit.uuid, edit.item, assessor, edit.what),
-            *(old and old.id, old and old.importance, new and new.id, new and new.importance),
-            *(edit.concerns, change.undoes, before, time),
-        ),
-    )
-    return int(added.lastrowid or 0)
-
-
-def _apply_change(connection: StoreConnection, change: KeyChange) -> None:
-    if change.old is not None:
-        connection.execute("UPDATE nugget SET dropped = 1 WHERE id = ?", (change.old.id,))
-    if change.new is not None:
-        connection.execute(
-            "UPDATE nugget SET dropped = 0, importance = ? WHERE id = ?",
-            (change.new.importance, change.new.id),
+        if not project_in(connection).settings.has(NUGGETS):
+            raise InputError("the project has no nuggets: there is no key to edit")
+        if not _role_may_edit(connection, _read_role(connection, assessor)):
+            raise InputError("only owners, and adjudicators whom they allow it, edit the key")
+        if connection.row("SELECT 1 FROM item WHERE id = ? AND NOT calibration", item) is None:
+            raise InputError(f"there is no question {quoted(item)}")
+        before, newest = connection.row(
+            "SELECT id, uuid FROM key_edit WHERE item = ? ORDER BY id DESC LIMIT 1", item
+        ) or (None, None)
+        if newest != edit.supersedes:
+            raise InputError("somebody has edited this question meanwhile: look at it again first")
+        change = _make_change(connection, edit)
+        if (count := change.count_concerned(connection, item)) != edit.concerns:
+            raise InputError(
+                f"this concerns {count:,} judgements and decisions now, not {edit.concerns:,}: "
+                "look at the question again first"
+            )
+        old, new = change.old, change.new
+        id = connection.insert(
+            "key_edit",
+            uuid=edit.uuid,
+            **content,
+            old_nugget=old and old.id,
+            old_importance=old and old.importance,
+            new_nugget=new and new.id,
+            new_importance=new and new.importance,
+            undoes=change.undoes,
+            supersedes=before,
+            time=stamp(time),
         )
-
-
-# ----------------------------------------------------------------------------------- checks
+        if old is not None:
+            connection.execute("UPDATE nugget SET dropped = 1 WHERE id = ?", (old.id,))
+        if new is not None:
+            query = "UPDATE nugget SET dropped = 0, importance = ? WHERE id = ?"
+            connection.execute(query, (new.importance, new.id))
+        # An assignment that is open again keeps its place for the time of a lease.
+        rows = connection.rows(f"SELECT a.id, a.judged, {COUNTED} {_NEWEST}", item)
+        for assignment, judged, counted in rows:
+            if judged != counted:
+                mark(connection, assignment, counted, time)
+        return StoredRow(id, False)
 
 
 def _check_edit(edit: KeyEdit) -> KeyEdit:
     """Return an edit whose parts have the right form."""
-    check_uuid("uuid", edit.uuid)
-    if edit.supersedes is not None:
-        check_uuid("supersedes", edit.supersedes)
+    check_uuids(edit.uuid, edit.supersedes)
     for name in ("item", "concerns"):
         number = getattr(edit, name)
         if not is_integer(number) or not 0 <= number < 2**53:
             raise InputError(f"found {name}={quoted(number)}, expected a number")
-    if problem := choice_error("what", edit.what, _CHANGES):
+    if problem := choice_error("what", edit.what, _PARTS):
         raise InputError(problem)
     for name in ("nugget", "descriptions", "importance"):
         required, value = name in _PARTS[edit.what], getattr(edit, name)
@@ -438,52 +265,269 @@ def _check_edit(edit: KeyEdit) -> KeyEdit:
             raise InputError(f"{edit.what}: {name} {problem}")
     if edit.nugget is not None and not isinstance(edit.nugget, str):
         raise InputError(f"found nugget={quoted(edit.nugget)}, expected its id")
-    descriptions = edit.descriptions
-    return (
-        edit
-        if descriptions is None
-        else edit._replace(descriptions=list(check_words(descriptions)))
-    )
+    if edit.descriptions is None:
+        return edit
+    return edit._replace(descriptions=_check_words(edit.descriptions))
 
 
-def _find_repeated(connection: StoreConnection, assessor: int, edit: KeyEdit) -> StoredRow | None:
-    """Return the row with the same uuid, which must have the same content."""
-    row = connection.row(
-        "SELECT e.id, e.assessor, e.item, e.what, e.concerned, b.uuid, o.nugget, n.descriptions, "
-        "e.new_importance FROM key_edit e LEFT JOIN key_edit b ON b.id = e.supersedes "
+def _check_words(descriptions: object) -> list[str]:
+    """Return the wordings of a nugget, without blanks at the ends; wrong ones are refused."""
+    if not isinstance(descriptions, list | tuple) or not 0 < len(descriptions) <= MAX_WORDINGS:
+        raise InputError(f"expected a list of 1 to {MAX_WORDINGS} wordings of the nugget")
+    if error := first_error([text_error("wording", text, MAX_WORDING) for text in descriptions]):
+        raise InputError(error)
+    wordings = [" ".join(text.split()) for text in descriptions]
+    if not all(wordings):
+        raise InputError("a wording is empty: expected words that say the fact")
+    if len({*wordings}) < len(wordings):
+        raise InputError("a wording stands twice: expected each once")
+    return wordings
+
+
+def _check_same_parts(connection: StoreConnection, edit: KeyEdit) -> None:
+    """Raise InputError if the stored edit with this uuid concerned another nugget or words."""
+    nugget, words, importance = connection.row(
+        "SELECT o.nugget, n.descriptions, e.new_importance FROM key_edit e "
         "LEFT JOIN nugget o ON o.id = e.old_nugget LEFT JOIN nugget n ON n.id = e.new_nugget "
         "WHERE e.uuid = ?",
         edit.uuid,
     )
-    if row is None:
-        return None
-    words = None if row[7] is None else json.loads(row[7])
-    stored = {"nugget": row[6], "descriptions": words, "importance": row[8]}
-    names = _PARTS[edit.what]
-    is_same_edit = row[1:6] == (assessor, *edit[1:4], edit.supersedes)
-    if not is_same_edit or any(stored[name] != getattr(edit, name) for name in names):
+    descriptions = None if words is None else json.loads(words)
+    stored = {"nugget": nugget, "descriptions": descriptions, "importance": importance}
+    if any(stored[name] != getattr(edit, name) for name in _PARTS[edit.what]):
         raise InputError(f"uuid {edit.uuid} stands for another edit: make a new one")
-    return StoredRow(row[0], True)
 
 
-def _find_superseded(connection: StoreConnection, edit: KeyEdit) -> int | None:
-    """Return the newest edit of the question, which must be the one that the client knows."""
-    question = connection.row("SELECT 1 FROM item WHERE id = ? AND NOT calibration", edit.item)
-    if question is None:
-        raise InputError(f"there is no question {quoted(edit.item)}")
-    row = connection.row(
-        "SELECT id, uuid FROM key_edit WHERE item = ? ORDER BY id DESC LIMIT 1", edit.item
+def _make_change(connection: StoreConnection, edit: KeyEdit) -> KeyChange:
+    """Return what an edit changes; a new nugget is added, but is not in the key yet."""
+    if edit.what == "undo":
+        newest = _newest_in_force(connection, edit.item)
+        if newest is None:
+            raise InputError("the question has no edit to undo")
+        return _change_of_undo(connection, newest)
+    old = None if edit.what == "add" else _find_nugget(connection, edit)
+    importance = old.importance if old and edit.importance is None else edit.importance
+    if not isinstance(importance, str) or importance not in IMPORTANCE:
+        message = f"found importance={quoted(importance)}, expected {' or '.join(IMPORTANCE)}"
+        raise InputError(message)
+    rows = connection.rows(
+        "SELECT nugget, descriptions FROM nugget WHERE item = ? AND NOT dropped", edit.item
     )
-    newest = None if row is None else row[1]
-    if newest != edit.supersedes:
-        raise InputError("somebody has edited this question meanwhile: look at it again first")
-    return None if row is None else int(row[0])
+    if edit.what == "drop":
+        if len(rows) == 1:
+            raise InputError("a question needs a nugget: add another one before you drop the last")
+        return KeyChange(old, None)
+    if old and edit.what == "importance":
+        if old.importance == importance:
+            raise InputError(f"nugget {quoted(old.nugget)} is {importance} already")
+        return KeyChange(old, old._replace(importance=importance))
+    for nugget, text in rows:
+        if json.loads(text) == edit.descriptions:
+            raise InputError(f"nugget {quoted(nugget)} has these words: expected other ones")
+    if edit.what == "add" and len(rows) >= MAX_NUGGETS:
+        raise InputError(f"the question has {len(rows):,} nuggets: expected at most {MAX_NUGGETS}")
+    id = connection.insert(
+        "nugget",
+        item=edit.item,
+        nugget=_next_id(connection, edit.item, old and old.nugget),
+        importance=importance,
+        descriptions=json.dumps(edit.descriptions, ensure_ascii=False),
+        dropped=1,
+        ord=old and old.place,
+    )
+    return KeyChange(old, _read_nugget(connection, id))
 
 
-def _check_concerns(connection: StoreConnection, edit: KeyEdit, change: KeyChange) -> None:
-    count = count_concerned(connection, edit.item, change)
-    if count != edit.concerns:
-        raise InputError(
-            f"this concerns {count:,} judgements and decisions now, not {edit.concerns:,}: look "
-            "at the question again first"
+def _next_id(connection: StoreConnection, item: int, old_id: str | None) -> str:
+    """Return an id that no nugget of the question ever had.
+
+    A reworded nugget `3` becomes `3.v2`, then `3.v3`; an added one gets the next number.
+    """
+    used_ids = {*connection.column("SELECT nugget FROM nugget WHERE item = ?", item)}
+    if old_id is None:
+        numbers = [int(id) for id in used_ids if id.isascii() and id.isdigit() and len(id) < 10]
+        prefix, number = "", max(numbers, default=len(used_ids)) + 1
+    else:
+        match = _VERSION.fullmatch(old_id)
+        stem, number = (match[1], int(match[2]) + 1) if match else (old_id, 2)
+        prefix = f"{stem}.v"
+    while f"{prefix}{number}" in used_ids:
+        number += 1
+    return f"{prefix}{number}"
+
+
+def _newest_in_force(connection: StoreConnection, item: int) -> int | None:
+    """Return the newest edit of a question that was not undone: what an undo takes back."""
+    edit: int | None = connection.value(
+        "SELECT max(id) FROM key_edit WHERE item = ? AND what != 'undo' AND id NOT IN "
+        "(SELECT undoes FROM key_edit WHERE undoes IS NOT NULL)",
+        item,
+    )
+    return edit
+
+
+def _change_of_undo(connection: StoreConnection, edit: int) -> KeyChange:
+    """Return the change that takes an edit back."""
+    old, importance, new = connection.row(
+        "SELECT old_nugget, old_importance, new_nugget FROM key_edit WHERE id = ?", edit
+    )
+    back = None if old is None else _read_nugget(connection, old)._replace(importance=importance)
+    return KeyChange(None if new is None else _read_nugget(connection, new), back, edit)
+
+
+def _read_nugget(connection: StoreConnection, id: int) -> KeyNuggetRow:
+    query = "SELECT id, nugget, importance, coalesce(ord, id) FROM nugget WHERE id = ?"
+    return KeyNuggetRow(*connection.row(query, id))
+
+
+def _find_nugget(connection: StoreConnection, edit: KeyEdit) -> KeyNuggetRow:
+    query = "SELECT id FROM nugget WHERE item = ? AND nugget = ? AND NOT dropped"
+    id = connection.optional_value(query, edit.item, edit.nugget)
+    if id is None:
+        raise InputError(f"the question has no nugget {quoted(edit.nugget)}: load it again")
+    return _read_nugget(connection, id)
+
+
+# Questions as editors see them
+
+
+class ListedQuestion(NamedTuple):
+    """A question in a list."""
+
+    item: int
+    segment: str
+    text: str
+    nuggets: int
+    edits: int
+
+
+class KeyNugget(NamedTuple):
+    """A nugget of the key of now."""
+
+    nugget: str
+    importance: str
+    descriptions: tuple[str, ...]
+    concerns: int
+    """Judgements and decisions on it, which rewording or dropping it would end."""
+
+
+class PastEdit(NamedTuple):
+    """An edit of a question, with the words before and after."""
+
+    uuid: str
+    what: str
+    who: str
+    time: str
+    before: tuple[str, ...] | None
+    was: str | None
+    after: tuple[str, ...] | None
+    becomes: str | None
+    concerned: int
+    undone: bool
+
+
+class KeyQuestion(NamedTuple):
+    """A question with its key."""
+
+    item: int
+    segment: str
+    text: str
+    number: int
+    """Its place among all questions, from 1."""
+    total: int
+    previous: int | None
+    following: int | None
+    nuggets: tuple[KeyNugget, ...]
+    adding: int
+    """Complete judgements, which a further nugget would make incomplete."""
+    undoing: int | None
+    """Judgements and decisions that an undo concerns; None if there is nothing to undo."""
+    edits: tuple[PastEdit, ...]
+    """The newest first."""
+    newest: str | None
+    """The uuid of the newest edit, which a further one must name."""
+    open: bool
+    """Whether the project takes edits."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as what JSON can hold."""
+        rows = {
+            name: [row._asdict() for row in getattr(self, name)] for name in ("nuggets", "edits")
+        }
+        return {**self._asdict(), **rows}
+
+
+_MATCHING = """
+FROM item WHERE NOT calibration AND (instr(lower(segment || ' ' || coalesce(source, '')), ?1)
+OR EXISTS (SELECT 1 FROM nugget n, json_each(n.descriptions) AS words
+    WHERE n.item = item.id AND NOT n.dropped AND instr(lower(words.value), ?1)))
+"""
+
+
+def questions(store: Store, text: str = "") -> tuple[list[ListedQuestion], int]:
+    """Return the first questions whose words or nuggets hold a text, and how many there are."""
+    sought = text.strip().lower()
+    with store.read() as connection:
+        total = connection.value(f"SELECT count(*) {_MATCHING}", sought)
+        rows = connection.rows(
+            "SELECT id, segment, coalesce(source, ''), (SELECT count(*) FROM nugget n "
+            "WHERE n.item = item.id AND NOT n.dropped), (SELECT count(*) FROM key_edit e "
+            f"WHERE e.item = item.id) {_MATCHING} ORDER BY ord, id LIMIT {MAX_LISTED}",
+            sought,
         )
+    return [ListedQuestion(*row) for row in rows], total
+
+
+def question(store: Store, item: int) -> KeyQuestion:
+    """Return one question."""
+    with store.read() as connection:
+        row = connection.row(
+            "SELECT segment, coalesce(source, '') FROM item WHERE id = ? AND NOT calibration", item
+        )
+        if row is None:
+            raise InputError(f"there is no question {quoted(item)}")
+        location: tuple[int, int, int | None, int | None] = connection.row(
+            "SELECT sum(id <= ?1), count(*), max(CASE WHEN id < ?1 THEN id END), "
+            "min(CASE WHEN id > ?1 THEN id END) FROM item WHERE NOT calibration",
+            item,
+        )
+        judgements = _read_labels(connection, item)
+        labels = Counter(id for labelled, _ in judgements for id in labelled)
+        nuggets = tuple(
+            KeyNugget(
+                *(nugget.id, nugget.importance, nugget.descriptions),
+                labels[nugget.id] + connection.value(_DECIDED, item, nugget.id),
+            )
+            for nugget in view_key(connection, item)[0]
+        )
+        newest = _newest_in_force(connection, item)
+        undo = None if newest is None else _change_of_undo(connection, newest)
+        edits = _read_edits(connection, item)
+        return KeyQuestion(
+            *(item, row[0], row[1], *location),
+            nuggets=nuggets,
+            adding=sum(complete for _, complete in judgements),
+            undoing=undo and undo.count_concerned(connection, item),
+            edits=edits,
+            newest=edits[0].uuid if edits else None,
+            open=connection.value("SELECT state FROM project") == OPEN,
+        )
+
+
+def _read_edits(connection: StoreConnection, item: int) -> tuple[PastEdit, ...]:
+    rows = connection.rows(
+        "SELECT e.uuid, what, name, time, o.descriptions, old_importance, n.descriptions, "
+        "new_importance, concerned, e.id IN (SELECT undoes FROM key_edit WHERE undoes NOTNULL) "
+        "FROM key_edit e JOIN assessor ON assessor.id = assessor "
+        "LEFT JOIN nugget o ON o.id = old_nugget LEFT JOIN nugget n ON n.id = new_nugget "
+        "WHERE e.item = ? ORDER BY e.id DESC",
+        item,
+    )
+
+    def parse(text: str | None) -> tuple[str, ...] | None:
+        return None if text is None else tuple(json.loads(text))
+
+    return tuple(
+        PastEdit._make((*row[:4], parse(row[4]), row[5], parse(row[6]), *row[7:9], bool(row[9])))
+        for row in rows
+    )

@@ -6,7 +6,7 @@ What computes them is imported when a report is asked for, so that the studio st
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -15,23 +15,15 @@ from weakref import WeakKeyDictionary
 from karat.errors import InputError, quoted
 from karat.results import Result
 from karat.studio.browsing import segment
-from karat.studio.export.contents import Contents, mask_systems, read_contents
+from karat.studio.contents import Contents, Version, mask_systems, read_contents, read_version
 from karat.studio.export.sets import make_evalset, make_nugget_set
-from karat.studio.live.state import Version, read_version
-from karat.studio.live.statistics import drop_pairs, make_pair_set
-from karat.studio.store.projects import REVEALED, Project, project
+from karat.studio.live import make_pair_set, make_rated_set
+from karat.studio.store.projects import project
 from karat.studio.store.store import Store
 from karat.studio.tasks import NUGGETS, PAIRS
 from karat.studio.tasks.pairs import WIN
 
 METRICS = ("bleu", "chrf", "ter", "gtm:e=2")
-_AGREEMENT = "How well assessors agree, and who stands apart."
-_SCORES = "The score of each system with its interval, and which systems differ."
-_COMPARED = "Whether the systems differ in metrics, with examples."
-_TRUSTED = "Which metric agrees best with the assessors."
-_PLANE = "Which settings of AEv agree best with the assessors."
-_METRIC = (_COMPARED, _TRUSTED, _PLANE)
-_RUNS = "How many nuggets each run covers, and which it misses."
 
 
 class Report(NamedTuple):
@@ -42,20 +34,52 @@ class Report(NamedTuple):
     title: str
     answers: str
     """Sentence that says what its reader learns."""
-    tells: bool
-    """Whether it tells which systems lead, under pseudonyms before the reveal."""
     make: Callable[[Contents], Result]
+    tells: bool = True
+    """Whether it tells which systems lead, under pseudonyms before the reveal."""
+    needs_references: bool = False
+
+
+_AGREEMENT = "How well assessors agree, and who stands apart."
+_SCORES = "The score of each system with its interval, and which systems differ."
+_COMPARED = "Whether the systems differ in metrics, with examples."
+_TRUSTED = "Which metric agrees best with the assessors."
+_PLANE = "Which settings of AEv agree best with the assessors."
+_RUNS = "How many nuggets each run covers, and which it misses."
 
 
 def reports(store: Store) -> list[Report]:
     """Return the reports that a project has; metrics need a reference of every segment."""
-    current_project = project(store)
-    available = [*_rating_reports(current_project), *_nugget_reports(current_project)]
-    return (
-        available
-        if has_references(store)
-        else [report for report in available if report.answers not in _METRIC]
+    settings = project(store).settings
+    dimensions = [dimension.name for dimension in settings.dimensions]
+    compare = Report(
+        "compare", "Comparison of systems by metrics", _COMPARED, _make_comparison, True, True
     )
+    meta = Report("meta", "Metrics against assessors", _TRUSTED, _make_meta, True, True)
+
+    def agreement(name: str, title: str, make_set: Callable[[Contents], Any]) -> Report:
+        return Report(name, title, _AGREEMENT, partial(_make_agreement, make_set=make_set), False)
+
+    available = []
+    if dimensions and dimensions != [WIN.name]:
+        available.append(agreement("agreement", "Agreement of assessors", make_rated_set))
+    if settings.has(PAIRS):
+        available.append(agreement("pair-agreement", "Agreement on pairs", make_pair_set))
+    for k, name in enumerate(dimensions, 1):
+        make = partial(_make_estimate, dimension=name)
+        available.append(Report(f"estimate-{k}", f"Estimated scores: {name}", _SCORES, make))
+    available += [compare, meta] if dimensions else []
+    for k, name in enumerate(dimensions, 1):
+        make = partial(_make_plane, dimension=name)
+        title = f"Plane of AEv: {name}"
+        available.append(Report(f"plane-{k}", title, _PLANE, make, needs_references=True))
+    if settings.has(NUGGETS):
+        available.append(agreement("nugget-agreement", "Agreement on nuggets", make_nugget_set))
+        available.append(
+            Report("nugget-scores", "Nugget scores of runs", _RUNS, _make_nugget_scores)
+        )
+    complete = has_references(store)
+    return [report for report in available if complete or not report.needs_references]
 
 
 def has_references(store: Store) -> bool:
@@ -65,44 +89,10 @@ def has_references(store: Store) -> bool:
         return connection.row(lacking) is None
 
 
-def _rating_reports(current_project: Project) -> Iterator[Report]:
-    dimensions = [dimension.name for dimension in current_project.settings.dimensions]
-    if not dimensions:
-        return
-    if dimensions != [WIN.name]:
-        yield Report("agreement", "Agreement of assessors", _AGREEMENT, False, _make_agreement)
-    if current_project.settings.has(PAIRS):
-        yield Report(
-            "pair-agreement", "Agreement on pairs", _AGREEMENT, False, _make_pair_agreement
-        )
-    for k, name in enumerate(dimensions, 1):
-        title = f"Estimated scores: {name}"
-        yield Report(f"estimate-{k}", title, _SCORES, True, partial(_make_estimate, dimension=name))
-    yield Report("compare", "Comparison of systems by metrics", _COMPARED, True, _make_comparison)
-    yield Report("meta", "Metrics against assessors", _TRUSTED, True, _make_meta)
-    for k, name in enumerate(dimensions, 1):
-        title, make = f"Plane of AEv: {name}", partial(_make_plane, dimension=name)
-        yield Report(f"plane-{k}", title, _PLANE, True, make)
-
-
-def _nugget_reports(current_project: Project) -> Iterator[Report]:
-    if current_project.settings.has(NUGGETS):
-        yield Report(
-            "nugget-agreement", "Agreement on nuggets", _AGREEMENT, False, _make_nugget_agreement
-        )
-        yield Report("nugget-scores", "Nugget scores of runs", _RUNS, True, _make_nugget_scores)
-
-
-def _make_agreement(contents: Contents) -> Result:
+def _make_agreement(contents: Contents, make_set: Callable[[Contents], Any]) -> Result:
     from karat.meta.judge_agreement import judge_agreement
 
-    return judge_agreement(make_evalset(drop_pairs(contents)))
-
-
-def _make_pair_agreement(contents: Contents) -> Result:
-    from karat.meta.judge_agreement import judge_agreement
-
-    return judge_agreement(make_pair_set(contents))
+    return judge_agreement(make_set(contents))
 
 
 def _make_estimate(contents: Contents, dimension: str) -> Result:
@@ -128,12 +118,6 @@ def _make_plane(contents: Contents, dimension: str) -> Result:
     from karat.meta.plane import fit_plane
 
     return fit_plane(make_evalset(contents), dimension)
-
-
-def _make_nugget_agreement(contents: Contents) -> Result:
-    from karat.meta.judge_agreement import judge_agreement
-
-    return judge_agreement(make_nugget_set(contents))
 
 
 def _make_nugget_scores(contents: Contents) -> Result:
@@ -162,17 +146,11 @@ def render_report(store: Store, report: Report) -> str:
         pages = _KEPT.setdefault(store, {})
         cached = pages.get(report.name)
         if cached is None or cached[0] != version:
-            cached = version, report.make(_read_visible_contents(store)).render("html")
-            pages[report.name] = cached
+            contents = read_contents(store, anonymous=True)
+            outputs = mask_systems(contents.outputs, contents.project)
+            page = report.make(replace(contents, outputs=outputs)).render("html")
+            cached = pages[report.name] = version, page
         return cached[1]
-
-
-def _read_visible_contents(store: Store) -> Contents:
-    """Return all contents, with pseudonyms of systems before the reveal."""
-    contents = read_contents(store, anonymous=True)
-    if contents.project.state == REVEALED:
-        return contents
-    return replace(contents, outputs=mask_systems(contents.outputs, contents.project))
 
 
 def render_explanation(store: Store, item: int, output: int) -> str:
@@ -180,13 +158,12 @@ def render_explanation(store: Store, item: int, output: int) -> str:
     from karat.explanation import explain_segments
 
     view = segment(store, item)
-    texts: dict[int, Any] = {candidate.id: candidate.text for candidate in view.outputs}
-    if output not in texts:
+    row = next((candidate for candidate in view.outputs if candidate.id == output), None)
+    if row is None:
         raise InputError(f"segment {item} has no output {output}")
     if not view.references:
         raise InputError("the segment has no references to compare with")
-    system = next(candidate.system for candidate in view.outputs if candidate.id == output)
-    system_name = system or f"output {output}"
-    explanation = explain_segments([texts[output]], [list(view.references)], system=system_name)
-    rows = tuple(row._replace(segment=view.segment) for row in explanation.rows)
+    system = row.system or f"output {output}"
+    explanation = explain_segments([row.text], [list(view.references)], system=system)
+    rows = tuple(part._replace(segment=view.segment) for part in explanation.rows)
     return replace(explanation, rows=rows).render("html")

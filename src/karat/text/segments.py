@@ -147,9 +147,8 @@ class Lines(Segments):
         """Return whether two files have the same bytes."""
         data, other_data = self._buffer, other._buffer
         pieces = (slice(at, at + _COMPARED) for at in range(0, len(data), _COMPARED))
-        return len(data) == len(other_data) and all(
-            data[span] == other_data[span] for span in pieces
-        )
+        same_size = len(data) == len(other_data)
+        return same_size and all(data[span] == other_data[span] for span in pieces)
 
     def _index(self, progress: Progress) -> _kernel.LineIndex:
         index = _kernel.LineIndex(STRIDE)

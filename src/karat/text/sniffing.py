@@ -105,8 +105,6 @@ def _is_prose(head: bytes) -> bool:
     return True
 
 
-# -------------------------------------------------------------------------------------- JSON
-
 _STRING = rb'"(?:[^"\\]|\\.){0,1000}"'
 _OBJECT = re.compile(rb"\s*(\[\s*)?\{\s*" + _STRING + rb"\s*:")
 _OPENED = re.compile(rb"\s*(\[|\{|\[\s*\{)\s*")
@@ -145,8 +143,8 @@ def refuse_sgml(data: Buffer, start: int, name: str) -> None:
         raise InputError(
             f"{name} is SGML (<doc docid=…>, <seg id=…>): expected one segment a line; karat "
             "score, compare, grid and explain read it with --read-as gtm-sgml (in Python, "
-            "kt.load_texts); "
-            "if the tags are the text, use --read-as text (in Python, kt.Lines(path, as_text=True))"
+            "kt.load_texts); if the tags are the text, use --read-as text (in Python, "
+            "kt.Lines(path, as_text=True))"
         )
 
 

@@ -30,17 +30,14 @@ class MecabTokenizer:
 
     def __call__(self, text: str) -> list[str]:
         """Return the words of a text."""
-        tagger = getattr(self._local, "tagger", None) or self._tagger()
+        if not hasattr(self._local, "tagger"):
+            arguments = self._load(self._dictionary).MECAB_ARGS
+            self._local.tagger = self._load(self._package).Tagger(f"{arguments} -Owakati")
         try:
-            return str(tagger.parse(text.strip())).split()
+            return str(self._local.tagger.parse(text.strip())).split()
         except (UnicodeEncodeError, TypeError) as error:  # SWIG has no conversion for it
             wrong = "a lone surrogate in the text cannot be encoded"
             raise InputError(f"tokeniser {self.name}: {wrong}; remove it") from error
-
-    def _tagger(self) -> Any:
-        arguments = self._load(self._dictionary).MECAB_ARGS
-        self._local.tagger = self._load(self._package).Tagger(f"{arguments} -Owakati")
-        return self._local.tagger
 
     def _load(self, package: str) -> Any:
         try:
@@ -85,10 +82,11 @@ def _processor(path: Path, name: str) -> tuple[Any, str]:
 
 
 class SpmTokenizer:
-    """The pieces of a model."""
+    """The pieces of a model: that of a file, or one that sacreBLEU has `downloaded`."""
 
-    def __init__(self, name: str, path: Path, meaning: str = "") -> None:
-        self.name, self._path, self.meaning = name, path, meaning
+    def __init__(self, name: str, path: str, meaning: str = "", downloaded: bool = False) -> None:
+        self.name, self.meaning = name, meaning
+        self._path, self._downloaded = Path(path), downloaded
 
     def version(self) -> str:
         """Return a digest of the model, for signatures."""
@@ -106,16 +104,8 @@ class SpmTokenizer:
         return " ".join(pieces).split()  # sacreBLEU cuts at white space inside pieces, too
 
     def _model(self) -> tuple[Any, str]:
-        return _processor(self._path, self.name)
-
-
-class DownloadedModel(SpmTokenizer):
-    """The pieces of a model that sacreBLEU downloads."""
-
-    def __init__(self, name: str, file: str, meaning: str) -> None:
-        super().__init__(name, Path(file), meaning)
-
-    def _model(self) -> tuple[Any, str]:
+        if not self._downloaded:
+            return _processor(self._path, self.name)
         home = os.environ.get("SACREBLEU") or Path("~", ".sacrebleu").expanduser()
         path = Path(home, "models", self._path)
         if not path.exists():
@@ -127,21 +117,15 @@ class DownloadedModel(SpmTokenizer):
 @cache
 def model_tokenizer(path: str) -> SpmTokenizer:
     """Return the tokeniser of a model's file."""
-    return SpmTokenizer(f"spm:{path}", Path(path))
+    return SpmTokenizer(f"spm:{path}", path)
 
 
-FLORES101 = DownloadedModel(
-    "flores101",
-    "sacrebleu_tokenizer_spm.model",
-    "SentencePiece with sacreBLEU's model flores101, its spm (karat[spm])",
-)
-FLORES200 = DownloadedModel(
-    "flores200",
-    "flores200sacrebleuspm",
-    "SentencePiece with sacreBLEU's model flores200 (karat[spm])",
-)
-SPBLEU_1K = DownloadedModel(
-    "spBLEU-1K",
-    "spbleu-1k_tokenizer_spm.model",
-    "SentencePiece with sacreBLEU's model spBLEU-1K (karat[spm])",
+_MEANING = "SentencePiece with sacreBLEU's model {} (karat[spm])"
+FLORES101, FLORES200, SPBLEU_1K = (
+    SpmTokenizer(name, file, _MEANING.format(model), downloaded=True)
+    for name, file, model in (
+        ("flores101", "sacrebleu_tokenizer_spm.model", "flores101, its spm"),
+        ("flores200", "flores200sacrebleuspm", "flores200"),
+        ("spBLEU-1K", "spbleu-1k_tokenizer_spm.model", "spBLEU-1K"),
+    )
 )

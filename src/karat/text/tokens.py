@@ -7,7 +7,7 @@ are maps over the vocabulary: they see each distinct word once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from importlib import resources
@@ -21,7 +21,7 @@ from karat.progress import Progress, map_in_order, n_threads, silent
 from karat.registry import Registry, call, expect_type, load, make_check, origin
 from karat.storage.digests import text_digest
 from karat.storage.store import file_stamp
-from karat.text.segments import Texts, as_segments, batches
+from karat.text.segments import Strings, Texts, as_segments, batches
 
 PORTER_NLTK = "porter-nltk"
 """Porter as rouge-score applies it: NLTK's variant, words of more than three characters only."""
@@ -61,10 +61,9 @@ def stem_words(
 
     new, function = words.words(start, len(words)), stemmers()[stemmer]
     if function is not _identity:
-        stems = call(
-            f"stemmer {stemmer}", function, lambda: [*map(function, new)], _stemmer_problem
+        return target.add(
+            call(f"stemmer {stemmer}", function, lambda: [*map(function, new)], _stemmer_problem)
         )
-        return target.add(stems)
     # A stemmer has a state, so every call (and thread) makes its own; that is cheap. It keeps no
     # stems: each word comes once.
     stem = Stemmer.Stemmer(stemmer, 0)
@@ -107,7 +106,18 @@ def _stop_words(name: str, _stamp: tuple[int, int] | None) -> StopList:
         return StopList()
     if name == "en":
         return _parse((resources.files("karat.text") / "stopwords_en.txt").read_text("utf-8"))
-    return _iso(name.removeprefix("iso-")) if name.startswith("iso-") else _read(name)
+    if not name.startswith("iso-"):
+        return _read(name)
+    try:
+        import stopwordsiso
+    except ImportError as error:
+        needs = "needs the package stopwordsiso: pip install 'karat[stopwords]'"
+        raise MissingExtra(f"stop list {name} {needs}") from error
+    language = name.removeprefix("iso-")
+    if not stopwordsiso.has_lang(language):
+        languages = ", ".join(sorted(stopwordsiso.langs()))
+        raise InputError(f"stop list {name}: no such language; there are {languages}")
+    return _stop_list(stopwordsiso.stopwords(language))
 
 
 def stop_digest(name: str) -> str:
@@ -130,18 +140,6 @@ def _read(path: str) -> StopList:
         raise InputError(
             f"stop list {path}: {reason}; expected none, en, iso-LANGUAGE or the path of a file"
         ) from error
-
-
-def _iso(language: str) -> StopList:
-    try:
-        import stopwordsiso
-    except ImportError as error:
-        needs = "needs the package stopwordsiso: pip install 'karat[stopwords]'"
-        raise MissingExtra(f"stop list iso-{language} {needs}") from error
-    if not stopwordsiso.has_lang(language):
-        languages = ", ".join(sorted(stopwordsiso.langs()))
-        raise InputError(f"stop list iso-{language}: no such language; there are {languages}")
-    return _stop_list(stopwordsiso.stopwords(language))
 
 
 CHARACTERS = {False: "characters", True: "characters-and-space"}
@@ -226,6 +224,10 @@ class Lexicon:
             flags = np.fromiter((w.lower() not in stop for w in new), np.bool_, len(new))
             flags_so_far = self._keeps[recipe] = np.concatenate([flags_so_far, flags])
         return flags_so_far
+
+    def passage(self, texts: Sequence[str], name: str) -> Passage:
+        """Return a few texts to be tokenised; `name` is theirs in messages."""
+        return Passage(Strings(texts, name).views(0, len(texts)), self)
 
     def tidy(self) -> None:
         """Forget everything if there is too much of it."""
@@ -325,21 +327,20 @@ class ModelTokenizers(NamedTuple):
 Tokenizer = KernelTokenizer | ModelTokenizers | Callable[[str], list[str]]
 _PACKAGES = "karat.text.tokenizer_packages"
 
+_KERNEL_TOKENIZERS = {
+    "13a": "mteval-v13a, the default of WMT and sacreBLEU",
+    "intl": "mteval-v14 international: splits at Unicode punctuation and symbols",
+    "zh": "Chinese characters one by one, the rest as 13a",
+    "char": "every character but white space",
+    "none": "white space only",
+    "gtm": "GTM 1.4's white space: space, tab, line feed, carriage return and form feed",
+    "rouge": "rouge-score's: lower-cased runs of a-z and 0-9",
+}
 REGISTRY: Registry[Tokenizer] = Registry(
     "tokenizers",
     "tokeniser",
     {
-        "13a": KernelTokenizer("mteval-v13a, the default of WMT and sacreBLEU"),
-        "intl": KernelTokenizer(
-            "mteval-v14 international: splits at Unicode punctuation and symbols"
-        ),
-        "zh": KernelTokenizer("Chinese characters one by one, the rest as 13a"),
-        "char": KernelTokenizer("every character but white space"),
-        "none": KernelTokenizer("white space only"),
-        "gtm": KernelTokenizer(
-            "GTM 1.4's white space: space, tab, line feed, carriage return and form feed"
-        ),
-        "rouge": KernelTokenizer("rouge-score's: lower-cased runs of a-z and 0-9"),
+        **{name: KernelTokenizer(meaning) for name, meaning in _KERNEL_TOKENIZERS.items()},
         "ja-mecab": f"{_PACKAGES}:JAPANESE",
         "ko-mecab": f"{_PACKAGES}:KOREAN",
         "flores101": f"{_PACKAGES}:FLORES101",
@@ -366,9 +367,8 @@ class _Meanings(Mapping[str, str]):
             return str(error)
         if meaning := getattr(tokenizer, "meaning", ""):
             return str(meaning)
-        return (tokenizer.__doc__ or "").strip().partition("\n")[
-            0
-        ] or "a tokeniser of another package"
+        first_line = (tokenizer.__doc__ or "").strip().partition("\n")[0]
+        return first_line or "a tokeniser of another package"
 
     def __contains__(self, name: object) -> bool:
         if not isinstance(name, str):
@@ -412,10 +412,8 @@ def tokenizer_origin(name: str) -> str:
     tokenizer = find_tokenizer(name)
     if tokenizer is None or isinstance(tokenizer, KernelTokenizer):
         return ""
-    version = getattr(tokenizer, "version", None)
-    return (
-        str(version()) if version and not origin(tokenizer) else origin(tokenizer).replace("@", "-")
-    )
+    package, version = origin(tokenizer), getattr(tokenizer, "version", None)
+    return str(version()) if version and not package else package.replace("@", "-")
 
 
 def cut(views: _kernel.Views, vocab: _kernel.Vocab, name: str) -> tuple[NDArray[np.int32], Ints]:
@@ -423,11 +421,9 @@ def cut(views: _kernel.Views, vocab: _kernel.Vocab, name: str) -> tuple[NDArray[
     function = find_tokenizer(name)
     if function is None or isinstance(function, KernelTokenizer | ModelTokenizers):
         return _kernel.tokenize(views, vocab, name)
+    texts = views.strings()
     rows = call(
-        f"tokeniser {name}",
-        function,
-        lambda: [function(t) for t in views.strings()],
-        _tokenizer_problem,
+        f"tokeniser {name}", function, lambda: [function(t) for t in texts], _tokenizer_problem
     )
     ids = vocab.add([token for row in rows for token in row])
     return ids, np.cumsum([0, *map(len, rows)], dtype=np.int64)
@@ -514,12 +510,12 @@ def token_parts(
     progress: Progress = silent,
 ) -> Iterator[Tokens]:
     """Yield the tokens of texts batch by batch; the vocabulary grows meanwhile."""
-    tok, case, stem, stop = recipe.tok, recipe.case, recipe.stem, recipe.stop
+    tok, case, stem = recipe.tok, recipe.case, recipe.stem
     check_choice("tok", tok, TOKENIZERS)
     check_choice("case", case, CASES)
     check_choice("stem", stem, stemmers())
     segments = as_segments(texts, "texts")
-    words_as_cut, done = Recipe(tok, case, stop=stop), 0
+    words_as_cut, done = Recipe(tok, case, stop=recipe.stop), 0
 
     def cut(bounds: tuple[int, int]) -> tuple[Ragged, Vocab]:
         lexicon = Lexicon()  # every batch has a vocabulary of its own

@@ -251,7 +251,7 @@ def test_convert_through_all_formats(output: Output, folder: Path) -> None:
     output("nuggets", "convert", "two", "three.jl", "--format", "rag")
     output("nuggets", "convert", "three.jl", "four", "--format", "units")
     again = kt.load_nuggets(folder / "two")
-    assert (again.key, again.judgements.known) == (demo.key, demo.judgements.known)
+    assert (again.key, again.judgements.values) == (demo.key, demo.judgements.values)
     assert set(kt.load_nuggets(folder / "four").runs) == set(demo.runs)
 
 

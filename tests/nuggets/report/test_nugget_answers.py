@@ -169,8 +169,8 @@ def test_guesses_that_change_nothing_are_not_reported() -> None:
     for classifier in ("calibrated", "paper"):
         found = kt.score_nuggets("demo-nuggets", classifier=classifier)
         (heron,) = [row for row in found.rows if row.run == "heron"]
-        decided = next(one for one in found.scored if one.run.tag == "heron").decided.values()
-        assert not all(answer.known.all() for answer in decided)
+        decided = next(one for one in found.scored if one.run.tag == "heron").decisions.values()
+        assert not all(answer.is_judged.all() for answer in decided)
         assert (heron.known, heron.guessed, heron.undecided) == (1, 0, 0)
         assert (heron.f_low, heron.f_high) == pytest.approx((heron.macro, heron.macro))
         assert "guess" not in score_basis(found)
@@ -199,12 +199,12 @@ def test_the_share_of_guesses_in_a_sentence(shares: tuple[float, ...], sentence:
 @pytest.mark.parametrize("classifier", ["calibrated", "paper"])
 def test_a_guess_has_its_probability(classifier: str) -> None:
     found = kt.score_nuggets(half_judged(), classifier=classifier, details=True)
-    guesses = found.guesses
+    guesses = found.predictions
     assert guesses is not None
     by = {(row.by, row.run in ("run6", "run7"), row.p is None) for row in found.decisions}
     assert by == {("judgement", False, True), ("guess", True, False)}
     row = next(row for row in found.decisions if (row.run, row.nugget) == ("run6", "n2"))
-    (chances,) = guesses.chances_of("run6", row.question)  # one response
+    (chances,) = guesses.pool.answer(guesses.probabilities, "run6", row.question)  # one response
     assert row.p == chances[2]
     assert "Up to 100% of the nuggets of run" in score_basis(found)
     shown = json.loads(found.render("json"))["nuggets"]

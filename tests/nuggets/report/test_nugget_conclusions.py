@@ -161,7 +161,7 @@ def evaluate(contest: Contest, runs: int = 3) -> str:
     by = SimpleNamespace(
         by="system", cells=SimpleNamespace(pool=SimpleNamespace(questions="ab", runs="abc"))
     )
-    found: Any = SimpleNamespace(contest=contest, runs=[0] * runs, found=by)
+    found: Any = SimpleNamespace(contest=contest, runs=[0] * runs, tuning=by)
     return " ".join([*evaluation_answer(found), evaluation_basis(found)])
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from studio.web.studio_server import Client, StudioServer, judgement
 
-from karat.studio.store.assessors import active_link
+from karat.studio.store.people import active_link
 from karat.studio.store.store import Store
 from karat.studio.web.studio import Sessions
 
@@ -31,8 +31,8 @@ class World(NamedTuple):
 
     def rows(self) -> int:
         with Store.reading(self.server.store) as store, store.read() as connection:
-            found: int = connection.execute("SELECT count(*) FROM judgement").fetchone()[0]
-            return found
+            count: int = connection.execute("SELECT count(*) FROM judgement").fetchone()[0]
+            return count
 
 
 Attack = Callable[[World], int]
@@ -40,15 +40,15 @@ Attack = Callable[[World], int]
 
 
 def get(path: str, who: str = "ada", method: str = "GET", **headers: str | None) -> Attack:
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return lambda world: getattr(world, who).ask(method, path, headers=named).status
+    named_headers = {name.replace("_", "-"): value for name, value in headers.items()}
+    return lambda world: getattr(world, who).ask(method, path, headers=named_headers).status
 
 
 def post(who: str = "ada", path: str = "/api/judgements", **headers: str | None) -> Attack:
     """A good answer with headers that are not."""
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    named_headers = {name.replace("_", "-"): value for name, value in headers.items()}
     return lambda world: (
-        getattr(world, who).ask("POST", path, judgement(world.own, RATED), named).status
+        getattr(world, who).ask("POST", path, judgement(world.own, RATED), named_headers).status
     )
 
 
@@ -78,8 +78,8 @@ def raw(*lines: str, then: bytes = b"") -> Attack:
         head = "\r\n".join(lines).replace("PORT", str(world.server.port))
         with socket.create_connection(("127.0.0.1", world.server.port), timeout=20) as line:
             line.sendall(head.encode("latin-1") + b"\r\n\r\n" + then)
-            found = re.match(rb"HTTP/1.1 (\d+)", line.recv(4096))
-        return int(found[1]) if found else 0
+            match = re.match(rb"HTTP/1.1 (\d+)", line.recv(4096))
+        return int(match[1]) if match else 0
 
     return attack
 
@@ -114,9 +114,9 @@ def chunked(size: int) -> Attack:
         with socket.create_connection(("127.0.0.1", world.server.port), timeout=20) as line:
             with suppress(OSError):  # it may be refused before all of it was sent
                 line.sendall(head.encode() + b"\r\n" + part * (size // 4096 + 1) + b"0\r\n\r\n")
-            found = re.match(rb"HTTP/1.1 (\d+)", line.recv(4096))
-        assert found
-        return int(found[1])
+            match = re.match(rb"HTTP/1.1 (\d+)", line.recv(4096))
+        assert match
+        return int(match[1])
 
     return attack
 
@@ -127,11 +127,11 @@ def forged(key: bytes | None, clock: float | None = None) -> Attack:
     def attack(world: World) -> int:
         stored = json.loads((world.server.folder / "judged.sqlite.keys").read_text())["key"]
         right = Sessions(bytes.fromhex(stored))
-        made = Sessions(key or right.key, (lambda: clock) if clock is not None else right.clock)
+        sessions = Sessions(key or right.key, (lambda: clock) if clock is not None else right.clock)
         with Store.reading(world.server.store) as store:
             link = active_link(store, 2)
         assert link
-        cookie = f"{right.cookie}={made.begin(2, link[1])}"
+        cookie = f"{right.cookie}={sessions.begin(2, link[1])}"
         return world.stranger.ask("GET", "/api/next", headers={"Cookie": cookie}).status
 
     return attack

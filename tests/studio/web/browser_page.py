@@ -43,7 +43,11 @@ class Visitor:
 
     def received(self) -> list[str]:
         """All that came since the page began."""
-        return [json.dumps(one.headers) + one.text() for one in self.answers if one.status == 200]
+        return [
+            json.dumps(response.headers) + response.text()
+            for response in self.answers
+            if response.status == 200
+        ]
 
     def check_inert(self) -> None:
         """No fault, no script of the data, no sideways scrolling."""

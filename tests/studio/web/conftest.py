@@ -15,6 +15,6 @@ def browser() -> Iterator[Any]:
     if CHROMIUM is None:
         pytest.skip("Chromium is not installed")
     with playwright.sync_playwright() as run:
-        found = run.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield found
-        found.close()
+        chromium = run.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()

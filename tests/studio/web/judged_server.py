@@ -23,8 +23,8 @@ def judged_server(
 ) -> StudioServer:
     """A server of a project that ann, bob and cleo judged; zoe adjudicates."""
     hostile = kt.load_evalset(write_set(folder, segments))
-    given = nugget_texts() if task == "nuggets" else hostile
-    store = make_store(folder / "judged.sqlite", given, tasks=TASKS[task])
+    source = nugget_texts() if task == "nuggets" else hostile
+    store = make_store(folder / "judged.sqlite", source, tasks=TASKS[task])
     judge_all(store, most=most)
     store.close()
     return StudioServer(folder, "judged")

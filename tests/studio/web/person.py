@@ -8,7 +8,7 @@ from typing import Any
 from studio.store_rows import StoredJudgement, current
 from studio.web.studio_server import StudioServer
 
-from karat.studio.store.assessors import assessors
+from karat.studio.store.people import assessors
 from karat.studio.store.store import Store
 
 
@@ -35,7 +35,11 @@ class Person:
 
     def received(self) -> list[str]:
         """Return all that the server sent since the page began, headers and texts."""
-        return [json.dumps(one.headers) + one.text() for one in self.answers if one.status == 200]
+        return [
+            json.dumps(response.headers) + response.text()
+            for response in self.answers
+            if response.status == 200
+        ]
 
     def press(self, *keys: str) -> None:
         for key in keys:
@@ -47,8 +51,8 @@ class Person:
         )
 
     def output(self) -> str:
-        found: str = self.page.text_content("#judge .output .text")
-        return found
+        text: str = self.page.text_content("#judge .output .text")
+        return text
 
     def go_on(self) -> None:
         """Press Enter, and wait for another item."""
@@ -60,15 +64,15 @@ class Person:
         )
 
     def count(self) -> str:
-        found: str = self.page.text_content("#count")
-        return found
+        text: str = self.page.text_content("#count")
+        return text
 
 
 def rows(server: StudioServer, name: str, read: Any = current) -> list[StoredJudgement]:
     with Store.reading(server.store) as store:
-        (id,) = [one.id for one in assessors(store) if one.name == name]
-        found: list[StoredJudgement] = read(store, id)
-        return found
+        (id,) = [person.id for person in assessors(store) if person.name == name]
+        judgements: list[StoredJudgement] = read(store, id)
+        return judgements
 
 
 def values(server: StudioServer, name: str) -> list[dict[str, Any]]:

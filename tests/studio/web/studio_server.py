@@ -18,9 +18,9 @@ HOSTILE = "<script>hostile=1</script><img src=x onerror=hostile=1> \"'>{{7*7}}"
 
 
 def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
         return port
 
 
@@ -45,9 +45,9 @@ class StudioServer:
         self.start()
 
     def start(self) -> None:
-        told = ("--no-browser", "--port", str(self.port), "--store", str(self.store))
+        arguments = ("--no-browser", "--port", str(self.port), "--store", str(self.store))
         self.process = subprocess.Popen(
-            [sys.executable, "-c", RUN, "studio", self.name, *told, *self.options],
+            [sys.executable, "-c", RUN, "studio", self.name, *arguments, *self.options],
             cwd=self.folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -58,8 +58,8 @@ class StudioServer:
         self.said = []
         for line in self.process.stdout:
             self.said.append(line)
-            if found := re.match(r"(.*) \((\w+)\): http://[^/]+(/join/\S+)", line):
-                self.links[found[1]] = found[3]
+            if match := re.match(r"(.*) \((\w+)\): http://[^/]+(/join/\S+)", line):
+                self.links[match[1]] = match[3]
             if line.startswith("Press Ctrl-C"):
                 return
         raise AssertionError("".join(self.said))
@@ -77,9 +77,9 @@ class StudioServer:
     def _ended(self) -> str:
         assert self.process.stdout
         with self.process.stdout as rest:
-            said = rest.read()
+            output = rest.read()
         self.process.wait(30)
-        return said
+        return output
 
     @property
     def site(self) -> str:
@@ -101,13 +101,13 @@ class Client:
     def headers(self, method: str) -> dict[str, str]:
         """The headers that a page of the studio sends."""
         host = f"127.0.0.1:{self.server.port}"
-        found = {"Host": host}
+        headers = {"Host": host}
         if self.cookie:
-            found["Cookie"] = self.cookie
+            headers["Cookie"] = self.cookie
         if method == "POST":
-            found |= {"Origin": f"http://{host}", "Content-Type": "application/json"}
-            found["X-Karat-CSRF"] = self.csrf
-        return found
+            headers |= {"Origin": f"http://{host}", "Content-Type": "application/json"}
+            headers["X-Karat-CSRF"] = self.csrf
+        return headers
 
     def ask(
         self, method: str, path: str, body: Any = None, headers: dict[str, str | None] | None = None
@@ -126,14 +126,14 @@ class Client:
         if raw:
             connection.send(raw)
         with connection.getresponse() as answer:
-            found = {name.lower(): value for name, value in answer.getheaders()}
+            fields = {name.lower(): value for name, value in answer.getheaders()}
             text = answer.read().decode()
         connection.close()
-        return Answer(answer.status, found, text)
+        return Answer(answer.status, fields, text)
 
     def next(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.ask("GET", "/api/next").json["item"]
-        return found
+        item: dict[str, Any] = self.ask("GET", "/api/next").json["item"]
+        return item
 
     def judge(self, item: dict[str, Any], value: Any, **more: Any) -> Answer:
         return self.ask("POST", "/api/judgements", judgement(item, value, **more))

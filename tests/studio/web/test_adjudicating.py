@@ -18,9 +18,9 @@ from studio.web.browser_page import Visitor
 from studio.web.judged_server import judged_server
 from studio.web.studio_server import SYSTEMS, Client, StudioServer
 
-from karat.studio.export.contents import read_contents
-from karat.studio.export.labels import make_labels
-from karat.studio.store.events import trail
+from karat.studio.contents import read_contents
+from karat.studio.export.formats import make_labels
+from karat.studio.store.people import trail
 from karat.studio.store.store import Store
 
 DONE = "() => document.querySelector('.place')?.textContent.startsWith('Dispute {}') ?? false"
@@ -28,14 +28,14 @@ DONE = "() => document.querySelector('.place')?.textContent.startsWith('Dispute 
 
 @pytest.fixture
 def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[StudioServer]:
-    found = judged_server(tmp_path, getattr(request, "param", "ratings"), 4)
-    yield found
-    found.stop()
+    judged = judged_server(tmp_path, getattr(request, "param", "ratings"), 4)
+    yield judged
+    judged.stop()
 
 
-def decided(server: StudioServer, every: bool = False) -> list[AdjudicationRow]:
+def stored_decisions(server: StudioServer, with_superseded: bool = False) -> list[AdjudicationRow]:
     with Store.reading(server.store) as store:
-        return decisions(store, every)
+        return decisions(store, with_superseded)
 
 
 def arrive(visitor: Visitor, number: int) -> None:
@@ -46,26 +46,26 @@ def test_five_adjudications_by_keys(browser: Any, server: StudioServer) -> None:
     zoe = Visitor(browser, server, "zoe", viewport={"width": 390, "height": 800})
     zoe.open("/adjudicate")
     arrive(zoe, 1)
-    said = zoe.page.locator(".statement .said").all_text_contents()
-    assert len(said) == 3
+    statements = zoe.page.locator(".statement .said").all_text_contents()
+    assert len(statements) == 3
     for k in range(5):
         arrive(zoe, k + 1)
         zoe.press("A" if k == 0 else str(k), "Enter")
     arrive(zoe, 6)
     zoe.check_inert()
     assert not any(name in text for text in zoe.received() for name in (*SYSTEMS, "ann", "cleo"))
-    first, *rest = decided(server)
-    assert str(first.value["value"]) == said[0].partition(":")[0]
-    assert [one.value for one in rest] == [{"value": k} for k in (1, 2, 3, 4)]
-    assert all(len(one.seen) == 3 for one in (first, *rest))
+    first, *rest = stored_decisions(server)
+    assert str(first.value["value"]) == statements[0].partition(":")[0]
+    assert [row.value for row in rest] == [{"value": k} for k in (1, 2, 3, 4)]
+    assert all(len(row.seen) == 3 for row in (first, *rest))
     with Store.reading(server.store) as store:
         rows, total = trail(store, 1, 50)
         zoe_id = first.assessor
-        told = [one for one in rows if one.event == "decide"]
-        assert [one.assessor for one in told] == [zoe_id] * 5
+        decide_rows = [row for row in rows if row.event == "decide"]
+        assert [row.assessor for row in decide_rows] == [zoe_id] * 5
         assert total == len(rows)
         labels = make_labels(read_contents(store))
-        assert sum(one.basis == "adjudicated" for one in labels) == 5
+        assert sum(row.basis == "adjudicated" for row in labels) == 5
 
 
 def test_undoing_comments_and_names(browser: Any, server: StudioServer) -> None:
@@ -78,20 +78,20 @@ def test_undoing_comments_and_names(browser: Any, server: StudioServer) -> None:
     zoe.page.keyboard.type("b A 5 <b>")
     zoe.press("Escape", "Enter")
     arrive(zoe, 2)
-    assert [one.value for one in decided(server)] == [{"value": 2, "comment": "b A 5 <b>"}]
+    assert [row.value for row in stored_decisions(server)] == [{"value": 2, "comment": "b A 5 <b>"}]
     zoe.press("u")
     zoe.page.wait_for_function("() => document.getElementById('saved').textContent === 'Undone'")
-    assert decided(server) == []
-    assert [one.value for one in decided(server, every=True)][1:] == [None]
+    assert stored_decisions(server) == []
+    assert [row.value for row in stored_decisions(server, with_superseded=True)][1:] == [None]
     zoe.press("3", "Enter")
     arrive(zoe, 2)
-    assert [one.value for one in decided(server)] == [{"value": 3}]
+    assert [row.value for row in stored_decisions(server)] == [{"value": 3}]
     assert "bob" not in zoe.page.text_content("#judge")
     zoe.press("W")
     zoe.page.wait_for_function("() => document.getElementById('judge').textContent.includes('bob')")
     with Store.reading(server.store) as store:
-        (asked,) = [one for one in events(store) if one.what == "names"]
-        assert asked.assessor == decided(server)[0].assessor
+        (request_event,) = [row for row in events(store) if row.what == "names"]
+        assert request_event.assessor == stored_decisions(server)[0].assessor
     assert zoe.faults == []
 
 
@@ -116,7 +116,7 @@ def test_drafts_stay_when_a_dispute_is_left(browser: Any, server: StudioServer) 
     zoe.press("Enter")
     arrive(zoe, 2)
     assert zoe.page.input_value("#judge textarea") == "only a comment"
-    assert [one.value for one in decided(server)] == [{"value": 2, "comment": "not sure"}]
+    assert [row.value for row in stored_decisions(server)] == [{"value": 2, "comment": "not sure"}]
     zoe.press("b")
     arrive(zoe, 1)
     assert "your draft" not in zoe.page.text_content(".place")
@@ -124,9 +124,9 @@ def test_drafts_stay_when_a_dispute_is_left(browser: Any, server: StudioServer) 
 
 def test_the_second_of_two_decisions_is_told(browser: Any, server: StudioServer) -> None:
     owner, zoe = Visitor(browser, server, "owner"), Visitor(browser, server, "zoe")
-    for one in (owner, zoe):
-        one.open("/adjudicate")
-        arrive(one, 1)
+    for person in (owner, zoe):
+        person.open("/adjudicate")
+        arrive(person, 1)
     owner.press("1", "Enter")
     arrive(owner, 2)
     zoe.press("4", "c")
@@ -136,10 +136,10 @@ def test_the_second_of_two_decisions_is_told(browser: Any, server: StudioServer)
     assert "somebody else decided this meanwhile" in zoe.page.text_content("#saved")
     assert "Decided: 1" in zoe.page.text_content(".place")
     assert zoe.page.input_value("#judge textarea") == "mine"
-    assert [one.value for one in decided(server)] == [{"value": 1}]
+    assert [row.value for row in stored_decisions(server)] == [{"value": 1}]
     zoe.press("Enter")  # the other decision was seen
     arrive(zoe, 2)
-    assert [one.value for one in decided(server)] == [{"value": 4, "comment": "mine"}]
+    assert [row.value for row in stored_decisions(server)] == [{"value": 4, "comment": "mine"}]
 
 
 def test_a_decision_outlives_a_restart_of_the_server(browser: Any, server: StudioServer) -> None:
@@ -153,7 +153,7 @@ def test_a_decision_outlives_a_restart_of_the_server(browser: Any, server: Studi
     server.start()
     zoe.press("Enter")
     arrive(zoe, 2)
-    assert [one.value for one in decided(server, every=True)] == [{"value": 2}]
+    assert [row.value for row in stored_decisions(server, with_superseded=True)] == [{"value": 2}]
 
 
 def test_adjudication_ends_with_the_reveal(browser: Any, server: StudioServer) -> None:
@@ -167,7 +167,7 @@ def test_adjudication_ends_with_the_reveal(browser: Any, server: StudioServer) -
     zoe.press("3", "Enter")
     zoe.page.wait_for_selector("#saved.failed")
     assert "would not be blind" in zoe.page.text_content("#saved")
-    assert [one.value for one in decided(server)] == [{"value": 2}]
+    assert [row.value for row in stored_decisions(server)] == [{"value": 2}]
     zoe.open("/adjudicate")
     assert "would not be blind" in zoe.page.text_content("main")
     zoe.check_inert()
@@ -182,33 +182,33 @@ def test_decisions_on_other_tasks(browser: Any, server: StudioServer) -> None:
         zoe.press("B", "Enter")
     arrive(zoe, 3)
     zoe.check_inert()
-    found = decided(server)
-    assert len(found) == 2
+    rows = stored_decisions(server)
+    assert len(rows) == 2
     with Store.reading(server.store) as store:
         labels = make_labels(read_contents(store))
-    about = 4 if found[0].task == "spans" else 2  # a score and a penalty for each output
-    assert sum(one.basis == "adjudicated" for one in labels) == about
+    about = 4 if rows[0].task == "spans" else 2  # a score and a penalty for each output
+    assert sum(label.basis == "adjudicated" for label in labels) == about
 
 
 def dispute(client: Client) -> dict[str, Any]:
     first = client.ask("GET", "/api/disputes").json["disputes"][0]
     path = f"/api/disputes/{first['judgement']}?about={first['about']}"
-    found: dict[str, Any] = client.ask("GET", path).json
-    return found
+    content: dict[str, Any] = client.ask("GET", path).json
+    return content
 
 
 def test_the_server_takes_only_answers_to_what_is_disputed(server: StudioServer) -> None:
     zoe = Client(server, "zoe")
-    found = dispute(zoe)
-    target = {name: found[name] for name in ("task", "item", "output", "about")}
-    right = {"ratings": {found["about"]: 3}}
+    content = dispute(zoe)
+    target = {name: content[name] for name in ("task", "item", "output", "about")}
+    right = {"ratings": {content["about"]: 3}}
 
     def send(**more: Any) -> int:
         sent = {"uuid": str(uuid4()), **target, "answer": right, "supersedes": None, **more}
         return zoe.ask("POST", "/api/adjudications", sent).status
 
     wrong: tuple[dict[str, Any], ...] = (
-        {"answer": {"ratings": {found["about"]: 99}}},
+        {"answer": {"ratings": {content["about"]: 99}}},
         {"answer": {"ratings": {"quality": 3, "fluency": 3}}},
         {"answer": {"ratings": {}}},
         {"answer": {**right, "done": False}},
@@ -226,11 +226,11 @@ def test_the_server_takes_only_answers_to_what_is_disputed(server: StudioServer)
         {"seen": [1]},
         {"assessor": 1},
     )
-    assert [send(**one) for one in wrong] == [422] * len(wrong)
-    assert decided(server) == []
+    assert [send(**request) for request in wrong] == [422] * len(wrong)
+    assert stored_decisions(server) == []
     once = str(uuid4())
     assert [send(uuid=once), send(uuid=once)] == [200, 200]
-    assert len(decided(server)) == 1
+    assert len(stored_decisions(server)) == 1
     assert send() == 409  # it does not name the decision that it replaces
     assert send(supersedes=once) == 200
     assert zoe.ask("GET", "/api/disputes/999999?about=x").status == 404

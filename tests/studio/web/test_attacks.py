@@ -62,8 +62,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     people = ("--assessor", "ada", "--assessor", "ben", "--assessor", f"eve {HOSTILE}")
     server = StudioServer(folder, write_set(folder), *people, "--show", "source")
     ada, ben, owner = (Client(server, name) for name in ("ada", "ben", "owner"))
-    own, other = ada.next(), ben.next()
-    yield World(server, ada, ben, owner, Client(server, None), own, other)
+    item, other = ada.next(), ben.next()
+    yield World(server, ada, ben, owner, Client(server, None), item, other)
     server.stop()
 
 
@@ -303,11 +303,11 @@ def test_same_requests_without_the_attack_are_answered(world: World) -> None:
     assert get("/", Host="[::1]:1")(world) == 200
     assert get("/owner", "owner")(world) == 200
     assert get("/static/judge.js", "stranger")(world) == 200
-    found = world.ben.next()
-    stored = world.ben.judge(found, {**RATED, "comment": HOSTILE})
+    item = world.ben.next()
+    stored = world.ben.judge(item, {**RATED, "comment": HOSTILE})
     assert (stored.status, stored.json["duplicate"]) == (200, False)
-    seen = world.ben.ask("GET", f"/api/item/{found['assignment']}").json["item"]
-    assert seen["value"]["comment"] == HOSTILE
+    sent_item = world.ben.ask("GET", f"/api/item/{item['assignment']}").json["item"]
+    assert sent_item["value"]["comment"] == HOSTILE
 
 
 def test_the_same_uuid_is_stored_once_and_never_for_other_content(world: World) -> None:
@@ -323,7 +323,7 @@ def test_every_answer_has_the_headers_that_protect_it(world: World) -> None:
     paths = ("/", "/api/next", "/static/judge.js", "/nowhere", "/../x", "/join/wrong", "/browse")
     answers = [world.ada.ask("GET", path) for path in paths]
     answers += [world.owner.ask("GET", path) for path in OWNED]
-    for headers in (one.headers for one in answers):
+    for headers in (answer.headers for answer in answers):
         policy = headers["content-security-policy"]
         assert policy.startswith("default-src 'self'; frame-ancestors 'none'")
         assert "unsafe" not in policy

@@ -20,16 +20,16 @@ from studio.web.studio_server import HOSTILE, SYSTEMS, Client, StudioServer
 import karat as kt
 from karat.studio.browsing import OFFERED_METRICS, Search, find_segments, make_output_table
 from karat.studio.store.store import Store
-from karat.studio.web.pages import answer, comment
+from karat.studio.web.calls import answer, comment
 
 PAGES = ("/browse", "/browse/segments/1", "/browse/outputs", "/browse/reports")
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StudioServer]:
-    found = judged_server(tmp_path_factory.mktemp("browsed"), "ratings", 12, most=20)
-    yield found
-    found.stop()
+    judged = judged_server(tmp_path_factory.mktemp("browsed"), "ratings", 12, most=20)
+    yield judged
+    judged.stop()
 
 
 @pytest.fixture(scope="module")
@@ -50,12 +50,12 @@ def test_only_owners_browse_before_the_reveal(server: StudioServer, owner: Clien
             assert client.ask("GET", path).status == 403
     answers = [owner.ask("GET", path) for path in (*PAGES, "/browse/outputs.csv")]
     answers.append(owner.ask("GET", "/browse/reports/agreement"))
-    assert [one.status for one in answers] == [200] * len(answers)
-    for one in answers:
-        assert not any(name in one.text + str(one.headers) for name in SYSTEMS)
-        assert "<script>hostile" not in one.text or one.headers["content-type"].startswith(
-            "text/csv"
-        )
+    assert [response.status for response in answers] == [200] * len(answers)
+    for response in answers:
+        assert not any(name in response.text + str(response.headers) for name in SYSTEMS)
+        assert "<script>hostile" not in response.text or response.headers[
+            "content-type"
+        ].startswith("text/csv")
     assert owner.ask("GET", "/browse?system=x").status == 422
     assert "SECRET" not in owner.ask("GET", f"/browse?q={SYSTEMS[0]}").text.replace(
         f'value="{SYSTEMS[0]}"', ""
@@ -63,7 +63,7 @@ def test_only_owners_browse_before_the_reveal(server: StudioServer, owner: Clien
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "words"),
     [
         ({"ratings": {"quality": 6, "fluency": 2}, "comment": "so"}, "quality 6, fluency 2"),
         ({"nuggets": {"1": {"label": "support", "evidence": []}}}, "1 support"),
@@ -73,32 +73,32 @@ def test_only_owners_browse_before_the_reveal(server: StudioServer, owner: Clien
         ("first", "first"),
     ],
 )
-def test_answers_in_words(value: Any, told: str) -> None:
-    assert answer(value) == told
+def test_answers_in_words(value: Any, words: str) -> None:
+    assert answer(value) == words
     assert comment(value) in ("", "so", "x")
 
 
 def test_segments_by_search_and_filter(server: StudioServer) -> None:
     with Store.reading(server.store) as store:
 
-        def found(**search: Any) -> list[str]:
+        def segments(**search: Any) -> list[str]:
             page = find_segments(store, Search(**search))
-            return [one.segment.partition(" ")[0] for one in page.rows]
+            return [row.segment.partition(" ")[0] for row in page.rows]
 
-        assert found() == [str(k) for k in range(12)]
-        assert found(text="OUTPUT 3 of 2") == ["3"]
-        assert found(text="reference 11") == ["11"]
-        assert found(text="100%_") == []
-        assert found(text=f"source 4 {HOSTILE}") == ["4"]  # quotes within references, too
-        judged, unjudged = found(kind="judged"), found(kind="unjudged")
-        assert sorted([*judged, *unjudged]) == sorted(found())
-        assert {*found(kind="disputed")} <= {*judged}
+        assert segments() == [str(k) for k in range(12)]
+        assert segments(text="OUTPUT 3 of 2") == ["3"]
+        assert segments(text="reference 11") == ["11"]
+        assert segments(text="100%_") == []
+        assert segments(text=f"source 4 {HOSTILE}") == ["4"]  # quotes within references, too
+        judged, unjudged = segments(kind="judged"), segments(kind="unjudged")
+        assert sorted([*judged, *unjudged]) == sorted(segments())
+        assert {*segments(kind="disputed")} <= {*judged}
         table = make_output_table(store)
         best = [row for row in table.rows(table.ids) if row.values.get("quality", 0) >= 6]
-        assert found(dimension="quality", low=6) == list(
+        assert segments(dimension="quality", low=6) == list(
             dict.fromkeys(row.segment.partition(" ")[0] for row in best)
         )
-        assert found(dimension="quality", low=8) == []
+        assert segments(dimension="quality", low=8) == []
         assert find_segments(store, Search(), 99).number == 1
 
 
@@ -148,9 +148,9 @@ def test_the_table_has_metrics_and_is_a_file(server: StudioServer, owner: Client
     assert values[0] == pytest.approx(expected)
     judged = owner.ask("GET", "/browse/outputs.csv?sort=quality").text
     scores = [row["quality"] for row in csv.DictReader(io.StringIO(judged))]
-    known = [float(one) for one in scores if one]
-    assert known == sorted(known)
-    assert scores[len(known) :] == [""] * (36 - len(known))  # those without come last
+    numbers = [float(cell) for cell in scores if cell]
+    assert numbers == sorted(numbers)
+    assert scores[len(numbers) :] == [""] * (36 - len(numbers))  # those without come last
 
 
 def test_every_metric_on_offer_scores_every_output(server: StudioServer) -> None:
@@ -168,19 +168,19 @@ def test_reports_tell_who_leads_only_when_asked(owner: Client) -> None:
     assert owner.ask("POST", "/api/owner/estimates", {}).status == 200
     for name in ("meta", "plane-1", "plane-2"):
         assert owner.ask("GET", f"/browse/reports/{name}").status == 200
-    found = owner.ask("GET", "/browse/reports/compare")
-    assert found.status == 200
-    assert "system 1" in found.text
-    assert not any(name in found.text for name in SYSTEMS)
+    report = owner.ask("GET", "/browse/reports/compare")
+    assert report.status == 200
+    assert "system 1" in report.text
+    assert not any(name in report.text for name in SYSTEMS)
 
 
 def test_estimates_are_a_report(owner: Client) -> None:
     pytest.importorskip("karat.report.documents.estimates")
     assert owner.ask("POST", "/api/owner/estimates", {}).status == 200
-    found = owner.ask("GET", "/browse/reports/estimate-1")
-    assert found.status == 200
-    assert "system 3" in found.text
-    assert not any(name in found.text for name in SYSTEMS)
+    report = owner.ask("GET", "/browse/reports/estimate-1")
+    assert report.status == 200
+    assert "system 3" in report.text
+    assert not any(name in report.text for name in SYSTEMS)
 
 
 def test_reports_run_in_a_sandbox(
@@ -237,7 +237,7 @@ def test_everybody_browses_after_the_reveal(server: StudioServer, owner: Client)
     assert owner.ask("POST", "/api/owner/reveal", {"anyway": True}).status == 200
     ann = Client(server, "ann")
     answers = [ann.ask("GET", path) for path in (*PAGES, "/browse/reports/compare")]
-    assert [one.status for one in answers] == [200] * 5
+    assert [response.status for response in answers] == [200] * 5
     assert all(SYSTEMS[0] in answers[at].text for at in (0, 1, 2, 4))
     assert ann.ask("GET", f"/browse?system={SYSTEMS[0]}&low=1").status == 200
     assert ann.ask("GET", "/owner").status == 403

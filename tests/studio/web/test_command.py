@@ -39,8 +39,8 @@ def _files(folder: Path) -> list[str]:
 def test_links_stay_the_same_and_sessions_outlive_the_server(tmp_path: Path, called: Any) -> None:
     server = StudioServer(tmp_path, write_set(tmp_path, 3), "--assessor", "ada")
     ada = Client(server, "ada")
-    found = ada.next()
-    assert ada.judge(found, {"ratings": {"quality": 4}}).status == 200
+    item = ada.next()
+    assert ada.judge(item, {"ratings": {"quality": 4}}).status == 200
     links = dict(server.links)
     begins = {name: Client(server, None).ask("GET", link).text for name, link in links.items()}
     assert 'href="/owner"' in begins["owner"]  # who only looks takes no unit from others
@@ -53,11 +53,11 @@ def test_links_stay_the_same_and_sessions_outlive_the_server(tmp_path: Path, cal
     assert not any(token in server.store.read_bytes() for token in tokens)
     server.start()
     assert server.links == links
-    assert ada.next()["assignment"] != found["assignment"]
+    assert ada.next()["assignment"] != item["assignment"]
     # Another process may not serve the store, but checks and copies it.
     port = str(free_port())
-    told = refused(called, tmp_path, "demo", "--store", "judged.sqlite", "--port", port)
-    assert "is served by another process" in told
+    message = refused(called, tmp_path, "demo", "--store", "judged.sqlite", "--port", port)
+    assert "is served by another process" in message
     look = [sys.executable, "-c", RUN, "studio"]
     checking = [*look, "--check", "judged.sqlite"]
     check = subprocess.check_output(checking, cwd=tmp_path, text=True)
@@ -71,10 +71,14 @@ def test_links_stay_the_same_and_sessions_outlive_the_server(tmp_path: Path, cal
     assert "was made for another task" in refused(called, tmp_path, *other, "--task", "pairs")
     assert "another task" in refused(called, tmp_path, *other, "--scale", "fluency-5")
     assert "has judgements of 'set <script>" in refused(called, tmp_path, *other)
-    same = (server.name, *other[1:])
-    assert "with another --overlap" in refused(called, tmp_path, *same, "--overlap", "2")
-    assert "with another --show" in refused(called, tmp_path, *same, "--show", "reference")
-    assert "expected 1 to 100" in refused(called, tmp_path, *same, "--assessor", "x" * 101)
+    same_arguments = (server.name, *other[1:])
+    assert "with another --overlap" in refused(called, tmp_path, *same_arguments, "--overlap", "2")
+    assert "with another --show" in refused(
+        called, tmp_path, *same_arguments, "--show", "reference"
+    )
+    assert "expected 1 to 100" in refused(
+        called, tmp_path, *same_arguments, "--assessor", "x" * 101
+    )
     # Links that were lost are replaced by new ones; the old ones end.
     keys.unlink()
     server.start()
@@ -89,15 +93,15 @@ def test_bad_input_is_refused_in_one_sentence(tmp_path: Path, called: Any) -> No
     rows = [{"evalset": "e", "systems": []}, {"id": "1", "references": ["a"], "outputs": {}}]
     empty.write_text("".join(json.dumps(row) + "\n" for row in rows))
     newer = tmp_path / "newer.sqlite"
-    with sqlite3.connect(newer) as made:
-        made.execute("PRAGMA application_id = 0x4B535444")
-        made.execute("PRAGMA user_version = 99")
-        made.execute("CREATE TABLE project (id)")
+    with sqlite3.connect(newer) as database:
+        database.execute("PRAGMA application_id = 0x4B535444")
+        database.execute("PRAGMA user_version = 99")
+        database.execute("CREATE TABLE project (id)")
     (tmp_path / "other.txt").write_text("no store")
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        used = str(taken.getsockname()[1])
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        used = str(listener.getsockname()[1])
         port = ("--port", str(free_port()))
         assert f"port {used} (Address already in use)" in refused(
             called, tmp_path, "demo", "--port", used

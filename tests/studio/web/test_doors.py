@@ -13,7 +13,7 @@ from karat.studio.web.studio import SESSION_SECONDS, Keys, Sessions
 
 
 @pytest.mark.parametrize(
-    ("bound", "header", "known"),
+    ("bound", "header", "is_known"),
     [
         ("127.0.0.1", "127.0.0.1:8642", True),
         ("127.0.0.1", "LOCALHOST", True),
@@ -32,8 +32,8 @@ from karat.studio.web.studio import SESSION_SECONDS, Keys, Sessions
         ("0.0.0.0", "10.0.0.7.evil.example", False),
     ],
 )
-def test_names_of_a_server(bound: str, header: str, known: bool) -> None:
-    assert Hosts.of(bound).know(header) is known
+def test_names_of_a_server(bound: str, header: str, is_known: bool) -> None:
+    assert Hosts.of(bound).know(header) is is_known
 
 
 def test_a_session_ends_and_belongs_to_one_key() -> None:
@@ -52,11 +52,11 @@ def test_a_session_ends_and_belongs_to_one_key() -> None:
 
 def test_keys_are_kept_and_damaged_ones_refused(tmp_path: Path) -> None:
     store = tmp_path / "a.sqlite"
-    made = Keys.for_store(store)
-    made.add("ada", "token")
-    assert Keys.for_store(store) == made
+    keys = Keys.for_store(store)
+    keys.add("ada", "token")
+    assert Keys.for_store(store) == keys
     for text in ("", "{", "[]", '{"key": "00", "tokens": {}}', '{"key": 1, "tokens": []}'):
-        made.path.write_text(text)
+        keys.path.write_text(text)
         with pytest.raises(InputError, match="is not a file of keys"):
             Keys.for_store(store)
 

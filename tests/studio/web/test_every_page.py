@@ -97,14 +97,14 @@ class Reader(Visitor):
         for width, scheme in LOOKS:
             self.page.set_viewport_size({"width": width, "height": 844})
             self.page.emulate_media(color_scheme=scheme)
-            found = [self.page.evaluate(one) for one in (WIDER, LOST, PALE, UNNAMED)]
-            if found != [0, [], [], []]:
-                self.wrong.append((path, width, scheme, *found))
+            problems = [self.page.evaluate(script) for script in (WIDER, LOST, PALE, UNNAMED)]
+            if problems != [0, [], [], []]:
+                self.wrong.append((path, width, scheme, *problems))
 
     def links(self, path: str, start: str) -> list[str]:
         self.open(path)
-        every = self.page.locator(f'main a[href^="{start}"]')
-        return [one.get_attribute("href") for one in every.all()]
+        anchors = self.page.locator(f'main a[href^="{start}"]')
+        return [anchor.get_attribute("href") for anchor in anchors.all()]
 
 
 def test_pages_of_owners_and_readers(browser: Any, tmp_path: Path) -> None:
@@ -136,8 +136,8 @@ def look_at_all(owner: Reader) -> None:
         owner.look(path, marked)
     for path in ALONE:
         owner.look(path)
-        told = owner.page.inner_text(".answer")
-        assert re.fullmatch(r"[A-Z].*\.", told, re.DOTALL), told
+        summary = owner.page.inner_text(".answer")
+        assert re.fullmatch(r"[A-Z].*\.", summary, re.DOTALL), summary
 
 
 @pytest.mark.long

@@ -28,9 +28,9 @@ INVITED = [word for name in PEOPLE for word in ("--assessor", name)]
 @pytest.fixture(scope="module")
 def ratings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StudioServer]:
     folder = tmp_path_factory.mktemp("ratings")
-    asked = ("-d", "quality", "--scale", "7", "--scale", "fluency-100", "--overlap", "9")
-    shown = ("--show", "source", "--show", "reference")
-    server = StudioServer(folder, write_set(folder), *asked, *shown, *INVITED)
+    options = ("-d", "quality", "--scale", "7", "--scale", "fluency-100", "--overlap", "9")
+    show_options = ("--show", "source", "--show", "reference")
+    server = StudioServer(folder, write_set(folder), *options, *show_options, *INVITED)
     yield server
     server.stop()
 
@@ -48,8 +48,8 @@ def test_twenty_ratings_by_two_assessors_in_different_orders(
         orders["ben"].append(ben.output())
         ben.press("7", "9", "9")
         ben.go_on()
-    found = values(ratings, "ada")
-    assert [one["ratings"] for one in found] == [
+    answers = values(ratings, "ada")
+    assert [answer["ratings"] for answer in answers] == [
         {"quality": k % 7 + 1, "fluency": 40 + k} for k in range(20)
     ]
     assert len({*orders["ada"]}) == 20
@@ -129,7 +129,7 @@ def test_a_lost_connection_a_reload_and_a_killed_server_lose_nothing(
     browser: Any, ratings: StudioServer
 ) -> None:
     dee = Person(browser, ratings, "dee")
-    shown = dee.output()
+    text = dee.output()
     dee.press("4")
     dee.saved()
     ratings.kill()
@@ -138,13 +138,13 @@ def test_a_lost_connection_a_reload_and_a_killed_server_lose_nothing(
     dee.page.wait_for_function(
         "() => document.getElementById('saved').textContent.startsWith('Not saved yet')"
     )
-    kept = dee.page.evaluate("Object.keys(localStorage).length")
-    assert kept == 2
+    n_kept = dee.page.evaluate("Object.keys(localStorage).length")
+    assert n_kept == 2
     ratings.start()
     dee.page.reload()
     dee.page.wait_for_selector("#judge .output")
     dee.saved()
-    assert dee.output() == shown
+    assert dee.output() == text
     assert dee.page.is_checked("input[name=d0][value='5']")
     assert dee.page.evaluate("Object.keys(localStorage).length") == 0
     # Answers that get lost on the way are sent again, and stored once.
@@ -154,9 +154,9 @@ def test_a_lost_connection_a_reload_and_a_killed_server_lose_nothing(
         lambda route: (route.fetch(), route.abort()) if next(lost, False) else route.continue_(),
     )
     dee.go_on()
-    found = rows(ratings, "dee", history)
-    assert [row.value["ratings"].get("quality") for row in found] == [4, 4, 5, 5]
-    assert [row.value.get("done") for row in found] == [False, False, False, True]
+    judgements = rows(ratings, "dee", history)
+    assert [row.value["ratings"].get("quality") for row in judgements] == [4, 4, 5, 5]
+    assert [row.value.get("done") for row in judgements] == [False, False, False, True]
     with Store.reading(ratings.store) as store:
         assert store.check().problems == ()
 
@@ -170,8 +170,8 @@ def test_phone_width_and_dark_mode(browser: Any, ratings: StudioServer) -> None:
     eli.page.click("#next")  # leads to what is missing, and tells it where it is seen
     assert eli.page.text_content("#told") == "Rate fluency first."
     assert eli.page.evaluate("document.activeElement.name") == "d1"
-    told = eli.page.locator("#told").bounding_box()
-    assert told["y"] + told["height"] <= 800
+    alert_box = eli.page.locator("#told").bounding_box()
+    assert alert_box["y"] + alert_box["height"] <= 800
     eli.page.fill("input[type=number]", "10")
     eli.page.click("#pause")
     assert not eli.page.is_visible("#judge .output")
@@ -199,16 +199,16 @@ BROKEN = f"""{SHOWN}.flatMap((one) =>
 
 
 def test_words_of_scales_are_whole_at_every_width(browser: Any, tmp_path: Any) -> None:
-    named = ("quality-7", "understandability-7", "fluency-5", "dissimilarity-5")
-    asked = [word for name in named for word in ("--scale", name)]
-    server = StudioServer(tmp_path, write_set(tmp_path, 3), *asked)
+    scale_names = ("quality-7", "understandability-7", "fluency-5", "dissimilarity-5")
+    options = [word for name in scale_names for word in ("--scale", name)]
+    server = StudioServer(tmp_path, write_set(tmp_path, 3), *options)
     try:
         owner = Person(browser, server, "owner", viewport={"width": 390, "height": 800})
         for width in (320, 390, 640, 800, 900, 1300):
             owner.page.set_viewport_size({"width": width, "height": 800})
             assert owner.page.evaluate(BROKEN) == []
-            shown = owner.page.evaluate(f"{SHOWN}.map((one) => one.textContent)")
-            assert sum("Incomprehensible" in text for text in shown) == 1
+            labels = owner.page.evaluate(f"{SHOWN}.map((one) => one.textContent)")
+            assert sum("Incomprehensible" in text for text in labels) == 1
             assert owner.page.evaluate(WIDER) == 0
     finally:
         server.stop()
@@ -224,11 +224,11 @@ def test_twenty_nuggets_by_keys(browser: Any, tmp_path: Any) -> None:
             for k in range(count):
                 ada.press("ypn"[k % 3])
             ada.go_on()
-        found = values(server, "ada")
-        labels = [one["label"] for value in found for one in value["nuggets"].values()]
+        answers = values(server, "ada")
+        labels = [label["label"] for value in answers for label in value["nuggets"].values()]
         assert len(labels) >= 20
         assert labels[:4] == ["support", "partial", "none", "support"]
-        first = next(iter(found[0]["nuggets"].values()))
+        first = next(iter(answers[0]["nuggets"].values()))
         assert len(first["evidence"]) == 1
     finally:
         server.stop()
@@ -244,7 +244,11 @@ def test_pairs_and_spans_by_keys(browser: Any, tmp_path: Any, task: str) -> None
             for key in ("ArrowLeft", "2", "t"):
                 owner.press(key)
                 owner.go_on()
-            assert [one["choice"] for one in values(server, "owner")] == ["first", "second", "tie"]
+            assert [part["choice"] for part in values(server, "owner")] == [
+                "first",
+                "second",
+                "tie",
+            ]
             return
         owner.press("ArrowRight", "Shift+ArrowRight", "2", "a", "ArrowLeft", "3", "b")
         owner.page.dblclick("#judge .output .text", position={"x": 30, "y": 25})
@@ -253,7 +257,7 @@ def test_pairs_and_spans_by_keys(browser: Any, tmp_path: Any, task: str) -> None
         owner.press("x")
         owner.go_on()
         (value,) = values(server, "owner")
-        assert [one["severity"] for one in value["spans"]] == ["minor", "major"]
+        assert [part["severity"] for part in value["spans"]] == ["minor", "major"]
         assert value["spans"][0]["category"] == "Accuracy/Addition"
         assert (value["spans"][0]["start"], value["spans"][0]["end"]) == (0, 8)
         assert value["spans"][1]["start"] == 0  # the same word again: spans may overlap

@@ -26,9 +26,9 @@ INVITED = [word for name in PEOPLE for word in ("--assessor", name)]
 def spans(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StudioServer]:
     """A studio for error spans, on two outputs."""
     folder = tmp_path_factory.mktemp("spans")
-    given = [{"id": "1", "outputs": {"A": TEXT}}, {"id": "2", "outputs": {"A": ARABIC}}]
+    items = [{"id": "1", "outputs": {"A": TEXT}}, {"id": "2", "outputs": {"A": ARABIC}}]
     path = folder / "texts.jsonl"
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in given), "utf-8")
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in items), "utf-8")
     server = StudioServer(folder, str(path), "--task", "spans", "--overlap", "9", *INVITED)
     yield server
     server.stop()
@@ -54,12 +54,12 @@ def at_text(browser: Any, server: StudioServer, name: str, text: str, **more: An
 def marked(server: StudioServer, name: str, text: str) -> list[str]:
     """What the newest row of an assessor marks, as Python cuts it."""
     spans = rows(server, name, history)[-1].value["spans"]
-    return [text[one["start"] : one["end"]] for one in spans]
+    return [text[span["start"] : span["end"]] for span in spans]
 
 
 def quoted(person: Person) -> list[str]:
-    found: list[str] = person.page.locator(".spans q").all_text_contents()
-    return found
+    quotes: list[str] = person.page.locator(".spans q").all_text_contents()
+    return quotes
 
 
 def test_every_word_is_marked_where_python_finds_it(browser: Any, spans: StudioServer) -> None:
@@ -111,12 +111,14 @@ def test_overlapping_errors_are_chosen_changed_and_removed_by_keys(
     assert dee.page.locator(".spans li.active q").text_content() == quoted(dee)[0]
     dee.press("4", "c")  # changes the chosen one
     dee.saved()
-    found = rows(spans, "dee", history)[-1].value["spans"]
-    assert [one["severity"] for one in found] == ["critical", "major"]
-    assert [one["category"] for one in found] == ["Accuracy/Mistranslation", "Accuracy/Omission"]
+    marks = rows(spans, "dee", history)[-1].value["spans"]
+    assert [span["severity"] for span in marks] == ["critical", "major"]
+    assert [span["category"] for span in marks] == ["Accuracy/Mistranslation", "Accuracy/Omission"]
     dee.press("ArrowUp", "ArrowUp", "x")
     dee.saved()
-    assert [one["severity"] for one in rows(spans, "dee", history)[-1].value["spans"]] == ["major"]
+    assert [span["severity"] for span in rows(spans, "dee", history)[-1].value["spans"]] == [
+        "major"
+    ]
     dee.press("ArrowRight", "1", "Escape", "Enter")  # cancelled: nothing is pending
     dee.page.wait_for_function("() => document.getElementById('count').textContent[0] !== '0'")
 
@@ -180,9 +182,9 @@ def test_a_selection_of_the_mouse_outlives_a_click_on_another_nugget(
     ben.page.locator(".nuggets > li").nth(2).get_by_text("Mark evidence").click()
     ben.saved()
     (row,) = rows(nuggets, "ben", history)
-    (given,) = row.value["nuggets"].values()
-    (one,) = given["evidence"]
-    assert one["start"] == 0
+    (label,) = row.value["nuggets"].values()
+    (evidence_span,) = label["evidence"]
+    assert evidence_span["start"] == 0
     assert ben.page.locator(".nuggets > li.active").nth(0).text_content().startswith("3.")
 
 
@@ -191,8 +193,8 @@ def test_what_is_judged_stays_in_sight(browser: Any, nuggets: StudioServer) -> N
     for _ in range(cy.page.locator(".nuggets > li").count() - 1):
         cy.press("y")
     active, output, moves = (
-        cy.page.locator(where).bounding_box()
-        for where in (".nuggets > li.active", "#judge .output", ".moves")
+        cy.page.locator(selector).bounding_box()
+        for selector in (".nuggets > li.active", "#judge .output", ".moves")
     )
     assert output["y"] >= 0
     assert output["y"] + output["height"] <= active["y"]

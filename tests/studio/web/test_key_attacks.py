@@ -16,7 +16,7 @@ from studio.judged_store import make_store, nugget_texts
 from studio.web.attacks import Attack, World, body, get
 from studio.web.studio_server import Client, StudioServer
 
-from karat.studio.store.assessors import invite
+from karat.studio.store.people import invite
 from karat.studio.store.store import Store
 from karat.studio.web.guard import MAX_BODY
 
@@ -151,7 +151,9 @@ ATTACKS: dict[str, tuple[Attack, int]] = {
 def rows(world: World) -> list[int]:
     with Store.reading(world.server.store) as store, store.read() as connection:
         tables = ("judgement", "key_edit", "nugget", "event")
-        return [connection.execute(f"SELECT count(*) FROM {one}").fetchone()[0] for one in tables]
+        return [
+            connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in tables
+        ]
 
 
 @pytest.mark.parametrize("name", ATTACKS)
@@ -163,9 +165,9 @@ def test_attack_is_refused(world: World, name: str) -> None:
 
 
 def test_same_requests_without_the_attack_are_answered(world: World) -> None:
-    found = world.owner.ask("GET", "/api/key/1")
-    assert found.status == 200
-    nugget = next(one for one in found.json["nuggets"] if one["nugget"] == GOOD["nugget"])
+    answer = world.owner.ask("GET", "/api/key/1")
+    assert answer.status == 200
+    nugget = next(entry for entry in answer.json["nuggets"] if entry["nugget"] == GOOD["nugget"])
     assert nugget["importance"] == "vital"
     assert world.owner.ask("POST", EDITS, GOOD).json == {"id": 1, "duplicate": False}
     assert world.owner.ask("POST", EDITS, GOOD).json == {"id": 1, "duplicate": True}

@@ -21,8 +21,8 @@ from studio.web.studio_server import HOSTILE, SYSTEMS, Client, StudioServer
 from karat.nuggets.formats.loading import load_nuggets
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.studio.key_questions import KeyQuestion, question
-from karat.studio.store.assessors import invite
+from karat.studio.key_editing import KeyQuestion, question
+from karat.studio.store.people import invite
 from karat.studio.store.store import Store
 
 SAVED = "text => document.getElementById('saved').textContent.startsWith(text)"
@@ -53,9 +53,9 @@ def server(tmp_path: Path) -> Iterator[StudioServer]:
     judge_all(store)
     invite(store, "olga", "owner")
     store.close()
-    found = StudioServer(tmp_path, "judged")
-    yield found
-    found.stop()
+    studio = StudioServer(tmp_path, "judged")
+    yield studio
+    studio.stop()
 
 
 def look(server: StudioServer, item: int = 1) -> KeyQuestion:
@@ -65,18 +65,18 @@ def look(server: StudioServer, item: int = 1) -> KeyQuestion:
 
 
 def words(server: StudioServer, item: int = 1) -> list[tuple[str, ...]]:
-    return [(one.importance, *one.descriptions) for one in look(server, item).nuggets]
+    return [(nugget.importance, *nugget.descriptions) for nugget in look(server, item).nuggets]
 
 
 def editor(browser: Any, server: StudioServer, **more: Any) -> Visitor:
-    found = Visitor(browser, server, "olga", **more)
-    found.open("/key")
-    found.page.wait_for_selector(".nuggets > li")
-    return found
+    visitor = Visitor(browser, server, "olga", **more)
+    visitor.open("/key")
+    visitor.page.wait_for_selector(".nuggets > li")
+    return visitor
 
 
-def saved(visitor: Visitor, told: str) -> None:
-    visitor.page.wait_for_function(SAVED, arg=f"Saved: {told}")
+def saved(visitor: Visitor, message: str) -> None:
+    visitor.page.wait_for_function(SAVED, arg=f"Saved: {message}")
     visitor.page.evaluate("document.getElementById('saved').textContent = ''")
 
 
@@ -84,8 +84,8 @@ def test_a_key_is_edited_by_keys_alone(browser: Any, server: StudioServer) -> No
     olga = editor(browser, server, viewport={"width": 390, "height": 800}, color_scheme="dark")
     old = words(server)
     olga.press("ArrowDown", "r")
-    told = olga.page.text_content(".consequence")
-    assert told == (
+    consequence = olga.page.text_content(".consequence")
+    assert consequence == (
         "4 judgements and decisions on the old words will no longer count: "
         "the assessors will be asked again."
     )
@@ -202,7 +202,7 @@ def test_a_lost_answer_and_a_killed_server_store_an_edit_once(
     server.start()
     olga.press("i")
     saved(olga, "importance changed")
-    assert [one.what for one in look(server).edits] == ["importance"]
+    assert [past_edit.what for past_edit in look(server).edits] == ["importance"]
     assert words(server)[0][0] == "okay"
 
 
@@ -226,19 +226,19 @@ def test_the_key_is_a_file_before_the_reveal_and_a_frozen_one_is_not_edited(
     browser: Any, server: StudioServer, tmp_path: Path
 ) -> None:
     owner, zoe, ann = (Client(server, name) for name in ("olga", "zoe", "ann"))
-    assert [one.ask("GET", "/key").status for one in (owner, zoe, ann)] == [200, 403, 403]
+    assert [client.ask("GET", "/key").status for client in (owner, zoe, ann)] == [200, 403, 403]
     assert owner.ask("POST", "/api/key/allow", {"adjudicators": True}).status == 200
-    assert [one.ask("GET", "/key").status for one in (owner, zoe, ann)] == [200, 200, 403]
+    assert [client.ask("GET", "/key").status for client in (owner, zoe, ann)] == [200, 200, 403]
     sent = {"uuid": str(uuid4()), "item": 2, "what": "drop", "concerns": 4}
     edit = {**sent, "nugget": look(server, 2).nuggets[0].nugget}
     for duplicate in (False, True):
         stored = zoe.ask("POST", "/api/key/edits", edit)
         assert (stored.status, stored.json["duplicate"]) == (200, duplicate)
-    found = owner.ask("GET", "/key/key.jsonl")
-    assert not any(name in found.text for name in SYSTEMS)
-    (tmp_path / "key.jsonl").write_text(found.text, "utf-8")
+    key_file = owner.ask("GET", "/key/key.jsonl")
+    assert not any(name in key_file.text for name in SYSTEMS)
+    (tmp_path / "key.jsonl").write_text(key_file.text, "utf-8")
     key = load_nuggets(tmp_path / "key.jsonl").key
-    assert [len(one.nuggets) for one in key.questions.values()] == [3, 2, 3]
+    assert [len(client.nuggets) for client in key.questions.values()] == [3, 2, 3]
     assert owner.ask("POST", "/api/owner/freeze", {}).status == 200
     again = {**edit, "uuid": str(uuid4()), "supersedes": edit["uuid"]}
     refused = owner.ask("POST", "/api/key/edits", again)

@@ -26,20 +26,19 @@ from studio.web.browser_page import Visitor
 from studio.web.judged_server import judged_server
 from studio.web.studio_server import SYSTEMS, Client, StudioServer
 
-from karat.studio.live.progress import Coverage, coverage
-from karat.studio.live.statistics import LiveAgreement, LiveEstimate, ask_estimates
-from karat.studio.store.assessors import assessors, invite
+from karat.studio.live import Coverage, LiveAgreement, LiveEstimate, ask_estimates, coverage
+from karat.studio.store.people import assessors, invite
 from karat.studio.store.projects import project
 from karat.studio.store.store import Store
-from karat.studio.web.owner_view import glance, live_view, nothing_is_estimated, warnings
-from karat.studio.web.pages import page
+from karat.studio.web.calls import page
+from karat.studio.web.owner import glance, live_view, nothing_is_estimated, warnings
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StudioServer]:
-    found = judged_server(tmp_path_factory.mktemp("owned"), "ratings", 6, most=10)
-    yield found
-    found.stop()
+    judged = judged_server(tmp_path_factory.mktemp("owned"), "ratings", 6, most=10)
+    yield judged
+    judged.stop()
 
 
 @pytest.fixture
@@ -61,7 +60,7 @@ EQUAL = "Agreement cannot be computed: all answers on shared units are equal."
 
 
 @pytest.mark.parametrize(
-    ("counts", "agreement", "state", "told"),
+    ("counts", "agreement", "state", "sentences"),
     [
         (
             Coverage(90, 0, 0, 1, 0, 90, 0, 0),
@@ -134,23 +133,23 @@ EQUAL = "Agreement cannot be computed: all answers on shared units are equal."
         ),
     ],
 )
-def test_the_answer(counts: Coverage, agreement: Any, state: str, told: list[str]) -> None:
-    assert glance(counts, agreement, state) == told
+def test_the_answer(counts: Coverage, agreement: Any, state: str, sentences: list[str]) -> None:
+    assert glance(counts, agreement, state) == sentences
 
 
 def test_one_output_of_two_assessors_tells_no_agreement(tmp_path: Path) -> None:
     with make_store(tmp_path / "store", texts(1, 1), people=0, overlap=2) as store:
         invite(store, "olga", "owner")
-        owner = next(one.id for one in assessors(store) if one.role == "owner")
+        owner = next(person.id for person in assessors(store) if person.role == "owner")
         for name, counted in (("ann", "1 judgement, 0 disputes"), ("bob", "2 judgements, 0 disp")):
             invite(store, name)
             judge_all(store, seed=len(counted))
-            seen = live_view(store, owner)
-            assert counted in bytes(page("owner_live.html", **seen).body).decode()
-            assert seen["answer"][0].startswith("1 of 1 unit is judged (100%), ")
+            view = live_view(store, owner)
+            assert counted in bytes(page("owner_live.html", **view).body).decode()
+            assert view["answer"][0].startswith("1 of 1 unit is judged (100%), ")
             shared = "1 so far" if name == "bob" else "0 so far"
-            assert seen["answer"][1] == UNKNOWN.replace("0 so far", shared)
-        assert len({row.mean for row in seen["agreement"][0].judges}) > 1  # they differ
+            assert view["answer"][1] == UNKNOWN.replace("0 so far", shared)
+        assert len({row.mean for row in view["agreement"][0].judges}) > 1  # they differ
 
 
 LABELLED = "Every segment of every system is labelled."
@@ -167,13 +166,13 @@ def test_labelled_segments_are_all_of_them(
     with make_store(tmp_path / "store", texts(segments, 3), people=1) as store:
         judge_all(store, most=judged)
         invite(store, "olga", "owner")
-        owner = next(one.id for one in assessors(store) if one.role == "owner")
+        owner = next(person.id for person in assessors(store) if person.role == "owner")
         ask_estimates(store, owner)
         view = live_view(store, owner)
         assert view["coverage"].judged == judged
-        shown = bytes(page("owner_live.html", **view).body).decode()
-        assert (LABELLED in shown) is complete
-        assert ("label at least 10" in shown) is (judged < 20)
+        html = bytes(page("owner_live.html", **view).body).decode()
+        assert (LABELLED in html) is complete
+        assert ("label at least 10" in html) is (judged < 20)
 
 
 def estimated(*rows: tuple[int, int, float], notes: tuple[str, ...] = ()) -> LiveEstimate:
@@ -186,11 +185,11 @@ def estimated(*rows: tuple[int, int, float], notes: tuple[str, ...] = ()) -> Liv
 
 
 def test_nothing_is_estimated_only_where_nothing_is() -> None:
-    whole = estimated((12, 12, 0.0), (12, 12, 0.0))
-    assert nothing_is_estimated([whole])
+    complete = estimated((12, 12, 0.0), (12, 12, 0.0))
+    assert nothing_is_estimated([complete])
     assert not nothing_is_estimated([])
-    assert not nothing_is_estimated([whole, LiveEstimate("fluency", None, "too few labels")])
-    assert not nothing_is_estimated([whole, estimated()])
+    assert not nothing_is_estimated([complete, LiveEstimate("fluency", None, "too few labels")])
+    assert not nothing_is_estimated([complete, estimated()])
     assert not nothing_is_estimated([estimated((12, 12, 0.0), (11, 12, 0.0))])
     assert not nothing_is_estimated([estimated((12, 12, 0.1))])
     assert not nothing_is_estimated([estimated((12, 12, 0.0), notes=("Left out: system 2.",))])
@@ -199,7 +198,7 @@ def test_nothing_is_estimated_only_where_nothing_is() -> None:
 def test_sentences_on_a_page_of_which_nothing_is_judged(tmp_path: Path) -> None:
     with make_store(tmp_path / "store", texts(12, 2), people=2) as store:
         invite(store, "olga", "owner")
-        owner = next(one.id for one in assessors(store) if one.role == "owner")
+        owner = next(person.id for person in assessors(store) if person.role == "owner")
         before = bytes(page("owner_live.html", **live_view(store, owner)).body).decode()
         judge_all(store)
         after = bytes(page("owner_live.html", **live_view(store, owner)).body).decode()
@@ -260,7 +259,7 @@ def test_the_page_is_live_and_names_no_system(owner: Visitor, server: StudioServ
     owner.check_inert()
     assert not any(name in text for text in owner.received() for name in SYSTEMS)
     with Store.reading(server.store) as store:
-        assert [one.what for one in events(store)].count("estimates") == 1
+        assert [event.what for event in events(store)].count("estimates") == 1
 
 
 def test_links_are_renewed_and_exports_wait_for_the_reveal(server: StudioServer) -> None:
@@ -307,12 +306,12 @@ def test_invitations_freeze_and_reveal_by_keys(owner: Visitor, server: StudioSer
         page.wait_for_selector(f"#state strong:text('{state}')")
     owner.check_inert()
     with Store.reading(server.store) as store:
-        found = [one.what for one in events(store)]
+        event_names = [event.what for event in events(store)]
         assert project(store).state == "revealed"
-    assert found[-4:] == ["invite", "withdraw", "freeze", "reveal"]
+    assert event_names[-4:] == ["invite", "withdraw", "freeze", "reveal"]
     owner.open("/owner/events")
     assert [*page.locator("td:nth-child(3)").all_text_contents()][:2] == ["reveal", "freeze"]
-    assert page.locator("tbody tr").count() == len(found)
+    assert page.locator("tbody tr").count() == len(event_names)
     withdrawn = page.locator("tbody tr").nth(2).locator("td").all_text_contents()
     assert withdrawn[1:] == ["owner", "withdraw the invitation", "name: kim <b>"]
     owner.check_inert()
@@ -324,10 +323,10 @@ def test_exports_are_downloads(server: StudioServer) -> None:
         owner.ask("POST", f"/api/owner/{step}", {})
     assert owner.ask("GET", "/owner/export/mqm").status == 404  # no task of the project
     assert owner.ask("GET", "/owner/export/nothing").status == 404
-    found = owner.ask("GET", "/owner/export/csv")
-    assert found.headers["content-disposition"] == 'attachment; filename="judgements.csv"'
-    assert SYSTEMS[0] in found.text
-    assert "ann" in found.text
+    export = owner.ask("GET", "/owner/export/csv")
+    assert export.headers["content-disposition"] == 'attachment; filename="judgements.csv"'
+    assert SYSTEMS[0] in export.text
+    assert "ann" in export.text
     hidden = owner.ask("GET", "/owner/export/csv?names=no").text
     assert ("ann" in hidden, "assessor-1" in hidden) == (False, True)
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
@@ -339,4 +338,4 @@ def test_exports_are_downloads(server: StudioServer) -> None:
     assert {"log.jsonl", "judgements.csv", "labels.tsv", "ties.tsv"} <= {*names}
     assert any(name.startswith("set/") for name in names)
     with Store.reading(server.store) as store:
-        assert [one.what for one in events(store)].count("export") == 3
+        assert [event.what for event in events(store)].count("export") == 3

@@ -17,14 +17,15 @@ from studio.judged_store import make_store
 from studio.web.studio_server import Answer, Client, StudioServer, write_set
 
 from karat.errors import InputError
-from karat.studio.store.assessors import assessors, invite, recover_owner, renew, withdraw
-from karat.studio.store.events import trail
+from karat.studio.store.people import assessors, invite, recover_owner, renew, trail, withdraw
 from karat.studio.store.store import Store
 
 
 def owners(path: Path) -> list[str]:
     with Store.reading(path) as store:
-        return [one.name for one in assessors(store) if one.active and one.role == "owner"]
+        return [
+            person.name for person in assessors(store) if person.active and person.role == "owner"
+        ]
 
 
 @pytest.fixture
@@ -60,7 +61,7 @@ def test_owners_who_withdraw_each_other_at_once(two_owners: StudioServer) -> Non
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(one.status for one in answers)[0] == 200
+    assert sorted(answer.status for answer in answers)[0] == 200
     assert len(owners(two_owners.store)) == 1
 
 
@@ -68,7 +69,7 @@ def test_the_last_owner_stays(tmp_path: Path) -> None:
     with make_store(tmp_path / "a.sqlite") as store:
         invite(store, "olga", "owner")
         invite(store, "owen", "owner")
-        olga, owen = (one.id for one in assessors(store) if one.role == "owner")
+        olga, owen = (person.id for person in assessors(store) if person.role == "owner")
         with pytest.raises(InputError, match="you cannot withdraw your own invitation"):
             withdraw(store, olga, olga)
         withdraw(store, olga, owen)
@@ -114,8 +115,8 @@ def test_a_studio_without_an_owner_says_what_to_do(tmp_path: Path) -> None:
         outside.execute("UPDATE assessor SET active = 0 WHERE role = 'owner'")
     outside.close()
     server.start()
-    told = [line for line in server.said if line.startswith("No owner is left")]
-    assert told == [f"No owner is left: make a link with `karat studio owner {server.store}`.\n"]
+    lines = [line for line in server.said if line.startswith("No owner is left")]
+    assert lines == [f"No owner is left: make a link with `karat studio owner {server.store}`.\n"]
     server.stop()
 
 
@@ -127,7 +128,7 @@ def test_recovery_makes_nobody_else_an_owner(tmp_path: Path, called: Any) -> Non
             recover_owner(store, "ann")
         recover_owner(store, "olga")
         entries, _ = trail(store, 1, 10)
-        assert [one.event for one in entries[:2]] == [
+        assert [entry.event for entry in entries[:2]] == [
             "recover an owner's link from the command line"
         ] * 2
     assert owners(tmp_path / "a.sqlite") == ["owner", "olga"]

@@ -37,21 +37,21 @@ def judged(tmp_path: Path) -> Path:
     ) as studio:
         ada: Any = Client(Served(studio), "ada")  # type: ignore[arg-type]
         for number in range(4):
-            found = ada.next()
-            assert ada.judge(found, {"ratings": {"fluency": 1 + number}}).status == 200
+            item = ada.next()
+            assert ada.judge(item, {"ratings": {"fluency": 1 + number}}).status == 200
         assert studio.judged == 4
     return place
 
 
 def test_a_studio_from_python_is_judged_and_read(judged: Path, tmp_path: Path) -> None:
-    found = kt.load_evalset(judged)
-    assert sorted(row.value for row in found.judgements) == [1, 2, 3, 4]
-    assert {row.judge for row in found.judgements} == {"ada"}
+    evalset = kt.load_evalset(judged)
+    assert sorted(row.value for row in evalset.judgements) == [1, 2, 3, 4]
+    assert {row.judge for row in evalset.judgements} == {"ada"}
     assert kt.check_studio(judged).ok
     assert "set" in kt.export_studio(judged, tmp_path / "files")
     kt.import_studio(tmp_path / "files", tmp_path / "again.sqlite")
     again = kt.load_evalset(tmp_path / "again.sqlite")
-    assert [*again.judgements] == [*found.judgements]
+    assert [*again.judgements] == [*evalset.judgements]
     with kt.open_studio(tmp_path / "again.sqlite", port=0) as studio:  # a store needs no set
         assert studio.store == tmp_path / "again.sqlite"
         assert sorted(studio.links) == ["ada", "owner"]
@@ -68,7 +68,7 @@ def test_a_closed_studio_frees_its_port_and_continues(judged: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "message"),
     [
         ({"task": "guess"}, "no task 'guess'"),
         ({"overlap": 0}, "overlap=0"),
@@ -85,8 +85,8 @@ def test_a_closed_studio_frees_its_port_and_continues(judged: Path) -> None:
         ({"lease_seconds": 10**12}, "lease_seconds=1000000000000: expected at most"),
     ],
 )
-def test_bad_settings_make_nothing(tmp_path: Path, wrong: Any, told: str) -> None:
-    with pytest.raises(kt.InputError, match=told):
+def test_bad_settings_make_nothing(tmp_path: Path, wrong: Any, message: str) -> None:
+    with pytest.raises(kt.InputError, match=message):
         kt.open_studio("demo", tmp_path / "new.sqlite", port=0, **wrong)
     assert not (tmp_path / "new.sqlite").exists()
 

@@ -28,9 +28,9 @@ INVITED = [word for name in PEOPLE for word in ("--assessor", name)]
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StudioServer]:
     folder = tmp_path_factory.mktemp("saving")
-    found = StudioServer(folder, write_set(folder, 8), "--overlap", "9", *INVITED)
-    yield found
-    found.stop()
+    studio = StudioServer(folder, write_set(folder, 8), "--overlap", "9", *INVITED)
+    yield studio
+    studio.stop()
 
 
 class Lossy:
@@ -73,9 +73,9 @@ class Lossy:
                 assert self.send(path, sent).status == (422 if early else 200)
             elif chance < 0.7:
                 with ThreadPoolExecutor(2) as pool:  # at the same time
-                    told = [*pool.map(lambda _, one=first: self.send(*one), "ab")]
-                assert [one.status for one in told] == [200, 200]
-                assert any(one.json["duplicate"] for one in told)
+                    answers = [*pool.map(lambda _, request=first: self.send(*request), "ab")]
+                assert [request.status for request in answers] == [200, 200]
+                assert any(request.json["duplicate"] for request in answers)
             elif chance < 0.8:
                 self.send(*first)  # the answer is lost
             else:
@@ -83,10 +83,10 @@ class Lossy:
                 self.stored.append(self.waiting.pop(0))
 
     def send(self, path: str, sent: dict[str, Any]) -> Answer:
-        told = self.client.ask("POST", path, sent)
-        if told.status == 200:
+        answer = self.client.ask("POST", path, sent)
+        if answer.status == 200:
             self.arrived.add(sent["uuid"])
-        return told
+        return answer
 
 
 def rating(value: int, done: bool) -> dict[str, Any]:
@@ -98,23 +98,23 @@ def test_a_lossy_connection_makes_the_same_store(
     server: StudioServer, name: str, seed: int
 ) -> None:
     lossy = Lossy(Client(server, name), seed)
-    given: list[int] = []
+    assignments: list[int] = []
     for k in range(4):
-        given.append(lossy.client.next()["assignment"])
+        assignments.append(lossy.client.next()["assignment"])
         for value in (rating(k + 1, False), None, rating(k + 2, False), rating(k + 2, True)):
-            lossy.act(given[-1], value)
+            lossy.act(assignments[-1], value)
         lossy.deliver()
     for k in range(10):  # revisions of all of them, in any order
-        one = lossy.random.choice(given)
-        lossy.act(one, rating(k % 7 + 1, k % 4 > 0))
+        entry = lossy.random.choice(assignments)
+        lossy.act(entry, rating(k % 7 + 1, k % 4 > 0))
     lossy.deliver()
-    found = rows(server, name, history)
-    names = {row.id: row.uuid for row in found}
-    for assignment in given:
-        own = [one[1:] for one in lossy.wanted if one[0] == assignment]
-        kept = [row for row in found if row.assignment == assignment]
-        assert [(row.uuid, row.value, names.get(row.supersedes or 0)) for row in kept] == own
-    assert len(found) == len(lossy.wanted)
+    judgements = rows(server, name, history)
+    names = {row.id: row.uuid for row in judgements}
+    for assignment in assignments:
+        expected = [entry[1:] for entry in lossy.wanted if entry[0] == assignment]
+        stored = [row for row in judgements if row.assignment == assignment]
+        assert [(row.uuid, row.value, names.get(row.supersedes or 0)) for row in stored] == expected
+    assert len(judgements) == len(lossy.wanted)
     last = {assignment: value for assignment, _, value, _ in lossy.wanted}
     done = sum(value["done"] for value in last.values())
     assert (
@@ -143,7 +143,7 @@ def test_a_second_tab_shows_what_the_first_one_saved(browser: Any, server: Studi
     second.saved()
     second.press("6")
     second.go_on()
-    assert [one["ratings"] for one in values(server, "cy")] == [{"quality": 6}]
+    assert [value["ratings"] for value in values(server, "cy")] == [{"quality": 6}]
 
 
 def test_another_assessor_in_the_same_browser_answers_for_nobody_else(
@@ -165,30 +165,30 @@ def test_another_assessor_in_the_same_browser_answers_for_nobody_else(
 
 def test_a_session_that_ends_keeps_what_waits(browser: Any, server: StudioServer) -> None:
     dee = Person(browser, server, "dee")
-    shown = dee.output()
+    text = dee.output()
     dee.context.clear_cookies()
     dee.press("4", "Enter")
     dee.page.wait_for_function(
         "() => document.getElementById('saved').textContent.includes('Not saved yet')"
     )
-    assert dee.output() == shown
+    assert dee.output() == text
     assert rows(server, "dee", history) == []
     assert dee.page.evaluate("Object.keys(localStorage).length") == 2
     dee.page.goto(server.site + server.links["dee"])
     dee.page.wait_for_function("() => document.getElementById('count')?.textContent[0] === '1'")
-    assert [one["ratings"] for one in values(server, "dee")] == [{"quality": 4}]
+    assert [value["ratings"] for value in values(server, "dee")] == [{"quality": 4}]
 
 
 def test_an_invitation_that_is_withdrawn_ends_judging(browser: Any, server: StudioServer) -> None:
     eli = Person(browser, server, "eli")
-    shown, owner = eli.output(), Client(server, "owner")
+    text, owner = eli.output(), Client(server, "owner")
     id = 2 + PEOPLE.index("eli")
     assert owner.ask("POST", "/api/owner/withdraw", {"assessor": id}).status == 200
     eli.press("4", "Enter")
     eli.page.wait_for_function(
         "() => document.getElementById('saved').textContent.includes('You are not signed in')"
     )
-    assert eli.output() == shown
+    assert eli.output() == text
     assert rows(server, "eli", history) == []
 
 
@@ -197,7 +197,7 @@ def test_judging_stops_where_saving_fails(browser: Any, server: StudioServer) ->
     import resource
 
     fay = Person(browser, server, "fay")
-    shown = fay.output()
+    text = fay.output()
     fay.press("2")
     fay.saved()
     resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (1, resource.RLIM_INFINITY))
@@ -206,7 +206,7 @@ def test_judging_stops_where_saving_fails(browser: Any, server: StudioServer) ->
         "() => document.getElementById('saved').textContent.includes('nothing more is saved')"
     )
     assert str(server.folder) not in fay.page.text_content("#saved")
-    assert fay.output() == shown
+    assert fay.output() == text
     assert rows(server, "fay", history)[-1].value == {"ratings": {"quality": 2}, "done": False}
     server.kill()
     server.start()

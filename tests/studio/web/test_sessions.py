@@ -57,14 +57,17 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StudioServer]:
 @pytest.mark.parametrize("place", ["before", "after", "in another header"])
 def test_cookies_of_other_applications_do_not_matter(server: StudioServer, place: str) -> None:
     ada = Client(server, "ada")
-    own = ada.cookie
+    own_cookie = ada.cookie
     for foreign in FOREIGN:
-        ada.cookie = {"before": f"{foreign}; {own}", "after": f"{own}; {foreign}"}.get(place, own)
+        ada.cookie = {
+            "before": f"{foreign}; {own_cookie}",
+            "after": f"{own_cookie}; {foreign}",
+        }.get(place, own_cookie)
         more: dict[str, str | None] = {} if place != "in another header" else {"cookie": foreign}
         assert ada.ask("GET", "/api/next", headers=more).status == 200, foreign
         answer = ada.ask("POST", "/api/judgements", {}, more)
         assert answer.status == 422, foreign  # past the guard: an empty answer is refused
-    ada.cookie = "; ".join((*FOREIGN, own))
+    ada.cookie = "; ".join((*FOREIGN, own_cookie))
     assert ada.judge(ada.next(), RATED).status == 200
 
 
@@ -100,12 +103,12 @@ def test_judging_in_a_browser_that_another_application_gave_cookies(
     threading.Thread(target=other.serve_forever, daemon=True).start()
     context = browser.new_context()
     context.new_page().goto(f"http://127.0.0.1:{other.server_address[1]}/")
-    assert {one["name"] for one in context.cookies()} >= {"prefs", "list"}
+    assert {entry["name"] for entry in context.cookies()} >= {"prefs", "list"}
     cleo = Person(browser, server, "cleo", context)
     cleo.press("4")
     cleo.go_on()
     cleo.saved()
-    assert [one["ratings"] for one in values(server, "cleo")] == [{"quality": 4}]
+    assert [entry["ratings"] for entry in values(server, "cleo")] == [{"quality": 4}]
     other.shutdown()
     other.server_close()
 
@@ -133,7 +136,7 @@ def test_a_new_link_of_the_own_ends_the_session_of_an_owner(server: StudioServer
 
 
 def _name(server: StudioServer, id: int) -> str:
-    from karat.studio.store.assessors import active_link
+    from karat.studio.store.people import active_link
     from karat.studio.store.store import Store
 
     with Store.reading(server.store) as store:

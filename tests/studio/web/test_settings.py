@@ -27,9 +27,9 @@ ROWS = [
 def write(folder: Path, *without: str, name: str = "given.jsonl") -> str:
     """Write a set of two systems without some of its texts."""
     rows = [{key: value for key, value in row.items() if key not in without} for row in ROWS]
-    given = [{**row, "outputs": {"A": f"A {row['id']}", "B": f"B {row['id']}"}} for row in rows]
+    items = [{**row, "outputs": {"A": f"A {row['id']}", "B": f"B {row['id']}"}} for row in rows]
     path = folder / name
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in given))
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in items))
     return name
 
 
@@ -52,17 +52,17 @@ def test_texts_are_shown_as_the_owner_sets(
 ) -> None:
     server = StudioServer(tmp_path, write(tmp_path, *without), *options, "--seed", "3")
     try:
-        owner, seen, orders = Client(server, "owner"), set(), []
+        owner, shown_parts, orders = Client(server, "owner"), set(), []
         for _ in range(8):
             item = owner.next()
-            seen |= {part for part in ("source", "context", "references") if item[part]}
+            shown_parts |= {part for part in ("source", "context", "references") if item[part]}
             orders.append(item["outputs"][0]["text"])
             if item["context"]:
                 number = int(orders[-1].split()[1])
                 assert item["context"] == f"Source {number - 1}."  # of the same group alone
             names = [scale["dimension"] for scale in item["settings"]["scales"]]
             owner.judge(item, {"ratings": dict.fromkeys(names, 3)})
-        assert seen == {*expected.split()}
+        assert shown_parts == {*expected.split()}
         assert orders != sorted(orders)
     finally:
         server.stop()
@@ -72,15 +72,15 @@ def test_what_cannot_be_compared_is_refused(tmp_path: Path, called: Any) -> None
     full, bare = write(tmp_path), write(tmp_path, "source", "references", name="bare.jsonl")
     port = ("--port", str(free_port()))
     for name in ("adequacy", "dissimilarity", "paraphrase", "coverage"):
-        told = refused(called, tmp_path, bare, "-d", name, *port)
-        assert f"{name} compares an output with another text, and segment 0 of bare has" in told
-        assert "neither source nor reference" in told
-    told = refused(called, tmp_path, full, "-d", "adequacy", "--show", "context", *port)
-    assert told.endswith("shows none: add --show source or --show reference")
-    told = refused(called, tmp_path, bare, "--show", "reference", *port)
-    assert "--show reference: bare has no references: leave it out" in told
-    told = refused(called, tmp_path, bare, "--show", "context", *port)
-    assert "bare has no groups with sources" in told
+        message = refused(called, tmp_path, bare, "-d", name, *port)
+        assert f"{name} compares an output with another text, and segment 0 of bare has" in message
+        assert "neither source nor reference" in message
+    message = refused(called, tmp_path, full, "-d", "adequacy", "--show", "context", *port)
+    assert message.endswith("shows none: add --show source or --show reference")
+    message = refused(called, tmp_path, bare, "--show", "reference", *port)
+    assert "--show reference: bare has no references: leave it out" in message
+    message = refused(called, tmp_path, bare, "--show", "context", *port)
+    assert "bare has no groups with sources" in message
 
 
 RIGHT = {"outputs": ["A cat sat."], "value": {"ratings": {"quality": 6}}}
@@ -99,13 +99,13 @@ CALIBRATION = [
 ]
 
 
-@pytest.mark.parametrize(("given", "told"), CALIBRATION)
-def test_wrong_calibration_is_refused(tmp_path: Path, called: Any, given: Any, told: str) -> None:
+@pytest.mark.parametrize(("item", "message"), CALIBRATION)
+def test_wrong_calibration_is_refused(tmp_path: Path, called: Any, item: Any, message: str) -> None:
     name = write(tmp_path)
-    text = "" if given is None else json.dumps(given) + "\n"
+    text = "" if item is None else json.dumps(item) + "\n"
     (tmp_path / "known.jsonl").write_text(text)
-    asked = ("--calibration", "known.jsonl", "--port", str(free_port()))
-    assert told in refused(called, tmp_path, name, *asked)
+    options = ("--calibration", "known.jsonl", "--port", str(free_port()))
+    assert message in refused(called, tmp_path, name, *options)
 
 
 def test_other_bad_options_are_refused(tmp_path: Path, called: Any) -> None:
@@ -126,8 +126,8 @@ def test_other_bad_options_are_refused(tmp_path: Path, called: Any) -> None:
         ("--host", "192.0.2.1", "--token", "a" * 16): "choose an address of this machine",
         ("--run", "my.run"): "--run is for nugget sets",
     }
-    for options, told in wrong.items():
-        assert told in refused(called, tmp_path, name, *options, *port)
+    for options, message in wrong.items():
+        assert message in refused(called, tmp_path, name, *options, *port)
 
 
 def test_an_import_that_was_cut_off_begins_again(tmp_path: Path) -> None:
@@ -142,13 +142,13 @@ def test_an_import_that_was_cut_off_begins_again(tmp_path: Path) -> None:
 def test_calibration_predictor_and_overlap_are_kept(tmp_path: Path, called: Any) -> None:
     name = write(tmp_path)
     (tmp_path / "known.jsonl").write_text(json.dumps(RIGHT) + "\n")
-    asked = ("--calibration", "known.jsonl", "--predictor", "chrf", "--overlap", "3")
-    server = StudioServer(tmp_path, name, *asked, "--assessor", "ada")
+    options = ("--calibration", "known.jsonl", "--predictor", "chrf", "--overlap", "3")
+    server = StudioServer(tmp_path, name, *options, "--assessor", "ada")
     server.stop()
     assert "--overlap 3 needs 3 people, and 2 are invited" in "".join(server.said)
     again = (name, "--store", "judged.sqlite", "--port", str(free_port()))
-    told = refused(called, tmp_path, *again, "--random-share", "0.5")
-    assert "was made with another --random-share" in told
+    message = refused(called, tmp_path, *again, "--random-share", "0.5")
+    assert "was made with another --random-share" in message
     with Store.reading(server.store) as store:
         settings = project(store).settings
     assert settings.calibration[0].outputs == ("A cat sat.",)

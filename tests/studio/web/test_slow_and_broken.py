@@ -60,10 +60,10 @@ def status_of(server: StudioServer, *parts: bytes) -> int:
         try:
             for part in parts:
                 line.sendall(part)
-            found = re.match(rb"HTTP/1.1 (\d+)", line.recv(4096))
+            match = re.match(rb"HTTP/1.1 (\d+)", line.recv(4096))
         except ConnectionError:
             return 0
-    return int(found[1]) if found else 0
+    return int(match[1]) if match else 0
 
 
 def test_malformed_bodies_print_nothing(server: StudioServer) -> None:
@@ -85,7 +85,7 @@ def test_malformed_bodies_print_nothing(server: StudioServer) -> None:
 
 def test_slow_bodies_of_one_assessor_block_nobody(server: StudioServer) -> None:
     ada, ben = Client(server, "ada"), Client(server, "ben")
-    own = ben.next()
+    item = ben.next()
     begin = head(ada, Content_Length="1000")
     with ExitStack() as stack:
         lines = []
@@ -96,8 +96,8 @@ def test_slow_bodies_of_one_assessor_block_nobody(server: StudioServer) -> None:
             line.sendall(begin + b"{")
             lines.append(line)
         refused = [line.recv(4096) for line in lines[MAX_BODIES:]]
-        assert {found.split(b" ", 2)[1] for found in refused} == {b"429"}
-        assert ben.judge(own, RATED).status == 200
+        assert {response.split(b" ", 2)[1] for response in refused} == {b"429"}
+        assert ben.judge(item, RATED).status == 200
         assert ada.ask("GET", "/api/next").status == 200
         assert ada.judge(ada.next(), RATED).status == 429  # kept by the page, and sent again
     assert ada.judge(ada.next(), RATED).status == 200
@@ -108,13 +108,13 @@ def test_slow_bodies_of_many_assessors_leave_room_for_others(tmp_path: Path) -> 
     people = [word for k in range(count) for word in ("--assessor", f"a{k}")]
     server = StudioServer(tmp_path, write_set(tmp_path, 3), *people, "--assessor", "zoe")
     zoe = Client(server, "zoe")
-    own = zoe.next()
+    item = zoe.next()
     begins = [head(Client(server, f"a{k}"), Content_Length="1000") for k in range(count)]
     with ExitStack() as stack:
         for begin in begins * MAX_BODIES:
             line = socket.create_connection(("127.0.0.1", server.port), timeout=20)
             stack.enter_context(line).sendall(begin + b"{")
-        assert zoe.judge(own, RATED).status == 200
+        assert zoe.judge(item, RATED).status == 200
     server.stop()
 
 
@@ -169,5 +169,5 @@ def test_the_page_keeps_an_answer_that_a_damaged_store_does_not_take(
     server.stop()
     server.start()
     ada.saved()
-    assert [one["ratings"] for one in values(server, "ada")] == [{"quality": 4}]
+    assert [value["ratings"] for value in values(server, "ada")] == [{"quality": 4}]
     assert len(rows(server, "ada")) == 1

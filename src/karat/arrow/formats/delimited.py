@@ -16,12 +16,11 @@ from typing import NamedTuple
 
 from karat import _kernel
 from karat.arrow.formats.text_lines import (
-    BYTES_PER_BATCH,
     MAX_ROW_BYTES,
-    ROWS_PER_BATCH,
     TextLines,
     check_columns,
     regular_rows,
+    row_batches,
     text_lines,
     whole_file,
 )
@@ -35,11 +34,9 @@ class Dialect(NamedTuple):
     """Delimiter and quoting of a table."""
 
     format: str
-    kind: str
-    """Name in messages."""
+    kind: str  # name in messages
     delimiter: str
-    other: tuple[str, str]
-    """The delimiter that might be meant, and the ending of such files."""
+    other: tuple[str, str]  # the delimiter that might be meant, and the ending of such files
 
 
 COMMAS = Dialect("csv", "a CSV table", ",", ("\t", "tsv"))
@@ -55,7 +52,15 @@ class DelimitedRows:
         csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW_BYTES))
         self._rows = csv.reader(_without_nul(lines), strict=True, delimiter=dialect.delimiter)
         self._started = 1
-        self.head = self._read_head()
+        try:
+            head = next(self._rows, None)
+        except csv.Error as error:
+            raise self._refused(error) from error
+        if head is None:
+            raise InputError(f"{path} is empty: expected {dialect.kind}")
+        lines.end_row()
+        self._check_head(head)
+        self.head = head
 
     def __iter__(self) -> Iterator[list[str]]:
         width, lines, rows = len(self.head), self._lines, self._rows
@@ -70,17 +75,6 @@ class DelimitedRows:
                 self._started = lines.number + 1
         except csv.Error as error:
             raise self._refused(error) from error
-
-    def _read_head(self) -> list[str]:
-        try:
-            head = next(self._rows, None)
-        except csv.Error as error:
-            raise self._refused(error) from error
-        if head is None:
-            raise InputError(f"{self._path} is empty: expected {self._dialect.kind}")
-        self._lines.end_row()
-        self._check_head(head)
-        return head
 
     def _check_head(self, head: list[str]) -> None:
         dialect = self._dialect
@@ -159,25 +153,11 @@ def read_carefully(
         names = rows.head if columns is None else list(columns)
         check_columns(piece.path, names, rows.head)
         places = [rows.head.index(name) for name in names]
-        rest = islice(rows, skip, None)
-        while batch := _batch(rest, lines):
-            yield _table(names, places, batch)
-
-
-def _batch(rows: Iterator[list[str]], lines: TextLines) -> list[list[str]]:
-    rows_read, last = [], lines.read + BYTES_PER_BATCH
-    for row in rows:
-        rows_read.append(row)
-        if len(rows_read) == ROWS_PER_BATCH or lines.read > last:
-            break
-    return rows_read
-
-
-def _table(names: Sequence[str], places: Sequence[int], rows: list[list[str]]) -> DataTable:
-    kernel = _kernel.ArrowTable()
-    for name, place in zip(names, places, strict=True):
-        kernel.strings(name, [row[place] for row in rows])
-    return DataTable(kernel, names)
+        for batch in row_batches(islice(rows, skip, None), lines):
+            kernel = _kernel.ArrowTable()
+            for name, place in zip(names, places, strict=True):
+                kernel.strings(name, [row[place] for row in batch])
+            yield DataTable(kernel, names)
 
 
 def delimited_columns(dialect: Dialect, path: str) -> list[str]:

@@ -22,12 +22,11 @@ from typing import Any, NamedTuple
 from karat import _kernel
 from karat.arrow.columns import SKIP_MISSING
 from karat.arrow.formats.text_lines import (
-    BYTES_PER_BATCH,
     MAX_ROW_BYTES,
-    ROWS_PER_BATCH,
     TextLines,
     check_columns,
     regular_rows,
+    row_batches,
     text_lines,
     whole_file,
 )
@@ -127,9 +126,15 @@ def json_rows(lines: TextLines, path: str) -> Iterator[JsonRow]:
         except ValueError as error:
             if text[0] == "[" and lines.number == 1:
                 raise _array(path) from error
-            raise lines.refusal(_not_json(error, text)) from error
+            problem = f"{error}; expected a JSON object"
+            if isinstance(error, json.JSONDecodeError):
+                place = f"{error.msg}, at character {error.pos + 1:,} of {quoted(text)}"
+                problem = f"not valid JSON ({place}); expected a whole object on each line"
+            raise lines.refusal(problem) from error
+        if isinstance(value, list) and lines.number == 1:
+            raise _array(path)
         if not isinstance(value, dict):
-            raise _no_object(lines, path, value)
+            raise lines.refusal(f"found {describe_value(value)}, expected a JSON object")
         yield value
 
 
@@ -152,19 +157,6 @@ def _number(text: str) -> float:
     return number
 
 
-def _not_json(error: ValueError, text: str) -> str:
-    if not isinstance(error, json.JSONDecodeError):
-        return f"{error}; expected a JSON object"
-    place = f"{error.msg}, at character {error.pos + 1:,} of {quoted(text)}"
-    return f"not valid JSON ({place}); expected a whole object on each line"
-
-
-def _no_object(lines: TextLines, path: str, value: object) -> InputError:
-    if isinstance(value, list) and lines.number == 1:
-        return _array(path)
-    return lines.refusal(f"found {describe_value(value)}, expected a JSON object")
-
-
 def _array(path: str) -> InputError:
     problem = f"is a JSON array: expected {KIND}; write an object a line, for example with"
     return InputError(f"{path} {problem} jq -c '.[]'")
@@ -174,11 +166,7 @@ class JsonTable:
     """Takes rows one by one, checks them, and makes a record batch of them."""
 
     def __init__(
-        self,
-        lines: TextLines,
-        path: str,
-        columns: Sequence[str] | None,
-        nullable: bool = False,
+        self, lines: TextLines, path: str, columns: Sequence[str] | None, nullable: bool = False
     ) -> None:
         """Read the first row, which decides what columns hold.
 
@@ -196,8 +184,14 @@ class JsonTable:
             return
         if columns is not None:
             check_columns(path, columns, list(first))
-        names = list(first) if columns is None else list(columns)
-        self.columns = [self._column(name, columns is None) for name in names]
+        self.columns = []
+        for name in first if columns is None else columns:
+            kind = kind_of_value(first[name])
+            if kind is None and columns is not None:
+                problem = f"column {quoted(name)} is {describe_value(first[name])}"
+                message = f"{problem}; expected {NEEDED}: drop the line or fill it in"
+                raise lines.refusal(message, self._first_line)
+            self.columns.append(JsonColumn(name, kind or JSON, columns is None))
 
     def _nullable_columns(self, path: str, columns: Sequence[str] | None) -> list[JsonColumn]:
         """Return columns by their first values; rows that were read for this are read again."""
@@ -218,15 +212,6 @@ class JsonTable:
         self._rows = chain(rows[1:], self._rows)
         default = JSON if columns is None else TEXT
         return [JsonColumn(name, kinds.get(name, default), True) for name in names]
-
-    def _column(self, name: str, all_columns: bool) -> JsonColumn:
-        value = self._first[name]
-        kind = kind_of_value(value)
-        if kind is None and not all_columns:
-            problem = f"column {quoted(name)} is {describe_value(value)}"
-            message = f"{problem}; expected {NEEDED}: drop the line or fill it in"
-            raise self._lines.refusal(message, self._first_line)
-        return JsonColumn(name, kind or JSON, all_columns)
 
     def __iter__(self) -> Iterator[list[Any]]:
         """Yield the values of each row."""
@@ -281,11 +266,6 @@ _ROWS_FOR_KINDS = 1000
 def _value_or_none(value: Any) -> Any:
     """Return a value of a column; None for an empty list and for one with a null in it."""
     return None if type(value) is list and (not value or None in value) else value
-
-
-def read_jsonl_nullable(piece: TablePiece, columns: Sequence[str] | None) -> Iterator[DataTable]:
-    """Yield the record batches of a file in which values may be missing."""
-    yield from read_carefully(piece, columns, nullable=True)
 
 
 _NULLS = (b"null", b"[]")
@@ -354,15 +334,7 @@ def read_carefully(
     """Yield the record batches of a file by the json module, without its first `skip` rows."""
     with text_lines(piece.path, KIND) as lines:
         table = JsonTable(lines, piece.path, columns, nullable)
-        rows: list[list[Any]] = []
-        last = lines.read + BYTES_PER_BATCH
-        for row in islice(table, skip, None):
-            rows.append(row)
-            if len(rows) == ROWS_PER_BATCH or lines.read > last:
-                yield table.table(rows)
-                rows, last = [], lines.read + BYTES_PER_BATCH
-        if rows:
-            yield table.table(rows)
+        yield from map(table.table, row_batches(islice(table, skip, None), lines))
 
 
 def jsonl_columns(path: str) -> list[str]:
@@ -375,6 +347,6 @@ JSONL = TableFormat(
     partial(whole_file, format="jsonl", kind=KIND),
     read_jsonl,
     jsonl_columns,
-    read_jsonl_nullable,
+    partial(read_carefully, nullable=True),
     refuse_jsonl_nulls,
 )

@@ -90,15 +90,10 @@ def _connect(path: str) -> Iterator[Any]:
         raise InputError(f"{path}: not a parquet file that can be read: {problem}") from error
 
 
-def _pattern(path: str) -> str:
-    """Return a path as a pattern that fits it alone."""
-    return glob.escape(path)
-
-
 def duckdb_row_groups(path: str) -> list[RowGroup]:
     """Return the row groups of a file."""
     with _connect(path) as connection:
-        rows = connection.execute(_GROUPS, [_pattern(path)]).fetchall()
+        rows = connection.execute(_GROUPS, [glob.escape(path)]).fetchall()
     return [RowGroup(*row) for row in rows]
 
 
@@ -112,7 +107,7 @@ def duckdb_has_nulls(piece: TablePiece, columns: Sequence[str]) -> bool:
     """Return whether these columns of a piece have nulls, as the file's footer says."""
     first, last = piece.groups or (0, 1 << 31)
     with _connect(piece.path) as connection:
-        rows = connection.execute(_NULLS, [_pattern(piece.path), first, last]).fetchall()
+        rows = connection.execute(_NULLS, [glob.escape(piece.path), first, last]).fetchall()
     paths = [str(row[0]).replace(", ", ".") for row in rows]
     return any(f"{path}.".startswith(f"{name}.") for path in paths for name in columns)
 
@@ -120,8 +115,8 @@ def duckdb_has_nulls(piece: TablePiece, columns: Sequence[str]) -> bool:
 def duckdb_columns(path: str) -> list[str]:
     """Return the names of the columns."""
     with _connect(path) as connection:
-        rows = connection.execute(f"DESCRIBE SELECT * FROM {_SOURCE}", [_pattern(path)]).fetchall()
-    return [str(row[0]) for row in rows]
+        query = f"DESCRIBE SELECT * FROM {_SOURCE}"
+        return [str(row[0]) for row in connection.execute(query, [glob.escape(path)]).fetchall()]
 
 
 def read_by_duckdb(piece: TablePiece, columns: Sequence[str] | None) -> Iterator[StreamedBatch]:
@@ -129,20 +124,18 @@ def read_by_duckdb(piece: TablePiece, columns: Sequence[str] | None) -> Iterator
     if columns is not None:
         check_columns(piece.path, columns, duckdb_columns(piece.path))
     with _connect(piece.path) as connection:
-        last = None if piece.rows is None else piece.first + piece.rows
-        condition = "" if last is None else " WHERE file_row_number >= ? AND file_row_number < ?"
-        values = [_pattern(piece.path), *([] if last is None else [piece.first, last])]
-        query = f"SELECT {_quote_columns(columns)} FROM {_SOURCE}{condition}"
+        names = "*"
+        if columns is not None:
+            names = ", ".join('"' + name.replace('"', '""') + '"' for name in columns)
+        values: list[str | int] = [glob.escape(piece.path)]
+        query = f"SELECT {names} FROM {_SOURCE}"
+        if piece.rows is not None:
+            query += " WHERE file_row_number >= ? AND file_row_number < ?"
+            values += [piece.first, piece.first + piece.rows]
         relation = connection.sql(query, params=values)
         stream = _kernel.ArrowStream(relation.__arrow_c_stream__())
         while capsules := stream.next_capsules():
             yield StreamedBatch(capsules)
-
-
-def _quote_columns(columns: Sequence[str] | None) -> str:
-    if columns is None:
-        return "*"
-    return ", ".join('"' + name.replace('"', '""') + '"' for name in columns)
 
 
 _ROWS_READ = 1 << 14  # of a record batch
@@ -259,18 +252,12 @@ def parquet_has_nulls(piece: TablePiece, columns: Sequence[str]) -> bool:
     with parquet_file(piece.path) as file:
         first, last = piece.groups or (0, file.num_row_groups)
         groups = (file.metadata.row_group(i) for i in range(first, min(last, file.num_row_groups)))
-        return any(
-            _has_nulls(group.column(i), columns)
-            for group in groups
-            for i in range(group.num_columns)
-        )
-
-
-def _has_nulls(chunk: Any, columns: Sequence[str]) -> bool:
-    if not any(f"{chunk.path_in_schema}.".startswith(f"{name}.") for name in columns):
+        for chunk in (group.column(i) for group in groups for i in range(group.num_columns)):
+            statistics = chunk.statistics
+            is_needed = any(f"{chunk.path_in_schema}.".startswith(f"{name}.") for name in columns)
+            if is_needed and statistics and statistics.has_null_count and statistics.null_count:
+                return True
         return False
-    statistics = chunk.statistics
-    return statistics is not None and bool(statistics.has_null_count and statistics.null_count)
 
 
 PARQUET = TableFormat(parquet_pieces, read_parquet, parquet_columns, shows_nulls=parquet_has_nulls)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import gzip
 import io
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import IO
+from typing import IO, TypeVar
 
 from karat import _kernel
 from karat.arrow.pieces import TablePiece, file_size
@@ -23,6 +23,7 @@ ROWS_PER_BATCH = 4096
 BYTES_PER_BATCH = 8 << 20
 """A record batch ends after so many rows or bytes of the file."""
 
+Row = TypeVar("Row")
 _BOM = b"\xef\xbb\xbf"
 _TABLES = (
     (b"PAR1", "a Parquet table", "name it .parquet"),
@@ -35,12 +36,9 @@ class TextLines:
 
     def __init__(self, file: IO[bytes], path: str) -> None:
         self._file, self._path = file, path
-        self.number = 0
-        """Lines read so far."""
-        self.read = 0
-        """Bytes read so far."""
-        self.row_start = 0
-        """Bytes before the row that is being read."""
+        self.number = 0  # lines read so far
+        self.read = 0  # bytes read so far
+        self.row_start = 0  # bytes before the row that is being read
 
     def __iter__(self) -> Iterator[str]:
         readline, most = self._file.readline, MAX_ROW_BYTES + 1
@@ -48,7 +46,9 @@ class TextLines:
             self.number += 1
             self.read += len(data)
             if self.read - self.row_start > MAX_ROW_BYTES:
-                raise self._too_long()
+                problem = f"a row of more than {MAX_ROW_BYTES >> 20} MB ends here or goes on"
+                advice = "shorten it, and look for a quote that is not closed"
+                raise self.refusal(f"{problem}; {advice}")
             try:
                 line = data.decode()
             except UnicodeDecodeError as error:
@@ -68,10 +68,6 @@ class TextLines:
         """Return the error for a line, the last one if none is named."""
         return InputError(f"{self._path}, line {line or self.number:,}: {sentence}")
 
-    def _too_long(self) -> InputError:
-        most = f"a row of more than {MAX_ROW_BYTES >> 20} MB ends here or goes on"
-        return self.refusal(f"{most}; shorten it, and look for a quote that is not closed")
-
 
 @contextmanager
 def text_lines(path: str, kind: str) -> Iterator[TextLines]:
@@ -81,7 +77,7 @@ def text_lines(path: str, kind: str) -> Iterator[TextLines]:
         with open(path, "rb") as file:
             packed = path.lower().endswith(".gz")
             archive = io.BufferedReader(gzip.GzipFile(fileobj=file)) if packed else file
-            _refuse_others(archive.peek(2048)[:2048], b"" if packed else _tail(file), path, kind)
+            _check_text(archive.peek(2048)[:2048], b"" if packed else _tail(file), path, kind)
             if archive.peek(len(_BOM)).startswith(_BOM):
                 archive.read(len(_BOM))
             yield TextLines(archive, path)
@@ -116,8 +112,8 @@ def _tail(file: io.BufferedReader) -> bytes:
     return tail
 
 
-def _refuse_others(head: bytes, tail: bytes, path: str, kind: str) -> None:
-    """Refuse a file that is not text, by what it is."""
+def _check_text(head: bytes, tail: bytes, path: str, kind: str) -> None:
+    """Reject a file that is not text, by what it is."""
     if not head:
         raise InputError(f"{path} is empty: expected {kind}")
     for magic, name, advice in _TABLES:
@@ -132,6 +128,19 @@ def check_columns(path: str, required: Sequence[str], columns: Sequence[str]) ->
         if column not in columns:
             hint, has = nearest(column, columns), short(", ".join(columns))
             raise InputError(f"{path} has no column {quoted(column)}{hint} (it has {has})")
+
+
+def row_batches(rows: Iterable[Row], lines: TextLines) -> Iterator[list[Row]]:
+    """Yield rows in lists that make a record batch each."""
+    batch: list[Row] = []
+    last = lines.read + BYTES_PER_BATCH
+    for row in rows:
+        batch.append(row)
+        if len(batch) == ROWS_PER_BATCH or lines.read > last:
+            yield batch
+            batch, last = [], lines.read + BYTES_PER_BATCH
+    if batch:
+        yield batch
 
 
 BYTES_READ = 1 << 20

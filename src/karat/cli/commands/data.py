@@ -8,17 +8,16 @@ from typing import Any
 import click
 
 from karat.cli import options
-from karat.cli.command import Group
+from karat.cli.command import Group, help_group
 from karat.cli.inputs import SetInput, add_kind_options
 from karat.cli.parameters import choice, option, path, share
 from karat.cli.show import check_output, show
 from karat.errors import InputError
 from karat.progress import Bar
 
-
-@click.group(name="data", cls=Group, invoke_without_command=True)
-@click.pass_context
-def command(context: click.Context) -> None:
+command = help_group(
+    Group,
+    "data",
     """Check, convert and list evaluation sets.
 
     SET is a folder or file in a known format, or the name of a known set.
@@ -27,9 +26,8 @@ def command(context: click.Context) -> None:
     karat data list
     karat data check demo
     karat data convert ratings.tsv my-set
-    """
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help())
+    """,
+)
 
 
 @command.command(name="check")
@@ -47,18 +45,10 @@ def check(source: SetInput, format: str, output: str | None) -> None:
     karat data check mqm.tsv --option references=refB
     """
     from karat.evalset.conversion import check_evalset
-    from karat.evalset.loading import parse_options
 
     source.check_output(output)
     with Bar() as progress:
-        contents = check_evalset(
-            source.name,
-            source.read_as,
-            judgements=source.judgements,
-            model_judges=source.model_judges,
-            progress=progress,
-            **parse_options(source.reader_options),
-        )
+        contents = check_evalset(source.name, source.read_as, progress=progress, **source.reading())
     show(contents, format, output)
     if contents.evalset is None:
         count = f"{contents.problem_count:,} problem{'s' * (contents.problem_count > 1)}"
@@ -96,7 +86,6 @@ def convert(source: SetInput, target: str, format: str, parse: str | None, tok: 
     karat data convert demo parsed --parse en_core_web_sm --tok 13a
     """
     from karat.evalset.conversion import convert_evalset
-    from karat.evalset.loading import parse_options
 
     with Bar() as progress:
         contents = convert_evalset(
@@ -106,10 +95,8 @@ def convert(source: SetInput, target: str, format: str, parse: str | None, tok: 
             source.read_as,
             parse=parse,
             tok=tok,
-            judgements=source.judgements,
-            model_judges=source.model_judges,
             progress=progress,
-            **parse_options(source.reader_options),
+            **source.reading(),
         )
     click.echo(f"{target}: {contents.evalset!r}")
 

@@ -11,7 +11,7 @@ import click
 
 from karat.cli import options
 from karat.cli.command import Command
-from karat.cli.inputs import InputFiles
+from karat.cli.inputs import InputFiles, TableOptions
 from karat.cli.parameters import (
     NUGGETS,
     OUTPUT,
@@ -25,7 +25,6 @@ from karat.cli.parameters import (
     path,
 )
 from karat.cli.show import check_different, check_output, command_line, say, show
-from karat.cli.tables import TableOptions, are_tables
 from karat.errors import InputError, OutputError, quoted
 from karat.gating.decisions import MIN_RESAMPLES, LimitError
 from karat.gating.items import SOURCES
@@ -106,11 +105,7 @@ def _add_source_options(function: F) -> F:
     heading=TABLES,
 )
 @_add_source_options
-@flag(
-    "--no-loss",
-    "Fail if an answer lost a vital nugget that the baseline has.",
-    heading=NUGGETS,
-)
+@flag("--no-loss", "Fail if an answer lost a vital nugget that the baseline has.", heading=NUGGETS)
 @option(
     "--correction",
     "Intervals for several metrics: simultaneous, or none for separate intervals.",
@@ -232,7 +227,7 @@ def _text_outputs(
     """Return the texts of one system and their references, from a table, a set or files."""
     column, id_column = columns["candidate"], columns["id"]
     table = TableOptions(candidate=() if column is None else (column,), id=id_column)
-    if are_tables(inputs, table):
+    if table.are_tables(inputs):
         if id_column is None:
             advice = "a table needs a column of ids: name it with --id"
             raise InputError(f"{inputs.candidates[0]}: {advice}")

@@ -221,7 +221,7 @@ def _make_study(
 @options.human_reader
 @options.normalise
 @options.threads
-def meta_fit_command(source: SetInput, format: str, output: str | None, **settings: Any) -> None:
+def fit_command(source: SetInput, format: str, output: str | None, **settings: Any) -> None:
     """Fit human scores to metrics by ordinary least squares.
 
     Shows each coefficient with its standard error, t and p, the R2 of the fit, and its
@@ -300,7 +300,7 @@ def meta_fit_command(source: SetInput, format: str, output: str | None, **settin
 @options.charts
 @options.normalise
 @options.threads
-def meta_reliability_command(
+def reliability_command(
     source: SetInput, charts: str | None, format: str, output: str | None, **settings: Any
 ) -> None:
     """Show agreement with humans by text length and number of references.

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from karat.cli import options
-from karat.cli.command import Group
+from karat.cli.command import Group, help_group
 from karat.cli.inputs import SetInput
 from karat.cli.parameters import TESTS, integer, option
 from karat.cli.show import check_charts, check_output, show, write_charts
@@ -26,17 +24,16 @@ _GUIDELINE = (
 )
 
 
-@click.group(name="plane", cls=Group, invoke_without_command=True)
-@click.pass_context
-def command(context: click.Context) -> None:
+command = help_group(
+    Group,
+    "plane",
     """Choose the AEv metric that fits a task and a guideline.
 
     \b
     karat plane recommend --task mt --guideline fluency
     karat plane fit demo --dimension fluency
-    """
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help())
+    """,
+)
 
 
 @command.command(name="fit")

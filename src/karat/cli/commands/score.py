@@ -8,17 +8,9 @@ import click
 
 from karat.cli import options
 from karat.cli.command import Command
-from karat.cli.inputs import InputFiles
+from karat.cli.inputs import InputFiles, TableOptions, table_paths
 from karat.cli.parameters import COMMON, OUTPUT, bundle, choice, flag, integer, option
 from karat.cli.show import check_output, command_line, say, show
-from karat.cli.tables import (
-    TableOptions,
-    are_tables,
-    buckets,
-    check_table_output,
-    table_options,
-    table_paths,
-)
 from karat.errors import InputError
 from karat.progress import Bar
 
@@ -100,9 +92,9 @@ _view_options = bundle(
 )
 @_view_options
 @options.output
-@table_options(sharded=True)
+@options.sharded_tables
 @options.seed
-@buckets
+@options.buckets
 @options.signature
 @flag("--signature-only", "Print the signatures without scoring.", heading=OUTPUT)
 @options.threads
@@ -142,12 +134,12 @@ def score_command(
     segments = settings["segments"] = settings["segments"] or level == "segment"
     resamples = settings["resamples"]
     view.check(level, segments=segments, resamples=resamples, signature_only=signature_only)
-    if are_tables(inputs, table):
+    if table.are_tables(inputs):
         if level == "document":
             raise InputError("--level document does not work with tables: they have no documents")
         if signature_only:
             raise InputError("--signature-only does not work with tables: leave it out")
-        check_table_output(inputs, output, table)
+        table.check_output(inputs, output)
         show(_score_tables(inputs, table, parsed, view, **settings), format, output)
         return
     inputs.check(output, parsed)
@@ -223,11 +215,7 @@ def show_signatures(
 @click.command(name="compare", cls=Command)
 @options.texts
 @options.metrics
-@option(
-    "--baseline",
-    "System to compare the others with. Default: the first.",
-    metavar="NAME",
-)
+@option("--baseline", "System to compare the others with. Default: the first.", metavar="NAME")
 @options.test
 @option(
     "--examples",
@@ -236,11 +224,11 @@ def show_signatures(
     3,
 )
 @options.output
-@table_options(sharded=False)
+@options.tables
 @options.comparison_resamples
 @options.trials
 @options.seed
-@buckets
+@options.buckets
 @options.wide
 @options.signature
 @options.threads
@@ -273,10 +261,10 @@ def compare_command(
 
     parsed = load_metrics(metrics or options.DEFAULT_METRICS)
     with Bar() as progress:
-        if are_tables(inputs, table):
+        if table.are_tables(inputs):
             from karat.arrow.table_scores import compare_table
 
-            check_table_output(inputs, output, table)
+            table.check_output(inputs, output)
             settings = {**table.settings(inputs), **settings}
             comparison = compare_table(table_paths(inputs), parsed, progress=progress, **settings)
         else:
@@ -296,9 +284,7 @@ def compare_command(
 )
 @flag("--compare", "Compare the systems with a baseline.")
 @option(
-    "--baseline",
-    "System to compare the others with. Default: the first by name.",
-    metavar="NAME",
+    "--baseline", "System to compare the others with. Default: the first by name.", metavar="NAME"
 )
 @options.test
 @options.trials
@@ -306,11 +292,7 @@ def compare_command(
 @options.output
 @options.signature
 def merge_command(
-    shards: tuple[str, ...],
-    compare: bool,
-    format: str,
-    output: str | None,
-    **settings: Any,
+    shards: tuple[str, ...], compare: bool, format: str, output: str | None, **settings: Any
 ) -> None:
     """Merge the shards of a table and show its scores.
 

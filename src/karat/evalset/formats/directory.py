@@ -25,6 +25,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -78,7 +79,7 @@ def read_settings(path: Path, reading: Reading) -> SetSettings:
     values = read_toml(read_text(path), str(path))
     _check(values, _KINDS, str(path), reading)
     reading.check()
-    dimensions = [_dimension(item, path, reading) for item in values.get("dimension", [])]
+    dimensions = tuple(_dimensions(values.get("dimension", []), path, reading))
     systems = values.get("systems")
     for name in systems or []:
         if not isinstance(name, str):
@@ -88,7 +89,7 @@ def read_settings(path: Path, reading: Reading) -> SetSettings:
     return SetSettings(
         **{"name": path.resolve().parent.name, **plain},
         systems=None if systems is None else tuple(systems),
-        dimensions=tuple(item for item in dimensions if item is not None),
+        dimensions=dimensions,
     )
 
 
@@ -110,43 +111,37 @@ def read_toml(text: str, name: str) -> dict[str, Any]:
 
 def _check(
     values: Mapping[str, Any], kinds: Mapping[str, type], location: str, reading: Reading
-) -> None:
+) -> bool:
+    """Return whether all keys are known and their values of the right kind; record others."""
+    n_problems = reading.count
     for key, value in values.items():
-        if key not in kinds:
+        kind = kinds.get(key)
+        if kind is None:
             reading.problem(location, f"found the key {quoted(key)}, expected {', '.join(kinds)}")
             continue
-        good = (
-            parse_number(value) is not None
-            if kinds[key] is float
-            else isinstance(value, kinds[key])
-        )
-        if not good or (kinds[key] is float and isinstance(value, str)):
-            reading.problem(
-                location, f"found {key} = {quoted(value)}, expected {_WORDS[kinds[key]]}"
-            )
+        is_number = parse_number(value) is not None and not isinstance(value, str)
+        if not (is_number if kind is float else isinstance(value, kind)):
+            reading.problem(location, f"found {key} = {quoted(value)}, expected {_WORDS[kind]}")
+    return reading.count == n_problems
 
 
-def _dimension(item: object, path: Path, reading: Reading) -> Dimension | None:
-    if not isinstance(item, dict) or not isinstance(item.get("name"), str):
-        problem = f"found the dimension {quoted(item)}, expected [[dimension]] with a name"
-        reading.problem(path, problem)
-        return None
-    before = len(reading.problems)
-    _check(item, _OF_DIMENSION, f"{path}, dimension {item['name']}", reading)
-    if len(reading.problems) > before:
-        return None
-    try:
-        return Dimension(**item)
-    except InputError as error:
-        reading.problem(path, str(error))
-        return None
+def _dimensions(items: Iterable[object], path: Path, reading: Reading) -> Iterator[Dimension]:
+    """Yield the dimensions that are declared; record invalid ones as problems."""
+    for item in items:
+        if not isinstance(item, dict) or not isinstance(item.get("name"), str):
+            problem = f"found the dimension {quoted(item)}, expected [[dimension]] with a name"
+            reading.problem(path, problem)
+        elif _check(item, _OF_DIMENSION, f"{path}, dimension {item['name']}", reading):
+            try:
+                yield Dimension(**item)
+            except InputError as error:
+                reading.problem(path, str(error))
 
 
 def format_settings(settings: SetSettings) -> Iterable[str]:
     """Return the lines of a `karat.toml` that reads back as these settings."""
-    yield f"name = {toml_string(settings.name)}\n"
-    for key in ("description", "licence"):
-        if text := getattr(settings, key):
+    for key in ("name", "description", "licence"):
+        if (text := getattr(settings, key)) or key == "name":
             yield f"{key} = {toml_string(text)}\n"
     for key in ("optional-references", "optional-outputs", "escapes"):
         if getattr(settings, key.replace("-", "_")):
@@ -177,10 +172,14 @@ def read_directory(path: Path, reading: Reading) -> EvalSet:
     """Read the set from a folder."""
     settings = read_settings(path / FILE, reading)
     files = _Files(settings.escapes, reading)
-    systems = {
-        name: files.lines(file, settings.optional_outputs)
-        for name, file in _system_files(path / "systems", settings, reading).items()
-    }
+    system_files = text_files(path / "systems", reading)
+    by_system = {file.stem: file for file in sorted(system_files)}
+    if settings.systems is not None:
+        by_system = {name: path / "systems" / file_name(name) for name in settings.systems}
+        for file in system_files:
+            if file not in by_system.values():
+                reading.problem(file, f"not among the systems that {FILE} lists")
+    systems = {name: files.lines(by_system[name], settings.optional_outputs) for name in by_system}
     references, trees = _references(path / "references", files, settings, reading)
     source = path / "source.txt"
     sources = _drop_missing(files.lines(source, optional=False)) if source.exists() else None
@@ -313,18 +312,6 @@ def text_files(folder: Path, reading: Reading, endings: tuple[str, ...] = (".txt
     return sorted((path for path in paths if path.suffix in endings), key=by_number)
 
 
-def _system_files(folder: Path, settings: SetSettings, reading: Reading) -> dict[str, Path]:
-    """Return the file of each system, in the order that the settings give."""
-    files = text_files(folder, reading)
-    if settings.systems is None:
-        return {path.stem: path for path in sorted(files)}
-    listed = {name: folder / file_name(name) for name in settings.systems}
-    for path in files:
-        if path not in listed.values():
-            reading.problem(path, f"not among the systems that {FILE} lists")
-    return listed
-
-
 def _segments(path: Path, files: _Files, reading: Reading) -> tuple[list[str], list[str] | None]:
     """Return the ids and groups of all segments."""
     if not path.exists():
@@ -335,9 +322,6 @@ def _segments(path: Path, files: _Files, reading: Reading) -> tuple[list[str], l
     files.compare(path, len(rows), header=1)
     groups = [row[1] for _, row in rows] if len(columns) > 1 else None
     return [row[0] for _, row in rows], groups
-
-
-# ------------------------------------------------------------------------------------ writing
 
 
 def directory_files(evalset: EvalSet) -> Iterator[tuple[str, Iterable[str]]]:
@@ -366,25 +350,26 @@ def directory_files(evalset: EvalSet) -> Iterator[tuple[str, Iterable[str]]]:
     elif evalset.segments != tuple(str(i) for i in range(1, len(evalset) + 1)):
         yield "segments.tsv", ["id\n", *(f"{name}\n" for name in evalset.segments)]
     if evalset.judgements:
-        yield "human.tsv", ("\t".join(row) + "\n" for row in _judgements(evalset))
+        yield "human.tsv", _judgement_lines(evalset)
     if evalset.draws is not None:
         yield DRAWS, format_draws(evalset.draws)
 
 
-def _judgements(evalset: EvalSet) -> Iterator[tuple[str, ...]]:
-    """Yield the header and the rows of judgements, with kinds and others only where there are."""
+def _judgement_lines(evalset: EvalSet) -> Iterator[str]:
+    """Yield the lines of `human.tsv`, with kinds and others only where there are some."""
     kinds, pairs = evalset.judgements.judge_kinds, evalset.pairs
-    yield (*Judgement._fields, *(["kind"] if kinds else []), *(["other"] if pairs else []))
+    optional = {"kind": bool(kinds), "other": bool(pairs)}
+    columns = [*Judgement._fields, *(name for name, is_used in optional.items() if is_used)]
+    yield "\t".join(columns) + "\n"
     for row in (*drop_shares(evalset.judgements, pairs), *pairs):
-        kind = (kinds.get(row.judge, ""),) if kinds else ()
-        other = (getattr(row, "other", ""),) if pairs else ()
-        yield (*row[:4], repr(row.value), *kind, *other)
+        fields = {**row._asdict(), "value": repr(row.value), "kind": kinds.get(row.judge, "")}
+        yield "\t".join(fields.get(name, "") for name in columns) + "\n"
 
 
 def _settings(evalset: EvalSet) -> SetSettings:
-    outputs = [text for column in evalset.systems.values() for text in column]
-    references = [text for group in evalset.references for text in group]
-    texts = [text for text in (*outputs, *references, *(evalset.sources or ())) if text is not None]
+    outputs = list(chain.from_iterable(evalset.systems.values()))
+    references = list(chain.from_iterable(evalset.references))
+    texts = [text or "" for text in (*outputs, *references, *(evalset.sources or ()))]
     varying = len({len(group) for group in evalset.references}) > 1
     missing = None in outputs
     # An empty text that is there must not be taken for one that is missing.

@@ -1,19 +1,4 @@
-"""The E2E generation challenge: outputs, references, and ratings of five outputs at a time.
-
-    primary/SYSTEM.tsv          MR, output: as the team wrote it (quotes of both kinds, blank lines)
-    testset_w_refs.csv          mr, ref: a row for each reference, those of one input together
-    naturalness.nopii.csv       a row for each worker and unit: sys1…sys5, natur1…natur5
-    quality.nopii.csv           the same with quality1…quality5
-
-Workers chose their own scale (some gave 111111), so only the order within a row means anything.
-What is stored is therefore not the rating but the share of comparisons that an output wins:
-
-    value = (outputs in the row rated lower + half of those rated equal) / other outputs in the row
-
-and over all rows, if the worker had the same output in several. Two systems with the same text
-count as any other tie. Workers are numbered anew in each file: `naturalness/w1` and `quality/w1`
-are two judges.
-"""
+"""Sets whose ratings are tables: E2E, MT believability, paraphrases."""
 
 from __future__ import annotations
 
@@ -42,7 +27,20 @@ _GUIDELINE = "Share of the other outputs in the row that it beats; ties count on
 
 
 def read_e2e(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
-    """Return the set in a folder; the segments are the inputs, called 1 to 630 as in `mr_id`."""
+    """Return the set in a folder; the segments are the inputs, called 1 to 630 as in `mr_id`.
+
+        primary/SYSTEM.tsv          MR, output: as the team wrote it (quotes, blank lines)
+        testset_w_refs.csv          mr, ref: a row for each reference, those of one input together
+        naturalness.nopii.csv       a row for each worker and unit: sys1…sys5, natur1…natur5
+        quality.nopii.csv           the same with quality1…quality5
+
+    Workers chose their own scale, so only the order within a row means anything. A judgement is the
+    share of comparisons that an output wins, over all rows of the worker that have it:
+
+        value = (outputs in the row rated lower + half of those rated equal) / other outputs
+
+    Workers are numbered by file: `naturalness/w1` and `quality/w1` are two judges.
+    """
     references: dict[str, list[str]] = {}
     table = TableSchema(("mr", "ref"), commas=True)
     for _, (meaning, text) in table.read(path / "testset_w_refs.csv", reading):
@@ -127,7 +125,15 @@ def read_believability(
     reference: str = "tok",
     name: str | None = None,
 ) -> EvalSet:
-    """Return the set in a folder; `reference="raw"` takes the reference before tokenisation."""
+    """Return the set in a folder; `reference="raw"` takes the reference before tokenisation.
+
+        annotations/ar-en/ar-en.ad.annot.raw.csv    SEGID, LANGPAIR, ANNOTYPE, ANNOTATOR_01, …
+        text/mt_output/ar-en.NAME.tok.en            the output, which SEGID numbers from 1
+        text/test/ted_test1.tok.en                  one English reference for all pairs
+
+    A system is called after its pair. Annotators are numbered by pair: `ar-en/01` and `fa-en/01`
+    are two judges. Only a set of a single pair has sources.
+    """
     have = sorted(folder.name for folder in (path / "annotations").iterdir() if folder.is_dir())
     chosen = have if pairs is None else split_names(pairs)
     for pair in chosen:
@@ -184,7 +190,11 @@ _SIMILARITY = Dimension("similarity", low=0.0, high=1.0)
 
 
 def read_paraphrases(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
-    """Read the set from a file."""
+    """Return the set in a table with the columns source, reference, candidate and score.
+
+    Candidates come from no system: a segment is one candidate, called `SOURCE.CANDIDATE` by
+    numbers; its group is the source; all are outputs of one system, `candidate`.
+    """
     table = TableSchema(("source", "reference", "candidate", "score"))
     rows = list(table.read(path, reading))
     numbers: dict[str, int] = {}
@@ -217,7 +227,11 @@ COLUMNS = ("source", "system", "paraphrase", "judge")
 
 
 def read_judged_paraphrases(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
-    """Read the set from a file."""
+    """Return the set in a table with a row for each judge of each paraphrase.
+
+    Columns are source, system, paraphrase, judge and one for each dimension, on a scale of 1 to 5;
+    an empty cell is no judgement. An original is a segment and its own reference.
+    """
     header = (read_lines(path) or [""])[0].split("\t")
     dimensions = [name for name in header if name not in COLUMNS]
     rows = list(TableSchema((*COLUMNS, *dimensions)).read(path, reading))

@@ -143,7 +143,17 @@ def read_lm_eval(
     scores: str | Sequence[str] = (),
     name: str | None = None,
 ) -> EvalSet:
-    """Return the set of a file, or of all sample files in a folder and the folders in it."""
+    """Return the set of a file, or of all sample files in a folder and the folders in it.
+
+        MODEL/samples_TASK_TIME.jsonl       an object a line, for each document and each filter
+        {"doc_id": 0, "target": "…", "arguments": {"gen_args_0": {"arg_0": PROMPT, …}},
+         "resps": [["…"]], "filtered_resps": ["…"], "filter": "none", "metrics": ["exact_match"],
+         "exact_match": 1.0, …}
+
+    The system is the folder of the file; of two runs of a task the later is read. The output is the
+    filtered response, with `filter=raw` the one before any filter. A target that is printed as a
+    list of strings is several references unless `targets=text`.
+    """
     if targets not in ("lists", "text"):
         raise InputError(f"targets={quoted(targets)}: expected lists or text")
     files, remarks = _newest(path)
@@ -289,7 +299,14 @@ def read_inspect_ai(
     scores: str | Sequence[str] = (),
     name: str | None = None,
 ) -> EvalSet:
-    """Return the set of a log, or of all logs in a folder and the folders in it."""
+    """Return the set of a log, or of all logs in a folder and the folders in it.
+
+        {"eval": {"model": …, "task": …}, "samples": [{"id": …, "epoch": 1, "input": …, "target": …,
+         "output": {"choices": […], "completion": …}, "scores": {NAME: {"value": …}}}]}
+
+    An `.eval` file is a zip with `header.json` and `samples/ID_epoch_N.json`. An epoch is another
+    answer to a sample. Scores are `C` (1), `P` (0.5), `I` and `N` (0), truth values or numbers.
+    """
     files = [path]
     if path.is_dir():
         patterns = [*INSPECT_FILES, *(f"*/{pattern}" for pattern in INSPECT_FILES)]

@@ -211,9 +211,6 @@ def _name(value: object) -> str | None:
     return str(value) if good else None
 
 
-# ------------------------------------------------------------------------------- mt-metrics-eval
-
-
 def read_metric_scores(
     source: str,
     of_segments: Path | None,
@@ -236,10 +233,9 @@ def read_metric_scores(
             by_system[system] = score
     for system, system_scores in values.items():
         if segments is not None and len(system_scores) != len(segments):
-            problem = (
-                f"found {len(system_scores):,} scores, expected {len(segments):,}, one a segment"
-            )
-            reading.problem(str(of_segments), f"system {short(system)}: {problem}")
+            expected = f"expected {len(segments):,}, one a segment"
+            problem = f"system {short(system)}: found {len(system_scores):,} scores, {expected}"
+            reading.problem(str(of_segments), problem)
     reading.check()
     if not (values or by_system):
         raise InputError(f"{of_segments or of_systems}: no scores: expected system and score")
@@ -254,14 +250,10 @@ def read_metric_scores(
 
 
 def _pairs(path: Path | None, reading: Reading) -> Iterator[tuple[str, float, FileLocation]]:
-    for location, line in reading.numbered(
-        [] if path is None else read_lines(path), path or Path()
-    ):
+    for location, line in [] if path is None else reading.numbered(read_lines(path), path):
         fields = line.split()
-        if not fields:
-            continue
-        value = parse_score(fields[-1])
-        if len(fields) != 2 or value is None:
-            reading.problem(location, f"found {quoted(line)}, expected a system and a finite score")
-        else:
+        value = parse_score(fields[-1]) if fields else None
+        if len(fields) == 2 and value is not None:
             yield fields[0], value, location
+        elif fields:
+            reading.problem(location, f"found {quoted(line)}, expected a system and a finite score")

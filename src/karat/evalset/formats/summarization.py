@@ -1,9 +1,4 @@
-"""SummEval as JSON lines: a document, its references, the summary and scores of each system.
-
-    {"id": …, "source": …, "references": […], "systems": {"M0": {"summary": …, "scores": {…}}}}
-
-The scores are means over the experts, from 1 to 5; the one judge is called `experts`.
-"""
+"""Sets of summaries and answers: SummEval, RealSumm, TREC RAG 2024."""
 
 from __future__ import annotations
 
@@ -29,7 +24,12 @@ EXPERTS = "experts"
 
 
 def read_summeval(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
-    """Read the set from a file."""
+    """Return the set in a file of JSON lines, one document each.
+
+        {"id": …, "source": …, "references": […], "systems": {"M0": {"summary": …, "scores": {…}}}}
+
+    The scores are means over the experts, from 1 to 5; the one judge is called `experts`.
+    """
     kinds = {"id": str, "source": str, "references": list, "systems": dict}
     documents = list(read_records(path, kinds, reading))
     outputs: dict[tuple[str, str], str] = {}
@@ -69,7 +69,13 @@ KINDS = {"experts": ("expert",), "turkers": ("turker",), "all": ("expert", "turk
 def read_summeval_annotations(
     path: Path, reading: Reading, *, judges: str = "experts", name: str | None = None
 ) -> EvalSet:
-    """Return the set in a file, with the ratings of `experts`, `turkers` or `all`."""
+    """Return the set in the authors' own file, with the ratings of `experts`, `turkers` or `all`.
+
+        {"id": …, "model_id": "M0", "decoded": …, "references": […], "text": …,
+         "expert_annotations": [{"coherence": 1, …}, …], "turker_annotations": […]}
+
+    Annotators are known by their place alone: judges are `expert-1`, `turker-1` and so on.
+    """
     if judges not in KINDS:
         raise InputError(f"judges={quoted(judges)}: expected {', '.join(KINDS)}")
     lists = [f"{kind}_annotations" for kind in KINDS["all"]]
@@ -122,7 +128,16 @@ _COVERAGE = Dimension(
 
 
 def read_realsumm(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
-    """Read the set from a folder."""
+    """Return the set in a folder of line-aligned files.
+
+        ids.txt  documents.txt  references.txt      one document a line
+        SCUs.txt                                    content units of a reference, tabs between them
+        summaries/SYSTEM.summary                    one summary a line
+        labels/SYSTEM.label                         1 or 0 for every unit, tabs between them
+
+    Coverage is the share of the reference's units that a summary has. The marks `<t> … </t>` of
+    sentences are removed from references.
+    """
     segments = read_lines(path / "ids.txt")
     units = read_lines(path / "SCUs.txt")
     references = read_lines(path / "references.txt")
@@ -175,7 +190,18 @@ ASSIGNMENT = "assignment"
 def read_rag24(
     path: Path, reading: Reading, *, references: str = "joined", name: str | None = None
 ) -> EvalSet:
-    """Read the set from a file."""
+    """Return the set in a file of JSON lines, an answer of a run each.
+
+        {"qid": …, "run_id": …, "query": …, "answer_text": …,
+         "nuggets": [{"text": …, "importance": "vital", "assignment": "partial_support"}]}
+
+    Segments are topics; their nuggets are one reference with a nugget a sentence (`joined`), or a
+    reference each (`listed`). With s = 1 for support, 1/2 for partial support (0 where strict), 0
+    for none:
+
+        all = mean of s over all nuggets        vital = mean of s over vital nuggets
+        weighted = (sum over vital + sum over okay / 2) / (number of vital + number of okay / 2)
+    """
     if references not in ("joined", "listed"):
         raise InputError(f"references={quoted(references)}: expected joined or listed")
     kinds = {"qid": str, "run_id": str, "query": str, "answer_text": str, "nuggets": list}

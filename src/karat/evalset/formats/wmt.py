@@ -1,12 +1,4 @@
-"""WMT's MQM files: a row for every error that a rater marked in an output.
-
-    system  doc  doc_id  seg_id  rater  source  target  category  severity
-
-The span in question stands between `<v>` and `</v>`, which are taken out; a row `No-error` says
-that the rater found none. The penalty of an output is the sum of the weights of its errors: stored
-as it is, so less is better. A weight belongs to `severity[/category[/subcategory]]`, and the most
-specific one counts. References are among the systems: those named as such become references.
-"""
+"""Sets of WMT: files of MQM errors, and folders of mt-metrics-eval."""
 
 from __future__ import annotations
 
@@ -67,7 +59,15 @@ def read_mqm(
     name: str | None = None,
     licence: str = "",
 ) -> EvalSet:
-    """Return the set in a file; `references` are by default the systems called `ref…`."""
+    """Return the set in a table with a row for every error that a rater marked in an output.
+
+        system  doc  doc_id  seg_id  rater  source  target  category  severity
+
+    The marks `<v>` and `</v>` of an error's span are removed; a row `No-error` says that there is
+    none. The penalty of an output is the sum of the weights of its errors, so less is better. A
+    weight belongs to `severity[/category[/subcategory]]`; the most specific one counts.
+    `references` are by default the systems called `ref…`.
+    """
     sources: dict[str, str] = {}
     documents: dict[str, str] = {}
     outputs: dict[_Item, str] = {}
@@ -157,7 +157,20 @@ def read_mt_metrics_eval(
     humans: str | bool = False,
     name: str | None = None,
 ) -> EvalSet:
-    """Return the set of one language pair, which must be named if there are several."""
+    """Return the set of one language pair, which must be named if there are several.
+
+        sources/PAIR.txt    references/PAIR.REF.txt    system-outputs/PAIR/SYSTEM.txt
+        documents/PAIR.docs                     a line for each segment: domain and document
+        human-scores/PAIR.NAME.seg.score        system and score, all segments of each system
+        human-scores/PAIR.NAME.RATER.seg.rating     system, error spans as JSON, perhaps the rater
+        metric-scores/PAIR/METRIC-REF.seg.score     (.sys.score) scores of metrics, REF may be src
+
+    Segment scores become dimensions, higher being better; `None` is missing. Ratings become the
+    dimension NAME.rating: the negated sum of an output's error scores, by rater; a file `merged` is
+    read where there is no other. Systems that are called like a reference are left out unless
+    `humans` is `yes`. The scores of metrics are offered under METRIC, or METRIC-REF for other
+    references than those in use.
+    """
     pair = _pair(path, pair)
     chosen = _references(path, pair, references)
     if humans not in (True, False, "yes", "no"):

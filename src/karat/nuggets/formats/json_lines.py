@@ -289,7 +289,7 @@ def _take_key(
 ) -> None:
     """The nuggets of a question must be the same wherever they stand."""
     if earlier := draft.questions.get(id):
-        both = nuggets, [nugget for nugget, _ in earlier.nuggets.values()]
+        both = nuggets, earlier.nuggets.values()
         compared = [[(item.id, item.descriptions[0], item.vital) for item in side] for side in both]
         if compared[0] != compared[1]:
             problem = f"found other nuggets for question {short(id)} than before"

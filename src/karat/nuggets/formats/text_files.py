@@ -215,7 +215,7 @@ def judged_lines(judgements: Judgements, key: NuggetKey) -> Iterator[str]:
             yield _line((question, tag, str(item), NOTHING), text)
     for (question, tag), texts in answers.items():
         for nugget in key.questions[question].nuggets:
-            values = [judgements.known.get((question, nugget.id, text)) for text in texts]
+            values = [judgements.values.get((question, nugget.id, text)) for text in texts]
             silence = None if any(values) else 0.0
             for item, value in enumerate(values, 1):
                 if value != silence:  # else silence says it

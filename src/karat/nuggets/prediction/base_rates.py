@@ -55,16 +55,11 @@ _LEVEL = 0.95
 class ShiftVariances(NamedTuple):
     """Variances of shifts."""
 
-    question: float
-    """Q, of a question, and without judgements of a set."""
-    run: float
-    """R, of a run."""
-    dispersion: float
-    """D, of single pairs, beside that of independent ones."""
-    questions: float
-    """The degrees of freedom of Q."""
-    runs: float
-    """The degrees of freedom of R."""
+    question: float  # Q, of a question, and without judgements of a set
+    run: float  # R, of a run
+    dispersion: float  # D, of single pairs, beside that of independent ones
+    questions: float  # the degrees of freedom of Q
+    runs: float  # the degrees of freedom of R
 
 
 PRIOR_SPREAD = ShiftVariances(0.45, 0.038, 1.3, 37, 61)
@@ -75,8 +70,7 @@ class SetShift(NamedTuple):
     """The shift s of a set, as far as it is known."""
 
     mean: float
-    variance: float
-    """S."""
+    variance: float  # S
 
 
 def learn_shift(
@@ -130,35 +124,36 @@ class PredictedRun(NamedTuple):
 
     questions: Sequence[Question]
     run: Run
-    decided: Mapping[str, AnswerDecisions]
-    how: Official
+    decisions: Mapping[str, AnswerDecisions]
+    official: Official
     chances: Mapping[str, Floats]
-    own: Mapping[str, Flags]
-    """The pairs that were judged in the run itself."""
+    judged_in_run: Mapping[str, Flags]  # the pairs that were judged in the run itself
 
     def doubting(self) -> PredictedRun:
         """Return the run with judgements that are not its own as guesses, if sure ones."""
         decisions, chances = {}, {}
-        for id, answer in ((q.id, self.decided[q.id]) for q in self.questions):
+        for id, answer in ((q.id, self.decisions[q.id]) for q in self.questions):
             likely = np.clip(answer.values, NOISE, 1 - NOISE)
-            decisions[id] = replace(answer, known=answer.known & self.own[id])
-            chances[id] = np.where(answer.known, likely, self.chances[id])
-        return self._replace(decided=decisions, chances=chances)
+            decisions[id] = replace(answer, is_judged=answer.is_judged & self.judged_in_run[id])
+            chances[id] = np.where(answer.is_judged, likely, self.chances[id])
+        return self._replace(decisions=decisions, chances=chances)
 
     def at(self, shift: float) -> RunAnswers:
         """Return the expected answers with all guesses shifted."""
         moved = {id: sigmoid(logit(p) + shift) for id, p in self.chances.items()}
-        return run_answers(self.questions, self.run, self.decided, self.how, moved)[0]
+        return run_answers(self.questions, self.run, self.decisions, self.official, moved)[0]
 
     def guessed(self, weighted: bool) -> tuple[float, float]:
         """Return m and I, of all nuggets or of those with a weight; m counts parts of questions."""
         worth, information = 0.0, 0.0
         for question in self.questions:
-            answer = self.decided[question.id]
-            counts = nugget_weights(question, self.how.weights) > 0 if weighted else slice(None)
-            sure = np.where(answer.known, answer.values, self.chances[question.id])
+            answer = self.decisions[question.id]
+            counts = (
+                nugget_weights(question, self.official.weights) > 0 if weighted else slice(None)
+            )
+            sure = np.where(answer.is_judged, answer.values, self.chances[question.id])
             p = sure.max(axis=0, initial=0.0)[counts]
-            open_ = (1 - answer.known).max(axis=0, initial=0)[counts] * (1 - p) > 0
+            open_ = (1 - answer.is_judged).max(axis=0, initial=0)[counts] * (1 - p) > 0
             if len(p):
                 worth += float(open_.mean())
                 information += float((p * (1 - p))[open_].sum())
@@ -169,7 +164,7 @@ def shifted_intervals(
     guessed: PredictedRun, set_shift: SetShift, spread: ShiftVariances, general: bool
 ) -> RunIntervals:
     """Return intervals of A and F; of F None without questions enough that have one."""
-    run, beta = guessed.doubting(), guessed.how.beta
+    run, beta = guessed.doubting(), guessed.official.beta
     middle = run.at(set_shift.mean)
 
     def interval(score: int, sample: Callable[[], Floats]) -> ScoreInterval:

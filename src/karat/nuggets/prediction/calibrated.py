@@ -48,8 +48,7 @@ class Logistic:
     scale: Floats
     weights: Floats
     intercept: float
-    threshold: float = 0.5
-    """The bound that the probability of a yes exceeds."""
+    threshold: float = 0.5  # the bound that the probability of a yes exceeds
 
     def logits(self, X: Floats) -> Floats:
         """Return log P / (1 - P) of every row."""
@@ -165,8 +164,7 @@ LIKENESS_RIDGE = 10.0
 PLACE_RIDGE = 1.0
 """Of the place in the key: what it is worth differs from key to key, and is free to."""
 
-EXACT = 4_000
-"""Judged cells below which every fold has a model fitted without it."""
+EXACT = 4_000  # judged cells below which every fold has a model fitted without it
 
 
 def fit_calibrated(
@@ -221,16 +219,17 @@ def fit_with_likeness(
     return fit_calibrated(both, training_labels, LIKENESS_RIDGE), both
 
 
-@dataclass(frozen=True, eq=False)
-class CrossValidation:
-    """Guesses about cells whose folds the classifier has not seen."""
+class CrossValidation(NamedTuple):
+    """Guesses about cells by models that have not seen their folds."""
 
-    probabilities: Floats
-    """Known judgements are 0 or 1."""
+    probabilities: Floats  # judgements of identical responses in other folds are 0 or 1
     carried: Flags
-    known: Flags
-    agreement: AssessorAgreement
-    """The scores of runs are expected values: means of probabilities."""
+    agreement: AssessorAgreement  # the scores of runs are expected values: means of probabilities
+
+
+def _known_or_guessed(cells: FoldedCells, chances: Floats, carried: Flags) -> CrossValidation:
+    chances, carried = cells.or_known(chances), cells.or_known(carried)
+    return CrossValidation(chances, carried, cells.agreement(carried, chances))
 
 
 def cross_validate(
@@ -257,41 +256,33 @@ def cross_validate(
         test = cells.fold == k
         chances[test], limits[test] = model.probabilities(columns[test]), model.threshold
         progress(done + 1, total, "cross-validating")
-    carried, is_known = chances > limits, np.zeros(len(limits), dtype=np.bool_)
-    if isinstance(further, Likeness):
-        is_known = cells.known
-        chances, carried = (np.where(is_known, cells.elsewhere > 0, x) for x in (chances, carried))
-    return CrossValidation(chances, carried, is_known, cells.agreement(carried, chances))
-
-
-class HeldOutPredictions(NamedTuple):
-    """Guesses about every cell without its fold."""
-
-    model: Logistic
-    """Of all judged cells."""
-    probabilities: Floats
-    """Judgements of identical responses in other folds are 0 or 1."""
-    carried: Flags
+    return _known_or_guessed(cells, chances, chances > limits)
 
 
 def hold_out(
     cells: FoldedCells, X: Floats, near: Likeness, progress: Progress = silent
-) -> HeldOutPredictions:
-    """Ask about every cell a model without its fold."""
+) -> tuple[Logistic, CrossValidation]:
+    """Return the model of all judged cells, and guesses about every cell without its fold."""
     model, columns = fit_with_likeness(X, cells.labels, cells.fold, near)
     if cells.judged.sum() < EXACT:
-        exact = cross_validate(cells, X, near, progress=progress)
-        return HeldOutPredictions(model, exact.probabilities, exact.carried)
+        return model, cross_validate(cells, X, near, progress=progress)
     held_out = without_folds(model, columns, cells, LIKENESS_RIDGE, progress)
-    return HeldOutPredictions(
-        model, *(np.where(cells.known, cells.elsewhere > 0, x) for x in held_out[1:])
-    )
+    return model, _known_or_guessed(cells, *held_out)
 
 
 def without_folds(
     model: Logistic, X: Floats, cells: FoldedCells, ridge: float, progress: Progress = silent
-) -> HeldOutPredictions:
-    """Return the guesses about all rows, each by the model without its fold, with its ridge."""
+) -> tuple[Floats, Flags]:
+    """Return probabilities and decisions of all rows, each by a model without its fold.
+
+    One step of Newton's method from the model of all judged cells, with H its curvature and the
+    gradient at its weights w being 0, takes a fold off:
+
+        w without the fold = w - (H - H_fold)^-1 g_fold,   g_fold = sum over its cells of (y - p) z
+
+    Likeness leaves a cell's own fold out, as in cross-validation, but that of the other cells has
+    seen the fold: below `EXACT` judged cells, where this would matter, models are fitted again.
+    """
     fold, start = cells.fold, np.append(model.intercept, model.weights)
     judged = np.flatnonzero(cells.judged)
     Z, yes, whose = model.columns(X), cells.labels[judged] > 0, fold[judged]
@@ -303,36 +294,36 @@ def without_folds(
         shares[k] = product(rows.T, yes[in_fold] - chance), curvature
     hold = np.diag([1e-6, *[ridge] * X.shape[1]])
     total_curvature = hold + sum(curvature for _, curvature in shares.values())
-    held_out = HeldOutPredictions(model, np.zeros(len(X)), np.zeros(len(X), dtype=np.bool_))
+    probabilities, carried = np.zeros(len(X)), np.zeros(len(X), dtype=np.bool_)
     kinds = np.unique(fold).tolist()
     for done, k in enumerate(kinds, 1):
         w, limit, in_fold = start, model.threshold, np.flatnonzero(fold == k)
         if k in shares:
             gradient, curvature = shares[k]
             w = start - solve_symmetric(total_curvature - curvature, gradient)
-            in_other_folds = whose != k
-            limit = best_f_threshold(
-                sigmoid(product(Z[judged[in_other_folds]], w)), yes[in_other_folds]
-            )
-        held_out.probabilities[in_fold] = sigmoid(product(Z[in_fold], w))
-        held_out.carried[in_fold] = held_out.probabilities[in_fold] > limit
+            others = whose != k
+            limit = best_f_threshold(sigmoid(product(Z[judged[others]], w)), yes[others])
+        probabilities[in_fold] = sigmoid(product(Z[in_fold], w))
+        carried[in_fold] = probabilities[in_fold] > limit
         progress(done, len(kinds), "leaving out")
-    return held_out
+    return probabilities, carried
 
 
-SMALL = 20_000
-"""Responses of a set that are looked at together."""
-MOST = 1_000
-"""Responses to a question that are looked at together."""
-COMPARED = 250
-"""Judged responses that the others are compared with, where there are more."""
-FOLDS = 10
-"""Groups of judged runs that are guessed without themselves."""
+SMALL = 20_000  # responses of a set that are looked at together
+MOST = 1_000  # responses to a question that are looked at together
+COMPARED = 250  # judged responses that the others are compared with, where there are more
+FOLDS = 10  # groups of judged runs that are guessed without themselves
 
 
 @dataclass(frozen=True, eq=False)
 class PredictionBatch:
-    """Responses that a classifier is asked about, what was judged of them, and the idf of words."""
+    """Responses that a classifier is asked about, what was judged of them, and the idf of words.
+
+    All responses are looked at together if they are few. Of a question with more than `MOST`
+    responses, or of a set with more than `SMALL`, the judged ones are learned from, and the others
+    are asked about in batches of `MOST`, each beside `COMPARED` judged responses; of those with the
+    same words, the first. Memory grows with responses times nuggets, and no faster.
+    """
 
     pool: Pool
     labels: Floats
@@ -358,7 +349,7 @@ class PredictionBatch:
         return self.pool.cells(self.together)
 
     @cached_property
-    def seen(self) -> FoldedCells:
+    def folded(self) -> FoldedCells:
         """The cells that are looked at together, in folds."""
         pool, labels = self.pool.take(self.together), self.labels[self.cells]
         return FoldedCells(pool, labels, run_folds(pool, labels))
@@ -382,7 +373,7 @@ class PredictionBatch:
         With `plain`, the model of the description alone, likeness to judged responses counts.
         """
         pool = self.pool
-        _, index, inverse = np.unique(pool.same[rows], return_index=True, return_inverse=True)
+        _, index, inverse = np.unique(pool.text_ids[rows], return_index=True, return_inverse=True)
         distinct = rows[np.sort(index)]
         probabilities, done = np.full(int(pool.cell_starts[-1]), np.nan), 0
         question = pool.question[distinct]

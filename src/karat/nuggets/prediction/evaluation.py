@@ -1,241 +1,254 @@
-"""Agreement of nugget scores without assessors with assessors: Nuggeteer, Pourpre and ROUGE.
+"""Classifiers, Pourpre and ROUGE on one score, the official F(beta).
 
-The classifiers are cross-validated: every decision comes from a model that has not seen its fold.
-Pourpre and ROUGE learn nothing. Official scores of runs are F(beta) for Pourpre, which imitates it,
-and the mean share of nuggets, A, for all others; from judgements as they are, or corrected, as in
-the paper: a response carries a nugget if an identical one, of any system, was judged to carry it.
+These are the paper's Tables 2, 3 and 5 and its Figures 5 and 6. Decisions of classifiers are those
+of cross-validation, and Pourpre has no threshold, as published. Methods "in hindsight" have the one
+threshold with the best tau-b on this set, as in the paper: they are not to be compared with others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
-from karat.arrays import Floats, np
-from karat.errors import InputError
-from karat.nuggets.prediction.calibrated import CrossValidation, cross_validate
-from karat.nuggets.prediction.evidence import evidence
-from karat.nuggets.prediction.intervals import ScoreInterval, intervals_of_runs
-from karat.nuggets.prediction.likeness import Likeness
-from karat.nuggets.prediction.official_scores import (
-    EvaluationInputs,
-    OfficialComparison,
-    ShareInterval,
-    compare_on_official_f,
-    f_difference,
+from karat.arrays import Flags, Floats, np
+from karat.nuggets.prediction.agreement import (
+    AVERAGES,
+    AverageScores,
+    JudgementAgreement,
+    ScoringMethod,
+    agreement_of_judgements,
+    average_f,
+    in_hindsight,
 )
-from karat.nuggets.prediction.paper import Paper
-from karat.nuggets.prediction.pool import (
-    AssessorAgreement,
-    Pool,
-    assessor_agreement,
-    assign_runs,
-    corrected_labels,
-    make_pool,
-    run_labels,
-    strict_labels,
-    with_institutions,
+from karat.nuggets.prediction.calibrated import CrossValidation
+from karat.nuggets.prediction.intervals import (
+    ScoreInterval,
+    intervals_of_runs,
+    score_interval,
+    whole_errors,
 )
-from karat.nuggets.prediction.tuning import (
-    ModelTrial,
-    PaperChoice,
-    Tuning,
-    likeliest,
-    paper_choice,
-    tune_all,
-)
+from karat.nuggets.prediction.paper import INFORMED
+from karat.nuggets.prediction.thresholds import compare_models, likeliest_model
+from karat.nuggets.prediction.tuning import Tuning, trial
 from karat.nuggets.scores.decisions import decide_run
-from karat.nuggets.scores.official import Official, RunScore
+from karat.nuggets.scores.official import NuggetStats, Official
 from karat.nuggets.scores.pourpre import DEFAULT, WITHOUT_STOP_WORDS, Pourpre, score_rouge
-from karat.nuggets.scores.words import ENGLISH, Weigh
-from karat.nuggets.sets.judgements import Judgements
+from karat.nuggets.sets.keys_and_runs import NuggetKey, Run
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.progress import Progress, silent
-from karat.stats.correlation import r_squared, rmse, tau_b
+from karat.stats.correlation import tau_b
+
+_MATCHES = tuple(k / 20 for k in range(20))  # thresholds of Pourpre's matches
+_THRESHOLDS = 40  # quantiles of scores that are tried
 
 
-class BaselineMeasure(NamedTuple):
-    """A score that decides nothing about single nuggets: over runs only."""
+class RunF(NamedTuple):
+    """A run's official F, and what was guessed of it, with its interval (Figure 5)."""
 
-    name: str
+    run: str
+    average: str
+    official: float
+    guessed: float
+    low: float | None
+    high: float | None
+
+
+class TauPoint(NamedTuple):
+    """tau-b of runs' micro F at one threshold for all nuggets (Figure 6)."""
+
+    stem: str
+    n: int
+    threshold: float
     tau_b: float
-    r_squared: float
-    rmse: float | None
-    """None where it is on another scale than the official score."""
 
 
 class ThresholdCurve(NamedTuple):
-    """tau-b of runs when one threshold is used for all cells."""
+    """tau-b of runs' A when one threshold is used for all cells."""
 
     name: str
-    points: tuple[tuple[float, float], ...]
-    """Thresholds from low to high, and tau-b."""
+    points: tuple[tuple[float, float], ...]  # thresholds from low to high, and tau-b
+
+
+def threshold_curve(tuning: Tuning, n: int, official: Floats) -> ThresholdCurve:
+    """Return tau-b of A at quantiles of the scores of n-grams, with the best setting."""
+    classifier, pool = replace(tuning.best.classifier, n=n), tuning.cells.pool
+    scores = tuning.scores(classifier)
+    taus = (
+        (threshold, tau_b(official, pool.run_scores((scores > threshold).astype(np.float64))))
+        for threshold in thresholds_of(scores)
+    )
+    return ThresholdCurve(classifier.summary, tuple(taus))
+
+
+def thresholds_of(scores: Floats) -> list[float]:
+    """Return 40 quantiles of scores, as far as they differ."""
+    quantiles = np.quantile(scores, np.linspace(0, 0.995, _THRESHOLDS))
+    thresholds: list[float] = np.unique(quantiles).tolist()
+    return thresholds
+
+
+def official_stats(
+    nuggets: NuggetSet, runs: Sequence[str], official: Official, corrected: bool
+) -> NuggetStats:
+    """Return runs x questions from judgements of each run, or from corrected ones."""
+    stats, key = [], nuggets.key
+    for run in (nuggets.runs[tag] for tag in runs):
+        run_tag = None if corrected else run.tag
+        decisions = decide_run(run, key, nuggets.judgements, run_tag=run_tag)
+        stats.append(official.score(run, key, decisions).stats)
+    return NuggetStats(*map(np.array, zip(*stats, strict=True)))
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation(Tuning):
-    """Classifiers and baselines against assessors."""
+class OfficialComparison:
+    """All methods on one score: official F, and F from other values of the same cells."""
 
+    tuning: Tuning
     calibrated: CrossValidation
-    baselines: tuple[BaselineMeasure, ...]
-    curves: tuple[ThresholdCurve, ...]
-    """Kendall's tau-b of runs against the threshold (Figure 6)."""
-    official: dict[str, float]
-    """The official score of each run, A."""
-    guessed: dict[str, float]
-    """The score of each run that the calibrated classifier expects."""
-    intervals: dict[str, ScoreInterval | None]
-    """Of what it expects, from its errors on the other runs: the bars of the paper's Figure 5."""
-    known: float
-    """The share of judged pairs that are known from identical responses in other folds."""
-    alone: tuple[AssessorAgreement, ...] | None
-    """Of the calibrated classifier and the best of the paper's on the other pairs; it says nothing
-    about runs. None where nothing is known."""
-    on_official: OfficialComparison
-    """All ways on one score, the official F."""
-    lead: ShareInterval
-    """F of the calibrated classifier minus that of the paper's; its interval is over questions."""
+    official: Official
+    stats: NuggetStats  # runs x questions, as assessors have it
 
-    @property
-    def likeliest(self) -> ModelTrial:
-        """The threshold model that the data favour."""
-        return likeliest(self)
+    @cached_property
+    def averages(self) -> AverageScores:
+        """Official scores of runs."""
+        return average_f(self.stats, self.official.beta)
 
-    @property
-    def paper_choice(self) -> PaperChoice:
-        """The paper's classifier at its best by F: its agreement with assessors."""
-        return paper_choice(self)
+    def averages_of(self, values: Floats) -> AverageScores:
+        """Return scores of runs from values of cells."""
+        return average_f(self.tuning.stats(values, self.official), self.official.beta)
 
-    @property
-    def winner(self) -> str:
-        """By F: `calibrated`; `paper`, with its best setting or likeliest thresholds; or `tie`."""
-        calibrated, paper = self.calibrated.agreement.f, self.paper_choice.agreement.f
-        if calibrated == paper:
-            return "tie"
-        return "calibrated" if calibrated > paper else "paper"
+    @cached_property
+    def decisions(self) -> dict[str, Flags]:
+        """The decisions of classifiers, as they were cross-validated."""
+        tuning = self.tuning
+        default = tuning.default.classifier
+        informativeness = "descriptions" if default.informativeness == INFORMED else INFORMED
+        variant = replace(default, informativeness=informativeness)
+        decisions = {
+            "calibrated": self.calibrated.carried,
+            "paper, best of 24": tuning.best.carried,
+            "paper, default": tuning.default.carried,
+            f"paper, default, informed by {informativeness}": trial(
+                tuning.cells, variant, tuning.idf
+            ).carried,
+        }
+        model, _, carried = tuning.likeliest
+        if carried is not None:
+            decisions[f"paper, best of 24, thresholds by {model.name}"] = carried
+        return decisions
 
+    def judgements(self) -> Iterator[JudgementAgreement]:
+        """Yield the agreement of decisions with assessors', and with the calibrated classifier."""
+        cells = self.tuning.cells
+        for name, carried in self.decisions.items():
+            base = None if name == "calibrated" else self.calibrated.carried
+            yield agreement_of_judgements(name, cells.pool, carried, cells.official_labels, base)
 
-def judged_pool(nuggets: NuggetSet, *, strict: bool = False) -> tuple[Pool, Floats]:
-    """Return the responses of judged runs, and what assessors said of each pair; NaN: nothing.
+    def classifiers(self) -> Iterator[ScoringMethod]:
+        """Yield the methods that decide about cells."""
+        for name, carried in self.decisions.items():
+            yield ScoringMethod(name, self.averages_of(carried.astype(np.float64)))
+        cells, scores = self.tuning.cells, self.tuning.scores(self.tuning.default.classifier)
 
-    If `strict`, support in part is none. A run whose file does not say its institution has the one
-    that its tag tells.
-    """
-    nuggets = with_institutions(nuggets)
-    if not nuggets.runs or not nuggets.judgements.deciding:
-        raise InputError(f"{nuggets.name}: expected runs and judgements of them by people")
-    judgements = assign_runs(nuggets.judgements, nuggets.runs)
-    judged = {row.run for row in judgements.deciding}
-    runs = [run for tag, run in nuggets.runs.items() if tag in judged]
-    pool = make_pool(nuggets.key, runs)  # of the others nobody knows what they are worth
-    labels = run_labels(pool, judgements)
-    labels = strict_labels(labels) if strict else labels
-    is_judged = ~np.isnan(labels)
-    if not (labels[is_judged] > 0).any() or not (labels[is_judged] == 0).any():
-        raise InputError(f"{nuggets.name}: expected judgements of both kinds, carried and not")
-    if len(np.unique(pool.cell_run[is_judged])) < 2:
-        raise InputError(f"{nuggets.name}: expected at least two judged runs")
-    return pool, labels
+        def scores_at(threshold: float) -> AverageScores:
+            return self.averages_of(cells.or_known(scores > threshold).astype(np.float64))
 
+        yield in_hindsight("paper, default", self.averages, thresholds_of(scores), scores_at)
 
-def evaluate(
-    nuggets: NuggetSet,
-    by: str = "system",
-    beta: float = 3.0,
-    progress: Progress = silent,
-    *,
-    paper: Paper | None = None,
-    corrected: bool = False,
-    strict: bool = False,
-) -> Evaluation:
-    """Cross-validate the classifiers, and set the baselines beside them.
-
-    `paper` says what the 24 settings have in common; its idf is for both classifiers and Pourpre.
-    Classifiers learn from judgements as they are: `corrected` ones are only compared with, as they
-    tell what the run that is left out was judged. If `strict`, support in part is none.
-    """
-    paper = paper or Paper()
-    source = paper.source
-    pool, labels = judged_pool(nuggets, strict=strict)
-    judged = official_labels(pool, labels, nuggets.judgements, corrected, strict)
-    tuned = tune_all(pool, labels, by, paper, progress, judged)
-    near = None if by == "question" else Likeness(pool)
-    X = evidence(pool, source.of_classifier(pool, ENGLISH), progress)
-    calibrated = cross_validate(tuned.cells, X, near, progress=progress)
-    cells = np.where(judged > 0, 1.0, 0.0), calibrated.probabilities
-    official, guessed = (pool.run_scores(x) for x in cells)
-    by_question = (pool.question_scores(x) for x in reversed(cells))
-    known_share = float(calibrated.known[~np.isnan(judged)].mean())
-    alone = (
-        assessor_agreement(pool, result.carried, np.where(result.known, np.nan, judged))
-        for result in (calibrated, tuned.best)
-    )
-    classic = Official(beta, strict=strict)
-    scores = _official_scores(nuggets, pool, classic, corrected)
-    weigh = source.of_words(nuggets.runs.values(), Pourpre().stem)
-    inputs = EvaluationInputs(nuggets, tuned, calibrated, judged, classic, scores)
-    return Evaluation(
-        **vars(tuned),
-        calibrated=calibrated,
-        baselines=tuple(_baselines(inputs, official, weigh)),
-        curves=tuple(_curve(tuned, n, official) for n in (1, 2, 3)),
-        official=dict(zip(pool.runs, official.tolist(), strict=True)),
-        guessed=dict(zip(pool.runs, guessed.tolist(), strict=True)),
-        intervals=dict(zip(pool.runs, intervals_of_runs(*by_question), strict=True)),
-        known=known_share,
-        alone=tuple(alone) if known_share else None,
-        on_official=compare_on_official_f(inputs, weigh),
-        lead=f_difference(pool, calibrated.carried, paper_choice(tuned).carried, judged),
-    )
-
-
-def official_labels(
-    pool: Pool, labels: Floats, judgements: Judgements, corrected: bool, strict: bool
-) -> Floats:
-    """Return the labels to compare with: those that are learned from, or corrected ones."""
-    official = corrected_labels(pool, judgements) if corrected else labels
-    return strict_labels(official) if strict else official
-
-
-def _curve(tuned: Tuning, n: int, official: Floats) -> ThresholdCurve:
-    """Return tau-b at 40 quantiles of the scores of n-grams."""
-    points, rule, cells = [], replace(tuned.how, n=n), tuned.cells
-    scores = rule.scores(cells.pool, cells.labels, cells.fold, tuned.idf)
-    for threshold in np.unique(np.quantile(scores, np.linspace(0, 0.995, 40))).tolist():
-        runs = cells.pool.run_scores((scores > threshold).astype(np.float64))
-        points.append((float(threshold), tau_b(official, runs)))
-    return ThresholdCurve(rule.shown, tuple(points))
-
-
-def _official_scores(
-    nuggets: NuggetSet, pool: Pool, official: Official, corrected: bool
-) -> list[RunScore]:
-    """Return F(beta) of every run from its judgements, or from corrected ones."""
-    scores, key = [], nuggets.key
-    for run in (nuggets.runs[tag] for tag in pool.runs):
-        run_tag = None if corrected else run.tag
-        scores.append(
-            official.score(run, key, decide_run(run, key, nuggets.judgements, run_tag=run_tag))
+    def runs(self) -> Iterator[RunF]:
+        """Yield official and guessed scores; intervals are from the errors on the other runs."""
+        beta, runs = self.official.beta, self.tuning.cells.pool.runs
+        guessed_stats = self.tuning.stats(self.calibrated.probabilities, self.official)
+        guessed = average_f(guessed_stats, beta)
+        intervals = (
+            _micro_intervals(guessed.micro, self.averages.micro),
+            intervals_of_runs(guessed_stats.f(beta), self.stats.f(beta)),
         )
-    return scores
+        for average, x, y, ends in zip(AVERAGES, self.averages, guessed, intervals, strict=True):
+            for run, a, b, interval in zip(runs, x.tolist(), y.tolist(), ends, strict=True):
+                yield RunF(run, average, a, b, *(interval[1:] if interval else (None, None)))
+
+    def curve(self) -> Iterator[TauPoint]:
+        """Yield the paper's Figure 6: tau-b of micro F at fixed thresholds, n = 1 … 3.
+
+        Stemmed and not, with idf and all words, whatever the best setting is. What identical
+        responses were judged is not used, so that the threshold alone decides.
+        """
+        rules = [trial.classifier for trial in self.tuning.trials]
+        for rule in (rule for rule in rules if (rule.weight, rule.stop) == ("idf", "none")):
+            scores = self.tuning.scores(rule)
+            for threshold in thresholds_of(scores):
+                micro = self.averages_of((scores > threshold).astype(np.float64)).micro
+                yield TauPoint(rule.stem, rule.n, threshold, tau_b(self.averages.micro, micro))
 
 
-def _baselines(inputs: EvaluationInputs, official: Floats, idf: Weigh) -> Iterator[BaselineMeasure]:
-    """Compare Pourpre with F(beta) of every run from its judgements, and ROUGE with A."""
-    runs, key = [inputs.nuggets.runs[tag] for tag in inputs.pool.runs], inputs.nuggets.key
-    for name, weigh in (("count", Pourpre().weigh), ("idf", idf)):
-        pourpre = Pourpre(beta=inputs.how.beta, weigh=weigh)
-        rows = [pourpre.score(run, key) for run in runs]
-        for kind in ("macro", "micro"):
-            both = inputs.scores, rows
-            official_f, scores = (np.array([getattr(row, kind).f for row in x]) for x in both)
-            numbers = (
-                tau_b(official_f, scores),
-                r_squared(official_f, scores),
-                rmse(official_f, scores),
-            )
-            yield BaselineMeasure(f"Pourpre {name}, {kind}", *numbers)
+def pourpre_methods(
+    key: NuggetKey, runs: Sequence[Run], variants: dict[str, Pourpre], official: AverageScores
+) -> Iterator[ScoringMethod]:
+    """Yield Pourpre by counts and by idf, as published and at its best threshold."""
+    for name, pourpre in variants.items():
+        scores_at = _pourpre_scores(pourpre, key, runs)
+        yield ScoringMethod(f"Pourpre {name}", scores_at(0.0))
+        yield in_hindsight(f"Pourpre {name}", official, _MATCHES, scores_at)
+
+
+def _pourpre_scores(
+    pourpre: Pourpre, key: NuggetKey, runs: Sequence[Run]
+) -> Callable[[float], AverageScores]:
+    """Match all nuggets once; a match below the threshold counts 0."""
+    questions = list(key.questions.values())
+    tables = [[pourpre.match(q, run.responses(q.id)) for q in questions] for run in runs]
+    match = np.array([np.concatenate(table) for table in tables])
+
+    def scores_at(threshold: float) -> AverageScores:
+        values = np.where(match < threshold, 0.0, match)
+        return average_f(pourpre.stats(questions, runs, values), pourpre.beta)
+
+    return scores_at
+
+
+def rouge_methods(runs: Sequence[Run], key: NuggetKey) -> Iterator[ScoringMethod]:
+    """Yield ROUGE with and without stop words; it has one average."""
     for name, rouge in (("ROUGE-1", DEFAULT), ("ROUGE-1, stop words out", WITHOUT_STOP_WORDS)):
         scores = np.array([score_rouge(run, key, rouge).value for run in runs])
-        yield BaselineMeasure(name, tau_b(official, scores), r_squared(official, scores), None)
+        yield ScoringMethod(name, AverageScores(scores, scores), scaled=False)
+
+
+def _micro_intervals(guessed: Floats, official: Floats) -> list[ScoreInterval | None]:
+    """Return the interval of each run's micro F, from the errors of the others as wholes."""
+    intervals: list[ScoreInterval | None] = []
+    for k, score in enumerate(guessed):
+        is_other = (np.arange(len(guessed)) != k) & ~np.isnan(official)
+        if is_other.sum() < 2 or np.isnan(score):
+            intervals.append(None)
+            continue
+        errors = whole_errors(guessed[is_other], official[is_other])
+        intervals.append(score_interval(np.array([score]), errors, 1).around(float(score)))
+    return intervals
+
+
+class PaperRuns(NamedTuple):
+    """Micro F of runs by the paper's classifier at its default settings, with intervals."""
+
+    model: str  # the threshold model, the likeliest one
+    runs: tuple[RunF, ...]
+
+
+def paper_runs(tuning: Tuning, official: Sequence[RunF], scoring: Official) -> PaperRuns:
+    """Return the paper's Figure 5 by the paper's own classifier; `official` has official micro F.
+
+    Thresholds are those of the likeliest model, learned without the run.
+    """
+    cells, classifier = tuning.cells, tuning.default.classifier
+    models = compare_models(cells.pool, tuning.scores(classifier), cells.labels)
+    model = "global" if tuning.by == "question" else likeliest_model(models)
+    classifier = replace(classifier, threshold_model=model)
+    chances, _ = classifier.leave_out(cells.pool, cells.labels, cells.fold, tuning.idf)
+    guessed = average_f(tuning.stats(cells.or_known(chances), scoring), scoring.beta).micro
+    intervals = _micro_intervals(guessed, np.array([row.official for row in official]))
+    rows = []
+    for row, score, interval in zip(official, guessed.tolist(), intervals, strict=True):
+        low, high = (interval.low, interval.high) if interval else (None, None)
+        rows.append(row._replace(guessed=score, low=low, high=high))
+    return PaperRuns(model, tuple(rows))

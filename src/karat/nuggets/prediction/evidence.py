@@ -39,8 +39,7 @@ WINDOWS = ("near", "whole")
 """Windows of a response: twice the nugget's length and 4 words; all of it."""
 
 SHARES = [f"{kind}-{window}" for window in WINDOWS for kind in KINDS[:4]]
-TOGETHER = {"sentence": 1, "pair": 2}
-"""Neighbouring sentences that are read as one text."""
+TOGETHER = {"sentence": 1, "pair": 2}  # neighbouring sentences that are read as one text
 
 SENTENCES = [f"{name}-{some}" for some in TOGETHER for name in (*KINDS[:4], "run", "miss")]
 _WHOLE = ["number", "name", "run", "miss", "paper-2", "paper-3", "characters-near", "characters"]
@@ -48,8 +47,7 @@ PLAIN = [*SHARES, *_WHOLE, "nugget-length", "has-number", "has-name", *SENTENCES
 RELATIVE = ("idf-whole", "informative-whole", "informative-near", "paper-2")
 """Of these also what is above the mean of the question's nuggets; and the rank of the last."""
 
-NAMES = (*PLAIN, *(f"{name}-above" for name in RELATIVE), "rank")
-"""The columns of the evidence."""
+NAMES = (*PLAIN, *(f"{name}-above" for name in RELATIVE), "rank")  # the columns of the evidence
 
 _WORD = re.compile(r"\w+")
 _STEMS, _SURFACE = WordRecipe(ENGLISH.stem), WordRecipe()
@@ -209,16 +207,11 @@ class _Passages(NamedTuple):
     """The passages of a question: which words stand in which."""
 
     row: Ints
-    word: Ints
-    """Entry k: passage `row[k]` has word `word[k]`; each once, by passage."""
-    starts: Ints
-    """The first passage of each response."""
-    background: Floats
-    """b(w)."""
-    own: Flags
-    """Nuggets x words: the nugget's own words."""
-    best: Ints
-    """Responses x nuggets: the passage that has most of the nugget."""
+    word: Ints  # entry k: passage `row[k]` has word `word[k]`; each once, by passage
+    starts: Ints  # the first passage of each response
+    background: Floats  # b(w)
+    nugget_words: Flags  # nuggets x words: the nugget's own words
+    best: Ints  # responses x nuggets: the passage that has most of the nugget
 
 
 class UnjudgedEvidence:
@@ -324,7 +317,7 @@ def _echo(passages: _Passages, nugget: int, p: Floats) -> Floats:
     background = passages.background[passage_words]
     rate = (heard_weight + _SHRINK * background) / (other_weight + _SHRINK)
     weights = np.maximum(rate - _ABOVE * background, 0) * np.maximum(log(_RARE / background), 0)
-    weights[:, passages.own[nugget, passage_words]] = 0.0
+    weights[:, passages.nugget_words[nugget, passage_words]] = 0.0
     listener = np.full(len(p), len(speaks))
     listener[speaks] = np.arange(len(speaks))
     return _heard(passages, passage_words, _largest(weights), listener)

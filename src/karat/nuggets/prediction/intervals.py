@@ -47,12 +47,9 @@ from karat.stats.significance import UNDECIDED, verdict
 class ScoreErrors(NamedTuple):
     """Errors of guessed scores of judged runs."""
 
-    bias: float
-    """The mean of guessed - official."""
-    between: float
-    """The variance of a run's own error (B)."""
-    within: float
-    """The variance of a question's error within a run (E)."""
+    bias: float  # the mean of guessed - official
+    between: float  # the variance of a run's own error (B)
+    within: float  # the variance of a question's error within a run (E)
     runs: int
 
     def chance(self, questions: int) -> float:
@@ -100,8 +97,7 @@ class ScoreInterval(NamedTuple):
 class RunIntervals(NamedTuple):
     """Intervals of a run's scores; those of F are missing where no nugget has any weight."""
 
-    share: ScoreInterval
-    """Of A."""
+    share: ScoreInterval  # of A
     macro: ScoreInterval | None
     micro: ScoreInterval | None
 
@@ -148,8 +144,7 @@ class RunErrors(NamedTuple):
         return RunIntervals(share or from_errors.share, macro, micro)
 
 
-FEWEST_RUNS = 5
-"""Judged runs whose errors tell enough by themselves."""
+FEWEST_RUNS = 5  # judged runs whose errors tell enough by themselves
 
 
 def few_runs(errors: ScoreErrors | None) -> bool:
@@ -235,8 +230,7 @@ def welch_freedom(parts: Sequence[tuple[float, float]]) -> float:
     return total * total / sum(v * v / df for v, df in terms)
 
 
-NOISE = 0.1
-"""Identical responses that are labelled differently, where that is not measured."""
+NOISE = 0.1  # identical responses that are labelled differently, where that is not measured
 _PAIRS = 50.0  # what that weighs beside measured ones
 
 
@@ -247,8 +241,7 @@ class MeasuredErrors:
     pool: Pool
     probabilities: Floats
     carried: Flags
-    labels: Floats
-    """In a cell's own run; NaN where nobody judged."""
+    labels: Floats  # in a cell's own run; NaN where nobody judged
 
     def errors(self, scoring: Official) -> RunErrors:
         """Return the errors of all scores of guesses.
@@ -299,7 +292,7 @@ class MeasuredErrors:
 def label_noise(pool: Pool, labels: Floats) -> float:
     """Return the share of identical responses that are labelled differently, drawn to a tenth."""
     judged = np.flatnonzero(~np.isnan(labels))
-    words = pool.same[pool.cell_response[judged]] * (len(pool.nuggets) + 1)
+    words = pool.text_ids[pool.cell_response[judged]] * (len(pool.nuggets) + 1)
     words += pool.cell_nugget[judged]
     order = np.argsort(words, kind="stable")
     bounds = np.flatnonzero(np.diff(words[order], prepend=-1, append=-1))
@@ -368,8 +361,7 @@ Margins: TypeAlias = tuple[Margin | None, Margin | None]
 """Margins of the old and the new score; None if it is unknown how wrong its guesses may be."""
 
 
-EXACT: Margins = Margin(), Margin()
-"""Margins of two scores that rest on no guesses."""
+EXACT: Margins = Margin(), Margin()  # margins of two scores that rest on no guesses
 
 
 def margin(ends: ScoreInterval | None, score: float, *, guessed: bool = True) -> Margin | None:
@@ -390,8 +382,7 @@ class Significance(NamedTuple):
     old: float
     new: float
     delta: float
-    p: float
-    """NaN where there are too few questions for a test."""
+    p: float  # NaN where there are too few questions for a test
     trials: int
     low: float | None = None
     """Ends of the 95% interval of the difference; None if there are too few questions, or if it is

@@ -32,15 +32,11 @@ _UNITS = ((1, 1.0), (3, 0.75))  # stems and characters: how many make a unit; in
 class Nearness(NamedTuple):
     """The responses to one question, and the descriptions of its nuggets."""
 
-    sentences: tuple[Ragged, ...]
-    """As stems, and as characters."""
-    bounds: Ints
-    """The first sentence of each response."""
+    sentences: tuple[Ragged, ...]  # as stems, and as characters
+    bounds: Ints  # the first sentence of each response
     texts: tuple[Ragged, ...]
-    nuggets: Ints
-    """The first description of each nugget."""
-    relevance: Floats
-    """Sentences x nuggets."""
+    nuggets: Ints  # the first description of each nugget
+    relevance: Floats  # sentences x nuggets
 
     def parts(self, first: int, most: int) -> Iterator[tuple[slice, Near]]:
         """Some nuggets at a time: which, and the likeness for these.
@@ -146,8 +142,7 @@ def _any(rows: Floats, bounds: Ints) -> Floats:
     return any_present
 
 
-NAMES = ("rate", "gp", "residual", "closest", "neighbours", "words", "standing")
-"""The columns."""
+NAMES = ("rate", "gp", "residual", "closest", "neighbours", "words", "standing")  # the columns
 
 _NOISE = 0.3  # variance of a judgement beside what likeness explains
 _NEAR_NOISE = 2.0  # the same beside what nearness explains

@@ -72,10 +72,8 @@ AS_PRINTED = {
 """Settings of the paper: Table 2 (no stemming, bigrams, idf), equation 1, the likeliest model of
 thresholds (section 4.4)."""
 WEIGHTS = {"idf": "the sum of its words' idf", "count": "1"}
-TOGETHER = 4_000_000
-"""Scores that are in memory at once, where there are some for each fold."""
-LONGEST = 1_000_000
-"""Words that an n-gram may have: more than any text of a key."""
+TOGETHER = 4_000_000  # scores that are in memory at once, where there are some for each fold
+LONGEST = 1_000_000  # words that an n-gram may have: more than any text of a key
 
 
 class WithIdf(NamedSettings):
@@ -121,16 +119,16 @@ class Paper(WithIdf):
         stop_words(self.stop)
 
     @property
-    def shown(self) -> str:
+    def summary(self) -> str:
         """The form of n-grams, as reports show it."""
         extras = " normalised" * self.normalised + " once" * self.once
         return f"n={self.n} weight={self.weight} stem={self.stem} stop={self.stop}{extras}"
 
     @property
-    def shown_whole(self) -> str:
+    def full_summary(self) -> str:
         """The settings of scores, as reports show them."""
         by = f" informativeness={self.informativeness}" * (self.informativeness == INFORMED)
-        return self.shown + " on-responses" * self.responses + by
+        return self.summary + " on-responses" * self.responses + by
 
     @property
     def words(self) -> WordRecipe:
@@ -243,10 +241,8 @@ class PaperPredictions(NamedTuple):
 
     probabilities: Floats
     carried: Flags
-    thresholds: Thresholds
-    """Of all judged cells."""
-    models: tuple[ThresholdModel, ...]
-    """log10 P(Data|Model), where thresholds were learned."""
+    thresholds: Thresholds  # of all judged cells
+    models: tuple[ThresholdModel, ...]  # log10 P(Data|Model), where thresholds were learned
 
 
 def ngram_scores(

@@ -24,12 +24,9 @@ class Pool:
 
     questions: tuple[Question, ...]
     runs: tuple[str, ...]
-    texts: tuple[str, ...]
-    """The responses."""
-    run: Ints
-    """Whose response it is, as an index of `runs`."""
-    starts: Ints
-    """The first response to each question."""
+    texts: tuple[str, ...]  # the responses
+    run: Ints  # whose response it is, as an index of `runs`
+    starts: Ints  # the first response to each question
     houses: tuple[str, ...]
     """Whose systems the runs are; a run of unknown institution is its own house."""
 
@@ -87,7 +84,7 @@ class Pool:
         return self.run[self.cell_response]
 
     @cached_property
-    def same(self) -> Ints:
+    def text_ids(self) -> Ints:
         """A number for each response that identical responses to a question share."""
         hashes = np.array([hash(normal(text)) for text in self.texts], dtype=np.int64)
         order = np.lexsort((hashes, self.question))  # stable: equals stay in their order
@@ -263,8 +260,7 @@ def _responses(pool: Pool) -> Iterator[tuple[int, int, str]]:
     return zip(pool.run.tolist(), pool.question.tolist(), pool.texts, strict=True)
 
 
-WAYS = ("system", "institution", "question")
-"""Units that can be left out."""
+WAYS = ("system", "institution", "question")  # units that can be left out
 HOUSE = r"[^\W\d_]+"
 """Part of a tag that tells its institution, unless its file does: the letters before the first
 digit or sign, as in `MIT03a`, `webis-rag-run0` and `UDInfolab.RAG.Query`; case does not matter."""
@@ -348,8 +344,7 @@ class FoldedCells:
     """Cells, their labels and their folds."""
 
     pool: Pool
-    labels: Floats
-    """NaN where nobody judged; more than 0 is yes."""
+    labels: Floats  # NaN where nobody judged; more than 0 is yes
     fold: Ints
     official: Floats | None = None
     """Judgements to compare with, if those are others: labels that were corrected by those of a
@@ -372,7 +367,7 @@ class FoldedCells:
         Of several judgements the most favourable counts.
         """
         pool, fold = self.pool, self.fold
-        words = pool.same[pool.cell_response] * (len(pool.nuggets) + 1) + pool.cell_nugget
+        words = pool.text_ids[pool.cell_response] * (len(pool.nuggets) + 1) + pool.cell_nugget
         order = np.lexsort((fold, words))
         known_labels, values = (
             np.full(len(fold), np.nan),
@@ -388,14 +383,22 @@ class FoldedCells:
         return known_labels
 
     @cached_property
-    def known(self) -> Flags:
+    def is_known(self) -> Flags:
         """The cells that are known from identical responses in other folds."""
         return ~np.isnan(self.elsewhere)
 
+    def or_known(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return decisions or probabilities, with known judgements in their place."""
+        return np.where(self.is_known, self.elsewhere > 0, values)
+
+    @property
+    def official_labels(self) -> Floats:
+        """The judgements to compare with."""
+        return self.labels if self.official is None else self.official
+
     def agreement(self, carried: Flags, chances: Floats | None = None) -> AssessorAgreement:
         """Return how decisions agree with official judgements."""
-        official = self.labels if self.official is None else self.official
-        return assessor_agreement(self.pool, carried, official, chances)
+        return assessor_agreement(self.pool, carried, self.official_labels, chances)
 
 
 def _best_of_others(values: Floats, group: Ints) -> Floats:

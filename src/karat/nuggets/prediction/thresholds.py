@@ -41,14 +41,11 @@ MODELS = {
     "nugget-errors": "per-nugget errors and thresholds",
 }
 """The models, with the paper's names."""
-NOISY = tuple(name for name in MODELS if name != "coin")
-"""Those that have thresholds."""
+NOISY = tuple(name for name in MODELS if name != "coin")  # those that have thresholds
 BEST_F = "best-f"
 """One threshold, the one with the best F: what most of the paper's results are from."""
-GIVEN = "given"
-"""One threshold that was not learned."""
-BUILT_IN = "built-in"
-"""One threshold for sets without judgements."""
+GIVEN = "given"  # one threshold that was not learned
+BUILT_IN = "built-in"  # one threshold for sets without judgements
 _ABOVE, _BELOW = 0.64, 0.2  # shares of pairs judged yes above it and not, REALSumm and RAG 2024
 
 _MOST = 100  # thresholds of a unit
@@ -103,8 +100,7 @@ class ThresholdModel(NamedTuple):
     """A row of the paper's Table 4."""
 
     name: str
-    log10: float
-    """log10 P(Data|Model)."""
+    log10: float  # log10 P(Data|Model)
 
 
 class NoisyThreshold(NamedTuple):
@@ -112,8 +108,7 @@ class NoisyThreshold(NamedTuple):
 
     threshold: float
     thresholds: Floats
-    chances: Floats
-    """P(yes | score) for a score that exceeds none, one, two … of the thresholds."""
+    chances: Floats  # p(yes | score) for a score that exceeds none, one, two … of the thresholds
 
     def chance(self, scores: Floats) -> Floats:
         """Return P(yes | score)."""
@@ -127,8 +122,7 @@ class Thresholds:
     model: str
     steps: dict[int, NoisyThreshold]
     elsewhere: NoisyThreshold
-    fp: float
-    """The rates that units share; with rates of their own, those of the global threshold."""
+    fp: float  # the rates that units share; with rates of their own, those of the global threshold
     fn: float
 
     def of(self, pool: Pool) -> Floats:

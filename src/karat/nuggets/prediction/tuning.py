@@ -1,9 +1,10 @@
-"""Doc."""
+"""Cross-validation of the paper's classifier: its 24 settings and its threshold models."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from typing import NamedTuple
 
@@ -14,7 +15,13 @@ from karat.nuggets.prediction.pool import (
     AssessorAgreement,
     FoldedCells,
     Pool,
+    assign_runs,
+    corrected_labels,
     folds,
+    make_pool,
+    run_labels,
+    strict_labels,
+    with_institutions,
 )
 from karat.nuggets.prediction.thresholds import (
     NOISY,
@@ -23,7 +30,9 @@ from karat.nuggets.prediction.thresholds import (
     compare_models,
     likeliest_model,
 )
+from karat.nuggets.scores.official import NuggetStats, Official, pool_stats
 from karat.nuggets.scores.words import IdfSource
+from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
 
 
@@ -34,10 +43,7 @@ class Trial:
     classifier: Paper
     agreement: AssessorAgreement
     threshold: float
-    carried: Flags
-    """The decision about every cell, made while its fold was left out."""
-    known: Flags
-    """The cells that were known from identical responses in other folds."""
+    carried: Flags  # the decision about every cell, made while its fold was left out
 
 
 class ModelTrial(NamedTuple):
@@ -46,34 +52,86 @@ class ModelTrial(NamedTuple):
     model: ThresholdModel
     agreement: AssessorAgreement | None
     """None where there is nothing to try: the coin knows no responses."""
-    carried: Flags | None = None
-    """The decision about every cell, made while its fold was left out."""
+    carried: Flags | None = None  # the decision about every cell, made while its fold was left out
+
+
+class PaperChoice(NamedTuple):
+    """The paper's classifier as it is compared with others: its decisions and their agreement."""
+
+    agreement: AssessorAgreement
+    carried: Flags
+    model: str | None  # the threshold model; None for one threshold with the best F
 
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
     """All settings and, for the best of them, all threshold models."""
 
-    by: str
-    """The unit that was left out: system, institution or question."""
+    by: str  # the unit that was left out: system, institution or question
     cells: FoldedCells
     idf: IdfSource
-    trials: tuple[Trial, ...]
-    """The paper's classifier at its 24 settings."""
+    trials: tuple[Trial, ...]  # the paper's classifier at its 24 settings
     models: tuple[ModelTrial, ...]
     """Threshold models for the best setting: log10 P(Data|Model), and what they are worth."""
-    left_out: tuple[tuple[str, ...], ...]
-    """The runs of each institution, where those were left out."""
+    left_out: tuple[tuple[str, ...], ...]  # the runs of each institution, where those were left out
 
     @property
     def best(self) -> Trial:
         """The best of the paper's settings by F."""
         return best_trial(self.trials)
 
+    @cached_property
+    def default(self) -> Trial:
+        """The paper's own setting: no stemming, bigrams, idf, all words."""
+        rules = [trial.classifier for trial in self.trials]
+        kinds = [(rule.stem, rule.n, rule.weight, rule.stop) for rule in rules]
+        return self.trials[kinds.index(("none", 2, "idf", "none"))]
+
     @property
-    def how(self) -> Paper:
-        """The best setting."""
-        return self.best.classifier
+    def likeliest(self) -> ModelTrial:
+        """The threshold model that the data favour."""
+        name = likeliest_model([trial.model for trial in self.models])
+        return next(trial for trial in self.models if trial.model.name == name)
+
+    @property
+    def paper_choice(self) -> PaperChoice:
+        """The best setting, with the likeliest threshold model if that has a better F."""
+        best, (model, agreement, carried) = self.best, self.likeliest
+        if agreement is None or carried is None or agreement.f <= best.agreement.f:
+            return PaperChoice(best.agreement, best.carried, None)
+        return PaperChoice(agreement, carried, model.name)
+
+    def scores(self, classifier: Paper) -> Floats:
+        """Return the scores of all cells by a classifier, each without its fold's judgements."""
+        cells = self.cells
+        return classifier.scores(cells.pool, cells.labels, cells.fold, self.idf)
+
+    def stats(self, values: Floats, official: Official) -> NuggetStats:
+        """Return runs x questions from values of judged cells; the others carry nothing."""
+        judged = np.where(np.isnan(self.cells.official_labels), 0.0, values)
+        return pool_stats(self.cells.pool, judged, official)
+
+
+def judged_pool(nuggets: NuggetSet, *, strict: bool = False) -> tuple[Pool, Floats]:
+    """Return the responses of judged runs, and the judgement of each pair; NaN if there is none.
+
+    With `strict`, partial support is none. A run whose file does not name its institution has the
+    one that its tag tells.
+    """
+    nuggets = with_institutions(nuggets)
+    if not nuggets.runs or not nuggets.judgements.deciding:
+        raise InputError(f"{nuggets.name}: expected runs and judgements of them by people")
+    judgements = assign_runs(nuggets.judgements, nuggets.runs)
+    judged = {row.run for row in judgements.deciding}
+    pool = make_pool(nuggets.key, [run for tag, run in nuggets.runs.items() if tag in judged])
+    labels = run_labels(pool, judgements)
+    labels = strict_labels(labels) if strict else labels
+    is_judged = ~np.isnan(labels)
+    if not (labels[is_judged] > 0).any() or not (labels[is_judged] == 0).any():
+        raise InputError(f"{nuggets.name}: expected judgements of both kinds, carried and not")
+    if len(np.unique(pool.cell_run[is_judged])) < 2:
+        raise InputError(f"{nuggets.name}: expected at least two judged runs")
+    return pool, labels
 
 
 def settings(base: Paper | None = None) -> list[Paper]:
@@ -89,25 +147,29 @@ def settings(base: Paper | None = None) -> list[Paper]:
 
 
 def tune_all(
-    pool: Pool,
-    labels: Floats,
+    nuggets: NuggetSet,
     by: str = "system",
     paper: Paper | None = None,
     progress: Progress = silent,
-    official: Floats | None = None,
+    *,
+    corrected: bool = False,
+    strict: bool = False,
 ) -> Tuning:
     """Cross-validate the 24 settings, and all threshold models of the best of them.
 
-    `by` is what is left out: systems, institutions or questions. `labels` are the assessors' values
-    of all cells, NaN where there is none; `official` as in `Folded`. What the settings share is
-    that of `paper`.
+    `by` is what is left out: systems, institutions or questions. What the settings share is that of
+    `paper`. Classifiers learn from judgements as they are: `corrected` ones are only compared with,
+    as they tell what the run that is left out was judged. With `strict`, partial support is none.
     """
+    pool, labels = judged_pool(nuggets, strict=strict)
+    official = corrected_labels(pool, nuggets.judgements) if corrected else labels
     paper = paper or Paper()
     if paper.responses and by == "question":
         raise InputError(
             "training on judged responses while questions are left out: of a question that is left "
             "out no response is known; leave out systems or institutions"
         )
+    official = strict_labels(official) if strict else official
     cells, source = FoldedCells(pool, labels, folds(pool, by), official), paper.source
     trials = tune(cells, settings(paper), source, progress)
     models = try_models(cells, by, best_trial(trials).classifier, source, progress)
@@ -135,11 +197,10 @@ def tune(
 def trial(cells: FoldedCells, classifier: Paper, source: IdfSource | None = None) -> Trial:
     """Cross-validate a setting, each fold at the threshold with the best F on the others."""
     arguments = cells.pool, cells.labels, cells.fold, source
-    guesses = fold_guesses(cells, classifier.each_fold(*arguments))
-    carried = np.where(cells.known, cells.elsewhere > 0, guesses)
+    carried = cells.or_known(fold_guesses(cells, classifier.each_fold(*arguments)))
     scores = classifier.scores(*arguments)
     threshold = best_f_threshold(scores[cells.judged], cells.labels[cells.judged] > 0)
-    return Trial(classifier, cells.agreement(carried), threshold, carried, cells.known)
+    return Trial(classifier, cells.agreement(carried), threshold, carried)
 
 
 def fold_guesses(cells: FoldedCells, scored: Iterable[tuple[int, Floats]]) -> Flags:
@@ -148,9 +209,8 @@ def fold_guesses(cells: FoldedCells, scored: Iterable[tuple[int, Floats]]) -> Fl
     for k, scores in scored:
         in_fold = cells.fold == k
         train = cells.judged & ~in_fold
-        carried[in_fold] = scores[in_fold] > best_f_threshold(
-            scores[train], cells.labels[train] > 0
-        )
+        threshold = best_f_threshold(scores[train], cells.labels[train] > 0)
+        carried[in_fold] = scores[in_fold] > threshold
     return carried
 
 
@@ -167,40 +227,17 @@ def try_models(
     of its own: only the global model is tried there.
     """
     scores = paper.scores(cells.pool, cells.labels, cells.fold, source)
-    trials, known_yes = [], cells.elsewhere > 0
+    trials = []
     for done, model in enumerate(compare_models(cells.pool, scores, cells.labels), 1):
-        agreed = decisions = None
+        agreement = carried = None
         if model.name in (NOISY if by != "question" else NOISY[:1]):
             rule = replace(paper, threshold_model=model.name)
-            chances, carried = rule.leave_out(cells.pool, cells.labels, cells.fold, source)
-            decisions = np.where(cells.known, known_yes, carried)
-            agreed = cells.agreement(decisions, np.where(cells.known, known_yes, chances))
-        trials.append(ModelTrial(model, agreed, decisions))
+            chances, decisions = rule.leave_out(cells.pool, cells.labels, cells.fold, source)
+            carried = cells.or_known(decisions)
+            agreement = cells.agreement(carried, cells.or_known(chances))
+        trials.append(ModelTrial(model, agreement, carried))
         progress(done, 1 + len(NOISY), "trying threshold models")
     return trials
-
-
-def likeliest(tuned: Tuning) -> ModelTrial:
-    """Return the threshold model that the data favour."""
-    name = likeliest_model([trial.model for trial in tuned.models])
-    return next(trial for trial in tuned.models if trial.model.name == name)
-
-
-class PaperChoice(NamedTuple):
-    """The paper's classifier as it is compared with others: its decisions and their agreement."""
-
-    agreement: AssessorAgreement
-    carried: Flags
-    model: str | None
-    """The threshold model; None for one threshold with the best F."""
-
-
-def paper_choice(tuned: Tuning) -> PaperChoice:
-    """Return the best setting, with the likeliest threshold model if that has a better F."""
-    best, (model, agreement, carried) = tuned.best, likeliest(tuned)
-    if agreement is None or carried is None or agreement.f <= best.agreement.f:
-        return PaperChoice(best.agreement, best.carried, None)
-    return PaperChoice(agreement, carried, model.name)
 
 
 def best_trial(trials: Sequence[Trial]) -> Trial:

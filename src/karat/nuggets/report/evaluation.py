@@ -37,7 +37,7 @@ from karat.report.model import (
 )
 
 if TYPE_CHECKING:
-    from karat.nuggets.prediction.official_scores import JudgementAgreement
+    from karat.nuggets.prediction.agreement import JudgementAgreement
     from karat.nuggets.results.contents import NuggetContents
     from karat.nuggets.results.evaluation import Contest, NuggetEvaluation, NuggetTuning, SettingRow
     from karat.nuggets.results.judgement_agreement import NuggetAgreement
@@ -65,7 +65,7 @@ def _contest(contest: Contest) -> str:
     ahead = contest.difference > 0
     first, second = (calibrated, paper) if ahead else (paper, calibrated)
     names = (CALIBRATED, PAPER) if ahead else (PAPER, CALIBRATED)
-    if contest.decided:
+    if contest.is_decided:
         return (
             f"{names[0].capitalize()} agrees better with assessors: F {first}, {names[1]} "
             f"{second}; the difference ({_contest_difference(contest)}) is decided."
@@ -87,12 +87,12 @@ def _contest_difference(contest: Contest) -> str:
 
 def evaluation_basis(evaluation: NuggetEvaluation) -> str:
     """Return what the answer rests on: how it was cross-validated, and the interval."""
-    pool = evaluation.found.cells.pool
+    pool = evaluation.tuning.cells.pool
     left = {"system": "run", "institution": "institution", "question": "question"}
     return (
         f"{format_count(len(pool.questions), 'question')}, "
         f"{format_count(len(pool.runs), 'judged run')}; "
-        f"cross-validated, one {left[evaluation.found.by]} left out at a time. The paper's "
+        f"cross-validated, one {left[evaluation.tuning.by]} left out at a time. The paper's "
         f"classifier has {_paper_form(evaluation.contest)}, chosen by this F. A difference is "
         "decided where its 95% interval (jackknife over questions) excludes zero."
     )
@@ -131,7 +131,7 @@ def tuning_basis(tuning: NuggetTuning) -> str:
     """Return how the settings were cross-validated."""
     left = {"system": "run", "institution": "institution", "question": "question"}
     return (
-        f"Cross-validated, one {left[tuning.found.by]} left out at a time. The F of the best of "
+        f"Cross-validated, one {left[tuning.tuning.by]} left out at a time. The F of the best of "
         f"{len(tuning.rows)} settings is optimistic: it was chosen by this F."
     )
 
@@ -277,10 +277,7 @@ def evaluation_document(evaluation: NuggetEvaluation) -> Document:
         "tau_b against the threshold",
         "threshold of the paper's classifier",
         "tau_b of runs",
-        [
-            Curve(name, [Knot(*point) for point in points])
-            for name, points in evaluation.found.curves
-        ],
+        [Curve(name, [Knot(*point) for point in points]) for name, points in evaluation.curves],
         caption="One threshold for all nuggets; n-grams of up to 1, 2 and 3 words.",
     )
     blocks: tuple[Block, ...] = (

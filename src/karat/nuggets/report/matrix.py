@@ -86,14 +86,14 @@ class QuestionMatrix:
     @cached_property
     def credits(self) -> list[list[int | None]]:
         """Nuggets by runs: the number of the response that gets the credit, from 0."""
-        credits_by_run = [run.decided[self.id].credit(self.strict) for run in self.runs]
+        credits_by_run = [run.decisions[self.id].credit(self.strict) for run in self.runs]
         return [[credits[j] for credits in credits_by_run] for j in self.order]
 
     @cached_property
     def states(self) -> list[str]:
         """For each nugget a string with the state of every run."""
         support = [
-            scored_run.decided[self.id].support(self.strict).tolist() for scored_run in self.runs
+            scored_run.decisions[self.id].support(self.strict).tolist() for scored_run in self.runs
         ]
         return [
             "".join(
@@ -103,7 +103,7 @@ class QuestionMatrix:
         ]
 
     def _state(self, run: ScoredRun, j: int, support: float, credit: int | None) -> str:
-        by = run.decided[self.id].by(j, credit)
+        by = run.decisions[self.id].by(j, credit)
         if by in (NO_RESPONSE, NOTHING):
             return "-" if by == NO_RESPONSE else "?"
         state = "2" if support == 1 else "1" if support else "0"
@@ -142,7 +142,7 @@ def questions_figure(scoring: NuggetScoring) -> Figure:
 def _page(scoring: NuggetScoring) -> str:
     runs = [scoring.scored[k] for k in scoring.ranked]
     questions = scoring.nuggets.key.questions.values()
-    matrices = [QuestionMatrix(question, runs, scoring.how.strict) for question in questions]
+    matrices = [QuestionMatrix(question, runs, scoring.official.strict) for question in questions]
     held = _held(matrices, runs)
     scores = [item.by_question(scoring.scale) for item in runs]
     name = score_name(scoring)

@@ -171,7 +171,7 @@ def changes_answer(changes: NuggetChanges) -> tuple[str, ...]:
 
 
 def _moved(test: Significance, changes: NuggetChanges) -> str:
-    name = f"F({changes.scoring.how.beta:g})" if test.score == "F" else test.score
+    name = f"F({changes.scoring.official.beta:g})" if test.score == "F" else test.score
     ends = None if test.low is None or test.high is None else (test.low, test.high)
     change = f"{name} {_difference_text(test.delta, ends, None if isnan(test.p) else test.p)}"
     verdict = {"better": "an improvement", "worse": "a loss"}.get(test.verdict)

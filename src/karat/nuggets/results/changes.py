@@ -32,11 +32,9 @@ class ChangeRow(NamedTuple):
     nugget: str
     importance: str
     description: str
-    old_response: str
-    """Empty if no response carries the nugget."""
+    old_response: str  # empty if no response carries the nugget
     new_response: str
-    old_by: str
-    """A judgement, a guess, or nothing."""
+    old_by: str  # a judgement, a guess, or nothing
     new_by: str
     old_p: float | None = None
     """If guesses decide: the highest probability, of all unjudged responses, to carry it."""
@@ -88,10 +86,8 @@ _UNSURE = {
 class NuggetChanges(Result):
     """Nuggets gained and lost between two versions, and the scores of both."""
 
-    scoring: NuggetScoring
-    """The old version, and the new one."""
-    everything: bool = False
-    """True if `rows` has nuggets that were kept and missed, too."""
+    scoring: NuggetScoring  # the old version, and the new one
+    everything: bool = False  # True if `rows` has nuggets that were kept and missed, too
     remarks: tuple[str, ...] = ()
 
     @cached_property
@@ -100,7 +96,7 @@ class NuggetChanges(Result):
         rows, both = [], self.scoring.scored
         for id, question in self.scoring.nuggets.key.questions.items():
             credits = [
-                scored_run.decided[id].credit(self.scoring.how.strict) for scored_run in both
+                scored_run.decisions[id].credit(self.scoring.official.strict) for scored_run in both
             ]
             for j, (nugget, *at) in enumerate(zip(question.nuggets, *credits, strict=True)):
                 old, new = (
@@ -127,7 +123,7 @@ class NuggetChanges(Result):
     def _side(self, version: ScoredRun, question: str, nugget: int, credit: int | None) -> _Side:
         """Return a nugget in one version."""
         text = "" if credit is None else version.run.responses(question)[credit].text
-        by = version.decided[question].by(nugget, credit)
+        by = version.decisions[question].by(nugget, credit)
         p = self.scoring.guess_probability(version, question, nugget) if by == GUESS else None
         return _Side(text, by, p)
 

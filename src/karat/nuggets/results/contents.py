@@ -36,19 +36,15 @@ class Census(NamedTuple):
     questions: int
     vital: int
     okay: int
-    nuggets: float
-    """Nuggets of a question."""
+    nuggets: float  # nuggets of a question
     nuggets_half: float
     runs: int
-    responses: float
-    """Responses of a run."""
+    responses: float  # responses of a run
     responses_half: float
-    answers: float
-    """Responses of a run to a question."""
+    answers: float  # responses of a run to a question
     answers_half: float
     judgements: int
-    judged: float
-    """The share of pairs of response and nugget that were judged."""
+    judged: float  # the share of pairs of response and nugget that were judged
 
 
 class DifficultyBin(NamedTuple):
@@ -67,7 +63,7 @@ class DifficultyBin(NamedTuple):
 
 def census(nuggets: NuggetSet) -> Census:
     """Counts of questions, nuggets, runs and responses."""
-    judged_pairs = nuggets.judgements.known
+    judged_pairs = nuggets.judgements.values
     questions = nuggets.key.questions.values()
     vital = sum(len(question.vital) for question in questions)
     runs = nuggets.runs.values()
@@ -102,7 +98,7 @@ def mean_interval(values: Sequence[float]) -> CensusMean:
 
 def finders(nuggets: NuggetSet) -> dict[tuple[str, str], int]:
     """For each nugget, by question and id, how many runs were judged to carry it, if in part."""
-    judged_pairs = nuggets.judgements.known
+    judged_pairs = nuggets.judgements.values
     counts = {(id, n.id): 0 for id, q in nuggets.key.questions.items() for n in q.nuggets}
     for run in nuggets.runs.values():
         for id, question in nuggets.key.questions.items():
@@ -234,8 +230,7 @@ class JudgeKappa(NamedTuple):
     judge: str
     kind: str
     labels: int
-    carried: float
-    """The share of labels that say carried."""
+    carried: float  # the share of labels that say carried
     others_units: int
     others_equal: float
     others_kappa: float
@@ -295,13 +290,10 @@ def nugget_judge_agreement(
 class _Labels(NamedTuple):
     """The labels of judges for pairs of response and nugget, known by the response's words."""
 
-    table: JudgeTable
-    """Without what was adjudicated."""
-    runs: tuple[str, ...]
-    """The first run in which each pair was judged."""
+    table: JudgeTable  # without what was adjudicated
+    runs: tuple[str, ...]  # the first run in which each pair was judged
     kinds: dict[str, str]
-    adjudicated: Floats
-    """The adjudicated value of each pair, or NaN."""
+    adjudicated: Floats  # the adjudicated value of each pair, or NaN
 
 
 def _labels(judgements: Judgements, out: Sequence[str]) -> _Labels:

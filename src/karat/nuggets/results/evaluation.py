@@ -3,32 +3,68 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from karat.arrays import Floats, np
 from karat.errors import InputError
 from karat.evalset.catalogue import GivenPath
 from karat.nuggets.formats.loading import as_nuggets
-from karat.nuggets.prediction.evaluation import Evaluation, evaluate, judged_pool, official_labels
-from karat.nuggets.prediction.official_scores import (
+from karat.nuggets.prediction.agreement import (
+    AVERAGES,
     JudgementAgreement,
-    RunF,
     ScoreAgreement,
+    ScoringMethod,
     Swap,
-    TauPoint,
+    agreement_of_scores,
+    f_difference,
 )
+from karat.nuggets.prediction.calibrated import CrossValidation, cross_validate
+from karat.nuggets.prediction.evaluation import (
+    OfficialComparison,
+    RunF,
+    TauPoint,
+    ThresholdCurve,
+    official_stats,
+    pourpre_methods,
+    rouge_methods,
+    threshold_curve,
+)
+from karat.nuggets.prediction.evidence import evidence
+from karat.nuggets.prediction.intervals import intervals_of_runs
+from karat.nuggets.prediction.likeness import Likeness
 from karat.nuggets.prediction.paper import Paper
-from karat.nuggets.prediction.pool import AssessorAgreement, with_institutions
+from karat.nuggets.prediction.pool import AssessorAgreement, assessor_agreement, with_institutions
 from karat.nuggets.prediction.predictions import parse_classifier
 from karat.nuggets.prediction.thresholds import MODELS, ThresholdModel, likeliest_model
-from karat.nuggets.prediction.tuning import ModelTrial, Trial, Tuning, tune_all
-from karat.nuggets.results.notes import about_idf
+from karat.nuggets.prediction.tuning import Trial, Tuning, tune_all
+from karat.nuggets.results.notes import CORRECTED_NOTE, STRICT_NOTE, about_idf
+from karat.nuggets.scores.official import Official
+from karat.nuggets.scores.pourpre import Pourpre
+from karat.nuggets.scores.words import ENGLISH
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
 from karat.results import Result
+from karat.stats.correlation import r_squared, rmse, tau_b
 from karat.stats.significance import UNDECIDED, interval_verdict
+
+_LEFT_OUT = {
+    "system": "one run was left out at a time. Judgements of other runs on the same nuggets are "
+    "known, so errors are lower than on new questions, and runs that resemble others rank better",
+    "institution": "all runs of one institution were left out together",
+    "question": "one question was left out at a time, so nothing was known of its nuggets",
+}
+_ALONE = "guesses alone"
+_ON_F = (
+    "Agreement with assessors: Pourpre is compared with official F, all other methods with A, the "
+    "mean share of nuggets.",
+    "Official F: all methods are compared with official F. A swap is a pair of runs in another "
+    "order than the official one; its size is the difference of their official scores. Thresholds "
+    "in hindsight were chosen by tau_b on this very set, as in the paper: those rows are "
+    "optimistic.",
+)
 
 
 class SettingRow(NamedTuple):
@@ -62,6 +98,54 @@ class ModelRow(NamedTuple):
     rmse: float | None = None
 
 
+class EvaluationRow(NamedTuple):
+    """The agreement of a classifier or a baseline; baselines and `alone` have some numbers only."""
+
+    what: str
+    precision: float | None = None
+    recall: float | None = None
+    f: float | None = None
+    tau_b: float | None = None
+    r_squared: float | None = None
+    rmse: float | None = None
+
+
+class Contest(NamedTuple):
+    """The calibrated classifier against the paper's, by F of decisions.
+
+    The paper's has its best setting, and the likeliest threshold model if that has a better F.
+    """
+
+    calibrated: float
+    paper: float
+    difference: float  # calibrated minus paper
+    low: float | None
+    """Ends of the 95% interval of the difference over questions; None of one question."""
+    high: float | None
+    calibrated_tau: float = math.nan
+    """Rank correlation of the scores of runs with those of assessors, tau_b."""
+    paper_tau: float = math.nan
+    paper_model: str | None = None
+    """The threshold model of the paper's; None for one threshold with the best F."""
+
+    @property
+    def is_decided(self) -> bool:
+        """True if the interval excludes zero."""
+        if self.low is None or self.high is None:
+            return False
+        return interval_verdict((self.low, self.high)) != UNDECIDED
+
+
+class RunPoint(NamedTuple):
+    """A run's official A, and what the calibrated classifier expects, with its interval."""
+
+    run: str
+    official: float
+    guessed: float
+    low: float | None
+    high: float | None
+
+
 def setting_rows(trials: Sequence[Trial]) -> tuple[SettingRow, ...]:
     """Return the settings of the paper's classifier, the best F first."""
     return tuple(
@@ -86,128 +170,59 @@ def model_rows(
     )
 
 
-_BY = {
-    "system": "one run was left out at a time. Judgements of other runs on the same nuggets are "
-    "known, so errors are lower than on new questions, and runs that resemble others rank better",
-    "institution": "all runs of one institution were left out together",
-    "question": "one question was left out at a time, so nothing was known of its nuggets",
-}
-_ALONE = "guesses alone"
-_ON_F = (
-    "Agreement with assessors: Pourpre is compared with official F, all other methods with A, the "
-    "mean share of nuggets.",
-    "Official F: all methods are compared with official F. A swap is a pair of runs in another "
-    "order than the official one; its size is the difference of their official scores. Thresholds "
-    "in hindsight were chosen by tau_b on this very set, as in the paper: those rows are "
-    "optimistic.",
-)
-
-
-class EvaluationRow(NamedTuple):
-    """The agreement of a classifier or a baseline; baselines and `alone` have some numbers only."""
-
-    what: str
-    precision: float | None = None
-    recall: float | None = None
-    f: float | None = None
-    tau_b: float | None = None
-    r_squared: float | None = None
-    rmse: float | None = None
-
-
-class Contest(NamedTuple):
-    """The calibrated classifier against the paper's, by F of decisions.
-
-    The paper's has its best setting, and the likeliest threshold model if that has a better F.
-    """
-
-    calibrated: float
-    paper: float
-    difference: float
-    """Calibrated minus paper."""
-    low: float | None
-    """Ends of the 95% interval of the difference over questions; None of one question."""
-    high: float | None
-    calibrated_tau: float = math.nan
-    """Rank correlation of the scores of runs with those of assessors, tau_b."""
-    paper_tau: float = math.nan
-    """That of the same form of the paper's classifier as `paper`."""
-    paper_model: str | None = None
-    """The threshold model of that form; None for one threshold with the best F."""
-
-    @property
-    def decided(self) -> bool:
-        """True if the interval excludes zero."""
-        if self.low is None or self.high is None:
-            return False
-        return interval_verdict((self.low, self.high)) != UNDECIDED
-
-
-class RunPoint(NamedTuple):
-    """A run's official A, and what the calibrated classifier expects, with its interval."""
-
-    run: str
-    official: float
-    guessed: float
-    low: float | None
-    high: float | None
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class _CrossValidated(Result):
-    """Parts that evaluation and tuning share."""
+    """The 24 settings of the paper's classifier and, for the best, all threshold models."""
 
-    name: str
-    """The name of the set."""
+    name: str  # the name of the set
     settings: Mapping[str, Any]
-    """Everything that was asked for."""
-    found: Any
+    tuning: Tuning
 
     signature = ""
 
     @cached_property
+    def trials(self) -> tuple[SettingRow, ...]:
+        """The 24 settings of the paper's classifier, the best F first."""
+        return setting_rows(self.tuning.trials)
+
+    @cached_property
     def models(self) -> tuple[ModelRow, ...]:
         """The threshold models for the best setting."""
-        tried: Sequence[ModelTrial] = self.found.models
+        tried = self.tuning.models
         return model_rows([trial.model for trial in tried], [trial.agreement for trial in tried])
 
-    @property
-    def _judgements(self) -> list[str]:
-        corrected = (
-            "Official judgements are corrected: a response carries a nugget if an identical "
-            "response of any run was judged to."
+    def _notes(self, *sentences: str) -> tuple[str, ...]:
+        return (
+            f"Cross-validated: {_LEFT_OUT[self.tuning.by]}.",
+            *sentences,
+            *[CORRECTED_NOTE.format("Official judgements")] * self.settings["corrected"],
+            *[STRICT_NOTE] * self.settings["strict"],
+            about_idf(self.tuning.idf),
         )
-        strict = "Partial support counts as no support (strict)."
-        return [corrected] * self.settings["corrected"] + [strict] * self.settings["strict"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NuggetTuning(_CrossValidated):
     """The 24 settings of the paper's classifier and, for the best, all threshold models."""
 
-    found: Tuning
-
-    @cached_property
+    @property
     def rows(self) -> tuple[SettingRow, ...]:
         """The settings, the best F first."""
-        return setting_rows(self.found.trials)
+        return self.trials
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on how numbers were made."""
-        tuning, best_setting, no_own = self.found, self.found.how.shown_whole, ""
+        tuning, no_own = self.tuning, ""
         if tuning.by == "question":
             no_own = "; nuggets of a question that is left out have only the global threshold"
         several = "; ".join(", ".join(house) for house in tuning.left_out if len(house) > 1)
         houses = f"{len(tuning.left_out)} institutions{'; together: ' * bool(several)}{several}."
-        return (
-            f"Cross-validated: {_BY[tuning.by]}.",
+        return self._notes(
             *([houses] if tuning.left_out else []),
             "Each setting has one threshold, with the best F on the other folds; runs are scored "
-            f"from decisions. Threshold models are those of {best_setting}; runs are scored from "
-            f"probabilities{no_own}.",
-            *self._judgements,
-            about_idf(tuning.idf),
+            f"from decisions. Threshold models are those of {tuning.best.classifier.full_summary}; "
+            f"runs are scored from probabilities{no_own}.",
         )
 
 
@@ -215,85 +230,24 @@ class NuggetTuning(_CrossValidated):
 class NuggetEvaluation(_CrossValidated):
     """Agreement of classifiers and baselines with the assessors."""
 
-    found: Evaluation
-
-    @cached_property
-    def rows(self) -> tuple[EvaluationRow, ...]:
-        """Classifiers first, then baselines, which decide nothing about single nuggets."""
-        evaluation, (model, likely, _) = self.found, self.found.likeliest
-        names = "calibrated classifier", "paper's classifier"
-        model_name = f"the same, threshold model {model.name} (likeliest)"
-        return (
-            EvaluationRow(names[0], *evaluation.calibrated.agreement),
-            EvaluationRow(
-                f"{names[1]}, {evaluation.best.classifier.shown}", *evaluation.best.agreement
-            ),
-            *([EvaluationRow(model_name, *likely)] if likely else []),
-            *(
-                EvaluationRow(f"{name}, {_ALONE}", *agreed[:3])
-                for name, agreed in zip(names, evaluation.alone or (), strict=False)
-            ),
-            *(EvaluationRow(b.name, None, None, None, *b[1:]) for b in evaluation.baselines),
-        )
-
-    @property
-    def contest(self) -> Contest:
-        """The calibrated classifier against the paper's."""
-        calibrated, choice = self.found.calibrated.agreement, self.found.paper_choice
-        return Contest(
-            calibrated=calibrated.f,
-            paper=choice.agreement.f,
-            difference=calibrated.f - choice.agreement.f,
-            low=self.found.lead.low,
-            high=self.found.lead.high,
-            calibrated_tau=calibrated.tau_b,
-            paper_tau=choice.agreement.tau_b,
-            paper_model=choice.model,
-        )
-
-    @cached_property
-    def trials(self) -> tuple[SettingRow, ...]:
-        """The 24 settings of the paper's classifier, the best F first."""
-        return setting_rows(self.found.trials)
-
-    @property
-    def runs(self) -> tuple[RunPoint, ...]:
-        """Official and guessed scores of runs."""
-        evaluation = self.found
-        return tuple(
-            RunPoint(
-                tag,
-                official,
-                evaluation.guessed[tag],
-                *(evaluation.intervals[tag] or (None,) * 3)[1:],
-            )
-            for tag, official in evaluation.official.items()
-        )
-
-    @property
-    def scores(self) -> tuple[ScoreAgreement, ...]:
-        """All ways on one score, official F: the paper's Tables 2 and 3, with rank swaps."""
-        return tuple(sorted(self.found.on_official.scores, key=lambda row: row.average == "macro"))
-
-    @property
-    def swaps(self) -> tuple[Swap, ...]:
-        """The pairs of runs behind the numbers of rank swaps."""
-        return self.found.on_official.swaps
-
-    @property
-    def judgements(self) -> tuple[JudgementAgreement, ...]:
-        """Decisions against assessors', with intervals over questions: the paper's Table 5."""
-        return self.found.on_official.judgements
-
-    @property
-    def run_scores(self) -> tuple[RunF, ...]:
-        """Official and guessed F of runs, with intervals: the paper's Figure 5."""
-        return self.found.on_official.runs
-
-    @property
-    def curve(self) -> tuple[TauPoint, ...]:
-        """tau_b against the threshold, stemmed and not, n = 1, 2, 3: the paper's Figure 6."""
-        return self.found.on_official.curve
+    calibrated: CrossValidation
+    rows: tuple[EvaluationRow, ...]
+    """Classifiers first, then baselines, which decide nothing about single nuggets."""
+    contest: Contest  # the calibrated classifier against the paper's
+    runs: tuple[RunPoint, ...]  # official and guessed A of runs
+    scores: tuple[ScoreAgreement, ...]
+    """All methods on one score, official F: the paper's Tables 2 and 3, with rank swaps."""
+    swaps: tuple[Swap, ...]  # the pairs of runs behind the numbers of rank swaps
+    judgements: tuple[JudgementAgreement, ...]
+    """Decisions against assessors', with intervals over questions: the paper's Table 5."""
+    run_scores: tuple[RunF, ...]
+    """Official and guessed F of runs, with intervals: the paper's Figure 5."""
+    curve: tuple[TauPoint, ...]
+    """tau_b against the threshold, stemmed and not, n = 1, 2, 3: the paper's Figure 6."""
+    curves: tuple[ThresholdCurve, ...]
+    """tau_b of A against the threshold, with the best setting and n = 1, 2, 3."""
+    known_share: float
+    """The share of judged pairs that are known from identical responses in other folds."""
 
     @property
     def outside(self) -> tuple[int, int] | None:
@@ -308,48 +262,42 @@ class NuggetEvaluation(_CrossValidated):
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on how numbers were made."""
-        evaluation = self.found
-        known_note = [
-            f"{100 * evaluation.known:.1f}% of the pairs are known: an identical response was "
+        known_note = (
+            f"{100 * self.known_share:.1f}% of the pairs are known: an identical response was "
             f"judged in another fold, and that judgement counts. Rows of {_ALONE} are about the "
             "other pairs."
-        ]
-        return (
-            f"Cross-validated: {_BY[evaluation.by]}.",
-            f"Chosen by F in this cross-validation: {winners(evaluation)}.",
-            *(known_note if evaluation.alone is not None else []),
-            *_ON_F,
-            *self._judgements,
-            about_idf(evaluation.idf),
         )
+        return self._notes(
+            f"Chosen by F in this cross-validation: {self._winners()}.",
+            *([known_note] if self.known_share else []),
+            *_ON_F,
+        )
+
+    def _winners(self) -> str:
+        """Return which classifier has the best F, or which share it."""
+        model, likely, _ = self.tuning.likeliest
+        methods = {"best of 24 settings": self.tuning.best.agreement.f}
+        if likely is not None:
+            methods[f"threshold model {model.name}"] = likely.f
+        calibrated, paper = self.calibrated.agreement.f, max(methods.values())
+        if calibrated > paper:
+            return "the calibrated classifier"
+        best = " or ".join(method for method, f in methods.items() if f == paper)
+        paper_text = f"the paper's classifier, {best}"
+        if paper > calibrated:
+            return paper_text
+        return f"none; the calibrated one and {paper_text}, have the same F"
 
 
 def runs_outside(rows: Sequence[RunPoint | RunF]) -> tuple[int, int] | None:
     """Return how many official scores lie outside their intervals, and how many have one."""
-    ends = [(row.low, row.official, row.high) for row in rows]
     intervals = [
-        (low, score, high) for low, score, high in ends if low is not None and high is not None
+        (row.low, row.official, row.high)
+        for row in rows
+        if row.low is not None and row.high is not None
     ]
     missed = sum(not low <= score <= high for low, score, high in intervals)
     return (missed, len(intervals)) if intervals else None
-
-
-def winners(evaluation: Evaluation) -> str:
-    """Return which classifier has the best F, or which share it."""
-    model, likely, _ = evaluation.likeliest
-    methods = {"best of 24 settings": evaluation.best.agreement.f}
-    if likely is not None:
-        methods[f"threshold model {model.name}"] = likely.f
-    calibrated, paper = evaluation.calibrated.agreement.f, max(methods.values())
-    if calibrated > paper:
-        return "the calibrated classifier"
-    best = " or ".join(method for method, f in methods.items() if f == paper)
-    paper_text = f"the paper's classifier, {best}"
-    return (
-        paper_text
-        if paper > calibrated
-        else f"none; the calibrated one and {paper_text}, have the same F"
-    )
 
 
 def evaluate_nuggets(
@@ -377,12 +325,106 @@ def evaluate_nuggets(
         strict: count partial support as no support.
         progress: function that is called with the progress.
     """
-    nuggets, paper = as_nuggets(nuggets, progress), _paper(classifier)
-    housed = with_institutions(nuggets, institution)
-    settings = {"leave_out": by, "beta": beta, "classifier": str(paper), "institution": institution}
-    labels = {"corrected": corrected, "strict": strict}
-    evaluation = evaluate(housed, by, beta, progress, paper=paper, **labels)
-    return NuggetEvaluation(nuggets.name, {**settings, **labels}, evaluation)
+    nuggets = as_nuggets(nuggets, progress)
+    official = Official(beta, strict=strict)
+    tuning, settings = _tune(nuggets, by, classifier, institution, corrected, strict, progress)
+    cells, pool, source = tuning.cells, tuning.cells.pool, tuning.idf
+    X = evidence(pool, source.of_classifier(pool, ENGLISH), progress)
+    likeness = None if by == "question" else Likeness(pool)
+    calibrated = cross_validate(cells, X, likeness, progress=progress)
+    carried = np.where(cells.official_labels > 0, 1.0, 0.0)
+    stats = official_stats(nuggets, pool.runs, official, corrected)
+    comparison = OfficialComparison(tuning, calibrated, official, stats)
+    runs = [nuggets.runs[tag] for tag in pool.runs]
+    weigh = source.of_words(nuggets.runs.values(), Pourpre().stem)
+    variants = {"count": Pourpre(beta=beta), "idf": Pourpre(beta=beta, weigh=weigh)}
+    classifiers = list(comparison.classifiers())
+    pourpre = list(pourpre_methods(nuggets.key, runs, variants, comparison.averages))
+    rouge = list(rouge_methods(runs, nuggets.key))
+    agreements = [
+        pair
+        for method in (*classifiers, *pourpre, *rouge)
+        for pair in agreement_of_scores(method, comparison.averages, pool.runs)
+    ]
+    scores = sorted((row for row, _ in agreements), key=lambda row: row.average == "macro")
+    official_scores = pool.run_scores(carried)
+    known_share = float(cells.is_known[~np.isnan(cells.official_labels)].mean())
+    choice = tuning.paper_choice
+    lead = f_difference(pool, calibrated.carried, choice.carried, cells.official_labels)
+    return NuggetEvaluation(
+        name=nuggets.name,
+        settings={"leave_out": by, "beta": beta, **settings},
+        tuning=tuning,
+        calibrated=calibrated,
+        rows=(
+            *_classifier_rows(tuning, calibrated, known_share > 0),
+            *_baseline_rows(pourpre, rouge, comparison, official_scores),
+        ),
+        contest=Contest(
+            calibrated=calibrated.agreement.f,
+            paper=choice.agreement.f,
+            difference=calibrated.agreement.f - choice.agreement.f,
+            low=lead.low,
+            high=lead.high,
+            calibrated_tau=calibrated.agreement.tau_b,
+            paper_tau=choice.agreement.tau_b,
+            paper_model=choice.model,
+        ),
+        runs=tuple(
+            RunPoint(run, score, guessed, *(interval[1:] if interval else (None, None)))
+            for run, score, guessed, interval in zip(
+                pool.runs,
+                official_scores.tolist(),
+                pool.run_scores(calibrated.probabilities).tolist(),
+                intervals_of_runs(
+                    pool.question_scores(calibrated.probabilities), pool.question_scores(carried)
+                ),
+                strict=True,
+            )
+        ),
+        scores=tuple(scores),
+        swaps=tuple(swap for _, swaps in agreements for swap in swaps),
+        judgements=tuple(comparison.judgements()),
+        run_scores=tuple(comparison.runs()),
+        curve=tuple(comparison.curve()),
+        curves=tuple(threshold_curve(tuning, n, official_scores) for n in (1, 2, 3)),
+        known_share=known_share,
+    )
+
+
+def _classifier_rows(
+    tuning: Tuning, calibrated: CrossValidation, some_known: bool
+) -> Iterator[EvaluationRow]:
+    names = "calibrated classifier", "paper's classifier"
+    yield EvaluationRow(names[0], *calibrated.agreement)
+    yield EvaluationRow(f"{names[1]}, {tuning.best.classifier.summary}", *tuning.best.agreement)
+    model, agreement, _ = tuning.likeliest
+    if agreement:
+        name = f"the same, threshold model {model.name} (likeliest)"
+        yield EvaluationRow(name, *agreement)
+    if some_known:
+        labels = np.where(tuning.cells.is_known, np.nan, tuning.cells.official_labels)
+        for name, carried in zip(names, (calibrated.carried, tuning.best.carried), strict=True):
+            agreement = assessor_agreement(tuning.cells.pool, carried, labels)
+            yield EvaluationRow(f"{name}, {_ALONE}", *agreement[:3])
+
+
+def _baseline_rows(
+    pourpre: Sequence[ScoringMethod],
+    rouge: Sequence[ScoringMethod],
+    comparison: OfficialComparison,
+    shares: Floats,
+) -> Iterator[EvaluationRow]:
+    """Yield the agreement of Pourpre, as published, with official F, and of ROUGE with A."""
+    for method in pourpre[::2]:
+        for average in reversed(AVERAGES):
+            official, scores = (getattr(x, average) for x in (comparison.averages, method.scores))
+            numbers = tau_b(official, scores), r_squared(official, scores), rmse(official, scores)
+            yield EvaluationRow(f"{method.name}, {average}", None, None, None, *numbers)
+    for method in rouge:
+        scores = method.scores.micro
+        tau, square = tau_b(shares, scores), r_squared(shares, scores)
+        yield EvaluationRow(method.name, tau_b=tau, r_squared=square)
 
 
 def tune_nuggets(
@@ -402,18 +444,25 @@ def tune_nuggets(
         progress: function that is called with the progress.
     """
     nuggets = as_nuggets(nuggets, progress)
-    pool, labels = judged_pool(with_institutions(nuggets, institution), strict=strict)
-    official = official_labels(pool, labels, nuggets.judgements, corrected, strict)
-    paper = _paper(classifier)
-    tuning = tune_all(pool, labels, by, paper, progress, official)
-    settings = {"leave_out": by, "classifier": str(paper), "institution": institution}
-    return NuggetTuning(
-        nuggets.name, {**settings, "corrected": corrected, "strict": strict}, tuning
-    )
+    tuning, settings = _tune(nuggets, by, classifier, institution, corrected, strict, progress)
+    return NuggetTuning(nuggets.name, {"leave_out": by, **settings}, tuning)
 
 
-def _paper(classifier: Paper | str) -> Paper:
-    parsed = parse_classifier(classifier)
-    if isinstance(parsed, Paper):
-        return parsed
-    raise InputError(f"classifier={classifier}: expected paper, with settings that trials share")
+def _tune(
+    nuggets: NuggetSet,
+    by: str,
+    classifier: Paper | str,
+    institution: str | None,
+    corrected: bool,
+    strict: bool,
+    progress: Progress,
+) -> tuple[Tuning, dict[str, Any]]:
+    """Return the tuning of a set, and the settings that evaluation and tuning share."""
+    paper = parse_classifier(classifier)
+    if not isinstance(paper, Paper):
+        expected = "paper, with settings that trials share"
+        raise InputError(f"classifier={classifier}: expected {expected}")
+    housed = with_institutions(nuggets, institution)
+    tuning = tune_all(housed, by, paper, progress, corrected=corrected, strict=strict)
+    settings = {"classifier": str(paper), "institution": institution}
+    return tuning, {**settings, "corrected": corrected, "strict": strict}

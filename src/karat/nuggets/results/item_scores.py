@@ -117,7 +117,7 @@ def _opened(
 
 def _items(done: NuggetScoring, names: Sequence[str]) -> ItemScores:
     (scored_run,), rows = done.scored, done.questions
-    key, strict = done.nuggets.key, done.how.strict
+    key, strict = done.nuggets.key, done.official.strict
     tables = {name: [_cells(getattr(row, name)) for row in rows] for name in names}
     # `responses` counts those of the run: it is no setting
     signed = re.sub(r",responses=\d+|\|interval=[^|]*", "", done.signature)
@@ -128,7 +128,7 @@ def _items(done: NuggetScoring, names: Sequence[str]) -> ItemScores:
     carried = []
     for row in rows:
         credits, nuggets = (
-            scored_run.decided[row.question].credit(strict),
+            scored_run.decisions[row.question].credit(strict),
             key.questions[row.question],
         )
         both = zip(nuggets.nuggets, credits, strict=True)

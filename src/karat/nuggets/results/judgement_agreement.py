@@ -6,7 +6,7 @@ their judgements against the official ones, and both scores of the run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from karat.errors import InputError
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.judgements import PERSON
 from karat.nuggets.formats.loading import as_nuggets, load_nuggets
-from karat.nuggets.prediction.official_scores import (
+from karat.nuggets.prediction.agreement import (
     AVERAGES,
     AverageScores,
     ScoreAgreement,
@@ -36,6 +36,7 @@ from karat.nuggets.prediction.pool import (
     run_labels,
     strict_labels,
 )
+from karat.nuggets.results.notes import CORRECTED_NOTE, STRICT_NOTE
 from karat.nuggets.scores.official import NuggetStats, Official, pool_stats
 from karat.nuggets.sets.judgements import UNNAMED, Judgements
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -50,10 +51,8 @@ class AgreementRow(NamedTuple):
     """Other judgements of a run, or of all, against the official ones; intervals over questions."""
 
     run: str
-    pairs: int
-    """Pairs of response and nugget that both judged."""
-    precision: float | None
-    """None where nothing was called carried, and so recall where nothing is."""
+    pairs: int  # pairs of response and nugget that both judged
+    precision: float | None  # None where nothing was called carried, and so recall where nothing is
     precision_low: float | None
     precision_high: float | None
     recall: float | None
@@ -63,8 +62,7 @@ class AgreementRow(NamedTuple):
     f_low: float | None
     f_high: float | None
     equal: float
-    kappa: float | None
-    """Cohen's; None where all labels are the same."""
+    kappa: float | None  # Cohen's; None where all labels are the same
 
 
 class ShiftRow(NamedTuple):
@@ -86,11 +84,9 @@ class NuggetAgreement(Result):
     name: str
     settings: Mapping[str, Any]
     pool: Pool
-    official: Floats
-    """Values of cells that both judged; NaN elsewhere."""
+    official: Floats  # values of cells that both judged; NaN elsewhere
     other: Floats
-    left_out: tuple[int, int]
-    """Pairs that only the official, and only the other judgements have."""
+    left_out: tuple[int, int]  # pairs that only the official, and only the other judgements have
     models: tuple[str, ...] = ()
     """The models whose labels the other judgements are, if no person's are among them."""
 
@@ -99,10 +95,9 @@ class NuggetAgreement(Result):
     @cached_property
     def rows(self) -> tuple[AgreementRow, ...]:
         """Agreement on all runs, then on each."""
-        runs = enumerate(self.pool.runs)
-        parts = [(tag, self.pool.cell_run == k) for k, tag in runs]
-        all_runs = ALL, np.ones(len(self.official), dtype=np.bool_)
-        return tuple(self._row(tag, mask) for tag, mask in [all_runs, *parts])
+        in_run = [(tag, self.pool.cell_run == k) for k, tag in enumerate(self.pool.runs)]
+        in_all = ALL, np.ones(len(self.official), dtype=np.bool_)
+        return tuple(self._row(tag, mask) for tag, mask in [in_all, *in_run])
 
     def _row(self, run: str, mask: Flags) -> AgreementRow:
         official = np.where(mask, self.official, np.nan)
@@ -116,75 +111,66 @@ class NuggetAgreement(Result):
         return AgreementRow(run, kappa.units, *precision, *recall, *f, kappa.equal, kappa_value)
 
     @cached_property
-    def _returned(self) -> tuple[NuggetStats, NuggetStats]:
+    def _stats(self) -> tuple[NuggetStats, NuggetStats]:
         """Runs x questions by both; what nobody judged twice has no weight."""
         shape = len(self.pool.runs), len(self.pool.questions)
-        whose = self.pool.cell_run * shape[1] + self.pool.cell_question
-        judged = np.bincount(whose[~np.isnan(self.official)], minlength=shape[0] * shape[1])
-        is_judged = judged.reshape(shape) > 0
-        official = Official(self.settings["beta"])
-        cells = (np.nan_to_num(x) > 0 for x in (self.official, self.other))
-        first, second = (
-            pool_stats(self.pool, carried.astype(np.float64), official).select(is_judged)
-            for carried in cells
+        answers = self.pool.cell_run * shape[1] + self.pool.cell_question
+        judged = np.bincount(answers[~np.isnan(self.official)], minlength=shape[0] * shape[1])
+        official, other = (
+            pool_stats(
+                self.pool,
+                (np.nan_to_num(values) > 0).astype(np.float64),
+                Official(self.settings["beta"]),
+            ).select(judged.reshape(shape) > 0)
+            for values in (self.official, self.other)
         )
-        return first, second
+        return official, other
 
     @cached_property
     def _averages(self) -> tuple[AverageScores, AverageScores]:
-        first, second = (average_f(stats, self.settings["beta"]) for stats in self._returned)
-        return first, second
+        official, other = (average_f(stats, self.settings["beta"]) for stats in self._stats)
+        return official, other
 
     @cached_property
     def runs(self) -> tuple[ShiftRow, ...]:
-        """Both scores of every run."""
-        return tuple(
-            row
-            for average in AVERAGES
-            for k in range(len(self.pool.runs))
-            for row in self._shift(average, k)
-        )
+        """Both scores of every run that has questions with weight."""
+        rows, n_questions = [], len(self.pool.questions)
+        for average in AVERAGES:
+            both = zip(*(getattr(x, average).tolist() for x in self._averages), strict=True)
+            for k, (official, other) in enumerate(both):
+                if np.isnan(official):
+                    continue
+                without = [
+                    self._difference(average, k, np.arange(n_questions) != question)
+                    for question in np.flatnonzero(self._stats[0].total[k] > 0)
+                ]
+                shift = other - official
+                _, low, high = jackknife_interval(shift, without, -1.0)
+                rows.append(ShiftRow(self.pool.runs[k], average, official, other, shift, low, high))
+        return tuple(rows)
 
-    def _shift(self, average: str, k: int) -> Iterator[ShiftRow]:
-        official, other = (float(getattr(x, average)[k]) for x in self._averages)
-        if np.isnan(official):
-            return  # no nugget of its questions has any weight
-        question_indices = np.flatnonzero(self._returned[0].total[k] > 0).tolist()
-        without = np.array([self._difference(average, k, q) for q in question_indices])
-        shift = ShiftRow(self.pool.runs[k], average, official, other, other - official, None, None)
-        if len(question_indices) > 1:
-            _, low, high = jackknife_interval(other - official, without, -1.0)
-            shift = shift._replace(low=low, high=high)
-        yield shift
-
-    def _difference(self, average: str, run: int, question: int) -> float:
-        """The difference of a run's scores without a question."""
-        is_other = np.arange(len(self.pool.questions)) != question
-        scores = [
+    def _difference(self, average: str, run: int, questions: Flags) -> float:
+        """Return the difference of a run's scores on some questions."""
+        official, other = (
             average_f(
-                NuggetStats(*(part[run : run + 1] for part in x)).select(is_other),
+                NuggetStats(*(part[run : run + 1] for part in stats)).select(questions),
                 self.settings["beta"],
             )
-            for x in self._returned
-        ]
-        official, other = (float(getattr(x, average)[0]) for x in scores)
-        return other - official
+            for stats in self._stats
+        )
+        return float(getattr(other, average)[0]) - float(getattr(official, average)[0])
 
     @cached_property
     def _scored(self) -> list[tuple[ScoreAgreement, list[Swap]]]:
-        official, other = self._averages
-        run_indices = np.flatnonzero(~np.isnan(official.micro))
-        if len(run_indices) < 2:
+        has_score = np.flatnonzero(~np.isnan(self._averages[0].micro))
+        if len(has_score) < 2:
             return []
-        runs = [self.pool.runs[k] for k in run_indices]
-        official_scores, other_scores = (
-            AverageScores(*(part[run_indices] for part in x)) for x in (official, other)
+        runs = [self.pool.runs[k] for k in has_score]
+        official, other = (
+            AverageScores(*(part[has_score] for part in averages)) for averages in self._averages
         )
-        return list(
-            agreement_of_scores(
-                ScoringMethod("other judgements", other_scores), official_scores, runs
-            )
-        )
+        method = ScoringMethod("other judgements", other)
+        return list(agreement_of_scores(method, official, runs))
 
     @property
     def scores(self) -> tuple[ScoreAgreement, ...]:
@@ -201,11 +187,6 @@ class NuggetAgreement(Result):
         """Sentences on what was compared."""
         only_official, only_other = self.left_out
         models = ", ".join(name or UNNAMED for name in self.models)
-        strict = "Partial support counts as no support (strict)." if self.settings["strict"] else ""
-        corrected = (
-            "Judgements are corrected: a response carries a nugget if an identical response of any "
-            "run was judged to."
-        )
         return (
             "Precision: share of the pairs that the other judgements call carried which the "
             "official ones call carried too; recall is the reverse. Intervals: 95%, over "
@@ -214,8 +195,8 @@ class NuggetAgreement(Result):
             f"only the official and {only_other:,} that only the other judgements have are left "
             "out.",
             *([f"The other judgements are labels of models: {models}."] if models else []),
-            *([strict] if strict else []),
-            *([corrected] if self.settings["corrected"] else []),
+            *[STRICT_NOTE] * self.settings["strict"],
+            *[CORRECTED_NOTE.format("Judgements")] * self.settings["corrected"],
         )
 
 

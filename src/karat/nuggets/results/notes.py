@@ -1,4 +1,4 @@
-"""Notes on guesses: which classifier made them, and what its intervals rest on."""
+"""Notes on guesses: which classifier made them, and what its intervals rest on; signatures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from karat import __version__
 from karat.estimation.estimates import MIN_LABELS as ENOUGH
-from karat.nuggets.prediction.intervals import ScoreErrors, few_runs
+from karat.nuggets.prediction.intervals import few_runs
 from karat.nuggets.prediction.paper import AUTO, INFORMED, Paper
 from karat.nuggets.prediction.predictions import (
     MIN_MODEL_LABELS,
@@ -24,16 +24,23 @@ from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.registry import origin
 from karat.settings import to_text
 
+CORRECTED_NOTE = (
+    "{} are corrected: a response carries a nugget if an identical response of any run was judged "
+    "to."
+)
+STRICT_NOTE = "Partial support counts as no support (strict)."
+
 
 def about_guesses(predictions: Predictions, about_intervals: str) -> list[str]:
     """Return what guesses rest on; the first note ends with the sentences about intervals."""
-    rule: Any = predictions.rule
-    notes = [f"{_guesses(predictions, rule)} {about_intervals}"]
-    if predictions.classifier not in (Calibrated.name, Paper.name):
+    classifier: Any = predictions.classifier
+    notes = [f"{_about_classifier(predictions, classifier)} {about_intervals}"]
+    if not isinstance(classifier, Calibrated | Paper):
         return notes
-    notes += [_model(judge) for judge in predictions.heard.models] if predictions.heard else []
-    if not isinstance(rule, Calibrated) or rule.idf != "pooled":
-        notes.append(about_idf(rule.source))
+    if predictions.adjustment:
+        notes += [_about_model(judge) for judge in predictions.adjustment.models]
+    if not isinstance(classifier, Calibrated) or classifier.idf != POOLED:
+        notes.append(about_idf(classifier.source))
     return notes
 
 
@@ -52,7 +59,7 @@ def about_idf(idf: IdfSource) -> str:
     return f"idf: {'the responses themselves' if idf.name == POOLED else f'the texts of {texts}'}."
 
 
-def _model(judge: ModelJudge) -> str:
+def _about_model(judge: ModelJudge) -> str:
     """Say how a model agrees with people, and whether guesses use its labels."""
     name, agreement = judge.name or "the model without a name", judge.agreement
     if not judge.used:
@@ -72,42 +79,40 @@ def about_intervals(
     predictions: Predictions, official: Official, general: bool, has_intervals: bool
 ) -> str:
     """Explain the ends of intervals, if there are any."""
-    if predictions.classifier != Calibrated.name and not has_intervals:
+    is_calibrated = isinstance(predictions.classifier, Calibrated)
+    if not is_calibrated and not has_intervals:
         return "It has no intervals: they need at least two runs judged on at least two questions."
     questions = "questions like these" if general else "these questions"
     ends = f"Low and high: 95% intervals of A and of F macro on {questions}"
     errors = predictions.errors(official).share
-    if predictions.classifier == Calibrated.name and few_runs(errors):
-        return f"{ends}. {_base_rate(predictions, errors)}"
-    return f"{ends}, from its errors on judged runs left out of its training."
-
-
-def _base_rate(predictions: Predictions, errors: ScoreErrors | None) -> str:
-    """Explain intervals that do not come from measured errors alone."""
+    if not is_calibrated or not few_runs(errors):
+        return f"{ends}, from its errors on judged runs left out of its training."
     judged = int((predictions.labels >= 0).sum())
     if not judged:
-        return (
+        basis = (
             "They come without judgements, so they allow for an unknown base rate of carried "
             "nuggets: this set may differ from those that the classifier learned from as much as "
             "one question from another. Judgements on a few questions make them narrower."
         )
-    if errors is None:
-        return (
+    elif errors is None:
+        basis = (
             "There are too few judgements to measure its errors, so they allow for an uncertain "
             "base rate of carried nuggets, which is learned from the "
             f"{judged:,} judged pair{'s' * (judged != 1)}."
         )
-    return (
-        f"Its errors were measured on {errors.runs} judged runs alone; where it is narrower, the "
-        "interval is one that allows for an unknown base rate of carried nuggets."
-    )
+    else:
+        basis = (
+            f"Its errors were measured on {errors.runs} judged runs alone; where it is narrower, "
+            "the interval is one that allows for an unknown base rate of carried nuggets."
+        )
+    return f"{ends}. {basis}"
 
 
-def _guesses(predictions: Predictions, rule: Any) -> str:
+def _about_classifier(predictions: Predictions, classifier: Any) -> str:
     """Say which classifier guesses, and what it learned from."""
-    if predictions.classifier == Paper.name:
-        if rule.threshold is not None:
-            threshold = f"threshold {rule.threshold:g}, as given"
+    if isinstance(classifier, Paper):
+        if classifier.threshold is not None:
+            threshold = f"threshold {classifier.threshold:g}, as given"
         elif predictions.paper and predictions.paper.thresholds.model == BUILT_IN:
             share = predictions.paper.thresholds.elsewhere.threshold
             threshold = (
@@ -116,12 +121,12 @@ def _guesses(predictions: Predictions, rule: Any) -> str:
             )
         else:
             model = predictions.paper.thresholds.model if predictions.paper else BEST_F
-            reason = ", the likeliest model" if rule.threshold_model == AUTO else ""
+            reason = ", the likeliest model" if classifier.threshold_model == AUTO else ""
             name = MODELS.get(model, "the threshold with the best F")
             threshold = f"{name}{reason}, learned from {predictions.learned:,} judged pairs"
-        return f"Guesses: the paper's classifier, {rule.shown_whole}; {threshold}."
-    if predictions.classifier != Calibrated.name:
-        return f"Guesses: the classifier {rule}."
+        return f"Guesses: the paper's classifier, {classifier.full_summary}; {threshold}."
+    if not isinstance(classifier, Calibrated):
+        return f"Guesses: the classifier {classifier}."
     if predictions.learned:
         learned = f"{predictions.learned:,} judged pairs"
         return f"Guesses: a calibrated classifier that learned from {learned}."
@@ -143,10 +148,6 @@ def percentage(share: float, digits: int = 0) -> str:
     return f"{share:.{digits}%}"
 
 
-CORRECTED, AS_JUDGED = "corrected", "as-judged"
-"""Judgements speak for identical responses of all runs; or a run's own stand as they are."""
-
-
 def signature(
     official: Official,
     predictions: Predictions | None,
@@ -159,52 +160,48 @@ def signature(
     `predictions` is what guessed, if anything did, and has intervals then.
     """
     judgements = nuggets.judgements
-    judged = CORRECTED if corrected else AS_JUDGED
+    judged = "corrected" if corrected else "as-judged"
     judged += f",ties={judgements.ties}" * (judgements.ties != HALF)
     if models := judgements.of_models:
         judged += ",models=" + "+".join(quote(name or NAMELESS, safe="") for name in models)
-    data = [
+    parts = [
+        f"{official},judgements={judged}",
         f"key={nuggets.key.digest}",
         f"judged={judgements.digest if judgements.rows else 'none'}",
     ]
-    guesses = _prediction_fields(predictions, general)
-    return "|".join([f"{official},judgements={judged}", *data, *guesses, f"karat={__version__}"])
-
-
-def _prediction_fields(predictions: Predictions | None, general: bool) -> list[str]:
     if predictions is None:
-        return ["guess=none"]
+        return "|".join([*parts, "guess=none", f"karat={__version__}"])
+    classifier = predictions.classifier
     settings = _settings(predictions) | {"learned": str(predictions.learned or "nothing")}
     settings["responses"] = str(len(predictions.pool.texts))
     fields = ",".join(f"{name}={value}" for name, value in settings.items())
-    source = (
-        None if settings.get("weight") == "count" else getattr(predictions.rule, "source", None)
-    )
-    idf, questions = source.signature if source else "none", "general" if general else "these"
-    package = f"@{origin(type(predictions.rule))}" * bool(origin(type(predictions.rule)))
-    return [
-        f"guess={predictions.classifier}{package}:{fields}",
-        f"idf={idf}",
-        f"interval={questions}",
+    source = None if settings.get("weight") == "count" else getattr(classifier, "source", None)
+    package = f"@{origin(type(classifier))}" * bool(origin(type(classifier)))
+    parts += [
+        f"guess={classifier.name}{package}:{fields}",
+        f"idf={source.signature if source else 'none'}",
+        f"interval={'general' if general else 'these'}",
     ]
+    return "|".join([*parts, f"karat={__version__}"])
 
 
 def _settings(predictions: Predictions) -> dict[str, str]:
     """Return the settings of the classifier that guessed; idf stands for itself."""
-    if predictions.classifier == Calibrated.name:
+    classifier = predictions.classifier
+    if isinstance(classifier, Calibrated):
         return {}
-    text = predictions.rule.full_name().partition(":")[2]
+    text = classifier.full_name().partition(":")[2]
     settings = dict(item.split("=", 1) for item in text.split(",") if item)
-    if not isinstance(predictions.rule, Paper):
+    if not isinstance(classifier, Paper):
         return settings
     fields = {name: settings[name] for name in ("n", "weight", "stem", "stop")} | {"tok": TOKENIZER}
     fields |= {name: settings[name] for name in ("normalised", "once")}
     fields["on_responses"] = settings["responses"]
-    if predictions.rule.informativeness == INFORMED:
+    if classifier.informativeness == INFORMED:
         fields["informativeness"] = settings["informativeness"]
-    if predictions.rule.threshold is not None:
-        return {**fields, "threshold": to_text(predictions.rule.threshold)}
+    if classifier.threshold is not None:
+        return {**fields, "threshold": to_text(classifier.threshold)}
     # `auto/nugget` is not `nugget`: runs that are left out may have had another model chosen.
-    model = predictions.rule.threshold_model
+    model = classifier.threshold_model
     chosen = f"/{predictions.paper.thresholds.model}" if predictions.paper and model == AUTO else ""
     return {**fields, "thresholds": model + chosen}

@@ -43,7 +43,7 @@ from karat.nuggets.scores.official import (
     score_shares,
 )
 from karat.nuggets.scores.pourpre import Pourpre, score_pourpre
-from karat.nuggets.scores.words import IdfSource
+from karat.nuggets.scores.words import IdfSource, quotation, words_with_nuggets
 from karat.nuggets.sets.keys_and_runs import Question, Response, Run
 from karat.nuggets.sets.nugget_set import NuggetSet, remarks
 from karat.progress import Progress, silent
@@ -72,12 +72,9 @@ class RunRow(NamedTuple):
     V_strict: float
     W_strict: float
     questions: int
-    known: float
-    """The share of nuggets, over all answers with a response, that judgements decide."""
-    guessed: float
-    """The share of nuggets that rest on guesses."""
-    undecided: float
-    """The share of nuggets that nothing decides: they get no credit."""
+    known: float  # the share of nuggets, over all answers with a response, that judgements decide
+    guessed: float  # the share of nuggets that rest on guesses
+    undecided: float  # the share of nuggets that nothing decides: they get no credit
 
 
 class QuestionRow(NamedTuple):
@@ -109,13 +106,10 @@ class NuggetRow(NamedTuple):
     question: str
     nugget: str
     importance: str
-    support: float | None
-    """1, 0.5 in part, 0; None if nothing decides."""
+    support: float | None  # 1, 0.5 in part, 0; None if nothing decides
     by: str
-    response: int | None
-    """The number of the response, from 1."""
-    evidence: str | None
-    """Words of the response that the nugget has, too."""
+    response: int | None  # the number of the response, from 1
+    evidence: str | None  # words of the response that the nugget has, too
     description: str
     p: float | None = None
     """If guesses decide: the highest probability, of all unjudged responses, to carry it."""
@@ -136,31 +130,28 @@ class DifferenceRow(NamedTuple):
 
     run: str
     best: str
-    score: str
-    """F(beta), or A where no question has an F."""
+    score: str  # f(beta), or A where no question has an F
     delta: float
     low: float | None
     high: float | None
     p: float | None
-    verdict: str
-    """`worse` or `undecided`."""
+    verdict: str  # `worse` or `undecided`
 
 
 class ScoredRun(NamedTuple):
     """A run with its decisions and scores."""
 
     run: Run
-    decided: Mapping[str, AnswerDecisions]
+    decisions: Mapping[str, AnswerDecisions]
     official: RunScore
-    shares: tuple[NuggetShares, ...]
-    """A, V and W of every question."""
-    intervals: RunIntervals | None = None
-    """None where no classifier guessed."""
+    shares: tuple[NuggetShares, ...]  # A, V and W of every question
+    intervals: RunIntervals | None = None  # None where no classifier guessed
 
     @property
     def row(self) -> RunRow:
         """All scores of the run."""
-        score, sources = self.official, self.sources
+        answers = [answer for answer in self.decisions.values() if len(answer.values)]
+        sources = Counter(source for answer in answers for source in answer.sources())
         nuggets = sum(sources.values()) or math.nan
         ends: dict[str, Any] = {
             f"{name}{end}": getattr(getattr(self.intervals, interval_name, None), end, None)
@@ -169,26 +160,20 @@ class ScoredRun(NamedTuple):
         }
         return RunRow(
             run=self.run.tag,
-            micro=score.micro.f,
-            macro=score.macro.f,
-            questions=len(score.questions),
+            micro=self.official.micro.f,
+            macro=self.official.macro.f,
+            questions=len(self.official.questions),
             known=sources[JUDGEMENT] / nuggets,
             guessed=sources[GUESS] / nuggets,
             undecided=sources[NOTHING] / nuggets,
-            **_only(score.macro, RunRow),
-            **_only(mean_shares(self.shares), RunRow),
+            **_shared_fields(self.official.macro, RunRow),
+            **_shared_fields(mean_shares(self.shares), RunRow),
             **ends,
         )
 
-    @property
-    def sources(self) -> Counter[str]:
-        """Numbers of nuggets by what decides them, in answers with a response."""
-        answers = (answer for answer in self.decided.values() if len(answer.values))
-        return Counter(source for answer in answers for source in answer.sources())
-
     def questions(self) -> Iterator[QuestionRow]:
-        """Return the scores of all questions of the key."""
-        scores = {row.question: _only(row, QuestionRow) for row in self.official.questions}
+        """Yield the scores of all questions of the key."""
+        scores = {row.question: _shared_fields(row, QuestionRow) for row in self.official.questions}
         for row in self.shares:
             yield QuestionRow(*row[:5], **scores.get(row.question, {}))
 
@@ -199,8 +184,8 @@ class ScoredRun(NamedTuple):
         return {id: value for id, value in values.items() if not math.isnan(value)}
 
 
-def _only(row: Any, kind: Any) -> dict[str, Any]:
-    """The numbers of a row that another kind of row has, too."""
+def _shared_fields(row: Any, kind: Any) -> dict[str, Any]:
+    """Return the numbers of a row that another kind of row has, too."""
     shared = set(kind._fields) - {"run", "question"}
     return {key: value for key, value in row._asdict().items() if key in shared}
 
@@ -210,18 +195,15 @@ class NuggetScoring(Result):
     """Scores of runs."""
 
     nuggets: NuggetSet
-    how: Official
+    official: Official
     corrected: bool
     general: bool
     scored: tuple[ScoredRun, ...]
-    guesses: Predictions | None = None
-    """The guesses, if a classifier was asked."""
+    predictions: Predictions | None = None  # the guesses, if a classifier was asked
     by_words: tuple[tuple[Pourpre, Sequence[RunScore]], ...] = ()
     """Pourpre by counts and by idf, if it was asked for."""
-    details: bool = False
-    """True if reports list every nugget."""
-    classifier: str = "calibrated"
-    """The classifier that was asked, with its settings."""
+    details: bool = False  # True if reports list every nugget
+    classifier: str = "calibrated"  # the classifier that was asked, with its settings
 
     def __repr__(self) -> str:
         runs = "; ".join(f"{row.run} F {row.macro:.4f} A {row.A:.4f}" for row in self.rows)
@@ -266,20 +248,17 @@ class NuggetScoring(Result):
         """Return how far a score of each run may be off because guesses are wrong.
 
         None if it rests on guesses that have no interval: V and W have none with any classifier.
+        Intervals are those on these questions: their choice does not count.
         """
         interval_name = {"F": "macro", "A": "share"}.get(score, "")
         margins = []
         for scored, row in zip(self.scored, self.rows, strict=True):
-            value = row.macro if score == "F" else getattr(row, score)
-            ends = getattr(self._on_these_questions(scored), interval_name, None)
+            value, intervals = row.macro if score == "F" else getattr(row, score), scored.intervals
+            if self.general and self.predictions:
+                intervals = self.predictions.intervals(scored.run, scored.decisions, self.official)
+            ends = getattr(intervals, interval_name, None)
             margins.append(margin(ends, value, guessed=bool(row.guessed > 0)))
         return margins
-
-    def _on_these_questions(self, scored_run: ScoredRun) -> RunIntervals | None:
-        """Return intervals that allow for wrong guesses alone, not for the choice of questions."""
-        if not self.general or self.guesses is None:
-            return scored_run.intervals
-        return self.guesses.intervals(scored_run.run, scored_run.decided, self.how, general=False)
 
     @cached_property
     def questions(self) -> tuple[QuestionRow, ...]:
@@ -302,20 +281,22 @@ class NuggetScoring(Result):
     @property
     def models(self) -> tuple[ModelRow, ...]:
         """The threshold models of the paper's classifier, if it learned any."""
-        thresholds = self.guesses and self.guesses.paper
+        thresholds = self.predictions and self.predictions.paper
         return model_rows(thresholds.models) if thresholds else ()
 
     @property
     def settings(self) -> dict[str, Any]:
         """Settings of the scores, and the classifier that guessed."""
         settings = {"corrected": self.corrected, "general": self.general}
-        by = {"classifier": self.classifier if self.guesses else None}
-        return {**asdict(self.how), **settings, **by, "ties": self.nuggets.judgements.ties}
+        by = {"classifier": self.classifier if self.predictions else None}
+        return {**asdict(self.official), **settings, **by, "ties": self.nuggets.judgements.ties}
 
     @property
     def signature(self) -> str:
         """All that changes the numbers, but the texts of runs."""
-        return signature(self.how, self.guesses, self.nuggets, self.corrected, self.general)
+        return signature(
+            self.official, self.predictions, self.nuggets, self.corrected, self.general
+        )
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -325,7 +306,7 @@ class NuggetScoring(Result):
     @property
     def gate_notes(self) -> tuple[str, ...]:
         """The notes for a gate, whose intervals are over questions and take guesses as right."""
-        if self.guesses is None:
+        if self.predictions is None:
             return tuple(self._about_set)
         share = max((row.guessed for row in self.rows if row.guessed > 0), default=0.0)
         as_right = (
@@ -334,66 +315,62 @@ class NuggetScoring(Result):
             if share
             else "No nugget of this run rests on a guess."
         )
-        return (*self._about_set, *about_guesses(self.guesses, as_right))
+        return (*self._about_set, *about_guesses(self.predictions, as_right))
 
     @property
     def _about_set(self) -> list[str]:
         sentences = remarks(self.nuggets, corrected=self.corrected)
-        sentences += about_skipped(
-            q for scored_run in self.scored for q in scored_run.official.skipped
-        )
-        if any(
-            answer.undecided for scored_run in self.scored for answer in scored_run.decided.values()
-        ):
+        sentences += about_skipped(q for scored in self.scored for q in scored.official.skipped)
+        answers = [answer for scored in self.scored for answer in scored.decisions.values()]
+        if any(answer.undecided for answer in answers):
             sentences.append("Pairs of response and nugget that nobody judged get no credit.")
         return sentences
 
     @cached_property
     def about_guesses(self) -> list[str]:
         """Sentences on what the guesses rest on; none without guesses."""
-        if self.guesses is None:
+        if self.predictions is None:
             return []
         has_intervals = any(scored.intervals for scored in self.scored)
-        ends = about_intervals(self.guesses, self.how, self.general, has_intervals)
-        return about_guesses(self.guesses, ends)
+        ends = about_intervals(self.predictions, self.official, self.general, has_intervals)
+        return about_guesses(self.predictions, ends)
 
     def _about_unjudged(self) -> list[str]:
-        """The warning on intervals that know nothing of questions that nobody judged."""
+        """Warn of intervals that know nothing of questions that nobody judged."""
         judged_questions = {row.question for row in self.nuggets.judgements.deciding}
         nobody = np.array([id not in judged_questions for id in self.nuggets.key.questions])
-        if self.guesses is None or not nobody.any() or not self.scored:
+        if self.predictions is None or not nobody.any() or not self.scored:
             return []
-        if self.guesses.errors(self.how).share is None:
+        if self.predictions.errors(self.official).share is None:
             return []
         answers = [
-            [
-                (bool(scored_run.run.responses(id)), answer.whole)
-                for id, answer in scored_run.decided.items()
-            ]
-            for scored_run in self.scored
+            [(bool(scored.run.responses(id)), a.all_settled) for id, a in scored.decisions.items()]
+            for scored in self.scored
         ]
         answered, is_judged = np.moveaxis(np.array(answers, np.bool_), 2, 0)
         tell = other_runs_tell(answered, answered & is_judged, judged_elsewhere(self.nuggets))
         doubtful = (answered & nobody).any(axis=1) & ~tell
         return [unjudged_warning(int(nobody.sum()), len(nobody))] if doubtful.any() else []
 
-    def _decisions(self, scored_run: ScoredRun) -> Iterator[NuggetRow]:
+    def _decisions(self, scored: ScoredRun) -> Iterator[NuggetRow]:
         for id, question in self.nuggets.key.questions.items():
-            answer, responses = scored_run.decided[id], scored_run.run.responses(id)
-            supports = answer.support(self.how.strict).tolist()
-            credits = answer.credit(self.how.strict)
+            answer, responses = scored.decisions[id], scored.run.responses(id)
+            credits = answer.credit(self.official.strict)
             words = _evidence(question, responses, credits)
-            rows = zip(question.nuggets, supports, credits, strict=True)
-            for j, (nugget, support, credit) in enumerate(rows):
-                by, about = (
-                    answer.by(j, credit),
-                    (scored_run.run.tag, id, nugget.id, nugget.importance),
-                )
-                shown_support = None if by == NOTHING else support
-                response_fields = None if credit is None else credit + 1, words.get(j)
-                p = self.guess_probability(scored_run, id, j) if by == GUESS else None
+            supports = answer.support(self.official.strict).tolist()
+            for j, nugget in enumerate(question.nuggets):
+                credit, by = credits[j], answer.by(j, credits[j])
                 yield NuggetRow(
-                    *about, shown_support, by, *response_fields, nugget.descriptions[0], p
+                    run=scored.run.tag,
+                    question=id,
+                    nugget=nugget.id,
+                    importance=nugget.importance,
+                    support=None if by == NOTHING else supports[j],
+                    by=by,
+                    response=None if credit is None else credit + 1,
+                    evidence=words.get(j),
+                    description=nugget.descriptions[0],
+                    p=self.guess_probability(scored, id, j) if by == GUESS else None,
                 )
 
     def guess_probability(self, scored: ScoredRun, question: str, nugget: int) -> float | None:
@@ -401,10 +378,11 @@ class NuggetScoring(Result):
 
         None without guesses.
         """
-        if self.guesses is None:
+        if self.predictions is None:
             return None
-        unjudged = ~scored.decided[question].known[:, nugget]
-        chances = self.guesses.chances_of(scored.run.tag, question)[unjudged, nugget]
+        unjudged = ~scored.decisions[question].is_judged[:, nugget]
+        pool, cells = self.predictions.pool, self.predictions.probabilities
+        chances = pool.answer(cells, scored.run.tag, question)[unjudged, nugget]
         return float(chances.max()) if len(chances) else None
 
 
@@ -412,15 +390,11 @@ def _evidence(
     question: Question, responses: Sequence[Response], credits: Sequence[int | None]
 ) -> dict[int, str]:
     """Return the words that each nugget shares with the response that gets the credit."""
-    from karat.nuggets.scores.words import quotation, words_with_nuggets
-
     evidence = {}
     for at in {at for at in credits if at is not None}:
         words = list(words_with_nuggets(responses[at].text, question.nuggets))
         for j in (j for j, credit in enumerate(credits) if credit == at):
-            evidence[j] = quotation(
-                [word._replace(speaks=j in nugget_numbers) for word, nugget_numbers in words]
-            )
+            evidence[j] = quotation([word._replace(speaks=j in speaks) for word, speaks in words])
     return evidence
 
 
@@ -486,4 +460,4 @@ def score_nuggets(
 
 def score_name(scoring: NuggetScoring) -> str:
     """Return the score that runs are ranked by, as people read it: `F(3)` or `A`."""
-    return f"F({scoring.how.beta:g})" if scoring.scale == "F" else "A"
+    return f"F({scoring.official.beta:g})" if scoring.scale == "F" else "A"

@@ -27,10 +27,8 @@ JUDGEMENT, GUESS, NOTHING, NO_RESPONSE = "judgement", "guess", "nothing", "no re
 class AnswerDecisions:
     """One answer: responses, in the order of their ranks, by nuggets, in the order of the key."""
 
-    values: Floats
-    """1 carries it, 0.5 in part, 0 does not, NaN where nothing decides."""
-    known: Flags
-    """Pairs that a judgement decided."""
+    values: Floats  # 1 carries it, 0.5 in part, 0 does not, NaN where nothing decides
+    is_judged: Flags  # pairs that a judgement decided
     tied: Mapping[tuple[int, int], Sides] = field(default_factory=dict)
     """Pairs on which judges are in a tie that counts as half, with both values."""
 
@@ -42,7 +40,7 @@ class AnswerDecisions:
     @property
     def judged(self) -> int:
         """Pairs that a judgement decides."""
-        return int(np.count_nonzero(self.known))
+        return int(np.count_nonzero(self.is_judged))
 
     @cached_property
     def settled(self) -> Flags:
@@ -50,16 +48,16 @@ class AnswerDecisions:
 
         Guesses about other responses cannot change the support of these.
         """
-        carried = self.known & (self.values == SUPPORT)
-        return np.asarray(self.known.all(axis=0) | carried.any(axis=0))
+        carried = self.is_judged & (self.values == SUPPORT)
+        return np.asarray(self.is_judged.all(axis=0) | carried.any(axis=0))
 
     @property
     def open_pairs(self) -> Flags:
         """Unjudged pairs that can change a score: those of nuggets that no judgement settles."""
-        return ~self.known & ~self.settled
+        return ~self.is_judged & ~self.settled
 
     @property
-    def whole(self) -> bool:
+    def all_settled(self) -> bool:
         """True if judgements settle every nugget."""
         return bool(self.settled.all())
 
@@ -82,7 +80,7 @@ class AnswerDecisions:
             counts[pair] = ((low >= least) + (high >= least)) / 2
         return counts
 
-    def returned(self, strict: bool = False) -> Floats:
+    def returned_counts(self, strict: bool = False) -> Floats:
         """The count of each nugget in F: the best of any response."""
         if self.tied:
             return np.asarray(self.carried(strict).max(axis=0, initial=0.0))
@@ -94,7 +92,7 @@ class AnswerDecisions:
         Where a judgement settles a nugget, responses that were only guessed to carry it get none.
         """
         carried = np.nan_to_num(self.values) >= (SUPPORT if strict else np.nextafter(0, 1))
-        carried &= self.known | ~self.settled
+        carried &= self.is_judged | ~self.settled
         if not len(carried):
             return [None] * carried.shape[1]
         first = np.where(carried.any(axis=0), carried.argmax(axis=0), -1)
@@ -102,7 +100,7 @@ class AnswerDecisions:
 
     def by(self, nugget: int, credit: int | None) -> str:
         """Return the weakest source that the support of a nugget rests on."""
-        is_judged = self.known[:, nugget]
+        is_judged = self.is_judged[:, nugget]
         if not len(is_judged):
             return NO_RESPONSE
         if self.settled[nugget]:

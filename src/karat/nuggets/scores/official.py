@@ -28,35 +28,30 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from karat.arrays import Flags, Floats, Ints, np
+from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError, quoted, short
 from karat.nuggets.prediction.pool import Pool
 from karat.nuggets.scores.decisions import AnswerDecisions
 from karat.nuggets.sets.keys_and_runs import NuggetKey, Question, Response, Run, characters
 from karat.settings import to_text
 
-NAME = "nugget-f"
-"""Name of the score in signatures."""
-ALLOWANCE = 100
-"""Characters that a returned nugget may cost."""
+NAME = "nugget-f"  # name of the score in signatures
+ALLOWANCE = 100  # characters that a returned nugget may cost
 MAX_BETA = 1e6
 """With this, F is recall to all digits that are shown; its square is far from overflowing."""
 WEIGHTS = ("vital", "pyramid")
 OKAY_WEIGHTS = {"A": 1.0, "V": 0.0, "W": 0.5}
 """Weight of an okay nugget in each share; a vital one weighs 1."""
 _OKAY_COLUMN = np.array([[weight] for weight in OKAY_WEIGHTS.values()])
-_EMPTY = np.zeros(0)
 
 
 class NuggetStats(NamedTuple):
     """Statistics of answers, an array each, of any shape; those of several questions add up."""
 
-    returned: Floats
-    """r: the weight of the returned nuggets."""
-    total: Floats
-    """R: the weight of all nuggets."""
+    returned_weight: Floats  # r: the weight of the returned nuggets
+    total: Floats  # R: the weight of all nuggets
     allowance: Floats
     length: Floats
 
@@ -64,7 +59,7 @@ class NuggetStats(NamedTuple):
     def recall(self) -> Floats:
         """r / R; NaN without any weight."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(self.returned / self.total)
+            return np.asarray(self.returned_weight / self.total)
 
     @property
     def precision(self) -> Floats:
@@ -77,7 +72,11 @@ class NuggetStats(NamedTuple):
         square, precision, recall = beta * beta, self.precision, self.recall
         with np.errstate(divide="ignore", invalid="ignore"):
             f = (square + 1) * precision * recall / (square * precision + recall)
-        return np.where(self.total > 0, np.where(self.returned > 0, f, 0.0), np.nan)
+        return np.where(self.total > 0, np.where(self.returned_weight > 0, f, 0.0), np.nan)
+
+    def run(self, k: int) -> NuggetStats:
+        """Return the statistics of one run of several."""
+        return NuggetStats(*(part[k] for part in self))
 
     def select(self, answers: Flags) -> NuggetStats:
         """Return the statistics with no weight for the other answers."""
@@ -105,16 +104,14 @@ class QuestionScore(NamedTuple):
     recall: float
     precision: float
     f: float
-    vital_returned: float
-    """A whole number, but for a tie between judges, which is half."""
+    vital_returned: float  # a whole number, but for a tie between judges, which is half
     okay_returned: float
     vital: int
     okay: int
     length: int
     allowance: float
     responses: int
-    judged: int
-    """Pairs of response and nugget that a judgement decided; the others are guesses."""
+    judged: int  # pairs of response and nugget that a judgement decided; the others are guesses
     undecided: int
 
 
@@ -126,10 +123,8 @@ class RunScore:
     micro: OfficialMeasure
     macro: OfficialMeasure
     questions: tuple[QuestionScore, ...]
-    skipped: tuple[str, ...]
-    """Questions whose key has no weight: no vital nuggets, or no votes."""
-    stats: NuggetStats = field(compare=False, repr=False)
-    """Statistics of all questions of the key."""
+    skipped: tuple[str, ...]  # questions whose key has no weight: no vital nuggets, or no votes
+    stats: NuggetStats = field(compare=False, repr=False)  # statistics of all questions of the key
 
 
 class ReturnedNuggets(NamedTuple):
@@ -169,29 +164,30 @@ class Official:
         """Score a run from the decisions on every question."""
         questions = list(key.questions.values())
         answers = [decisions[question.id] for question in questions]
-        carried = np.concatenate([_EMPTY, *(answer.returned(self.strict) for answer in answers)])
-        weight = np.concatenate([_EMPTY, *(nugget_weights(q, self.weights) for q in questions)])
-        vital = np.concatenate([_EMPTY, *(q.is_vital for q in questions)])
-        rows = np.stack([weight * carried, weight, carried, vital * carried])
-        weight_returned, total, n_carried, n_vital = sum_groups(rows, _group_ends(questions))
-        stats = NuggetStats(
-            weight_returned, total, ALLOWANCE * n_carried, run_lengths(run, questions)
+        carried = _join(answer.returned_counts(self.strict) for answer in answers)
+        lengths = run_lengths(run, questions)
+        stats = nugget_stats(questions, self.weights, carried[None], carried[None], lengths[None])
+        vital = sum_groups(
+            (_join(q.is_vital for q in questions) * carried)[None], starts(questions)
         )
-        counts = np.array([(answer.judged, answer.undecided) for answer in answers], dtype=np.int64)
-        judged, undecided = counts.reshape(-1, 2).T
-        nuggets = ReturnedNuggets(n_vital, n_carried - n_vital, judged, undecided)
-        return score_run(run, key, stats, nuggets, self.beta)
+        okay = stats.allowance / ALLOWANCE - vital
+        judged, undecided = (
+            np.array(counts, dtype=np.int64)
+            for counts in ([a.judged for a in answers], [a.undecided for a in answers])
+        )
+        nuggets = ReturnedNuggets(vital[0], okay[0], judged, undecided)
+        return score_run(run, key, stats.run(0), nuggets, self.beta)
 
 
 def score_run(
     run: Run, key: NuggetKey, stats: NuggetStats, nuggets: ReturnedNuggets, beta: float
 ) -> RunScore:
     """Return the score of a run from the statistics of its answers, in the order of the key."""
-    parts = zip(
-        stats.recall.tolist(), stats.precision.tolist(), stats.f(beta).tolist(), strict=True
-    )
+    parts = np.stack([stats.recall, stats.precision, stats.f(beta)], axis=1).tolist()
     rows, skipped = [], []
-    for k, (question, measures) in enumerate(zip(key.questions.values(), parts, strict=True)):
+    for k, (question, (recall, precision, f)) in enumerate(
+        zip(key.questions.values(), parts, strict=True)
+    ):
         if not stats.total[k]:
             skipped.append(question.id)
             continue
@@ -200,7 +196,9 @@ def score_run(
             QuestionScore(
                 run.tag,
                 question.id,
-                *measures,
+                recall,
+                precision,
+                f,
                 vital_returned=_whole_number(float(nuggets.vital[k])),
                 okay_returned=_whole_number(float(nuggets.okay[k])),
                 vital=vital,
@@ -232,8 +230,23 @@ def sum_groups(rows: Floats, ends: Ints) -> Floats:
     return sums
 
 
-def _group_ends(questions: Sequence[Question]) -> Ints:
+def starts(questions: Sequence[Question]) -> Ints:
+    """Return the first nugget of each question, and the number of all."""
     return np.cumsum([0, *(len(question.nuggets) for question in questions)])
+
+
+def _join(arrays: Iterable[NDArray[Any]]) -> Floats:
+    return np.concatenate([np.zeros(0), *arrays])
+
+
+def nugget_stats(
+    questions: Sequence[Question], weights: str, credit: Floats, allowed: Floats, lengths: Floats
+) -> NuggetStats:
+    """Return runs x questions from runs x nuggets: credit in recall, and in the allowance."""
+    ends, weight = starts(questions), _join(nugget_weights(q, weights) for q in questions)
+    total = np.broadcast_to(sum_groups(weight[None], ends), lengths.shape)
+    returned = sum_groups(credit * weight, ends)
+    return NuggetStats(returned, total, ALLOWANCE * sum_groups(allowed, ends), lengths)
 
 
 def answer_length(responses: Iterable[Response]) -> int:
@@ -288,13 +301,12 @@ def score_shares(
 ) -> tuple[NuggetShares, ...]:
     """Return the shares of every answer of a run; a question without a response has no nugget."""
     questions = list(key.questions.values())
-    is_vital = np.concatenate([_EMPTY, *(q.is_vital for q in questions)])
-    weights = np.where(is_vital, 1.0, _OKAY_COLUMN)
-    support = np.concatenate([_EMPTY, *(decisions[q.id].best for q in questions)])
-    strict = np.concatenate([_EMPTY, *(decisions[q.id].returned(strict=True) for q in questions)])
+    weights = np.where(_join(q.is_vital for q in questions), 1.0, _OKAY_COLUMN)
+    support = _join(decisions[q.id].best for q in questions)
+    strict = _join(decisions[q.id].returned_counts(strict=True) for q in questions)
     table = np.concatenate([weights, weights * support, weights * strict])
     rows = []
-    for question, sums in zip(questions, sum_groups(table, _group_ends(questions)).T, strict=True):
+    for question, sums in zip(questions, sum_groups(table, starts(questions)).T, strict=True):
         shares = zip(sums[3:].tolist(), sums[:3].tolist() * 2, strict=True)
         values = (part / total if total else math.nan for part, total in shares)
         rows.append(NuggetShares(run.tag, question.id, *values))
@@ -324,20 +336,13 @@ def jackknife_pseudo_values(stats: NuggetStats, beta: float) -> Floats:
 def pool_stats(pool: Pool, cells: Floats, official: Official) -> NuggetStats:
     """Return runs x questions from values of cells; without a response nothing is returned."""
     best = np.nan_to_num(pool.answers(cells))
-    weight = np.concatenate(
-        [_EMPTY, *(nugget_weights(q, official.weights) for q in pool.questions)]
-    )
-    starts, length = pool.nugget_starts, pool.lengths
-    total = np.broadcast_to(sum_groups(weight[None], starts), length.shape)
-    carried, weight_returned = (sum_groups(table, starts) for table in (best, best * weight))
-    return NuggetStats(weight_returned, total, ALLOWANCE * carried, length)
+    return nugget_stats(pool.questions, official.weights, best, best, pool.lengths)
 
 
 class RunAnswers(NamedTuple):
     """The answers of one run, question by question."""
 
-    share: Floats
-    """A."""
+    share: Floats  # A
     official: NuggetStats
 
     def scores(self, beta: float) -> tuple[float, float, float]:
@@ -358,22 +363,25 @@ def run_answers(
 
     All questions have nuggets.
     """
-    expected_nuggets: list[list[Floats]] = []
-    decided_nuggets: list[list[Floats]] = []
+    expected: list[list[Floats]] = []
+    decided: list[list[Floats]] = []
     for question in questions:
         answer, probability = decisions[question.id], probabilities[question.id]
-        decided_nuggets.append([answer.best, answer.returned(official.strict)])
-        expected_nuggets.append(decided_nuggets[-1])
-        if not answer.known.all():
+        decided.append([answer.best, answer.returned_counts(official.strict)])
+        expected.append(decided[-1])
+        if not answer.is_judged.all():
             tables = answer.values, answer.carried(official.strict)
-            mixed = (np.where(answer.known, table, probability) for table in tables)
-            expected_nuggets[-1] = [table.max(axis=0, initial=0.0) for table in mixed]
-    ends, length = _group_ends(questions), run_lengths(run, questions)
-    weight = np.concatenate([nugget_weights(question, official.weights) for question in questions])
-    answers = []
-    for nuggets in (expected_nuggets, decided_nuggets):
-        support, carried = (np.concatenate(columns) for columns in zip(*nuggets, strict=True))
-        sums = sum_groups(np.stack([support, weight * carried, weight, carried]), ends)
-        stats = NuggetStats(sums[1], sums[2], ALLOWANCE * sums[3], length)
-        answers.append(RunAnswers(sums[0] / np.diff(ends), stats))
-    return answers[0], answers[1]
+            mixed = (np.where(answer.is_judged, table, probability) for table in tables)
+            expected[-1] = [table.max(axis=0, initial=0.0) for table in mixed]
+    ends, lengths = starts(questions), run_lengths(run, questions)
+    # The first row are expected answers, the second decided ones.
+    support, carried = (
+        np.stack(
+            [np.concatenate([nuggets[part] for nuggets in table]) for table in (expected, decided)]
+        )
+        for part in (0, 1)
+    )
+    shares = sum_groups(support, ends) / np.diff(ends)
+    lengths = np.broadcast_to(lengths, shares.shape)
+    stats = nugget_stats(questions, official.weights, carried, carried, lengths)
+    return RunAnswers(shares[0], stats.run(0)), RunAnswers(shares[1], stats.run(1))

@@ -33,8 +33,7 @@ from karat.text.segments import STRIDE, Lines, Segments, Strings, Texts, batches
 from karat.text.tokens import Ragged, Vocab, select, stem_words, stop_words, tokenize
 
 TOKENIZER = "intl"
-BATCH = 4096
-"""Texts that are cut at a time: memory does not grow with a run."""
+BATCH = 4096  # texts that are cut at a time: memory does not grow with a run
 _END = re.compile(r"[.!?…。！？\n](?:(?<=\n)\n*|(?<!\n)\s+)")
 """Line ends, or a mark, which stays, and white space after it. That it begins with a set of
 characters makes it several times as fast as one that looks behind everywhere."""
@@ -65,8 +64,7 @@ class WordRecipe:
         return select(Ragged(vocab.merge(stems)[of_word][cut.ids], cut.offsets), is_word[cut.ids])
 
 
-ENGLISH = WordRecipe("english", "en")
-"""Content words by their stems, for the calibrated classifier."""
+ENGLISH = WordRecipe("english", "en")  # content words by their stems, for the calibrated classifier
 
 
 @lru_cache(maxsize=4)  # settings that differ in stems, stop words and weights cut texts alike
@@ -176,10 +174,8 @@ class RaggedWords:
 
     ids: NDArray[np.int32]
     offsets: Ints
-    words: list[str]
-    """Each word by its id."""
-    classes: NDArray[np.int32]
-    """The class of each word by its id."""
+    words: list[str]  # each word by its id
+    classes: NDArray[np.int32]  # the class of each word by its id
 
     def row(self, i: int) -> NDArray[np.int32]:
         """The words of a text."""
@@ -284,8 +280,7 @@ def texts_idf(
     return DocumentFrequencies(len(texts), dict(zip(words, counts.tolist(), strict=True)), stem)
 
 
-POOLED = "pooled"
-"""The source that is no corpus: the responses themselves."""
+POOLED = "pooled"  # the source that is no corpus: the responses themselves
 
 
 class Corpus:
@@ -310,7 +305,7 @@ class IdfSource:
 
     name: str = POOLED
     progress: Progress = field(default=silent, compare=False, repr=False)
-    _told: dict[tuple[Pool, WordRecipe], StemIdf] = field(
+    _cache: dict[tuple[Pool, WordRecipe], StemIdf] = field(
         default_factory=dict, compare=False, repr=False
     )
 
@@ -334,10 +329,10 @@ class IdfSource:
     def of_classifier(self, pool: Pool, words: WordRecipe) -> StemIdf:
         """The idf of words as a classifier cuts and stems them; told once for each way."""
         rule = WordRecipe(words.stem)  # stop words do not matter to it
-        if (pool, rule) not in self._told:
+        if (pool, rule) not in self._cache:
             texts = pool.texts if self.name == POOLED else self._corpus
-            self._told[pool, rule] = smoothed_idf(texts, rule)
-        return self._told[pool, rule]
+            self._cache[pool, rule] = smoothed_idf(texts, rule)
+        return self._cache[pool, rule]
 
     def of_words(self, runs: Iterable[Run], stem: str) -> Weigh:
         """The idf of words as Pourpre asks for it."""
@@ -358,8 +353,7 @@ class ResponseWord(NamedTuple):
     text: str
     start: int
     end: int
-    speaks: bool
-    """True if the nugget has it too."""
+    speaks: bool  # True if the nugget has it too
 
 
 def words_with_support(response: str, nugget: Nugget) -> list[ResponseWord]:

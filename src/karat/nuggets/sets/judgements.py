@@ -20,11 +20,9 @@ RANK = {MODEL: 0, "": 1, PERSON: 1, ADJUDICATED: 2}
 """Judgements of the highest rank decide; those of rank 0 never do."""
 
 HALF, YES, NO = "half", "yes", "no"
-TIES = (HALF, YES, NO)
-"""The value of a tie: 0.5, or the higher or the lower of the two values."""
+TIES = (HALF, YES, NO)  # the value of a tie: 0.5, or the higher or the lower of the two values
 
-Sides: TypeAlias = tuple[float, float]
-"""The lower and the higher value that have the most votes."""
+Sides: TypeAlias = tuple[float, float]  # the lower and the higher value that have the most votes
 
 
 class Votes(NamedTuple):
@@ -64,8 +62,7 @@ SUPPORT, PARTIAL, NOT = 1.0, 0.5, 0.0
 UNNAMED, NAMELESS = "unnamed", "-"
 """The judge without a name: in reports, and where the judges that are models are named."""
 
-PairKey: TypeAlias = tuple[str, str, str]
-"""Question, nugget and normalised response."""
+PairKey: TypeAlias = tuple[str, str, str]  # question, nugget and normalised response
 _K = TypeVar("_K")
 
 
@@ -74,18 +71,14 @@ class JudgedResponse(NamedTuple):
 
     question: str
     nugget: str
-    response: str
-    """The text of the response as it was submitted."""
-    value: float
-    """1 carries it, 0.5 in part, 0 does not."""
+    response: str  # the text of the response as it was submitted
+    value: float  # 1 carries it, 0.5 in part, 0 does not
     run: str = ""
     judge: str = ""
-    place: str = ""
-    """File and line, for messages."""
+    place: str = ""  # file and line, for messages
     kind: str = ""
     """The kind of the judge, one of `judge_kinds.KINDS`; "" if unknown: counts as a person."""
-    evidence: str = ""
-    """Words of the response that the judge quoted."""
+    evidence: str = ""  # words of the response that the judge quoted
 
     @property
     def words(self) -> PairKey:
@@ -103,10 +96,8 @@ class Contradiction(NamedTuple):
 class DisputedJudgement(NamedTuple):
     """A response and a nugget about which judges contradict each other."""
 
-    rows: tuple[JudgedResponse, ...]
-    """For each judge the row that is the judge's vote."""
-    value: float
-    """The value that counts."""
+    rows: tuple[JudgedResponse, ...]  # for each judge the row that is the judge's vote
+    value: float  # the value that counts
     tie: bool
 
 
@@ -128,7 +119,7 @@ class Judgements:
         return data_digest(*rows)
 
     @cached_property
-    def known(self) -> dict[PairKey, float]:
+    def values(self) -> dict[PairKey, float]:
         """(question, nugget, normalised response) -> value, where people or adjudicators judged."""
         return {words: votes.value(self.ties) for words, votes in self._votes.items()}
 
@@ -138,9 +129,9 @@ class Judgements:
 
     @cached_property
     def of_response(self) -> dict[tuple[str, str], dict[str, float]]:
-        """(question, normalised response) -> nugget -> value: `known` by response."""
+        """(question, normalised response) -> nugget -> value: `values` by response."""
         values: dict[tuple[str, str], dict[str, float]] = {}
-        for (question, nugget, text), value in self.known.items():
+        for (question, nugget, text), value in self.values.items():
             values.setdefault((question, text), {})[nugget] = value
         return values
 
@@ -174,7 +165,7 @@ class Judgements:
 
     def best(self, question: str, nugget: str, responses: Iterable[Response]) -> float | None:
         """Return the best value that counts for any of some responses; None if none was judged."""
-        values = (self.known.get((question, nugget, response.normal)) for response in responses)
+        values = (self.values.get((question, nugget, response.normal)) for response in responses)
         return max((value for value in values if value is not None), default=None)
 
     @cached_property
@@ -242,7 +233,7 @@ class Judgements:
                 rows[words].setdefault(row.judge, row)
         return tuple(
             DisputedJudgement(
-                tuple(rows[words].values()), self.known[words], len({*votes.sides}) > 1
+                tuple(rows[words].values()), self.values[words], len({*votes.sides}) > 1
             )
             for words, votes in differ.items()
         )

@@ -97,8 +97,7 @@ class Response:
     """One response to a question; a system's responses stand in the order it gave them."""
 
     text: str
-    document: str = ""
-    """The source that the system named, if any."""
+    document: str = ""  # the source that the system named, if any
 
     @property
     def normal(self) -> str:
@@ -142,8 +141,7 @@ class Run:
 
     tag: str
     answers: Mapping[str, tuple[Response, ...]]
-    institution: str = ""
-    """Whose system it is, if that is known: systems of one house are alike."""
+    institution: str = ""  # whose system it is, if that is known: systems of one house are alike
 
     def responses(self, question: str) -> tuple[Response, ...]:
         """Return the responses to a question."""

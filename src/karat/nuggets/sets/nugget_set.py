@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple
@@ -40,14 +40,11 @@ def short_places(places: Sequence[str]) -> list[str]:
     """Return `FILE, line N` of each place, with as many folders as tell different files apart."""
     split = [place.rpartition(", line ") for place in places]
     files = {file: _SEPARATOR.split(file) for file, _, _ in split}
-    longest, n_parts = max(map(len, files.values()), default=1), 1
-    while n_parts < longest and len({tuple(parts[-n_parts:]) for parts in files.values()}) < len(
-        files
-    ):
-        n_parts += 1
+    longest, n = max(map(len, files.values()), default=1), 1
+    while n < longest and len({tuple(parts[-n:]) for parts in files.values()}) < len(files):
+        n += 1
     return [
-        f"{'/'.join(files[file][-n_parts:])}, line {line}" if file else line
-        for file, _, line in split
+        f"{'/'.join(files[file][-n:])}, line {line}" if file else line for file, _, line in split
     ]
 
 
@@ -59,8 +56,7 @@ class NuggetSet:
     key: NuggetKey
     runs: Mapping[str, Run] = field(default_factory=lambda: MappingProxyType({}))
     judgements: Judgements = field(default_factory=lambda: Judgements(()))
-    notes: tuple[str, ...] = field(default=(), compare=False)
-    """Sentences on what a reader left out."""
+    notes: tuple[str, ...] = field(default=(), compare=False)  # sentences on what a reader left out
 
     def __repr__(self) -> str:
         nuggets = sum(len(question.nuggets) for question in self.key.questions.values())
@@ -89,34 +85,38 @@ def remarks(nuggets: NuggetSet, *, corrected: bool = True) -> list[str]:
 
     Not `corrected`: judgements of a run stand as they are, whatever others say of the same words.
     """
+    questions, runs = nuggets.key.questions, nuggets.runs.values()
     return [
         *nuggets.notes,
-        *_key_remarks(nuggets.key),
-        *(sentence for run in nuggets.runs.values() for sentence in _run_remarks(run, nuggets.key)),
+        *_about_questions(
+            "no vital nuggets, so no F and no V", [id for id, q in questions.items() if not q.vital]
+        ),
+        *_about_questions(
+            "one nugget only", [id for id, q in questions.items() if len(q.nuggets) == 1]
+        ),
+        *(
+            sentence
+            for run in runs
+            for subject, ids in (
+                ("no response, which scores 0", [q for q in questions if not run.responses(q)]),
+                (
+                    "an empty response",
+                    [q for q, answer in run.answers.items() for r in answer if not r.text.strip()],
+                ),
+            )
+            for sentence in _about_questions(f"run {short(run.tag)}: {subject}", ids)
+        ),
         *_contradictions(nuggets.judgements, corrected),
         *_disputes(nuggets.judgements),
         *_about_judges(nuggets.judgements),
     ]
 
 
-def _key_remarks(key: NuggetKey) -> Iterator[str]:
-    if without := [q.id for q in key.questions.values() if not q.vital]:
-        yield f"no vital nuggets, so no F and no V: {_named('question', without)}"
-    if single := [q.id for q in key.questions.values() if len(q.nuggets) == 1]:
-        yield f"one nugget only: {_named('question', single)}"
+def _about_questions(subject: str, ids: list[str]) -> list[str]:
+    return [f"{subject}: {_count_names('question', ids)}"] if ids else []
 
 
-def _run_remarks(run: Run, key: NuggetKey) -> Iterator[str]:
-    if silent := [q for q in key.questions if not run.responses(q)]:
-        questions = _named("question", silent)
-        yield f"run {short(run.tag)}: no response, which scores 0: {questions}"
-    if empty := [
-        q for q in run.answers for response in run.answers[q] if not response.text.strip()
-    ]:
-        yield f"run {short(run.tag)}: an empty response: {_named('question', empty)}"
-
-
-def _named(kind: str, names: list[str]) -> str:
+def _count_names(kind: str, names: list[str]) -> str:
     """`question 3`, or `4 questions (1, 2, 3, …)`."""
     if len(names) == 1:
         return f"{kind} {short(names[0])}"
@@ -130,29 +130,29 @@ def _contradictions(judgements: Judgements, corrected: bool) -> list[str]:
         return []
     first, second = both = judgements.contradictions[0]
     places = _places(both)
-    first_text = (
-        f"question {first.question}, nugget {first.nugget}: the same response was judged "
-        f"{first.value:g} ({places[0]}) and {second.value:g} ({places[1]})"
-    )
     more = f" (and {count - 1:,} more: karat nuggets describe lists them)" if count > 1 else ""
     rule = "the highest counts" if corrected else "a run's own count, else the highest"
-    return [f"contradictory judgements, of which {rule}: {first_text}{more}"]
+    return [
+        f"contradictory judgements, of which {rule}: question {first.question}, nugget "
+        f"{first.nugget}: the same response was judged {first.value:g} ({places[0]}) and "
+        f"{second.value:g} ({places[1]}){more}"
+    ]
 
 
 def _places(rows: Sequence[JudgedResponse]) -> list[str]:
-    """The files and lines of some judgements, or their runs."""
+    """Return the files and lines of some judgements, or their runs."""
     return short_places([row.place or f"run {row.run or '-'}" for row in rows])
 
 
 def _disputes(judgements: Judgements) -> list[str]:
-    """The pairs about which judges differ, and the ties among them, the first of those in full."""
+    """Return a sentence on pairs about which judges differ, and on the first tie among them."""
     disputes = judgements.disputes
     if not disputes:
         return []
     ties = [dispute for dispute in disputes if dispute.tie]
-    counted = {HALF: "as half", YES: "as the higher value", NO: "as the lower value"}
     rule = "the majority counts"
     if ties:
+        counted = {HALF: "as half", YES: "as the higher value", NO: "as the lower value"}
         ties_text = "1 tie counts" if len(ties) == 1 else f"{len(ties):,} ties count"
         rule += f", and {ties_text} {counted[judgements.ties]}"
     rows = (ties or disputes)[0].rows
@@ -170,11 +170,11 @@ def _disputes(judgements: Judgements) -> list[str]:
 
 
 def _about_judges(judgements: Judgements) -> list[str]:
-    """Sentences on judges of unknown kind, and on models."""
+    """Return sentences on judges of unknown kind, and on models."""
     names = list(dict.fromkeys(row.judge for row in judgements.rows if row.judge and not row.kind))
     unknown = (
-        f"of unknown kind, so counted as a person: {_named('judge', names)}; say which are models "
-        "(--model-judge NAME, or a kind beside the judge)"
+        f"of unknown kind, so counted as a person: {_count_names('judge', names)}; say which are "
+        "models (--model-judge NAME, or a kind beside the judge)"
     )
     counts = {name or UNNAMED: len(labels) for name, labels in judgements.of_models.items()}
     counts_text = ", ".join(f"{short(name)} ({count:,})" for name, count in counts.items())
@@ -185,24 +185,18 @@ def _about_judges(judgements: Judgements) -> list[str]:
 PARTS = ("key", "runs", "judgements")
 
 
-class DraftedNugget(NamedTuple):
-    """A nugget as it was read, and where."""
-
-    nugget: Nugget
-    place: FileLocation
-
-
-class _Question(NamedTuple):
+class _DraftedQuestion(NamedTuple):
     text: str
     place: FileLocation
-    nuggets: dict[str, DraftedNugget]
+    nuggets: dict[str, Nugget]
+    places: dict[str, FileLocation]
 
 
 class NuggetDraft:
     """Takes what readers found, notes what is wrong with it, and becomes a `NuggetSet`.
 
     A file may hold more than is wanted of it: only the parts in `take` are kept. `models` are the
-    names of judges that are models, `ties` the value of a tie between judges (`voting.py`).
+    names of judges that are models, `ties` the value of a tie between judges.
     """
 
     def __init__(
@@ -216,15 +210,13 @@ class NuggetDraft:
         self.name, self.reading, self.skip_unknown = name, reading, skip_unknown
         self.models, self.ties, self.problem = models, ties, reading.problem
         self.take: tuple[str, ...] = PARTS
-        self.questions: dict[str, _Question] = {}
+        self.questions: dict[str, _DraftedQuestion] = {}
         self._responses: dict[str, list[tuple[FileLocation, str, Response]]] = {}
         self._institutions: dict[str, str] = {}
         self._judged: list[tuple[FileLocation, JudgedResponse]] = []
         self._added: list[tuple[FileLocation, str, Nugget]] = []
         self._words: list[tuple[FileLocation, str, str, str]] = []
         self._skipped: dict[str, int] = {}
-
-    # ------------------------------------------------------------------------------ the key
 
     def question(self, id: str, place: FileLocation, text: str = "") -> None:
         """Take a question, which must be new; TREC keys name it only with its nuggets."""
@@ -233,7 +225,7 @@ class NuggetDraft:
         if id in self.questions:
             self.problem(place, f"question {short(id)} again (first {self.questions[id].place})")
         else:
-            self.questions[id] = _Question(text, place, {})
+            self.questions[id] = _DraftedQuestion(text, place, {}, {})
 
     def nugget(self, question: str, nugget: Nugget, place: FileLocation) -> None:
         """Take a nugget of a question that is there."""
@@ -242,33 +234,29 @@ class NuggetDraft:
 
     def also(self, question: str, id: str, description: str, place: FileLocation) -> None:
         """Take a further description of a nugget that is there."""
-        if "key" in self.take:
-            self._describe(question, id, description, place)
-
-    def _keep(self, question: str, nugget: Nugget, place: FileLocation) -> None:
-        nuggets = self.questions[question].nuggets
-        if not self._is_name("nugget", nugget.id, place):
+        if "key" not in self.take:
             return
-        if nugget.id in nuggets:
-            again = f"has nugget {short(nugget.id)} already ({nuggets[nugget.id].place})"
-            self.problem(place, f"question {short(question)} {again}")
-        elif not all(text.strip() for text in nugget.descriptions):
-            self.problem(place, f"nugget {short(nugget.id)} has no description, expected words")
-        else:
-            nuggets[nugget.id] = DraftedNugget(nugget, place)
-
-    def _describe(self, question: str, id: str, description: str, place: FileLocation) -> None:
-        nuggets = self.questions[question].nuggets if question in self.questions else {}
-        if id in nuggets:
-            old, first = nuggets[id]
-            nuggets[id] = DraftedNugget(
-                replace(old, descriptions=(*old.descriptions, description)), first
-            )
+        if question in self.questions and id in self.questions[question].nuggets:
+            self._describe(question, id, description)
         else:
             problem = f"a further description of nugget {short(id)}, which no line above has"
             self.problem(place, problem)
 
-    # ------------------------------------------------------------------------------ the runs
+    def _keep(self, question: str, nugget: Nugget, place: FileLocation) -> None:
+        drafted = self.questions[question]
+        if not self._is_name("nugget", nugget.id, place):
+            return
+        if nugget.id in drafted.nuggets:
+            again = f"has nugget {short(nugget.id)} already ({drafted.places[nugget.id]})"
+            self.problem(place, f"question {short(question)} {again}")
+        elif not all(text.strip() for text in nugget.descriptions):
+            self.problem(place, f"nugget {short(nugget.id)} has no description, expected words")
+        else:
+            drafted.nuggets[nugget.id], drafted.places[nugget.id] = nugget, place
+
+    def _describe(self, question: str, id: str, description: str) -> None:
+        nuggets = self.questions[question].nuggets
+        nuggets[id] = replace(nuggets[id], descriptions=(*nuggets[id].descriptions, description))
 
     def run(self, tag: str, place: FileLocation, institution: str = "") -> None:
         """Take a run, which may have no response; whose it is may be said once."""
@@ -287,8 +275,6 @@ class NuggetDraft:
         """The number of responses so far."""
         return sum(map(len, self._responses.values()))
 
-    # ------------------------------------------------------------------------ the judgements
-
     def judge(self, row: JudgedResponse, place: FileLocation) -> None:
         """Take a judgement."""
         if "judgements" not in self.take:
@@ -299,8 +285,6 @@ class NuggetDraft:
             self.problem(place, problem)
         else:
             self._judged.append((place, row._replace(place=str(place))))
-
-    # ---------------------------------------------------------- what assessors add to the key
 
     def add(self, question: str, nugget: Nugget, place: FileLocation) -> None:
         """Take a nugget that an assessor found missing; it stands among judgements."""
@@ -313,30 +297,24 @@ class NuggetDraft:
             self._words.append((place, question, id, description))
 
     def _extend_key(self) -> None:
-        """Nuggets first, then words for them; what the key has already is not added again."""
+        """Add nuggets, then words for them; what the key has already is not added again."""
         for place, question, nugget in self._added:
-            if self._is_asked("a nugget of", question, place) and not self._has(question, nugget):
+            if not self._is_asked("a nugget of", question, place):
+                continue
+            earlier, n = self.questions[question].nuggets.get(nugget.id), len(nugget.descriptions)
+            # The key may hold this very nugget, perhaps with further words.
+            if earlier is None or replace(earlier, descriptions=earlier.descriptions[:n]) != nugget:
                 self._keep(question, nugget, place)
         for place, question, id, words in self._words:
             if not self._is_asked("words for a nugget of", question, place):
                 continue
-            nuggets = self.questions[question].nuggets
             if not words.strip():
                 self.problem(place, f"no words for nugget {short(id)}, expected some")
-            elif not self._has_nugget("words for", question, id, place):
-                continue
-            elif words not in nuggets[id].nugget.descriptions:
-                self._describe(question, id, words, place)
-
-    def _has(self, question: str, nugget: Nugget) -> bool:
-        """Return whether the key holds this very nugget, perhaps with further words."""
-        drafted = self.questions[question].nuggets.get(nugget.id)
-        if drafted is None:
-            return False
-        first = drafted.nugget.descriptions[: len(nugget.descriptions)]
-        return replace(drafted.nugget, descriptions=first) == nugget
-
-    # ------------------------------------------------------------------------------- the end
+            elif (
+                self._has_nugget("words for", question, id, place)
+                and words not in self.questions[question].nuggets[id].descriptions
+            ):
+                self._describe(question, id, words)
 
     def finish(self) -> NuggetSet:
         """Return the set; if anything is wrong with it, the first problem is raised."""
@@ -363,7 +341,7 @@ class NuggetDraft:
         )
         self.reading.check()
         key = make_key(
-            Question(id, tuple(nugget for nugget, _ in drafted.nuggets.values()), drafted.text)
+            Question(id, tuple(drafted.nuggets.values()), drafted.text)
             for id, drafted in self.questions.items()
         )
         out = f"{sum(self._skipped.values()):,} responses to {len(self._skipped):,} questions"
@@ -401,12 +379,24 @@ def _with_kinds(
     name: str,
     reading: Reading,
 ) -> tuple[JudgedResponse, ...]:
-    """The rows with the kinds of their judges; `models` are the names of judges that are models.
+    """Return the rows with the kinds of their judges; `models` name judges that are models.
 
     The kind stands beside a judgement, or models are named. What one row says of a named judge
     holds for all rows of that judge, but for what was adjudicated.
     """
-    kinds = _said(rows, reading)
+    kinds: dict[str, str] = {}
+    for place, row in rows:
+        if not row.kind or not row.judge:
+            continue
+        first = kinds.setdefault(row.judge, row.kind)
+        if first != row.kind and MODEL in (first, row.kind):
+            reading.problem(
+                place,
+                f"judge {short(row.judge)} is of the kind {row.kind} here and {first} before; "
+                "expected a model to be one everywhere",
+            )
+        elif first != row.kind:  # a person who also adjudicates
+            kinds[row.judge] = PERSON
     judges = {row.judge or NAMELESS for _, row in rows}
     for model in dict.fromkeys(models):
         row_kinds = {row.kind for _, row in rows if not row.judge and model == NAMELESS}
@@ -426,21 +416,3 @@ def _with_kinds(
         row if row.kind or row.judge not in fill else row._replace(kind=fill[row.judge])
         for _, row in rows
     )
-
-
-def _said(rows: Sequence[tuple[FileLocation, JudgedResponse]], reading: Reading) -> dict[str, str]:
-    """Return the kind of each named judge that has one; nobody is a model and something else."""
-    kinds: dict[str, str] = {}
-    for place, row in rows:
-        if not row.kind or not row.judge:
-            continue
-        first = kinds.setdefault(row.judge, row.kind)
-        if first != row.kind and MODEL in (first, row.kind):
-            reading.problem(
-                place,
-                f"judge {short(row.judge)} is of the kind {row.kind} here and {first} before; "
-                "expected a model to be one everywhere",
-            )
-        elif first != row.kind:  # a person who also adjudicates
-            kinds[row.judge] = PERSON
-    return kinds

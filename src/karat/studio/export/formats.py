@@ -1,12 +1,16 @@
-"""Formats of exports by name, and `export_store`, which writes one or all that a project has."""
+"""Formats of exports, and `export_store`, which writes one or all that a project has."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from karat.errors import InputError, quoted
+from karat.errors import InputError, OutputError, no_formula, quoted
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.conversion import (
     NamedFile,
@@ -16,33 +20,282 @@ from karat.evalset.conversion import (
     write_folder,
 )
 from karat.evalset.formats.directory import directory_files
+from karat.evalset.formats.wmt import WEIGHTS
+from karat.evalset.judgements import ADJUDICATED, PERSON
 from karat.nuggets.formats.json_lines import jsonl_lines
 from karat.nuggets.formats.text_files import trec_files
+from karat.nuggets.sets.keys_and_runs import normal
+from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.storage.output import as_path
-from karat.studio.export.contents import Contents, read_contents
-from karat.studio.export.labels import (
-    OutputLabel,
-    drop_ties,
-    judgement_lines,
-    label_lines,
-    make_labels,
-)
+from karat.studio.contents import Contents, read_contents
 from karat.studio.export.log import log_lines, restore
-from karat.studio.export.sets import make_evalset, make_key_set, make_nugget_set
-from karat.studio.export.spans import appraise_lines, mqm_lines
-from karat.studio.export.values import TIE, preference_lines, win_lines
+from karat.studio.export.sets import (
+    MAJORITY,
+    TIE,
+    JudgedValue,
+    make_evalset,
+    make_key_set,
+    make_nugget_set,
+    nugget_values,
+    pair_labels,
+    preference_lines,
+    rated_values,
+    win_lines,
+)
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store
-from karat.studio.tasks import NUGGETS, PAIRS, RATINGS, SPANS
+from karat.studio.tasks import NUGGETS, PAIRS, RATINGS, SPANS, TASKS
+from karat.studio.tasks.pairs import WIN, pair_name
 from karat.studio.tasks.task import Task
 
 if TYPE_CHECKING:
     from karat.studio.checking import StoreCheck
 
-
+UNKNOWN_LANGUAGE = "und"
+MEAN = "mean"
 ALL = "all"
 PRIVATE = ("log.jsonl",)
 """Files with all that assessors said under their names: only the owner of the file reads them."""
+
+
+def csv_line(row: tuple[object, ...], spreadsheet_safe: bool = False) -> str:
+    """Return a row of a CSV file; with `spreadsheet_safe`, no text in it is taken for a formula."""
+    text = io.StringIO()
+    cells = [no_formula(cell) if isinstance(cell, str) else cell for cell in row]
+    csv.writer(text, lineterminator="\n").writerow(cells if spreadsheet_safe else row)
+    return text.getvalue()
+
+
+# Error spans: what counts, without kinds of judges
+
+
+class Marked(NamedTuple):
+    """The errors that one judge marked in one output."""
+
+    output: int
+    judge: str
+    value: Mapping[str, Any]
+    ms: int
+    time: str
+
+
+def marked(contents: Contents) -> list[Marked]:
+    """Return the current marks: the decision on an output, else the answers of all assessors.
+
+    MQM and Appraise do not know adjudication. Where an output was adjudicated, the marks are those
+    of the decision, under the judge `adjudicated`; what each assessor said stands in the log.
+    """
+    if not contents.project.settings.has(SPANS):
+        raise InputError("the project marks no error spans: choose another format")
+    decided_marks = {
+        row.output: Marked(row.output, contents.decider, SPANS.decided_answer(row), 0, row.time)
+        for row in contents.decisions_on(SPANS)
+        if row.output is not None
+    }
+    people = [
+        Marked(row.outputs[0], contents.names[row.assessor], row.value, row.ms, row.time)
+        for row in contents.answers_to(SPANS)
+        if row.outputs[0] not in decided_marks
+    ]
+    return [*people, *decided_marks.values()]
+
+
+_MQM_COLUMNS = (
+    *("system", "doc", "doc_id", "seg_id", "rater", "source", "target"),
+    *("category", "severity"),
+)
+_SEVERITIES = {name.lower(): name for name in WEIGHTS if "/" not in name}
+_BLANKS = {ord(end): " " for end in "\t\r\n"}
+
+
+def mqm_lines(contents: Contents) -> Iterator[str]:
+    """Yield a table with a row for every error, and `No-error` for an output without."""
+    yield "\t".join(_MQM_COLUMNS) + "\n"
+    for marks in marked(contents):
+        output = contents.outputs[marks.output]
+        item, text = contents.items[output.item], output.text
+        source, before = item.source or "", (item.group or item.segment, "1", item.segment)
+        if any(mark in text + source for mark in ("<v>", "</v>")):
+            advice = "which MQM files use for errors: choose another format"
+            raise OutputError(f"the text {quoted(text + source)} holds <v> or </v>, {advice}")
+        errors = [(text, "No-error", "No-error")]
+        if spans := marks.value["spans"]:
+            errors = [_mqm_error(text, span) for span in spans]
+        for error in errors:
+            row = (output.system, *before, marks.judge, source, *error)
+            cells = [cell.replace("\r\n", " ").translate(_BLANKS) for cell in row]
+            yield "\t".join(cells) + "\n"
+
+
+def _mqm_error(text: str, span: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Return the output with the span between marks, its category and its severity."""
+    start, end, severity = span["start"], span["end"], str(span["severity"])
+    marked_text = f"{text[:start]}<v>{text[start:end]}</v>{text[end:]}"
+    return marked_text, span.get("category", "Other"), _SEVERITIES.get(severity.lower(), severity)
+
+
+def appraise_lines(contents: Contents) -> Iterator[str]:
+    """Yield the rows of a campaign as Appraise exports them; documents are the groups."""
+    scored = bool(SPANS.scales(contents.project.settings.tasks[SPANS.name]))
+    positions = {id: at for at, id in enumerate(contents.items, 1)}
+    for marks in marked(contents):
+        output = contents.outputs[marks.output]
+        item = contents.items[output.item]
+        end = datetime.fromisoformat(marks.time).timestamp()
+        spans = [
+            {
+                **{"start_i": span["start"], "end_i": span["end"], "severity": span["severity"]},
+                "error_type": None,  # a type would make the campaign one of MQM
+                **({"category": span["category"]} if span.get("category") else {}),
+            }
+            for span in marks.value["spans"]
+        ]
+        yield csv_line(
+            (
+                *(marks.judge, output.system, positions[item.id], "TGT", *[UNKNOWN_LANGUAGE] * 2),
+                marks.value["score"] if scored else 0,
+                *(f"{item.group or item.segment}#{output.system}", False),
+                json.dumps(spans, ensure_ascii=False),
+                *(round(end - marks.ms / 1000, 3), end),
+            )
+        )
+
+
+# One label for each judged thing
+
+
+class OutputLabel(NamedTuple):
+    """The label of an output or a pair.
+
+    It is the adjudicated one, else that of most people; for ratings and penalties, their mean. If
+    people are equally divided on a pair or nugget, the basis is `tie`. Such labels are listed
+    apart, and left out of formats with yes and no only.
+    """
+
+    task: str
+    segment: str
+    system: str
+    other: str
+    """The system that the output was compared with."""
+    output: str
+    """The id of the output, or the ids of a pair: a system may have several responses."""
+    about: str
+    label: float
+    basis: str
+    """adjudicated, majority, mean or tie."""
+    votes: tuple[float, ...]
+
+
+def make_labels(contents: Contents) -> list[OutputLabel]:
+    """Return one label for each output and dimension, pair, and response and nugget."""
+    return [*_rating_labels(contents), *_pair_labels(contents), *_nugget_labels(contents)]
+
+
+def _rating_labels(contents: Contents) -> Iterator[OutputLabel]:
+    rated_dimensions = {scale["dimension"] for scale in contents.project.settings.rating_scales}
+    for (id, dimension), (people, adjudicated) in _votes(rated_values(contents)).items():
+        label = adjudicated[0] if adjudicated else sum(people) / len(people)
+        basis = ADJUDICATED if adjudicated else MEAN
+        task = RATINGS if dimension in rated_dimensions else SPANS
+        location = contents.segment(id), contents.outputs[id].system, "", str(id)
+        yield OutputLabel(task.name, *location, dimension, label, basis, tuple(people))
+
+
+def _votes(
+    values: Iterable[JudgedValue],
+) -> dict[tuple[int, str], tuple[list[float], list[float]]]:
+    """Return the values of people and the adjudicated ones by output and dimension or nugget."""
+    votes: dict[tuple[int, str], tuple[list[float], list[float]]] = {}
+    for row in values:
+        people, adjudicated = votes.setdefault((row.output, row.dimension), ([], []))
+        (adjudicated if row.kind == ADJUDICATED else people).append(row.value)
+    return votes
+
+
+def _pair_labels(contents: Contents) -> Iterator[OutputLabel]:
+    for label in pair_labels(contents):
+        system, other = (contents.outputs[id].system for id in (label.first, label.second))
+        name = pair_name((label.first, label.second))
+        location = contents.items[label.item].segment, system, other, name
+        yield OutputLabel(PAIRS.name, *location, WIN.name, label.share, label.basis, label.votes)
+
+
+def _nugget_labels(contents: Contents) -> Iterator[OutputLabel]:
+    if not contents.project.settings.has(NUGGETS):
+        return
+    judgements = make_nugget_set(contents).judgements
+    adjudicated = {row.words for row in judgements.rows if row.kind == ADJUDICATED}
+    for (id, nugget), (people, _) in _votes(nugget_values(contents)).items():
+        output, segment = contents.outputs[id], contents.segment(id)
+        words = (segment, nugget, normal(output.text))
+        is_tie = judgements.tie(*words) is not None
+        basis = ADJUDICATED if words in adjudicated else TIE if is_tie else MAJORITY
+        location = segment, output.system, "", str(id)
+        label = judgements.values[words]
+        yield OutputLabel(NUGGETS.name, *location, nugget, label, basis, tuple(people))
+
+
+def label_lines(labels: Iterable[OutputLabel]) -> Iterator[str]:
+    """Yield a table of labels; the label of a tie is `tie`."""
+    yield "\t".join(OutputLabel._fields) + "\n"
+    for row in labels:
+        label = TIE if row.basis == TIE else repr(row.label)
+        votes = " ".join(map(repr, row.votes))
+        yield "\t".join((*row[:6], label, row.basis, votes)) + "\n"
+
+
+def drop_ties(nuggets: NuggetSet) -> NuggetSet:
+    """Return a nugget set with one label for each response and nugget, and none for ties."""
+    judgements, labelled, rows = nuggets.judgements, set(), []
+    for row in judgements.deciding:
+        if (row.run, row.words) in labelled or judgements.tie(*row.words) is not None:
+            continue
+        labelled.add((row.run, row.words))
+        rows.append(row._replace(value=judgements.values[row.words], judge="", kind=""))
+    return NuggetSet(nuggets.name, nuggets.key, nuggets.runs, judgements.with_rows(rows))
+
+
+# Values of each judge
+
+CSV_COLUMNS = (
+    *("task", "segment", "group", "system", "other", "judge", "kind", "about", "value", "comment"),
+    *("ms", "time", "reason", "probability", "uuid"),
+)
+
+
+def judgement_lines(contents: Contents, spreadsheet_safe: bool = False) -> Iterator[str]:
+    """Yield a CSV file with a row for each current value of each judge."""
+    for row in _judgement_rows(contents):
+        cells = [
+            json.dumps(cell, ensure_ascii=False) if isinstance(cell, dict | list) else cell
+            for cell in row
+        ]
+        yield csv_line(tuple(cells), spreadsheet_safe)
+
+
+def _judgement_rows(contents: Contents) -> Iterator[tuple[object, ...]]:
+    yield CSV_COLUMNS
+    systems = {id: output.system for id, output in contents.outputs.items()}
+    for answer in contents.answers:
+        item, judge = contents.items[answer.item], contents.names[answer.assessor]
+        probability = "" if answer.probability is None else answer.probability
+        comment = answer.value.get("comment", "")
+        details = comment, answer.ms, answer.time, answer.reason, probability, answer.uuid
+        for id, about, value in TASKS[answer.task].exported_rows(answer.value, answer.outputs):
+            opponents = "".join(systems[other] for other in answer.outputs if other != id)
+            location = item.segment, item.group or "", systems[id], opponents
+            yield (answer.task, *location, judge, PERSON, about, value, *details)
+    for decision in contents.decisions:
+        item = contents.items[decision.item]
+        system = "" if decision.output is None else systems[decision.output]
+        value = TASKS[decision.task].exported_decision(decision)
+        yield (
+            *(decision.task, item.segment, item.group or "", system, "", contents.decider),
+            *(ADJUDICATED, decision.about, value, "", "", decision.time, "", "", decision.uuid),
+        )
+
+
+# Formats
 
 
 class ExportSource:
@@ -78,39 +331,66 @@ class ExportFormat(NamedTuple):
     """The text of a file in pieces."""
     files: Callable[[ExportSource], Iterator[NamedFile]] | None = None
     """The files of a folder."""
+    scheme: str = ""
+    """The scheme of error spans that it is for."""
+
+    def is_for(self, settings: ProjectSettings) -> bool:
+        """Return whether a project has what the format is made of."""
+        if self.scheme and settings.has(SPANS):
+            return bool(settings.tasks[SPANS.name]["scheme"] == self.scheme)
+        return not self.tasks or any(settings.has(task) for task in self.tasks)
+
+    def named_files(self, source: ExportSource) -> Iterator[NamedFile]:
+        """Yield the file, or the files of the folder, with their texts."""
+        if self.write:
+            yield self.name, self.write(source)
+        elif self.files:
+            yield from ((f"{self.name}/{file}", text) for file, text in self.files(source))
 
 
 def _trec_files(source: ExportSource) -> Iterator[NamedFile]:
     """Yield TREC's files; ties stand in a file of their own."""
     yield from trec_files(drop_ties(make_nugget_set(source.contents)))
-    yield "ties.tsv", label_lines([label for label in source.ties if label.task == NUGGETS.name])
+    yield "ties.tsv", label_lines(label for label in source.ties if label.task == NUGGETS.name)
 
 
 FORMATS: Mapping[str, ExportFormat] = {
-    "log": ExportFormat("log.jsonl", (), lambda one: log_lines(one.store, one.anonymous)),
+    "log": ExportFormat("log.jsonl", (), lambda of: log_lines(of.store, of.anonymous)),
     "csv": ExportFormat(
-        "judgements.csv", (), lambda one: judgement_lines(one.contents, one.spreadsheet_safe)
+        "judgements.csv", (), lambda of: judgement_lines(of.contents, of.spreadsheet_safe)
     ),
-    "labels": ExportFormat("labels.tsv", (), lambda one: label_lines(one.labels)),
-    "ties": ExportFormat("ties.tsv", (), lambda one: label_lines(one.ties)),
+    "labels": ExportFormat("labels.tsv", (), lambda of: label_lines(of.labels)),
+    "ties": ExportFormat("ties.tsv", (), lambda of: label_lines(of.ties)),
     "set": ExportFormat(
         "set",
         (RATINGS, PAIRS, SPANS),
-        files=lambda one: directory_files(make_evalset(one.contents)),
+        files=lambda of: directory_files(make_evalset(of.contents)),
     ),
-    "mqm": ExportFormat("mqm.tsv", (SPANS,), lambda one: mqm_lines(one.contents)),
-    "appraise": ExportFormat("appraise.csv", (SPANS,), lambda one: appraise_lines(one.contents)),
-    "pairs": ExportFormat("pairs.jsonl", (PAIRS,), lambda one: preference_lines(one.contents)),
-    "wins": ExportFormat("wins.tsv", (PAIRS,), lambda one: win_lines(one.contents)),
+    "mqm": ExportFormat("mqm.tsv", (SPANS,), lambda of: mqm_lines(of.contents), scheme="mqm"),
+    "appraise": ExportFormat(
+        "appraise.csv", (SPANS,), lambda of: appraise_lines(of.contents), scheme="esa"
+    ),
+    "pairs": ExportFormat("pairs.jsonl", (PAIRS,), lambda of: preference_lines(of.contents)),
+    "wins": ExportFormat("wins.tsv", (PAIRS,), lambda of: win_lines(of.contents)),
     "nuggets": ExportFormat(
-        "nuggets.jsonl", (NUGGETS,), lambda one: jsonl_lines(make_nugget_set(one.contents))
+        "nuggets.jsonl", (NUGGETS,), lambda of: jsonl_lines(make_nugget_set(of.contents))
     ),
-    "key": ExportFormat(
-        "key.jsonl", (NUGGETS,), lambda one: jsonl_lines(make_key_set(one.contents))
-    ),
+    "key": ExportFormat("key.jsonl", (NUGGETS,), lambda of: jsonl_lines(make_key_set(of.contents))),
     "trec": ExportFormat("trec", (NUGGETS,), files=_trec_files),
 }
 """Name -> format."""
+
+
+def list_formats(settings: ProjectSettings) -> list[str]:
+    """Return the names of the formats that a project has."""
+    return [name for name, export_format in FORMATS.items() if export_format.is_for(settings)]
+
+
+def _check_format(name: str, source: ExportSource) -> None:
+    available = list_formats(source.contents.project.settings)
+    if name not in available:
+        expected = f"expected one of {', '.join(available)}"
+        raise InputError(f"the project has nothing for the format {name}: {expected}")
 
 
 def export_store(
@@ -120,15 +400,7 @@ def export_store(
     anonymous: bool = False,
     spreadsheet_safe: bool = False,
 ) -> tuple[str, ...]:
-    """Write a store to a new file or folder, whole or not at all; return the formats written.
-
-    Args:
-        store: an open store; `Store.reading` will do.
-        target: file or folder that does not exist yet.
-        format: name of a format, or `all` for a folder with each format of the project's tasks.
-        anonymous: write pseudonyms instead of the names of assessors.
-        spreadsheet_safe: in `csv`, keep spreadsheets from taking text for formulas.
-    """
+    """Write an open store to a new file or folder, whole or not at all, as `export_studio` does."""
     if spreadsheet_safe and format not in (ALL, "csv"):
         raise InputError(
             f"--spreadsheet-safe is for the format csv, and the format is {format}, which other "
@@ -140,26 +412,19 @@ def export_store(
     if format == ALL:
         names = list_formats(source.contents.project.settings)
         with store.read():  # one state of the store for all files
-            files = (file for name in names for file in _format_files(name, source))
+            files = (file for name in names for file in FORMATS[name].named_files(source))
             write_folder(path, files, private=() if anonymous else PRIVATE)
         return tuple(names)
     if format not in FORMATS:
         raise InputError(f"format {quoted(format)}: expected one of {', '.join((ALL, *FORMATS))}")
     _check_format(format, source)
-    export_format = FORMATS[format]
+    chosen = FORMATS[format]
     with store.read():
-        if export_format.write:
-            write_file(
-                path, export_format.write(source), export_format.name in PRIVATE and not anonymous
-            )
-        elif export_format.files:
-            write_folder(path, export_format.files(source))
+        if chosen.write:
+            write_file(path, chosen.write(source), chosen.name in PRIVATE and not anonymous)
+        elif chosen.files:
+            write_folder(path, chosen.files(source))
     return (format,)
-
-
-def list_formats(settings: ProjectSettings) -> list[str]:
-    """Return the names of the formats that a project has."""
-    return [name for name in FORMATS if _has_format(name, settings)]
 
 
 def export_files(store: Store, format: str, anonymous: bool = False) -> list[tuple[str, str]]:
@@ -169,36 +434,8 @@ def export_files(store: Store, format: str, anonymous: bool = False) -> list[tup
         if format != ALL:
             _check_format(format, source)
         names = list_formats(source.contents.project.settings) if format == ALL else [format]
-        files = check_distinct(file for name in names for file in _format_files(name, source))
-        return [(file, "".join(text)) for file, text in files]
-
-
-def _format_files(name: str, source: ExportSource) -> Iterator[NamedFile]:
-    export_format = FORMATS[name]
-    if export_format.write:
-        yield export_format.name, export_format.write(source)
-    elif export_format.files:
-        yield from (
-            (f"{export_format.name}/{file}", text) for file, text in export_format.files(source)
-        )
-
-
-def _has_format(name: str, settings: ProjectSettings) -> bool:
-    """Return whether a project has what a format is made of."""
-    tasks = FORMATS[name].tasks
-    if tasks == (SPANS,) and settings.has(SPANS):  # each scheme has its own format
-        is_esa: bool = settings.tasks[SPANS.name]["scheme"] == "esa"
-        return is_esa == (name == "appraise")
-    return not tasks or any(settings.has(task) for task in tasks)
-
-
-def _check_format(name: str, source: ExportSource) -> None:
-    settings = source.contents.project.settings
-    if name not in FORMATS or not _has_format(name, settings):
-        available = ", ".join(list_formats(settings))
-        raise InputError(
-            f"the project has nothing for the format {name}: expected one of {available}"
-        )
+        files = (file for name in names for file in FORMATS[name].named_files(source))
+        return [(file, "".join(text)) for file, text in check_distinct(files)]
 
 
 def export_studio(

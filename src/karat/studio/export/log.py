@@ -25,11 +25,9 @@ from karat.errors import InputError, quoted, short
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.reading import FileLocation, Reading, format_json_line, read_json_lines
 from karat.storage.output import as_path
-from karat.studio.checking import check_store
-from karat.studio.export.contents import pseudonym
-from karat.studio.store.assessors import hash_token
-from karat.studio.store.columns import StoreColumn, check_row, read_columns
-from karat.studio.store.events import record
+from karat.studio.checking import StoreColumn, check_row, check_store, read_columns
+from karat.studio.contents import pseudonym
+from karat.studio.store.people import hash_token, record
 from karat.studio.store.schema import STEPS, StoreConnection, migrate
 from karat.studio.store.store import Store, remove_store
 from karat.studio.tasks.task import is_integer
@@ -52,47 +50,37 @@ TABLES = {
 """Tables in an order in which rows refer to earlier ones only, and their columns of JSON."""
 KEYS = {"draw": "item"}
 """Primary keys that are not called id."""
-
-
-def log_lines(store: Store, anonymous: bool = False) -> Iterator[str]:
-    """Yield the lines of the log, of one state of the store."""
-    with store.read() as connection:
-        counts = [connection.execute(f"SELECT count(*) FROM {table}") for table in TABLES]
-        rows = sum(cursor.fetchone()[0] for cursor in counts)
-        yield format_json_line({"studio": len(STEPS), "anonymous": anonymous, "rows": rows})
-        names = dict(connection.rows("SELECT name, id FROM assessor"))
-        hidden = {name: pseudonym(id) for name, id in names.items()} if anonymous else {}
-        for table, parsed in TABLES.items():
-            columns = [column.name for column in read_columns(connection, table)]
-            key = KEYS.get(table, "id")
-            rows = connection.execute(f"SELECT {', '.join(columns)} FROM {table} ORDER BY {key}")
-            for row in rows:
-                record = {
-                    name: json.loads(value) if name in parsed and value is not None else value
-                    for name, value in zip(columns, row, strict=True)
-                }
-                yield format_json_line({table: _hide_names(table, record, hidden)})
-
-
-def _hide_names(table: str, row: dict[str, Any], hidden: dict[str, str]) -> dict[str, Any]:
-    """Return a row in which pseudonyms stand for names, also in the details of events."""
-    if hidden and table == "assessor":
-        return {**row, "name": hidden[row["name"]]}
-    if hidden and table == "event":
-        detail = {key: _hide_name(value, hidden) for key, value in row["detail"].items()}
-        return {**row, "detail": detail}
-    return row
-
-
-def _hide_name(value: Any, hidden: dict[str, str]) -> Any:
-    return hidden.get(value, value) if isinstance(value, str) else value
-
-
 LOG = "log.jsonl"
 HEADER = "studio"
 """The member of the first line of a log, which is its version."""
 ROWS = "rows"
 """The member of the first line that says how many lines follow."""
+
+
+def log_lines(store: Store, anonymous: bool = False) -> Iterator[str]:
+    """Yield the lines of the log, of one state of the store."""
+    with store.read() as connection:
+        n_rows = sum(connection.value(f"SELECT count(*) FROM {table}") for table in TABLES)
+        yield format_json_line({HEADER: len(STEPS), "anonymous": anonymous, ROWS: n_rows})
+        names = connection.rows("SELECT name, id FROM assessor")
+        hidden = {name: pseudonym(id) for name, id in names} if anonymous else {}
+        for table, parsed in TABLES.items():
+            columns = [column.name for column in read_columns(connection, table)]
+            key = KEYS.get(table, "id")
+            query = f"SELECT {', '.join(columns)} FROM {table} ORDER BY {key}"
+            for row in connection.execute(query):
+                record = {
+                    name: json.loads(value) if name in parsed and value is not None else value
+                    for name, value in zip(columns, row, strict=True)
+                }
+                if table == "assessor":
+                    record["name"] = hidden.get(record["name"], record["name"])
+                elif table == "event":
+                    record["detail"] = {
+                        name: hidden.get(value, value) if isinstance(value, str) else value
+                        for name, value in record["detail"].items()
+                    }
+                yield format_json_line({table: record})
 
 
 def restore(source: GivenPath, path: GivenPath) -> None:
@@ -101,7 +89,11 @@ def restore(source: GivenPath, path: GivenPath) -> None:
     A log has no tokens, so that nobody is let in until links are renewed. An event says from what
     log it was made.
     """
-    log = _find_log(as_path("log", source))
+    target = as_path("log", source)
+    log = target / LOG if target.is_dir() else target
+    if not log.is_file():
+        advice = f"expected {LOG} of karat studio export, or a folder with it"
+        raise InputError(f"{short(target)}: no log of a store: {advice}")
     store = Store.create(path)
     try:
         with store:
@@ -111,14 +103,6 @@ def restore(source: GivenPath, path: GivenPath) -> None:
         raise
 
 
-def _find_log(source: Path) -> Path:
-    path = source / LOG if source.is_dir() else source
-    if not path.is_file():
-        advice = f"expected {LOG} of karat studio export, or a folder with it"
-        raise InputError(f"{short(source)}: no log of a store: {advice}")
-    return path
-
-
 def _fill_store(store: Store, log: Path) -> None:
     reading = Reading()
     with store.write() as connection:
@@ -126,23 +110,19 @@ def _fill_store(store: Store, log: Path) -> None:
         for place, table, row in _log_rows(log, reading):
             if table == HEADER:
                 columns = _log_columns(row[HEADER])
-                continue
-            extra = {}
-            if table == "assessor":
-                extra = {"token_hash": hash_token(token_urlsafe(32))}
-            check_row(place, table, row, columns[table])
-            _insert(connection, place, table, row, extra)
+            else:
+                check_row(place, table, row, columns[table])
+                _insert(connection, place, table, row)
         reading.check()
-        _check_log(connection, log)
-        record(connection, "restore", log=_digest_file(log))
-
-
-def _digest_file(log: Path) -> str:
-    digest = sha256()
-    with log.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
+        if connection.row("SELECT 1 FROM project") is None:
+            raise InputError(f"{short(log)} has no project: expected a whole log")
+        if problems := check_store(connection, short(log)).problems:
+            raise InputError(f"{short(log)}: {problems[0]} Expected a log as it was exported")
+        digest = sha256()
+        with log.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+        record(connection, "restore", log=digest.hexdigest())
 
 
 def _log_rows(log: Path, reading: Reading) -> Iterator[tuple[FileLocation, str, Mapping[str, Any]]]:
@@ -151,7 +131,10 @@ def _log_rows(log: Path, reading: Reading) -> Iterator[tuple[FileLocation, str, 
     count = 0
     for place, line in read_json_lines(log, reading):
         if header is None:
-            _check_header(place, header := line)
+            header, version = line, line.get(HEADER)
+            if not is_integer(version) or not 0 < version <= len(STEPS):  # type: ignore[operator]
+                expected = f'expected {{"studio": {len(STEPS)}, …}}, the first line of a log'
+                raise InputError(f"{place}: found {quoted(header)}, {expected}")
             yield place, HEADER, line
             continue
         count += 1
@@ -168,13 +151,6 @@ def _log_rows(log: Path, reading: Reading) -> Iterator[tuple[FileLocation, str, 
         raise InputError(f"{short(log)} is not whole: {expected}")
 
 
-def _check_header(place: FileLocation, header: Mapping[str, Any]) -> None:
-    version = header.get(HEADER)
-    if not is_integer(version) or not 0 < version <= len(STEPS):  # type: ignore[operator]
-        expected = f'expected {{"studio": {len(STEPS)}, …}}, the first line of a log'
-        raise InputError(f"{place}: found {quoted(header)}, {expected}")
-
-
 def _log_columns(version: int) -> dict[str, list[StoreColumn]]:
     """Return the tables of a version; those that came later are filled as a migration does."""
     with closing(sqlite3.connect(":memory:", factory=StoreConnection)) as connection:
@@ -183,36 +159,18 @@ def _log_columns(version: int) -> dict[str, list[StoreColumn]]:
 
 
 def _insert(
-    connection: StoreConnection,
-    place: FileLocation,
-    table: str,
-    row: Mapping[str, Any],
-    extra: Mapping[str, str],
+    connection: StoreConnection, place: FileLocation, table: str, row: Mapping[str, Any]
 ) -> None:
-    values = {**row, **extra}
+    """Add a row with JSON as the store has it, in the one spelling of judgements."""
+    values, sorts_keys = dict(row), table in ("judgement", "adjudication")
+    if table == "assessor":
+        values["token_hash"] = hash_token(token_urlsafe(32))
     for name in TABLES[table]:
-        values[name] = _stored_json(table, row[name])
-    marks = ", ".join("?" * len(values))
+        if row[name] is not None:
+            values[name] = json.dumps(row[name], ensure_ascii=False, sort_keys=sorts_keys)
     try:
-        connection.execute(
-            f"INSERT INTO {table} ({', '.join(values)}) VALUES ({marks})", (*values.values(),)
-        )
+        connection.insert(table, **values)
     except (sqlite3.IntegrityError, sqlite3.InterfaceError, sqlite3.ProgrammingError) as error:
         raise InputError(f"{place}: no row of {table} ({error}); expected a whole log") from None
     except OverflowError:
         raise InputError(f"{place}: a number is too large for a row of {table}") from None
-
-
-def _stored_json(table: str, value: Any) -> str | None:
-    """Return JSON as the store has it, in the one spelling of judgements."""
-    if value is None:
-        return None
-    return json.dumps(value, ensure_ascii=False, sort_keys=table in ("judgement", "adjudication"))
-
-
-def _check_log(connection: StoreConnection, log: Path) -> None:
-    """Raise InputError if a log is incomplete or inconsistent."""
-    if connection.row("SELECT 1 FROM project") is None:
-        raise InputError(f"{short(log)} has no project: expected a whole log")
-    if problems := check_store(connection, short(log)).problems:
-        raise InputError(f"{short(log)}: {problems[0]} Expected a log as it was exported")

@@ -1,57 +1,241 @@
-"""Sets of a store in memory: an evaluation set of values, a nugget set of labels."""
+"""Values and labels of a store, and the sets they make.
+
+Each current answer and decision gives values: rows of judge, output, dimension or nugget, and
+value. Comparisons give the share of pairs that an output won. The label of a pair is the
+adjudicated one, else that of most assessors; if assessors are equally divided, its basis is `tie`
+(which is also an answer).
+"""
 
 from __future__ import annotations
 
 import json
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import fmean
 from types import MappingProxyType
+from typing import NamedTuple
 
 from karat.errors import InputError, short
 from karat.evalset.draft import EvalSetDraft
 from karat.evalset.judgements import ADJUDICATED, PERSON
-from karat.evalset.reading import FileLocation, Reading
+from karat.evalset.reading import FileLocation, Reading, format_json_line
 from karat.evalset.sets import EvalSet
 from karat.nuggets.formats.json_lines import jsonl_lines, take_rows
 from karat.nuggets.sets.judgements import JudgedResponse, Judgements
 from karat.nuggets.sets.keys_and_runs import Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetDraft, NuggetSet
-from karat.studio.export.contents import Contents, Item, read_contents
-from karat.studio.export.values import all_preferences, rated_values
+from karat.studio.contents import Contents, read_contents
 from karat.studio.store.store import Store
-from karat.studio.tasks import NUGGETS
+from karat.studio.tasks import NUGGETS, PAIRS, TASKS
 from karat.studio.tasks.pairs import WIN
+
+MAJORITY, TIE = "majority", "tie"
+
+
+class JudgedValue(NamedTuple):
+    """A value of an output by a judge."""
+
+    output: int
+    judge: str
+    dimension: str
+    """Or a nugget."""
+    value: float
+    kind: str = PERSON
+
+
+class PairPreference(NamedTuple):
+    """A comparison of two outputs; the first has the smaller id."""
+
+    item: int
+    first: int
+    second: int
+    judge: str
+    share: float
+    """1 if the first is better, 0 if the second is, 0.5 for a tie."""
+    kind: str = PERSON
+
+
+class PairLabel(NamedTuple):
+    """The label of a pair."""
+
+    item: int
+    first: int
+    second: int
+    share: float
+    basis: str
+    """adjudicated, majority, or tie: assessors are equally divided."""
+    votes: tuple[float, ...]
+
+
+def all_values(contents: Contents) -> Iterator[JudgedValue]:
+    """Yield the values of all judges, with the shares of comparisons that outputs won."""
+    yield from rated_values(contents)
+    yield from _win_shares(contents)
+
+
+def rated_values(contents: Contents) -> Iterator[JudgedValue]:
+    """Yield ratings, penalties and scores: those of people, then adjudicated ones."""
+    settings, decider = contents.project.settings.tasks, contents.decider
+    for answer in contents.answers:
+        judge = contents.names[answer.assessor]
+        for dimension, value in TASKS[answer.task].rate(answer.value, settings[answer.task]):
+            yield JudgedValue(answer.outputs[0], judge, dimension, value)
+    for decision in contents.decisions:
+        if decision.output is not None:
+            task, task_settings = TASKS[decision.task], settings[decision.task]
+            for dimension, value in task.rate_decision(decision, task_settings):
+                yield JudgedValue(decision.output, decider, dimension, value, ADJUDICATED)
+
+
+def nugget_values(contents: Contents) -> Iterator[JudgedValue]:
+    """Yield the labels of nuggets: those of people, then adjudicated ones."""
+    for answer in contents.answers_to(NUGGETS):
+        judge = contents.names[answer.assessor]
+        for output, nugget, value in NUGGETS.to_judgements(answer.value, answer.outputs):
+            yield JudgedValue(output, judge, nugget, value)
+    for row in contents.decisions_on(NUGGETS):
+        if row.output is not None:
+            label = NUGGETS.decided_label(row)
+            yield JudgedValue(row.output, contents.decider, row.about, label, ADJUDICATED)
+
+
+# Comparisons
+
+
+def assessor_preferences(contents: Contents) -> list[PairPreference]:
+    """Return the comparisons of all assessors."""
+    preferences = []
+    for answer in contents.answers_to(PAIRS):
+        rows = PAIRS.to_judgements(answer.value, answer.outputs)
+        shares = {output: share for output, _, share in rows}
+        first, second = sorted(shares)
+        judge = contents.names[answer.assessor]
+        preferences.append(PairPreference(answer.item, first, second, judge, shares[first]))
+    return preferences
+
+
+def pair_labels(contents: Contents) -> list[PairLabel]:
+    """Return one label for each pair that was compared or decided."""
+    votes: dict[tuple[int, int, int], list[float]] = defaultdict(list)
+    for preference in assessor_preferences(contents):
+        votes[preference[:3]].append(preference.share)
+    decided_shares = {}
+    for decision in contents.decisions_on(PAIRS):
+        outputs = [id for id, output in contents.outputs.items() if output.item == decision.item]
+        (first, second), share = PAIRS.decided_pair(decision, outputs)
+        decided_shares[decision.item, first, second] = share
+        votes.setdefault((decision.item, first, second), [])  # answers may have been undone
+    labels = []
+    for pair, shares in votes.items():
+        if pair in decided_shares:
+            label = decided_shares[pair], ADJUDICATED
+        else:
+            (share, count), *runners_up = Counter(shares).most_common()
+            is_tie = bool(runners_up) and runners_up[0][1] == count
+            label = (0.5, TIE) if is_tie else (share, MAJORITY)
+        labels.append(PairLabel(*pair, *label, tuple(shares)))
+    return labels
+
+
+def all_preferences(contents: Contents) -> list[PairPreference]:
+    """Return the comparisons of all assessors, and the labels of items with an adjudicated pair.
+
+    An adjudicated value of an output replaces all values of people. So if one pair of an item was
+    adjudicated, the labels of its other pairs are added.
+    """
+    labels = pair_labels(contents)
+    adjudicated_items = {label.item for label in labels if label.basis == ADJUDICATED}
+    decider = contents.decider
+    return assessor_preferences(contents) + [
+        PairPreference(label.item, label.first, label.second, decider, label.share, ADJUDICATED)
+        for label in labels
+        if label.item in adjudicated_items
+    ]
+
+
+def _win_shares(contents: Contents) -> Iterator[JudgedValue]:
+    """Yield the share of comparisons that each output won, as readers of comparisons do."""
+    shares_won: dict[tuple[int, str, str], dict[str, list[float]]] = {}
+    for row in all_preferences(contents):
+        sides = ((row.first, row.second, row.share), (row.second, row.first, 1 - row.share))
+        for output, opponent, share in sides:
+            by_opponent = shares_won.setdefault((output, row.judge, row.kind), {})
+            by_opponent.setdefault(contents.outputs[opponent].system, []).append(share)
+    for (output, judge, kind), by_opponent in shares_won.items():
+        means = [sum(shares) / len(shares) for shares in by_opponent.values()]
+        yield JudgedValue(output, judge, WIN.name, sum(means) / len(means), kind)
+
+
+def preference_lines(contents: Contents) -> Iterator[str]:
+    """Yield JSON lines of comparisons, the format of the option `--judgements`."""
+    dimension = {"name": WIN.name, "better": "higher", "low": 0.0, "high": 1.0}
+    yield format_json_line({"judgements": contents.project.name, "dimensions": [dimension]})
+    for row in all_preferences(contents):
+        yield format_json_line(
+            {
+                "segment": contents.items[row.item].segment,
+                "system": contents.outputs[row.first].system,
+                "other": contents.outputs[row.second].system,
+                "judge": row.judge,
+                "dimension": WIN.name,
+                "value": row.share,
+                "kind": row.kind,
+            }
+        )
+
+
+def win_lines(contents: Contents) -> Iterator[str]:
+    """Yield a table of systems against each other: pairs, wins, losses and ties by label."""
+    yield "\t".join(("system", "other", "pairs", "won", "lost", "tied", "divided", "share")) + "\n"
+    labels_by_pair: dict[tuple[str, str], list[PairLabel]] = defaultdict(list)
+    for label in pair_labels(contents):
+        first, second = (contents.outputs[id].system for id in (label.first, label.second))
+        labels_by_pair[first, second].append(label)
+        labels_by_pair[second, first].append(label._replace(share=1 - label.share))
+    for pair, labels in sorted(labels_by_pair.items()):
+        shares = [label.share for label in labels]
+        divided = sum(label.basis == TIE for label in labels)
+        counts = (len(shares), shares.count(1.0), shares.count(0.0))
+        tied = shares.count(0.5) - divided
+        yield "\t".join(map(str, (*pair, *counts, tied, divided, fmean(shares)))) + "\n"
+
+
+# Sets
 
 
 def make_evalset(contents: Contents) -> EvalSet:
     """Return ratings, penalties, scores and comparisons as an evaluation set with its draws."""
+    name, items = contents.project.name, contents.items.values()
     dimensions = contents.project.settings.dimensions
     if not dimensions:
-        raise InputError(
-            f"{short(contents.project.name)} has nuggets only: export it as nuggets or trec"
-        )
+        raise InputError(f"{short(name)} has nuggets only: export it as nuggets or trec")
+    positions = {id: at for at, id in enumerate(contents.items)}
+    columns: dict[str, list[str | None]] = {
+        system: [None] * len(positions) for system in contents.systems
+    }
+    for output in contents.outputs.values():
+        columns[output.system][positions[output.item]] = output.text
     draft = EvalSetDraft(
-        contents.project.name,
-        [row.segment for row in contents.items.values()],
-        _system_columns(contents),
+        name,
+        [item.segment for item in items],
+        columns,
         reading=Reading(),
-        location=contents.project.name,
-        references=[row.references for row in contents.items.values()],
-        groups=_text_column([row.group for row in contents.items.values()]),
-        sources=_text_column([row.source for row in contents.items.values()]),
+        location=name,
+        references=[item.references for item in items],
+        groups=_text_column([item.group for item in items]),
+        sources=_text_column([item.source for item in items]),
         dimensions=dimensions,
     )
     for row in rated_values(contents):
-        output = contents.outputs[row.output]
-        segment = contents.items[output.item].segment
-        draft.judge(output.system, segment, row.judge, row.dimension, row.value, kind=row.kind)
+        system, segment = contents.outputs[row.output].system, contents.segment(row.output)
+        draft.judge(system, segment, row.judge, row.dimension, row.value, kind=row.kind)
     for pair in all_preferences(contents):
         first, other = (contents.outputs[id].system for id in (pair.first, pair.second))
-        segment = contents.items[pair.item].segment
-        about = first, segment, pair.judge, WIN.name, pair.share
+        about = first, contents.segment(pair.first), pair.judge, WIN.name, pair.share
         draft.judge(*about, kind=pair.kind, other=other)
     if contents.draws:
-        draft.draws = [(contents.project.name, draw) for draw in contents.draws]
+        draft.draws = [(name, draw) for draw in contents.draws]
     return draft.finish()
 
 
@@ -60,63 +244,32 @@ def _text_column(column: list[str | None]) -> list[str] | None:
     return None if all(text is None for text in column) else [text or "" for text in column]
 
 
-def _system_columns(contents: Contents) -> dict[str, list[str | None]]:
-    positions = {id: at for at, id in enumerate(contents.items)}
-    columns: dict[str, list[str | None]] = {
-        system: [None] * len(positions) for system in contents.systems
-    }
-    for output in contents.outputs.values():
-        columns[output.system][positions[output.item]] = output.text
-    return columns
-
-
 def make_key_set(contents: Contents) -> NuggetSet:
     """Return the key as it is now, without runs and labels: it names no system."""
-    questions = [
-        Question(item.segment, contents.nuggets.get(item.id, ()), _question_text(item))
-        for item in contents.items.values()
-    ]
+    questions = []
+    for item in contents.items.values():
+        # The studio shows the id of a question without a text.
+        text = "" if item.source in (None, item.segment) else str(item.source)
+        questions.append(Question(item.segment, contents.nuggets.get(item.id, ()), text))
     return NuggetSet(contents.project.name, make_key(questions), MappingProxyType({}))
 
 
 def make_nugget_set(contents: Contents) -> NuggetSet:
     """Return the key, the runs and every current label as a nugget set."""
+    name = contents.project.name
     if not contents.project.settings.has(NUGGETS):
-        raise InputError(f"{short(contents.project.name)} has no nuggets: choose another format")
-    responses: dict[str, list[tuple[str, Response]]] = {name: [] for name in contents.systems}
-    for output in contents.outputs.values():
-        segment = contents.items[output.item].segment
-        responses[output.system].append((segment, Response(output.text)))
+        raise InputError(f"{short(name)} has no nuggets: choose another format")
+    responses: dict[str, list[tuple[str, Response]]] = {system: [] for system in contents.systems}
+    for id, output in contents.outputs.items():
+        responses[output.system].append((contents.segment(id), Response(output.text)))
     runs = {tag: make_run(tag, run_responses) for tag, run_responses in responses.items()}
-    rows = Judgements(tuple(_nugget_judgements(contents)))
-    return NuggetSet(
-        contents.project.name, make_key_set(contents).key, MappingProxyType(runs), rows
-    )
-
-
-def _question_text(item: Item) -> str:
-    """Return the text of a question; the studio shows the id of one without."""
-    return "" if item.source in (None, item.segment) else str(item.source)
-
-
-def _nugget_judgements(contents: Contents) -> Iterator[JudgedResponse]:
-    for answer in contents.answers_to(NUGGETS):
-        judge = contents.names[answer.assessor]
-        for output, nugget, value in NUGGETS.to_judgements(answer.value, answer.outputs):
-            yield _make_judgement(contents, output, nugget, value, judge, PERSON)
-    for decision in contents.decisions_on(NUGGETS):
-        if decision.output is not None:
-            label = NUGGETS.decided_label(decision)
-            location = decision.output, decision.about
-            yield _make_judgement(contents, *location, label, contents.decider, ADJUDICATED)
-
-
-def _make_judgement(
-    contents: Contents, id: int, nugget: str, value: float, judge: str, kind: str
-) -> JudgedResponse:
-    output = contents.outputs[id]
-    question = contents.items[output.item].segment
-    return JudgedResponse(question, nugget, output.text, value, output.system, judge, kind=kind)
+    judgements = []
+    for row in nugget_values(contents):
+        output = contents.outputs[row.output]
+        label = contents.segment(row.output), row.dimension, output.text, row.value
+        judgements.append(JudgedResponse(*label, output.system, row.judge, kind=row.kind))
+    key, rows = make_key_set(contents).key, Judgements(tuple(judgements))
+    return NuggetSet(name, key, MappingProxyType(runs), rows)
 
 
 def read_rated_store(path: Path, reading: Reading, anonymous: bool = False) -> EvalSet:

@@ -1,32 +1,40 @@
-"""Judgements: rows that are added and never changed; the newest one of an assignment counts.
+"""Assignments as assessors see them, judgements, and adjudications of disagreements.
 
-A client makes the uuid of what it sends, so that it may send it again: the same uuid with the same
-content is stored once. A revision and an undo name the judgement that they replace, which must be
-the newest, so that requests in a wrong order are refused instead of making another history.
+Rows are added and never changed; the newest one of an assignment or dispute counts. A client makes
+the uuid of what it sends, so that it may send it again: the same uuid with the same content is
+stored once. A revision and an undo name the row that they replace, which must be the newest, so
+that requests in a wrong order are refused instead of making another history.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from karat.errors import InputError, quoted
-from karat.studio.store.assignments import parse_settings, view_in
-from karat.studio.store.events import now as time_of_now
-from karat.studio.store.events import stamp
-from karat.studio.store.projects import check_open
+from karat.studio.store.people import now as time_of_now
+from karat.studio.store.people import stamp
+from karat.studio.store.projects import check_blind, check_open
 from karat.studio.store.schema import StoreConnection
+from karat.studio.store.settings import parse_settings
 from karat.studio.store.store import Store
 from karat.studio.tasks import TASKS
-from karat.studio.tasks.task import is_done, is_integer
+from karat.studio.tasks.task import (
+    AssignmentView,
+    NuggetView,
+    OutputView,
+    is_done,
+    is_integer,
+    text_error,
+)
 
 MAX_VALUE_BYTES = 100_000
 MAX_MILLISECONDS = 7 * 24 * 3600 * 1000
 """Milliseconds that one answer may take."""
-
-
+MAX_SEEN = 1000
 COUNTED = """
 CASE WHEN j.value IS NULL OR json_extract(j.value, '$.done') = 0 OR (a.task = 'nuggets' AND EXISTS
     (SELECT 1 FROM nugget n WHERE n.item = a.item AND NOT n.dropped
@@ -36,32 +44,184 @@ THEN NULL ELSE j.id END
 """The newest judgement j of an assignment a if it is complete: it has all nuggets of the key."""
 
 
+# Assignments, without systems
+
+
+class Neighbours(NamedTuple):
+    """The place of an assignment, for the page that shows it."""
+
+    previous: int | None
+    following: int | None
+    ms: int
+    """Milliseconds spent on it until its newest answer."""
+
+
+def view_assignment(store: Store, assessor: int, assignment: int) -> AssignmentView:
+    """Return an assignment of an assessor, for example an earlier one."""
+    with store.read() as connection:
+        _check_assignment(connection, assessor, assignment)
+        return view_in(connection, assignment)
+
+
+def _check_assignment(connection: StoreConnection, assessor: int, assignment: int) -> None:
+    query = "SELECT 1 FROM assignment WHERE id = ? AND assessor = ?"
+    if connection.row(query, assignment, assessor) is None:
+        raise InputError(f"you have no assignment {quoted(assignment)}")
+
+
+def list_assignments(store: Store, assessor: int) -> list[int]:
+    """Return the assignments of an assessor in the order in which they were given out."""
+    with store.read() as connection:
+        return connection.column(
+            "SELECT id FROM assignment WHERE assessor = ? ORDER BY ord", assessor
+        )
+
+
+def find_neighbours(store: Store, assessor: int, assignment: int) -> Neighbours:
+    """Return the neighbours of an assignment in the order in which they were given out."""
+    query = (
+        "SELECT (SELECT id FROM assignment WHERE assessor = a.assessor AND ord < a.ord "
+        "ORDER BY ord DESC LIMIT 1), (SELECT id FROM assignment WHERE assessor = a.assessor "
+        "AND ord > a.ord ORDER BY ord LIMIT 1), (SELECT coalesce(max(ms), 0) FROM judgement "
+        "WHERE assignment = a.id) FROM assignment a WHERE id = ? AND assessor = ?"
+    )
+    with store.read() as connection:
+        return Neighbours(*connection.row(query, assignment, assessor))
+
+
+def view_in(connection: StoreConnection, assignment: int) -> AssignmentView:
+    """Return what may be shown of an assignment, within a transaction."""
+    task, item, outputs = connection.row(
+        "SELECT task, item, outputs FROM assignment WHERE id = ?", assignment
+    )
+    source, context, refs = connection.row(
+        "SELECT source, context, refs FROM item WHERE id = ?", item
+    )
+    text, newest = connection.row(
+        "SELECT value, uuid FROM judgement WHERE assignment = ? ORDER BY id DESC LIMIT 1",
+        assignment,
+    ) or (None, None)
+    settings = parse_settings(connection.value("SELECT settings FROM project"))
+    has_nuggets, show = TASKS[task].needs_nuggets, settings.show
+    nuggets, dropped = view_key(connection, item) if has_nuggets else ((), ())
+    edit = connection.row("SELECT 1 FROM key_edit WHERE item = ? LIMIT 1", item)
+    return AssignmentView(
+        assignment,
+        task,
+        settings.tasks[task],
+        tuple(view_output(connection, id) for id in json.loads(outputs)),
+        source if show.source else None,
+        context if show.context else None,
+        tuple(json.loads(refs)) if show.reference else (),
+        nuggets,
+        None if text is None else json.loads(text),
+        newest,
+        dropped,
+        edited=has_nuggets and edit is not None,
+    )
+
+
+def view_output(connection: StoreConnection, id: int) -> OutputView:
+    """Return an output without its system."""
+    return OutputView(id, connection.value("SELECT text FROM output WHERE id = ?", id))
+
+
+def view_key(
+    connection: StoreConnection, item: int
+) -> tuple[tuple[NuggetView, ...], tuple[str, ...]]:
+    """Return the nuggets of an item, and the ids of those that were dropped."""
+    rows = connection.rows(
+        "SELECT nugget, importance, descriptions FROM nugget WHERE item = ? AND NOT dropped "
+        "ORDER BY coalesce(ord, id), id",
+        item,
+    )
+    dropped = connection.column("SELECT nugget FROM nugget WHERE item = ? AND dropped", item)
+    nuggets = (NuggetView(id, weight, tuple(json.loads(text))) for id, weight, text in rows)
+    return tuple(nuggets), tuple(dropped)
+
+
+# Rows that a client sends
+
+
+class StoredRow(NamedTuple):
+    """A row that was stored, and whether it was there already."""
+
+    id: int
+    duplicate: bool
+
+
+def find_repeated(
+    connection: StoreConnection,
+    table: str,
+    uuid: str,
+    content: Mapping[str, object],
+    supersedes: str | None,
+    noun: str,
+) -> StoredRow | None:
+    """Return the row with a uuid, which must have the same content and replace the same row."""
+    columns = ", ".join(f"row.{name}" for name in content)
+    row = connection.row(
+        f"SELECT row.id, replaced.uuid, {columns} FROM {table} row "
+        f"LEFT JOIN {table} replaced ON replaced.id = row.supersedes WHERE row.uuid = ?",
+        uuid,
+    )
+    if row is None:
+        return None
+    if row[1:] != (supersedes, *content.values()):
+        raise InputError(f"uuid {uuid} stands for another {noun}: make a new one")
+    return StoredRow(row[0], True)
+
+
+def check_uuids(uuid: object, supersedes: object) -> None:
+    """Require UUIDs in canonical spelling; a row need not replace another."""
+    for name, text in (("uuid", uuid), ("supersedes", supersedes)):
+        try:
+            is_uuid = isinstance(text, str) and str(UUID(text)) == text
+        except ValueError:
+            is_uuid = False
+        if not is_uuid and not (name == "supersedes" and text is None):
+            expected = "expected a UUID such as 6c1f8b7e-4f5a-4e0a-9d1c-2b3a4c5d6e7f"
+            raise InputError(f"found {name}={quoted(text)}, {expected}")
+
+
+def json_text(value: object) -> str:
+    """Return a value as text of one spelling; one that is too long or no JSON is refused."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, sort_keys=True, allow_nan=False)
+        size = len(text.encode("utf-8"))
+    except (TypeError, ValueError, RecursionError):
+        raise InputError("the value is no JSON in UTF-8: expected texts and numbers") from None
+    if size > MAX_VALUE_BYTES:
+        raise InputError(f"the value has {size:,} bytes, expected at most {MAX_VALUE_BYTES:,}")
+    return text
+
+
+# Judgements
+
+
 class SentJudgement(NamedTuple):
     """An answer as a client sends it."""
 
     uuid: str
     assignment: int
     value: Any
-    """A JSON object, as the task of the assignment has it."""
+    """A JSON object, as the task of the assignment has it; None takes the newest answer back."""
     ms: int
     """Milliseconds that the assessor took."""
     supersedes: str | None = None
     """The uuid of the newest judgement of the assignment; None if this is the first."""
 
 
-class StoredRow(NamedTuple):
-    """The row of a judgement, and whether it was there already."""
-
-    id: int
-    duplicate: bool
-
-
 def judge(
     store: Store, assessor_id: int, judgement: SentJudgement, now: datetime | None = None
 ) -> StoredRow:
     """Store an answer durably; raise InputError if it is not valid."""
-    text = _check_judgement(judgement)
-    return _store_judgement(store, assessor_id, judgement, text, now)
+    _check_ids(judgement)
+    if not is_integer(judgement.ms) or not 0 <= judgement.ms <= MAX_MILLISECONDS:
+        raise InputError(f"found ms={quoted(judgement.ms)}, expected 0 to {MAX_MILLISECONDS:,}")
+    if not isinstance(judgement.value, dict):
+        raise InputError(f"found the value {quoted(judgement.value)}, expected an object")
+    return _store_judgement(store, assessor_id, judgement, json_text(judgement.value), now)
 
 
 def undo(
@@ -81,151 +241,165 @@ def undo(
     return _store_judgement(store, assessor_id, taken_back, None, now)
 
 
+def _check_ids(judgement: SentJudgement) -> None:
+    check_uuids(judgement.uuid, judgement.supersedes)
+    if not is_integer(judgement.assignment) or not 0 < judgement.assignment < 2**53:
+        problem = f"found the assignment {quoted(judgement.assignment)}"
+        raise InputError(f"{problem}, expected its number")
+
+
 def _store_judgement(
     store: Store, assessor: int, judgement: SentJudgement, text: str | None, now: datetime | None
 ) -> StoredRow:
+    assignment, supersedes = judgement.assignment, judgement.supersedes
+    content = {"assessor": assessor, "assignment": assignment, "value": text, "ms": judgement.ms}
+    time, takes_any_back = now or time_of_now(), text is None and judgement.supersedes is None
     with store.write() as connection:
-        if repeated := _find_repeated(connection, assessor, judgement, text):
+        if takes_any_back:
+            supersedes = connection.optional_value(
+                "SELECT b.uuid FROM judgement j JOIN judgement b ON b.id = j.supersedes "
+                "WHERE j.uuid = ?",
+                judgement.uuid,
+            )
+        if repeated := find_repeated(
+            connection, "judgement", judgement.uuid, content, supersedes, "judgement"
+        ):
             return repeated
         check_open(connection)
-        unit, judged, lease = _read_assignment(connection, assessor, judgement.assignment)
-        before = _find_superseded(connection, judgement, undoes=text is None)
+        _check_assignment(connection, assessor, assignment)
+        before, newest, newest_text = connection.row(
+            "SELECT id, uuid, value FROM judgement WHERE assignment = ? ORDER BY id DESC LIMIT 1",
+            assignment,
+        ) or (None, None, None)
+        if text is None and newest_text is None:
+            raise InputError(f"assignment {assignment} has no answer to take back")
+        if newest != judgement.supersedes and not takes_any_back:
+            raise InputError(
+                f"assignment {assignment} has a newer answer, perhaps of another tab: look at that "
+                f"one first (found supersedes={quoted(judgement.supersedes)}, but its newest "
+                f"judgement is {quoted(newest)})"
+            )
         if text is not None:
-            view = view_in(connection, judgement.assignment)
+            view = view_in(connection, assignment)
             if error := TASKS[view.task].find_error(judgement.value, view):
                 more = "; the key of the question was edited: load it again" * view.edited
-                raise InputError(f"assignment {judgement.assignment}: {error}{more}")
-        time = now or time_of_now()
-        added = connection.execute(
-            "INSERT INTO judgement (uuid, assignment, assessor, value, ms, supersedes, time) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (
-                judgement.uuid,
-                judgement.assignment,
-                assessor,
-                text,
-                judgement.ms,
-                before,
-                stamp(time),
-            ),
+                raise InputError(f"assignment {assignment}: {error}{more}")
+        id = connection.insert(
+            "judgement", uuid=judgement.uuid, **content, supersedes=before, time=stamp(time)
         )
-        id = int(added.lastrowid or 0)
-        complete = text is not None and is_done(judgement.value)
-        mark(connection, assessor, judgement.assignment, id if complete else None, judged, time)
-        if judged is None and lease is None:  # the slot was given back, and is taken again
-            connection.execute("UPDATE unit SET taken = taken + 1 WHERE id = ?", (unit,))
+        mark(connection, assignment, id if is_done(judgement.value) else None, time)
         return StoredRow(id, False)
 
 
 def mark(
-    connection: StoreConnection,
-    assessor: int,
-    assignment: int,
-    judged: int | None,
-    before: int | None,
-    time: datetime,
+    connection: StoreConnection, assignment: int, judged: int | None, time: datetime | None
 ) -> None:
-    """Note that an assignment is judged, or is open again with a lease."""
-    text = connection.value("SELECT settings FROM project")
-    ends = stamp(time + timedelta(seconds=parse_settings(text).lease_seconds))
+    """Note the judgement that counts for an assignment; without one it is open again.
+
+    A lease begins at `time`. If the place of the assignment was given back, it is taken again.
+    """
+    unit, assessor, before, lease = connection.row(
+        "SELECT unit, assessor, judged, lease FROM assignment WHERE id = ?", assignment
+    )
+    ends = None if time is None else lease_end(connection, time)
     connection.execute(
         "UPDATE assignment SET judged = ?, lease = ? WHERE id = ?", (judged, ends, assignment)
     )
-    change = (judged is not None) - (before is not None)
-    if change:
+    if change := (judged is not None) - (before is not None):
         connection.execute(
             "UPDATE assessor SET judged = judged + ? WHERE id = ?", (change, assessor)
         )
+    if before is None and lease is None:
+        connection.execute("UPDATE unit SET taken = taken + 1 WHERE id = ?", (unit,))
 
 
-def _find_repeated(
-    connection: StoreConnection, assessor: int, judgement: SentJudgement, text: str | None
-) -> StoredRow | None:
-    """Return the row with the same uuid, which must have the same content."""
-    row = connection.row(
-        "SELECT j.id, j.assessor, j.assignment, j.value, j.ms, b.uuid FROM judgement j "
-        "LEFT JOIN judgement b ON b.id = j.supersedes WHERE j.uuid = ?",
-        judgement.uuid,
-    )
-    if row is None:
-        return None
-    before = row[5] if text is None and judgement.supersedes is None else judgement.supersedes
-    if row[1:] != (assessor, judgement.assignment, text, judgement.ms, before):
-        raise InputError(f"uuid {judgement.uuid} stands for another judgement: make a new one")
-    return StoredRow(row[0], True)
+def lease_end(connection: StoreConnection, time: datetime) -> str:
+    """Return when a lease ends that begins at a time."""
+    settings = parse_settings(connection.value("SELECT settings FROM project"))
+    return stamp(time + timedelta(seconds=settings.lease_seconds))
 
 
-def _read_assignment(
-    connection: StoreConnection, assessor: int, assignment: int
-) -> tuple[int, int | None, str | None]:
-    row = connection.row(
-        "SELECT unit, judged, lease FROM assignment WHERE id = ? AND assessor = ?",
-        assignment,
-        assessor,
-    )
-    if row is None:
-        raise InputError(f"you have no assignment {quoted(assignment)}")
-    return row[0], row[1], row[2]
+# Adjudications
 
 
-def _find_superseded(
-    connection: StoreConnection, judgement: SentJudgement, undoes: bool
-) -> int | None:
-    """Return the newest row of the assignment, which must be the one that is replaced."""
-    row = connection.row(
-        "SELECT id, uuid, value FROM judgement WHERE assignment = ? ORDER BY id DESC LIMIT 1",
-        judgement.assignment,
-    )
-    if undoes and (row is None or row[2] is None):
-        raise InputError(f"assignment {judgement.assignment} has no answer to take back")
-    newest = None if row is None else row[1]
-    if newest != judgement.supersedes and not (undoes and judgement.supersedes is None):
-        raise InputError(
-            f"assignment {judgement.assignment} has a newer answer, perhaps of another tab: look "
-            f"at that one first (found supersedes={quoted(judgement.supersedes)}, but its newest "
-            f"judgement is {quoted(newest)})"
+class Overtaken(InputError):
+    """A decision that does not name the newest one on the same thing."""
+
+
+class Adjudication(NamedTuple):
+    """A decision as a client sends it."""
+
+    uuid: str
+    task: str
+    item: int
+    output: int | None
+    about: str
+    """A dimension or a nugget; for pairs and spans, `choice` or `spans`."""
+    value: Any
+    """None undoes the decision before."""
+    seen_judgements: tuple[int, ...] = ()
+    """Ids of the judgements that were shown."""
+    supersedes: str | None = None
+    """The uuid of the newest decision on the same thing; None if this is the first."""
+
+
+def adjudicate(
+    store: Store, assessor_id: int, decision: Adjudication, now: datetime | None = None
+) -> StoredRow:
+    """Store a decision of an adjudicator or the owner; the same uuid is stored once."""
+    _check_decision_form(decision)
+    target = {name: getattr(decision, name) for name in ("task", "item", "output", "about")}
+    content = {
+        **target,
+        "value": None if decision.value is None else json_text(decision.value),
+        "assessor": assessor_id,
+        "seen": json.dumps(list(decision.seen_judgements)),
+    }
+    with store.write() as connection:
+        if repeated := find_repeated(
+            connection, "adjudication", decision.uuid, content, decision.supersedes, "decision"
+        ):
+            return repeated
+        check_blind(connection)
+        row = connection.row("SELECT role FROM assessor WHERE id = ? AND active", assessor_id)
+        if row is None or row[0] == "assessor":
+            raise InputError("only adjudicators and the owner decide on disagreements")
+        n_judged, n_outputs = connection.row(
+            "SELECT count(*), (SELECT count(*) FROM output WHERE id = ?3 AND item = ?2) "
+            "FROM assignment WHERE task = ?1 AND item = ?2 AND judged IS NOT NULL",
+            *(decision.task, decision.item, decision.output),
         )
-    return None if row is None else int(row[0])
-
-
-def _check_judgement(judgement: SentJudgement) -> str:
-    """Return the value as text of one spelling; a judgement of the wrong form is refused."""
-    _check_ids(judgement)
-    if not is_integer(judgement.ms) or not 0 <= judgement.ms <= MAX_MILLISECONDS:
-        raise InputError(f"found ms={quoted(judgement.ms)}, expected 0 to {MAX_MILLISECONDS:,}")
-    if not isinstance(judgement.value, dict):
-        raise InputError(f"found the value {quoted(judgement.value)}, expected an object")
-    return json_text(judgement.value)
-
-
-def json_text(value: object) -> str:
-    """Return a value as text of one spelling; one that is too long or no JSON is refused."""
-    try:
-        text = json.dumps(value, ensure_ascii=False, sort_keys=True, allow_nan=False)
-        size = len(text.encode("utf-8"))
-    except (TypeError, ValueError, RecursionError):
-        raise InputError("the value is no JSON in UTF-8: expected texts and numbers") from None
-    if size > MAX_VALUE_BYTES:
-        raise InputError(f"the value has {size:,} bytes, expected at most {MAX_VALUE_BYTES:,}")
-    return text
-
-
-def _check_ids(judgement: SentJudgement) -> None:
-    check_uuid("uuid", judgement.uuid)
-    if judgement.supersedes is not None:
-        check_uuid("supersedes", judgement.supersedes)
-    if not is_integer(judgement.assignment) or not 0 < judgement.assignment < 2**53:
-        raise InputError(
-            f"found the assignment {quoted(judgement.assignment)}, expected its number"
+        if not n_judged:
+            problem = f"nobody judged item {decision.item} in the task {quoted(decision.task)}"
+            raise InputError(problem)
+        if decision.output is not None and not n_outputs:
+            raise InputError(f"item {decision.item} has no output {decision.output}")
+        before, newest = connection.row(
+            "SELECT id, uuid FROM adjudication WHERE task = ? AND item = ? AND output IS ? "
+            "AND about = ? ORDER BY id DESC LIMIT 1",
+            *target.values(),
+        ) or (None, None)
+        if newest is None and decision.supersedes is not None:
+            problem = f"there is no decision {quoted(decision.supersedes)}"
+            raise InputError(f"item {decision.item}: {problem}")
+        if newest != decision.supersedes:
+            advice = "somebody else has decided this meanwhile: look at that decision first"
+            raise Overtaken(f"item {decision.item}: {advice}")
+        id = connection.insert(
+            "adjudication", uuid=decision.uuid, **content, supersedes=before, time=stamp(now)
         )
+        return StoredRow(id, False)
 
 
-def check_uuid(name: str, text: object) -> None:
-    """Require a UUID in canonical spelling."""
-    try:
-        is_uuid = isinstance(text, str) and str(UUID(text)) == text
-    except ValueError:
-        is_uuid = False
-    if not is_uuid:
-        expected = "expected a UUID such as 6c1f8b7e-4f5a-4e0a-9d1c-2b3a4c5d6e7f"
-        raise InputError(f"found {name}={quoted(text)}, {expected}")
+def _check_decision_form(decision: Adjudication) -> None:
+    check_uuids(decision.uuid, decision.supersedes)
+    for name in ("item", "output"):
+        id = getattr(decision, name)
+        if not (is_integer(id) and 0 < id < 2**53) and not (name == "output" and id is None):
+            raise InputError(f"found the {name} {quoted(id)}, expected its number")
+    for name in ("task", "about"):
+        if error := text_error(name, getattr(decision, name), 500):
+            raise InputError(error)
+    ids = decision.seen_judgements
+    if len(ids) > MAX_SEEN or not all(map(is_integer, ids)):
+        raise InputError(f"seen: expected at most {MAX_SEEN:,} numbers of judgements")

@@ -30,6 +30,15 @@ class StoreConnection(sqlite3.Connection):
         """Return the first column of the first row, which must exist."""
         return self.row(query, *values)[0]
 
+    def optional_value(self, query: str, *values: object) -> Any:
+        """Return the first column of the first row; None if there is none."""
+        row = self.row(query, *values)
+        return None if row is None else row[0]
+
+    def column(self, query: str, *values: object) -> list[Any]:
+        """Return the first column of all rows."""
+        return [row[0] for row in self.execute(query, values)]
+
     def insert(self, table: str, **values: object) -> int:
         """Add a row and return its id."""
         marks = ", ".join("?" * len(values))

@@ -5,17 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from functools import lru_cache
 from typing import Any
 
 from karat.errors import InputError, quoted
 from karat.evalset.judgements import Dimension
+from karat.studio.options import MAX_WHOLE, OPTIONS
 from karat.studio.store.schema import DamagedStore
 from karat.studio.tasks import RATINGS, TASKS
 from karat.studio.tasks.task import Task, is_integer, is_number
 
-MAX_WHOLE = 2**53 - 1
 MAX_LEASE_SECONDS = 366 * 24 * 3600
 """Seconds: the end of a lease must be a date."""
+_LISTS = ("outputs", "references", "nuggets")
+_MINIMUMS: dict[str, float] = {
+    **{name: option.low for name, option in OPTIONS.items() if option.low is not None},
+    **{"round_items": 1, "calibration_rate": 0.0},
+}
+"""The smallest value of each number: whole, or a share from 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +55,12 @@ class ProjectSettings:
     tasks: Mapping[str, Mapping[str, Any]]
     """Name of a task -> its settings."""
     show: Show = field(default_factory=Show)
-    overlap: int = 1
+    overlap: int = OPTIONS["overlap"].value
     """Assessors who judge each unit."""
-    quota: int | None = None
+    quota: int | None = OPTIONS["quota"].value
     """The most that one assessor judges, unless the invitation says otherwise."""
-    lease_seconds: int = 1800
-    random_share: float = 0.2
+    lease_seconds: int = OPTIONS["lease_seconds"].value
+    random_share: float = OPTIONS["random_share"].value
     """The share of rounds in which all items are equally likely; the first round always is one."""
     round_items: int = 100
     """Items drawn at once: usefulness is computed again for each round."""
@@ -62,7 +69,7 @@ class ProjectSettings:
     calibration: tuple[CalibrationItem, ...] = ()
     calibration_rate: float = 0.1
     """The share of assignments that are calibration, while some are left."""
-    seed: int = 1
+    seed: int = OPTIONS["seed"].value
 
     def __post_init__(self) -> None:
         if not isinstance(self.tasks, Mapping) or not self.tasks:
@@ -72,28 +79,21 @@ class ProjectSettings:
         full = {name: TASKS[name].settings(options) for name, options in self.tasks.items()}
         object.__setattr__(self, "tasks", full)
         object.__setattr__(self, "calibration", tuple(self.calibration))
-        self._check_numbers()
-        for entry in self.calibration:
-            if entry.task not in self.tasks:
-                raise InputError(f"calibration: the project has no task {quoted(entry.task)}")
-
-    def _check_numbers(self) -> None:
-        for name, minimum in (
-            ("overlap", 1),
-            ("lease_seconds", 1),
-            ("round_items", 1),
-            ("seed", 0),
-        ):
-            _check_whole(name, getattr(self, name), minimum)
+        for name, low in _MINIMUMS.items():
+            value = getattr(self, name)
+            if isinstance(low, float):
+                if not is_number(value) or not 0 <= value <= 1:
+                    raise InputError(f"{name}={quoted(value)}: expected a number from 0 to 1")
+            elif value is None and name == "quota":
+                continue
+            elif not is_integer(value) or not low <= value <= MAX_WHOLE:
+                raise InputError(f"{name}={quoted(value)}: expected a whole number, {low} or more")
         if self.lease_seconds > MAX_LEASE_SECONDS:
             expected = f"expected at most {MAX_LEASE_SECONDS:,} seconds, which is a year"
             raise InputError(f"lease_seconds={self.lease_seconds}: {expected}")
-        if self.quota is not None:
-            _check_whole("quota", self.quota, 1)
-        for name in ("random_share", "calibration_rate"):
-            share = getattr(self, name)
-            if not is_number(share) or not 0 <= share <= 1:
-                raise InputError(f"{name}={quoted(share)}: expected a number from 0 to 1")
+        for entry in self.calibration:
+            if entry.task not in self.tasks:
+                raise InputError(f"calibration: the project has no task {quoted(entry.task)}")
 
     def has(self, task: Task) -> bool:
         """Return whether the project has a task."""
@@ -124,30 +124,22 @@ class ProjectSettings:
         try:
             values = json.loads(text)
             values["show"] = Show(**values["show"])
-            values["calibration"] = tuple(
-                _calibration(setting) for setting in values["calibration"]
-            )
-            return cls(
-                **{
-                    setting.name: values[setting.name]
-                    for setting in fields(cls)
-                    if setting.name in values
-                }
-            )
+            values["calibration"] = [
+                CalibrationItem(**entry | {name: tuple(entry[name]) for name in _LISTS})
+                for entry in values["calibration"]
+            ]
+            names = [setting.name for setting in fields(cls) if setting.name in values]
+            return cls(**{name: values[name] for name in names})
         except (InputError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
             raise DamagedStore(
                 "the settings of the store are damaged: use a copy or an export of it"
             ) from None
 
 
-def _calibration(values: dict[str, Any]) -> CalibrationItem:
-    texts = {name: tuple(values[name]) for name in ("outputs", "references", "nuggets")}
-    return CalibrationItem(**{**values, **texts})
-
-
-def _check_whole(name: str, value: object, minimum: int) -> None:
-    if not is_integer(value) or not minimum <= value <= MAX_WHOLE:  # type: ignore[operator]
-        raise InputError(f"{name}={quoted(value)}: expected a whole number, {minimum} or more")
+@lru_cache(maxsize=4)
+def parse_settings(text: str) -> ProjectSettings:
+    """Return settings from their text; cached: every request needs them."""
+    return ProjectSettings.from_json(text)
 
 
 def compared_dimensions(tasks: Mapping[str, Mapping[str, Any]]) -> list[str]:

@@ -318,11 +318,10 @@ class Store:
             raise InputError(f"{short(self.path)} is a database, but no store of the studio")
         version = connection.value("PRAGMA user_version")
         if not min_version <= version <= len(STEPS):
-            problem = f"{short(self.path)} is a store of version {version}, this Karat has "
-            todo = (
-                "open it with karat studio once" if version < min_version else "use a newer Karat"
-            )
-            raise InputError(f"{problem}{len(STEPS)}: {todo}")
+            is_old = version < min_version
+            advice = "open it with karat studio once" if is_old else "use a newer Karat"
+            problem = f"is a store of version {version}, this Karat has {len(STEPS)}"
+            raise InputError(f"{short(self.path)} {problem}: {advice}")
 
     @contextmanager
     def _explaining_errors(self) -> Iterator[None]:
@@ -355,8 +354,7 @@ class Store:
 
 def _is_empty(connection: StoreConnection) -> bool:
     """Return whether a database has no tables; a file without content is such a database."""
-    tables = connection.value("SELECT count(*) FROM sqlite_master")
-    return not tables
+    return not connection.value("SELECT count(*) FROM sqlite_master")
 
 
 def make_private(path: Path) -> None:
@@ -388,9 +386,8 @@ def _existing(path: str | PathLike[str]) -> Path:
     store_path = as_path("store", path)
     try:
         is_file, is_folder = store_path.is_file(), store_path.is_dir()
-        store_path = (
-            store_path.resolve() if store_path.is_symlink() else store_path
-        )  # one lock for all its names
+        if store_path.is_symlink():  # one lock for all its names
+            store_path = store_path.resolve()
     except (OSError, ValueError) as error:
         raise InputError(f"cannot open the store {short(store_path)}: {error}") from None
     if is_folder:

@@ -7,7 +7,7 @@ In a draft a nugget may have evidence and no label yet.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean
 from typing import Any
@@ -18,7 +18,10 @@ from karat.studio.tasks.task import (
     AssignmentView,
     CurrentAnswer,
     CurrentDecision,
+    Json,
+    JudgementRows,
     Task,
+    Votes,
     answer_error,
     check_setting_names,
     choice_error,
@@ -38,7 +41,7 @@ class NuggetTask(Task):
     name = "nuggets"
     needs_nuggets = True
 
-    def settings(self, options: Mapping[str, Any]) -> dict[str, Any]:
+    def settings(self, options: Json) -> dict[str, Any]:
         """Return no settings: the task has none."""
         check_setting_names(self.name, options, ())
         return {}
@@ -65,14 +68,12 @@ class NuggetTask(Task):
         labels, known_labels = value[self.name], answer[self.name]
         return fmean(labels[id]["label"] == known_labels[id]["label"] for id in known_labels)
 
-    def to_judgements(
-        self, value: Mapping[str, Any], outputs: Sequence[int]
-    ) -> list[tuple[int, str, Any]]:
+    def to_judgements(self, value: Json, outputs: Sequence[int]) -> JudgementRows:
         """Return 1, 0.5 or 0 for each nugget."""
         labels = value[self.name].items()
         return [(outputs[0], id, LABELS[label["label"]]) for id, label in labels]
 
-    def make_answer(self, labels: Mapping[str, Any]) -> dict[str, Any]:
+    def make_answer(self, labels: Json) -> dict[str, Any]:
         """Return an answer with a label for each nugget."""
         return {self.name: {id: {"label": label} for id, label in labels.items()}}
 
@@ -80,28 +81,23 @@ class NuggetTask(Task):
         """Return how many labels a complete answer has."""
         return len(view.nuggets)
 
-    def without_labels(self, value: Mapping[str, Any], nuggets: set[str]) -> dict[str, Any]:
+    def without_labels(self, value: Json, nuggets: set[str]) -> dict[str, Any]:
         """Return an answer without the labels of some nuggets."""
         labels = {id: label for id, label in value[self.name].items() if id not in nuggets}
         return {**value, self.name: labels}
 
-    def votes(self, answer: CurrentAnswer) -> list[tuple[int | None, str, Any]]:
+    def votes(self, answer: CurrentAnswer) -> Votes:
         labels = answer.value[self.name].items()
         return [(answer.outputs[0], id, label["label"]) for id, label in labels]
 
-    def disagreement(self, settings: Mapping[str, Any], about: str, values: Sequence[Any]) -> float:
+    def disagreement(self, settings: Json, about: str, values: Sequence[Any]) -> float:
         labels = [LABELS[label] for label in values]
         return max(labels) - min(labels)
 
     def narrow(self, view: AssignmentView, about: str) -> AssignmentView:
         return replace(view, nuggets=tuple(nugget for nugget in view.nuggets if nugget.id == about))
 
-    def vote_answer(
-        self, value: Mapping[str, Any], about: str, outputs: Sequence[int]
-    ) -> dict[str, Any]:
-        return {self.name: {about: value[self.name][about]}}
-
-    def answer_to_decision(self, answer: Mapping[str, Any], about: str) -> dict[str, Any]:
+    def answer_to_decision(self, answer: Json, about: str) -> dict[str, Any]:
         return dict(answer[self.name][about])
 
     def decision_to_answer(self, value: Any, about: str) -> dict[str, Any]:
@@ -117,6 +113,9 @@ class NuggetTask(Task):
         if is_number(label) and label in LABELS.values():
             return float(label)
         raise decision.error(", ".join(LABELS))
+
+    def exported_decision(self, decision: CurrentDecision) -> Any:
+        return self.decided_label(decision)
 
     def check_decision(
         self, decision: CurrentDecision, view: AssignmentView, outputs: Sequence[int]

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -17,7 +17,10 @@ from karat.studio.tasks.task import (
     AssignmentView,
     CurrentAnswer,
     CurrentDecision,
+    Json,
+    JudgementRows,
     Task,
+    Votes,
     answer_error,
     check_setting_names,
     choice_error,
@@ -45,7 +48,7 @@ class PairTask(Task):
     outputs_per_unit = "two outputs"
     decides_outputs = False
 
-    def settings(self, options: Mapping[str, Any]) -> dict[str, Any]:
+    def settings(self, options: Json) -> dict[str, Any]:
         """Return whether ties are allowed, and the question."""
         check_setting_names(self.name, options, ("ties", "question"))
         ties, question = options.get("ties", True), options.get("question", _QUESTION)
@@ -55,7 +58,7 @@ class PairTask(Task):
             raise InputError(f"task pairs: {error}")
         return {"ties": ties, "question": question}
 
-    def dimensions(self, settings: Mapping[str, Any]) -> list[Dimension]:
+    def dimensions(self, settings: Json) -> list[Dimension]:
         return [WIN]
 
     def targets(self, outputs: Sequence[int]) -> list[tuple[int, ...]]:
@@ -76,38 +79,32 @@ class PairTask(Task):
         shown_ids = [output.id for output in view.outputs]
         return float(value[CHOICE] == _choice_by_id(answer[CHOICE], shown_ids))
 
-    def to_judgements(
-        self, value: Mapping[str, Any], outputs: Sequence[int]
-    ) -> list[tuple[int, str, Any]]:
+    def to_judgements(self, value: Json, outputs: Sequence[int]) -> JudgementRows:
         """Return the share of a win of each output: 1, 0 or a half."""
         share = FIRST_SHARES[value[CHOICE]]
         return [(outputs[0], WIN.name, share), (outputs[1], WIN.name, 1 - share)]
 
-    def exported_rows(
-        self, value: Mapping[str, Any], outputs: Sequence[int]
-    ) -> list[tuple[int, str, Any]]:
+    def exported_rows(self, value: Json, outputs: Sequence[int]) -> JudgementRows:
         """Return the share of the first output, which implies that of the second."""
         return self.to_judgements(value, outputs)[:1]
 
-    def votes(self, answer: CurrentAnswer) -> list[tuple[int | None, str, Any]]:
+    def votes(self, answer: CurrentAnswer) -> Votes:
         """Return the better output; None for a tie."""
         better = dict(zip(CHOICES, answer.outputs, strict=False)).get(answer.value[CHOICE])
         return [(None, pair_name(answer.outputs), better)]
 
-    def disagreement(self, settings: Mapping[str, Any], about: str, values: Sequence[Any]) -> float:
+    def disagreement(self, settings: Json, about: str, values: Sequence[Any]) -> float:
         if len({*values}) == 1:
             return 0.0
         first = min(filter(None, values))
         shares = {0.5 if better is None else float(better == first) for better in values}
         return max(shares) - min(shares)
 
-    def vote_answer(
-        self, value: Mapping[str, Any], about: str, outputs: Sequence[int]
-    ) -> dict[str, Any]:
+    def vote_answer(self, value: Json, about: str, outputs: Sequence[int]) -> dict[str, Any]:
         """Return the choice as if the output with the smaller id had been shown first."""
         return {CHOICE: _choice_by_id(value[CHOICE], outputs)}
 
-    def answer_to_decision(self, answer: Mapping[str, Any], about: str) -> dict[str, Any]:
+    def answer_to_decision(self, answer: Json, about: str) -> dict[str, Any]:
         return {CHOICE: answer[CHOICE]}
 
     def decision_to_answer(self, value: Any, about: str) -> dict[str, Any]:

@@ -21,8 +21,10 @@ from karat.evalset.judgements import Dimension
 from karat.settings import nearest
 from karat.studio.tasks.task import (
     AssignmentView,
-    CurrentAnswer,
     CurrentDecision,
+    Json,
+    JudgementRows,
+    Ratings,
     Task,
     answer_error,
     check_setting_names,
@@ -145,7 +147,19 @@ SCALES: dict[str, AssessorScale] = _make_scales()
 """Name, such as `quality-7` -> scale."""
 
 
-def rating_error(scale: Mapping[str, Any], value: object) -> str:
+_POINTS = {"5": (1, 5), "7": (1, 7), "100": (0, 100)}
+
+
+def _sized_scale(dimension: str, size: str) -> object:
+    """Return the scale of a dimension that has a number of points."""
+    if f"{dimension}-{size}" in SCALES:
+        return f"{dimension}-{size}"
+    low, high = _POINTS[size]
+    compares = any(scale.compares for scale in SCALES.values() if scale.dimension == dimension)
+    return {"dimension": dimension, "low": low, "high": high, "compares": compares}
+
+
+def rating_error(scale: Json, value: object) -> str:
     """Return what is wrong with a value; "" if it is on the scale, a JSON object."""
     low, high, step = scale["low"], scale["high"], scale["step"]
     if not isinstance(value, bool) and isinstance(value, int | float) and low <= value <= high:
@@ -176,13 +190,13 @@ def make_scale(scale: object) -> AssessorScale:
     raise InputError(f"no scale {quoted(scale)}{suggestion}")
 
 
-def scale_dimension(scale: Mapping[str, Any]) -> Dimension:
+def scale_dimension(scale: Json) -> Dimension:
     """Return the dimension of a scale."""
     ends = float(scale["low"]), float(scale["high"])
     return Dimension(scale["dimension"], scale["better"], *ends, scale["guideline"])
 
 
-def scale_range(scale: Mapping[str, Any], values: Sequence[float]) -> float:
+def scale_range(scale: Json, values: Sequence[float]) -> float:
     """Return the range of values as a share of the scale."""
     return float((max(values) - min(values)) / (scale["high"] - scale["low"]))
 
@@ -192,7 +206,7 @@ class RatingTask(Task):
 
     name = "ratings"
 
-    def settings(self, options: Mapping[str, Any]) -> dict[str, Any]:
+    def settings(self, options: Json) -> dict[str, Any]:
         """Return the scales in full; the option `scales` has names or objects."""
         check_setting_names(self.name, options, ("scales",))
         requested = options.get("scales") or ()
@@ -204,10 +218,29 @@ class RatingTask(Task):
             raise InputError(f"task ratings: two scales of {short(repeated[0])}: expected one")
         return {"scales": [scale.to_json() for scale in scales]}
 
-    def scales(self, settings: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    def choose_settings(
+        self, dimensions: Sequence[str], scales: Sequence[str], scheme: str | None
+    ) -> dict[str, Any]:
+        """Return named scales as they are, and a size such as 7 for each dimension."""
+        if scheme:
+            raise InputError(f"--scheme is for spans: leave it out for {self.name}")
+        sizes = [scale for scale in scales if scale in _POINTS]
+        names = [scale for scale in scales if scale not in _POINTS]
+        if wrong := [scale for scale in names if scale.isdigit()]:
+            raise InputError(f"--scale {wrong[0]}: expected 5, 7, 100 or a name such as quality-7")
+        if len(sizes) > 1:
+            raise InputError(f"--scale {sizes[1]}: expected one size for all dimensions")
+        if sizes and not dimensions:
+            advice = f"name what is rated, as in --dimension quality --scale {sizes[0]}"
+            raise InputError(f"--scale {sizes[0]}: {advice}")
+        size = sizes[0] if sizes else "7"
+        sized = [_sized_scale(dimension, size) for dimension in dimensions]
+        return self.settings({"scales": [*sized, *names] or ["quality-7"]})
+
+    def scales(self, settings: Json) -> list[Json]:
         return list(settings.get("scales", ()))
 
-    def dimensions(self, settings: Mapping[str, Any]) -> list[Dimension]:
+    def dimensions(self, settings: Json) -> list[Dimension]:
         return [scale_dimension(scale) for scale in settings["scales"]]
 
     def find_error(self, value: object, view: AssignmentView) -> str:
@@ -234,13 +267,11 @@ class RatingTask(Task):
             for name in known_ratings
         )
 
-    def to_judgements(
-        self, value: Mapping[str, Any], outputs: Sequence[int]
-    ) -> list[tuple[int, str, Any]]:
+    def to_judgements(self, value: Json, outputs: Sequence[int]) -> JudgementRows:
         """Return the value of each dimension."""
         return [(outputs[0], name, rating) for name, rating in value[self.name].items()]
 
-    def make_answer(self, ratings: Mapping[str, Any]) -> dict[str, Any]:
+    def make_answer(self, ratings: Json) -> dict[str, Any]:
         """Return an answer with a rating for each dimension."""
         return {self.name: dict(ratings)}
 
@@ -248,23 +279,16 @@ class RatingTask(Task):
         """Return how many ratings a complete answer has."""
         return len(view.settings["scales"])
 
-    def rate(
-        self, value: Mapping[str, Any], settings: Mapping[str, Any]
-    ) -> list[tuple[str, float]]:
+    def rate(self, value: Json, settings: Json) -> Ratings:
         return [(name, float(rating)) for name, rating in value[self.name].items()]
 
-    def rate_decision(
-        self, decision: CurrentDecision, settings: Mapping[str, Any]
-    ) -> list[tuple[str, float]]:
+    def rate_decision(self, decision: CurrentDecision, settings: Json) -> Ratings:
         rating = decision.field("value")
         if not is_number(rating):
             raise decision.error("a number")
         return [(decision.about, float(rating))]
 
-    def votes(self, answer: CurrentAnswer) -> list[tuple[int | None, str, Any]]:
-        return [*self.to_judgements(answer.value, answer.outputs)]
-
-    def disagreement(self, settings: Mapping[str, Any], about: str, values: Sequence[Any]) -> float:
+    def disagreement(self, settings: Json, about: str, values: Sequence[Any]) -> float:
         scales = {scale["dimension"]: scale for scale in settings["scales"]}
         return scale_range(scales[about], values)
 
@@ -272,12 +296,7 @@ class RatingTask(Task):
         scales = [scale for scale in view.settings["scales"] if scale["dimension"] == about]
         return replace(view, settings={**view.settings, "scales": scales})
 
-    def vote_answer(
-        self, value: Mapping[str, Any], about: str, outputs: Sequence[int]
-    ) -> dict[str, Any]:
-        return {self.name: {about: value[self.name][about]}}
-
-    def answer_to_decision(self, answer: Mapping[str, Any], about: str) -> dict[str, Any]:
+    def answer_to_decision(self, answer: Json, about: str) -> dict[str, Any]:
         return {"value": answer[self.name][about]}
 
     def decision_to_answer(self, value: Any, about: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ severity of the owner's has no weight.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from statistics import fmean
 from typing import Any
@@ -24,7 +24,11 @@ from karat.studio.tasks.task import (
     AssignmentView,
     CurrentAnswer,
     CurrentDecision,
+    Json,
+    JudgementRows,
+    Ratings,
     Task,
+    Votes,
     answer_error,
     check_setting_names,
     choice_error,
@@ -66,7 +70,7 @@ class SpanTask(Task):
 
     name = "spans"
 
-    def settings(self, options: Mapping[str, Any]) -> dict[str, Any]:
+    def settings(self, options: Json) -> dict[str, Any]:
         """Return the scheme with its severities, categories and, for ESA, the scale."""
         check_setting_names(self.name, options, ("scheme", "severities", "categories", "scale"))
         scheme = options.get("scheme", "mqm")
@@ -83,10 +87,16 @@ class SpanTask(Task):
             "scale": None if scale is None else make_scale(scale).to_json(),
         }
 
-    def scales(self, settings: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    def choose_settings(
+        self, dimensions: Sequence[str], scales: Sequence[str], scheme: str | None
+    ) -> dict[str, Any]:
+        super().choose_settings(dimensions, scales, None)
+        return self.settings({"scheme": scheme} if scheme else {})
+
+    def scales(self, settings: Json) -> list[Json]:
         return [settings["scale"]] if settings["scale"] else []
 
-    def dimensions(self, settings: Mapping[str, Any]) -> list[Dimension]:
+    def dimensions(self, settings: Json) -> list[Dimension]:
         """Return the score of ESA, and the penalty if all severities have weights."""
         dimensions = [scale_dimension(scale) for scale in self.scales(settings)]
         if _has_weights(settings):
@@ -114,48 +124,44 @@ class SpanTask(Task):
         """Return the F1 of the characters that both mark."""
         return overlap_f1(marked_characters(value["spans"]), marked_characters(answer["spans"]))
 
-    def to_judgements(
-        self, value: Mapping[str, Any], outputs: Sequence[int]
-    ) -> list[tuple[int, str, Any]]:
+    def to_judgements(self, value: Json, outputs: Sequence[int]) -> JudgementRows:
         """Return each span, and the score if there is one."""
-        rows: list[tuple[int, str, Any]] = [(outputs[0], "span", span) for span in value["spans"]]
+        rows: JudgementRows = [(outputs[0], "span", span) for span in value["spans"]]
         return rows + ([(outputs[0], "score", value["score"])] if "score" in value else [])
 
-    def exported_rows(
-        self, value: Mapping[str, Any], outputs: Sequence[int]
-    ) -> list[tuple[int, str, Any]]:
+    def exported_rows(self, value: Json, outputs: Sequence[int]) -> JudgementRows:
         """Return all spans in one row, which an output without errors has too, and the score."""
         rows = self.to_judgements(value, outputs)
         return [(outputs[0], "spans", value["spans"]), *(row for row in rows if row[1] != "span")]
 
-    def rate(
-        self, value: Mapping[str, Any], settings: Mapping[str, Any]
-    ) -> list[tuple[str, float]]:
+    def rate(self, value: Json, settings: Json) -> Ratings:
         """Return the score of ESA, and the penalty if all severities have weights."""
         ratings = []
         if settings["scale"] and "score" in value:
             ratings.append((settings["scale"]["dimension"], float(value["score"])))
         if _has_weights(settings):
-            penalty = float(sum(_weight(span, settings["scheme"]) for span in value["spans"]))
-            ratings.append((_penalty_name(settings), penalty))
+            penalty = sum(_weight(span, settings["scheme"]) for span in value["spans"])
+            ratings.append((_penalty_name(settings), float(penalty)))
         return ratings
 
-    def rate_decision(
-        self, decision: CurrentDecision, settings: Mapping[str, Any]
-    ) -> list[tuple[str, float]]:
+    def rate_decision(self, decision: CurrentDecision, settings: Json) -> Ratings:
         return self.rate(self.decided_answer(decision), settings)
 
-    def votes(self, answer: CurrentAnswer) -> list[tuple[int | None, str, Any]]:
+    def votes(self, answer: CurrentAnswer) -> Votes:
         """Return spans and their score, which are decided together."""
         return [(answer.outputs[0], self.name, self.vote_answer(answer.value, "", ()))]
 
-    def disagreement(self, settings: Mapping[str, Any], about: str, values: Sequence[Any]) -> float:
+    def disagreement(self, settings: Json, about: str, values: Sequence[Any]) -> float:
         """Return the larger disagreement: on the places and severities of errors, or the score.
 
         That on places is 1 less the mean F1 of marked characters over pairs of assessors.
         """
         marks = [
-            {(at, span["severity"]) for span in vote["spans"] for at in _offsets(span)}
+            {
+                (at, span["severity"])
+                for span in vote["spans"]
+                for at in range(span["start"], span["end"])
+            }
             for vote in values
         ]
         unshared = 0.0
@@ -166,12 +172,10 @@ class SpanTask(Task):
             return unshared
         return max(unshared, scale_range(scale, [vote["score"] for vote in values]))
 
-    def vote_answer(
-        self, value: Mapping[str, Any], about: str, outputs: Sequence[int]
-    ) -> dict[str, Any]:
+    def vote_answer(self, value: Json, about: str, outputs: Sequence[int]) -> dict[str, Any]:
         return {name: value[name] for name in ("spans", "score") if name in value}
 
-    def answer_to_decision(self, answer: Mapping[str, Any], about: str) -> dict[str, Any]:
+    def answer_to_decision(self, answer: Json, about: str) -> dict[str, Any]:
         return self.vote_answer(answer, about, ())
 
     def decision_to_answer(self, value: Any, about: str) -> dict[str, Any]:
@@ -192,28 +196,24 @@ class SpanTask(Task):
             raise InputError(f"adjudication {decision.id}: {error}")
 
 
-def _offsets(span: Mapping[str, Any]) -> range:
-    return range(span["start"], span["end"])
-
-
-def _penalty_name(settings: Mapping[str, Any]) -> str:
+def _penalty_name(settings: Json) -> str:
     return "mqm" if settings["scheme"] == "mqm" else "penalty"
 
 
-def _has_weights(settings: Mapping[str, Any]) -> bool:
+def _has_weights(settings: Json) -> bool:
     """Return whether all severities have a weight."""
     weights = _MQM_WEIGHTS if settings["scheme"] == "mqm" else ESA_WEIGHTS
     return all(name.lower() in weights for name in settings["severities"])
 
 
-def _weight(span: Mapping[str, Any], scheme: str) -> float:
+def _weight(span: Json, scheme: str) -> float:
     severity = str(span["severity"]).lower()
     if scheme == "esa":
         return ESA_WEIGHTS[severity]
     return weight_of(severity, str(span.get("category", "")), _MQM_WEIGHTS) or 0.0
 
 
-def _span_error(span: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
+def _span_error(span: Json, settings: Json) -> str:
     categories = settings["categories"]
     keys = ("start", "end", "severity", *(("category",) if categories else ()), "note")
     if unknown := [key for key in span if key not in keys]:

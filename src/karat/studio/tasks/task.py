@@ -15,6 +15,14 @@ from typing import Any, NamedTuple
 from karat.errors import InputError, quoted, short
 from karat.evalset.judgements import Dimension
 
+Json = Mapping[str, Any]
+"""A JSON object."""
+JudgementRows = list[tuple[int, str, Any]]
+"""Rows of output id, dimension or nugget, and value."""
+Votes = list[tuple[int | None, str, Any]]
+"""Rows of output (None for a pair), `about`, and value."""
+Ratings = list[tuple[str, float]]
+"""Rows of dimension and value."""
 MAX_COMMENT = 2000
 SHARED_KEYS = ("comment", "done")
 
@@ -42,7 +50,7 @@ class AssignmentView:
 
     assignment: int
     task: str
-    settings: Mapping[str, Any]
+    settings: Json
     """The settings of the task: scales, categories, severities."""
     outputs: tuple[OutputView, ...]
     """In the order to be shown."""
@@ -50,7 +58,7 @@ class AssignmentView:
     context: str | None = None
     references: tuple[str, ...] = ()
     nuggets: tuple[NuggetView, ...] = ()
-    value: Mapping[str, Any] | None = None
+    value: Json | None = None
     """The newest answer of the assessor; None if there is none, or it was undone."""
     newest: str | None = None
     """The uuid of the newest judgement, which a revision or an undo must name."""
@@ -121,15 +129,26 @@ class Task:
     decides_outputs = True
     """Whether a decision concerns one output."""
 
-    def settings(self, options: Mapping[str, Any]) -> dict[str, Any]:
+    def settings(self, options: Json) -> dict[str, Any]:
         """Return the settings with their defaults; raise InputError if one is wrong."""
         raise NotImplementedError
 
-    def scales(self, settings: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    def choose_settings(
+        self, dimensions: Sequence[str], scales: Sequence[str], scheme: str | None
+    ) -> dict[str, Any]:
+        """Return the settings that options of a command ask for; refuse those of other tasks."""
+        if dimensions or scales:
+            problem = "--dimension and --scale are for ratings"
+            raise InputError(f"{problem}: leave them out for {self.name}")
+        if scheme:
+            raise InputError(f"--scheme is for spans: leave it out for {self.name}")
+        return self.settings({})
+
+    def scales(self, settings: Json) -> list[Json]:
         """Return the scales on which assessors rate."""
         return []
 
-    def dimensions(self, settings: Mapping[str, Any]) -> list[Dimension]:
+    def dimensions(self, settings: Json) -> list[Dimension]:
         """Return the dimensions in which outputs get values."""
         return []
 
@@ -145,37 +164,33 @@ class Task:
         """Return how far an answer agrees with a known one, from 0 to 1."""
         raise NotImplementedError
 
-    def to_judgements(
-        self, value: Mapping[str, Any], outputs: Sequence[int]
-    ) -> list[tuple[int, str, Any]]:
+    def to_judgements(self, value: Json, outputs: Sequence[int]) -> JudgementRows:
         """Return rows of output id, dimension or nugget, and value."""
         raise NotImplementedError
 
-    def exported_rows(
-        self, value: Mapping[str, Any], outputs: Sequence[int]
-    ) -> list[tuple[int, str, Any]]:
+    def exported_rows(self, value: Json, outputs: Sequence[int]) -> JudgementRows:
         """Return the rows of the CSV export."""
         return self.to_judgements(value, outputs)
 
-    def rate(
-        self, value: Mapping[str, Any], settings: Mapping[str, Any]
-    ) -> list[tuple[str, float]]:
+    def exported_decision(self, decision: CurrentDecision) -> Any:
+        """Return the value of a decision in the CSV export."""
+        return decision.value
+
+    def rate(self, value: Json, settings: Json) -> Ratings:
         """Return dimension and value of the judged output; empty if outputs are not rated alone."""
         return []
 
-    def rate_decision(
-        self, decision: CurrentDecision, settings: Mapping[str, Any]
-    ) -> list[tuple[str, float]]:
+    def rate_decision(self, decision: CurrentDecision, settings: Json) -> Ratings:
         """Return dimension and value of a decision on an output."""
         return []
 
     # Disputes
 
-    def votes(self, answer: CurrentAnswer) -> list[tuple[int | None, str, Any]]:
-        """Return what can be disputed: output (None for a pair), `about`, and value."""
-        raise NotImplementedError
+    def votes(self, answer: CurrentAnswer) -> Votes:
+        """Return what can be disputed."""
+        return [*self.to_judgements(answer.value, answer.outputs)]
 
-    def disagreement(self, settings: Mapping[str, Any], about: str, values: Sequence[Any]) -> float:
+    def disagreement(self, settings: Json, about: str, values: Sequence[Any]) -> float:
         """Return how far the values of two or more votes disagree, from 0 to 1."""
         raise NotImplementedError
 
@@ -183,13 +198,11 @@ class Task:
         """Return the assignment with only the disputed dimension or nugget."""
         return view
 
-    def vote_answer(
-        self, value: Mapping[str, Any], about: str, outputs: Sequence[int]
-    ) -> dict[str, Any]:
+    def vote_answer(self, value: Json, about: str, outputs: Sequence[int]) -> dict[str, Any]:
         """Return the disputed part of an assessor's answer, as an answer."""
-        raise NotImplementedError
+        return {self.name: {about: value[self.name][about]}}
 
-    def answer_to_decision(self, answer: Mapping[str, Any], about: str) -> dict[str, Any]:
+    def answer_to_decision(self, answer: Json, about: str) -> dict[str, Any]:
         """Return the stored value of an adjudicator's answer, without the comment."""
         raise NotImplementedError
 
@@ -204,7 +217,7 @@ class Task:
         raise NotImplementedError
 
 
-def is_done(value: Mapping[str, Any] | None) -> bool:
+def is_done(value: Json | None) -> bool:
     """Return whether an answer is complete: neither undone nor a draft."""
     return value is not None and value.get("done", True) is True
 
@@ -264,17 +277,14 @@ def spans_error(name: str, spans: object, text: str, max_spans: int) -> str:
         return f"found {short(name)}={quoted(spans)}, expected a list"
     if len(spans) > max_spans:
         return f"found {len(spans):,} {short(name)}, expected at most {max_spans:,}"
-    return first_error([_offset_error(name, span, len(text)) for span in spans])
-
-
-def _offset_error(name: str, span: object, length: int) -> str:
-    if not isinstance(span, dict):
-        return f"found {quoted(span)} among {short(name)}, expected objects with start and end"
-    start, end = span.get("start"), span.get("end")
-    if is_integer(start) and is_integer(end) and 0 <= start < end <= length:  # type: ignore[operator]
-        return ""
-    problem = f"found a span from {quoted(start)} to {quoted(end)}"
-    return f"{problem}, expected whole numbers with 0 <= start < end <= {length}"
+    for span in spans:
+        if not isinstance(span, dict):
+            return f"found {quoted(span)} among {short(name)}, expected objects with start and end"
+        start, end = span.get("start"), span.get("end")
+        if not (is_integer(start) and is_integer(end) and 0 <= start < end <= len(text)):  # type: ignore[operator]
+            problem = f"found a span from {quoted(start)} to {quoted(end)}"
+            return f"{problem}, expected whole numbers with 0 <= start < end <= {len(text)}"
+    return ""
 
 
 def marked_characters(spans: Sequence[Mapping[str, Any]]) -> set[int]:
@@ -288,7 +298,7 @@ def overlap_f1(first: Set[Any], second: Set[Any]) -> float:
     return 2 * len(first & second) / total if total else 1.0
 
 
-def check_setting_names(task: str, options: Mapping[str, Any], names: Sequence[str]) -> None:
+def check_setting_names(task: str, options: Json, names: Sequence[str]) -> None:
     """Raise InputError if an option is no setting of the task."""
     if unknown := [key for key in options if key not in names]:
         expected = f"expected {', '.join(names)}" if names else "expected none"

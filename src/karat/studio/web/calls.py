@@ -1,27 +1,41 @@
-"""Routes of a role: who calls, with what, and how results and errors become answers."""
+"""Calls: who asks for what, and how results and errors become pages and JSON."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple, TypeVar
 
+from jinja2 import DictLoader, Environment, StrictUndefined
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from karat.errors import InputError, KaratError, quoted
 from karat.studio.key_editing import may_edit
-from karat.studio.store.adjudications import Overtaken
-from karat.studio.store.assessors import ROLES, Assessor
-from karat.studio.store.projects import REVEALED, project
+from karat.studio.store.judgements import Overtaken
+from karat.studio.store.people import ROLES, Assessor
+from karat.studio.store.projects import REVEALED, Project, project
 from karat.studio.store.schema import DamagedStore
+from karat.studio.store.store import Store
 from karat.studio.web.guard import parse
-from karat.studio.web.pages import message_page, page
 from karat.studio.web.studio import Studio
+
+MAX_QUERY = 500
+"""Characters of a text in the part of an address after the question mark."""
+
+
+class NotThere(InputError):
+    """Something that does not exist, or not for this assessor."""
+
+
+class NotAllowed(InputError):
+    """Something that a role may not do, or not yet."""
 
 
 class Call(NamedTuple):
@@ -36,6 +50,16 @@ class Call(NamedTuple):
     query: QueryParams
     """The part of the address after the question mark."""
 
+    @property
+    def store(self) -> Store:
+        """The store of the studio."""
+        return self.studio.store
+
+    @property
+    def project(self) -> Project:
+        """The project of the store."""
+        return project(self.store)
+
     def number(self, name: str) -> int:
         """Return a part of the path that is a number."""
         text = self.path[name]
@@ -43,14 +67,40 @@ class Call(NamedTuple):
             raise NotThere(f"found {quoted(text)}, expected a number")
         return int(text)
 
+    def query_text(self, name: str) -> str:
+        """Return a text of the query; "" if there is none."""
+        text = self.query.get(name, "")
+        if len(text) > MAX_QUERY:
+            problem = f"found {len(text):,} characters, expected at most {MAX_QUERY}"
+            raise InputError(f"{name}: {problem}")
+        return text
 
-class NotThere(InputError):
-    """Something that does not exist, or not for this assessor."""
+    def query_number(self, name: str) -> float | None:
+        """Return a finite number of the query; None if there is none."""
+        text = self.query_text(name).strip()
+        if not text:
+            return None
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number):
+            raise InputError(f"{name}: found {quoted(text)}, expected a number")
+        return number
+
+    def page_number(self) -> int:
+        """Return the number of a page, from 1."""
+        text = self.query_text("page") or "1"
+        if not (text.isascii() and text.isdigit() and len(text) < 10):
+            raise InputError(f"found the page {quoted(text)}, expected a number")
+        return int(text)
+
+    def may_browse(self) -> bool:
+        """Return whether somebody may browse: the owner, and everybody after the reveal."""
+        return self.who.role == "owner" or self.project.state == REVEALED
 
 
-class NotAllowed(InputError):
-    """Something that a role may not do, or not yet."""
-
+# Routes
 
 _REFUSED: Mapping[type[InputError], int] = {
     NotThere: 404,
@@ -59,59 +109,73 @@ _REFUSED: Mapping[type[InputError], int] = {
     DamagedStore: 503,  # as for a full disk: nothing was saved, the page keeps it and tries again
 }
 """Kind of error -> status; other input is 422."""
-Handler = Callable[[Call], Any]
-"""Returns a page, or what becomes JSON."""
+Handler = TypeVar("Handler", bound=Callable[[Call], Any])
+"""Returns a page, or what becomes JSON; None becomes an empty object."""
 
 
-def route(
-    path: str, handler: Handler, method: str = "GET", roles: Collection[str] = ROLES
-) -> Route:
-    """Return a route for some roles; what blocks runs in a thread."""
-    return Route(path, _endpoint(handler, roles), methods=[method])
+def add_route(
+    routes: list[Route],
+    path: str,
+    method: str = "GET",
+    *,
+    roles: Collection[str] = ROLES,
+    check: Callable[[Call], None] = lambda call: None,
+    keys: Collection[str] = (),
+) -> Callable[[Handler], Handler]:
+    """Return the decorator that adds a route for some roles; what blocks runs in a thread.
 
+    Args:
+        routes: list of routes to add to.
+        path: address.
+        method: GET or POST.
+        roles: those who may call it.
+        check: raises an error for somebody who may not call it.
+        keys: keys of the JSON object that is sent.
+    """
 
-def _endpoint(handler: Handler, roles: Collection[str]) -> Callable[[Request], Awaitable[Response]]:
-    async def endpoint(request: Request) -> Response:
-        body = await request.body() if request.method == "POST" else None
-        return await run_in_threadpool(_respond, handler, roles, request, body)
+    def add(handler: Handler) -> Handler:
+        def answer(call: Call, body: bytes | None) -> Response:
+            if call.who.role not in roles:
+                allowed = " and ".join(f"{role}s" for role in roles)
+                raise NotAllowed(f"this page is for {allowed} only: you are an {call.who.role}")
+            call = call._replace(sent={} if body is None else parse(body))
+            with call.store.intact():
+                check(call)
+                if unknown := [key for key in call.sent if key not in keys]:
+                    expected = f"expected {', '.join(keys) or 'none'}"
+                    raise InputError(f"found the key {quoted(unknown[0])}, {expected}")
+                result = handler(call)
+                return result if isinstance(result, Response) else JSONResponse(result or {})
 
-    return endpoint
+        async def endpoint(request: Request) -> Response:
+            body = await request.body() if request.method == "POST" else None
+            return await run_in_threadpool(_respond, answer, request, body)
+
+        routes.append(Route(path, endpoint, methods=[method]))
+        return handler
+
+    return add
 
 
 def _respond(
-    handler: Handler, roles: Collection[str], request: Request, body: bytes | None
+    answer: Callable[[Call, bytes | None], Response], request: Request, body: bytes | None
 ) -> Response:
     studio: Studio = request.app.state.studio
-    as_page = not request.url.path.startswith("/api/")
-    cookie = studio.sessions.cookie_in(request.headers.getlist("cookie"))
+    sessions = studio.sessions
+    cookie = sessions.cookie_in(request.headers.getlist("cookie"))
+    problem, status = "You are not signed in. Open the link that you were given.", 401
     try:
-        who = studio.signed_in(cookie)
-        if who is None:
-            return _error_response(
-                "You are not signed in. Open the link that you were given.", 401, as_page
-            )
-        if who.role not in roles:
-            raise NotAllowed(f"this page is for {_join_roles(roles)} only: you are an {who.role}")
-        sent = {} if body is None else parse(body)
-        csrf = studio.sessions.csrf(cookie)
-        call = Call(studio, who, request.path_params, sent, csrf, request.query_params)
-        with studio.store.intact():
-            answer = handler(call)
-            return answer if isinstance(answer, Response) else JSONResponse(answer)
+        if who := studio.signed_in(cookie):
+            csrf = sessions.csrf(cookie)
+            call = Call(studio, who, request.path_params, {}, csrf, request.query_params)
+            return answer(call, body)
     except InputError as error:
-        return _error_response(str(error), _REFUSED.get(type(error), 422), as_page)
+        problem, status = str(error), _REFUSED.get(type(error), 422)
     except KaratError as error:  # nothing was saved: the client keeps it and tries again
-        return _error_response(str(error), 503, as_page)
-
-
-def _join_roles(roles: Collection[str]) -> str:
-    return " and ".join(f"{role}s" for role in roles)
-
-
-def _error_response(sentence: str, status: int, as_page: bool) -> Response:
-    if as_page:
-        return message_page(sentence, status)
-    return JSONResponse({"error": sentence}, status)
+        problem, status = str(error), 503
+    if request.url.path.startswith("/api/"):
+        return JSONResponse({"error": problem}, status)
+    return message_page(problem, status)
 
 
 @contextmanager
@@ -125,86 +189,96 @@ def absent() -> Iterator[None]:
         raise NotThere(str(error)) from None
 
 
-def only(sent: Mapping[str, Any], *names: str) -> None:
-    """Raise InputError for unknown keys in a request."""
-    if unknown := [key for key in sent if key not in names]:
-        expected = f"expected {', '.join(names)}" if names else "expected none"
-        raise InputError(f"found the key {quoted(unknown[0])}, {expected}")
+# Pages from templates, in which every text is escaped
+
+_NAMES = (
+    *("frame.html", "staff.html", "judge.html", "message.html", "joined.html", "parts.html"),
+    *("owner.html", "owner_live.html", "owner_people.html", "owner_agreement.html"),
+    *("adjudicate.html", "browse.html", "segment.html", "outputs.html", "reports.html"),
+    *("key.html", "owner_scores.html", "events.html"),
+)
 
 
-MAX_QUERY = 500
-"""Characters of a text."""
+@cache
+def _environment() -> Environment:
+    folder = files("karat").joinpath("studio/web/templates")
+    texts = {name: folder.joinpath(name).read_text("utf-8") for name in _NAMES}
+    environment = Environment(
+        autoescape=True, loader=DictLoader(texts), undefined=StrictUndefined, trim_blocks=True
+    )
+    environment.filters.update(number=number, words=words, answer=answer, comment=comment)
+    return environment
 
 
-def query_text(call: Call, name: str) -> str:
-    """Return a text; "" if there is none."""
-    text = call.query.get(name, "")
-    if len(text) > MAX_QUERY:
-        raise InputError(f"{name}: found {len(text):,} characters, expected at most {MAX_QUERY}")
-    return text
+def page(template: str, status: int = 200, **values: object) -> HTMLResponse:
+    """Return a page."""
+    return HTMLResponse(_environment().get_template(template).render(values), status)
 
 
-def page_number(call: Call) -> int:
-    """Return the number of a page, from 1."""
-    text = query_text(call, "page") or "1"
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise InputError(f"found the page {quoted(text)}, expected a number")
-    return int(text)
-
-
-def query_number(call: Call, name: str) -> float | None:
-    """Return a finite number; None if there is none."""
-    text = query_text(call, name).strip()
-    if not text:
-        return None
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise InputError(f"{name}: found {quoted(text)}, expected a number")
-    return number
+def message_page(sentence: str, status: int) -> HTMLResponse:
+    """Return a page that says one thing; errors of commands begin small and have no full stop."""
+    message = f"{sentence[:1].upper()}{sentence[1:].rstrip('.')}."
+    return page("message.html", status, message=message)
 
 
 def staff_page(call: Call, template: str, **values: object) -> Response:
     """Return a page with the links that its reader may follow."""
-    current_project = project(call.studio.store)
-    shared: dict[str, Any] = {
-        "project": current_project,
-        "who": call.who,
-        "csrf": call.csrf,
-        "links": _links(call),
-    }
-    return page(template, **{**shared, **values})
-
-
-def _links(call: Call) -> dict[str, str]:
-    """Return address -> title of the pages that somebody may open."""
+    role = call.who.role
     titles = {"/": "Judge"}
-    if call.who.role != "assessor":
+    if role != "assessor":
         titles["/adjudicate"] = "Adjudicate"
-    if may_edit(call.studio.store, call.who.role):
+    if may_edit(call.store, role):
         titles["/key"] = "Key"
-    if may_browse(call):
+    if call.may_browse():
         pages = {"": "Segments", "/outputs": "Outputs", "/reports": "Reports"}
         titles |= {f"/browse{path}": title for path, title in pages.items()}
-    if call.who.role == "owner":
+    if role == "owner":
         titles["/owner"] = "Owner"
-    return titles
+    shared: dict[str, Any] = {"project": call.project, "who": call.who, "csrf": call.csrf}
+    return page(template, **{**shared, "links": titles, **values})
 
 
-def may_browse(call: Call) -> bool:
-    """Return whether somebody may browse: the owner, and everybody after the reveal."""
-    return call.who.role == "owner" or project(call.studio.store).state == REVEALED
+def download(name: str, content: str | bytes, kind: str) -> Response:
+    """Return a file to save."""
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(content, media_type=kind, headers=headers)
 
 
-def check_may_browse(call: Call) -> None:
-    """Raise NotAllowed for assessors who still judge blind."""
-    if not may_browse(call):
-        raise NotAllowed("browsing is for the owner until the systems are revealed")
+def number(value: float | None, digits: int = 2) -> str:
+    """Return a number for people; a dash where there is none."""
+    if value is None or math.isnan(value):
+        return "–"
+    return f"{round(value, digits) + 0.0:,.{digits}f}"  # no "-0.00"
 
 
-def check_revealed(call: Call, subject: str) -> None:
-    """Raise NotAllowed before the reveal: `subject` would name systems."""
-    if project(call.studio.store).state != REVEALED:
-        raise NotAllowed(f"{subject} name the systems: reveal them first")
+def words(value: object) -> str:
+    """Return an answer or the detail of an event in words: names and values, without brackets."""
+    if isinstance(value, Mapping) and "label" in value:  # of a nugget, with its evidence
+        return str(value["label"])
+    if isinstance(value, Mapping):
+        return ", ".join(
+            f"{key}: {words(field)}"
+            for key, field in value.items()
+            if field not in (None, "") and key != "done"
+        )
+    if isinstance(value, list | tuple):
+        return "; ".join(map(words, value)) or "none"
+    return str(value)
+
+
+def answer(value: object) -> str:
+    """Return an answer or a decision in words, without its comment."""
+    if not isinstance(value, Mapping):
+        return str(value)
+    fields = {key: field for key, field in value.items() if key not in ("comment", "done")}
+    if len(fields) > 1:
+        return words(fields)
+    content = next(iter(fields.values()), "")
+    if isinstance(content, Mapping) and "label" not in content:  # by dimension or nugget
+        return ", ".join(f"{name} {words(field)}" for name, field in content.items())
+    return words(content)
+
+
+def comment(value: object) -> str:
+    """Return the comment of an answer or a decision, if there is one."""
+    return str(value.get("comment", "")) if isinstance(value, Mapping) else ""

@@ -15,13 +15,51 @@ import socket
 from collections import Counter
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from karat.errors import InputError, quoted
 from karat.studio.web.studio import Sessions
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 EVERYWHERE = ("0.0.0.0", "::")
+MAX_BODY = 256 * 1024
+"""Bytes of a body."""
+MAX_BODY_SECONDS = 20.0
+"""Seconds in which a body must have come."""
+MAX_DEPTH = 12
+MAX_DIGITS = 15
+"""Digits of a whole number: browsers hold larger ones inexactly."""
+CSRF = "x-karat-csrf"
+MAX_BODIES = 8
+"""Bodies of one assessor that are read at the same time: pages send one after the other."""
+_HEADERS = (
+    ("content-security-policy", "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
+     "form-action 'self'; object-src 'none'"),
+    ("x-content-type-options", "nosniff"),
+    ("x-frame-options", "DENY"),
+    ("referrer-policy", "no-referrer"),
+    ("cross-origin-opener-policy", "same-origin"),
+    ("cross-origin-resource-policy", "same-origin"),
+    ("permissions-policy", "camera=(), geolocation=(), microphone=()"),
+)  # fmt: skip
+HEADERS = tuple((name.encode(), value.encode()) for name, value in _HEADERS)
+_UNKEPT = (b"cache-control", b"no-store")
+_PATH = re.compile(rb"/(?:[A-Za-z0-9_.~-]+/)*[A-Za-z0-9_.~-]*")
+_MAX_PATH = 400
+_TYPES = re.compile(r"application/json(?:\s*;\s*charset=\"?utf-8\"?)?", re.IGNORECASE)
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+class HttpRefusal(Exception):
+    """Why a request is refused: a status and a message."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 @dataclass(frozen=True)
@@ -42,11 +80,17 @@ class Hosts:
 
     def know(self, header: str) -> bool:
         """Return whether a Host header, with or without a port, names this server."""
-        name = host_name(header)
-        return name in self.names or (self.any_address and _is_address(name))
+        name = _host_name(header)
+        if name in self.names or not self.any_address:
+            return name in self.names
+        try:
+            ipaddress.ip_address(name)
+        except ValueError:
+            return False
+        return True
 
 
-def host_name(header: str) -> str:
+def _host_name(header: str) -> str:
     """Return the name in a Host header: lower case, no port, no brackets; "" if it is malformed."""
     name, colon, port = header.rpartition(":")
     if header.startswith("[") and header.endswith("]"):
@@ -60,52 +104,7 @@ def host_name(header: str) -> str:
     return "" if ":" in name else name.lower()
 
 
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
-
-
-MAX_BODY = 256 * 1024
-"""Bytes of a body."""
-MAX_BODY_SECONDS = 20.0
-"""Seconds in which a body must have come."""
-MAX_DEPTH = 12
-MAX_DIGITS = 15
-"""Digits of a whole number: browsers hold larger ones inexactly."""
-
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-
-
-class BodyTooLarge(Exception):
-    """A body is over the limit."""
-
-
-class Incomplete(Exception):
-    """A body did not come to its end in time."""
-
-
-async def read_body(receive: Receive) -> bytes:
-    """Return a body, whether or not its length was announced."""
-    try:
-        return await asyncio.wait_for(_receive_body(receive), MAX_BODY_SECONDS)
-    except asyncio.TimeoutError:
-        raise Incomplete from None
-
-
-async def _receive_body(receive: Receive) -> bytes:
-    body = bytearray()
-    while True:
-        message = await receive()
-        if message["type"] != "http.request":
-            raise Incomplete
-        body += message.get("body", b"")
-        if len(body) > MAX_BODY:
-            raise BodyTooLarge
-        if not message.get("more_body", False):
-            return bytes(body)
+# JSON that is sent
 
 
 def parse(body: bytes) -> dict[str, Any]:
@@ -175,35 +174,7 @@ def _check_text(text: str) -> None:
         raise InputError(f"a text of the JSON holds {problem}: expected valid text")
 
 
-Scope = MutableMapping[str, Any]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
-
-CSRF = "x-karat-csrf"
-MAX_BODIES = 8
-"""Bodies of one assessor that are read at the same time: pages send one after the other."""
-_HEADERS = (
-    ("content-security-policy", "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
-     "form-action 'self'; object-src 'none'"),
-    ("x-content-type-options", "nosniff"),
-    ("x-frame-options", "DENY"),
-    ("referrer-policy", "no-referrer"),
-    ("cross-origin-opener-policy", "same-origin"),
-    ("cross-origin-resource-policy", "same-origin"),
-    ("permissions-policy", "camera=(), geolocation=(), microphone=()"),
-)  # fmt: skip
-HEADERS = tuple((name.encode(), value.encode()) for name, value in _HEADERS)
-_UNKEPT = (b"cache-control", b"no-store")
-_PATH = re.compile(rb"/(?:[A-Za-z0-9_.~-]+/)*[A-Za-z0-9_.~-]*")
-_MAX_PATH = 400
-_TYPES = re.compile(r"application/json(?:\s*;\s*charset=\"?utf-8\"?)?", re.IGNORECASE)
-
-
-class HttpRefusal(NamedTuple):
-    """Why a request is refused."""
-
-    status: int
-    message: str
+# The checks of a request
 
 
 class Headers:
@@ -235,80 +206,92 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":  # the server speaks nothing else
             return
-        headers = Headers(scope)
-        answer = _add_headers(send)
-        refused = self._refusal(scope, headers)
-        if refused or scope["method"] != "POST":
-            await (_refuse(answer, refused) if refused else self._app(scope, receive, answer))
+        headers, answer = Headers(scope), _add_headers(send)
+        try:
+            self._check(scope, headers)
+            if scope["method"] == "POST":
+                receive = _replay(await self._read(headers, receive), receive)
+        except HttpRefusal as refusal:
+            body = json.dumps({"error": str(refusal)}).encode()
+            # What is left of a body is not read: the connection ends.
+            fields = [
+                (b"content-type", b"application/json"),
+                (b"content-length", str(len(body)).encode()),
+                (b"connection", b"close"),
+            ]
+            start = {"type": "http.response.start", "status": refusal.status, "headers": fields}
+            await answer(start)
+            await answer({"type": "http.response.body", "body": body})
             return
-        body = await self._read(headers, receive)
-        if isinstance(body, HttpRefusal):
-            await _refuse(answer, body)
-        else:
-            await self._app(scope, _replay(body, receive), answer)
+        await self._app(scope, receive, answer)
 
-    async def _read(self, headers: Headers, receive: Receive) -> bytes | HttpRefusal:
+    def _check(self, scope: Scope, headers: Headers) -> None:
+        """Raise HttpRefusal for a request that no route shall see."""
+        if not self._hosts.know(headers.only("host")):
+            problem = "this name does not belong to the studio: use the link as printed"
+            raise HttpRefusal(421, problem)
+        path: bytes = scope.get("raw_path") or scope["path"].encode()
+        if not _PATH.fullmatch(path) or len(path) > _MAX_PATH or b"/." in path:
+            raise HttpRefusal(404, "there is no such page")
+        if scope["method"] not in ("GET", "HEAD", "POST"):
+            raise HttpRefusal(405, "expected GET or POST")
+        sites = headers.all("sec-fetch-site")
+        from_elsewhere = any(site not in ("same-origin", "none") for site in sites)
+        if scope["method"] == "POST":
+            host, origin = headers.only("host").lower(), headers.only("origin").lower()
+            from_elsewhere |= origin not in (f"http://{host}", f"https://{host}")
+        elif not path.startswith(b"/api/"):
+            return
+        if from_elsewhere:
+            raise HttpRefusal(403, "the request comes from another site")
+        if scope["method"] == "POST":
+            cookie = self._sessions.cookie_in(headers.all("cookie"))
+            if not self._sessions.is_csrf(headers.only(CSRF), cookie):
+                raise HttpRefusal(403, "the page is out of date: load it again")
+            _check_body_headers(headers)
+
+    async def _read(self, headers: Headers, receive: Receive) -> bytes:
         """Return the body of a write; one assessor cannot keep all places with slow bodies."""
         session = self._sessions.read(self._sessions.cookie_in(headers.all("cookie")))
         sender = session.assessor if session else 0
         if self._bodies[sender] >= MAX_BODIES:
-            return HttpRefusal(429, "too many requests at once: wait until the others are answered")
+            problem = "too many requests at once: wait until the others are answered"
+            raise HttpRefusal(429, problem)
         self._bodies[sender] += 1
         try:
-            return await read_body(receive)
-        except BodyTooLarge:
-            return HttpRefusal(413, f"expected a body of at most {MAX_BODY:,} bytes")
-        except Incomplete:
-            return HttpRefusal(408, "the body did not come to its end")
+            return await asyncio.wait_for(_receive_body(receive), MAX_BODY_SECONDS)
+        except asyncio.TimeoutError:
+            raise HttpRefusal(408, _INCOMPLETE) from None
         finally:
             self._bodies[sender] -= 1
 
-    def _refusal(self, scope: Scope, headers: Headers) -> HttpRefusal | None:
-        if not self._hosts.know(headers.only("host")):
-            return HttpRefusal(
-                421, "this name does not belong to the studio: use the link as printed"
-            )
-        path: bytes = scope.get("raw_path") or scope["path"].encode()
-        if not _PATH.fullmatch(path) or len(path) > _MAX_PATH or b"/." in path:
-            return HttpRefusal(404, "there is no such page")
-        if scope["method"] not in ("GET", "HEAD", "POST"):
-            return HttpRefusal(405, "expected GET or POST")
-        if scope["method"] == "POST":
-            return _origin_refusal(headers) or self._forged(headers) or _body_refusal(headers)
-        if path.startswith(b"/api/") and _from_elsewhere(headers):
-            return HttpRefusal(403, "the request comes from another site")
-        return None
 
-    def _forged(self, headers: Headers) -> HttpRefusal | None:
-        """Reject a write without the CSRF header of the session."""
-        cookie = self._sessions.cookie_in(headers.all("cookie"))
-        if not self._sessions.is_csrf(headers.only(CSRF), cookie):
-            return HttpRefusal(403, "the page is out of date: load it again")
-        return None
+_INCOMPLETE = "the body did not come to its end"
+_TOO_LARGE = f"expected a body of at most {MAX_BODY:,} bytes"
 
 
-def _from_elsewhere(headers: Headers) -> bool:
-    return any(site not in ("same-origin", "none") for site in headers.all("sec-fetch-site"))
-
-
-def _origin_refusal(headers: Headers) -> HttpRefusal | None:
-    """Reject a write from another origin, or without an origin."""
-    host = headers.only("host").lower()
-    origin = headers.only("origin").lower()
-    if origin not in (f"http://{host}", f"https://{host}") or _from_elsewhere(headers):
-        return HttpRefusal(403, "the request comes from another site")
-    return None
-
-
-def _body_refusal(headers: Headers) -> HttpRefusal | None:
+def _check_body_headers(headers: Headers) -> None:
     if not _TYPES.fullmatch(headers.only("content-type")) or headers.all("content-encoding"):
-        return HttpRefusal(415, "expected a body of the type application/json")
+        raise HttpRefusal(415, "expected a body of the type application/json")
     lengths = headers.all("content-length")
     if lengths and headers.all("transfer-encoding"):
-        return HttpRefusal(400, "the body has two lengths")
+        raise HttpRefusal(400, "the body has two lengths")
     if any(not text.isdigit() or len(text) > 12 or int(text) > MAX_BODY for text in lengths):
-        return HttpRefusal(413, f"expected a body of at most {MAX_BODY:,} bytes")
-    return None
+        raise HttpRefusal(413, _TOO_LARGE)
+
+
+async def _receive_body(receive: Receive) -> bytes:
+    """Return a body, whether or not its length was announced."""
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise HttpRefusal(408, _INCOMPLETE)
+        body += message.get("body", b"")
+        if len(body) > MAX_BODY:
+            raise HttpRefusal(413, _TOO_LARGE)
+        if not message.get("more_body", False):
+            return bytes(body)
 
 
 def _add_headers(send: Send) -> Send:
@@ -334,15 +317,3 @@ def _replay(body: bytes, receive: Receive) -> Receive:
         return parts.pop() if parts else await receive()
 
     return replaying
-
-
-async def _refuse(send: Send, refusal: HttpRefusal) -> None:
-    body = json.dumps({"error": refusal.message}).encode()
-    # What is left of a body is not read: the connection ends.
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        (b"connection", b"close"),
-    ]
-    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

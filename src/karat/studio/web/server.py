@@ -19,23 +19,16 @@ from starlette.responses import Response
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from karat.errors import InputError, short
+from karat.studio.web.calls import message_page
 from karat.studio.web.guard import Guard, Hosts
-from karat.studio.web.pages import message_page
-from karat.studio.web.routes.browsing import BROWSE_ROUTES, REPORT_ROUTES
-from karat.studio.web.routes.deciding import ADJUDICATION_ROUTES, KEY_ROUTES
-from karat.studio.web.routes.judging import JOIN_ROUTES, JUDGE_ROUTES
-from karat.studio.web.routes.owner import FILE_ROUTES, OWNER_ROUTES, RECORD_ROUTES
+from karat.studio.web.owner import ROUTES as OWNER_ROUTES
+from karat.studio.web.routes import ROUTES
 from karat.studio.web.studio import Studio
-
-ROUTES = [
-    *(*JOIN_ROUTES, *JUDGE_ROUTES, *OWNER_ROUTES, *RECORD_ROUTES, *ADJUDICATION_ROUTES),
-    *(*KEY_ROUTES, *BROWSE_ROUTES, *REPORT_ROUTES, *FILE_ROUTES),
-]
 
 
 def make_app(studio: Studio, hosts: Hosts) -> Guard:
     """Return the application of a studio that is reached under some names."""
-    app = Starlette(routes=ROUTES, exception_handlers={404: _missing})
+    app = Starlette(routes=[*ROUTES, *OWNER_ROUTES], exception_handlers={404: _missing})
     app.router.redirect_slashes = False
     app.state.studio = studio
     return Guard(app, hosts, studio.sessions)

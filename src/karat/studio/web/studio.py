@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from karat.errors import InputError, OutputError, short
-from karat.studio.store.assessors import (
+from karat.studio.store.people import (
     OWNER,
     Assessor,
     active_link,

@@ -81,10 +81,22 @@ def _wide_set(path: Path, columns: Mapping[str, Sequence[str]], reading: Reading
         expected = "files of systems beside source and references" if path.is_dir() else "columns"
         raise InputError(f"{short(path)} has no outputs: expected {expected}, one for each system")
     count = len(next(iter(systems.values())))
+    items = columns.get(ITEM) or [str(k + 1) for k in range(count)]
+    return _make_set(path, items, systems, columns, reading)
+
+
+def _make_set(
+    path: Path,
+    items: Sequence[str],
+    systems: Mapping[str, Sequence[str | None]],
+    columns: Mapping[str, Sequence[str]],
+    reading: Reading,
+) -> EvalSet:
+    """Return the set of systems; `columns` has references, and perhaps groups and sources."""
     references = [texts for name, texts in columns.items() if _is_reference(name)]
     draft = EvalSetDraft(
         path.name.split(".")[0] or "set",
-        columns.get(ITEM) or [str(k + 1) for k in range(count)],
+        items,
         systems,
         reading=reading,
         location=path,
@@ -110,25 +122,14 @@ def _long_set(table: _Table, roles: Mapping[str, str], tell: Callable[[str], Non
             problem = f"found another text of {short(system)} for item {short(item)}"
             raise InputError(f"{line}: {problem}, expected one text for each item and system")
         outputs[system][place[item]] = text
-    shared = [roles[role] for role in (GROUP, SOURCE) if role in roles]
-    references = [name for name in table.header if _is_reference(name)]
-    values = {name: _values_by_item(table, name, items) for name in (*shared, *references)}
-    used = {*(roles[role] for role in roles), *references}
+    shared = {role: roles[role] for role in (GROUP, SOURCE) if role in roles}
+    shared |= {name: name for name in table.header if _is_reference(name)}
+    values = {role: _values_by_item(table, name, items) for role, name in shared.items()}
+    used = {*roles.values(), *shared.values()}
     if unused := [name for name in table.header if name not in used]:
-        tell(
-            f"{short(table.path.name)}: columns that are not used: {', '.join(map(short, unused))}"
-        )
-    draft = EvalSetDraft(
-        table.path.name.split(".")[0] or "set",
-        list(place),
-        outputs,
-        reading=Reading(),
-        location=table.path,
-        references=list(zip(*map(values.get, references), strict=True)) if references else None,
-        groups=values.get(roles.get(GROUP, "")),
-        sources=values.get(roles.get(SOURCE, "")),
-    )
-    return draft.finish()
+        names = ", ".join(map(short, unused))
+        tell(f"{short(table.path.name)}: columns that are not used: {names}")
+    return _make_set(table.path, list(place), outputs, values, Reading())
 
 
 def _values_by_item(table: _Table, name: str, items: Sequence[str]) -> list[str]:

@@ -1,11 +1,12 @@
-"""`open_studio`: a studio that answers in the background, for programs and notebooks."""
+"""Opening a studio: the settings and store of a set, and `open_studio`, which serves it."""
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -17,23 +18,24 @@ from karat.nuggets.formats.loading import is_nuggets, load_nuggets
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
 from karat.storage.output import as_path
+from karat.studio.assignment import prepare_rounds
 from karat.studio.export.earlier import take_over_judgements
 from karat.studio.formats import is_store
-from karat.studio.opening.options import PORT, TOKEN_VARIABLE, StudioOptions, check_listed
-from karat.studio.opening.outputs import is_output_files, read_outputs
-from karat.studio.opening.settings import (
-    check_options,
-    check_set,
-    check_task,
-    make_settings,
-    make_task_settings,
+from karat.studio.options import OPTIONS, PORT, TOKEN_VARIABLE, StudioOptions, check_listed
+from karat.studio.outputs import is_output_files, read_outputs
+from karat.studio.store.people import OWNER, assessors, check_name, recover_owner
+from karat.studio.store.projects import (
+    Project,
+    digest_texts,
+    has_project,
+    import_set,
+    make_items,
+    project,
+    read_calibration,
 )
-from karat.studio.sampling import prepare_rounds
-from karat.studio.store.assessors import OWNER, check_name, recover_owner
-from karat.studio.store.projects import Project, has_project, import_set, project
-from karat.studio.store.settings import ProjectSettings
+from karat.studio.store.settings import ProjectSettings, Show, compared_dimensions
 from karat.studio.store.store import Store, read_by_others, remove_store
-from karat.studio.tasks import NUGGETS, RATINGS
+from karat.studio.tasks import NUGGETS, RATINGS, TASKS
 
 if TYPE_CHECKING:
     import socket
@@ -41,23 +43,88 @@ if TYPE_CHECKING:
     from karat.studio.web.server import Server
     from karat.studio.web.studio import Studio, StudioLink
 
-
 Given = str | os.PathLike[str] | EvalSet | NuggetSet
 Tell = Callable[[str], None]
+Tasks = dict[str, dict[str, Any]]
+SHARED_SETTINGS = tuple(
+    setting.name
+    for setting in fields(ProjectSettings)
+    if setting.name in OPTIONS and setting.name not in ("show", "calibration")
+)
+"""Options that are settings of a project as they are."""
 
 
-def check_set_argument(source: Given) -> None:
-    """Require a set, its name or its path."""
-    if not isinstance(source, str | os.PathLike | EvalSet | NuggetSet):
-        raise InputError(f"found {quoted(source)}, expected a set, its name or its path")
+# Settings of a project
 
 
-def default_store_path(source: Given) -> Path:
-    """Return the file of judgements if none is named: a store itself, else one in this folder."""
-    if not isinstance(source, EvalSet | NuggetSet) and is_store(Path(source)):
-        return Path(source)
-    name = source.name if isinstance(source, EvalSet | NuggetSet) else os.path.abspath(source)
-    return Path(f"{Path(name).name.split('.')[0] or 'set'}.studio.sqlite")
+def _make_tasks(options: StudioOptions, name: str) -> Tasks:
+    """Return the task with its settings in full; options of other tasks are refused."""
+    if name not in TASKS:
+        raise InputError(f"no task {quoted(name)}: expected one of {', '.join(TASKS)}")
+    task = TASKS[name]
+    return {name: task.choose_settings(options.dimensions, options.scales, options.scheme)}
+
+
+def _make_settings(
+    options: StudioOptions, tasks: Tasks, source_set: EvalSet | NuggetSet
+) -> ProjectSettings:
+    """Return the settings of a project on a set."""
+    (task,) = tasks
+    calibration = () if options.calibration is None else read_calibration(options.calibration, task)
+    show = _choose_shown_texts(options.show, tasks, source_set)
+    values = {name: getattr(options, name) for name in SHARED_SETTINGS}
+    shared = {name: value for name, value in values.items() if value is not None}
+    return ProjectSettings(tasks, show, calibration=calibration, **shared)
+
+
+def _choose_shown_texts(
+    parts: Sequence[str], tasks: Tasks, source_set: EvalSet | NuggetSet
+) -> Show:
+    """Return the texts to show: by default source, context and the text to compare with."""
+    if isinstance(source_set, NuggetSet):  # whose source is its questions
+        source, context, reference = True, False, False
+    else:
+        source = source_set.sources is not None and any(source_set.sources)
+        context = source and bool(source_set.groups)
+        references = source_set.references
+        reference = references is not None and any(map(any, references))
+    available = {"source": source, "context": context, "reference": reference}
+    if not parts:
+        return Show(reference=bool(compared_dimensions(tasks)) and not source)
+    if unknown := [part for part in parts if part not in available]:
+        raise InputError(f"--show: found {quoted(unknown[0])}, expected {', '.join(available)}")
+    if lacking := [part for part in parts if not available[part]]:
+        texts = "groups with sources" if lacking[0] == "context" else f"{lacking[0]}s"
+        problem = f"{short(source_set.name)} has no {texts}"
+        raise InputError(f"--show {lacking[0]}: {problem}: leave it out")
+    return Show(**{part: part in parts for part in available})
+
+
+def _check_same_settings(path: Path, options: StudioOptions, settings: ProjectSettings) -> None:
+    """Raise InputError for options that differ from the settings of a store."""
+    task = ", ".join(settings.tasks)
+    asks_task = any((options.task, options.dimensions, options.scales, options.scheme))
+    if asks_task and _make_tasks(options, options.task or task) != settings.tasks:
+        advice = f"leave out the options of the task ({task}), or name another file with --store"
+        raise InputError(f"{short(path)} was made for another task or scale: {advice}")
+    for name, value in _requested_settings(options, next(iter(settings.tasks))):
+        if value is not None and value != getattr(settings, name):
+            option = OPTIONS[name].name
+            advice = f"leave out {option}, or name another file with --store"
+            raise InputError(f"{short(path)} was made with another {option}: {advice}")
+
+
+def _requested_settings(options: StudioOptions, task: str) -> Iterator[tuple[str, object]]:
+    """Yield the settings that are asked for; None if nothing was said."""
+    for name in SHARED_SETTINGS:
+        yield name, getattr(options, name)
+    if options.show:
+        yield "show", Show(**{part.name: part.name in options.show for part in fields(Show)})
+    if options.calibration is not None:
+        yield "calibration", read_calibration(options.calibration, task)
+
+
+# The store of a set
 
 
 def open_store(
@@ -75,10 +142,8 @@ def open_store(
     try:
         import_set(store, loaded_set, settings, progress)
         if options.earlier:
-            n_assessors = len(take_over_judgements(store, loaded_set))
-            tell(
-                f"Judgements of {n_assessors:,} assessor{'s' * (n_assessors != 1)} were taken over."
-            )
+            count = len(take_over_judgements(store, loaded_set))
+            tell(f"Judgements of {count:,} assessor{'s' * (count != 1)} were taken over.")
     except BaseException:
         store.close()
         remove_store(path)
@@ -100,8 +165,7 @@ def _reopen(
             if not has_project(store):  # the import was cut off
                 import_set(store, *_load_set(source, options, progress, tell), progress)
             current_project = project(store)
-            check_task(path, options, current_project.settings)
-            check_options(path, options, current_project.settings)
+            _check_same_settings(path, options, current_project.settings)
             is_same_set = _has_same_texts(source, path, options, current_project, progress)
             tell(f"{path} continues: {visible(current_project.name)}")
         if read_by_others(path):
@@ -124,7 +188,10 @@ def _has_same_texts(
         loaded_set, settings = _load_set(source, options, progress)
     except InputError:
         return True
-    return check_set(path, loaded_set, settings, current_project)
+    if loaded_set.name != current_project.name:
+        names = f"{quoted(current_project.name)}, not {quoted(loaded_set.name)}"
+        raise InputError(f"{short(path)} has judgements of {names}: name another file with --store")
+    return digest_texts(make_items(loaded_set, settings, silent)) == current_project.set_digest
 
 
 def _load_set(
@@ -134,11 +201,12 @@ def _load_set(
     tell: Tell = lambda line: None,
 ) -> tuple[EvalSet | NuggetSet, ProjectSettings]:
     """Return a set of either kind, and the settings of its project."""
+    is_set = isinstance(source, EvalSet | NuggetSet)
     nuggets = isinstance(source, NuggetSet) or (
         not isinstance(source, EvalSet) and is_nuggets(source)
     )
-    tasks = make_task_settings(options, options.task or (NUGGETS if nuggets else RATINGS).name)
-    if options.runs and (not nuggets or isinstance(source, NuggetSet)):
+    tasks = _make_tasks(options, options.task or (NUGGETS if nuggets else RATINGS).name)
+    if options.runs and (is_set or not nuggets):
         name = source.name if isinstance(source, EvalSet | NuggetSet) else os.fspath(source)
         raise InputError(f"--run is for nugget sets, and {short(name)} is none: leave it out")
     if isinstance(source, EvalSet | NuggetSet):
@@ -149,8 +217,10 @@ def _load_set(
         loaded_set = read_outputs(Path(source), tell)
     else:
         loaded_set = load_evalset(source, progress=progress)
-    return loaded_set, make_settings(options, tasks, loaded_set)
+    return loaded_set, _make_settings(options, tasks, loaded_set)
 
+
+# The studio
 
 MIN_TOKEN = 16
 MAX_TOKEN_FILE = 10_000
@@ -204,8 +274,6 @@ class OpenStudio:
     @property
     def judged(self) -> int:
         """Complete judgements of all assessors, with those of calibration items."""
-        from karat.studio.store.assessors import assessors
-
         return sum(assessor.judged for assessor in assessors(self._studio.store))
 
     @property
@@ -234,7 +302,7 @@ def open_studio(
     """Open a studio on a set, in the background; `karat studio` does the same until Ctrl-C.
 
     Args:
-        given: an evaluation set or nugget set, its name or its path.
+        source: an evaluation set or nugget set, its name or its path.
         store: file of judgements, which continues if it exists; by default SET.studio.sqlite.
         assessors: names of assessors to invite.
         host: address to listen on, by default this machine only; others need a token.
@@ -271,11 +339,14 @@ def prepare(
 ) -> OpenStudio:
     """Open the store and the port, and invite assessors; nothing is answered yet."""
     address = _check_address(host, token)
-    _check_installed()
+    for package in ("starlette", "uvicorn", "jinja2"):
+        if find_spec(package) is None:
+            raise MissingExtra(f"karat studio needs {package}: pip install 'karat[studio]'")
     from karat.studio.web.server import listen
     from karat.studio.web.studio import Keys, Studio, links
 
-    check_set_argument(source)
+    if not isinstance(source, str | os.PathLike | EvalSet | NuggetSet):
+        raise InputError(f"found {quoted(source)}, expected a set, its name or its path")
     check_listed("assessors", assessors)
     for name in assessors:
         check_name(name)
@@ -283,7 +354,7 @@ def prepare(
             raise InputError(f"--assessor {OWNER}: that is the name of your own link, use another")
     bound = listen(address, port)  # a port that is taken is told before anything is made
     try:
-        path = default_store_path(source) if store is None else as_path("store", store)
+        path = _default_store_path(source) if store is None else as_path("store", store)
         opened = open_store(source, path, options, progress, tell)
         try:
             studio = Studio(opened, Keys.for_store(opened.path))
@@ -299,6 +370,14 @@ def prepare(
     site = f"http://{_reached(address)}:{bound.getsockname()[1]}"
     paths = MappingProxyType({link.name: site + link.path for link in people})
     return OpenStudio(opened.path, paths, tuple(people), studio, bound, address)
+
+
+def _default_store_path(source: Given) -> Path:
+    """Return the file of judgements if none is named: a store itself, else one in this folder."""
+    if not isinstance(source, EvalSet | NuggetSet) and is_store(Path(source)):
+        return Path(source)
+    name = source.name if isinstance(source, EvalSet | NuggetSet) else os.path.abspath(source)
+    return Path(f"{Path(name).name.split('.')[0] or 'set'}.studio.sqlite")
 
 
 def choose_token(token: str | None, file: str | None) -> str | None:
@@ -339,14 +418,6 @@ def _check_address(host: str | None, token: str | None) -> str:
     if token is None and host not in LOOPBACK:
         raise InputError(f"--host {short(host)} opens the studio to others: add --token-file FILE")
     return host
-
-
-def _check_installed() -> None:
-    from importlib.util import find_spec
-
-    for package in ("starlette", "uvicorn", "jinja2"):
-        if find_spec(package) is None:
-            raise MissingExtra(f"karat studio needs {package}: pip install 'karat[studio]'")
 
 
 def _reached(host: str) -> str:

@@ -1,23 +1,102 @@
-"""Assessors: invitations by a token that is shown once, and roles.
+"""The audit trail; and assessors, who are invited by a token that is shown once, and their roles.
 
-A project always has an active owner. If all links of owners are lost, whoever can write to the
-store file makes a new one with `recover_owner`.
+Events tell what happened to a project, and by whom; rows are never changed. A project always has an
+active owner.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import secrets
 import sqlite3
-from collections.abc import Collection
-from typing import NamedTuple
+from datetime import datetime, timezone
+from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted, short
 from karat.studio.store.draws import mix
-from karat.studio.store.events import record, stamp
 from karat.studio.store.schema import StoreConnection
 from karat.studio.store.store import Store
 from karat.studio.tasks.task import is_integer
+
+
+def now() -> datetime:
+    """Return the time of now, in UTC."""
+    return datetime.now(timezone.utc)
+
+
+def stamp(time: datetime | None = None) -> str:
+    """Return a time, or now, such as 2026-01-31T12:00:00.000+00:00."""
+    return (time or now()).astimezone(timezone.utc).isoformat(timespec="milliseconds")
+
+
+def record(
+    connection: StoreConnection,
+    event: str,
+    assessor: int | None = None,
+    time: datetime | None = None,
+    **detail: object,
+) -> None:
+    """Store an event, in the transaction of what happened."""
+    text = json.dumps(detail, ensure_ascii=False)
+    connection.insert("event", time=stamp(time), assessor=assessor, what=event, detail=text)
+
+
+_TRAIL_ROWS = """
+SELECT time, 0 AS kind, id, assessor, what, detail, '', '' FROM event
+UNION ALL
+SELECT d.time, 1, d.id, d.assessor, CASE WHEN d.value IS NULL THEN 'undo decision' ELSE 'decide'
+END, coalesce(d.value, '{}'), coalesce(segment, ''), d.about
+FROM adjudication d JOIN item ON item.id = d.item
+UNION ALL
+SELECT e.time, 2, e.id, e.assessor, CASE e.what WHEN 'importance' THEN 'change importance'
+WHEN 'undo' THEN 'undo edit' ELSE e.what || ' nugget' END, json_object('question', segment,
+'before', json(o.descriptions), 'was', old_importance, 'after', json(n.descriptions),
+'is', new_importance, 'concerned', concerned), '', ''
+FROM key_edit e JOIN item ON item.id = e.item LEFT JOIN nugget o ON o.id = old_nugget
+LEFT JOIN nugget n ON n.id = new_nugget
+"""
+
+
+WORDS = {
+    "import": "import the set",
+    "invite": "invite",
+    "renew": "make a new link",
+    "recover": "recover an owner's link from the command line",
+    "withdraw": "withdraw the invitation",
+    "estimates": "ask for estimates",
+    "names": "ask for names",
+    "earlier": "take earlier judgements",
+}
+"""Events in words; others are called as they are stored."""
+
+
+class TrailEntry(NamedTuple):
+    """A row of the trail."""
+
+    time: str
+    assessor: int | None
+    event: str
+    detail: dict[str, Any]
+
+
+def trail(store: Store, number: int, size: int) -> tuple[list[TrailEntry], int]:
+    """Return the rows of a page, from 1, and how many rows there are."""
+    with store.read() as connection:
+        total = connection.value(f"SELECT count(*) FROM ({_TRAIL_ROWS})")
+        rows = connection.rows(
+            f"{_TRAIL_ROWS} ORDER BY 1 DESC, 2 DESC, 3 DESC LIMIT ? OFFSET ?",
+            *(size, (number - 1) * size),
+        )
+    entries = []
+    for time, kind, _, who, event, text, segment, about in rows:
+        detail = json.loads(text)
+        if kind == 1:  # a decision
+            value = {"decision": detail} if detail != {} else {}
+            detail = {"segment": segment, "about": about, **value}
+        entries.append(TrailEntry(time, who, WORDS.get(event, event), detail))
+    return entries, total
+
 
 ROLES = ("assessor", "adjudicator", "owner")
 OWNER = "owner"
@@ -47,7 +126,10 @@ def invite(
 ) -> str:
     """Add an assessor and return the token, of which the store has only the hash."""
     check_name(name)
-    _check_role_and_quota(role, quota)
+    if role not in ROLES:
+        raise InputError(f"found the role {short(role)}, expected one of {', '.join(ROLES)}")
+    if quota is not None and (not is_integer(quota) or not 1 <= quota < 2**53):
+        raise InputError(f"quota={quoted(quota)}: expected a whole number, 1 or more")
     token = secrets.token_urlsafe(32)
     with store.write() as connection:
         _check_active_owner(connection, by)
@@ -58,18 +140,31 @@ def invite(
     return token
 
 
+def check_name(name: object) -> None:
+    """Raise InputError if a name is not valid for an assessor."""
+    expected = ""
+    if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME:
+        expected = f"1 to {MAX_NAME} characters"
+    elif not name.isprintable() or name != name.strip():
+        expected = "visible characters, and no blank at the ends"
+    if expected:
+        raise InputError(f"found the assessor's name {quoted(name)}, expected {expected}")
+
+
 def _insert_assessor(
     connection: StoreConnection, name: str, token: str, role: str, quota: int | None
 ) -> int:
-    project = connection.row("SELECT seed FROM project")
+    project_seed = connection.optional_value("SELECT seed FROM project") or 0
     count = connection.value("SELECT count(*) FROM assessor")
-    seed = mix(project[0] if project else 0, count + 1)
-    added = connection.execute(
-        "INSERT INTO assessor (name, token_hash, role, quota, seed, made) "
-        "VALUES (?, ?, ?, ?, ?, ?)",
-        (name, hash_token(token), role, quota, seed, stamp()),
+    return connection.insert(
+        "assessor",
+        name=name,
+        token_hash=hash_token(token),
+        role=role,
+        quota=quota,
+        seed=mix(project_seed, count + 1),
+        made=stamp(),
     )
-    return int(added.lastrowid or 0)
 
 
 def find_assessor(store: Store, token: str) -> Assessor | None:
@@ -97,6 +192,10 @@ def assessors(store: Store) -> list[Assessor]:
     return [_parse_assessor(row) for row in rows]
 
 
+def _parse_assessor(row: tuple[int, str, str, int | None, int, int]) -> Assessor:
+    return Assessor(*row[:4], bool(row[4]), row[5])
+
+
 def renew(
     store: Store, id: int, by: int | None = None, token: str | None = None
 ) -> tuple[str, str]:
@@ -120,22 +219,25 @@ def withdraw(store: Store, id: int, by: int | None = None) -> None:
         _, role = _read_active(connection, id)
         if id == by:
             raise InputError("you cannot withdraw your own invitation: another owner can")
-        if role == OWNER and _count_owners(connection) == 1:
+        query = "SELECT count(*) FROM assessor WHERE active AND role = ?"
+        if role == OWNER and connection.value(query, OWNER) == 1:
             raise InputError("this is the only owner of the project: invite another owner first")
         connection.execute("UPDATE assessor SET active = 0 WHERE id = ?", (id,))
         record(connection, "withdraw", by, of=id)
 
 
 def recover_owner(store: Store, name: str = OWNER) -> str:
-    """Return a new token for an owner, who is invited or active again if need be."""
+    """Return a new token for an owner, who is invited or active again if need be.
+
+    If all links of owners are lost, whoever can write to the store file makes a new one.
+    """
     check_name(name)
     token = secrets.token_urlsafe(32)
     with store.write() as connection:
         row = connection.row("SELECT id, role FROM assessor WHERE name = ?", name)
         if row is not None and row[1] != OWNER:
-            raise InputError(
-                f"{short(name)} has the role {row[1]}: name an owner or a new person with --name"
-            )
+            advice = "name an owner or a new person with --name"
+            raise InputError(f"{short(name)} has the role {row[1]}: {advice}")
         id = _insert_assessor(connection, name, token, OWNER, None) if row is None else int(row[0])
         _set_token(connection, id, token)
         connection.execute("UPDATE assessor SET active = 1 WHERE id = ?", (id,))
@@ -144,10 +246,9 @@ def recover_owner(store: Store, name: str = OWNER) -> str:
 
 
 def _set_token(connection: StoreConnection, id: int, token: str) -> None:
+    query = "UPDATE assessor SET token_hash = ? WHERE id = ?"
     try:
-        connection.execute(
-            "UPDATE assessor SET token_hash = ? WHERE id = ?", (hash_token(token), id)
-        )
+        connection.execute(query, (hash_token(token), id))
     except sqlite3.IntegrityError:
         raise InputError("this token is the link of somebody else: choose another") from None
 
@@ -171,36 +272,6 @@ def _check_active_owner(connection: StoreConnection, by: int | None) -> None:
         raise InputError("your invitation was withdrawn: only active owners change invitations")
 
 
-def _count_owners(connection: StoreConnection) -> int:
-    count = connection.value("SELECT count(*) FROM assessor WHERE active AND role = ?", OWNER)
-    return int(count)
-
-
 def hash_token(token: str) -> str:
     """Return the hash under which a token is stored."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _parse_assessor(row: tuple[int, str, str, int | None, int, int]) -> Assessor:
-    return Assessor(*row[:4], bool(row[4]), row[5])
-
-
-def check_name(name: object) -> None:
-    """Raise InputError if a name is not valid for an assessor."""
-    if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME:
-        expected = f"expected 1 to {MAX_NAME} characters"
-        raise InputError(f"found the assessor's name {quoted(name)}, {expected}")
-    if not name.isprintable() or name != name.strip():
-        expected = "expected visible characters, and no blank at the ends"
-        raise InputError(f"found the assessor's name {quoted(name)}, {expected}")
-
-
-def _check_role_and_quota(role: str, quota: object) -> None:
-    _check_role(role, ROLES)
-    if quota is not None and (not is_integer(quota) or not 1 <= quota < 2**53):  # type: ignore[operator]
-        raise InputError(f"quota={quoted(quota)}: expected a whole number, 1 or more")
-
-
-def _check_role(role: str, roles: Collection[str]) -> None:
-    if role not in roles:
-        raise InputError(f"found the role {short(role)}, expected one of {', '.join(roles)}")

@@ -1,0 +1,449 @@
+"""Live results of a store: coverage, progress, agreement, disputes and estimates."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import partial
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from statistics import fmean, median
+from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
+
+from karat.errors import InputError, KaratError, OutputError
+from karat.evalset.draft import EvalSetDraft
+from karat.evalset.reading import Reading
+from karat.evalset.sets import EvalSet
+from karat.studio.contents import ESTIMATES_EVENT, Contents, Version, read_version, remember
+from karat.studio.disputes import Dispute, find_disputes
+from karat.studio.export.sets import assessor_preferences, make_evalset, make_nugget_set
+from karat.studio.store.judgements import view_in
+from karat.studio.store.people import Assessor, assessors, record, stamp
+from karat.studio.store.projects import REVEALED, project_in
+from karat.studio.store.schema import StoreConnection
+from karat.studio.store.store import Store
+from karat.studio.tasks import NUGGETS, PAIRS, TASKS
+from karat.studio.tasks.pairs import WIN
+
+if TYPE_CHECKING:
+    from karat.estimation.estimate_results import Estimate
+    from karat.meta.judge_agreement import JudgeAgreement
+
+
+# Progress
+
+
+class CalibrationScore(NamedTuple):
+    """Agreement of an assessor with the known answers."""
+
+    assessor: str
+    judged: int
+    likeness: float
+    """The mean over calibration units, from 0 to 1."""
+
+
+def calibration_scores(store: Store) -> list[CalibrationScore]:
+    """Return the score of every assessor who judged a calibration unit."""
+    scores: dict[str, list[float]] = {}
+    with store.read() as connection:
+        rows = connection.rows(
+            "SELECT assessor.name, assignment.id, value, answer FROM assignment "
+            "JOIN unit ON unit.id = unit JOIN judgement ON judgement.id = assignment.judged "
+            "JOIN assessor ON assessor.id = assignment.assessor "
+            "WHERE answer IS NOT NULL ORDER BY assessor.id, assignment.id"
+        )
+        for name, assignment, value, answer in rows:
+            view = view_in(connection, assignment)
+            likeness = TASKS[view.task].likeness(json.loads(value), json.loads(answer), view)
+            scores.setdefault(name, []).append(likeness)
+    return [CalibrationScore(name, len(values), fmean(values)) for name, values in scores.items()]
+
+
+class Workload(NamedTuple):
+    """The answers of an assessor: how fast, and when the newest was given."""
+
+    pace: int = 0
+    """Answers in the hour before the newest one."""
+    seconds: float | None = None
+    """Median time for an answer; None without answers."""
+    newest: str | None = None
+    """Time of the newest answer."""
+
+
+class AssessorProgress(NamedTuple):
+    """The work of one assessor."""
+
+    assessor: Assessor
+    work: Workload
+    calibration: float | None
+    """Agreement with known answers, from 0 to 1; None if none was judged."""
+
+
+def list_progress(store: Store, work: Mapping[int, Workload]) -> list[AssessorProgress]:
+    """Return the progress of everybody who was invited."""
+    calibration = {score.assessor: score.likeness for score in calibration_scores(store)}
+    return [
+        AssessorProgress(person, work.get(person.id, Workload()), calibration.get(person.name))
+        for person in assessors(store)
+    ]
+
+
+def read_workloads(store: Store) -> Mapping[int, Workload]:
+    """Return the work of each assessor, without calibration."""
+    return remember(store, "work", _compute_workloads)
+
+
+def _compute_workloads(contents: Contents) -> dict[int, Workload]:
+    answers: dict[int, list[tuple[str, int]]] = {}
+    for answer in contents.answers:
+        answers.setdefault(answer.assessor, []).append((answer.time, answer.ms))
+    workloads = {}
+    for assessor, times in answers.items():
+        newest = max(time for time, _ in times)
+        # Times are texts of one width in UTC, which sort as the times do.
+        hour_before = datetime.fromisoformat(newest) - timedelta(hours=1)
+        since = hour_before.isoformat(timespec="milliseconds")
+        pace = sum(time > since for time, _ in times)
+        workloads[assessor] = Workload(pace, median(ms for _, ms in times) / 1000, newest)
+    return workloads
+
+
+class Coverage(NamedTuple):
+    """Counts without calibration."""
+
+    units: int
+    judged: int
+    """Units with an answer."""
+    complete: int
+    """Units with as many answers as the overlap asks for."""
+    overlap: int
+    answers: int
+    needed: int
+    """Answers until all units are complete."""
+    disputes: int
+    """Open disputes."""
+    settled: int
+
+
+def coverage(store: Store) -> Coverage:
+    """Return the counts of a project."""
+    disputes = find_disputes(store, settled=True)
+    unsettled = sum(not dispute.settled for dispute in disputes)
+    with store.read() as connection:
+        project = project_in(connection)
+        overlap = project.settings.overlap
+        judged, complete, answers, counted = connection.row(
+            "SELECT count(*), coalesce(sum(n >= ?1), 0), coalesce(sum(n), 0), "
+            "coalesce(sum(min(n, ?1)), 0) FROM (SELECT count(*) AS n FROM assignment "
+            "JOIN item ON item.id = item WHERE judged IS NOT NULL AND NOT calibration "
+            "GROUP BY unit)",
+            overlap,
+        )
+    counts = project.units, judged, complete, overlap, answers, project.units * overlap - counted
+    return Coverage(*counts, unsettled, len(disputes) - unsettled)
+
+
+# Agreement
+
+
+@dataclass(frozen=True)
+class LiveAgreement:
+    """Agreement in ratings and penalties, pairs and nuggets; None without judgements."""
+
+    ratings: JudgeAgreement | None
+    pairs: JudgeAgreement | None
+    """On pairs that several compared: shares of wins would differ by the pairs that each saw."""
+    nuggets: JudgeAgreement | None
+    """With Cohen's kappa by judge and pair."""
+
+    @property
+    def results(self) -> list[JudgeAgreement]:
+        """All results that are not None."""
+        return [result for result in (self.ratings, self.pairs, self.nuggets) if result]
+
+
+def get_agreement(store: Store) -> LiveAgreement:
+    """Return alpha, each judge against the others, and identical judges, under pseudonyms."""
+    return remember(store, "agreement", partial(_compute_agreement, store))
+
+
+def _compute_agreement(store: Store, contents: Contents) -> LiveAgreement:
+    from karat.meta.judge_agreement import judge_agreement  # the studio starts without it
+
+    tasks = {answer.task for answer in contents.answers}
+    rated = None
+    if tasks - {NUGGETS.name, PAIRS.name}:
+        compares = contents.project.settings.has(PAIRS)
+        rated = make_rated_set(contents) if compares else _get_evalset(store)
+    return LiveAgreement(
+        judge_agreement(rated) if rated else None,
+        judge_agreement(make_pair_set(contents)) if PAIRS.name in tasks else None,
+        judge_agreement(make_nugget_set(contents)) if NUGGETS.name in tasks else None,
+    )
+
+
+def _get_evalset(store: Store) -> EvalSet:
+    return remember(store, "set", make_evalset)
+
+
+def make_pair_set(contents: Contents) -> EvalSet:
+    """Return a set in which each pair is a segment, and its value the share of the first output."""
+    preferences = assessor_preferences(contents)
+    units = {(row.first, row.second): f"{row.first}-{row.second}" for row in preferences}
+    segments, name = list(units.values()), contents.project.name
+    draft = EvalSetDraft(
+        *(name, segments, {PAIRS.name: segments}),
+        reading=Reading(),
+        location=name,
+        dimensions=[WIN],
+    )
+    for row in preferences:
+        draft.judge(PAIRS.name, units[row.first, row.second], row.judge, WIN.name, row.share)
+    return draft.finish()
+
+
+def make_rated_set(contents: Contents) -> EvalSet:
+    """Return all but comparisons: win shares would differ by the pairs that each assessor saw."""
+    settings, name = contents.project.settings, PAIRS.name
+    tasks = {task: options for task, options in settings.tasks.items() if task != name}
+    settings = replace(settings, tasks=tasks)
+    rated = replace(
+        contents,
+        project=contents.project._replace(settings=settings),
+        answers=tuple(row for row in contents.answers if row.task != name),
+        decisions=tuple(row for row in contents.decisions if row.task != name),
+    )
+    return make_evalset(rated)
+
+
+# Estimates
+
+
+@dataclass(frozen=True)
+class LiveEstimate:
+    """The estimate of a dimension; without one, the reason."""
+
+    dimension: str
+    estimate: Estimate | None
+    """Scores with intervals; `more` of a row is how many further labels halve the width."""
+    reason: str = ""
+
+
+def ask_estimates(store: Store, owner: int) -> None:
+    """Record that an owner wants estimates before the reveal; once is enough."""
+    with store.write() as connection:
+        _check_owner(connection, owner)
+        if not _has_asked(connection, owner):
+            record(connection, ESTIMATES_EVENT, owner)
+
+
+def has_asked_for_estimates(store: Store, owner: int) -> bool:
+    """Return whether an owner has asked for estimates."""
+    with store.read() as connection:
+        return _has_asked(connection, owner)
+
+
+def check_may_see_estimates(store: Store, owner: int) -> None:
+    """Raise InputError before the reveal unless the owner has asked for estimates."""
+    with store.read() as connection:
+        _check_owner(connection, owner)
+        if project_in(connection).state != REVEALED and not _has_asked(connection, owner):
+            advice = "reveal the systems, or ask for estimates, which is recorded"
+            raise InputError(f"estimates would tell which systems lead: {advice}")
+
+
+def _check_owner(connection: StoreConnection, id: int) -> None:
+    query = "SELECT 1 FROM assessor WHERE id = ? AND role = 'owner' AND active"
+    if connection.row(query, id) is None:
+        raise InputError("estimates are for the owner of the project alone")
+
+
+def _has_asked(connection: StoreConnection, owner: int) -> bool:
+    query = "SELECT 1 FROM event WHERE what = ? AND assessor = ?"
+    return connection.row(query, ESTIMATES_EVENT, owner) is not None
+
+
+def estimates(store: Store) -> list[LiveEstimate]:
+    """Return the estimate of each dimension: for owners who may see them."""
+    return remember(store, "estimates", partial(_compute_estimates, store))
+
+
+def _compute_estimates(store: Store, contents: Contents) -> list[LiveEstimate]:
+    from karat.estimation.estimates import estimate  # the studio starts without it
+
+    settings = contents.project.settings
+    inputs: dict[str, partial[Estimate]] = {}
+    if dimensions := settings.dimensions:
+        evalset = _get_evalset(store)
+        inputs = {row.name: partial(estimate, evalset, row.name) for row in dimensions}
+    if settings.has(NUGGETS):
+        inputs[NUGGETS.name] = partial(estimate, make_nugget_set(contents))
+    live_estimates = []
+    for dimension, make in inputs.items():
+        try:
+            live_estimates.append(LiveEstimate(dimension, make()))
+        except InputError as error:
+            live_estimates.append(LiveEstimate(dimension, None, str(error)))
+    return live_estimates
+
+
+# All results of one state of a store, as the owner's page shows them
+
+MAX_DISPUTES = 10
+
+
+class LiveResults(NamedTuple):
+    """Results of one version of a store."""
+
+    version: Version
+    time: str
+    """When they were computed."""
+    coverage: Coverage
+    agreement: LiveAgreement
+    work: Mapping[int, Workload]
+    disputes: list[Dispute]
+    """The largest."""
+    estimates: list[LiveEstimate]
+    """Empty before somebody may see them."""
+
+
+def compute_live_results(store: Store) -> LiveResults:
+    """Compute the results of the current version of a store."""
+    with store.read() as connection:
+        version = read_version(connection)
+        may_estimate = version.has_asked or version.state == REVEALED
+        return LiveResults(
+            version,
+            stamp(),
+            coverage(store),
+            get_agreement(store),
+            read_workloads(store),
+            find_disputes(store)[:MAX_DISPUTES],
+            estimates(store) if may_estimate else [],
+        )
+
+
+LOWER = 10
+"""The priority: steps below that of the studio."""
+
+
+class Worker:
+    """The process, as the studio knows it; one question at a time."""
+
+    def __init__(self, path: Path) -> None:
+        context = get_context("spawn")
+        try:
+            self._pipe, worker_end = context.Pipe()
+            self._process = context.Process(target=serve, args=(worker_end, str(path)), daemon=True)
+            self._process.start()
+        except OSError as error:
+            reason = error.strerror or error
+            raise OutputError(f"the live results could not be computed: {reason}") from None
+        worker_end.close()  # so that an end of the process is noticed
+
+    def ask(self) -> LiveResults:
+        """Return the results as they are now."""
+        try:
+            self._pipe.send(None)
+            reply = self._pipe.recv()
+        except (EOFError, OSError):
+            raise OutputError("the live results could not be computed: try again") from None
+        if isinstance(reply, KaratError):
+            raise reply
+        results: LiveResults = reply
+        return results
+
+
+def serve(pipe: Connection, path: str) -> None:
+    """Compute whenever asked, until the studio ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the studio, and that ends this
+    if hasattr(os, "nice"):
+        os.nice(LOWER)
+    with suppress(EOFError, OSError):  # the studio no longer listens
+        try:
+            with Store.reading(path) as store:
+                while True:
+                    pipe.recv()
+                    reply: LiveResults | KaratError
+                    try:
+                        with store.intact():
+                            reply = compute_live_results(store)
+                    except KaratError as error:
+                        reply = error
+                    pipe.send(reply)
+        except KaratError as error:  # it is not a store any more
+            pipe.recv()
+            pipe.send(error)
+
+
+FEW = 5000
+"""Judgements of which results take a fraction of a second."""
+PATIENCE = 0.5
+"""Seconds that somebody waits for newer results."""
+
+
+class LatestResults:
+    """The results of one store."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._known: LiveResults | None = None
+        self._fault: KaratError | None = None
+        self._busy = False
+        self._rests_until = 0.0
+        self._worker: Worker | None = None
+
+    def get(self, store: Store) -> LiveResults | None:
+        """Return the newest results; None if there are none yet."""
+        with store.read() as connection:
+            version = read_version(connection)
+        with self._changed:
+            if self._is_known(version):
+                return self._known
+            if version.judgement < FEW:
+                self._known = compute_live_results(store)
+                return self._known
+            if not self._busy and time.monotonic() >= self._rests_until:
+                self._busy = True
+                threading.Thread(target=self._compute, args=(store,), daemon=True).start()
+            self._changed.wait_for(lambda: self._is_known(version) or not self._busy, PATIENCE)
+            if self._fault and self._known is None:
+                raise self._fault
+            return self._known
+
+    def _is_known(self, version: Version) -> bool:
+        return self._known is not None and self._known.version == version
+
+    def _compute(self, store: Store) -> None:
+        """Let the process compute; rest afterwards for as long as it took."""
+        begun, results, fault = time.monotonic(), None, None
+        try:
+            self._worker = self._worker or Worker(store.path)
+            results = self._worker.ask()
+        except KaratError as error:
+            self._worker, fault = None, error
+        with self._changed:
+            self._known, self._fault = results or self._known, fault
+            self._busy = False
+            self._rests_until = 2 * time.monotonic() - begun
+            self._changed.notify_all()
+
+
+_LATEST: WeakKeyDictionary[Store, LatestResults] = WeakKeyDictionary()
+_LATEST_LOCK = threading.Lock()
+
+
+def get_latest_results(store: Store) -> LiveResults | None:
+    """Return the newest results of an open store; None if they are being computed."""
+    with _LATEST_LOCK:
+        latest = _LATEST.setdefault(store, LatestResults())
+    return latest.get(store)

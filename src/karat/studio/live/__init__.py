@@ -1,1 +1,0 @@
-"""Live results of a store: agreement, disputes, estimates and progress as judgements arrive."""
