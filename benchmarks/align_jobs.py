@@ -48,7 +48,7 @@ def eflomal(source: list[str], pivot: list[str]) -> Rows:
     """Both directions with its defaults, joined by grow-diag-final-and."""
     from eflomal import Aligner
 
-    from karat.paraphrase.align.links import read_pharaoh, symmetrize
+    from karat.paraphrase.align.parallel_text import read_pharaoh, symmetrize
     from karat.text.tokens import tokenize
 
     with tempfile.TemporaryDirectory() as folder:
@@ -89,7 +89,7 @@ def captions(model: str) -> dict[str, float]:
     from karat.paraphrase.align.aligner import Aligner
     from karat.paraphrase.align.alignment import align_words
     from karat.paraphrase.align.parallel_text import parallel_tokens, read_parallel
-    from karat.paraphrase.table.phrase_pairs import extract_phrases
+    from karat.paraphrase.table.training import extract_phrases
     from karat.text.tokens import Recipe
 
     folder = DATA / "parallel-multi30k"

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from karat.paraphrase.align.alignment import align_words
 from karat.paraphrase.align.parallel_text import Parallel, parallel_tokens, read_parallel
-from karat.paraphrase.table.phrase_pairs import extract_phrases
+from karat.paraphrase.table.training import extract_phrases
 from karat.text.segments import Strings
 from karat.text.tokens import Recipe
 

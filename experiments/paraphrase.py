@@ -80,7 +80,7 @@ def odd_rows(judged: JudgedPairs) -> np.ndarray:
 def rich(judged: JudgedPairs, features: PairFeatures) -> None:
     """The rich form against its rivals, on all originals and on the odd ones."""
     odd = odd_rows(judged)
-    half = judged.where(odd)
+    half = judged.select(odd)
     predicted = left_out(judged, features.matrix)
     line("rich, six pivots", judged, predicted)
     line("  its odd originals", judged, predicted, odd)

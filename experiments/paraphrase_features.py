@@ -108,7 +108,7 @@ def main() -> None:
     if "transfer" in sys.argv[1:]:
         transfer(judged, pem)
         return
-    half = judged.where(odd)
+    half = judged.select(odd)
     predicted = {}
     for name, matrix in matrices(judged, pem).items():
         predicted[name] = cross_predict(matrix, judged.human, judged.originals, folds=FOLDS)

@@ -73,7 +73,7 @@ def powers(pem: PEM, judged: JudgedPairs) -> None:
         r = pearson(judged.human, column)
         print(f"  {name:16} all {r:.4f}  even {halves[0]:.4f}  odd {halves[1]:.4f}")
     pair = (("PEM", pem.combine(features)[odd]), ("pivot F1", features.pivot[odd]))
-    gain = paired_gain(judged.where(odd), *pair)
+    gain = paired_gain(judged.select(odd), *pair)
     print(f"  odd: PEM - pivot F1 {gain.difference:+.3f} [{gain.low:+.3f}, {gain.high:+.3f}]")
 
 

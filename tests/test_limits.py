@@ -20,8 +20,7 @@ from karat.evalset.aligned_texts import read_gtm_sgml
 from karat.evalset.loading import load_evalset
 from karat.evalset.reading import Reading, TableSchema
 from karat.nuggets.formats.loading import load_nuggets
-from karat.paraphrase.align.links import read_pharaoh
-from karat.paraphrase.align.parallel_text import read_parallel
+from karat.paraphrase.align.parallel_text import read_parallel, read_pharaoh
 from karat.paraphrase.table.moses import read_moses
 from karat.settings import MAX_TRIALS
 from karat.storage.store import read_store, write_store

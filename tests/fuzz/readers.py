@@ -131,7 +131,7 @@ def moses(folder: Path) -> object:
 
 
 def pharaoh(folder: Path) -> object:
-    from karat.paraphrase.align.links import read_pharaoh
+    from karat.paraphrase.align.parallel_text import read_pharaoh
 
     return read_pharaoh(folder / "a.txt")
 

@@ -68,12 +68,12 @@ def opened(folder: Path, text: str | bytes, name: str = "model.arpa") -> kt.Lang
 
 def lines_of(path: Path) -> dict[Gram, tuple[float, float]]:
     """The n-grams of an ARPA file, read as simply as can be."""
-    found = {}
+    ngrams = {}
     for line in path.read_text("utf-8").splitlines():
         fields = line.split("\t")
         if len(fields) > 1:
-            found[tuple(fields[1].split(" "))] = float(fields[0]), float([*fields, "0"][2])
-    return found
+            ngrams[tuple(fields[1].split(" "))] = float(fields[0]), float([*fields, "0"][2])
+    return ngrams
 
 
 def test_a_small_file_by_hand(tmp_path: Path) -> None:
@@ -117,14 +117,14 @@ def test_a_missing_unk_is_very_unlikely(tmp_path: Path) -> None:
 )
 def test_other_ways_to_write_the_same(tmp_path: Path, change) -> None:  # type: ignore[no-untyped-def]
     expected = opened(tmp_path, SMALL).score(["a b c b", "", "b b"])
-    found = opened(tmp_path, change(SMALL)).score(["a b c b", "", "b b"])
-    np.testing.assert_array_equal(found, expected)
+    scores = opened(tmp_path, change(SMALL)).score(["a b c b", "", "b b"])
+    np.testing.assert_array_equal(scores, expected)
 
 
 def test_a_compressed_file(tmp_path: Path) -> None:
     expected = opened(tmp_path, SMALL).score(["a b"])
-    found = opened(tmp_path, gzip.compress(SMALL.encode()), "model.arpa.gz")
-    np.testing.assert_array_equal(found.score(["a b"]), expected)
+    model = opened(tmp_path, gzip.compress(SMALL.encode()), "model.arpa.gz")
+    np.testing.assert_array_equal(model.score(["a b"]), expected)
 
 
 @pytest.mark.parametrize(
@@ -262,12 +262,14 @@ def test_what_kenlm_said(smoothing: str) -> None:
 def record(smoothing: str) -> None:
     import kenlm
 
-    train, asked = texts()
+    train, queries = texts()
     RECORDED.mkdir(exist_ok=True)
     place = RECORDED / f"{smoothing}.arpa.gz"
     kt.LanguageModel.train(train, 5, smoothing, tok="none").write_arpa(place)
-    theirs = kenlm.Model(str(place))
-    rows = [[line, theirs.score(line), list(theirs.full_scores(line))] for line in asked]
+    kenlm_model = kenlm.Model(str(place))
+    rows = [
+        [line, kenlm_model.score(line), list(kenlm_model.full_scores(line))] for line in queries
+    ]
     text = json.dumps(rows, ensure_ascii=False, indent=0)
     (RECORDED / f"{smoothing}.json").write_text(text + "\n", "utf-8")
 
@@ -284,14 +286,14 @@ def texts() -> tuple[list[str], list[str]]:
 @pytest.mark.parametrize("least", [None, [1, 1, 2, 2, 3]], ids=str)
 def test_kenlm_says_the_same(tmp_path: Path, smoothing: str, least: list[int] | None) -> None:
     kenlm = pytest.importorskip("kenlm", reason="the kenlm package is not installed")
-    train, asked = texts()
+    train, queries = texts()
     model = kt.LanguageModel.train(train, 5, smoothing, tok="none", min_counts=least)
     model.write_arpa(tmp_path / "model.arpa")
-    theirs = kenlm.Model(str(tmp_path / "model.arpa"))
-    for line, score in zip(asked, model.score(asked).tolist(), strict=True):
-        assert score == pytest.approx(theirs.score(line), abs=1e-5 * (len(line.split()) + 1))
-        found = [(p, length, oov) for p, length, oov in theirs.full_scores(line)]
-        for row, (p, length, oov) in zip(model.words(line), found, strict=True):
+    kenlm_model = kenlm.Model(str(tmp_path / "model.arpa"))
+    for line, score in zip(queries, model.score(queries).tolist(), strict=True):
+        assert score == pytest.approx(kenlm_model.score(line), abs=1e-5 * (len(line.split()) + 1))
+        word_scores = [(p, length, oov) for p, length, oov in kenlm_model.full_scores(line)]
+        for row, (p, length, oov) in zip(model.words(line), word_scores, strict=True):
             assert (row.length, row.oov) == (length, oov)
             assert row.log10_p == pytest.approx(p, abs=1e-5)
 
@@ -299,9 +301,9 @@ def test_kenlm_says_the_same(tmp_path: Path, smoothing: str, least: list[int] | 
 def test_kenlm_says_the_same_of_files_of_others(tmp_path: Path) -> None:
     kenlm = pytest.importorskip("kenlm", reason="the kenlm package is not installed")
     model = opened(tmp_path, SMALL)
-    theirs = kenlm.Model(str(tmp_path / "model.arpa"))
+    kenlm_model = kenlm.Model(str(tmp_path / "model.arpa"))
     for line in ("a b c b", "", "b b a", "c", "a a b b a b"):
-        assert model.score([line])[0] == pytest.approx(theirs.score(line), abs=1e-5)
+        assert model.score([line])[0] == pytest.approx(kenlm_model.score(line), abs=1e-5)
 
 
 def test_a_recipe_for_a_file_that_has_none(tmp_path: Path) -> None:

@@ -35,13 +35,13 @@ def merged(
 def listed(ngrams: _kernel.NgramTraining, n: int, least: int) -> list[tuple[Gram, float, float]]:
     """The rows of one length: words, log10 p, back-off."""
     rows = ngrams.rows(n, least)
-    found = []
-    while len((some := rows.next(3))[1]):
-        ids, p, backoff = some
+    ngram_rows = []
+    while len((batch := rows.next(3))[1]):
+        ids, p, backoff = batch
         grams = [tuple(WORDS[i] for i in row) for row in ids.tolist()]
-        found += list(zip(grams, p.tolist(), backoff.tolist(), strict=True))
-    assert len(rows) == len(found) == ngrams.kept(n, least)
-    return found
+        ngram_rows += list(zip(grams, p.tolist(), backoff.tolist(), strict=True))
+    assert len(rows) == len(ngram_rows) == ngrams.kept(n, least)
+    return ngram_rows
 
 
 @given(text=TEXT, order=st.integers(1, 8), cut=st.integers(0, 12), room=ROOM)
@@ -56,9 +56,9 @@ def test_counts_are_those_of_tuples(
         expected[(word,)] for word in WORDS if word != BOS
     ]
     for n in range(2, order + 1):
-        some = [gram for gram in expected if len(gram) == n]
-        assert times(expected[gram] for gram in some) == times_of(ngrams.counts(n), 9)
-        assert times(min(a[gram], 5) for gram in some) == times_of(ngrams.adjusted(n), 5)
+        grams = [gram for gram in expected if len(gram) == n]
+        assert times(expected[gram] for gram in grams) == times_of(ngrams.counts(n), 9)
+        assert times(min(a[gram], 5) for gram in grams) == times_of(ngrams.adjusted(n), 5)
     if order > 1:
         preceding = Counter(gram[1:] for gram in expected if len(gram) == 2)
         assert ngrams.preceding().tolist() == [preceding[(word,)] for word in WORDS]
@@ -79,29 +79,34 @@ def test_numbers_find_their_way_to_contexts_and_back(
 ) -> None:
     """Each n-gram gets a number of its own, and brings it to its rows and longer n-grams."""
     expected, at = count(text, order), first_places(text, order)
-    own: dict[Gram, float] = {(word,): i / 10 for i, word in enumerate(WORDS)}
+    number_by_gram: dict[Gram, float] = {(word,): i / 10 for i, word in enumerate(WORDS)}
     ngrams = merged(text, order, len(text), room)
     for n in range(2, order + 1):
         waiting = by_contexts([gram for gram in expected if len(gram) == n], at)
-        ngrams.gather(n, np.array([own[(word,)] for word in WORDS]))
+        ngrams.gather(n, np.array([number_by_gram[(word,)] for word in WORDS]))
         while (batch := ngrams.batch(enough))[0]:
-            some = [waiting.pop(0) for _ in range(batch[0])]
-            grams = [gram for context in some for gram in context]
-            assert batch[1].tolist() == [i for i, c in enumerate(some) for _ in c]
+            contexts = [waiting.pop(0) for _ in range(batch[0])]
+            grams = [gram for context in contexts for gram in context]
+            assert batch[1].tolist() == [i for i, c in enumerate(contexts) for _ in c]
             assert batch[2].tolist() == [expected[gram] for gram in grams]
-            assert batch[4].tolist() == [own[gram[1:]] for gram in grams]
+            assert batch[4].tolist() == [number_by_gram[gram[1:]] for gram in grams]
             for gram in grams:
-                own[gram] = float(len(own))
-            p = np.array([own[gram] for gram in grams])
-            weights = np.array([len(context) for context in some], np.float32)
+                number_by_gram[gram] = float(len(number_by_gram))
+            p = np.array([number_by_gram[gram] for gram in grams])
+            weights = np.array([len(context) for context in contexts], np.float32)
             ngrams.put(p, p.astype(np.float32), weights)
         assert not waiting
         ngrams.scatter()
     follow = Counter(gram[:-1] for gram in expected)
     assert ngrams.word_backoffs().tolist() == [follow[(word,)] for word in WORDS]
     for n in range(2, order + 1):
-        kept = sorted((g for g in expected if len(g) == n and expected[g] >= least), key=ids)
-        rows = [(gram, own[gram], follow[gram] if n < order else 0) for gram in kept]
+        selected_grams = sorted(
+            (g for g in expected if len(g) == n and expected[g] >= least), key=ids
+        )
+        rows = [
+            (gram, number_by_gram[gram], follow[gram] if n < order else 0)
+            for gram in selected_grams
+        ]
         assert listed(ngrams, n, least) == rows
 
 
@@ -111,13 +116,13 @@ def ids(gram: Gram) -> list[int]:
 
 def first_places(text: list[list[str]], order: int) -> dict[Gram, tuple[int, int]]:
     """The sentence and the word where each n-gram ends for the first time."""
-    found: dict[Gram, tuple[int, int]] = {}
+    places: dict[Gram, tuple[int, int]] = {}
     for s, sentence in enumerate(text):
         words = (BOS, *sentence, EOS)
         for end in range(len(words)):
             for n in range(1, min(order, end + 1) + 1):
-                found.setdefault(words[end - n + 1 : end + 1], (s, end))
-    return found
+                places.setdefault(words[end - n + 1 : end + 1], (s, end))
+    return places
 
 
 def by_contexts(grams: list[Gram], at: dict[Gram, tuple[int, int]]) -> list[list[Gram]]:

@@ -49,15 +49,15 @@ def compare(model: kt.LanguageModel, oracle: KneserNey | Katz, sentence: Sequenc
 
 
 @pytest.mark.parametrize("smoothing", SMOOTHING)
-@given(data=st.data(), text=TEXT, asked=st.lists(SENTENCE, max_size=3))
+@given(data=st.data(), text=TEXT, queries=st.lists(SENTENCE, max_size=3))
 def test_probabilities_are_those_of_the_formulas(
-    smoothing: str, data: st.DataObject, text: list[list[str]], asked: list[list[str]]
+    smoothing: str, data: st.DataObject, text: list[list[str]], queries: list[list[str]]
 ) -> None:
     order, least, size, often = settings(data.draw)
-    known = known_words(text, size, often)
-    cut = [[w if w in known else UNK for w in sentence] for sentence in text]
+    vocabulary = known_words(text, size, often)
+    cut = [[w if w in vocabulary else UNK for w in sentence] for sentence in text]
     default = [1, 1, 2, 2] if smoothing == "katz" else [1, 1, 1, 1]
-    oracle = SMOOTHING[smoothing](count(cut, order), known, least or default[:order])
+    oracle = SMOOTHING[smoothing](count(cut, order), vocabulary, least or default[:order])
     model = kt.LanguageModel.train(
         [" ".join(sentence) for sentence in text],
         order,
@@ -67,7 +67,7 @@ def test_probabilities_are_those_of_the_formulas(
         min_count=often,
         threads=1,
     )
-    for sentence in [*text[:3], *asked, ["zz", "a", "zz"]]:
+    for sentence in [*text[:3], *queries, ["zz", "a", "zz"]]:
         compare(model, oracle, sentence)
 
 
@@ -88,9 +88,9 @@ def test_probabilities_of_all_words_sum_to_one(
         rows = rows[words != 2].astype(np.int32)
         offsets = np.arange(len(rows) + 1) * rows.shape[1]
         p, _ = model.kernel.words(rows.ravel(), offsets)
-        each = p.reshape(len(rows), -1)[:, -2].astype(np.float64)
+        word_p = p.reshape(len(rows), -1)[:, -2].astype(np.float64)
         end, _ = model.kernel.words(history, np.array([0, len(history)]))
-        assert (10**each).sum() + 10 ** float(end[-1]) == pytest.approx(1, abs=2e-5)
+        assert (10**word_p).sum() + 10 ** float(end[-1]) == pytest.approx(1, abs=2e-5)
 
 
 def test_discounts_by_hand() -> None:

@@ -48,8 +48,8 @@ TINY = st.builds(Tiny, st.sampled_from([1, 700, 3000]), st.sampled_from([1, 100,
 
 
 def arrays(text: Sequence[str], memory: Memory | None, **settings: object) -> dict[str, bytes]:
-    with train_ngrams(text, memory=memory, **settings) as made:  # type: ignore[arg-type]
-        return {name: array.tobytes() for name, array in made.mapped().items()}
+    with train_ngrams(text, memory=memory, **settings) as trained_model:  # type: ignore[arg-type]
+        return {name: array.tobytes() for name, array in trained_model.mapped().items()}
 
 
 @pytest.mark.parametrize("smoothing", SMOOTHING)
@@ -77,11 +77,11 @@ def test_every_bit_is_that_of_whole_arrays(
 ) -> None:
     least = [1, *[more] * (order - 1)]
     settings = {"order": order, "smoothing": smoothing, "min_counts": least}
-    found = arrays([" ".join(sentence) for sentence in text], memory, **settings)
+    trained_arrays = arrays([" ".join(sentence) for sentence in text], memory, **settings)
     numbers = {word: i for i, word in enumerate(dict.fromkeys(w for s in text for w in s), 3)}
     ids = [[numbers[word] for word in sentence] for sentence in text]
     expected = lm_whole_arrays.train(ids, len(numbers) + 3, smoothing, least)
-    assert {name: found[name] for name in expected} == {
+    assert {name: trained_arrays[name] for name in expected} == {
         name: array.tobytes() for name, array in expected.items()
     }
 
@@ -97,12 +97,12 @@ def test_files_are_the_same(tmp_path: Path, name: str) -> None:
     text = long_text(20_000)
     for memory, folder in ((None, "much"), (Tiny(100_000, 5000), "little")):
         (tmp_path / folder).mkdir()
-        made = train_model(text, tmp_path / folder / name, 4, memory=memory)
-        assert made.rows[3].ngrams > 10_000
-    much, little = (tmp_path / folder / name for folder in ("much", "little"))
-    assert much.read_bytes() == little.read_bytes()
-    model = kt.LanguageModel.open(much)
-    assert model.counts == [row.ngrams for row in made.rows]
+        trained_model = train_model(text, tmp_path / folder / name, 4, memory=memory)
+        assert trained_model.rows[3].ngrams > 10_000
+    large, little = (tmp_path / folder / name for folder in ("much", "little"))
+    assert large.read_bytes() == little.read_bytes()
+    model = kt.LanguageModel.open(large)
+    assert model.counts == [row.ngrams for row in trained_model.rows]
     if name == "model.lm":
         model.write_arpa(tmp_path / "again.arpa")
         kt.LanguageModel.train(text, 4).write_arpa(tmp_path / "trained.arpa")
@@ -175,10 +175,10 @@ def test_more_ngrams_than_a_table_has_places_for_are_refused(tmp_path: Path) -> 
     assert _kernel.lm_table_slots(MOST) == 2**32 - 2
     with pytest.raises(ValueError, match=r"more than 2,863,311,529 n-grams of a length"):
         _kernel.lm_table_slots(MOST + 1)
-    with train_ngrams(["a b c"], 3) as made:
-        made.counts[2] = MOST + 1
+    with train_ngrams(["a b c"], 3) as trained_model:
+        trained_model.counts[2] = MOST + 1
         with pytest.raises(InputError, match=r"more than 2,863,311,529 .*: write ARPA text, raise"):
-            made.save(tmp_path / "m")
+            trained_model.save(tmp_path / "m")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -196,13 +196,13 @@ def test_a_full_disk_is_told_in_one_sentence(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("what", ["counting", "merging", "estimating 3-grams", "writing"])
-def test_it_stops_in_every_pass(tmp_path: Path, what: str) -> None:
+@pytest.mark.parametrize("step_name", ["counting", "merging", "estimating 3-grams", "writing"])
+def test_it_stops_in_every_pass(tmp_path: Path, step_name: str) -> None:
     class Stopped(Exception):
         """What progress raises."""
 
-    def stop(done: int, total: int, told: str) -> None:
-        if told == what:
+    def stop(done: int, total: int, current_step: str) -> None:
+        if current_step == step_name:
             raise Stopped
 
     with pytest.raises(Stopped):
@@ -225,8 +225,8 @@ def opened_files(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def test_files_of_others_stay_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = opened_files(monkeypatch)
-    with train_ngrams(long_text(3000), 3, memory=Tiny(1000, 1000)) as made:
-        mapped = made.mapped()
+    with train_ngrams(long_text(3000), 3, memory=Tiny(1000, 1000)) as trained_model:
+        mapped = trained_model.mapped()
         before = {name: array.tobytes() for name, array in mapped.items()}
     with ExitStack() as held:
         files = [held.enter_context(open(tmp_path / str(i), "wb")) for i in range(len(numbers))]
@@ -234,7 +234,7 @@ def test_files_of_others_stay_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             file.write(b"whole")
             file.flush()
         assert set(numbers) & {file.fileno() for file in files}
-        del made
+        del trained_model
         gc.collect()
         assert {(tmp_path / str(i)).read_bytes() for i in range(len(files))} == {b"whole"}
         for file in files:
@@ -244,12 +244,12 @@ def test_files_of_others_stay_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_files_are_closed_with_the_scratch(monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = opened_files(monkeypatch)
-    with train_ngrams(long_text(3000), 3, memory=Tiny(1000, 1000)) as made:
-        table = made.arrays()["table_3"]
+    with train_ngrams(long_text(3000), 3, memory=Tiny(1000, 1000)) as trained_model:
+        table = trained_model.arrays()["table_3"]
         assert isinstance(table, FileArray)
         os.fstat(table.file)
     for number in set(numbers):
         with pytest.raises(OSError, match="Bad file descriptor"):
             os.fstat(number)
     with pytest.raises(OutputError, match="Bad file descriptor"):
-        made.arrays()  # an error, and no other file is read or written
+        trained_model.arrays()  # an error, and no other file is read or written

@@ -53,9 +53,9 @@ def test_the_signature_says_what_matters(model: kt.LanguageModel) -> None:
 
 @pytest.mark.parametrize("size", range(0, 4000, 397))
 def test_any_cut_is_refused(stored: Path, size: int) -> None:
-    whole = stored.read_bytes()
-    assert size < len(whole)
-    stored.write_bytes(whole[:size])
+    data = stored.read_bytes()
+    assert size < len(data)
+    stored.write_bytes(data[:size])
     with pytest.raises(InputError, match=r"model\.lm"):
         kt.LanguageModel.open(stored)
 
@@ -80,12 +80,14 @@ def test_what_is_no_number_is_found(model: kt.LanguageModel, name: str, odd: flo
         cells = np.flatnonzero(flat[::2] != 2**64 - 1)
         used = np.sort(np.concatenate([4 * cells + 2, 4 * cells + 3]))
     for place in (used[0], used[len(used) // 2], used[-1]):
-        kept = numbers[place]
+        original_value = numbers[place]
         numbers[place] = odd
-        told = "its language model has probabilities" if "table" in name else f"{name} has a value"
-        with pytest.raises(InputError, match=rf"x: damaged \({told}"):
+        message = (
+            "its language model has probabilities" if "table" in name else f"{name} has a value"
+        )
+        with pytest.raises(InputError, match=rf"x: damaged \({message}"):
             kt.LanguageModel(model.about, {**model.arrays, name: flat}, "x").check_finite("x")
-        numbers[place] = kept
+        numbers[place] = original_value
     kt.LanguageModel(model.about, {**model.arrays, name: flat}).check_finite()
 
 
@@ -122,11 +124,11 @@ def test_words_that_look_like_marks_are_unknown() -> None:
 
 def test_threads_and_runs_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     text = [f"{line} w{i % 700}" for i, line in enumerate(TEXT * 200)]
-    one = kt.LanguageModel.train(text, 3, threads=1, vocabulary=500)
-    expected = one.score(text, threads=1)
+    single_threaded = kt.LanguageModel.train(text, 3, threads=1, vocabulary=500)
+    expected = single_threaded.score(text, threads=1)
     monkeypatch.setattr(training, "SEGMENTS_PER_BATCH", 256)
     several = kt.LanguageModel.train(text, 3, threads=3, vocabulary=500)
-    for name, array in one.arrays.items():
+    for name, array in single_threaded.arrays.items():
         np.testing.assert_array_equal(array, several.arrays[name])
     np.testing.assert_array_equal(several.score(text, threads=3), expected)
     total = several.perplexity(text, threads=2)
@@ -156,12 +158,12 @@ def test_stems_are_what_is_counted() -> None:
 
 def test_perplexity_by_hand(model: kt.LanguageModel) -> None:
     rows = model.words("the unheard cat")
-    found = model.perplexity(["the unheard cat"])
-    assert (found.sentences, found.words, found.oov) == (1, 3, 1)
+    perplexity = model.perplexity(["the unheard cat"])
+    assert (perplexity.sentences, perplexity.words, perplexity.oov) == (1, 3, 1)
     logs = [row.log10_p for row in rows]
-    assert found.perplexity == pytest.approx(10 ** (-sum(logs) / 4), rel=1e-5)
-    known = sum(row.log10_p for row in rows if not row.oov)
-    assert found.perplexity_known == pytest.approx(10 ** (-known / 3), rel=1e-5)
+    assert perplexity.perplexity == pytest.approx(10 ** (-sum(logs) / 4), rel=1e-5)
+    known_log10_p = sum(row.log10_p for row in rows if not row.oov)
+    assert perplexity.perplexity_known == pytest.approx(10 ** (-known_log10_p / 3), rel=1e-5)
 
 
 def test_nothing_to_score(model: kt.LanguageModel) -> None:
@@ -170,8 +172,8 @@ def test_nothing_to_score(model: kt.LanguageModel) -> None:
 
 
 def test_work_can_be_stopped() -> None:
-    def stop(done: int, total: int, what: str) -> None:
-        raise Interrupted(what)
+    def stop(done: int, total: int, step_name: str) -> None:
+        raise Interrupted(step_name)
 
     for work in (kt.LanguageModel.train, kt.LanguageModel.train(TEXT, 2).score):
         for threads in (1, 2):
@@ -180,9 +182,9 @@ def test_work_can_be_stopped() -> None:
 
 
 def test_progress_ends_with_all() -> None:
-    seen: list[tuple[int, int, str]] = []
-    kt.LanguageModel.train(TEXT, 2, vocabulary=3, progress=lambda *told: seen.append(told))
-    last = {what: (done, total) for done, total, what in seen}
+    reports: list[tuple[int, int, str]] = []
+    kt.LanguageModel.train(TEXT, 2, vocabulary=3, progress=lambda *told: reports.append(told))
+    last = {step_name: (done, total) for done, total, step_name in reports}
     assert list(last) == ["words", "counting", "merging", "estimating 2-grams", "writing"]
     assert last["words"] == last["counting"] == (len(TEXT), len(TEXT))
     assert all(done == total for done, total in last.values())
@@ -200,10 +202,10 @@ def test_states_are_no_longer_than_the_model_needs() -> None:
 def test_ragged_arrays_are_checked(
     model: kt.LanguageModel, ids: list[int], offsets: list[int]
 ) -> None:
-    found = np.array(ids, np.int32), np.array(offsets, np.int64)
+    ragged = np.array(ids, np.int32), np.array(offsets, np.int64)
     for work in (model.kernel.score, model.kernel.words):
         with pytest.raises(ValueError, match="offsets"):
-            work(*found)
+            work(*ragged)
 
 
 def test_ids_outside_are_unknown(model: kt.LanguageModel) -> None:

@@ -22,8 +22,10 @@ def test_captions(karat_data: Path, tmp_path: Path) -> None:
         smoothing: kt.LanguageModel.train(train, 4, smoothing, min_counts=[1, 1, 2, 2])
         for smoothing in ("kneser-ney", "katz")
     }
-    found = {smoothing: model.perplexity(new).perplexity for smoothing, model in models.items()}
-    assert 10 < found["kneser-ney"] < found["katz"] < 100
+    perplexities = {
+        smoothing: model.perplexity(new).perplexity for smoothing, model in models.items()
+    }
+    assert 10 < perplexities["kneser-ney"] < perplexities["katz"] < 100
 
 
 def test_kenlm_on_captions(karat_data: Path, tmp_path: Path) -> None:
@@ -31,6 +33,6 @@ def test_kenlm_on_captions(karat_data: Path, tmp_path: Path) -> None:
     train, new = lines(karat_data, "train.en.gz")[:8000], lines(karat_data, "val.en.gz")
     model = kt.LanguageModel.train(train, 5, tok="none")
     model.write_arpa(tmp_path / "model.arpa")
-    theirs = kenlm.Model(str(tmp_path / "model.arpa"))
+    kenlm_model = kenlm.Model(str(tmp_path / "model.arpa"))
     for line, score in zip(new, model.score(new).tolist(), strict=True):
-        assert score == pytest.approx(theirs.score(line), abs=1e-5 * (len(line.split()) + 1))
+        assert score == pytest.approx(kenlm_model.score(line), abs=1e-5 * (len(line.split()) + 1))

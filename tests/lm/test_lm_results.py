@@ -20,12 +20,12 @@ def trained(folder: Path) -> TrainedModel:
 
 
 def test_what_was_trained(trained: TrainedModel, folder: Path, output: Output) -> None:
-    said = json.loads(
+    report = json.loads(
         output("lm", "train", "ref1.txt", "ref2.txt", "--order", "3", "-o", "m.lm", "-f", "json")
     )
-    assert trained.records() == said["rows"]
-    assert said["signature"] == {"lm": trained.signature}
-    assert list(trained.notes) == said["notes"]
+    assert trained.records() == report["rows"]
+    assert report["signature"] == {"lm": trained.signature}
+    assert list(trained.notes) == report["notes"]
     assert (folder / "m.lm").read_bytes() == (folder / "model.lm").read_bytes()
     assert len(repr(trained)) < 120
 
@@ -38,16 +38,16 @@ def test_scores_are_those_of_the_command(
 ) -> None:
     more = (option,) if option else ()
     args = ("lm", "score", "a.txt", "c.txt", "--model", "model.lm", "-f", "json", *more)
-    said = json.loads(output(*args))
-    found = score_texts([Path("a.txt"), Path("c.txt")], "model.lm", by=by)
-    assert [row._asdict() for row in found.rows] == said["rows"] == found.records()
-    assert found.settings["by"] == by
-    assert "<table" in found._repr_html_()
+    report = json.loads(output(*args))
+    scores = score_texts([Path("a.txt"), Path("c.txt")], "model.lm", by=by)
+    assert [row._asdict() for row in scores.rows] == report["rows"] == scores.records()
+    assert scores.settings["by"] == by
+    assert "<table" in scores._repr_html_()
 
 
 def test_strings_are_one_text(trained: TrainedModel) -> None:
-    found = score_texts(["the cat sat", "a mat"], trained.path)
-    assert [(row.text, row.sentences) for row in found.rows] == [("texts", 2)]
+    scores = score_texts(["the cat sat", "a mat"], trained.path)
+    assert [(row.text, row.sentences) for row in scores.rows] == [("texts", 2)]
 
 
 def test_another_kind_of_rows(trained: TrainedModel) -> None:

@@ -50,7 +50,7 @@ def world(
     """A run that is better carries more nuggets; carried ones are said in the key's words."""
     rng = np.random.default_rng(seed)
     key, judged = [], []
-    said: dict[str, list[tuple[str, Response]]] = {f"run{k}": [] for k in range(runs)}
+    answers_by_run: dict[str, list[tuple[str, Response]]] = {f"run{k}": [] for k in range(runs)}
     for q in range(questions):
         facts = [
             f"{rng.choice(SUBJECTS)}{q}{g} {rng.choice(VERBS)} item{q}x{g} in {1900 + g}"
@@ -59,15 +59,18 @@ def world(
         key.append(
             Question(f"q{q}", tuple(Nugget(f"n{g}", (fact,)) for g, fact in enumerate(facts)))
         )
-        for k, (run, answers) in enumerate(said.items()):
+        for k, (run, answers) in enumerate(answers_by_run.items()):
             has = rng.random(4) < 0.2 + 0.6 * k / runs
             parts = [_retold(fact, rng) for fact, yes in zip(facts, has, strict=True) if yes]
             text = ". ".join([*parts, " ".join(rng.choice(FILLER, 6))])
             answers.append((f"q{q}", Response(text)))
             for g, yes in enumerate(has):
                 judged.append(JudgedResponse(f"q{q}", f"n{g}", text, float(yes), run))
-    made = [make_run(tag, some, f"house{k // 2}") for k, (tag, some) in enumerate(said.items())]
-    return make_key(key), made, Judgements(tuple(judged))
+    all_runs = [
+        make_run(tag, run_answers, f"house{k // 2}")
+        for k, (tag, run_answers) in enumerate(answers_by_run.items())
+    ]
+    return make_key(key), all_runs, Judgements(tuple(judged))
 
 
 def _retold(fact: str, rng: np.random.Generator) -> str:

@@ -40,8 +40,8 @@ def pool_of(nuggets: list[tuple[str, ...]], responses: list[str], question: str 
 
 
 def column(pool: Pool, name: str) -> list[float]:
-    ones = lambda words: [1.0] * len(words)  # noqa: E731
-    return evidence(pool, idf=ones)[:, NAMES.index(name)].tolist()
+    unit_idf = lambda words: [1.0] * len(words)  # noqa: E731
+    return evidence(pool, idf=unit_idf)[:, NAMES.index(name)].tolist()
 
 
 # ----------------------------------------------------------------------------------- evidence
@@ -120,9 +120,9 @@ def test_of_several_descriptions_the_best_counts() -> None:
 
 def test_evidence_does_not_depend_on_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     pool, _, _ = pooled(questions=3, runs=3)
-    whole = evidence(pool)
+    columns = evidence(pool)
     monkeypatch.setattr("karat.nuggets.prediction.evidence.BATCH", 2)
-    assert evidence(pool) == pytest.approx(whole)
+    assert evidence(pool) == pytest.approx(columns)
 
 
 def test_no_responses_no_rows() -> None:
@@ -147,17 +147,17 @@ def data(rows: int = 60, columns: int = 3) -> tuple[np.ndarray, np.ndarray]:
 def test_the_regression_is_the_best(ridge: float, with_prior: bool) -> None:
     X, yes = data()
     prior = Logistic(np.ones(3), np.full(3, 2.0), np.array([1.0, -1.0, 0.5]), 0.1)
-    found = fit_logistic(X, yes, ridge, prior if with_prior else None)
+    model = fit_logistic(X, yes, ridge, prior if with_prior else None)
     aim = prior.weights if with_prior else np.zeros(3)
 
     def loss(w: np.ndarray) -> float:
-        z = (X - found.centre) / found.scale @ w[1:] + w[0]
+        z = (X - model.centre) / model.scale @ w[1:] + w[0]
         return float(
             np.logaddexp(0, np.where(yes, -z, z)).sum() + ridge / 2 * ((w[1:] - aim) ** 2).sum()
         )
 
     best = minimize(loss, np.zeros(4), tol=1e-12)
-    assert [found.intercept, *found.weights] == pytest.approx(best.x, abs=1e-4)
+    assert [model.intercept, *model.weights] == pytest.approx(best.x, abs=1e-4)
 
 
 @pytest.mark.parametrize("with_prior", [False, True])
@@ -166,9 +166,9 @@ def test_the_regression_with_difficulties_is_the_best(with_prior: bool) -> None:
     nugget = np.arange(80) * 7 % 5
     yes = yes | (nugget == 2)
     prior = Logistic(np.ones(3), np.full(3, 2.0), np.array([1.0, -1.0, 0.5]), 0.1)
-    found = fit_logistic(X, yes, 4.0, prior if with_prior else None, nugget)
+    model = fit_logistic(X, yes, 4.0, prior if with_prior else None, nugget)
     aim = prior.weights if with_prior else np.zeros(3)
-    Z = (X - found.centre) / found.scale
+    Z = (X - model.centre) / model.scale
 
     def loss(w: np.ndarray) -> float:
         z = Z @ w[1:4] + w[0] + w[4:][nugget]
@@ -182,8 +182,8 @@ def test_the_regression_with_difficulties_is_the_best(with_prior: bool) -> None:
         return float(np.logaddexp(0, np.where(yes, -z, z)).sum())
 
     a, c = minimize(line, [0.0, 1.0], tol=1e-12).x
-    wanted = [a + c * best[0], *(c * best[1:4])]
-    assert [found.intercept, *found.weights] == pytest.approx(wanted, abs=1e-3)
+    expected = [a + c * best[0], *(c * best[1:4])]
+    assert [model.intercept, *model.weights] == pytest.approx(expected, abs=1e-3)
 
 
 def test_difficulties_keep_hard_nuggets_from_turning_a_weight() -> None:
@@ -200,10 +200,10 @@ def test_difficulties_keep_hard_nuggets_from_turning_a_weight() -> None:
 
 def test_constant_columns_and_separable_data_do_no_harm() -> None:
     X = np.stack([np.ones(10), np.arange(10.0)], axis=1)
-    found = fit_logistic(X, np.arange(10) > 4, 1.0)
-    p = found.probabilities(X)
+    model = fit_logistic(X, np.arange(10) > 4, 1.0)
+    p = model.probabilities(X)
     assert ((p > 0.5) == (np.arange(10) > 4)).all()
-    assert found.weights[0] == 0
+    assert model.weights[0] == 0
 
 
 def test_logits_and_back() -> None:
@@ -224,14 +224,14 @@ def test_leaving_a_fold_out_of_a_regression_is_not_having_it() -> None:
     rng = np.random.default_rng(1)
     A = rng.random((7, 5))
     K, values = A @ A.T, rng.normal(size=(7, 2))
-    fold, known = np.array([0, 0, 1, 2, 2, 3, 4]), np.array([True] * 6 + [False])
-    judged = np.flatnonzero(known)
-    found = likenesses._regress(K[:, judged], values[judged], judged, fold)
-    for one in range(5):
-        rows = np.flatnonzero(known & (fold != one))
+    fold, is_judged = np.array([0, 0, 1, 2, 2, 3, 4]), np.array([True] * 6 + [False])
+    judged = np.flatnonzero(is_judged)
+    predicted = likenesses._regress(K[:, judged], values[judged], judged, fold)
+    for fold_id in range(5):
+        rows = np.flatnonzero(is_judged & (fold != fold_id))
         M = np.linalg.inv(K[np.ix_(rows, rows)] + likenesses._NOISE * np.eye(len(rows)))
-        wanted = K[fold == one][:, rows] @ M @ values[rows]
-        assert found[fold == one] == pytest.approx(wanted)
+        expected = K[fold == fold_id][:, rows] @ M @ values[rows]
+        assert predicted[fold == fold_id] == pytest.approx(expected)
 
 
 def test_own_judgements_say_nothing_about_oneself() -> None:
@@ -252,49 +252,51 @@ def test_own_judgements_say_nothing_about_oneself() -> None:
 def test_tables_of_words_may_be_made_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     pool, labels, _ = pooled()
     fold, guesses = folds(pool, "system"), np.full(len(labels), 0.4)
-    whole = Likeness(pool).columns(labels, guesses, fold)
+    columns = Likeness(pool).columns(labels, guesses, fold)
     monkeypatch.setattr(likenesses, "_TABLE", 20)
-    assert Likeness(pool).columns(labels, guesses, fold) == pytest.approx(whole, abs=1e-10)
+    assert Likeness(pool).columns(labels, guesses, fold) == pytest.approx(columns, abs=1e-10)
 
 
 def test_only_the_first_responses_may_be_judged() -> None:
     pool, labels, _ = pooled()
     fold, guesses = folds(pool, "system"), np.full(len(labels), 0.4)
     labels[pool.cell_run >= 3] = np.nan
-    whole = Likeness(pool).columns(labels, guesses, fold)
-    some = Likeness(pool, first=3).columns(labels, guesses, fold)
-    assert some == pytest.approx(whole, abs=1e-12)
+    all_columns = Likeness(pool).columns(labels, guesses, fold)
+    columns = Likeness(pool, first=3).columns(labels, guesses, fold)
+    assert columns == pytest.approx(all_columns, abs=1e-12)
 
 
 def test_words_are_counted_one_by_one() -> None:
     """The naive Bayes of a fold, word by word."""
     pool, labels, _ = pooled(questions=1, runs=5)
     fold = folds(pool, "system")
-    found = Likeness(pool).columns(labels, np.zeros(len(labels)), fold)[:, 5].reshape(5, -1)
+    log_odds = Likeness(pool).columns(labels, np.zeros(len(labels)), fold)[:, 5].reshape(5, -1)
     cut = ENGLISH.tokens(pool.texts, Vocab())
     texts = [set(cut.ids[a:b].tolist()) for a, b in pairwise(cut.offsets)]
     words = [w for w in set().union(*texts) if 1 < sum(w in text for text in texts) < 5]
     yes = labels.reshape(5, -1) > 0
-    for i, j in np.ndindex(found.shape):
+    for i, j in np.ndindex(log_odds.shape):
         sums = squares = 0.0
         for word in words:
             odds = 1.0
             for kind, sign in ((True, 1), (False, -1)):
-                some = [k for k in range(5) if k != i and yes[k, j] == kind]
-                share = (sum(word in texts[k] for k in some) + 0.5) / (len(some) + 1)
+                same_kind = [k for k in range(5) if k != i and yes[k, j] == kind]
+                share = (sum(word in texts[k] for k in same_kind) + 0.5) / (len(same_kind) + 1)
                 odds *= (share if word in texts[i] else 1 - share) ** sign
             sums, squares = sums + np.log(odds), squares + np.log(odds) ** 2
-        assert found[i, j] == pytest.approx(sums / (squares + 1) ** 0.5)
+        assert log_odds[i, j] == pytest.approx(sums / (squares + 1) ** 0.5)
 
 
 def test_the_rate_is_that_of_the_others() -> None:
     pool, labels, _ = pooled()
     fold = folds(pool, "system")
     rates = Likeness(pool).columns(labels, np.zeros(len(labels)), fold)[:, 0]
-    mine = pool.cell_nugget == 5
-    for cell in np.flatnonzero(mine):
-        others = labels[mine & (fold != fold[cell])]
-        assert sigmoid(rates[cell]) == pytest.approx((others.sum() + 0.5) / (len(others) + 1))
+    is_selected = pool.cell_nugget == 5
+    for cell in np.flatnonzero(is_selected):
+        other_labels = labels[is_selected & (fold != fold[cell])]
+        assert sigmoid(rates[cell]) == pytest.approx(
+            (other_labels.sum() + 0.5) / (len(other_labels) + 1)
+        )
 
 
 def test_standing_is_that_of_the_guesses_alone() -> None:
@@ -302,14 +304,14 @@ def test_standing_is_that_of_the_guesses_alone() -> None:
     fold = folds(pool, "system")
     guesses = np.where(pool.cell_response == pool.starts[1], 0.9, 0.2)
     place = likenesses.NAMES.index("standing")
-    found = Likeness(pool).columns(labels, guesses, fold)[:, place]
+    columns = Likeness(pool).columns(labels, guesses, fold)[:, place]
     again = Likeness(pool).columns(1 - labels, guesses, fold)[:, place]
-    assert found.tolist() == again.tolist()
+    assert columns.tolist() == again.tolist()
     n = int(pool.starts[2] - pool.starts[1])
-    there = pool.cell_question == 1
-    assert found[pool.cell_response == pool.starts[1]] == pytest.approx((n - 1) ** 0.5)
-    assert found[there].sum() == pytest.approx(0, abs=1e-9)
-    assert found[pool.cell_question == 0] == pytest.approx(0, abs=1e-6)
+    is_selected = pool.cell_question == 1
+    assert columns[pool.cell_response == pool.starts[1]] == pytest.approx((n - 1) ** 0.5)
+    assert columns[is_selected].sum() == pytest.approx(0, abs=1e-9)
+    assert columns[pool.cell_question == 0] == pytest.approx(0, abs=1e-6)
 
 
 # ------------------------------------------------------------------------------- the classifier
@@ -320,12 +322,12 @@ def test_cross_validation_sees_no_label_of_the_fold(by: str) -> None:
     pool, labels, _ = pooled()
     X, fold = evidence(pool), folds(pool, by)
     like = Likeness(pool) if by == "system" else None
-    found = cross_validate(FoldedCells(pool, labels, fold), X, like)
+    predictions = cross_validate(FoldedCells(pool, labels, fold), X, like)
     turned = np.where(fold == 2, 1 - labels, labels)
     again = cross_validate(FoldedCells(pool, turned, fold), X, like)
-    assert again.probabilities[fold == 2] == pytest.approx(found.probabilities[fold == 2])
-    assert (again.carried == found.carried)[fold == 2].all()
-    assert found.agreement.f > 0.85
+    assert again.probabilities[fold == 2] == pytest.approx(predictions.probabilities[fold == 2])
+    assert (again.carried == predictions.carried)[fold == 2].all()
+    assert predictions.agreement.f > 0.85
 
 
 def test_identical_responses_elsewhere_decide() -> None:
@@ -335,10 +337,10 @@ def test_identical_responses_elsewhere_decide() -> None:
     texts[twin] = texts[twin + 1].upper()
     pool = replace(pool, texts=tuple(texts))
     cells = FoldedCells(pool, labels, folds(pool, "system"))
-    found = cross_validate(cells, evidence(pool), Likeness(pool))
-    mine, theirs = (pool.cell_response == twin), (pool.cell_response == twin + 1)
-    assert cells.is_known[mine].all()
-    assert found.probabilities[mine].tolist() == (labels[theirs] > 0).tolist()
+    predictions = cross_validate(cells, evidence(pool), Likeness(pool))
+    is_selected, is_twin = (pool.cell_response == twin), (pool.cell_response == twin + 1)
+    assert cells.is_known[is_selected].all()
+    assert predictions.probabilities[is_selected].tolist() == (labels[is_twin] > 0).tolist()
 
 
 def test_the_prior_is_useful_without_judgements() -> None:

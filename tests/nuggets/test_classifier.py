@@ -29,12 +29,12 @@ def pool_of(keys: list[list[list[list[str]]]], responses: list[list[list[str]]])
     questions = [
         Question(
             f"q{q}",
-            tuple(Nugget(f"n{g}", tuple(map(" ".join, some))) for g, some in enumerate(key)),
+            tuple(Nugget(f"n{g}", tuple(map(" ".join, texts))) for g, texts in enumerate(key)),
         )
         for q, key in enumerate(keys)
     ]
-    said = [(f"q{q}", Response(" ".join(r))) for q, some in enumerate(responses) for r in some]
-    return make_pool(make_key(questions), [make_run("run", said)])
+    answers = [(f"q{q}", Response(" ".join(r))) for q, texts in enumerate(responses) for r in texts]
+    return make_pool(make_key(questions), [make_run("run", answers)])
 
 
 questions = st.lists(st.tuples(nuggets, st.lists(texts, max_size=3)), min_size=1, max_size=3)
@@ -48,17 +48,17 @@ def test_scores_are_the_formulas(
     once: bool,
     normalised: bool,
 ) -> None:
-    keys, responses = [key for key, _ in given_], [some for _, some in given_]
+    keys, responses = [key for key, _ in given_], [answers for _, answers in given_]
     pool = pool_of(keys, responses)
     rule = Paper(n, "count" if counts else "idf", normalised=normalised, once=once)
-    found = ngram_scores(pool, rule, None if counts else idf)
-    wanted = [
+    scores = ngram_scores(pool, rule, None if counts else idf)
+    expected = [
         formula(response, key, g, n, None if counts else IDF, once, normalised)
-        for key, some in zip(keys, responses, strict=True)
-        for response in some
+        for key, answers in zip(keys, responses, strict=True)
+        for response in answers
         for g in range(len(key))
     ]
-    assert found == pytest.approx(wanted)
+    assert scores == pytest.approx(expected)
 
 
 def test_a_single_nugget_has_scores() -> None:
@@ -90,20 +90,20 @@ def test_other_scripts_count() -> None:
 
 
 def test_smoothed_idf_counts_responses_not_words() -> None:
-    found = smoothed_idf(["a a b", "a", "c"], WordRecipe())(["a", "b", "nowhere"])
-    assert found == pytest.approx(np.log([4 / 2.5, 4 / 1.5, 4 / 0.5]).tolist())
+    weights = smoothed_idf(["a a b", "a", "c"], WordRecipe())(["a", "b", "nowhere"])
+    assert weights == pytest.approx(np.log([4 / 2.5, 4 / 1.5, 4 / 0.5]).tolist())
 
 
 def test_many_responses_in_batches_score_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
     pool = pool_of([[[["first", "reactor"]], [["chain"]]]] * 3, [[["first"], ["chain", "it"]]] * 3)
-    whole = ngram_scores(pool, Paper(2))
+    scores = ngram_scores(pool, Paper(2))
     monkeypatch.setattr("karat.nuggets.prediction.paper.BATCH", 1)
-    seen: list[tuple[int, int]] = []
+    progress_calls: list[tuple[int, int]] = []
     again = ngram_scores(
-        pool, Paper(2), progress=lambda done, total, what: seen.append((done, total))
+        pool, Paper(2), progress=lambda done, total, what: progress_calls.append((done, total))
     )
-    assert again.tolist() == whole.tolist()
-    assert seen == [(k, 6) for k in range(1, 7)]
+    assert again.tolist() == scores.tolist()
+    assert progress_calls == [(k, 6) for k in range(1, 7)]
 
 
 @pytest.mark.parametrize(

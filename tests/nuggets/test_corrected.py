@@ -51,23 +51,25 @@ def test_of_identical_responses_the_best_counts_or_ones_own(
     judged: list[JudgedResponse], own: str | None
 ) -> None:
     responses = [Response("x"), Response("y")]
-    found = decide(QUESTION, responses, Judgements(tuple(judged)), run_tag=own)
-    wanted = []
+    decisions = decide(QUESTION, responses, Judgements(tuple(judged)), run_tag=own)
+    expected = []
     for response in responses:
         for nugget in QUESTION.nuggets:
-            mine = math.nan if own is None else best(judged, nugget.id, response.text, (own,))
-            every = best(judged, nugget.id, response.text, TAGS)
-            wanted.append(every if math.isnan(mine) else mine)
-    assert found.values.ravel() == pytest.approx(wanted, nan_ok=True)
-    assert (found.is_judged == ~np.isnan(found.values)).all()
+            best_of_run = (
+                math.nan if own is None else best(judged, nugget.id, response.text, (own,))
+            )
+            best_of_all = best(judged, nugget.id, response.text, TAGS)
+            expected.append(best_of_all if math.isnan(best_of_run) else best_of_run)
+    assert decisions.values.ravel() == pytest.approx(expected, nan_ok=True)
+    assert (decisions.is_judged == ~np.isnan(decisions.values)).all()
 
 
 @given(rows)
 def test_corrected_values(judged: list[JudgedResponse]) -> None:
     runs = [make_run(tag, [("q", Response(t)) for t in TEXTS]) for tag in ("r", "s")]
-    found = corrected_labels(make_pool(make_key([QUESTION]), runs), Judgements(tuple(judged)))
-    wanted = [best(judged, nugget, text, TAGS) for text in ("x", "x", "y") for nugget in "ab"]
-    assert found == pytest.approx(wanted * 2, nan_ok=True)
+    labels = corrected_labels(make_pool(make_key([QUESTION]), runs), Judgements(tuple(judged)))
+    expected = [best(judged, nugget, text, TAGS) for text in ("x", "x", "y") for nugget in "ab"]
+    assert labels == pytest.approx(expected * 2, nan_ok=True)
 
 
 # ------------------------------------------------------------------------------------- evaluation
@@ -110,12 +112,12 @@ def test_official_scores_are_corrected(
 def test_so_is_the_official_f_that_pourpre_is_compared_with(
     plain: NuggetEvaluation, corrected: NuggetEvaluation
 ) -> None:
-    found = [
-        next(row for row in one.rows if row.what == "Pourpre count, macro")
-        for one in (plain, corrected)
+    rows = [
+        next(row for row in evaluation.rows if row.what == "Pourpre count, macro")
+        for evaluation in (plain, corrected)
     ]
-    assert found[1].rmse != found[0].rmse
-    assert found[1].tau_b > found[0].tau_b
+    assert rows[1].rmse != rows[0].rmse
+    assert rows[1].tau_b > rows[0].tau_b
 
 
 def test_agreement_is_with_corrected_judgements(
@@ -128,15 +130,17 @@ def test_agreement_is_with_corrected_judgements(
 
 def test_nothing_is_learned_from_the_run_that_is_left_out() -> None:
     """What is said of run0 may not depend on its own judgements, by way of its twin's labels."""
-    found = [evaluate_nuggets(judged_set(0.0), corrected=True)]
+    evaluations = [evaluate_nuggets(judged_set(0.0), corrected=True)]
     rows = judged_set(0.0).judgements.rows
     flipped = tuple(r._replace(value=1 - r.value) if r.run == "run0" else r for r in rows)
-    found.append(
+    evaluations.append(
         evaluate_nuggets(replace(judged_set(0.0), judgements=Judgements(flipped)), corrected=True)
     )
     pool = make_pool(KEY, list(ALL.values()))
-    mine = pool.cell_run == pool.runs.index("run0")
-    for one, other in zip(*(evaluation.tuning.trials for evaluation in found), strict=True):
-        assert (one.carried[mine] == other.carried[mine]).all()
-    one, other = (some.calibrated for some in found)
-    assert one.probabilities[mine] == pytest.approx(other.probabilities[mine])
+    is_selected = pool.cell_run == pool.runs.index("run0")
+    for first, second in zip(
+        *(evaluation.tuning.trials for evaluation in evaluations), strict=True
+    ):
+        assert (first.carried[is_selected] == second.carried[is_selected]).all()
+    first, second = (some.calibrated for some in evaluations)
+    assert first.probabilities[is_selected] == pytest.approx(second.probabilities[is_selected])

@@ -34,8 +34,8 @@ def ends(one: ScoredRun) -> RunIntervals:
 
 def student(values: list[float]) -> tuple[float, float]:
     """The textbook's interval of a mean."""
-    found = stats.ttest_1samp(values, 0.0).confidence_interval(0.95)
-    return max(0.0, found.low), min(1.0, found.high)
+    confidence_interval = stats.ttest_1samp(values, 0.0).confidence_interval(0.95)
+    return max(0.0, confidence_interval.low), min(1.0, confidence_interval.high)
 
 
 def counts(row: QuestionScore) -> tuple[float, ...]:
@@ -47,50 +47,58 @@ def summed_f(rows: list[tuple[float, ...]], beta: float) -> float:
 
 
 def jackknife(rows: list[tuple[float, ...]], beta: float) -> list[float]:
-    whole, n = summed_f(rows, beta), len(rows)
+    all_questions, n = summed_f(rows, beta), len(rows)
     without = [summed_f(rows[:k] + rows[k + 1 :], beta) for k in range(n)]
-    return [n * whole - (n - 1) * other for other in without]
+    return [n * all_questions - (n - 1) * other for other in without]
 
 
 def test_of_what_was_judged_whole_they_are_student_s() -> None:
-    for one in kt.score_nuggets(SET, general=True).scored:
-        found = ends(one)
-        assert found.macro is not None
-        assert found.micro is not None
-        shares = [row.A for row in one.shares]
-        assert found.share[1:] == pytest.approx(student(shares))
-        assert found.macro[1:] == pytest.approx(student([row.f for row in one.official.questions]))
-        wanted = student(jackknife([counts(row) for row in one.official.questions], 3.0))
-        low, high = min(wanted[0], one.official.micro.f), max(wanted[1], one.official.micro.f)
-        assert found.micro[1:] == pytest.approx((low, high))
+    for scored in kt.score_nuggets(SET, general=True).scored:
+        intervals = ends(scored)
+        assert intervals.macro is not None
+        assert intervals.micro is not None
+        shares = [row.A for row in scored.shares]
+        assert intervals.share[1:] == pytest.approx(student(shares))
+        assert intervals.macro[1:] == pytest.approx(
+            student([row.f for row in scored.official.questions])
+        )
+        expected = student(jackknife([counts(row) for row in scored.official.questions], 3.0))
+        low, high = (
+            min(expected[0], scored.official.micro.f),
+            max(expected[1], scored.official.micro.f),
+        )
+        assert intervals.micro[1:] == pytest.approx((low, high))
 
 
 def test_guesses_add_to_it() -> None:
     judged = kt.score_nuggets(SET, general=True).scored
-    guessed, here = (
+    guessed, on_these = (
         kt.score_nuggets(replace(SET, judgements=JUDGED.without(["run3"])), general=general)
         for general in (True, False)
     )
-    (known,) = [ends(one) for one in judged if one.run.tag == "run3"]
+    (judged_ends,) = [ends(scored_run) for scored_run in judged if scored_run.run.tag == "run3"]
     (wide,), (narrow,) = (
-        [one for one in done.scored if one.run.tag == "run3"] for done in (guessed, here)
+        [scored_run for scored_run in done.scored if scored_run.run.tag == "run3"]
+        for done in (guessed, on_these)
     )
-    for mine, whole, part in zip(ends(wide), known, ends(narrow), strict=True):
-        assert mine.width > part.width > 0
-        assert whole.width > 0
+    for end, judged_end, part in zip(ends(wide), judged_ends, ends(narrow), strict=True):
+        assert end.width > part.width > 0
+        assert judged_end.width > 0
     assert ends(wide).share.low <= mean_shares(wide.shares).A <= ends(wide).share.high
     assert wide.official == narrow.official
     assert "|interval=general|" in guessed.signature
-    assert "|interval=these|" in here.signature
+    assert "|interval=these|" in on_these.signature
 
 
 def test_one_question_is_no_sample() -> None:
     key = make_key([KEY.questions["q0"]])
     rows = tuple(row for row in JUDGED.rows if row.question == "q0")
     runs = {tag: replace(run, answers={"q0": run.responses("q0")}) for tag, run in SET.runs.items()}
-    one = NuggetSet("s", key, runs, type(JUDGED)(rows))
-    assert all(some.intervals is None for some in kt.score_nuggets(one, general=True).scored)
-    assert all(some.intervals is not None for some in kt.score_nuggets(one).scored)
+    nuggets = NuggetSet("s", key, runs, type(JUDGED)(rows))
+    assert all(
+        scored.intervals is None for scored in kt.score_nuggets(nuggets, general=True).scored
+    )
+    assert all(scored.intervals is not None for scored in kt.score_nuggets(nuggets).scored)
 
 
 def test_one_question_with_an_f_is_no_sample_of_f() -> None:
@@ -103,7 +111,7 @@ def test_one_question_with_an_f_is_no_sample_of_f() -> None:
         for id, question in KEY.questions.items()
     ]
     done = kt.score_nuggets(replace(SET, key=make_key(questions)), Official(), general=True)
-    for one in done.scored:
-        assert ends(one).macro is None
-        assert ends(one).micro is None
-        assert not math.isnan(ends(one).share.low)
+    for scored in done.scored:
+        assert ends(scored).macro is None
+        assert ends(scored).micro is None
+        assert not math.isnan(ends(scored).share.low)

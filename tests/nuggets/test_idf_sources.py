@@ -23,9 +23,9 @@ def pool() -> Pool:
 
 
 def test_pooled_is_that_of_the_responses() -> None:
-    one, rule = pool(), WordRecipe()
-    found = IdfSource().of_classifier(one, rule)
-    assert list(found(WORDS)) == list(smoothed_idf(one.texts, rule)(WORDS))
+    small_pool, rule = pool(), WordRecipe()
+    idf = IdfSource().of_classifier(small_pool, rule)
+    assert list(idf(WORDS)) == list(smoothed_idf(small_pool.texts, rule)(WORDS))
 
 
 @pytest.mark.parametrize("stem", ["none", "english"])
@@ -33,17 +33,17 @@ def test_a_corpus_is_counted_as_the_classifier_cuts_it(tmp_path: Path, stem: str
     lines = ["the Reactor (new)", "the reactors", "the", ""]
     (tmp_path / "c.txt").write_text("\n".join(lines) + "\n")
     rule = WordRecipe(stem)
-    found = IdfSource(str(tmp_path / "c.txt")).of_classifier(pool(), rule)
-    assert list(found(WORDS)) == list(smoothed_idf(lines, rule)(WORDS))
+    idf = IdfSource(str(tmp_path / "c.txt")).of_classifier(pool(), rule)
+    assert list(idf(WORDS)) == list(smoothed_idf(lines, rule)(WORDS))
     reactors = 2 if stem == "english" else 1
-    assert found(["reactor"])[0] == pytest.approx(math.log(5 / (reactors + 0.5)))
+    assert idf(["reactor"])[0] == pytest.approx(math.log(5 / (reactors + 0.5)))
 
 
 def test_settings_that_do_not_matter_are_not_counted_anew() -> None:
-    source, one = IdfSource(), pool()
-    first = source.of_classifier(one, WordRecipe(stop="en"))
-    assert source.of_classifier(one, WordRecipe()) is first
-    assert source.of_classifier(one, WordRecipe("english")) is not first
+    source, small_pool = IdfSource(), pool()
+    first = source.of_classifier(small_pool, WordRecipe(stop="en"))
+    assert source.of_classifier(small_pool, WordRecipe()) is first
+    assert source.of_classifier(small_pool, WordRecipe("english")) is not first
 
 
 def test_a_pipe_is_read_once_for_all(tmp_path: Path) -> None:
@@ -51,15 +51,15 @@ def test_a_pipe_is_read_once_for_all(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     writer = Thread(target=(tmp_path / "pipe").write_text, args=("the reactors\nthe\n",))
     writer.start()
-    found = []
+    weights = []
     for name in ("c.txt", "pipe"):
         source = IdfSource(str(tmp_path / name))
         source.check()
         of_stems = source.of_classifier(pool(), WordRecipe("english"))(["reactor"])
         of_words = source.of_words([RUN], "porter")(["reactor"])
-        found.append((list(of_stems), list(of_words), source.signature.rpartition("@")[2]))
+        weights.append((list(of_stems), list(of_words), source.signature.rpartition("@")[2]))
     writer.join()
-    assert found[0] == found[1]
+    assert weights[0] == weights[1]
 
 
 def test_pourpre_asks_for_words_as_they_stand(tmp_path: Path) -> None:
@@ -73,11 +73,11 @@ def test_pourpre_asks_for_words_as_they_stand(tmp_path: Path) -> None:
 def test_a_corpus_is_read_in_pieces(tmp_path: Path) -> None:
     lines = [f"text {k}" for k in range(1000)]
     (tmp_path / "c.txt").write_text("\n".join(lines))
-    found = Corpus(tmp_path / "c.txt")
-    assert len(found) == 1000
-    assert found[300:700] == lines[300:700]
-    assert found[990:2000] == lines[990:]
-    assert found[5:5] == []
+    corpus = Corpus(tmp_path / "c.txt")
+    assert len(corpus) == 1000
+    assert corpus[300:700] == lines[300:700]
+    assert corpus[990:2000] == lines[990:]
+    assert corpus[5:5] == []
 
 
 def test_what_is_no_source(tmp_path: Path) -> None:

@@ -73,8 +73,8 @@ def test_without_judged_responses_descriptions_tell() -> None:
     pool, labels, _ = pooled(questions=3, runs=4)
     plain, rule = ngram_scores(pool, Paper()), Paper(informativeness="responses")
     fold = folds(pool, "system")
-    for said in (np.full(len(labels), np.nan), np.zeros(len(labels))):
-        assert (rule.scores(pool, said, fold) == plain).all()
+    for no_labels in (np.full(len(labels), np.nan), np.zeros(len(labels))):
+        assert (rule.scores(pool, no_labels, fold) == plain).all()
     left_out = folds(pool, "question")  # nothing is known of the question
     assert rule.scores(pool, labels, left_out) == pytest.approx(plain)
     assert (rule.scores(pool, labels, fold) != plain).any()
@@ -84,8 +84,10 @@ def test_without_judged_responses_descriptions_tell() -> None:
 def test_settings_and_signatures_name_it() -> None:
     nuggets = kt.load_nuggets("demo-nuggets")
     by = {
-        how: kt.score_nuggets(nuggets, classifier=f"paper:informativeness={how}")
-        for how in ("responses", "descriptions")
+        informativeness: kt.score_nuggets(
+            nuggets, classifier=f"paper:informativeness={informativeness}"
+        )
+        for informativeness in ("responses", "descriptions")
     }
     assert by["descriptions"].settings["classifier"] == "paper"
     assert by["responses"].settings["classifier"] == "paper:informativeness=responses"
@@ -93,7 +95,7 @@ def test_settings_and_signatures_name_it() -> None:
     assert "informativeness" not in by["descriptions"].signature
     tuned = kt.tune_nuggets(nuggets, classifier="paper:informativeness=responses")
     assert len(tuned.tuning.trials) == 24
-    assert all(one.classifier.informativeness == "responses" for one in tuned.tuning.trials)
+    assert all(trial.classifier.informativeness == "responses" for trial in tuned.tuning.trials)
     assert any("informativeness=responses" in note for note in tuned.notes)
     with pytest.raises(InputError, match="informativeness=words is not one of descriptions, resp"):
         kt.tune_nuggets(nuggets, classifier="paper:informativeness=words")
@@ -108,8 +110,8 @@ def test_the_preset_is_the_papers_form() -> None:
     assert parse_classifier("paper:preset=paper,n=1") == Paper(1, informativeness="responses")
     with pytest.raises(InputError, match="paper: no preset 'pourpre'; there is paper"):
         parse_classifier("paper:preset=pourpre")
-    found = kt.score_nuggets(kt.load_nuggets("demo-nuggets"), classifier="paper:preset=paper")
-    assert found.settings["classifier"] == "paper:informativeness=responses"
+    scoring = kt.score_nuggets(kt.load_nuggets("demo-nuggets"), classifier="paper:preset=paper")
+    assert scoring.settings["classifier"] == "paper:informativeness=responses"
 
 
 SAME = "preset=paper n=2, weight=idf, stem=none, stop=none, threshold_model=auto, informativeness="
@@ -120,6 +122,6 @@ FIXED = "preset=paper stem=none, stop=none, informativeness="
     ("command", "means"), [("score", SAME), ("diff", SAME), ("tune", FIXED), ("evaluate", FIXED)]
 )
 def test_help_lists_the_preset(output: Callable[..., str], command: str, means: str) -> None:
-    told = " ".join(output("nuggets", command, "--help-all").split())
-    assert f"{means}responses" in told
-    assert told.count("preset=paper") == 1
+    text = " ".join(output("nuggets", command, "--help-all").split())
+    assert f"{means}responses" in text
+    assert text.count("preset=paper") == 1

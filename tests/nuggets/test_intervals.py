@@ -31,24 +31,24 @@ def test_errors_are_taken_apart() -> None:
     official = rng.random((4000, 30))
     guessed = official + 0.1 + rng.normal(0, 0.05, (4000, 1)) + rng.normal(0, 0.2, (4000, 30))
     guessed[0, 3] = np.nan
-    found = score_errors(guessed, official)
-    assert found.bias == pytest.approx(0.1, abs=0.01)
-    assert found.between == pytest.approx(0.05**2, rel=0.12)
-    assert found.within == pytest.approx(0.2**2, rel=0.05)
-    assert found.runs == 4000
+    errors = score_errors(guessed, official)
+    assert errors.bias == pytest.approx(0.1, abs=0.01)
+    assert errors.between == pytest.approx(0.05**2, rel=0.12)
+    assert errors.within == pytest.approx(0.2**2, rel=0.05)
+    assert errors.runs == 4000
 
 
 def test_the_formula() -> None:
     errors = ScoreErrors(0.02, 0.0004, 0.01, 21)
     a = np.array([0.2, 0.5, 0.3, 0.6])
-    found = score_interval(a, errors, 8)
+    interval = score_interval(a, errors, 8)
     guessing = (0.0004 + 0.01 / 8) * 22 / 21
     sampling = 0.5 * a.var(ddof=1) / 4
     freedom = (guessing + sampling) ** 2 / (guessing**2 / 20 + sampling**2 / 3)
     reach = scipy.stats.t.isf(0.025, freedom) * (guessing + sampling) ** 0.5
-    assert found.score == pytest.approx(0.38)
-    assert (found.low, found.high) == pytest.approx((0.38 - reach, 0.38 + reach))
-    assert found.width == pytest.approx(2 * reach)
+    assert interval.score == pytest.approx(0.38)
+    assert (interval.low, interval.high) == pytest.approx((0.38 - reach, 0.38 + reach))
+    assert interval.width == pytest.approx(2 * reach)
 
 
 def test_more_questions_to_come_make_it_wider() -> None:
@@ -60,9 +60,9 @@ def test_more_questions_to_come_make_it_wider() -> None:
 
 
 def test_bounds_are_scores() -> None:
-    found = score_interval(np.array([0.0, 0.1]), ScoreErrors(0.0, 0.1, 0.1, 9))
-    assert found.low == 0
-    assert found.high <= 1
+    interval = score_interval(np.array([0.0, 0.1]), ScoreErrors(0.0, 0.1, 0.1, 9))
+    assert interval.low == 0
+    assert interval.high <= 1
 
 
 @pytest.mark.parametrize("level", [0.9, 0.95])
@@ -74,8 +74,8 @@ def test_coverage_where_the_errors_are_normal(level: float) -> None:
         guessed = official + rng.normal(0.03, 0.04, (25, 1)) + rng.normal(0, 0.1, (25, 20))
         errors = score_errors(guessed[1:], official[1:])
         half = rng.permutation(20)[:10]
-        found = score_interval(guessed[0][half], errors, 20, level)
-        covered.append(found.low <= official[0].mean() <= found.high)
+        interval = score_interval(guessed[0][half], errors, 20, level)
+        covered.append(interval.low <= official[0].mean() <= interval.high)
     assert np.mean(covered) == pytest.approx(level, abs=0.05)
 
 

@@ -37,63 +37,64 @@ def other(flipped: int = 7, every: int = 1) -> Judgements:
 
 def shares(rows: list[tuple[bool, bool]]) -> tuple[float, float, float]:
     both = sum(a and b for a, b in rows)
-    made, wanted = sum(b for _, b in rows), sum(a for a, _ in rows)
-    return both / made, both / wanted, 2 * both / (made + wanted)
+    predicted, expected = sum(b for _, b in rows), sum(a for a, _ in rows)
+    return both / predicted, both / expected, 2 * both / (predicted + expected)
 
 
 def test_shares_and_their_intervals_over_questions() -> None:
-    found = kt.agree_nuggets(SET, other())
+    agreement = kt.agree_nuggets(SET, other())
     pairs = [
         (a.question, a.value > 0, b.value > 0)
         for a, b in zip(JUDGED.rows, other().rows, strict=True)
     ]
-    whole = shares([pair[1:] for pair in pairs])
+    all_shares = shares([pair[1:] for pair in pairs])
     left = [shares([p[1:] for p in pairs if p[0] != q]) for q in KEY.questions]
-    row = found.rows[0]
+    row = agreement.rows[0]
     assert (row.run, row.pairs) == ("all runs", len(pairs))
     for k, name in enumerate(("precision", "recall", "f")):
-        mean = sum(one[k] for one in left) / 5
-        reach = STUDENT * math.sqrt(4 / 5 * sum((one[k] - mean) ** 2 for one in left))
-        ends = max(0, whole[k] - reach), min(1, whole[k] + reach)
+        mean = sum(run_row[k] for run_row in left) / 5
+        reach = STUDENT * math.sqrt(4 / 5 * sum((run_row[k] - mean) ** 2 for run_row in left))
+        ends = max(0, all_shares[k] - reach), min(1, all_shares[k] + reach)
         got = [getattr(row, key) for key in (name, f"{name}_low", f"{name}_high")]
-        assert got == pytest.approx([whole[k], *ends], abs=1e-6)
+        assert got == pytest.approx([all_shares[k], *ends], abs=1e-6)
     assert row.equal == pytest.approx(sum(a == b for _, a, b in pairs) / len(pairs))
-    assert [one.run for one in found.rows[1:]] == [run.tag for run in RUNS]
-    assert sum(one.pairs for one in found.rows[1:]) == len(pairs)
+    assert [run_row.run for run_row in agreement.rows[1:]] == [run.tag for run in RUNS]
+    assert sum(run_row.pairs for run_row in agreement.rows[1:]) == len(pairs)
 
 
 def test_scores_of_runs_by_both() -> None:
-    found, how = kt.agree_nuggets(SET, other(), 2.0), Official(2.0)
+    agreement, scoring = kt.agree_nuggets(SET, other(), 2.0), Official(2.0)
     for run in RUNS:
         both = [
-            how.score(run, KEY, decide_run(run, KEY, judged, run_tag=run.tag))
+            scoring.score(run, KEY, decide_run(run, KEY, judged, run_tag=run.tag))
             for judged in (JUDGED, other())
         ]
         for kind in ("micro", "macro"):
-            row = next(r for r in found.runs if (r.run, r.average) == (run.tag, kind))
-            official, mine = (getattr(one, kind).f for one in both)
-            assert row[2:5] == pytest.approx((official, mine, mine - official))
+            row = next(r for r in agreement.runs if (r.run, r.average) == (run.tag, kind))
+            official, other_f = (getattr(score, kind).f for score in both)
+            assert row[2:5] == pytest.approx((official, other_f, other_f - official))
         gaps = [b.f - a.f for a, b in zip(both[0].questions, both[1].questions, strict=True)]
-        row = next(r for r in found.runs if (r.run, r.average) == (run.tag, "macro"))
+        row = next(r for r in agreement.runs if (r.run, r.average) == (run.tag, "macro"))
         reach = STUDENT * float(np.std(gaps, ddof=1)) / math.sqrt(5)  # the mean's own interval
         ends = max(-1, row.difference - reach), min(1, row.difference + reach)
         assert (row.low, row.high) == pytest.approx(ends, abs=1e-6)
-    assert [row.average for row in found.scores] == ["micro", "macro"]
-    assert len(found.swaps) == sum(row.swaps for row in found.scores)
+    assert [row.average for row in agreement.scores] == ["micro", "macro"]
+    assert len(agreement.swaps) == sum(row.swaps for row in agreement.scores)
 
 
 def test_only_what_both_judged_counts() -> None:
-    found = kt.agree_nuggets(SET, other(every=3))
-    some = len(JUDGED.rows[::3])
-    assert found.rows[0].pairs == some
-    assert found.left_out == (len(JUDGED.rows) - some, 0)
+    agreement = kt.agree_nuggets(SET, other(every=3))
+    n_common = len(JUDGED.rows[::3])
+    assert agreement.rows[0].pairs == n_common
+    assert agreement.left_out == (len(JUDGED.rows) - n_common, 0)
     assert any(
-        f"{len(JUDGED.rows) - some} pairs that only the official" in note for note in found.notes
+        f"{len(JUDGED.rows) - n_common} pairs that only the official" in note
+        for note in agreement.notes
     )
-    one = Judgements(
+    judgements = Judgements(
         tuple(row for row in other().rows if (row.run, row.question) == ("run3", "q1"))
     )
-    alone = kt.agree_nuggets(SET, one)
+    alone = kt.agree_nuggets(SET, judgements)
     assert [row.run for row in alone.rows] == ["all runs", "run3"]
     assert alone.rows[0].f_low is None
     assert (alone.runs[0].low, alone.scores) == (None, ())
@@ -101,9 +102,9 @@ def test_only_what_both_judged_counts() -> None:
 
 
 def test_the_same_judgements_agree_and_nothing_carried_has_no_precision() -> None:
-    same = kt.agree_nuggets(SET, SET)
-    assert all(row.f in (1.0, None) and row.equal == 1 for row in same.rows)
-    assert all(row.difference == row.low == row.high == 0 for row in same.runs)
+    agreement = kt.agree_nuggets(SET, SET)
+    assert all(row.f in (1.0, None) and row.equal == 1 for row in agreement.rows)
+    assert all(row.difference == row.low == row.high == 0 for row in agreement.runs)
     none = Judgements(tuple(row._replace(value=0.0) for row in JUDGED.rows))
     row = kt.agree_nuggets(SET, none).rows[0]
     assert (row.precision, row.precision_low, row.recall, row.f) == (None, None, 0.0, 0.0)
@@ -111,9 +112,9 @@ def test_the_same_judgements_agree_and_nothing_carried_has_no_precision() -> Non
 
 def test_labels_of_models_are_compared_where_no_person_judged() -> None:
     rows = tuple(row._replace(kind="model", judge="gpt") for row in other().rows)
-    found = kt.agree_nuggets(SET, Judgements(rows))
-    assert found.rows == kt.agree_nuggets(SET, other()).rows
-    assert "The other judgements are labels of models: gpt." in found.notes
+    agreement = kt.agree_nuggets(SET, Judgements(rows))
+    assert agreement.rows == kt.agree_nuggets(SET, other()).rows
+    assert "The other judgements are labels of models: gpt." in agreement.notes
     mixed = kt.agree_nuggets(SET, Judgements((*rows, *other().rows[:8])))
     assert (mixed.models, mixed.rows[0].pairs) == ((), 8)
 
@@ -139,12 +140,12 @@ def test_the_command(tmp_path: Path, output: Callable[..., str]) -> None:
     printed = json.loads(output(*args, "-f", "json"))
     demo = kt.load_nuggets("demo-nuggets")
     other = kt.load_nuggets("demo-nuggets", judgements=[tmp_path / "mine.jsonl"])
-    found = kt.agree_nuggets(demo, other)
-    assert printed["rows"] == json.loads(json.dumps(found.records()))
-    for given in ("demo-nuggets", demo):
-        assert kt.agree_nuggets(given, tmp_path / "mine.jsonl").rows == found.rows
+    agreement = kt.agree_nuggets(demo, other)
+    assert printed["rows"] == json.loads(json.dumps(agreement.records()))
+    for source in ("demo-nuggets", demo):
+        assert kt.agree_nuggets(source, tmp_path / "mine.jsonl").rows == agreement.rows
     assert printed["rows"][0]["precision"] < 1 == printed["rows"][0]["recall"]
-    assert printed["runs"] == json.loads(json.dumps(found.records("runs")))
+    assert printed["runs"] == json.loads(json.dumps(agreement.records("runs")))
     page = output(*args, "-f", "html")
     assert "Judgements against judgements" in page
 

@@ -14,7 +14,7 @@ response = st.lists(st.integers(0, 5), max_size=8)
 answers = st.lists(response, min_size=1, max_size=6)
 
 
-def made(responses: list[list[int]], before: int = 0) -> _kernel.NuggetLikeness:
+def likeness_of(responses: list[list[int]], before: int = 0) -> _kernel.NuggetLikeness:
     ids = np.array([i for row in responses for i in row], dtype=np.int32)
     offsets = np.cumsum([0, *map(len, responses)]).astype(np.int64)
     return _kernel.nugget_likeness(ids, offsets, before, len(responses))
@@ -23,9 +23,9 @@ def made(responses: list[list[int]], before: int = 0) -> _kernel.NuggetLikeness:
 @given(answers, answers, st.data())
 def test_cosines(others: list[list[int]], responses: list[list[int]], data: st.DataObject) -> None:
     first = data.draw(st.integers(0, len(responses)))
-    found = made([*others, *responses], len(others)).cosines(first)
-    wanted = [[cosine(i, j, responses) for j in range(first)] for i in range(len(responses))]
-    assert found == pytest.approx(np.array(wanted).reshape(len(responses), first))
+    cosines = likeness_of([*others, *responses], len(others)).cosines(first)
+    expected = [[cosine(i, j, responses) for j in range(first)] for i in range(len(responses))]
+    assert cosines == pytest.approx(np.array(expected).reshape(len(responses), first))
 
 
 @given(answers, st.integers(0, 3), st.data())
@@ -38,22 +38,22 @@ def test_naive_bayes(responses: list[list[int]], nuggets: int, data: st.DataObje
     rows = np.flatnonzero(~np.isnan(labels).all(axis=1)) if nuggets else np.zeros(0, np.int64)
     judged = (~np.isnan(labels[rows])).astype(np.float64)
     yes = (labels[rows] > 0).astype(np.float64)
-    found = made(responses).bayes(rows, yes, judged, np.array(fold))
-    told = fold, labels.tolist()
-    wanted = [
-        [naive_bayes(responses, *told, i, g) for g in range(nuggets)] for i in range(len(fold))
+    log_odds = likeness_of(responses).bayes(rows, yes, judged, np.array(fold))
+    training = fold, labels.tolist()
+    expected = [
+        [naive_bayes(responses, *training, i, g) for g in range(nuggets)] for i in range(len(fold))
     ]
-    assert found == pytest.approx(np.array(wanted).reshape(len(fold), nuggets), abs=1e-12)
+    assert log_odds == pytest.approx(np.array(expected).reshape(len(fold), nuggets), abs=1e-12)
 
 
 def test_shapes_are_checked() -> None:
-    some = made([[1], [1]])
+    likeness = likeness_of([[1], [1]])
     with pytest.raises(ValueError, match="no such responses"):
-        made([[1]], before=2)
+        likeness_of([[1]], before=2)
     with pytest.raises(ValueError, match="at most all responses"):
-        some.cosines(3)
-    one, fold = np.ones((1, 1)), np.zeros(2, dtype=np.int64)
+        likeness.cosines(3)
+    values, fold = np.ones((1, 1)), np.zeros(2, dtype=np.int64)
     with pytest.raises(ValueError, match="no such response"):
-        some.bayes(np.array([2]), one, one, fold)
+        likeness.bayes(np.array([2]), values, values, fold)
     with pytest.raises(ValueError, match="a verdict for every judged response"):
-        some.bayes(np.array([0]), one, one, fold[:1])
+        likeness.bayes(np.array([0]), values, values, fold[:1])

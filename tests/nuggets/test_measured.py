@@ -58,16 +58,16 @@ def test_f_of_a_pool_is_the_official_score(how: Official) -> None:
     from karat.nuggets.prediction.pool import run_labels
 
     key, runs, judged = mixed_key()
-    runs[0] = Run("run0", {q: some for q, some in runs[0].answers.items() if q > "q0"})
+    runs[0] = Run("run0", {q: answer for q, answer in runs[0].answers.items() if q > "q0"})
     pool = make_pool(key, runs)
     labels = run_labels(pool, judged)
-    found = pool_stats(pool, (labels >= (1 if how.strict else 0.5)).astype(float), how)
+    stats = pool_stats(pool, (labels >= (1 if how.strict else 0.5)).astype(float), how)
     for k, run in enumerate(runs):
-        wanted = how.score(run, key, decide_run(run, key, judged))
-        f = {q: x for q, x in zip(key.questions, found.f(how.beta)[k], strict=True) if q != "q2"}
-        assert list(f.values()) == pytest.approx([row.f for row in wanted.questions])
-        assert found.sums().f(how.beta)[k] == pytest.approx(wanted.micro.f)
-        assert np.isnan(found.f(how.beta)[k, 2])
+        expected = how.score(run, key, decide_run(run, key, judged))
+        f = {q: x for q, x in zip(key.questions, stats.f(how.beta)[k], strict=True) if q != "q2"}
+        assert list(f.values()) == pytest.approx([row.f for row in expected.questions])
+        assert stats.sums().f(how.beta)[k] == pytest.approx(expected.micro.f)
+        assert np.isnan(stats.f(how.beta)[k, 2])
 
 
 def test_one_step_is_close_to_models_fitted_anew(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,8 +75,8 @@ def test_one_step_is_close_to_models_fitted_anew(monkeypatch: pytest.MonkeyPatch
     X, fold, near = evidence(pool), folds(pool, "system"), Likeness(pool)
     cells = FoldedCells(pool, labels, fold)
     exact = cross_validate(cells, X, near)
-    _, few = hold_out(cells, X, near)
-    assert few.probabilities.tolist() == exact.probabilities.tolist()
+    _, refitted = hold_out(cells, X, near)
+    assert refitted.probabilities.tolist() == exact.probabilities.tolist()
     monkeypatch.setattr(held_out, "EXACT", 0)
     _, step = hold_out(cells, X, near)
     assert np.abs(step.probabilities - exact.probabilities).mean() < 0.01
@@ -91,10 +91,10 @@ def test_a_step_leaves_the_fold_out() -> None:
     model = fit_calibrated(X, labels)
     probabilities, _ = without_folds(model, X, FoldedCells(pool, labels, fold), RIDGE)
     for k in (1, 4):
-        kept = fold != k
-        alone = fit_logistic(X[kept], labels[kept] > 0).probabilities(X[~kept])
-        before = model.probabilities(X[~kept])
-        step = probabilities[~kept]
+        is_selected = fold != k
+        alone = fit_logistic(X[is_selected], labels[is_selected] > 0).probabilities(X[~is_selected])
+        before = model.probabilities(X[~is_selected])
+        step = probabilities[~is_selected]
         assert np.abs(step - alone).mean() < 0.5 * np.abs(before - alone).mean()
 
 
@@ -125,8 +125,8 @@ def test_errors_shrink_with_what_is_in_doubt() -> None:
 def test_errors_of_whole_runs_are_split_as_those_of_questions() -> None:
     errors = ScoreErrors(0.02, 0.0004, 0.012, 9)
     assert errors.chance(10) == pytest.approx(0.75)
-    whole = ScoreErrors(0.01, 0.002, 0.0, 9).split(0.75)
-    assert whole == pytest.approx((0.01, 0.0005, 0.0015, 9))
+    split_errors = ScoreErrors(0.01, 0.002, 0.0, 9).split(0.75)
+    assert split_errors == pytest.approx((0.01, 0.0005, 0.0015, 9))
     assert ScoreErrors(0.0, 0.0, 0.0, 9).chance(10) == 0
 
 
@@ -137,45 +137,54 @@ def test_an_interval_can_be_made_to_hold_a_score() -> None:
 
 
 def nugget_set(key, runs, rows) -> NuggetSet:
-    named = MappingProxyType({run.tag: run for run in runs})
-    return NuggetSet("s", key, named, Judgements(tuple(rows)))
+    runs_by_tag = MappingProxyType({run.tag: run for run in runs})
+    return NuggetSet("s", key, runs_by_tag, Judgements(tuple(rows)))
 
 
 def test_what_is_known_from_an_identical_response_is_in_doubt() -> None:
     key, runs, judged = world(questions=8, runs=6)
     twin = replace(runs[4], tag="twin")
     nuggets = nugget_set(key, [*runs, twin], judged.rows)
-    found = predict_support(nuggets)
-    own, borrowed = (
-        found.intervals(run, decide_run(run, key, nuggets.judgements, found.guess(run.tag)), HOW)
+    predictions = predict_support(nuggets)
+    judged_interval, borrowed = (
+        predictions.intervals(
+            run, decide_run(run, key, nuggets.judgements, predictions.guess(run.tag)), HOW
+        )
         for run in (runs[4], twin)
         for HOW in (Official(),)
     )
-    assert own is not None
+    assert judged_interval is not None
     assert borrowed is not None
-    assert own.share.width == own.macro.width == own.micro.width == 0
+    assert (
+        judged_interval.share.width
+        == judged_interval.macro.width
+        == judged_interval.micro.width
+        == 0
+    )
     assert min(borrowed.share.width, borrowed.macro.width, borrowed.micro.width) > 0.001
-    assert borrowed.share.score == own.share.score
+    assert borrowed.share.score == judged_interval.share.score
 
 
 def test_batches_say_what_is_said_of_all_together(monkeypatch: pytest.MonkeyPatch) -> None:
     key, runs, judged = world(questions=8, runs=6)
     nuggets = nugget_set(key, runs, judged.without(["run0"]).rows)
-    whole = predict_support(nuggets)
+    predictions = predict_support(nuggets)
     monkeypatch.setattr(calibrated, "SMALL", 10)
     monkeypatch.setattr(calibrated, "MOST", 5)
     parts = predict_support(nuggets)
-    mine = whole.pool.cell_run == 0
-    assert parts.probabilities[mine] == pytest.approx(whole.probabilities[mine], abs=0.03)
-    assert parts.probabilities.shape == whole.probabilities.shape
+    is_selected = predictions.pool.cell_run == 0
+    assert parts.probabilities[is_selected] == pytest.approx(
+        predictions.probabilities[is_selected], abs=0.03
+    )
+    assert parts.probabilities.shape == predictions.probabilities.shape
 
 
 def test_batches_of_the_built_in_model_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     key, runs, _ = world(questions=8, runs=6)
-    whole = predict_support(nugget_set(key, runs, ()))
+    predictions = predict_support(nugget_set(key, runs, ()))
     monkeypatch.setattr(calibrated, "MOST", 7)
     assert predict_support(nugget_set(key, runs, ())).probabilities.tolist() == pytest.approx(
-        whole.probabilities.tolist()
+        predictions.probabilities.tolist()
     )
 
 
@@ -204,20 +213,20 @@ def test_parts_of_a_pool() -> None:
 
 def test_what_is_shown_lies_inside_its_interval(karat_data: Path) -> None:
     """RAG24, a third of the runs unjudged, so that some are known from others in part."""
-    whole = kt.load_nuggets(karat_data / "nuggets-rag24" / "nugget_assignment.20241108.jl")
-    out = [tag for k, tag in enumerate(whole.runs) if k % 3 == 0]
-    nuggets = replace(whole, judgements=whole.judgements.without(out))
-    found = predict_support(nuggets)
-    assert found.learned > held_out.EXACT
-    for tag, run in whole.runs.items():
-        decided = decide_run(run, nuggets.key, nuggets.judgements, found.guess(tag))
-        for how in (Official(), Official(strict=True)):
-            ends = found.intervals(run, decided, how)
-            score = how.score(run, nuggets.key, decided)
+    nugget_set = kt.load_nuggets(karat_data / "nuggets-rag24" / "nugget_assignment.20241108.jl")
+    out = [tag for k, tag in enumerate(nugget_set.runs) if k % 3 == 0]
+    nuggets = replace(nugget_set, judgements=nugget_set.judgements.without(out))
+    predictions = predict_support(nuggets)
+    assert predictions.learned > held_out.EXACT
+    for tag, run in nugget_set.runs.items():
+        decisions = decide_run(run, nuggets.key, nuggets.judgements, predictions.guess(tag))
+        for official in (Official(), Official(strict=True)):
+            ends = predictions.intervals(run, decisions, official)
+            score = official.score(run, nuggets.key, decisions)
             assert ends is not None
-            shown = mean_shares(score_shares(run, nuggets.key, decided)).A
-            for one, value in zip(ends, (shown, score.macro.f, score.micro.f), strict=True):
-                assert one is not None
-                assert one.low - 1e-12 <= value <= one.high + 1e-12
-                assert one.width < 0.3
-                assert (one.width > 1e-9) == (tag in out)
+            A = mean_shares(score_shares(run, nuggets.key, decisions)).A
+            for interval, value in zip(ends, (A, score.macro.f, score.micro.f), strict=True):
+                assert interval is not None
+                assert interval.low - 1e-12 <= value <= interval.high + 1e-12
+                assert interval.width < 0.3
+                assert (interval.width > 1e-9) == (tag in out)

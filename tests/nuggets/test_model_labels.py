@@ -35,7 +35,7 @@ def model(
     )
 
 
-def told(*rows: JudgedResponse) -> NuggetSet:
+def labelled_set(*rows: JudgedResponse) -> NuggetSet:
     runs = MappingProxyType({run.tag: run for run in RUNS})
     return NuggetSet("world", KEY, runs, Judgements(rows))
 
@@ -43,41 +43,43 @@ def told(*rows: JudgedResponse) -> NuggetSet:
 @cache
 def plain() -> NuggetScoring:
     """The judgements of people alone."""
-    return kt.score_nuggets(told(*PEOPLE))
+    return kt.score_nuggets(labelled_set(*PEOPLE))
 
 
 def widths(done: NuggetScoring) -> list[float]:
-    return [one.intervals.share.width for one in done.scored if one.intervals]
+    return [scored.intervals.share.width for scored in done.scored if scored.intervals]
 
 
 def wrong(done: NuggetScoring) -> float:
     """The mean squared error of probabilities of the runs that nobody judged."""
-    found = done.predictions
-    assert found is not None
-    truth = run_labels(found.pool, JUDGED)
-    mine = np.isin(np.array(found.pool.runs)[found.pool.cell_run], [*OPEN])
-    return float(((found.probabilities - truth)[mine] ** 2).mean())
+    predictions = done.predictions
+    assert predictions is not None
+    truth = run_labels(predictions.pool, JUDGED)
+    is_selected = np.isin(np.array(predictions.pool.runs)[predictions.pool.cell_run], [*OPEN])
+    return float(((predictions.probabilities - truth)[is_selected] ** 2).mean())
 
 
-def heard(*rows: JudgedResponse, rule: Paper | None = None) -> tuple[ModelJudge, ...]:
-    found = predict_support(told(*rows), classifier=rule).adjustment
-    assert found is not None
-    return found.models
+def models_beside(*rows: JudgedResponse, rule: Paper | None = None) -> tuple[ModelJudge, ...]:
+    adjustment = predict_support(labelled_set(*rows), classifier=rule).adjustment
+    assert adjustment is not None
+    return adjustment.models
 
 
 def test_labels_of_models_alone_leave_everything_guessed() -> None:
-    alone, nothing = kt.score_nuggets(told(*model(1.0))), kt.score_nuggets(told())
+    alone, nothing = kt.score_nuggets(labelled_set(*model(1.0))), kt.score_nuggets(labelled_set())
     assert widths(alone) == widths(nothing)
     assert min(widths(alone)) > 0.05
     assert not any(
-        found.is_judged.any() for one in alone.scored for found in one.decisions.values()
+        decision.is_judged.any()
+        for scored in alone.scored
+        for decision in scored.decisions.values()
     )
-    (judge,) = heard(*model(1.0))
+    (judge,) = models_beside(*model(1.0))
     assert (judge.used, judge.labels, judge.agreement.units) == (False, len(JUDGED.rows), 0)
 
 
 def test_a_model_that_people_bear_out_helps() -> None:
-    helped = kt.score_nuggets(told(*PEOPLE, *model(0.97)))
+    helped = kt.score_nuggets(labelled_set(*PEOPLE, *model(0.97)))
     assert wrong(helped) < wrong(plain())
     assert helped.predictions is not None
     assert helped.predictions.adjustment is not None
@@ -86,21 +88,28 @@ def test_a_model_that_people_bear_out_helps() -> None:
     assert judge.agreement.units == len(PEOPLE)
     assert 0.95 < judge.agreement.equal < 1
     assert 0.85 < judge.agreement.value < 1
-    widest = [one.intervals.share for one in helped.scored if one.run.tag in OPEN and one.intervals]
-    assert all(one.width > 0 for one in widest)
+    widest = [
+        scored.intervals.share
+        for scored in helped.scored
+        if scored.run.tag in OPEN and scored.intervals
+    ]
+    assert all(scored.width > 0 for scored in widest)
 
 
 def test_judged_runs_are_scored_by_people_alone() -> None:
-    wrongly = kt.score_nuggets(told(*PEOPLE, *model(0.1)))
-    for one, other in zip(plain().scored, wrongly.scored, strict=True):
-        if one.run.tag not in OPEN:
-            assert (one.official, one.shares) == (other.official, other.shares)
-            assert other.intervals is not None
-            assert other.intervals.share.width == 0
+    wrongly = kt.score_nuggets(labelled_set(*PEOPLE, *model(0.1)))
+    for without_model, with_model in zip(plain().scored, wrongly.scored, strict=True):
+        if without_model.run.tag not in OPEN:
+            assert (without_model.official, without_model.shares) == (
+                with_model.official,
+                with_model.shares,
+            )
+            assert with_model.intervals is not None
+            assert with_model.intervals.share.width == 0
 
 
 def test_a_model_that_guesses_is_hardly_listened_to() -> None:
-    noisy, before = predict_support(told(*PEOPLE, *model(0.5))), plain().predictions
+    noisy, before = predict_support(labelled_set(*PEOPLE, *model(0.5))), plain().predictions
     assert noisy.adjustment is not None
     assert before is not None
     assert np.abs(before.probabilities - noisy.probabilities).mean() < 0.05
@@ -109,16 +118,16 @@ def test_a_model_that_guesses_is_hardly_listened_to() -> None:
 
 
 def test_a_model_that_says_the_opposite_is_turned_round() -> None:
-    helped = kt.score_nuggets(told(*PEOPLE, *model(0.03)))
+    helped = kt.score_nuggets(labelled_set(*PEOPLE, *model(0.03)))
     assert wrong(helped) < wrong(plain())
 
 
 @pytest.mark.parametrize("beside", [0, 19])
 def test_a_model_of_unknown_error_is_not_used(beside: int) -> None:
     judged = {id(row) for row in PEOPLE}
-    others = tuple(row for row in JUDGED.rows if id(row) not in judged)
-    labels = model(1.0, (*others, *PEOPLE[:beside]))
-    done, before = kt.score_nuggets(told(*PEOPLE, *labels)), plain().predictions
+    other_rows = tuple(row for row in JUDGED.rows if id(row) not in judged)
+    labels = model(1.0, (*other_rows, *PEOPLE[:beside]))
+    done, before = kt.score_nuggets(labelled_set(*PEOPLE, *labels)), plain().predictions
     assert done.predictions is not None
     assert done.predictions.adjustment is not None
     assert before is not None
@@ -134,17 +143,19 @@ def test_a_model_of_unknown_error_is_not_used(beside: int) -> None:
 def test_few_judgements_of_people_are_enough_to_hear_a_model() -> None:
     """The built-in classifier guesses; its errors serve for lack of measured ones."""
     rows = (*PEOPLE[:60], *model(1.0))
-    found = predict_support(told(*rows))
-    assert (found.learned, found.measured_errors) == (0, None)
-    (judge,) = heard(*rows)
+    predictions = predict_support(labelled_set(*rows))
+    assert (predictions.learned, predictions.measured_errors) == (0, None)
+    (judge,) = models_beside(*rows)
     assert judge.used
-    done = kt.score_nuggets(told(*rows))
-    assert wrong(done) < wrong(kt.score_nuggets(told(*PEOPLE[:60])))
-    assert min(one.intervals.share.width for one in done.scored[1:] if one.intervals) > 0.05
+    done = kt.score_nuggets(labelled_set(*rows))
+    assert wrong(done) < wrong(kt.score_nuggets(labelled_set(*PEOPLE[:60])))
+    assert (
+        min(scored.intervals.share.width for scored in done.scored[1:] if scored.intervals) > 0.05
+    )
 
 
 def test_the_papers_classifier_is_helped_too() -> None:
-    (judge,) = heard(*PEOPLE, *model(0.97), rule=Paper())
+    (judge,) = models_beside(*PEOPLE, *model(0.97), rule=Paper())
     assert judge.used
 
 
@@ -152,15 +163,15 @@ def test_errors_lie_between_those_with_and_without_help() -> None:
     plain = RunErrors(*[ScoreErrors(0.1, 0.2, 0.4, 7)] * 3)
     with_help = RunErrors(*[ScoreErrors(0.0, 0.1, 0.2, 7)] * 3)
     nothing = np.zeros(0)
-    some = ModelAdjustment(nothing, nothing > 0, nothing > 0, (), None, 0.5)
-    assert some.errors(plain, with_help, 0.0) == plain
-    assert some.errors(plain, with_help, 0.25).share == pytest.approx((0.05, 0.15, 0.3, 7))
-    assert some.errors(plain, with_help, 0.9) == with_help
-    assert some._replace(share=0.0).errors(plain, with_help, 1.0) == plain
+    adjustment = ModelAdjustment(nothing, nothing > 0, nothing > 0, (), None, 0.5)
+    assert adjustment.errors(plain, with_help, 0.0) == plain
+    assert adjustment.errors(plain, with_help, 0.25).share == pytest.approx((0.05, 0.15, 0.3, 7))
+    assert adjustment.errors(plain, with_help, 0.9) == with_help
+    assert adjustment._replace(share=0.0).errors(plain, with_help, 1.0) == plain
 
 
 def test_the_signature_names_models_and_ties() -> None:
-    done = kt.score_nuggets(told(*PEOPLE, *model(0.97)), guess=False)
+    done = kt.score_nuggets(labelled_set(*PEOPLE, *model(0.97)), guess=False)
     assert "judgements=corrected,models=gpt|" in done.signature
-    other = NuggetSet("world", KEY, told().runs, Judgements(PEOPLE, ties="no"))
+    other = NuggetSet("world", KEY, labelled_set().runs, Judgements(PEOPLE, ties="no"))
     assert "judgements=corrected,ties=no|" in kt.score_nuggets(other, guess=False).signature

@@ -40,12 +40,12 @@ def test_nearness(
     order: int,
     data: st.DataObject,
 ) -> None:
-    sentences = [one for some in responses for one in some]
+    sentences = [sentence_tokens for response in responses for sentence_tokens in response]
     row = st.tuples(*[st.sampled_from([0.0, 0.5, 1.0]) for _ in nuggets])
     relevance = data.draw(st.lists(row, min_size=len(sentences), max_size=len(sentences)))
     first = data.draw(st.integers(0, len(responses)))
     most = data.draw(st.integers(0, len(responses)))
-    made = _kernel.nugget_nearness(
+    nearness = _kernel.nugget_nearness(
         *ragged(sentences),
         starts(responses),
         *ragged([text for texts in nuggets for text in texts]),
@@ -55,7 +55,7 @@ def test_nearness(
         most,
     )
     columns = [[r[g] for r in relevance] for g in range(len(nuggets))]
-    wanted = np.array(
+    expected = np.array(
         [
             near(i, j, responses, texts, columns[g], order, most)
             for i in range(len(responses))
@@ -63,11 +63,11 @@ def test_nearness(
             for g, texts in enumerate(nuggets)
         ]
     ).reshape(len(responses), first, len(nuggets))
-    assert made.table(first, None) == pytest.approx(wanted[:first])
+    assert nearness.table(first, None) == pytest.approx(expected[:first])
     row = st.tuples(*[st.sampled_from([-1.0, 0.0, 0.5]) for _ in nuggets])
     values = np.array(data.draw(st.lists(row, min_size=first, max_size=first)), dtype=np.float64)
     values = values.reshape(first, len(nuggets))
-    assert made.sum(values, None) == pytest.approx((wanted * values).sum(axis=1), abs=1e-12)
+    assert nearness.sum(values, None) == pytest.approx((expected * values).sum(axis=1), abs=1e-12)
 
 
 @pytest.mark.parametrize("count", [1, 3, 4, 9, 17, 28, 33])
@@ -78,7 +78,7 @@ def test_any_number_of_nuggets(count: int) -> None:
     relevance = rng.random((5, count))
 
     def made(relevance: np.ndarray) -> np.ndarray:
-        sentences = ragged([some[0] for some in responses])
+        sentences = ragged([response[0] for response in responses])
         none = np.zeros(relevance.shape[1] + 1, dtype=np.int64)
         near = _kernel.nugget_nearness(
             *sentences, starts(responses), *ragged([]), none, relevance, 1, 5
@@ -90,8 +90,8 @@ def test_any_number_of_nuggets(count: int) -> None:
 
 
 def one_response(relevance: np.ndarray, order: int = 1) -> _kernel.NuggetNearness:
-    one, none = np.array([0, 1], dtype=np.int64), np.zeros(1, dtype=np.int64)
-    return _kernel.nugget_nearness(*ragged([[1]]), one, *ragged([]), none, relevance, order, 1)
+    bounds, none = np.array([0, 1], dtype=np.int64), np.zeros(1, dtype=np.int64)
+    return _kernel.nugget_nearness(*ragged([[1]]), bounds, *ragged([]), none, relevance, order, 1)
 
 
 def test_shapes_are_checked() -> None:
@@ -109,14 +109,14 @@ def test_shapes_are_checked() -> None:
 @pytest.mark.parametrize("large", [1 << 21, -1, 2**31 - 1])
 def test_tokens_too_large_for_a_key_stand_alone(large: int) -> None:
     """Units of several would have the keys of others: 1, 0 that of 0, 2^21."""
-    one, both = np.array([0, 1], dtype=np.int64), np.array([0, 1, 2], dtype=np.int64)
+    first_bounds, both = np.array([0, 1], dtype=np.int64), np.array([0, 1, 2], dtype=np.int64)
 
     def near_(sentences: list[list[int]], texts: list[list[int]], order: int) -> np.ndarray:
         relevance = np.ones((2, 1))
-        made = _kernel.nugget_nearness(
-            *ragged(sentences), both, *ragged(texts), one, relevance, order, 2
+        nearness = _kernel.nugget_nearness(
+            *ragged(sentences), both, *ragged(texts), first_bounds, relevance, order, 2
         )
-        return made.table(2, None)
+        return nearness.table(2, None)
 
     assert near_([[large], [large]], [[large]], 1)[0, 1, 0] == pytest.approx(1.0)
     assert near_([[large], [large & 0x1FFFFF]], [[0]], 1)[0, 1, 0] == 0.0
@@ -146,10 +146,10 @@ def test_some_nuggets_at_a_time_are_the_same() -> None:
     key, runs, _ = world(questions=2, runs=5)
     for question in Likeness(make_pool(key, runs))._questions:
         ((_, made),) = question.near.parts(5, 10**6)
-        whole, parts = made.table(5), list(question.near.parts(5, 1))
-        assert [some.start for some, _ in parts] == list(range(len(whole)))
+        table, parts = made.table(5), list(question.near.parts(5, 1))
+        assert [nuggets.start for nuggets, _ in parts] == list(range(len(table)))
         tables = [part.table(5) for _, part in parts]
-        assert np.concatenate(tables) == pytest.approx(whole)
+        assert np.concatenate(tables) == pytest.approx(table)
 
 
 def test_of_several_descriptions_any_makes_responses_near() -> None:
@@ -175,12 +175,12 @@ def test_regression_over_nearness_leaves_folds_and_open_cells_out() -> None:
     values, judged = rng.normal(size=(6, 3)), rng.random((6, 3)) < 0.7
     noise = np.where(judged, 0.5, likenesses._UNKNOWN)
     weighted, inside = likenesses._regress_each(K[:, :6, :6], values * judged, noise, fold[:6])
-    found = np.concatenate([inside, np.einsum("gij,jg->ig", K[:, 6:, :6], weighted)])
+    predicted = np.concatenate([inside, np.einsum("gij,jg->ig", K[:, 6:, :6], weighted)])
     for g in range(3):
         for i in range(8):
             used = [j for j in rows if judged[j, g] and fold[j] != fold[i]]
             M = np.linalg.inv(K[g][np.ix_(used, used)] + 0.5 * np.eye(len(used)))
-            assert found[i, g] == pytest.approx(K[g][i, used] @ M @ values[used, g], abs=1e-4)
+            assert predicted[i, g] == pytest.approx(K[g][i, used] @ M @ values[used, g], abs=1e-4)
 
 
 def test_who_was_not_judged_is_predicted_from_the_same_likeness() -> None:
@@ -190,13 +190,13 @@ def test_who_was_not_judged_is_predicted_from_the_same_likeness() -> None:
     rng = np.random.default_rng(2)
     rows, fold = np.array([0, 2, 3]), np.array([0, 9, 1, 2, 9, 9, 9])
     values, judged = rng.normal(size=(3, 4)), np.ones((3, 4))
-    found = likenesses._beyond(question, values, judged, rows, fold)
+    predicted = likenesses._beyond(question, values, judged, rows, fold)
     ((_, made),) = question.near.parts(7, 10**6)
     K = made.table(7) + 1
     for g in range(4):
         M = np.linalg.inv(K[g][np.ix_(rows, rows)] + likenesses._NEAR_NOISE * np.eye(3))
         for i in (1, 4, 5, 6):
-            assert found[i, g] == pytest.approx(K[g][i, rows] @ M @ values[:, g])
+            assert predicted[i, g] == pytest.approx(K[g][i, rows] @ M @ values[:, g])
 
 
 def test_one_fold_predicts_others_and_nothing_of_itself() -> None:

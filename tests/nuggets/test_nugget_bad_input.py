@@ -55,8 +55,8 @@ def test_keys(tmp_path: Path, key: str, expected: str) -> None:
 
 
 def test_all_problems_are_kept_and_counted(tmp_path: Path) -> None:
-    said = sentence(tmp_path, KEY + "q1 1 okay x\nq1 2 okay y\n")
-    assert said.endswith("(and 1 more: karat nuggets describe lists them)")
+    message = sentence(tmp_path, KEY + "q1 1 okay x\nq1 2 okay y\n")
+    assert message.endswith("(and 1 more: karat nuggets describe lists them)")
     reading = Reading()
     with pytest.raises(kt.InputError):
         read_nuggets(tmp_path / "key", [], [], NuggetDraft("key", reading))
@@ -123,14 +123,14 @@ def test_judgements(tmp_path: Path, judged: str, expected: str) -> None:
 )
 def test_json_lines(tmp_path: Path, line: object, expected: str) -> None:
     first = json.dumps({"question": "q1", "nuggets": [GOOD]})
-    said = sentence(tmp_path, f"{first}\n{json.dumps(line)}\n")
-    assert said.startswith(f"key, line 2: {expected}")
+    message = sentence(tmp_path, f"{first}\n{json.dumps(line)}\n")
+    assert message.startswith(f"key, line 2: {expected}")
 
 
 def rag(**changes: object) -> str:
     nuggets = [{"text": "a", "importance": "vital", "assignment": "support"}]
-    found = {"qid": "q", "run_id": "A", "answer_text": "x", "nuggets": nuggets, **changes}
-    return json.dumps(found) + "\n"
+    record = {"qid": "q", "run_id": "A", "answer_text": "x", "nuggets": nuggets, **changes}
+    return json.dumps(record) + "\n"
 
 
 @pytest.mark.parametrize(
@@ -216,10 +216,10 @@ def test_contradictions_name_both_lines_and_the_most_favourable_counts(tmp_path:
     judged = "q1 A 1 d same words\nq1 B 1 d Same  words\nq1 A 1 1\n"
     (tmp_path / "key").write_text(KEY)
     (tmp_path / "judged").write_text(judged)
-    found = kt.load_nuggets(tmp_path / "key", judgements=[tmp_path / "judged"])
-    assert found.judgements.values["q1", "1", "same words"] == 1
-    (told,) = remarks(found)
-    assert told.replace(f"{tmp_path}/", "") == (
+    nuggets = kt.load_nuggets(tmp_path / "key", judgements=[tmp_path / "judged"])
+    assert nuggets.judgements.values["q1", "1", "same words"] == 1
+    (note,) = remarks(nuggets)
+    assert note.replace(f"{tmp_path}/", "") == (
         "contradictory judgements, of which the highest counts: question q1, nugget 1: the same "
         "response was judged 1 (judged, line 3) and 0 (judged, line 2)"
     )
@@ -239,6 +239,6 @@ def test_remarks_on_keys_and_runs(tmp_path: Path) -> None:
 def test_questions_that_the_key_does_not_have_may_be_left_out(tmp_path: Path) -> None:
     (tmp_path / "key").write_text(KEY)
     (tmp_path / "run").write_text("q1 A d x\nq9 A d x\nq9 A d y\n")
-    found = kt.load_nuggets(tmp_path / "key", [tmp_path / "run"], skip_unknown=True)
-    assert list(found.runs["A"].answers) == ["q1"]
-    assert remarks(found) == ["left out: 2 responses to 1 questions that the key does not have"]
+    nuggets = kt.load_nuggets(tmp_path / "key", [tmp_path / "run"], skip_unknown=True)
+    assert list(nuggets.runs["A"].answers) == ["q1"]
+    assert remarks(nuggets) == ["left out: 2 responses to 1 questions that the key does not have"]

@@ -29,7 +29,7 @@ from karat.nuggets.sets.nugget_set import NuggetSet
 Matrix = list[list[float | None]]
 
 
-def decided(matrix: Matrix, nuggets: int) -> AnswerDecisions:
+def judged_answer(matrix: Matrix, nuggets: int) -> AnswerDecisions:
     """All that is decided was judged."""
     values = np.array(matrix, dtype=np.float64).reshape(-1, nuggets)
     return AnswerDecisions(values, ~np.isnan(values))
@@ -44,12 +44,14 @@ def compare(
     key: NuggetKey, old: dict[str, Matrix], new: dict[str, Matrix], how: Official
 ) -> NuggetChanges:
     scored = []
-    for tag, found in (("old", old), ("new", new)):
-        version = run(tag, {q: len(found[q]) for q in key.questions})
-        tables = {q: decided(found[q], len(key.questions[q].nuggets)) for q in key.questions}
+    for tag, decisions in (("old", old), ("new", new)):
+        version = run(tag, {q: len(decisions[q]) for q in key.questions})
+        tables = {
+            q: judged_answer(decisions[q], len(key.questions[q].nuggets)) for q in key.questions
+        }
         shares = score_shares(version, key, tables)
         scored.append(ScoredRun(version, tables, how.score(version, key, tables), shares))
-    nuggets = NuggetSet("s", key, {one.run.tag: one.run for one in scored})
+    nuggets = NuggetSet("s", key, {scored_run.run.tag: scored_run.run for scored_run in scored})
     return NuggetChanges(NuggetScoring(nuggets, how, True, False, tuple(scored)), everything=True)
 
 
@@ -76,8 +78,8 @@ def test_changes_are_those_of_loops(
     case: tuple[NuggetKey, dict[str, Matrix], dict[str, Matrix]], strict: bool
 ) -> None:
     key, old, new = case
-    found = compare(key, old, new, Official(strict=strict))
-    rows = iter(found.all)
+    changes = compare(key, old, new, Official(strict=strict))
+    rows = iter(changes.all)
     for id, question in key.questions.items():
         for j, nugget in enumerate(question.nuggets):
             kind, first, second = nugget_loops.what_became(old[id], new[id], j, strict)
@@ -91,16 +93,16 @@ def test_changes_are_those_of_loops(
             ]
             assert (row.by == "nothing") == any(unsure)
     assert next(rows, None) is None
-    kinds = [(row.change, row.importance) for row in found.all]
+    kinds = [(row.change, row.importance) for row in changes.all]
     expected = [(k, kinds.count((k, "vital")), kinds.count((k, "okay"))) for k in KINDS]
-    assert list(found.counts) == expected
-    assert [row.change for row in found.rows] == sorted((k for k, _ in kinds), key=KINDS.index)
-    few = replace(found, everything=False).rows
-    assert few == tuple(row for row in found.rows if row.change in ("gained", "lost"))
+    assert list(changes.counts) == expected
+    assert [row.change for row in changes.rows] == sorted((k for k, _ in kinds), key=KINDS.index)
+    changed_rows = replace(changes, everything=False).rows
+    assert changed_rows == tuple(row for row in changes.rows if row.change in ("gained", "lost"))
     scored = [id for id, question in key.questions.items() if question.vital]
-    assert list(found.differences()) == scored
-    assert [row.question for row in found.questions if row.old is not None] == scored
-    assert list(found.scoring.scored[1].official.skipped) == [
+    assert list(changes.differences()) == scored
+    assert [row.question for row in changes.questions if row.old is not None] == scored
+    assert list(changes.scoring.scored[1].official.skipped) == [
         id for id in key.questions if id not in scored
     ]
 
@@ -122,24 +124,26 @@ def yes_or_no(flags: str) -> dict[str, Matrix]:
 )
 def test_significance_is_that_of_all_exchanges(old: str, new: str) -> None:
     key = make_key(Question(str(k), (Nugget("1", ("x",)),)) for k in range(len(old)))
-    found = compare(key, yes_or_no(old), yes_or_no(new), Official())
-    test = found.significance()
-    expected = nugget_loops.two_sided_p([b - a for a, b in found.differences().values()])
+    changes = compare(key, yes_or_no(old), yes_or_no(new), Official())
+    test = changes.significance()
+    expected = nugget_loops.two_sided_p([b - a for a, b in changes.differences().values()])
     assert test.p == pytest.approx(expected, abs=0.02)  # 10,000 of the exchanges, at random
     assert test.questions == len(old)
-    assert test.delta == pytest.approx(found.scoring.rows[1].macro - found.scoring.rows[0].macro)
-    assert test == found.significance()
+    assert test.delta == pytest.approx(
+        changes.scoring.rows[1].macro - changes.scoring.rows[0].macro
+    )
+    assert test == changes.significance()
 
 
 def test_shares_are_compared_too() -> None:
     """Of okay nuggets there is no F."""
     key = make_key(Question(str(k), (Nugget("1", ("x",), k < 2),)) for k in range(4))
-    found = compare(key, yes_or_no("--++"), yes_or_no("+++-"), Official())
-    assert found.differences("A") == {"0": (0, 1), "1": (0, 1), "2": (1, 1), "3": (1, 0)}
-    assert found.differences("V") == found.differences() == {"0": (0, 1), "1": (0, 1)}
-    test = found.significance("A")
+    changes = compare(key, yes_or_no("--++"), yes_or_no("+++-"), Official())
+    assert changes.differences("A") == {"0": (0, 1), "1": (0, 1), "2": (1, 1), "3": (1, 0)}
+    assert changes.differences("V") == changes.differences() == {"0": (0, 1), "1": (0, 1)}
+    test = changes.significance("A")
     assert (test.questions, test.old, test.new) == (4, 0.5, 0.75)
-    differences = [b - a for a, b in found.differences("A").values()]
+    differences = [b - a for a, b in changes.differences("A").values()]
     assert test.p == pytest.approx(nugget_loops.two_sided_p(differences), abs=0.02)
 
 

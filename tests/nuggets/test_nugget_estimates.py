@@ -49,9 +49,9 @@ def a_set(
         replace(q, nuggets=tuple(replace(n, vital=g < 4 - okay) for g, n in enumerate(q.nuggets)))
         for q in key.questions.values()
     ]
-    kept = judgements.with_rows(filter(judged, judgements.rows))
+    selected = judgements.with_rows(filter(judged, judgements.rows))
     tags = MappingProxyType({run.tag: run for run in runs})
-    return NuggetSet("world", make_key(changed), tags, kept)
+    return NuggetSet("world", make_key(changed), tags, selected)
 
 
 def with_model(nuggets: NuggetSet, without: Collection[tuple[str, str]] = ()) -> NuggetSet:
@@ -64,30 +64,32 @@ def with_model(nuggets: NuggetSet, without: Collection[tuple[str, str]] = ()) ->
         for id, (response,) in run.answers.items():
             for nugget in nuggets.key.questions[id].nuggets:
                 if nugget.id != "n0" or (tag, id) not in without:
-                    said = float(nugget.descriptions[0].split()[0] in response.text)
+                    label = float(nugget.descriptions[0].split()[0] in response.text)
                     rows.append(
-                        JudgedResponse(id, nugget.id, response.text, said, tag, "gpt", kind="model")
+                        JudgedResponse(
+                            id, nugget.id, response.text, label, tag, "gpt", kind="model"
+                        )
                     )
-    kept = nuggets.judgements
-    return replace(nuggets, judgements=kept.with_rows((*kept.rows, *rows)))
+    judgements = nuggets.judgements
+    return replace(nuggets, judgements=judgements.with_rows((*judgements.rows, *rows)))
 
 
 def values(nuggets: NuggetSet, dimension: str, judge: str) -> Floats:
-    (found,) = question_judges(question_scores(nuggets, dimension, HOW), [judge])
-    return found.values
+    (judge_values,) = question_judges(question_scores(nuggets, dimension, HOW), [judge])
+    return judge_values.values
 
 
 # ------------------------------------------------------------------------------ worked values
 
 
 def test_the_estimate_is_ppi_over_questions_by_hand() -> None:
-    nuggets, whole = a_set(), a_set(lambda row: True)
-    found = kt.estimate(nuggets, "A", "words")
+    nuggets, fully_judged = a_set(), a_set(lambda row: True)
+    estimate = kt.estimate(nuggets, "A", "words")
     at = [k for k, id in enumerate(nuggets.key.questions) if id in ODD]
     y = np.array(
         [
-            [row.A for row in score_shares(one.run, whole.key, one.decisions)]
-            for one in kt.score_nuggets(whole, guess=False).scored
+            [row.A for row in score_shares(scored.run, fully_judged.key, scored.decisions)]
+            for scored in kt.score_nuggets(fully_judged, guess=False).scored
         ]
     )[:, at]
     f = values(nuggets, "A", "words")
@@ -95,16 +97,16 @@ def test_the_estimate_is_ppi_over_questions_by_hand() -> None:
     dx, dy = (v - v.mean(axis=1, keepdims=True) for v in (x, y))
     factor = (dx * dy).sum() / (dx * dx).sum()
     expected = (y - factor * x).mean(axis=1) + factor * f.mean(axis=1)
-    assert [row.people for row in found.rows] == pytest.approx(y.mean(axis=1).tolist())
-    assert [row.estimate for row in found.rows] == pytest.approx(expected.tolist())
-    assert {(row.labels, row.units) for row in found.rows} == {(12, 24)}
-    assert (found.unit, found.better, found.ends, found.methods) == (
+    assert [row.people for row in estimate.rows] == pytest.approx(y.mean(axis=1).tolist())
+    assert [row.estimate for row in estimate.rows] == pytest.approx(expected.tolist())
+    assert {(row.labels, row.units) for row in estimate.rows} == {(12, 24)}
+    assert (estimate.unit, estimate.better, estimate.ends, estimate.methods) == (
         "question",
         "higher",
         (0, 1),
         {},
     )
-    assert np.mean([row.ratio for row in found.rows]) < 1
+    assert np.mean([row.ratio for row in estimate.rows]) < 1
 
 
 def test_words_are_the_matches_of_pourpre_weighed_as_the_score_weighs_nuggets() -> None:
@@ -112,35 +114,37 @@ def test_words_are_the_matches_of_pourpre_weighed_as_the_score_weighs_nuggets() 
     pourpre = Pourpre(weigh=IdfSource().of_words(nuggets.runs.values(), "porter"))
     okay = {"A": 1.0, "V": 0.0, "W": 0.5, "f": 0.0}
     for dimension, weight in okay.items():
-        found = values(nuggets, dimension, "words")
+        word_values = values(nuggets, dimension, "words")
         for k, run in enumerate(nuggets.runs.values()):
             for q, question in enumerate(nuggets.key.questions.values()):
                 match = pourpre.match(question, run.responses(question.id))
                 expected = np.average(match, weights=[1, 1, weight, weight])
-                assert found[k, q] == pytest.approx(expected)
+                assert word_values[k, q] == pytest.approx(expected)
 
 
 def test_a_model_has_the_score_by_its_labels() -> None:
     nuggets = with_model(a_set(okay=2))
-    mine = nuggets.judgements.with_rows(
+    judgements = nuggets.judgements.with_rows(
         row._replace(kind="person") for row in nuggets.judgements.rows if row.kind == "model"
     )
-    done = kt.score_nuggets(replace(nuggets, judgements=mine), guess=False)
+    done = kt.score_nuggets(replace(nuggets, judgements=judgements), guess=False)
     for dimension, score in (("f", "F"), ("A", "A"), ("V", "V")):
-        expected = [[*one.by_question(score).values()] for one in done.scored]
+        expected = [[*scored.by_question(score).values()] for scored in done.scored]
         assert values(nuggets, dimension, "gpt").tolist() == expected
-    assert [one.judge for one in kt.estimate(nuggets).judges] == ["gpt"]
-    assert [one.judge for one in kt.estimate(a_set()).judges] == ["words"]
+    assert [scored.judge for scored in kt.estimate(nuggets).judges] == ["gpt"]
+    assert [scored.judge for scored in kt.estimate(a_set()).judges] == ["words"]
 
 
 def test_a_question_that_a_model_labelled_in_part_has_no_value_of_it() -> None:
     part = with_model(a_set(), {("run1", "q0"), ("run1", "q5")})
-    found = kt.estimate(part, "A")
-    assert found.judges[0].missing == 2
-    assert any("gpt has no value for 2 outputs" in note for note in found.notes)
-    whole, filled = (values(one, "A", "gpt") for one in (with_model(a_set()), part))
-    others = np.delete(whole[1], [0, 5]).mean()
-    assert filled[1, [0, 5]] == pytest.approx([others, others])
+    estimate = kt.estimate(part, "A")
+    assert estimate.judges[0].missing == 2
+    assert any("gpt has no value for 2 outputs" in note for note in estimate.notes)
+    all_values, filled = (
+        values(labelled_set, "A", "gpt") for labelled_set in (with_model(a_set()), part)
+    )
+    mean_of_others = np.delete(all_values[1], [0, 5]).mean()
+    assert filled[1, [0, 5]] == pytest.approx([mean_of_others, mean_of_others])
     runs = [f"run{k}" for k in range(8)]
     most = with_model(a_set(), {(tag, f"q{q}") for tag in runs for q in range(13)})
     with pytest.raises(kt.InputError, match="'gpt' has no value for 104 of 192 outputs"):
@@ -156,41 +160,43 @@ def test_labels_of_models_are_no_judgements() -> None:
 @pytest.mark.parametrize("judge", ["words", "calibrated", "paper:n=1,stem=porter"])
 @pytest.mark.parametrize("dimension", ["f", "A", "V", "W"])
 def test_values_of_judges_do_not_depend_on_judgements(judge: str, dimension: str) -> None:
-    some, others = a_set(), a_set(lambda row: row.value > 0)
-    found = values(some, dimension, judge)
-    assert found.tolist() == values(others, dimension, judge).tolist()
-    assert found.shape == (8, 24)
-    assert 0 <= found.min() < found.max() <= 1
+    judged_set, nuggets = a_set(), a_set(lambda row: row.value > 0)
+    judge_values = values(judged_set, dimension, judge)
+    assert judge_values.tolist() == values(nuggets, dimension, judge).tolist()
+    assert judge_values.shape == (8, 24)
+    assert 0 <= judge_values.min() < judge_values.max() <= 1
 
 
 # ---------------------------------------------------------------------------- what is judged
 
 
-def decided(*rows: list[float]) -> AnswerDecisions:
+def judged_answer(*rows: list[float]) -> AnswerDecisions:
     table = np.array(rows)
     return AnswerDecisions(table, ~np.isnan(table))
 
 
 def test_an_answer_is_judged_if_nothing_else_can_change_its_score() -> None:
     nan = math.nan
-    assert decided([1, 0], [0, 0.5]).all_settled
-    assert decided([1, 0], [nan, 0]).all_settled  # carried in full, whatever the other response has
-    assert not decided([0.5, 0], [nan, 0]).all_settled
-    assert not decided([0, 0], [nan, 0]).all_settled
+    assert judged_answer([1, 0], [0, 0.5]).all_settled
+    assert judged_answer(
+        [1, 0], [nan, 0]
+    ).all_settled  # carried in full, whatever the other response has
+    assert not judged_answer([0.5, 0], [nan, 0]).all_settled
+    assert not judged_answer([0, 0], [nan, 0]).all_settled
     assert AnswerDecisions(np.zeros((0, 2)), np.zeros((0, 2), bool)).all_settled
 
 
 def test_a_question_without_a_response_is_judged_where_others_are() -> None:
     nuggets = a_set()
     silent = nuggets.runs["run3"]
-    left = {q: some for q, some in silent.answers.items() if q not in ("q0", "q1")}
+    left = {q: answer for q, answer in silent.answers.items() if q not in ("q0", "q1")}
     runs = {**nuggets.runs, "run3": replace(silent, answers=MappingProxyType(left))}
-    found = question_scores(replace(nuggets, runs=MappingProxyType(runs)), "A", HOW)
-    assert math.isnan(found.values[3, 0])  # nobody was judged on q0
-    assert found.values[3, 1] == 0
-    assert not found.judged[3, :2].any()
-    assert np.isnan(found.values).sum() == 8 * 12
-    sample = sample_of_questions(found, question_judges(found, ["words"]))
+    scores = question_scores(replace(nuggets, runs=MappingProxyType(runs)), "A", HOW)
+    assert math.isnan(scores.values[3, 0])  # nobody was judged on q0
+    assert scores.values[3, 1] == 0
+    assert not scores.judged[3, :2].any()
+    assert np.isnan(scores.values).sum() == 8 * 12
+    sample = sample_of_questions(scores, question_judges(scores, ["words"]))
     assert sample.all_values[3, :2, 0].tolist() == [0, 0]
     assert sample.present.all()
 
@@ -227,24 +233,24 @@ def test_other_runs_tell_where_enough_of_them_were_judged() -> None:
     judged[5, 1] = False
     assert not other_runs_tell(answered, judged, nobody)[0]
     assert other_runs_tell(answered, judged, nobody + 3)[0]  # of runs that are not scored here
-    same = np.zeros((40, 20), bool)
-    same[:, :10] = same[:8] = True  # 8 others on open questions, 39 on judged ones
-    assert not other_runs_tell(np.ones((40, 20), bool), same, np.zeros(20, np.int64)).any()
+    values = np.zeros((40, 20), bool)
+    values[:, :10] = values[:8] = True  # 8 others on open questions, 39 on judged ones
+    assert not other_runs_tell(np.ones((40, 20), bool), values, np.zeros(20, np.int64)).any()
 
 
 def test_runs_judged_on_the_same_questions_are_estimated() -> None:
-    found = kt.estimate(a_set(), "A")
-    assert {row.form for row in found.rows} <= {"student", "bounded"}
-    assert sum("Nuggeteer's intervals are not used" in note for note in found.notes) == 1
-    whole = kt.estimate(a_set(lambda row: True), "A")
-    assert not any("Nuggeteer" in note for note in whole.notes)
-    assert all(row.low == row.high == row.estimate for row in whole.rows)
+    estimate = kt.estimate(a_set(), "A")
+    assert {row.form for row in estimate.rows} <= {"student", "bounded"}
+    assert sum("Nuggeteer's intervals are not used" in note for note in estimate.notes) == 1
+    full_estimate = kt.estimate(a_set(lambda row: True), "A")
+    assert not any("Nuggeteer" in note for note in full_estimate.notes)
+    assert all(row.low == row.high == row.estimate for row in full_estimate.rows)
 
 
 def test_scores_warn_of_questions_that_nobody_judged() -> None:
-    (told,) = [note for note in kt.score_nuggets(a_set()).notes if note.startswith("Warning:")]
-    assert told.startswith("Warning: nobody judged any run on 12 of 24 questions. ")
-    assert "Use karat estimate" in told
+    (warning,) = [note for note in kt.score_nuggets(a_set()).notes if note.startswith("Warning:")]
+    assert warning.startswith("Warning: nobody judged any run on 12 of 24 questions. ")
+    assert "Use karat estimate" in warning
 
 
 @pytest.mark.parametrize(
@@ -259,8 +265,8 @@ def test_scores_warn_of_questions_that_nobody_judged() -> None:
 def test_scores_without_such_questions_do_not_warn(
     judged: Callable[[JudgedResponse], bool],
 ) -> None:
-    found = kt.score_nuggets(a_set(judged, questions=12))
-    assert not any(note.startswith("Warning:") for note in found.notes)
+    scoring = kt.score_nuggets(a_set(judged, questions=12))
+    assert not any(note.startswith("Warning:") for note in scoring.notes)
     quoted = kt.score_nuggets(a_set(judged, questions=12).select("run2"))
     assert not any(note.startswith("Warning:") for note in quoted.notes)
 
@@ -272,11 +278,11 @@ def test_a_run_beside_judged_ones_has_nuggeteers_interval(
     dimension: str, which: str, population: str
 ) -> None:
     nuggets = a_set(lambda row: row.run != "run2", questions=12)
-    found = kt.estimate(nuggets, dimension, population=population)
-    rows = {row.system: row for row in found.rows}
-    assert [row.system for row in found.rows] == [*nuggets.runs]
+    estimate = kt.estimate(nuggets, dimension, population=population)
+    rows = {row.system: row for row in estimate.rows}
+    assert [row.system for row in estimate.rows] == [*nuggets.runs]
     assert [tag for tag, row in rows.items() if row.form == "nuggeteer"] == ["run2"]
-    assert found.methods == dict.fromkeys(rows, "estimate") | {"run2": "nuggeteer"}
+    assert estimate.methods == dict.fromkeys(rows, "estimate") | {"run2": "nuggeteer"}
     done = kt.score_nuggets(nuggets, general=population == "new")
     ends = getattr(done.scored[2].intervals, which)
     row = rows["run2"]
@@ -285,51 +291,51 @@ def test_a_run_beside_judged_ones_has_nuggeteers_interval(
     assert math.isnan(row.people)
     assert math.isnan(row.ratio)
     assert sum(
-        note.startswith("Nuggeteer's intervals for 1 of 8 runs (run2)") for note in found.notes
+        note.startswith("Nuggeteer's intervals for 1 of 8 runs (run2)") for note in estimate.notes
     )
-    assert f"nuggeteer={done.signature}" in found.signature
+    assert f"nuggeteer={done.signature}" in estimate.signature
 
 
 def test_runs_that_only_judgements_quote_are_other_runs_too() -> None:
     nuggets = a_set(lambda row: row.run != "run2", questions=12).select("run2")
-    found = kt.estimate(nuggets, "A")
-    (row,) = found.rows
-    assert (row.system, row.form, found.judges) == ("run2", "nuggeteer", ())
-    assert "judges=," in found.signature
+    estimate = kt.estimate(nuggets, "A")
+    (row,) = estimate.rows
+    assert (row.system, row.form, estimate.judges) == ("run2", "nuggeteer", ())
+    assert "judges=," in estimate.signature
     four = ("run0", "run1", "run4", "run6")
-    few = a_set(lambda row: row.run in four, questions=12).select("run2")
+    four_judged = a_set(lambda row: row.run in four, questions=12).select("run2")
     with pytest.raises(kt.InputError, match="no system has 10 labelled questions"):
-        kt.estimate(few, "A")
+        kt.estimate(four_judged, "A")
 
 
 def test_nuggeteer_has_no_intervals_of_v() -> None:
     nuggets = a_set(lambda row: row.run != "run2", questions=12)
-    found = kt.estimate(nuggets, "V")
-    assert "run2" not in [row.system for row in found.rows]
-    assert "Left out, with fewer than 10 labelled questions: run2." in found.notes
+    estimate = kt.estimate(nuggets, "V")
+    assert "run2" not in [row.system for row in estimate.rows]
+    assert "Left out, with fewer than 10 labelled questions: run2." in estimate.notes
 
 
 def test_one_run_judged_in_part_keeps_intervals_their_width() -> None:
     nuggets = a_set(lambda row: row.run != "run2" or row.question in ODD)
-    found = kt.estimate(nuggets, "V")
-    assert "Every question is labelled" not in found.summary
-    assert [row.system for row in found.rows if row.low < row.high] == ["run2"]
+    estimate = kt.estimate(nuggets, "V")
+    assert "Every question is labelled" not in estimate.summary
+    assert [row.system for row in estimate.rows if row.low < row.high] == ["run2"]
 
 
 def test_differences_by_two_methods_have_both_errors() -> None:
     nuggets = a_set(lambda row: row.run != "run5", questions=12)
-    found = kt.estimate(nuggets, "A", population="new", baseline="run5", correction="none")
-    rows = {row.system: row for row in found.rows}
-    mine = rows["run5"]
-    assert len(found.differences) == 7
-    for one in found.differences:
-        other = rows[one.system]
-        assert one.delta == pytest.approx(other.estimate - mine.estimate)
-        below = math.hypot(other.estimate - other.low, mine.high - mine.estimate)
-        assert one.low == pytest.approx(one.delta - below)
-        sure = one.low > 0 or one.high < 0
-        assert (one.p < 0.05) == sure == (one.verdict != "undecided")
-    assert {one.verdict for one in found.differences} == {"worse", "undecided"}
+    estimate = kt.estimate(nuggets, "A", population="new", baseline="run5", correction="none")
+    rows = {row.system: row for row in estimate.rows}
+    run_row = rows["run5"]
+    assert len(estimate.differences) == 7
+    for difference in estimate.differences:
+        other = rows[difference.system]
+        assert difference.delta == pytest.approx(other.estimate - run_row.estimate)
+        below = math.hypot(other.estimate - other.low, run_row.high - run_row.estimate)
+        assert difference.low == pytest.approx(difference.delta - below)
+        sure = difference.low > 0 or difference.high < 0
+        assert (difference.p < 0.05) == sure == (difference.verdict != "undecided")
+    assert {difference.verdict for difference in estimate.differences} == {"worse", "undecided"}
 
 
 @pytest.mark.parametrize(
@@ -340,26 +346,32 @@ def test_differences_by_two_methods_have_both_errors() -> None:
 def test_interval_p_and_verdict_agree(judged: Callable[[JudgedResponse], bool]) -> None:
     verdicts: set[str] = set()
     for correction in ("none", "holm"):
-        for one in kt.estimate(a_set(judged), "A", correction=correction).differences:
-            verdicts.add(one.verdict)
-            if one.verdict == "not tested":
-                assert math.isnan(one.p)
-                assert one.low == one.high
+        for difference in kt.estimate(a_set(judged), "A", correction=correction).differences:
+            verdicts.add(difference.verdict)
+            if difference.verdict == "not tested":
+                assert math.isnan(difference.p)
+                assert difference.low == difference.high
             else:
-                decided = one.verdict in ("better", "worse")
-                assert (one.low > 0 or one.high < 0) == (one.p < 0.05) == decided
+                is_selected = difference.verdict in ("better", "worse")
+                assert (
+                    (difference.low > 0 or difference.high < 0)
+                    == (difference.p < 0.05)
+                    == is_selected
+                )
     assert verdicts - {"not tested"}
 
 
 def test_a_difference_between_scores_that_are_known_is_not_tested() -> None:
-    found = kt.estimate(a_set(lambda row: True), "A", correction="none")
-    assert found.summary.startswith(
+    estimate = kt.estimate(a_set(lambda row: True), "A", correction="none")
+    assert estimate.summary.startswith(
         "Every question of these systems is labelled, so nothing was estimated"
     )
-    scores = {row.system: row.estimate for row in found.rows}
-    for one in found.differences:
-        assert one.delta == pytest.approx(scores[one.system] - scores[one.baseline])
-        assert (one.verdict, math.isnan(one.p)) == ("not tested", True)
+    scores = {row.system: row.estimate for row in estimate.rows}
+    for difference in estimate.differences:
+        assert difference.delta == pytest.approx(
+            scores[difference.system] - scores[difference.baseline]
+        )
+        assert (difference.verdict, math.isnan(difference.p)) == ("not tested", True)
 
 
 # ----------------------------------------------------------------------------- draws and plans
@@ -367,12 +379,14 @@ def test_a_difference_between_scores_that_are_known_is_not_tested() -> None:
 
 def test_a_plan_draws_questions_and_is_read_back() -> None:
     nuggets = a_set()
-    found = kt.estimate(nuggets, "A", next=4, seed=3)
-    assert len(found.planned) == 4
-    assert not {one.unit for one in found.planned} & ODD
-    assert {draw.round for draw in found.draws} == {1, 2}
-    asked = ODD | {one.unit for one in found.planned}
-    more = kt.estimate(a_set(lambda row: row.question in asked), "A", draws=found.draws)
+    estimate = kt.estimate(nuggets, "A", next=4, seed=3)
+    assert len(estimate.planned) == 4
+    assert not {planned.unit for planned in estimate.planned} & ODD
+    assert {draw.round for draw in estimate.draws} == {1, 2}
+    drawn_questions = ODD | {planned.unit for planned in estimate.planned}
+    more = kt.estimate(
+        a_set(lambda row: row.question in drawn_questions), "A", draws=estimate.draws
+    )
     assert {row.labels for row in more.rows} == {16}
     assert not any("taken as drawn at random" in note for note in more.notes)
     with pytest.raises(kt.InputError, match="12 questions are neither labelled nor drawn yet"):
@@ -381,8 +395,8 @@ def test_a_plan_draws_questions_and_is_read_back() -> None:
 
 def test_questions_chosen_on_purpose_say_nothing_of_others() -> None:
     draws = [kt.Draw(id, None if id == "q1" else 0.5, of="group") for id in sorted(ODD)]
-    found = kt.estimate(a_set(), "A", draws=draws)
-    assert {row.labels for row in found.rows} == {11}
+    estimate = kt.estimate(a_set(), "A", draws=draws)
+    assert {row.labels for row in estimate.rows} == {11}
     with pytest.raises(kt.InputError, match="1 labelled questions are not among the draws"):
         kt.estimate(a_set(), "A", draws=draws[1:])
     with pytest.raises(kt.InputError, match="a draw of 'q99': world has no such question"):
@@ -392,19 +406,19 @@ def test_questions_chosen_on_purpose_say_nothing_of_others() -> None:
 def test_a_plan_is_written_judged_and_read_back(tmp_path: Path, output: Callable[..., str]) -> None:
     before, after, plan = (str(tmp_path / name) for name in ("a.jsonl", "b.jsonl", "draws.tsv"))
     kt.save_nuggets(a_set(), before)
-    asked = "-d", "A", "-f", "json"
-    output("estimate", before, *asked, "--next", "4", "--plan", plan)
+    options = "-d", "A", "-f", "json"
+    output("estimate", before, *options, "--next", "4", "--plan", plan)
     lines = [line.split("\t") for line in Path(plan).read_text("utf-8").splitlines()[1:]]
     planned = {unit for unit, *_, round in lines if round == "2"}
     assert {of for _, of, *_ in lines} == {"group"}
     assert len(planned) == 4
     judged = a_set(lambda row: row.question in ODD | planned)
     kt.save_nuggets(judged, after)
-    found = json.loads(output("estimate", after, *asked, "--draws", plan))
+    report = json.loads(output("estimate", after, *options, "--draws", plan))
     draws = [kt.Draw(q, float(p), reason, int(n), of) for q, of, p, reason, n in lines]
     expected = kt.estimate(judged, "A", draws=draws)
-    assert [row["estimate"] for row in found["rows"]] == [row.estimate for row in expected.ranked]
-    assert {row["labels"] for row in found["rows"]} == {16}
+    assert [row["estimate"] for row in report["rows"]] == [row.estimate for row in expected.ranked]
+    assert {row["labels"] for row in report["rows"]} == {16}
     plain = kt.estimate(judged, "A")
     assert [row.low for row in plain.rows] != [row.low for row in expected.rows]
 
@@ -454,14 +468,14 @@ def test_wrong_settings_are_told(given: dict[str, Any], told: str) -> None:
 
 
 def test_sets_with_too_little_are_refused() -> None:
-    some = {f"q{q}" for q in range(9)}
+    nine_questions = {f"q{q}" for q in range(9)}
     with pytest.raises(kt.InputError, match=r"10 labelled questions for 'f' \(the most is 9\)"):
-        kt.estimate(a_set(lambda row: row.question in some))
+        kt.estimate(a_set(lambda row: row.question in nine_questions))
     with pytest.raises(kt.InputError, match="world comes without runs"):
         kt.estimate(replace(a_set(), runs=MappingProxyType({})))
-    few = a_set(lambda row: row.question in (some if row.run == "run1" else ODD))
+    nuggets = a_set(lambda row: row.question in (nine_questions if row.run == "run1" else ODD))
     with pytest.raises(kt.InputError, match="baseline 'run1' has fewer than 10 labels"):
-        kt.estimate(few, "V", baseline="run1")
+        kt.estimate(nuggets, "V", baseline="run1")
 
 
 # ----------------------------------------------------------------------------------- real data
@@ -474,24 +488,24 @@ def rag24(karat_data: Path) -> NuggetSet:
 
 def test_rag24_from_ten_of_its_questions(rag24: NuggetSet) -> None:
     ids = sorted(rag24.key.questions)[::2][:10]
-    kept = rag24.judgements.with_rows(r for r in rag24.judgements.rows if r.question in ids)
-    found = kt.estimate(replace(rag24, judgements=kept), "A")
+    judgements = rag24.judgements.with_rows(r for r in rag24.judgements.rows if r.question in ids)
+    estimate = kt.estimate(replace(rag24, judgements=judgements), "A")
     truth = {row.run: row.A for row in kt.score_nuggets(rag24, guess=False).rows}
-    held = [row.low <= truth[row.system] <= row.high for row in found.rows]
+    held = [row.low <= truth[row.system] <= row.high for row in estimate.rows]
     assert len(held) == 45
     assert sum(held) >= 40
-    assert np.mean([row.ratio for row in found.rows]) < 1
-    assert found.judges[0].r > 0.4
+    assert np.mean([row.ratio for row in estimate.rows]) < 1
+    assert estimate.judges[0].r > 0.4
 
 
 def test_a_small_set_by_hand() -> None:
     """12 questions of one vital nugget: the score is 1 or 0, and words see it but for one."""
     key = make_key(Question(f"q{k}", (Nugget("n", (f"fact{k}",)),)) for k in range(12))
-    said = [(f"q{k}", Response(f"fact{k}" if k % 2 else f"other{k}")) for k in range(12)]
-    run = make_run("mine", said)
+    answers = [(f"q{k}", Response(f"fact{k}" if k % 2 else f"other{k}")) for k in range(12)]
+    run = make_run("mine", answers)
     rows = [
-        JudgedResponse(id, "n", one.text, float("fact" in one.text), "mine")
-        for id, one in said[:10]
+        JudgedResponse(id, "n", response.text, float("fact" in response.text), "mine")
+        for id, response in answers[:10]
     ]
     nuggets = NuggetSet("small", key, {"mine": run}, Judgements(tuple(rows)))
     found: QuestionScores = question_scores(nuggets, "A", HOW)

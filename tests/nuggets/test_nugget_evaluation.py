@@ -24,7 +24,7 @@ SET = NuggetSet("s", KEY, MappingProxyType({run.tag: run for run in RUNS}), JUDG
 
 
 @pytest.fixture(scope="module")
-def found() -> NuggetEvaluation:
+def evaluation() -> NuggetEvaluation:
     return evaluate_nuggets(SET)
 
 
@@ -32,65 +32,67 @@ def official(evaluation: NuggetEvaluation) -> dict[str, float]:
     return {row.run: row.official for row in evaluation.runs}
 
 
-def test_official_scores_are_the_share_of_nuggets(found: NuggetEvaluation) -> None:
+def test_official_scores_are_the_share_of_nuggets(evaluation: NuggetEvaluation) -> None:
     for run in RUNS:
         values = [row.value for row in JUDGED.rows if row.run == run.tag]
-        assert official(found)[run.tag] == pytest.approx(sum(values) / 16)
+        assert official(evaluation)[run.tag] == pytest.approx(sum(values) / 16)
 
 
-def test_in_a_lawful_world_the_classifiers_do_well(found: NuggetEvaluation) -> None:
-    assert found.calibrated.agreement.f > 0.9
+def test_in_a_lawful_world_the_classifiers_do_well(evaluation: NuggetEvaluation) -> None:
+    assert evaluation.calibrated.agreement.f > 0.9
     assert (
-        found.tuning.best.agreement.f
-        == max(trial.agreement.f for trial in found.tuning.trials)
+        evaluation.tuning.best.agreement.f
+        == max(trial.agreement.f for trial in evaluation.tuning.trials)
         > 0.9
     )
-    errors = [abs(row.guessed - row.official) for row in found.runs]
+    errors = [abs(row.guessed - row.official) for row in evaluation.runs]
     assert max(errors) < 0.15
 
 
-def test_scores_have_intervals_from_the_errors_of_the_others(found: NuggetEvaluation) -> None:
-    for row in found.runs:
+def test_scores_have_intervals_from_the_errors_of_the_others(evaluation: NuggetEvaluation) -> None:
+    for row in evaluation.runs:
         assert row.low is not None
         assert row.high is not None
         assert row.low <= row.guessed <= row.high
-    page = render(evaluation_document(found), "html")
+    page = render(evaluation_document(evaluation), "html")
     assert page.count('class="bar"') == 2 * len(RUNS)  # of A and of F
     assert re.search(r"The official scores of [0-4] of 4 runs lie outside", page)
 
 
 def test_two_runs_are_too_few_for_intervals() -> None:
     runs = {tag: SET.runs[tag] for tag in ("run0", "run3")}
-    few = evaluate_nuggets(replace(SET, runs=MappingProxyType(runs)))
-    assert [(row.low, row.high) for row in few.runs] == [(None, None)] * 2
-    assert "Bars" not in render(evaluation_document(few), "html")
+    evaluation = evaluate_nuggets(replace(SET, runs=MappingProxyType(runs)))
+    assert [(row.low, row.high) for row in evaluation.runs] == [(None, None)] * 2
+    assert "Bars" not in render(evaluation_document(evaluation), "html")
 
 
-def test_the_curves_go_from_low_thresholds_to_high_ones(found: NuggetEvaluation) -> None:
-    best = found.tuning.best.classifier
-    assert [name for name, _ in found.curves] == [replace(best, n=n).summary for n in (1, 2, 3)]
-    for _, points in found.curves:
+def test_the_curves_go_from_low_thresholds_to_high_ones(evaluation: NuggetEvaluation) -> None:
+    best = evaluation.tuning.best.classifier
+    assert [name for name, _ in evaluation.curves] == [
+        replace(best, n=n).summary for n in (1, 2, 3)
+    ]
+    for _, points in evaluation.curves:
         thresholds = [threshold for threshold, _ in points]
         assert thresholds == sorted(set(thresholds))
         assert max(tau for _, tau in points if not math.isnan(tau)) > 0.6
 
 
-def test_runs_that_nobody_judged_do_not_count(found: NuggetEvaluation) -> None:
+def test_runs_that_nobody_judged_do_not_count(evaluation: NuggetEvaluation) -> None:
     new = make_run("new", [(q, Response("something new")) for q in KEY.questions])
     empty = make_run("empty", [])
     more = replace(SET, runs=MappingProxyType({**SET.runs, "new": new, "empty": empty}))
     other = evaluate_nuggets(more)
-    assert official(other) == official(found)
-    assert other.calibrated.agreement == found.calibrated.agreement
-    assert other.tuning.best.agreement == found.tuning.best.agreement
+    assert official(other) == official(evaluation)
+    assert other.calibrated.agreement == evaluation.calibrated.agreement
+    assert other.tuning.best.agreement == evaluation.tuning.best.agreement
 
 
-def test_the_order_of_runs_says_nothing(found: NuggetEvaluation) -> None:
+def test_the_order_of_runs_says_nothing(evaluation: NuggetEvaluation) -> None:
     other = evaluate_nuggets(replace(SET, runs=MappingProxyType(dict(reversed(SET.runs.items())))))
-    assert official(other) == pytest.approx(official(found))
-    guessed = {row.run: row.guessed for row in found.runs}
+    assert official(other) == pytest.approx(official(evaluation))
+    guessed = {row.run: row.guessed for row in evaluation.runs}
     assert {row.run: row.guessed for row in other.runs} == pytest.approx(guessed)
-    assert other.calibrated.agreement == pytest.approx(found.calibrated.agreement)
+    assert other.calibrated.agreement == pytest.approx(evaluation.calibrated.agreement)
 
 
 @pytest.mark.parametrize("by", ["system", "institution", "question"])
@@ -126,34 +128,34 @@ def test_one_house_cannot_be_left_out() -> None:
         evaluate_nuggets(replace(SET, runs=MappingProxyType(house)), "institution")
 
 
-def test_known_pairs_and_guesses_are_told_apart(found: NuggetEvaluation) -> None:
-    assert found.known_share == 0
-    assert not [row for row in found.rows if row.what.endswith("alone")]
+def test_known_pairs_and_guesses_are_told_apart(evaluation: NuggetEvaluation) -> None:
+    assert evaluation.known_share == 0
+    assert not [row for row in evaluation.rows if row.what.endswith("alone")]
     twin = replace(RUNS[1], tag="twin")
     rows = [row._replace(run="twin") for row in JUDGED.rows if row.run == "run1"]
     runs = MappingProxyType({**SET.runs, "twin": twin})
-    some = replace(SET, runs=runs, judgements=Judgements((*JUDGED.rows, *rows)))
-    both, labels = evaluate_nuggets(some), judged_pool(some)[1]
+    with_twin = replace(SET, runs=runs, judgements=Judgements((*JUDGED.rows, *rows)))
+    both, labels = evaluate_nuggets(with_twin), judged_pool(with_twin)[1]
     assert both.known_share == pytest.approx(2 / 5)
     alone = [row for row in both.rows if row.what.endswith("alone")]
-    known = both.tuning.cells.is_known
+    is_known = both.tuning.cells.is_known
     for one, carried in zip(
         alone, (both.calibrated.carried, both.tuning.best.carried), strict=True
     ):
-        yes, mine = labels > 0, carried & ~known
-        assert one.recall == pytest.approx((mine & yes).sum() / (yes & ~known).sum())
-        assert one.precision == pytest.approx((mine & yes).sum() / mine.sum())
+        yes, guessed_yes = labels > 0, carried & ~is_known
+        assert one.recall == pytest.approx((guessed_yes & yes).sum() / (yes & ~is_known).sum())
+        assert one.precision == pytest.approx((guessed_yes & yes).sum() / guessed_yes.sum())
 
 
 def test_strictly_partial_support_is_none() -> None:
     rows = tuple(
         row._replace(value=row.value / 2) if row.run == "run1" else row for row in JUDGED.rows
     )
-    some = replace(SET, judgements=Judgements(rows))
-    plain, strict = evaluate_nuggets(some), evaluate_nuggets(some, strict=True)
+    half_support = replace(SET, judgements=Judgements(rows))
+    plain, strict = evaluate_nuggets(half_support), evaluate_nuggets(half_support, strict=True)
     assert official(plain)["run1"] > official(strict)["run1"] == 0
     none = tuple(r._replace(value=0.0) if r.run == "run1" else r for r in JUDGED.rows)
-    same = evaluate_nuggets(replace(SET, judgements=Judgements(none)))
-    assert official(strict) == official(same)
-    assert strict.calibrated.agreement == same.calibrated.agreement
-    assert strict.rows[3:] == same.rows[3:]
+    evaluation = evaluate_nuggets(replace(SET, judgements=Judgements(none)))
+    assert official(strict) == official(evaluation)
+    assert strict.calibrated.agreement == evaluation.calibrated.agreement
+    assert strict.rows[3:] == evaluation.rows[3:]

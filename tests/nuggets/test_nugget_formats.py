@@ -42,40 +42,40 @@ def write(folder: Path, **files: str) -> list[str]:
 
 def test_a_key_of_trec(tmp_path: Path) -> None:
     (path,) = write(tmp_path, key=KEY)
-    found = kt.load_nuggets(path).key.questions
-    assert found["q1"].nuggets == (
+    questions = kt.load_nuggets(path).key.questions
+    assert questions["q1"].nuggets == (
         Nugget("1", ("a fact",), vital=True),
         Nugget("2", ("another  fact ",), vital=False),
     )
-    assert found["q2"].nuggets == (Nugget("a", ("425 young women",)),)
+    assert questions["q2"].nuggets == (Nugget("a", ("425 young women",)),)
 
 
 def test_what_karat_adds_to_keys(tmp_path: Path) -> None:
     text = "q - question Who?\nq 1 vital/6 a\nq 2 okay/0 b\nq 1 also c d\n"
     (path,) = write(tmp_path, key=text)
-    found = kt.load_nuggets(path)
-    assert found.key.questions["q"] == Question(
+    nuggets = kt.load_nuggets(path)
+    assert nuggets.key.questions["q"] == Question(
         "q", (Nugget("1", ("a", "c d"), True, 6), Nugget("2", ("b",), False, 0)), "Who?"
     )
-    assert sorted("".join(key_lines(found.key)).splitlines()) == sorted(text.splitlines())
+    assert sorted("".join(key_lines(nuggets.key)).splitlines()) == sorted(text.splitlines())
 
 
 def test_runs_of_trec(tmp_path: Path) -> None:
     key, run = write(tmp_path, key=KEY, run=RUN)
-    found = kt.load_nuggets(key, [run]).runs
-    assert list(found) == ["A", "B"]
-    assert found["A"].responses("q1") == (
+    runs = kt.load_nuggets(key, [run]).runs
+    assert list(runs) == ["A", "B"]
+    assert runs["A"].responses("q1") == (
         Response("first\tresponse", "d1"),
         Response(" second", "d2"),
     )
-    assert found["A"].responses("q2") == ()
-    assert "".join(run_lines(found["A"])) == "q1 A d1 first\tresponse\nq1 A d2  second\n"
+    assert runs["A"].responses("q2") == ()
+    assert "".join(run_lines(runs["A"])) == "q1 A d1 first\tresponse\nq1 A d2  second\n"
 
 
 def test_judged_responses_of_trec_and_what_silence_says(tmp_path: Path) -> None:
     key, judged = write(tmp_path, key=KEY, judged=JUDGED)
-    found = kt.load_nuggets(key, judgements=[judged])
-    assert found.judgements.values == {
+    nuggets = kt.load_nuggets(key, judgements=[judged])
+    assert nuggets.judgements.values == {
         ("q1", "1", "second"): 1,
         # nothing is known of A's other response and nugget 1: one of them was credited
         ("q1", "2", "first response"): 0,
@@ -83,19 +83,19 @@ def test_judged_responses_of_trec_and_what_silence_says(tmp_path: Path) -> None:
         ("q1", "1", "other"): 0,
         ("q1", "2", "other"): 0,
     }
-    assert {row.run for row in found.judgements.rows} == {"A", "B"}
-    carried = next(row for row in found.judgements.rows if row.value)
+    assert {row.run for row in nuggets.judgements.rows} == {"A", "B"}
+    carried = next(row for row in nuggets.judgements.rows if row.value)
     assert carried.place == f"{judged}, line 4"
-    assert list(found.runs) == []
+    assert list(nuggets.runs) == []
 
 
 def test_what_karat_adds_to_part_two(tmp_path: Path) -> None:
     more = JUDGED + "q1 A 1 1=0\nq1 B 1 2=0.5\nq1 B 1 1=?\n"
     key, judged = write(tmp_path, key=KEY, judged=more)
-    known = kt.load_nuggets(key, judgements=[judged]).judgements.values
-    assert known["q1", "1", "first response"] == 0
-    assert known["q1", "2", "other"] == 0.5
-    assert ("q1", "1", "other") not in known
+    values = kt.load_nuggets(key, judgements=[judged]).judgements.values
+    assert values["q1", "1", "first response"] == 0
+    assert values["q1", "2", "other"] == 0.5
+    assert ("q1", "1", "other") not in values
 
 
 def test_a_nugget_id_may_hold_an_equals_sign(tmp_path: Path) -> None:
@@ -105,13 +105,16 @@ def test_a_nugget_id_may_hold_an_equals_sign(tmp_path: Path) -> None:
 
 def test_a_folder_of_trec_takes_runs_from_judged_responses_if_it_must(tmp_path: Path) -> None:
     write(tmp_path, key=KEY, judged=JUDGED)
-    found = kt.load_nuggets(tmp_path)
-    assert [some.text for some in found.runs["A"].responses("q1")] == ["first\tresponse", "second"]
+    nuggets = kt.load_nuggets(tmp_path)
+    assert [responses.text for responses in nuggets.runs["A"].responses("q1")] == [
+        "first\tresponse",
+        "second",
+    ]
     (tmp_path / "runs").mkdir()
     write(tmp_path / "runs", A=RUN)
     again = kt.load_nuggets(tmp_path)
     assert len(again.runs["A"].responses("q1")) == 2
-    assert again.judgements == found.judgements
+    assert again.judgements == nuggets.judgements
 
 
 def test_windows_line_ends_and_marks_and_gzip(tmp_path: Path) -> None:
@@ -133,12 +136,12 @@ def test_json_lines_in_any_order(tmp_path: Path) -> None:
     ]
     path = tmp_path / "x.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    found = kt.load_nuggets(path)
-    assert found.runs == {"A": Run("A", {"q": (Response("r", "d"),)}, "I")}
-    assert found.judgements.rows == (
+    nuggets = kt.load_nuggets(path)
+    assert nuggets.runs == {"A": Run("A", {"q": (Response("r", "d"),)}, "I")}
+    assert nuggets.judgements.rows == (
         JudgedResponse("q", "1", "r", 0.5, "", "J", f"{path}, line 1"),
     )
-    assert found.key.questions["q"].vital == ()
+    assert nuggets.key.questions["q"].vital == ()
 
 
 RAG = {
@@ -159,11 +162,11 @@ RAG = {
 def test_rag_gives_key_runs_and_judgements_at_once(tmp_path: Path) -> None:
     path = tmp_path / "x.jl"
     path.write_text(json.dumps(RAG) + "\n")
-    found = kt.load_nuggets(path)
-    assert found.key.questions["q"].text == "Who?"
-    assert [nugget.id for nugget in found.key.questions["q"].nuggets] == ["1", "2", "3", "4"]
-    assert found.runs["A"].responses("q") == (Response("x\ny"),)
-    assert found.judgements.values == {
+    nuggets = kt.load_nuggets(path)
+    assert nuggets.key.questions["q"].text == "Who?"
+    assert [nugget.id for nugget in nuggets.key.questions["q"].nuggets] == ["1", "2", "3", "4"]
+    assert nuggets.runs["A"].responses("q") == (Response("x\ny"),)
+    assert nuggets.judgements.values == {
         ("q", "1", "x y"): 1,
         ("q", "2", "x y"): 0.5,
         ("q", "3", "x y"): 0,
@@ -174,9 +177,9 @@ def test_a_new_run_in_the_rag_layout_needs_no_nuggets(tmp_path: Path) -> None:
     (tmp_path / "all.jl").write_text(json.dumps(RAG) + "\n")
     answer = {"qid": "q", "run_id": "B", "answer_text": "z"}
     (tmp_path / "new.jl").write_text(json.dumps(answer) + "\n")
-    found = kt.load_nuggets(tmp_path / "all.jl", [tmp_path / "new.jl"])
-    assert list(found.runs) == ["B"]
-    assert len(found.judgements.rows) == 3  # those that come with the key
+    nuggets = kt.load_nuggets(tmp_path / "all.jl", [tmp_path / "new.jl"])
+    assert list(nuggets.runs) == ["B"]
+    assert len(nuggets.judgements.rows) == 3  # those that come with the key
 
 
 # ------------------------------------------------------------------------------ content units
@@ -190,14 +193,17 @@ def test_units(tmp_path: Path) -> None:
     (tmp_path / "summaries" / "A.summary").write_text("says one\n\n")
     (tmp_path / "labels" / "A.label").write_text("1\t0\n0\n")
     (tmp_path / "summaries" / "B.summary").write_text("x\ny\n")
-    found = kt.load_nuggets(tmp_path)
-    assert found.key.questions["d1"].nuggets == (Nugget("1", ("one unit",)), Nugget("2", ("two",)))
-    assert [row[:5] for row in found.judgements.rows] == [
+    nuggets = kt.load_nuggets(tmp_path)
+    assert nuggets.key.questions["d1"].nuggets == (
+        Nugget("1", ("one unit",)),
+        Nugget("2", ("two",)),
+    )
+    assert [row[:5] for row in nuggets.judgements.rows] == [
         ("d1", "1", "says one", 1, "A"),
         ("d1", "2", "says one", 0, "A"),
         ("d2", "1", "", 0, "A"),
     ]
-    assert found.runs["B"].responses("d2") == (Response("y"),)
+    assert nuggets.runs["B"].responses("d2") == (Response("y"),)
 
 
 @pytest.fixture
@@ -217,21 +223,21 @@ def units(tmp_path: Path) -> Path:
 
 
 def test_files_of_units_are_runs_and_judgements(units: Path) -> None:
-    whole = kt.load_nuggets(units)
+    folder = kt.load_nuggets(units)
     runs = [units / "summaries" / f"{name}.summary" for name in "AB"]
-    found = kt.load_nuggets(units, runs)
-    assert (found.runs, found.judgements.rows) == (whole.runs, whole.judgements.rows)
-    found = kt.load_nuggets(units, runs[1:], [units / "labels" / "A.label"])
-    assert list(found.runs) == ["B"]
-    assert found.judgements.rows == whole.judgements.rows
+    nuggets = kt.load_nuggets(units, runs)
+    assert (nuggets.runs, nuggets.judgements.rows) == (folder.runs, folder.judgements.rows)
+    nuggets = kt.load_nuggets(units, runs[1:], [units / "labels" / "A.label"])
+    assert list(nuggets.runs) == ["B"]
+    assert nuggets.judgements.rows == folder.judgements.rows
 
 
 def test_summaries_of_another_place_follow_the_key(units: Path) -> None:
     (units / "far" / "away").mkdir(parents=True)
     new = units / "far" / "away" / "new.summary"
     new.write_text("first\nsecond\n")
-    found = kt.load_nuggets(units, [new])
-    assert found.runs["new"].responses("d2") == (Response("second"),)
+    nuggets = kt.load_nuggets(units, [new])
+    assert nuggets.runs["new"].responses("d2") == (Response("second"),)
     new.write_text("first\n")
     with pytest.raises(kt.InputError, match="found 1 lines, expected 2, as the key has"):
         kt.load_nuggets(units, [new])
@@ -266,10 +272,14 @@ def nugget_sets(draw: st.DrawFn, one_response: bool = False) -> NuggetSet:
     questions = []
     for id in draw(st.lists(ids, min_size=1, max_size=3, unique=True)):
         names = draw(st.lists(ids, min_size=1, max_size=3, unique=True))
-        some = st.lists(described, min_size=1, max_size=2).map(tuple)
+        descriptions = st.lists(described, min_size=1, max_size=2).map(tuple)
         votes = st.none() | st.integers(0, 9)
-        made = [Nugget(name, draw(some), draw(st.booleans()), draw(votes)) for name in names]
-        questions.append(Question(id, tuple(made), draw(texts.filter(lambda t: t == t.strip()))))
+        drawn_nuggets = [
+            Nugget(name, draw(descriptions), draw(st.booleans()), draw(votes)) for name in names
+        ]
+        questions.append(
+            Question(id, tuple(drawn_nuggets), draw(texts.filter(lambda t: t == t.strip())))
+        )
     runs = {}
     for tag in draw(st.lists(ids, max_size=3, unique_by=str.lower)):
         rows: list[tuple[str, Response]] = []
@@ -327,17 +337,17 @@ def squeezed(text: str) -> str:
 def test_trec_keeps_all_but_line_ends(nuggets: NuggetSet) -> None:
     again = there_and_back(nuggets, "trec")
     for id, question in nuggets.key.questions.items():
-        found = again.key.questions[id]
-        assert found.text == squeezed(question.text)
-        assert [n.id for n in found.nuggets] == [n.id for n in question.nuggets]
-        for one, other in zip(found.nuggets, question.nuggets, strict=True):
+        questions = again.key.questions[id]
+        assert questions.text == squeezed(question.text)
+        assert [n.id for n in questions.nuggets] == [n.id for n in question.nuggets]
+        for one, other in zip(questions.nuggets, question.nuggets, strict=True):
             assert (one.vital, one.votes) == (other.vital, other.votes)
             assert one.descriptions == tuple(squeezed(text) for text in other.descriptions)
     assert set(again.runs) == set(nuggets.runs)
     for tag, run in nuggets.runs.items():
         for id, responses in run.answers.items():
-            expected = [squeezed(some.text) for some in responses]
-            assert [some.text for some in again.runs[tag].responses(id)] == expected
+            expected = [squeezed(response.text) for response in responses]
+            assert [response.text for response in again.runs[tag].responses(id)] == expected
     # all that counts: the known values of responses that were judged at all
     assert again.judgements.values == nuggets.judgements.values
 
@@ -362,9 +372,9 @@ def test_several_responses_become_one_answer_with_the_best_labels(tmp_path: Path
 
 def test_units_of_rag_and_back(tmp_path: Path) -> None:
     judged = [JudgedResponse("q", "1", "a b", 0.5, "A"), JudgedResponse("q", "2", "a b", 0, "A")]
-    asked = Question("q", (Nugget("1", ("u",)), Nugget("2", ("w",), vital=False)))
+    question = Question("q", (Nugget("1", ("u",)), Nugget("2", ("w",), vital=False)))
     run = make_run("A", [("q", Response("a b"))])
-    given_set = NuggetSet("x", make_key([asked]), {"A": run}, Judgements(tuple(judged)))
+    given_set = NuggetSet("x", make_key([question]), {"A": run}, Judgements(tuple(judged)))
     kt.save_nuggets(given_set, tmp_path / "u", "units")
     again = kt.load_nuggets(tmp_path / "u")
     assert again.runs == given_set.runs
@@ -385,8 +395,8 @@ def test_nothing_is_overwritten(tmp_path: Path, format: str) -> None:
 
 
 def test_ids_that_a_format_cannot_hold(tmp_path: Path) -> None:
-    asked = Question("q one", (Nugget("1", ("u",)),))
-    given_set = NuggetSet("x", make_key([asked]))
+    question = Question("q one", (Nugget("1", ("u",)),))
+    given_set = NuggetSet("x", make_key([question]))
     with pytest.raises(kt.OutputError, match="'q one' has white space"):
         kt.save_nuggets(given_set, tmp_path / "x", "trec")
     assert os.listdir(tmp_path) == []

@@ -30,17 +30,17 @@ def realsumm(karat_data: Path) -> NuggetSet:
 
 
 def test_rag24_has_what_it_is_said_to_have(rag24: NuggetSet) -> None:
-    found = census(rag24)
-    assert (found.questions, found.runs, found.judgements) == (21, 45, 13158)
+    counts = census(rag24)
+    assert (counts.questions, counts.runs, counts.judgements) == (21, 45, 13158)
     assert sum(len(run.answers) for run in rag24.runs.values()) == 927
-    assert found.judged == 1
+    assert counts.judged == 1
     assert len(rag24.judgements.contradictions) == 64
 
 
 def test_realsumm_has_what_it_is_said_to_have(realsumm: NuggetSet) -> None:
-    found = census(realsumm)
-    assert (found.questions, found.runs, found.judgements) == (100, 25, 26400)
-    assert (found.vital, found.okay) == (1056, 0)
+    counts = census(realsumm)
+    assert (counts.questions, counts.runs, counts.judgements) == (100, 25, 26400)
+    assert (counts.vital, counts.okay) == (1056, 0)
 
 
 def test_shares_are_the_human_scores_of_the_evaluation_set(
@@ -54,12 +54,14 @@ def test_shares_are_the_human_scores_of_the_evaluation_set(
     corrected = 0
     human = {(row.system, row.segment, row.dimension): row.value for row in humans.judgements}
     for tag, run in rag24.runs.items():
-        given = rag24.key, rag24.judgements
-        best = score_shares(run, rag24.key, decide_run(run, *given))
+        key_and_judgements = rag24.key, rag24.judgements
+        best = score_shares(run, rag24.key, decide_run(run, *key_and_judgements))
         for row, high in zip(
-            score_shares(run, rag24.key, decide_run(run, *given, run_tag=tag)), best, strict=True
+            score_shares(run, rag24.key, decide_run(run, *key_and_judgements, run_tag=tag)),
+            best,
+            strict=True,
         ):
-            texts = [some.text for some in run.responses(row.question)]
+            texts = [responses.text for responses in run.responses(row.question)]
             if not texts:
                 continue
             assert high.A >= row.A
@@ -77,22 +79,22 @@ def test_shares_are_the_human_scores_of_the_evaluation_set(
 def test_coverage_is_that_of_the_evaluation_set(realsumm: NuggetSet, karat_data: Path) -> None:
     humans = kt.load_evalset(karat_data / "nuggets-realsumm").judgements
     human = {(row.system, row.segment): row.value for row in humans}
-    mine = {key: [0.0, 0.0] for key in human}
+    sums = {key: [0.0, 0.0] for key in human}
     for row in realsumm.judgements.rows:
-        mine[row.run, row.question][0] += row.value
-        mine[row.run, row.question][1] += 1
-    assert {key: got / of for key, (got, of) in mine.items()} == pytest.approx(human)
+        sums[row.run, row.question][0] += row.value
+        sums[row.run, row.question][1] += 1
+    assert {key: got / of for key, (got, of) in sums.items()} == pytest.approx(human)
 
 
 def test_through_trec_and_units(realsumm: NuggetSet, tmp_path: Path) -> None:
-    some = realsumm.select(*list(realsumm.runs)[:3])
-    kt.save_nuggets(some, tmp_path / "trec", "trec")
+    nuggets = realsumm.select(*list(realsumm.runs)[:3])
+    kt.save_nuggets(nuggets, tmp_path / "trec", "trec")
     trec = kt.load_nuggets(tmp_path / "trec")
-    assert (trec.key, trec.runs) == (some.key, some.runs)
-    assert trec.judgements.values == some.judgements.values
+    assert (trec.key, trec.runs) == (nuggets.key, nuggets.runs)
+    assert trec.judgements.values == nuggets.judgements.values
     kt.save_nuggets(trec, tmp_path / "units", "units")
     units = kt.load_nuggets(tmp_path / "units")
-    assert (units.key, units.runs) == (some.key, some.runs)
+    assert (units.key, units.runs) == (nuggets.key, nuggets.runs)
 
 
 def test_finders_and_bins_add_up(rag24: NuggetSet) -> None:
@@ -123,18 +125,18 @@ def test_both_forms_of_informativeness(
     rag24: NuggetSet, realsumm: NuggetSet, informativeness: str, f: tuple[float, float]
 ) -> None:
     """The figures of the document: on whole answers the paper's form says yes to everything."""
-    for nuggets, wanted in zip((rag24, realsumm), f, strict=True):
+    for nuggets, expected in zip((rag24, realsumm), f, strict=True):
         pool, labels = judged_pool(nuggets)
         cells = FoldedCells(pool, labels, folds(pool, "system"))
-        found = trial(cells, Paper(informativeness=informativeness))
-        assert found.agreement.f == pytest.approx(wanted, abs=0.0005)
-        assert (found.threshold < 0) == (informativeness == "responses")
+        tried = trial(cells, Paper(informativeness=informativeness))
+        assert tried.agreement.f == pytest.approx(expected, abs=0.0005)
+        assert (tried.threshold < 0) == (informativeness == "responses")
 
 
 def test_the_built_in_threshold_is_near_the_best_of_both_sets(
     rag24: NuggetSet, realsumm: NuggetSet
 ) -> None:
-    for nuggets, wanted in ((rag24, 0.253), (realsumm, 0.256)):
+    for nuggets, expected in ((rag24, 0.253), (realsumm, 0.256)):
         pool, labels = judged_pool(nuggets)
         shares = ngram_scores(pool, Paper(normalised=True))
-        assert best_f_threshold(shares, labels > 0) == pytest.approx(wanted, abs=0.0005)
+        assert best_f_threshold(shares, labels > 0) == pytest.approx(expected, abs=0.0005)

@@ -16,30 +16,30 @@ def test_section_4_4_and_figure_5_are_by_the_papers_classifier(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("KARAT_DATA", raising=False)
-    found = kt.reproduce("nuggeteer")
-    tie = found.conclusions[0]  # both rank the four runs as assessors do
+    reproduction = kt.reproduce("nuggeteer")
+    tie = reproduction.conclusions[0]  # both rank the four runs as assessors do
     assert (tie.evidence, tie.verdict) == ("tau 1.000, best form of Pourpre 1.000", "undecided")
     evaluated = kt.evaluate_nuggets("demo-nuggets", classifier="paper:preset=paper", corrected=True)
     official = [row for row in evaluated.run_scores if row.average == "micro"]
-    by_nugget = next(one for one in evaluated.tuning.models if one.model.name == "nugget")
+    by_nugget = next(model for model in evaluated.tuning.models if model.model.name == "nugget")
     assert by_nugget.carried is not None
     stats = evaluated.tuning.stats(by_nugget.carried.astype(float), kt.Official())
     scores = average_f(stats, kt.Official().beta).micro
-    told = np.array([row.official for row in official])
+    official_f = np.array([row.official for row in official])
     table = {
         (row.item, row.measure): (row.paper, row.ours)
-        for row in found.rows
+        for row in reproduction.rows
         if row.where == "section 4.4"
     }
     item = "Nuggeteer, a threshold for each nugget"
-    assert table[item, "Kendall's tau"] == (0.837, tau_b(told, scores))
-    assert table[item, "RMSE"] == (0.037, rmse(told, scores))
-    (row,) = [row for row in found.rows if row.where == "Figure 5"]
-    drawn = paper_runs(evaluated.tuning, official, kt.Official())
-    assert row.detail == f"0 of 4 runs; thresholds by {drawn.model}"
+    assert table[item, "Kendall's tau"] == (0.837, tau_b(official_f, scores))
+    assert table[item, "RMSE"] == (0.037, rmse(official_f, scores))
+    (row,) = [row for row in reproduction.rows if row.where == "Figure 5"]
+    figure_5 = paper_runs(evaluated.tuning, official, kt.Official())
+    assert row.detail == f"0 of 4 runs; thresholds by {figure_5.model}"
     # the paper's classifier, not the calibrated one
-    assert [one.guessed for one in drawn.runs] != [one.guessed for one in official]
-    assert [one.official for one in drawn.runs] == [one.official for one in official]
+    assert [model.guessed for model in figure_5.runs] != [model.guessed for model in official]
+    assert [model.official for model in figure_5.runs] == [model.official for model in official]
 
 
 @pytest.mark.parametrize(

@@ -33,21 +33,21 @@ CALLS: dict[str, tuple[tuple[str, ...], Callable[[], Result]]] = {
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_gives_the_numbers_of_its_command(name: str, output: Callable[..., str]) -> None:
     args, call = CALLS[name]
-    printed, found = json.loads(output("nuggets", *args, "-f", "json")), call()
-    assert json.loads(json.dumps(found.records())) == printed["rows"]
-    assert list(found.notes) == printed["notes"]
-    assert found.signature == printed["signature"].get("nugget-f", "")
-    assert len(repr(found)) < 200
-    for row, shown in zip(found.rows, printed["rows"], strict=True):
+    printed, called_result = json.loads(output("nuggets", *args, "-f", "json")), call()
+    assert json.loads(json.dumps(called_result.records())) == printed["rows"]
+    assert list(called_result.notes) == printed["notes"]
+    assert called_result.signature == printed["signature"].get("nugget-f", "")
+    assert len(repr(called_result)) < 200
+    for row, printed_row in zip(called_result.rows, printed["rows"], strict=True):
         assert all(value is None or isinstance(value, str | int | float) for value in row)
-        known: dict[str, Any] = {key: getattr(row, key) for key in shown}
-        assert known == shown
+        known: dict[str, Any] = {key: getattr(row, key) for key in printed_row}
+        assert known == printed_row
 
 
 def test_a_set_that_cannot_be_read_has_problems_and_no_rows() -> None:
-    found = kt.describe_nuggets("no-such-set")
-    assert (found.rows, found.problem_count) == ((), 1)
-    assert "no such folder or file" in found.problems[0]
+    contents = kt.describe_nuggets("no-such-set")
+    assert (contents.rows, contents.problem_count) == ((), 1)
+    assert "no such folder or file" in contents.problems[0]
 
 
 def test_versions_are_sets_of_one_run() -> None:
@@ -61,8 +61,8 @@ def test_settings_say_what_was_asked_in_the_words_of_the_command() -> None:
     tuned = kt.tune_nuggets(DEMO, classifier="paper:stem=porter")
     assert tuned.settings["classifier"] == "paper:stem=porter"
     evaluated = kt.evaluate_nuggets(DEMO, by="question", beta=5.0)
-    asked = {key: evaluated.settings[key] for key in ("leave_out", "beta", "classifier")}
-    assert asked == {"leave_out": "question", "beta": 5.0, "classifier": "paper"}
+    settings = {key: evaluated.settings[key] for key in ("leave_out", "beta", "classifier")}
+    assert settings == {"leave_out": "question", "beta": 5.0, "classifier": "paper"}
     with pytest.raises(kt.InputError, match="classifier=calibrated: expected paper, with settings"):
         kt.tune_nuggets(DEMO, classifier="calibrated")
 

@@ -41,21 +41,21 @@ def stats(*numbers: float) -> NuggetStats:
 
 def question(*kinds: str, votes: list[int] | None = None, id: str = "q") -> Question:
     """A question with a nugget for each letter: v(ital) or o(kay)."""
-    found = [
+    nuggets = [
         Nugget(str(i), (f"nugget {i}",), kind == "v", None if votes is None else votes[i - 1])
         for i, kind in enumerate(kinds, 1)
     ]
-    return Question(id, tuple(found))
+    return Question(id, tuple(nuggets))
 
 
-def decided(matrix: list[list[float]], nuggets: int) -> AnswerDecisions:
+def judged_answer(matrix: list[list[float]], nuggets: int) -> AnswerDecisions:
     values = np.array(matrix, dtype=np.float64).reshape(len(matrix), nuggets)
     return AnswerDecisions(values, ~np.isnan(values))
 
 
 def scored(how: Official, asked: Question, texts: list[str], matrix: list[list[float]]) -> Any:
     run = make_run("A", [(asked.id, Response(text)) for text in texts])
-    return how.score(run, make_key([asked]), {asked.id: decided(matrix, len(asked.nuggets))})
+    return how.score(run, make_key([asked]), {asked.id: judged_answer(matrix, len(asked.nuggets))})
 
 
 def shares(asked: Question, found: AnswerDecisions) -> NuggetShares:
@@ -66,24 +66,31 @@ def shares(asked: Question, found: AnswerDecisions) -> NuggetShares:
 
 
 def test_pyramid_weights_are_those_of_the_paper() -> None:
-    asked = question(*"oooooo", votes=[3, 3, 4, 2, 0, 6])
-    assert nugget_weights(asked, "pyramid").tolist() == near([0.5, 0.5, 2 / 3, 1 / 3, 0, 1])
+    pyramid = question(*"oooooo", votes=[3, 3, 4, 2, 0, 6])
+    assert nugget_weights(pyramid, "pyramid").tolist() == near([0.5, 0.5, 2 / 3, 1 / 3, 0, 1])
 
 
 def test_pyramid_recall_is_by_weight() -> None:
-    asked = question(*"oooooo", votes=[3, 3, 4, 2, 0, 6])
-    found = scored(Official(weights="pyramid"), asked, ["x"], [[0, 0, 1, 0, 1, 1]])
-    assert found.questions[0].recall == near((2 / 3 + 1) / 3)
-    assert found.questions[0].allowance == 300  # a nugget without weight still allows
+    pyramid = question(*"oooooo", votes=[3, 3, 4, 2, 0, 6])
+    report = scored(Official(weights="pyramid"), pyramid, ["x"], [[0, 0, 1, 0, 1, 1]])
+    assert report.questions[0].recall == near((2 / 3 + 1) / 3)
+    assert report.questions[0].allowance == 300  # a nugget without weight still allows
 
 
 def test_the_figure_of_the_paper_by_hand() -> None:
     # 7 nuggets, 1, 2 and 4 vital; two vital and one okay returned in 600 characters
-    asked = question(*"vvovooo")
-    found = scored(Official(beta=3), asked, ["x" * 600], [[1, 0, 1, 1, 0, 0, 0]]).questions[0]
-    assert (found.recall, found.precision) == (near(2 / 3), near(0.5))
-    assert found.f == near(10 * 0.5 * (2 / 3) / (9 * 0.5 + 2 / 3))
-    assert (found.vital_returned, found.okay_returned, found.vital, found.okay) == (2, 1, 3, 4)
+    paper_question = question(*"vvovooo")
+    questions = scored(
+        Official(beta=3), paper_question, ["x" * 600], [[1, 0, 1, 1, 0, 0, 0]]
+    ).questions[0]
+    assert (questions.recall, questions.precision) == (near(2 / 3), near(0.5))
+    assert questions.f == near(10 * 0.5 * (2 / 3) / (9 * 0.5 + 2 / 3))
+    assert (questions.vital_returned, questions.okay_returned, questions.vital, questions.okay) == (
+        2,
+        1,
+        3,
+        4,
+    )
 
 
 @pytest.mark.parametrize(
@@ -95,67 +102,71 @@ def test_precision_around_the_allowance(size: int, precision: float) -> None:
 
 @pytest.mark.parametrize("beta", [0, 1, 3, 5])
 def test_beta(beta: float) -> None:
-    found = stats(1, 4, 100, 400)
-    assert (found.recall, found.precision, found.f(beta)) == (0.25, 0.25, near(0.25))
+    answer_stats = stats(1, 4, 100, 400)
+    assert (answer_stats.recall, answer_stats.precision, answer_stats.f(beta)) == (
+        0.25,
+        0.25,
+        near(0.25),
+    )
     high = float(stats(3, 4, 100, 400).f(beta))
     assert high == near((beta**2 + 1) * 0.25 * 0.75 / (beta**2 * 0.25 + 0.75))
 
 
 def test_nothing_returned() -> None:
-    asked = question(*"vo")
-    silent = scored(Official(), asked, [], []).questions[0]
+    two_nuggets = question(*"vo")
+    silent = scored(Official(), two_nuggets, [], []).questions[0]
     assert (silent.f, silent.recall, silent.length) == (0, 0, 0)
     assert math.isnan(silent.precision)
-    empty = scored(Official(), asked, ["  "], [[0, 0]]).questions[0]
+    empty = scored(Official(), two_nuggets, ["  "], [[0, 0]]).questions[0]
     assert (empty.f, empty.length) == (0, 0)
     assert math.isnan(empty.precision)
-    idle = scored(Official(), asked, ["some words"], [[0, 0]]).questions[0]
+    idle = scored(Official(), two_nuggets, ["some words"], [[0, 0]]).questions[0]
     assert (idle.f, idle.precision, idle.length) == (0, 0, 9)
-    okay = scored(Official(), asked, ["x"], [[0, 1]]).questions[0]
+    okay = scored(Official(), two_nuggets, ["x"], [[0, 1]]).questions[0]
     assert (okay.f, okay.precision, okay.recall) == (0, 1, 0)
 
 
 def test_a_question_without_vital_nuggets_is_skipped_and_named() -> None:
     first, second = question("v", id="a"), question("o", id="b")
     run = make_run("A", [("a", Response("x")), ("b", Response("y" * 1000))])
-    both = {"a": decided([[1.0]], 1), "b": decided([[1.0]], 1)}
-    found = Official().score(run, make_key([first, second]), both)
-    assert found.skipped == ("b",)
-    assert (found.micro.f, found.macro.f) == (1, 1)  # the length of b's answer does not count
+    both = {"a": judged_answer([[1.0]], 1), "b": judged_answer([[1.0]], 1)}
+    score = Official().score(run, make_key([first, second]), both)
+    assert score.skipped == ("b",)
+    assert (score.micro.f, score.macro.f) == (1, 1)  # the length of b's answer does not count
     only = Official().score(run, make_key([second]), both)
     assert only.questions == ()
     assert all(math.isnan(value) for value in (*only.micro, *only.macro))
 
 
 def test_no_votes_at_all_is_skipped_too() -> None:
-    asked = question(*"vv", votes=[0, 0])
-    assert scored(Official(weights="pyramid"), asked, ["x"], [[1, 1]]).skipped == ("q",)
+    without_votes = question(*"vv", votes=[0, 0])
+    assert scored(Official(weights="pyramid"), without_votes, ["x"], [[1, 1]]).skipped == ("q",)
 
 
 def test_micro_and_macro_differ_as_they_should() -> None:
     short, long = question("v", id="a"), question(*"vvvv", id="b")
     run = make_run("A", [("a", Response("x" * 100)), ("b", Response("y" * 900))])
-    both = {"a": decided([[1.0]], 1), "b": decided([[1.0, 0, 0, 0]], 4)}
-    found = Official(beta=1).score(run, make_key([short, long]), both)
+    both = {"a": judged_answer([[1.0]], 1), "b": judged_answer([[1.0, 0, 0, 0]], 4)}
+    score = Official(beta=1).score(run, make_key([short, long]), both)
     b = 2 * (1 / 9) * 0.25 / (1 / 9 + 0.25)
-    assert found.macro.f == near((1 + b) / 2)
-    assert found.micro == (near(2 / 5), near(0.2), near(2 * 0.4 * 0.2 / 0.6))
+    assert score.macro.f == near((1 + b) / 2)
+    assert score.micro == (near(2 / 5), near(0.2), near(2 * 0.4 * 0.2 / 0.6))
 
 
 def test_a_nugget_counts_once_and_for_the_first_response() -> None:
-    asked = question(*"vv")
-    found = decided([[0, 0.5], [1, 1], [1, 0]], 2)
-    assert found.credit() == [1, 0]
-    assert found.credit(strict=True) == [1, 1]
-    twice = scored(Official(), asked, ["a", "b", "c"], [[0, 0.5], [1, 1], [1, 0]]).questions[0]
+    two_vital = question(*"vv")
+    decisions = judged_answer([[0, 0.5], [1, 1], [1, 0]], 2)
+    assert decisions.credit() == [1, 0]
+    assert decisions.credit(strict=True) == [1, 1]
+    twice = scored(Official(), two_vital, ["a", "b", "c"], [[0, 0.5], [1, 1], [1, 0]]).questions[0]
     assert (twice.vital_returned, twice.allowance) == (2, 200)
 
 
 def test_a_judgement_settles_a_nugget_whatever_is_guessed_of_other_responses() -> None:
     """Columns: judged yes after a guessed yes; guessed; judged no; partly judged, then guessed."""
     values = np.array([[1.0, 0, 0, 0.5], [1, 1, 0, 1]])
-    known = np.array([[False, False, True, True], [True, False, True, False]])
-    answer = AnswerDecisions(values, known)
+    is_judged = np.array([[False, False, True, True], [True, False, True, False]])
+    answer = AnswerDecisions(values, is_judged)
     assert answer.settled.tolist() == [True, False, True, False]
     assert answer.open_pairs.tolist() == [[False, True, False, False], [False, True, False, True]]
     assert answer.credit() == [1, 1, None, 0]
@@ -165,9 +176,9 @@ def test_a_judgement_settles_a_nugget_whatever_is_guessed_of_other_responses() -
 
 
 def test_partial_support_counts_unless_strict() -> None:
-    asked = question(*"vv")
-    assert scored(Official(), asked, ["a"], [[0.5, 1]]).questions[0].recall == 1
-    assert scored(Official(strict=True), asked, ["a"], [[0.5, 1]]).questions[0].recall == 0.5
+    two_vital = question(*"vv")
+    assert scored(Official(), two_vital, ["a"], [[0.5, 1]]).questions[0].recall == 1
+    assert scored(Official(strict=True), two_vital, ["a"], [[0.5, 1]]).questions[0].recall == 0.5
 
 
 def test_nobody_gets_credit_where_there_are_no_responses() -> None:
@@ -176,8 +187,8 @@ def test_nobody_gets_credit_where_there_are_no_responses() -> None:
 
 
 def test_undecided_pairs_are_counted_and_get_no_credit() -> None:
-    asked = question(*"vo")
-    row = scored(Official(), asked, ["a"], [[math.nan, 1]]).questions[0]
+    two_nuggets = question(*"vo")
+    row = scored(Official(), two_nuggets, ["a"], [[math.nan, 1]]).questions[0]
     assert (row.recall, row.undecided, row.judged) == (0, 1, 1)
 
 
@@ -199,23 +210,23 @@ def test_bad_settings(settings: dict[str, Any], sentence: str) -> None:
 
 
 def test_pyramid_weights_need_all_votes() -> None:
-    asked = Question("q", (Nugget("1", ("a",), votes=2), Nugget("2", ("b",))))
+    half_voted = Question("q", (Nugget("1", ("a",), votes=2), Nugget("2", ("b",))))
     with pytest.raises(kt.InputError, match="question q, nugget 2 has no votes"):
-        nugget_weights(asked, "pyramid")
+        nugget_weights(half_voted, "pyramid")
 
 
 # ---------------------------------------------------------------------------------- decisions
 
 
 def test_a_known_judgement_wins_over_a_guess() -> None:
-    asked = question(*"vv")
-    said = Judgements((JudgedResponse("q", "1", "Some  Words", 0.0),))
+    two_vital = question(*"vv")
+    judgements = Judgements((JudgedResponse("q", "1", "Some  Words", 0.0),))
     both = [Response("some words"), Response("others")]
-    found = decide(asked, both, said, lambda q, r: np.ones((len(r), len(q.nuggets))))
-    assert found.values.tolist() == [[0, 1], [1, 1]]
-    assert found.is_judged.tolist() == [[True, False], [False, False]]
-    assert (found.judged, found.undecided) == (1, 0)
-    alone = decide(asked, both, said)
+    decisions = decide(two_vital, both, judgements, lambda q, r: np.ones((len(r), len(q.nuggets))))
+    assert decisions.values.tolist() == [[0, 1], [1, 1]]
+    assert decisions.is_judged.tolist() == [[True, False], [False, False]]
+    assert (decisions.judged, decisions.undecided) == (1, 0)
+    alone = decide(two_vital, both, judgements)
     assert alone.undecided == 3
     assert alone.support().tolist() == [0, 0]
 
@@ -226,25 +237,27 @@ def test_guesses_of_a_wrong_shape_are_refused() -> None:
 
 
 def test_a_guess_is_not_written_to() -> None:
-    mine = np.zeros((1, 1))
-    said = Judgements((JudgedResponse("q", "1", "x", 1.0),))
-    assert decide(question("v"), [Response("x")], said, lambda q, r: mine).values.tolist() == [[1]]
-    assert mine.tolist() == [[0]]
+    values = np.zeros((1, 1))
+    judgements = Judgements((JudgedResponse("q", "1", "x", 1.0),))
+    assert decide(
+        question("v"), [Response("x")], judgements, lambda q, r: values
+    ).values.tolist() == [[1]]
+    assert values.tolist() == [[0]]
 
 
 # --------------------------------------------------------------------------------- the shares
 
 
 def test_shares_by_hand() -> None:
-    found = shares(question(*"vvo"), decided([[1, 0, 0], [0, 0.5, 0.5]], 3))
-    assert found[2:] == near([2 / 3, 0.75, 1.75 / 2.5, 1 / 3, 0.5, 1 / 2.5])
+    answer_shares = shares(question(*"vvo"), judged_answer([[1, 0, 0], [0, 0.5, 0.5]], 3))
+    assert answer_shares[2:] == near([2 / 3, 0.75, 1.75 / 2.5, 1 / 3, 0.5, 1 / 2.5])
 
 
 def test_v_is_missing_without_vital_nuggets_and_left_out_of_the_mean() -> None:
     key = make_key([question("v", id="a"), question("o", id="b")])
     run = make_run("A", [("a", Response("x"))])
-    every = decide_run(run, key, guess=lambda q, r: np.ones((len(r), 1)))
-    rows = score_shares(run, key, every)
+    decisions = decide_run(run, key, guess=lambda q, r: np.ones((len(r), 1)))
+    rows = score_shares(run, key, decisions)
     assert math.isnan(rows[1].V)
     assert rows[1].A == 0  # no response
     assert (mean_shares(rows).V, mean_shares(rows).A) == (1, 0.5)
@@ -273,21 +286,21 @@ def answers(draw: st.DrawFn) -> tuple[Question, list[str], list[list[float]]]:
 def test_the_official_score_is_that_of_plain_loops(
     given: tuple[Question, list[str], list[list[float]]], beta: float, kind: str, strict: bool
 ) -> None:
-    asked, texts, matrix = given
-    got = nugget_loops.returned(matrix, strict) or [False] * len(asked.nuggets)
-    votes = [nugget.votes or 0 for nugget in asked.nuggets]
-    weight = [float(n.vital) for n in asked.nuggets]
+    drawn_question, texts, matrix = given
+    got = nugget_loops.returned(matrix, strict) or [False] * len(drawn_question.nuggets)
+    votes = [nugget.votes or 0 for nugget in drawn_question.nuggets]
+    weight = [float(n.vital) for n in drawn_question.nuggets]
     if kind == "pyramid":
         weight = [v / max(*votes, 1) for v in votes]
     size = nugget_loops.characters(texts)
     expected = nugget_loops.f_beta([float(x) for x in got], weight, 100 * sum(got), size, beta)
-    found = scored(Official(beta, kind, strict), asked, texts, matrix)
+    report = scored(Official(beta, kind, strict), drawn_question, texts, matrix)
     if expected is None:
-        assert found.skipped == ("q",)
+        assert report.skipped == ("q",)
         return
-    row = found.questions[0]
+    row = report.questions[0]
     assert (row.recall, row.precision, row.f) == near(expected, nan_ok=True)
-    assert found.micro == near(expected, nan_ok=True)
+    assert report.micro == near(expected, nan_ok=True)
     assert 0 <= row.f <= 1
 
 
@@ -295,43 +308,43 @@ def test_the_official_score_is_that_of_plain_loops(
 def test_shares_and_credit_are_those_of_plain_loops(
     given: tuple[Question, list[str], list[list[float]]],
 ) -> None:
-    asked, _, matrix = given
-    made = decided(matrix, len(asked.nuggets))
-    vital = [nugget.vital for nugget in asked.nuggets]
+    drawn_question, _, matrix = given
+    decisions = judged_answer(matrix, len(drawn_question.nuggets))
+    vital = [nugget.vital for nugget in drawn_question.nuggets]
     expected = [
         nugget_loops.share(matrix, vital, okay, strict)
         for strict in (False, True)
         for okay in (1.0, 0.0, 0.5)
     ]
-    found = shares(asked, made)[2:]
-    assert found == near([math.nan if x is None else x for x in expected], nan_ok=True)
+    answer_shares = shares(drawn_question, decisions)[2:]
+    assert answer_shares == near([math.nan if x is None else x for x in expected], nan_ok=True)
     first = [nugget_loops.first_carrier(matrix, j) for j in range(len(vital))]
-    assert made.credit() == first
+    assert decisions.credit() == first
 
 
 def test_the_bundled_keys_have_the_shape_of_the_papers() -> None:
     key = kt.load_nuggets("demo-nuggets").key
     assert isinstance(key, NuggetKey)
-    for asked in key.questions.values():
-        assert len(asked.nuggets) == 7
-        assert [nugget.id for nugget in asked.vital] == ["1", "2", "4"]
+    for question in key.questions.values():
+        assert len(question.nuggets) == 7
+        assert [nugget.id for nugget in question.vital] == ["1", "2", "4"]
 
 
 def test_the_bundled_runs_score_as_worked_out() -> None:
     demo = kt.load_nuggets("demo-nuggets")
-    found = {
+    score = {
         tag: Official().score(run, demo.key, decide_run(run, demo.key, demo.judgements))
         for tag, run in demo.runs.items()
     }
-    heron = {row.question: row for row in found["heron"].questions}
+    heron = {row.question: row for row in score["heron"].questions}
     assert (heron["marlow"].recall, heron["marlow"].f) == (1, 1)
     assert heron["aldis"].recall == near(2 / 3)
     # the words of heron's first response, judged once, count for plover in other case
-    assert found["plover"].questions[0].vital_returned == 1
-    assert found["wren"].macro.f == 0
+    assert score["plover"].questions[0].vital_returned == 1
+    assert score["wren"].macro.f == 0
 
 
 def test_scores_are_seen_at_a_glance() -> None:
     demo = kt.load_nuggets("demo-nuggets").select("heron", "kestrel")
-    shown = repr(kt.score_nuggets(demo))
-    assert shown == "<NuggetScoring: heron F 0.8448 A 0.5000; kestrel F 0.6887 A 0.3571>"
+    text = repr(kt.score_nuggets(demo))
+    assert text == "<NuggetScoring: heron F 0.8448 A 0.5000; kestrel F 0.6887 A 0.3571>"

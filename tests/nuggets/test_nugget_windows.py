@@ -51,7 +51,7 @@ def test_windows(
     weights = data.draw(st.lists(st.tuples(weight, weight), min_size=tokens, max_size=tokens))
     size = st.integers(0, 6)
     windows = data.draw(st.lists(st.tuples(size, size), min_size=len(flat), max_size=len(flat)))
-    found = _kernel.nugget_windows(
+    columns = _kernel.nugget_windows(
         *ragged([r for group in responses for r in group]),
         starts(responses),
         *ragged(flat),
@@ -61,20 +61,22 @@ def test_windows(
         None,
     )
     bounds = np.cumsum([0, *map(len, flat)])
-    wanted = []
+    expected = []
     first = 0
-    for some, group in zip(responses, texts, strict=True):
-        for response in some:
+    for response_tokens, group in zip(responses, texts, strict=True):
+        for response in response_tokens:
             for t, text in enumerate(group, first):
-                mine = weights[bounds[t] : bounds[t + 1]]
+                text_weights = weights[bounds[t] : bounds[t + 1]]
                 shares = [
-                    share(response, text, mine, k, w) for w in windows[t] for k in range(KINDS)
+                    share(response, text, text_weights, k, w)
+                    for w in windows[t]
+                    for k in range(KINDS)
                 ]
-                run, miss = longest_run(response, text), heaviest_miss(response, text, mine)
-                wanted.append([*shares, run, miss])
+                run, miss = longest_run(response, text), heaviest_miss(response, text, text_weights)
+                expected.append([*shares, run, miss])
         first += len(group)
-    assert found.shape == (len(wanted), KINDS * SIZES + 2)
-    assert found.ravel().tolist() == pytest.approx(np.ravel(wanted).tolist())
+    assert columns.shape == (len(expected), KINDS * SIZES + 2)
+    assert columns.ravel().tolist() == pytest.approx(np.ravel(expected).tolist())
 
 
 def test_shapes_are_checked() -> None:
@@ -99,14 +101,14 @@ def test_sentences(
     given_: list[tuple[list[list[list[int]]], list[list[int]]]], together: int, data: st.DataObject
 ) -> None:
     flat = [text for _, texts in given_ for text in texts]
-    responses = [response for some, _ in given_ for response in some]
+    responses = [response for response_sentences, _ in given_ for response in response_sentences]
     tokens = sum(map(len, flat))
     weight = st.sampled_from([0.0, 0.5, 1.0, 3.0])
     weights = data.draw(st.lists(st.tuples(weight, weight), min_size=tokens, max_size=tokens))
-    found = _kernel.nugget_sentences(
+    columns = _kernel.nugget_sentences(
         *ragged([sentence for response in responses for sentence in response]),
         starts(responses),
-        starts([some for some, _ in given_]),
+        starts([response_sentences for response_sentences, _ in given_]),
         *ragged(flat),
         starts([texts for _, texts in given_]),
         np.array(weights, dtype=np.float64).reshape(-1, KINDS),
@@ -114,15 +116,15 @@ def test_sentences(
         None,
     )
     bounds = np.cumsum([0, *map(len, flat)])
-    wanted, first = [], 0
-    for some, texts in given_:
-        for response in some:
+    expected, first = [], 0
+    for response_sentences, texts in given_:
+        for response in response_sentences:
             for t, text in enumerate(texts, first):
-                mine = weights[bounds[t] : bounds[t + 1]]
-                wanted.append(best_sentences(response, text, mine, KINDS, together))
+                text_weights = weights[bounds[t] : bounds[t + 1]]
+                expected.append(best_sentences(response, text, text_weights, KINDS, together))
         first += len(texts)
-    assert found.shape == (len(wanted), KINDS + 2)
-    assert found.ravel().tolist() == pytest.approx(np.ravel(wanted).tolist())
+    assert columns.shape == (len(expected), KINDS + 2)
+    assert columns.ravel().tolist() == pytest.approx(np.ravel(expected).tolist())
 
 
 def test_sentences_are_checked() -> None:
@@ -136,22 +138,24 @@ def test_sentences_are_checked() -> None:
 @given(questions())
 def test_characters(given_: list[tuple[list[list[int]], list[list[int]]]]) -> None:
     responses, texts = [r for r, _ in given_], [t for _, t in given_]
-    found = _kernel.nugget_characters(
+    columns = _kernel.nugget_characters(
         *ragged([r for group in responses for r in group]),
         starts(responses),
         *ragged([text for group in texts for text in group]),
         starts(texts),
         None,
     )
-    wanted = [characters(r, text) for some, group in given_ for r in some for text in group]
-    assert found.tolist() == [list(pair) for pair in wanted]
+    expected = [
+        characters(r, text) for response, group in given_ for r in response for text in group
+    ]
+    assert columns.tolist() == [list(pair) for pair in expected]
 
 
 def test_characters_far_apart_are_in_no_window() -> None:
     """Two halves of a text at both ends of a long response."""
     text, far = list(range(12)), [*range(6), *[99] * 40, *range(6, 12)]
     assert characters(far, text)[0] < characters(far, text)[1]
-    found = _kernel.nugget_characters(
+    columns = _kernel.nugget_characters(
         *ragged([far]), np.array([0, 1]), *ragged([text]), np.array([0, 1]), None
     )
-    assert found.tolist() == [list(characters(far, text))]
+    assert columns.tolist() == [list(characters(far, text))]

@@ -59,14 +59,16 @@ def cells(found: Predictions, tag: str) -> list[float]:
     return np.concatenate([table.ravel() for table in tables]).tolist()
 
 
-def decided(found: Predictions, nuggets: NuggetSet, tag: str) -> dict[str, AnswerDecisions]:
+def run_decisions(found: Predictions, nuggets: NuggetSet, tag: str) -> dict[str, AnswerDecisions]:
     run = nuggets.runs[tag]
     return dict(decide_run(run, nuggets.key, nuggets.judgements, found.guess(tag)))
 
 
 def interval(nuggets: NuggetSet, tag: str) -> ScoreInterval:
-    found = predict_support(nuggets)
-    ends = found.intervals(nuggets.runs[tag], decided(found, nuggets, tag), Official())
+    predictions = predict_support(nuggets)
+    ends = predictions.intervals(
+        nuggets.runs[tag], run_decisions(predictions, nuggets, tag), Official()
+    )
     assert ends is not None
     return ends.share
 
@@ -76,13 +78,13 @@ def official(run: Run, key: NuggetKey, judgements: Judgements) -> float:
 
 
 def test_without_judgements_the_built_in_model_serves() -> None:
-    found = predict_support(nugget_set(RUNS, ()))
-    assert (found.learned, found.errors(HOW)) == (0, RunErrors())
+    predictions = predict_support(nugget_set(RUNS, ()))
+    assert (predictions.learned, predictions.errors(HOW)) == (0, RunErrors())
     yes = [row for row in JUDGED.rows if row.value > 0]
-    said = {(row.run, row.question, row.nugget) for row in yes}
+    carried_pairs = {(row.run, row.question, row.nugget) for row in yes}
     hits = [
-        bool(found.guess(run.tag)(question, run.responses(q))[0, j])
-        == ((run.tag, q, nugget.id) in said)
+        bool(predictions.guess(run.tag)(question, run.responses(q))[0, j])
+        == ((run.tag, q, nugget.id) in carried_pairs)
         for run in RUNS
         for q, question in KEY.questions.items()
         for j, nugget in enumerate(question.nuggets)
@@ -102,9 +104,9 @@ def test_what_it_takes_to_learn(yes: int, no: int, learned: int) -> None:
 
 def test_judged_runs_that_are_not_scored_are_learned_from() -> None:
     alone = predict_support(nugget_set(RUNS[:1], without("run0")))
-    beside = predict_support(nugget_set(RUNS, without("run0")))
-    assert alone.learned == beside.learned == len(without("run0"))
-    assert cells(alone, "run0") == pytest.approx(cells(beside, "run0"), abs=1e-12)
+    predictions = predict_support(nugget_set(RUNS, without("run0")))
+    assert alone.learned == predictions.learned == len(without("run0"))
+    assert cells(alone, "run0") == pytest.approx(cells(predictions, "run0"), abs=1e-12)
     assert cells(alone, "run0") != cells(predict_support(nugget_set(RUNS[:1], ())), "run0")
 
 
@@ -116,25 +118,27 @@ def test_judgements_that_name_no_run_are_learned_from() -> None:
 def test_one_judged_run_is_enough_to_learn_from() -> None:
     key, runs, judged = world(questions=40, runs=2)
     rows = judged.without(["run0"]).rows
-    found = predict_support(nugget_set(runs, rows, key))
-    assert (found.learned, found.errors(HOW)) == (160, RunErrors())
+    predictions = predict_support(nugget_set(runs, rows, key))
+    assert (predictions.learned, predictions.errors(HOW)) == (160, RunErrors())
 
 
 def test_questions_that_nobody_was_judged_on_have_a_model_of_their_own() -> None:
     rows = [row for row in JUDGED.rows if row.question != "q3"]
-    found = predict_support(nugget_set(RUNS, rows))
-    model, columns = fit_unjudged(evidence(found.pool), found.labels, UnjudgedEvidence(found.pool))
-    wanted, new = model.probabilities(columns), found.pool.cell_question == 3
-    assert found.probabilities[new] == pytest.approx(wanted[new], abs=1e-12)
-    assert found.carried[new].tolist() == (wanted[new] > model.threshold).tolist()
-    assert found.probabilities[~new] != pytest.approx(wanted[~new], abs=0.01)
+    predictions = predict_support(nugget_set(RUNS, rows))
+    model, columns = fit_unjudged(
+        evidence(predictions.pool), predictions.labels, UnjudgedEvidence(predictions.pool)
+    )
+    expected, new = model.probabilities(columns), predictions.pool.cell_question == 3
+    assert predictions.probabilities[new] == pytest.approx(expected[new], abs=1e-12)
+    assert predictions.carried[new].tolist() == (expected[new] > model.threshold).tolist()
+    assert predictions.probabilities[~new] != pytest.approx(expected[~new], abs=0.01)
 
 
 def test_judgements_of_an_earlier_version_are_learned_from() -> None:
     new = make_run("run5", [(q, Response(f"New words on {q}")) for q in KEY.questions])
-    found = predict_support(nugget_set([new], JUDGED.rows))
-    assert found.learned == len(JUDGED.rows)
-    assert "run5 (earlier)" in found.pool.runs
+    predictions = predict_support(nugget_set([new], JUDGED.rows))
+    assert predictions.learned == len(JUDGED.rows)
+    assert "run5 (earlier)" in predictions.pool.runs
 
 
 def test_a_run_s_own_judgements_do_not_leak_into_its_guesses() -> None:
@@ -146,9 +150,9 @@ def test_a_run_s_own_judgements_do_not_leak_into_its_guesses() -> None:
 
 def test_the_order_of_runs_and_rows_says_nothing() -> None:
     rows = without("run1")
-    one, other = nugget_set(RUNS, rows), nugget_set(RUNS[::-1], rows[::-1])
-    assert interval(one, "run1") == interval(other, "run1")
-    assert cells(predict_support(one), "run1") == cells(predict_support(other), "run1")
+    nuggets, other = nugget_set(RUNS, rows), nugget_set(RUNS[::-1], rows[::-1])
+    assert interval(nuggets, "run1") == interval(other, "run1")
+    assert cells(predict_support(nuggets), "run1") == cells(predict_support(other), "run1")
 
 
 def test_it_says_the_same_twice() -> None:
@@ -162,36 +166,40 @@ def test_guesses_never_override_judgements() -> None:
     """Not even judgements that are plainly wrong."""
     wrong = [r._replace(value=1 - r.value) if r.run == "run3" else r for r in JUDGED.rows]
     nuggets = nugget_set(RUNS, wrong)
-    found = decided(predict_support(nuggets), nuggets, "run3")
-    said = {(row.question, row.nugget): row.value for row in wrong if row.run == "run3"}
+    decisions = run_decisions(predict_support(nuggets), nuggets, "run3")
+    value = {(row.question, row.nugget): row.value for row in wrong if row.run == "run3"}
     for q, question in KEY.questions.items():
-        assert found[q].is_judged.all()
-        assert found[q].values[0].tolist() == [said[q, nugget.id] for nugget in question.nuggets]
+        assert decisions[q].is_judged.all()
+        assert decisions[q].values[0].tolist() == [
+            value[q, nugget.id] for nugget in question.nuggets
+        ]
 
 
 def test_of_contradictory_judgements_the_highest_counts() -> None:
-    same = [JudgedResponse(r.question, r.nugget, r.response, 0.0, "run3") for r in JUDGED.rows]
-    nuggets = nugget_set(RUNS, [*JUDGED.rows, *same])
-    found = decided(predict_support(nuggets), nuggets, "run3")
+    judgements = [
+        JudgedResponse(r.question, r.nugget, r.response, 0.0, "run3") for r in JUDGED.rows
+    ]
+    nuggets = nugget_set(RUNS, [*JUDGED.rows, *judgements])
+    decisions = run_decisions(predict_support(nuggets), nuggets, "run3")
     plain = decide_run(RUNS[3], KEY, JUDGED)
-    assert all(found[q].values.tolist() == plain[q].values.tolist() for q in KEY.questions)
+    assert all(decisions[q].values.tolist() == plain[q].values.tolist() for q in KEY.questions)
 
 
 def test_identical_responses_are_known_and_guessed_alike() -> None:
     twin = replace(RUNS[4], tag="twin")
     nuggets = nugget_set([*RUNS, twin], JUDGED.rows)
-    found = decided(predict_support(nuggets), nuggets, "twin")
-    assert all(found[q].is_judged.all() for q in KEY.questions)
+    decisions = run_decisions(predict_support(nuggets), nuggets, "twin")
+    assert all(decisions[q].is_judged.all() for q in KEY.questions)
     unjudged = nugget_set([RUNS[4], twin], without("run4"))
     model = predict_support(unjudged)
     assert cells(model, "twin") == cells(model, "run4")
 
 
 def test_the_interval_closes_as_more_is_judged() -> None:
-    mine = [row for row in JUDGED.rows if row.run == "run2"]
+    run_rows = [row for row in JUDGED.rows if row.run == "run2"]
     widths = []
     for share in (0.0, 0.25, 0.5, 1.0):
-        rows = [*without("run2"), *mine[: int(share * len(mine))]]
+        rows = [*without("run2"), *run_rows[: int(share * len(run_rows))]]
         ends = interval(nugget_set(RUNS, rows), "run2")
         widths.append(ends.width)
     assert widths == sorted(widths, reverse=True)
@@ -205,8 +213,8 @@ def test_intervals_contain_the_official_score_of_runs_left_out() -> None:
     inside = 0
     for run in runs:
         nuggets = nugget_set(runs, judged.without([run.tag]).rows, key)
-        found = predict_support(nuggets)
-        ends = found.intervals(run, decided(found, nuggets, run.tag), Official())
+        predictions = predict_support(nuggets)
+        ends = predictions.intervals(run, run_decisions(predictions, nuggets, run.tag), Official())
         assert ends is not None
         assert 0 <= ends.share.low <= ends.share.high <= 1
         inside += ends.share.low <= official(run, key, judged) <= ends.share.high
@@ -214,13 +222,13 @@ def test_intervals_contain_the_official_score_of_runs_left_out() -> None:
 
 
 def test_a_question_without_responses_scores_nothing_and_is_certain() -> None:
-    half = Run("half", {q: some for q, some in RUNS[0].answers.items() if q < "q4"})
+    half = Run("half", {q: answer for q, answer in RUNS[0].answers.items() if q < "q4"})
     nuggets = nugget_set([*RUNS[1:], half], without("run0"))
-    found = predict_support(nuggets)
-    told = decided(found, nuggets, "half")
-    ends = found.intervals(half, told, Official())
+    predictions = predict_support(nuggets)
+    decisions = run_decisions(predictions, nuggets, "half")
+    ends = predictions.intervals(half, decisions, Official())
     assert ends is not None
-    score = mean_shares(score_shares(half, KEY, told)).A
+    score = mean_shares(score_shares(half, KEY, decisions)).A
     assert ends.share.low <= score <= ends.share.high <= 0.5
     only = make_key(q for q in KEY.questions.values() if q.id < "q4")
     rows = [row for row in without("run0") if row.question < "q4"]
@@ -230,10 +238,10 @@ def test_a_question_without_responses_scores_nothing_and_is_certain() -> None:
 def test_a_run_without_responses_has_no_interval() -> None:
     empty = make_run("empty", [])
     nuggets = nugget_set([*RUNS, empty], JUDGED.rows)
-    found = predict_support(nuggets)
-    told = decided(found, nuggets, "empty")
-    assert found.intervals(empty, told, Official()) is None
-    assert all(some.values.shape == (0, 4) for some in told.values())
+    predictions = predict_support(nuggets)
+    decisions = run_decisions(predictions, nuggets, "empty")
+    assert predictions.intervals(empty, decisions, Official()) is None
+    assert all(answer.values.shape == (0, 4) for answer in decisions.values())
 
 
 def test_intervals_do_not_turn_round_at_the_edge() -> None:
@@ -253,8 +261,8 @@ def test_official_scores_are_known_where_judgements_tell_all_of_them() -> None:
         [[0.5, 1], [0, nan]],
         [[nan, nan], [nan, nan]],
     ]
-    found = official_scores(pool, np.array(tables).ravel())
-    assert found.ravel().tolist() == pytest.approx([0.5, nan, 0.75, nan, nan], nan_ok=True)
+    scores = official_scores(pool, np.array(tables).ravel())
+    assert scores.ravel().tolist() == pytest.approx([0.5, nan, 0.75, nan, nan], nan_ok=True)
 
 
 def test_an_unfinished_log_says_nothing_of_what_was_not_asked() -> None:
@@ -265,9 +273,9 @@ def test_an_unfinished_log_says_nothing_of_what_was_not_asked() -> None:
 
 @pytest.mark.parametrize("tag", ["BEST_cot_gpt3.5", "iiia_standard_p1_straight_ag"])
 def test_a_real_run_held_out(karat_data: Path, tag: str) -> None:
-    whole = kt.load_nuggets(karat_data / "nuggets-rag24" / "nugget_assignment.20241108.jl")
-    some = whole.select(tag, *[other for other in whole.runs if other != tag][:8])
-    rows = [row for row in whole.judgements.rows if row.run in some.runs and row.run != tag]
-    ends = interval(replace(some, judgements=Judgements(tuple(rows))), tag)
-    assert ends.low <= official(whole.runs[tag], whole.key, whole.judgements) <= ends.high
+    rag24 = kt.load_nuggets(karat_data / "nuggets-rag24" / "nugget_assignment.20241108.jl")
+    nuggets = rag24.select(tag, *[other for other in rag24.runs if other != tag][:8])
+    rows = [row for row in rag24.judgements.rows if row.run in nuggets.runs and row.run != tag]
+    ends = interval(replace(nuggets, judgements=Judgements(tuple(rows))), tag)
+    assert ends.low <= official(rag24.runs[tag], rag24.key, rag24.judgements) <= ends.high
     assert 0.02 < ends.width < 0.3

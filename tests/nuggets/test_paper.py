@@ -89,22 +89,22 @@ def test_probabilities_weigh_all_thresholds(cells: list[tuple[int, bool]], asked
     pool, labels, _ = pooled(questions=1, runs=1)
     scores = np.array([float(s) for s, _ in cells])[: len(labels)]
     yes = np.array([y for _, y in cells])[: len(labels)]
-    found = fit_thresholds(pool, scores, yes.astype(float), "global")
-    wanted = chance(scores, yes, asked, found.fp, found.fn)
-    got = found.chances(pool, np.full(len(labels), float(asked)))
-    assert got.tolist() == pytest.approx([wanted] * len(labels), abs=1e-9)
+    thresholds = fit_thresholds(pool, scores, yes.astype(float), "global")
+    expected = chance(scores, yes, asked, thresholds.fp, thresholds.fn)
+    got = thresholds.chances(pool, np.full(len(labels), float(asked)))
+    assert got.tolist() == pytest.approx([expected] * len(labels), abs=1e-9)
 
 
 @pytest.mark.parametrize("model", NOISY)
 def test_the_rates_are_the_likeliest(model: str) -> None:
     pool, labels, _ = pooled()
     scores = ngram_scores(pool, Paper())
-    found = fit_thresholds(pool, scores, labels, model)
-    mean = found.chances(pool, scores).mean()
+    thresholds = fit_thresholds(pool, scores, labels, model)
+    mean = thresholds.chances(pool, scores).mean()
     assert mean == pytest.approx(
         (labels > 0).mean(), abs=0.05 if model == "nugget-errors" else 1e-6
     )
-    carried = found.carried(pool, scores)
+    carried = thresholds.carried(pool, scores)
     assert assessor_agreement(pool, carried, labels).f > 0.8
 
 
@@ -112,8 +112,8 @@ def test_own_rates_decide_where_no_threshold_does() -> None:
     """A nugget that all responses carry, whatever their scores."""
     pool, labels, _ = pooled()
     scores = np.random.default_rng(1).random(len(labels))
-    found = fit_thresholds(pool, scores, np.ones(len(labels)), "nugget-errors")
-    assert found.carried(pool, scores).all()
+    thresholds = fit_thresholds(pool, scores, np.ones(len(labels)), "nugget-errors")
+    assert thresholds.carried(pool, scores).all()
 
 
 def test_the_likeliest_model_is_never_the_coin() -> None:
@@ -128,10 +128,10 @@ def test_the_likeliest_model_is_never_the_coin() -> None:
 def test_a_given_threshold_is_kept() -> None:
     pool, labels, _ = pooled()
     scores = ngram_scores(pool, Paper())
-    found = fixed_threshold(scores, labels, 4.5)
-    assert found.model == GIVEN
-    assert set(found.of(pool).tolist()) == {4.5}
-    low, high = found.chances(pool, np.where(np.arange(len(scores)) % 2, 5.0, 4.0))[:2]
+    thresholds = fixed_threshold(scores, labels, 4.5)
+    assert thresholds.model == GIVEN
+    assert set(thresholds.of(pool).tolist()) == {4.5}
+    low, high = thresholds.chances(pool, np.where(np.arange(len(scores)) % 2, 5.0, 4.0))[:2]
     below = scores <= 4.5
     assert low == pytest.approx(((labels > 0) & below).sum() / below.sum(), abs=0.02)
     assert high > low
@@ -148,19 +148,23 @@ def test_cells_are_decided_without_their_fold(
 ) -> None:
     pool, labels, _ = pooled(questions=3, runs=4)
     fold = folds(pool, "system")
-    how = Paper(1, threshold_model=model, informativeness=informativeness, responses=responses)
-    found = how.guess(pool, labels, fold)
+    classifier = Paper(
+        1, threshold_model=model, informativeness=informativeness, responses=responses
+    )
+    guesses = classifier.guess(pool, labels, fold)
     for k in np.unique(fold):
-        mine = fold == k
-        known = np.where(mine, np.nan, labels)
-        scores = how.scores(pool, known, fold)
-        alone = how.fit(pool, scores, known)
-        assert (found.carried[mine] == alone.carried(pool, scores)[mine]).all()
-        flipped = how.guess(pool, np.where(mine, 1 - labels, labels), fold)
-        assert (flipped.carried[mine] == found.carried[mine]).all()
-        assert flipped.probabilities[mine] == pytest.approx(found.probabilities[mine])
-    scores = how.scores(pool, labels, fold)
-    assert found.models == tuple(compare_models(pool, scores, labels))
+        is_selected = fold == k
+        training_labels = np.where(is_selected, np.nan, labels)
+        scores = classifier.scores(pool, training_labels, fold)
+        alone = classifier.fit(pool, scores, training_labels)
+        assert (guesses.carried[is_selected] == alone.carried(pool, scores)[is_selected]).all()
+        flipped = classifier.guess(pool, np.where(is_selected, 1 - labels, labels), fold)
+        assert (flipped.carried[is_selected] == guesses.carried[is_selected]).all()
+        assert flipped.probabilities[is_selected] == pytest.approx(
+            guesses.probabilities[is_selected]
+        )
+    scores = classifier.scores(pool, labels, fold)
+    assert guesses.models == tuple(compare_models(pool, scores, labels))
 
 
 TAUGHT = Paper(1, responses=True, informativeness="descriptions")
@@ -172,12 +176,14 @@ TAUGHT = Paper(1, responses=True, informativeness="descriptions")
 def test_training_on_responses_leaves_out_those_of_the_fold(rule: Paper) -> None:
     pool, labels, judged = pooled(questions=3, runs=4)
     fold, idf = folds(pool, "institution"), smoothed_idf(pool.texts, rule.words)
-    found = next(trained_scores(pool, rule, labels, fold, [-1], idf))
+    scores = next(trained_scores(pool, rule, labels, fold, [-1], idf))
     for k in np.unique(fold):
-        mine = fold == k
-        others = judged.without({pool.runs[r] for r in pool.cell_run[mine]})
-        assert found[mine] == pytest.approx(ngram_scores(taught(pool, others), rule, idf)[mine])
-    assert (found != ngram_scores(pool, rule, idf)).any()
+        is_selected = fold == k
+        judgements = judged.without({pool.runs[r] for r in pool.cell_run[is_selected]})
+        assert scores[is_selected] == pytest.approx(
+            ngram_scores(taught(pool, judgements), rule, idf)[is_selected]
+        )
+    assert (scores != ngram_scores(pool, rule, idf)).any()
 
 
 def taught(pool: Pool, judged: Judgements) -> Pool:
@@ -230,7 +236,7 @@ def test_taught_by_responses_of_other_folds(
 
     count = len(nuggets)
     carried = [[g in said for g in range(count)] for _, _, said in responses]
-    found = _kernel.nugget_taught(
+    scores = _kernel.nugget_taught(
         *ragged([words for words, _, _ in responses]),
         np.array([0, len(responses)]),
         *ragged([text for texts in nuggets for text in texts]),
@@ -247,7 +253,7 @@ def test_taught_by_responses_of_other_folds(
         inform,
         None,
     )
-    wanted = []
+    expected = []
     for out, (words, fold, _) in itertools.product(range(-1, 3), responses):
         others = [(text, said) for text, other, said in responses if other not in (fold, out)]
         heard = [[text for text, said in others if g in said] for g in range(count)]
@@ -255,8 +261,8 @@ def test_taught_by_responses_of_other_folds(
         taught = [[*texts, *(told if describe else ())] for texts, told in pairs]
         informed = [told or texts for texts, told in pairs] if inform else None
         settings = n, idf if weighed else None, once, normalised, informed
-        wanted += [nugget_score(words, taught, g, *settings) for g in range(count)]
-    assert found.ravel().tolist() == pytest.approx(wanted)
+        expected += [nugget_score(words, taught, g, *settings) for g in range(count)]
+    assert scores.ravel().tolist() == pytest.approx(expected)
 
 
 def test_the_same_words_teach_once_and_a_run_may_answer_twice() -> None:
@@ -266,11 +272,11 @@ def test_the_same_words_teach_once_and_a_run_may_answer_twice() -> None:
     labels = run_labels(pool, Judgements(rows))
     fold = folds(pool, "system")
     rule = replace(TAUGHT, weight="count")
-    found = next(trained_scores(pool, rule, labels, fold, [-1]))
-    mine = pool.cell_run == 0
-    others = Judgements(rows).without(["run0"])
-    wanted = ngram_scores(taught(pool, others), rule)
-    assert found[mine] == pytest.approx(wanted[mine])
+    scores = next(trained_scores(pool, rule, labels, fold, [-1]))
+    is_selected = pool.cell_run == 0
+    judgements = Judgements(rows).without(["run0"])
+    expected = ngram_scores(taught(pool, judgements), rule)
+    assert scores[is_selected] == pytest.approx(expected[is_selected])
 
 
 def test_tuning_on_responses_needs_responses_that_are_known() -> None:
@@ -285,21 +291,21 @@ def test_tuning_on_responses_needs_responses_that_are_known() -> None:
 @pytest.mark.parametrize("by", ["system", "question"])
 def test_threshold_models_are_cross_validated(by: str) -> None:
     pool, labels, _ = pooled()
-    found = try_models(FoldedCells(pool, labels, folds(pool, by)), by, Paper(1))
+    trials = try_models(FoldedCells(pool, labels, folds(pool, by)), by, Paper(1))
     scores = Paper(1).scores(pool, labels, folds(pool, by))
-    assert [one.model for one in found] == compare_models(pool, scores, labels)
-    assert found[0].agreement is None
-    tried = [one for one in found if one.agreement is not None]
-    assert [one.model.name for one in tried] == list(NOISY if by == "system" else NOISY[:1])
-    assert all(one.agreement is not None and one.agreement.f > 0.5 for one in tried)
+    assert [trial.model for trial in trials] == compare_models(pool, scores, labels)
+    assert trials[0].agreement is None
+    tried = [trial for trial in trials if trial.agreement is not None]
+    assert [trial.model.name for trial in tried] == list(NOISY if by == "system" else NOISY[:1])
+    assert all(trial.agreement is not None and trial.agreement.f > 0.5 for trial in tried)
 
 
 def test_all_in_one_call() -> None:
-    found = tune_all(small_set(), "institution", Paper(once=True, stem="porter"))
-    assert len(found.trials) == 24
-    assert found.best.classifier == max(found.trials, key=lambda one: one.agreement.f).classifier
-    assert {trial.classifier.stem for trial in found.trials} == {"none", "porter"}
-    assert found.left_out == (("run0", "run1"), ("run2", "run3"))
+    tuning = tune_all(small_set(), "institution", Paper(once=True, stem="porter"))
+    assert len(tuning.trials) == 24
+    assert tuning.best.classifier == max(tuning.trials, key=lambda one: one.agreement.f).classifier
+    assert {trial.classifier.stem for trial in tuning.trials} == {"none", "porter"}
+    assert tuning.left_out == (("run0", "run1"), ("run2", "run3"))
 
 
 # ------------------------------------------------------------------------------------- guesses
@@ -307,17 +313,20 @@ def test_all_in_one_call() -> None:
 
 def test_the_paper_s_classifier_guesses_a_new_run() -> None:
     nuggets = without("run0")
-    found = predict_support(nuggets, classifier=Paper())
-    assert (found.classifier, found.learned) == (Paper.name, len(nuggets.judgements.rows))
+    predictions = predict_support(nuggets, classifier=Paper())
+    assert (predictions.classifier.name, predictions.learned) == (
+        Paper.name,
+        len(nuggets.judgements.rows),
+    )
     run = SET.runs["run0"]
-    decided = decide_run(run, KEY, nuggets.judgements, found.guess("run0"))
+    decisions = decide_run(run, KEY, nuggets.judgements, predictions.guess("run0"))
     right = [
-        bool(decided[row.question].values[0, int(row.nugget[1:])]) == bool(row.value)
+        bool(decisions[row.question].values[0, int(row.nugget[1:])]) == bool(row.value)
         for row in JUDGED.rows
         if row.run == "run0"
     ]
     assert np.mean(right) > 0.85
-    ends = found.intervals(run, decided, HOW)
+    ends = predictions.intervals(run, decisions, HOW)
     assert ends is not None
     assert 0 <= ends.share.low < ends.share.high <= 1
 
@@ -326,11 +335,14 @@ def test_without_judgements_there_is_a_threshold() -> None:
     """More than 2^-n of what the description itself would score."""
     none = replace(SET, judgements=Judgements(()))
     for rule in (Paper(), Paper(1, "count"), Paper(3, normalised=True)):
-        found = predict_support(none, classifier=rule)
-        shares = ngram_scores(found.pool, replace(rule, normalised=True))
-        assert (found.carried == (shares > 0.5**rule.n)).all()
-        assert 0 < found.carried.mean() < 1
-        assert found.probabilities[found.carried].min() > found.probabilities[~found.carried].max()
+        predictions = predict_support(none, classifier=rule)
+        shares = ngram_scores(predictions.pool, replace(rule, normalised=True))
+        assert (predictions.carried == (shares > 0.5**rule.n)).all()
+        assert 0 < predictions.carried.mean() < 1
+        assert (
+            predictions.probabilities[predictions.carried].min()
+            > predictions.probabilities[~predictions.carried].max()
+        )
     scored = kt.score_nuggets(none, classifier="paper")
     assert "thresholds=auto/built-in,learned=nothing," in scored.signature
     (note,) = [note for note in scored.notes if note.startswith("Guesses")]
@@ -342,19 +354,22 @@ def test_thresholds_need_judgements_or_a_number() -> None:
     none = replace(SET, judgements=Judgements(()))
     with pytest.raises(InputError, match="learns thresholds of threshold_model=nugget from judge"):
         predict_support(none, classifier=Paper(threshold_model="nugget"))
-    found = predict_support(none, classifier=Paper(1, threshold=3.0))
-    assert (found.carried == (ngram_scores(found.pool, Paper(1)) > 3.0)).all()
+    predictions = predict_support(none, classifier=Paper(1, threshold=3.0))
+    assert (predictions.carried == (ngram_scores(predictions.pool, Paper(1)) > 3.0)).all()
     run = SET.runs["run5"]
-    decided = decide_run(run, KEY, None, found.guess("run5"))
-    assert found.intervals(run, decided, HOW) is None  # nothing tells how wrong it is
+    decisions = decide_run(run, KEY, None, predictions.guess("run5"))
+    assert predictions.intervals(run, decisions, HOW) is None  # nothing tells how wrong it is
 
 
 def test_one_judged_run_tells_thresholds_but_no_intervals() -> None:
-    one = replace(SET, judgements=JUDGED.without([run.tag for run in RUNS[1:]]))
-    found = predict_support(one, classifier=Paper())
-    assert found.measured_errors is None
+    one_judged_run = replace(SET, judgements=JUDGED.without([run.tag for run in RUNS[1:]]))
+    predictions = predict_support(one_judged_run, classifier=Paper())
+    assert predictions.measured_errors is None
     run = SET.runs["run5"]
-    assert found.intervals(run, decide_run(run, KEY, None, found.guess("run5")), HOW) is None
+    assert (
+        predictions.intervals(run, decide_run(run, KEY, None, predictions.guess("run5")), HOW)
+        is None
+    )
 
 
 def test_idf_from_elsewhere_changes_both(tmp_path: Path) -> None:
@@ -381,11 +396,11 @@ def test_what_cannot_be_asked_for(make: object, sentence: str) -> None:
 
 
 def test_on_real_judgements_per_nugget_thresholds_are_likeliest(karat_data: Path) -> None:
-    whole = kt.load_nuggets(karat_data / "nuggets-rag24" / "nugget_assignment.20241108.jl")
-    pool = make_pool(whole.key, whole.runs.values())
-    labels = run_labels(pool, whole.judgements)
-    found = {m.name: m.log10 for m in compare_models(pool, ngram_scores(pool, Paper()), labels)}
-    order = sorted(found, key=lambda name: found[name])
+    nuggets = kt.load_nuggets(karat_data / "nuggets-rag24" / "nugget_assignment.20241108.jl")
+    pool = make_pool(nuggets.key, nuggets.runs.values())
+    labels = run_labels(pool, nuggets.judgements)
+    log10 = {m.name: m.log10 for m in compare_models(pool, ngram_scores(pool, Paper()), labels)}
+    order = sorted(log10, key=lambda name: log10[name])
     assert order == ["coin", "global", "question", "nugget", "nugget-errors"]
 
 
@@ -407,17 +422,17 @@ def test_a_program_ends_quietly() -> None:
 
 
 def test_models_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
+    calls = []
 
     def counted(*given: object) -> list[ThresholdModel]:
-        asked.append(given)
+        calls.append(given)
         return compare_models(*given)  # type: ignore[arg-type]
 
     monkeypatch.setattr("karat.nuggets.prediction.paper.compare_models", counted)
     pool, labels, _ = pooled(questions=4, runs=4)
-    one = np.zeros(len(labels), dtype=np.int64)
-    found = Paper(1).guess(pool, labels, one)
-    assert found.thresholds.model == likeliest_model(found.models)
-    assert len(asked) == 1
+    values = np.zeros(len(labels), dtype=np.int64)
+    guesses = Paper(1).guess(pool, labels, values)
+    assert guesses.thresholds.model == likeliest_model(guesses.models)
+    assert len(calls) == 1
     Paper(1).guess(pool, labels, folds(pool, "system"))
-    assert len(asked) == 1 + 1 + 4  # all cells, and each fold without itself
+    assert len(calls) == 1 + 1 + 4  # all cells, and each fold without itself

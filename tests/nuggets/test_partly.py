@@ -66,26 +66,26 @@ def answer(pool: Pool, cells, run: int, question: int) -> loops.Answer:
     return pool.table(cells, question)[pool.run[start:end] == run].tolist()
 
 
-def known(pool: Pool, labels) -> dict[int, dict[int, None]]:
+def scored_questions(pool: Pool, labels) -> dict[int, dict[int, None]]:
     """Runs and their questions whose official scores are known, of two questions or more."""
-    found = {}
+    values = {}
     for run in range(len(pool.runs)):
-        mine = {}
+        run_values = {}
         for q in range(len(pool.questions)):
             table = answer(pool, labels, run, q)
             columns = list(zip(*table, strict=True))
             if table and all(
                 any(x > 0 for x in column) or not any(map(math.isnan, column)) for column in columns
             ):
-                mine[q] = None
-        if len(mine) > 1:
-            found[run] = mine
-    return found
+                run_values[q] = None
+        if len(run_values) > 1:
+            values[run] = run_values
+    return values
 
 
 def errors_in_loops(told: MeasuredErrors, how: Official):
     """(bias, between, within) of A, F macro and F micro; None where there is too little."""
-    pool, judged = told.pool, known(told.pool, told.labels)
+    pool, judged = told.pool, scored_questions(told.pool, told.labels)
     if len(judged) < 2:
         return None
     questions = [
@@ -95,17 +95,19 @@ def errors_in_loops(told: MeasuredErrors, how: Official):
     values = np.nan_to_num(told.labels)
     carried = (values >= (1 if how.strict else 0.5)).astype(float)
     shares, fs, micros = [], [], []
-    for run, some in judged.items():
-        guess = {q: answer(pool, told.probabilities, run, q) for q in some}
-        plain, counted = ({q: answer(pool, x, run, q) for q in some} for x in (values, carried))
-        shares.append([loops.share(guess[q]) - loops.share(plain[q]) for q in some])
-        weighed = [q for q in some if any(questions[q].weights)]
+    for run, run_questions in judged.items():
+        guess = {q: answer(pool, told.probabilities, run, q) for q in run_questions}
+        plain, counted = (
+            {q: answer(pool, x, run, q) for q in run_questions} for x in (values, carried)
+        )
+        shares.append([loops.share(guess[q]) - loops.share(plain[q]) for q in run_questions])
+        weighed = [q for q in run_questions if any(questions[q].weights)]
         f = [
             [loops.f(x[q], questions[q], run, how.beta) for q in weighed] for x in (guess, counted)
         ]
         fs.append([a - b for a, b in zip(*f, strict=True)])
-        whole = [loops.f_micro(x, questions, run, how.beta) for x in (guess, counted)]
-        micros.append(whole[0] - whole[1])
+        micro_scores = [loops.f_micro(x, questions, run, how.beta) for x in (guess, counted)]
+        micros.append(micro_scores[0] - micro_scores[1])
     fs = [row for row in fs if len(row) > 1]
     if len(fs) < 2:
         return loops.taken_apart(shares), None, None
@@ -118,32 +120,34 @@ def errors_in_loops(told: MeasuredErrors, how: Official):
 
 @given(st.integers(0, 10**6), st.sampled_from(HOWS))
 def test_errors_of_guessed_scores_are_those_of_loops(seed: int, how: Official) -> None:
-    told = random_measured(np.random.default_rng(seed))
-    found, wanted = told.errors(how), errors_in_loops(told, how)
-    for mine, theirs in zip(found, wanted or (None,) * 3, strict=True):
-        assert (mine and mine[:3]) == (theirs and pytest.approx(theirs, abs=1e-12))
+    measured_runs = random_measured(np.random.default_rng(seed))
+    errors, expected = measured_runs.errors(how), errors_in_loops(measured_runs, how)
+    for error, expected_error in zip(errors, expected or (None,) * 3, strict=True):
+        assert (error and error[:3]) == (
+            expected_error and pytest.approx(expected_error, abs=1e-12)
+        )
 
 
 def judged(rows, seed: int, share: float, of: str, tag: str = "run3"):
     """Without some of what was judged of a run: drawn by pairs, or by questions."""
     rng = np.random.default_rng(seed)
-    kept = {q for q in sorted({row.question for row in rows}) if rng.random() < share}
+    selected = {q for q in sorted({row.question for row in rows}) if rng.random() < share}
     return [
         row
         for row in rows
-        if row.run != tag or (rng.random() < share if of == "pairs" else row.question in kept)
+        if row.run != tag or (rng.random() < share if of == "pairs" else row.question in selected)
     ]
 
 
 def found_for(key, runs, rows, rule: Paper | None = None) -> tuple[Predictions, RunIntervals]:
-    named = MappingProxyType({run.tag: run for run in runs})
-    nuggets = NuggetSet("s", key, named, Judgements(tuple(rows)))
-    found = predict_support(nuggets, classifier=rule)
-    run = named["run3"]
-    decided = decide_run(run, key, nuggets.judgements, found.guess("run3"))
-    ends = found.intervals(run, decided, Official())
+    runs_by_tag = MappingProxyType({run.tag: run for run in runs})
+    nuggets = NuggetSet("s", key, runs_by_tag, Judgements(tuple(rows)))
+    predictions = predict_support(nuggets, classifier=rule)
+    run = runs_by_tag["run3"]
+    decisions = decide_run(run, key, nuggets.judgements, predictions.guess("run3"))
+    ends = predictions.intervals(run, decisions, Official())
     assert ends is not None
-    return found, ends
+    return predictions, ends
 
 
 @pytest.mark.parametrize("of", ["pairs", "questions"])
@@ -152,7 +156,7 @@ def test_intervals_close_with_what_is_judged(of: str) -> None:
     widths = []
     for share in (0.0, 0.5, 1.0):
         ends = found_for(key, runs, judged(rows.rows, 1, share, of))[1]
-        widths.append([one.width for one in ends])
+        widths.append([end.width for end in ends])
     for column in zip(*widths, strict=True):
         assert column[0] > column[1] > column[2] == 0.0
 
@@ -161,18 +165,18 @@ def test_intervals_of_the_paper_s_classifier_close_too() -> None:
     key, runs, rows = world(questions=8, runs=6)
     for share, wide in ((0.5, True), (1.0, False)):
         ends = found_for(key, runs, judged(rows.rows, 1, share, "pairs"), Paper())[1]
-        assert [one.width > 0 for one in ends] == [wide] * 3
+        assert [end.width > 0 for end in ends] == [wide] * 3
 
 
 def test_a_run_without_judgements_has_the_errors_of_whole_runs() -> None:
     key, runs, rows = world(questions=8, runs=6)
-    kept = [row for row in rows.rows if row.run != "run3"]
-    found, ends = found_for(key, runs, kept)
-    chances = found.probabilities.reshape(8, 6, 4)[:, 3]
-    shown = found.carried.reshape(8, 6, 4)[:, 3].mean()
-    wanted = score_interval(chances.mean(axis=1), found.errors(Official()).share, 8)
-    assert ends.share == pytest.approx(wanted.around(shown))
-    assert wanted.width > 0
+    selected = [row for row in rows.rows if row.run != "run3"]
+    predictions, ends = found_for(key, runs, selected)
+    chances = predictions.probabilities.reshape(8, 6, 4)[:, 3]
+    decided_share = predictions.carried.reshape(8, 6, 4)[:, 3].mean()
+    expected = score_interval(chances.mean(axis=1), predictions.errors(Official()).share, 8)
+    assert ends.share == pytest.approx(expected.around(decided_share))
+    assert expected.width > 0
 
 
 def test_what_another_run_tells_is_in_doubt() -> None:
@@ -180,19 +184,19 @@ def test_what_another_run_tells_is_in_doubt() -> None:
     key, runs, rows = world(questions=8, runs=6)
     answers = dict(runs[3].answers) | {q: runs[0].answers[q] for q in ("q0", "q1")}
     runs[3] = replace(runs[3], answers=answers)
-    kept = [row for row in rows.rows if row.run != "run3"]
-    found, ends = found_for(key, runs, kept)
-    errors = found.errors(Official()).share.scaled(0.75, 0.75 + found.doubt * 0.25, 1.0)
-    told, shown = (
+    selected = [row for row in rows.rows if row.run != "run3"]
+    predictions, ends = found_for(key, runs, selected)
+    errors = predictions.errors(Official()).share.scaled(0.75, 0.75 + predictions.doubt * 0.25, 1.0)
+    known_values, decided_values = (
         cells.reshape(8, 6, 4)[:, 3].astype(np.float64)
-        for cells in (found.probabilities, found.carried)
+        for cells in (predictions.probabilities, predictions.carried)
     )
-    for row in kept:
+    for row in selected:
         if row.run == "run0" and row.question in ("q0", "q1"):
-            for table in (told, shown):
+            for table in (known_values, decided_values):
                 table[int(row.question[1]), int(row.nugget[1])] = row.value
-    wanted = score_interval(told.mean(axis=1), errors, 8).around(shown.mean())
-    assert ends.share == pytest.approx(wanted)
+    interval = score_interval(known_values.mean(axis=1), errors, 8).around(decided_values.mean())
+    assert ends.share == pytest.approx(interval)
 
 
 def test_judging_a_part_leaves_other_runs_to_learn_from() -> None:
@@ -205,25 +209,25 @@ def test_judging_a_part_leaves_other_runs_to_learn_from() -> None:
 
 def test_half_judged_intervals_do_not_depend_on_the_order_of_runs() -> None:
     key, runs, rows = world(questions=8, runs=6)
-    some = judged(rows.rows, 4, 0.5, "pairs")
-    found, ends = found_for(key, runs, some)
-    again = found_for(key, runs[::-1], some[::-1])[1]
+    half = judged(rows.rows, 4, 0.5, "pairs")
+    predictions, ends = found_for(key, runs, half)
+    again = found_for(key, runs[::-1], half[::-1])[1]
     assert again == ends
-    decided = decide_run(runs[3], key, Judgements(tuple(some)), found.guess("run3"))
-    assert found.intervals(runs[3], decided, Official()) == ends
+    decisions = decide_run(runs[3], key, Judgements(tuple(half)), predictions.guess("run3"))
+    assert predictions.intervals(runs[3], decisions, Official()) == ends
 
 
 @pytest.mark.parametrize("of", ["pairs", "questions"])
 def test_errors_shrink_with_the_part_that_is_guessed(of: str) -> None:
     key, runs, rows = world(questions=8, runs=6)
-    kept = judged(rows.rows, 4, 0.5, of)
-    found, ends = found_for(key, runs, kept)
-    share = 1 - sum(row.run == "run3" for row in kept) / 32
-    errors = found.errors(Official()).share.scaled(share, share, 1.0)
-    assert ends.share.score == pytest.approx(expected(found, kept) - errors.bias)
-    wanted = score_interval(np.full(8, expected(found, kept)), errors, 8)
-    assert ends.share.width == pytest.approx(wanted.width)
-    assert found.errors(Official()) is found.errors(Official())
+    selected = judged(rows.rows, 4, 0.5, of)
+    predictions, ends = found_for(key, runs, selected)
+    share = 1 - sum(row.run == "run3" for row in selected) / 32
+    errors = predictions.errors(Official()).share.scaled(share, share, 1.0)
+    assert ends.share.score == pytest.approx(expected(predictions, selected) - errors.bias)
+    interval = score_interval(np.full(8, expected(predictions, selected)), errors, 8)
+    assert ends.share.width == pytest.approx(interval.width)
+    assert predictions.errors(Official()) is predictions.errors(Official())
 
 
 def expected(found: Predictions, kept) -> float:

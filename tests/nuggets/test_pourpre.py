@@ -24,7 +24,7 @@ near = pytest.approx
 PORTER = Stemmer.Stemmer("porter")
 
 
-def asked(*texts: str | tuple[str, ...], vital: Sequence[bool] = ()) -> Question:
+def question_of(*texts: str | tuple[str, ...], vital: Sequence[bool] = ()) -> Question:
     kinds = [*vital, *[True] * len(texts)]
     return Question(
         "q",
@@ -40,36 +40,36 @@ def responses(*texts: str) -> list[Response]:
 
 
 def test_a_match_is_the_best_of_single_responses() -> None:
-    found = Pourpre().match(
-        asked("designed the first reactor", "named the neutrino"),
+    matches = Pourpre().match(
+        question_of("designed the first reactor", "named the neutrino"),
         responses("he designs things", "the reactor was first", "neutrinos were named by him"),
     )
-    assert found.tolist() == near([3 / 4, 2 / 3])
+    assert matches.tolist() == near([3 / 4, 2 / 3])
 
 
 def test_stems_are_what_is_compared() -> None:
-    key, given = asked("designed reactors"), responses("a design for a reactor")
-    assert Pourpre().match(key, given).tolist() == [1]
-    assert Pourpre(stem="none").match(key, given).tolist() == [0]
+    key, answer = question_of("designed reactors"), responses("a design for a reactor")
+    assert Pourpre().match(key, answer).tolist() == [1]
+    assert Pourpre(stem="none").match(key, answer).tolist() == [0]
 
 
 def test_the_best_description_counts() -> None:
-    found = Pourpre().match(asked(("one two three", "four")), responses("four one"))
-    assert found.tolist() == [1]
+    matches = Pourpre().match(question_of(("one two three", "four")), responses("four one"))
+    assert matches.tolist() == [1]
 
 
 def test_punctuation_and_case_do_not_count_and_stop_words_only_if_wanted() -> None:
-    key, given = asked("The bomb, an 'evil' thing!"), responses("EVIL (bomb)")
-    assert Pourpre().match(key, given).tolist() == near([2 / 5])
-    assert Pourpre(stop="en").match(key, given).tolist() == near([2 / 3])
+    key, answer = question_of("The bomb, an 'evil' thing!"), responses("EVIL (bomb)")
+    assert Pourpre().match(key, answer).tolist() == near([2 / 5])
+    assert Pourpre(stop="en").match(key, answer).tolist() == near([2 / 3])
 
 
 def test_a_description_of_stop_words_matches_nothing() -> None:
-    assert Pourpre(stop="en").match(asked("the of and"), responses("the")).tolist() == [0]
+    assert Pourpre(stop="en").match(question_of("the of and"), responses("the")).tolist() == [0]
 
 
 def test_threshold_and_partial_allowance() -> None:
-    key = asked("a b c d", "e f", vital=[True, False])
+    key = question_of("a b c d", "e f", vital=[True, False])
     run = make_run("A", [("q", Response("a e " + "x" * 98))])
     plain = Pourpre().score(run, make_key([key])).questions[0]
     assert (plain.recall, plain.allowance, plain.length) == (0.25, 200, 100)
@@ -80,9 +80,9 @@ def test_threshold_and_partial_allowance() -> None:
 
 
 def test_no_vital_nuggets_and_no_responses() -> None:
-    key = make_key([asked("a", vital=[False])])
+    key = make_key([question_of("a", vital=[False])])
     assert Pourpre().score(make_run("A", []), key).skipped == ("q",)
-    silent = Pourpre().score(make_run("A", []), make_key([asked("a")]))
+    silent = Pourpre().score(make_run("A", []), make_key([question_of("a")]))
     assert (silent.micro.f, silent.macro.f) == (0, 0)
 
 
@@ -112,7 +112,7 @@ def test_matches_are_those_of_plain_loops(
         if idf
         else count_weights
     )
-    found = Pourpre(weigh=weigh).match(asked(*nuggets), responses(*given_texts))
+    matches = Pourpre(weigh=weigh).match(question_of(*nuggets), responses(*given_texts))
     expected = [
         nugget_loops.pourpre_match(
             nugget_loops.plain_words(nugget),
@@ -122,7 +122,7 @@ def test_matches_are_those_of_plain_loops(
         )
         for nugget in nuggets
     ]
-    assert found.tolist() == near(expected)
+    assert matches.tolist() == near(expected)
 
 
 @given(
@@ -134,15 +134,15 @@ def test_scores_are_those_of_plain_loops(
     nuggets: list[str], given_texts: list[str], beta: float
 ) -> None:
     vital = [i % 2 == 0 for i in range(len(nuggets))]
-    key = asked(*nuggets, vital=vital)
-    how = Pourpre(beta=beta)
-    run = make_run("A", [("q", some) for some in responses(*given_texts)])
-    match = how.match(key, run.responses("q")).tolist()
+    key = question_of(*nuggets, vital=vital)
+    pourpre = Pourpre(beta=beta)
+    run = make_run("A", [("q", response) for response in responses(*given_texts)])
+    match = pourpre.match(key, run.responses("q")).tolist()
     size = answer_length(run.responses("q"))
     allowed = 100 * sum(x > 0 for x in match)
     expected = nugget_loops.f_beta(match, [float(v) for v in vital], allowed, size, beta)
     assert expected is not None
-    assert how.score(run, make_key([key])).micro == near(expected, nan_ok=True)
+    assert pourpre.score(run, make_key([key])).micro == near(expected, nan_ok=True)
 
 
 # ---------------------------------------------------------------------------------------- idf
@@ -151,14 +151,14 @@ def test_scores_are_those_of_plain_loops(
 def test_idf_from_a_corpus(tmp_path: Path) -> None:
     text = "The cat runs. The cat!\nA cat, running\nnothing\n"
     (tmp_path / "c.txt").write_text(text)
-    found = corpus_idf(tmp_path / "c.txt")
-    assert found(["cat", "the", "unheard"]).tolist() == near(
+    idf = corpus_idf(tmp_path / "c.txt")
+    assert idf(["cat", "the", "unheard"]).tolist() == near(
         [math.log(3 / 2), math.log(3), math.log(3)]
     )
     stemmed = corpus_idf(tmp_path / "c.txt", "porter")
     assert stemmed(["run", "runs", "cats"]).tolist() == near([math.log(3 / 2)] * 3)
     (tmp_path / "c.gz").write_bytes(gzip.compress(text.encode()))
-    assert corpus_idf(tmp_path / "c.gz").counts == found.counts
+    assert corpus_idf(tmp_path / "c.gz").counts == idf.counts
 
 
 def test_idf_does_not_depend_on_how_the_corpus_is_cut(
@@ -166,10 +166,10 @@ def test_idf_does_not_depend_on_how_the_corpus_is_cut(
 ) -> None:
     lines = [f"w{i % 7} w{i % 11} new{i}" for i in range(2000)]
     (tmp_path / "c.txt").write_text("\n".join(lines))
-    whole = corpus_idf(tmp_path / "c.txt")
+    idf = corpus_idf(tmp_path / "c.txt")
     monkeypatch.setattr("karat.nuggets.scores.words._PIECE", 256)
     cut = corpus_idf(tmp_path / "c.txt")
-    assert (cut.documents, dict(cut.counts)) == (2000, dict(whole.counts))
+    assert (cut.documents, dict(cut.counts)) == (2000, dict(idf.counts))
     assert cut.counts["w3"] == sum("w3" in line.split() for line in lines)
 
 
@@ -182,11 +182,11 @@ def test_a_corpus_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_idf_from_pooled_responses_counts_the_same_text_once() -> None:
-    one = make_run("A", [("q", Response("cat dog")), ("q", Response("cat"))])
+    runs = make_run("A", [("q", Response("cat dog")), ("q", Response("cat"))])
     two = make_run("B", [("q", Response("cat dog")), ("r", Response("owl"))])
-    found = pooled_idf([one, two])
-    assert found.documents == 3
-    assert found(["cat", "dog"]).tolist() == near([math.log(3 / 2), math.log(3)])
+    idf = pooled_idf([runs, two])
+    assert idf.documents == 3
+    assert idf(["cat", "dog"]).tolist() == near([math.log(3 / 2), math.log(3)])
     with pytest.raises(kt.InputError, match="no responses to take idf from"):
         pooled_idf([make_run("A", [])])
 
@@ -194,8 +194,8 @@ def test_idf_from_pooled_responses_counts_the_same_text_once() -> None:
 def test_common_words_weigh_less_in_pourpre() -> None:
     demo = kt.load_nuggets("demo-nuggets")
     weigh = pooled_idf(demo.runs.values(), "porter")
-    key, given = asked("the lens"), responses("the lamp")
-    assert Pourpre(weigh=weigh).match(key, given)[0] < Pourpre().match(key, given)[0] == 0.5
+    key, answer = question_of("the lens"), responses("the lamp")
+    assert Pourpre(weigh=weigh).match(key, answer)[0] < Pourpre().match(key, answer)[0] == 0.5
 
 
 # -------------------------------------------------------------------------------------- ROUGE
@@ -203,15 +203,15 @@ def test_common_words_weigh_less_in_pourpre() -> None:
 
 def test_rouge_is_the_metric_against_all_nuggets() -> None:
     demo = kt.load_nuggets("demo-nuggets")
-    found = score_rouge(demo.runs["heron"], demo.key)
+    score = score_rouge(demo.runs["heron"], demo.key)
     question = demo.key.questions["aldis"]
-    answer = "\n".join(some.text for some in demo.runs["heron"].responses("aldis"))
+    answer = "\n".join(responses.text for responses in demo.runs["heron"].responses("aldis"))
     reference = "\n".join(text for nugget in question.nuggets for text in nugget.descriptions)
-    assert found.questions["aldis"] == kt.metric(DEFAULT).corpus([answer], [reference]).value
-    assert found.value == near(np.mean(list(found.questions.values())))
+    assert score.questions["aldis"] == kt.metric(DEFAULT).corpus([answer], [reference]).value
+    assert score.value == near(np.mean(list(score.questions.values())))
     assert score_rouge(demo.runs["wren"], demo.key).questions["aldis"] == 0
     stop = score_rouge(demo.runs["heron"], demo.key, WITHOUT_STOP_WORDS)
-    assert stop.value != found.value
+    assert stop.value != score.value
 
 
 def test_rouge_has_all_descriptions_of_a_nugget() -> None:

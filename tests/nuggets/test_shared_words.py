@@ -21,10 +21,10 @@ def test_words_that_speak_keep_their_places() -> None:
 
 def test_words_tell_all_nuggets_that_they_speak_for() -> None:
     nuggets = [Nugget("1", ("a lamp turns",)), Nugget("2", ("bees",)), Nugget("3", ("lamps",))]
-    found = [
+    words = [
         (word.text, numbers) for word, numbers in words_with_nuggets("Lamps and bees", nuggets)
     ]
-    assert found == [("Lamps", [0, 2]), ("and", []), ("bees", [1])]
+    assert words == [("Lamps", [0, 2]), ("and", []), ("bees", [1])]
     assert [word.text for word, _ in words_with_nuggets("no nuggets", [])] == ["no", "nuggets"]
 
 
@@ -40,7 +40,7 @@ def test_an_excerpt_is_where_most_words_speak_for_the_nugget() -> None:
     short = "A red  lens."
     assert excerpt(short, nugget) == short
     text = " ".join([*["before"] * 50, "a red lens", *["between"] * 4, "of glass", *["after"] * 50])
-    found = excerpt(text, nugget, most=13)
-    assert found == f"… before a red lens {'between ' * 4}of glass after after after …"
+    excerpt_text = excerpt(text, nugget, most=13)
+    assert excerpt_text == f"… before a red lens {'between ' * 4}of glass after after after …"
     assert excerpt(text, Nugget("2", ("nothing",)), most=5).count("before") == 5
     assert excerpt("", nugget) == ""

@@ -63,9 +63,9 @@ def judged(runs: int, questions: int) -> tuple[JudgedResponse, ...]:
 def intervals(rows: tuple[JudgedResponse, ...], **options: bool) -> RunIntervals:
     """Those of the first run."""
     done = kt.score_nuggets(nugget_set(rows), HOW, **options)
-    found = done.scored[0].intervals
-    assert found is not None
-    return found
+    intervals = done.scored[0].intervals
+    assert intervals is not None
+    return intervals
 
 
 @given(PAIRS, POSITIVE, POSITIVE, POSITIVE)
@@ -77,18 +77,18 @@ def test_the_shift_of_a_set_is_that_of_loops(
         if (pairs)
         else (np.zeros(0), np.zeros(0, bool), np.zeros(0, int), np.zeros(0, int))
     )
-    found = learn_shift(logits, yes, question, run, ShiftVariances(Q, R, D, 9, 9))
-    assert found == pytest.approx(loops.set_shift(pairs, Q, R, D), abs=1e-9)
+    shift = learn_shift(logits, yes, question, run, ShiftVariances(Q, R, D, 9, 9))
+    assert shift == pytest.approx(loops.set_shift(pairs, Q, R, D), abs=1e-9)
 
 
 def test_worked_values_of_a_shift() -> None:
     """Two pairs of p = 1/2 on one question, both yes: i = 1/2, weight 1 / (1 / (1/i + 1) + …)."""
     none = np.zeros(2, int)
-    found = learn_shift(
+    shift = learn_shift(
         np.zeros(2), np.ones(2, bool), none, none, ShiftVariances(1.0, 0.0, 1.0, 9, 9)
     )
-    assert found.variance == pytest.approx(1 / (1 + 1 / 3))
-    s = found.mean  # 2/3 of two pairs' excess is s
+    assert shift.variance == pytest.approx(1 / (1 + 1 / 3))
+    s = shift.mean  # 2/3 of two pairs' excess is s
     assert 2 / 3 * 2 * (1 - 1 / (1 + math.exp(-s))) == pytest.approx(s)
     nothing = np.zeros(0, int)
     empty = learn_shift(
@@ -101,9 +101,9 @@ def test_worked_values_of_a_shift() -> None:
 def test_the_reach_is_student_s(
     S: float, Q: float, R: float, D: float, m: int, information: float
 ) -> None:
-    found = reach(SetShift(0.3, S), ShiftVariances(Q, R, D, 20, 44), m, information)
+    distance = reach(SetShift(0.3, S), ShiftVariances(Q, R, D, 20, 44), m, information)
     variance, freedom = loops.variance_and_freedom(S, Q, R, D, (20, 44), m, information)
-    assert found == pytest.approx(stats.t.isf(0.025, freedom) * variance**0.5, rel=1e-6)
+    assert distance == pytest.approx(stats.t.isf(0.025, freedom) * variance**0.5, rel=1e-6)
 
 
 def test_nothing_guessed_is_not_shifted() -> None:
@@ -115,9 +115,9 @@ def test_a_set_is_as_uncertain_as_one_question() -> None:
     p = np.full(10_000, 0.5)
     none = np.zeros(10_000, int)
     spread = ShiftVariances(0.4, 0.0, 1.0, 9, 9)
-    found = learn_shift(logit(p), np.arange(10_000) % 2 == 0, none, none, spread)
-    assert found.variance == pytest.approx(0.2, rel=0.01)
-    assert found.mean == pytest.approx(0.0, abs=1e-9)
+    shift = learn_shift(logit(p), np.arange(10_000) % 2 == 0, none, none, spread)
+    assert shift.variance == pytest.approx(0.2, rel=0.01)
+    assert shift.mean == pytest.approx(0.0, abs=1e-9)
 
 
 @pytest.mark.parametrize("general", [False, True])
@@ -129,19 +129,21 @@ def test_intervals_are_scores_of_shifted_guesses(general: bool) -> None:
         for q in pool.questions
     )
     pool = replace(pool, questions=tuple(key.questions.values()))
-    found = Predictions(pool, p, p > 0.5, np.full(len(p), np.nan), 0)
+    predictions = Predictions(pool, p, p > 0.5, np.full(len(p), np.nan), 0)
     run = RUNS[0]
-    decided = decide_run(run, key, Judgements(()), found.guess(run.tag))
-    ends = found.intervals(run, decided, HOW, general=general)
+    decisions = decide_run(run, key, Judgements(()), predictions.guess(run.tag))
+    ends = predictions.intervals(run, decisions, HOW, general=general)
     assert ends is not None
-    for one, whole in zip(ends, ends_in_loops(found, run), strict=True):
-        assert one is not None
-        assert one.score == pytest.approx(whole[1], abs=1e-9)
+    for interval, expected_ends in zip(ends, ends_in_loops(predictions, run), strict=True):
+        assert interval is not None
+        assert interval.score == pytest.approx(expected_ends[1], abs=1e-9)
         if general:
-            assert one.low <= whole[0] + 1e-9
-            assert one.high >= whole[2] - 1e-9
+            assert interval.low <= expected_ends[0] + 1e-9
+            assert interval.high >= expected_ends[2] - 1e-9
         else:
-            assert (one.low, one.high) == pytest.approx((whole[0], whole[2]), abs=1e-6)
+            assert (interval.low, interval.high) == pytest.approx(
+                (expected_ends[0], expected_ends[2]), abs=1e-6
+            )
 
 
 def ends_in_loops(found: Predictions, run: Run) -> list[tuple[float, float, float]]:
@@ -149,32 +151,34 @@ def ends_in_loops(found: Predictions, run: Run) -> list[tuple[float, float, floa
     answers = [
         found.pool.answer(found.probabilities, run.tag, q.id).tolist() for q in found.pool.questions
     ]
-    shown = [[[float(p > 0.5) for p in row] for row in answer] for answer in answers]
-    asked = [
+    decided_answers = [[[float(p > 0.5) for p in row] for row in answer] for answer in answers]
+    loop_questions = [
         scores.Question(nugget_weights(q, "vital").tolist(), [answer_length(run.responses(q.id))])
         for q in found.pool.questions
     ]
 
     def values(some: list[scores.Answer]) -> list[float]:
-        fs = [scores.f(a, q, 0, 3.0) for a, q in zip(some, asked, strict=True)]
+        fs = [scores.f(a, q, 0, 3.0) for a, q in zip(some, loop_questions, strict=True)]
         macro = math.fsum(f for f in fs if f is not None) / len(fs)
-        micro = scores.f_micro(dict(enumerate(some)), asked, 0, 3.0)
+        micro = scores.f_micro(dict(enumerate(some)), loop_questions, 0, 3.0)
         return [math.fsum(map(scores.share, some)) / len(some), macro, micro]
 
     Q, R, D, questions, runs = PRIOR_SPREAD
     reaches = []
     for counted in (4, 3):  # nuggets of a question, and vital ones
         information = math.fsum(p * (1 - p) for a in answers for row in a for p in row[:counted])
-        told = loops.variance_and_freedom(Q, Q, R, D, (questions, runs), 8, information)
-        reaches.append(stats.t.isf(0.025, told[1]) * told[0] ** 0.5)
-    wanted = []
+        variance_and_freedom = loops.variance_and_freedom(
+            Q, Q, R, D, (questions, runs), 8, information
+        )
+        reaches.append(stats.t.isf(0.025, variance_and_freedom[1]) * variance_and_freedom[0] ** 0.5)
+    expected = []
     for k, far in enumerate((reaches[0], reaches[1], reaches[1])):
         low, middle, high = (
             values([loops.shifted(a, d) for a in answers])[k] for d in (-far, 0.0, far)
         )
-        seen = values(shown)[k]
-        wanted.append((min(low, seen), middle, max(high, seen)))
-    return wanted
+        decided_score = values(decided_answers)[k]
+        expected.append((min(low, decided_score), middle, max(high, decided_score)))
+    return expected
 
 
 def simulated(pool: Pool, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -195,9 +199,10 @@ def test_coverage_on_sets_with_base_rates_of_their_own() -> None:
     held: list[list[bool]] = []
     for _ in range(120):
         p, carried = simulated(pool, rng)
-        found = Predictions(pool, p, p > 0.5, np.full(len(p), np.nan), 0)
+        predictions = Predictions(pool, p, p > 0.5, np.full(len(p), np.nan), 0)
         guessed, official = (
-            {q.id: found.pool.answer(x, run.tag, q.id) for q in questions} for x in (p, carried)
+            {q.id: predictions.pool.answer(x, run.tag, q.id) for q in questions}
+            for x in (p, carried)
         )
         sure = {
             q: AnswerDecisions(table, np.ones(table.shape, bool)) for q, table in official.items()
@@ -205,16 +210,18 @@ def test_coverage_on_sets_with_base_rates_of_their_own() -> None:
         open_ = {
             q: AnswerDecisions(1.0 * (x > 0.5), np.zeros(x.shape, bool)) for q, x in guessed.items()
         }
-        told = run_answers(questions, run, sure, HOW, guessed)[1]
-        share, f = float(told.share.mean()), float(told.official.f(3.0).mean())
-        ends = found.intervals(run, open_, HOW)
+        true_answers = run_answers(questions, run, sure, HOW, guessed)[1]
+        share, f = float(true_answers.share.mean()), float(true_answers.official.f(3.0).mean())
+        ends = predictions.intervals(run, open_, HOW)
         assert ends is not None
-        known = SetShift(0.0, 0.0)  # as if the base rate were the classifier's
+        shift = SetShift(0.0, 0.0)  # as if the base rate were the classifier's
         nothing = {q: np.zeros(x.shape, bool) for q, x in guessed.items()}
-        some = PredictedRun(questions, run, open_, HOW, guessed, nothing)
-        alone = shifted_intervals(some, known, PRIOR_SPREAD, general=False).share
+        predicted_run = PredictedRun(questions, run, open_, HOW, guessed, nothing)
+        alone = shifted_intervals(predicted_run, shift, PRIOR_SPREAD, general=False).share
         trials = [(ends.share, share), (ends.macro, f), (alone, share)]
-        held.append([one is not None and one.low <= x <= one.high for one, x in trials])
+        held.append(
+            [interval is not None and interval.low <= x <= interval.high for interval, x in trials]
+        )
     coverage = np.mean(held, axis=0)
     assert 0.93 <= coverage[:2].min() <= coverage[:2].max() < 1
     assert coverage[2] < 0.9
@@ -242,11 +249,11 @@ def test_few_judged_runs_make_it_no_wider() -> None:
 def test_enough_judged_runs_speak_for_themselves() -> None:
     from karat.nuggets.prediction.predictions import predict_support
 
-    found = predict_support(nugget_set(judged(FEWEST_RUNS, 8)))
-    wild = replace(found, spread=ShiftVariances(1e-9, 1e-9, 1e-9, 9, 9))
+    predictions = predict_support(nugget_set(judged(FEWEST_RUNS, 8)))
+    wild = replace(predictions, spread=ShiftVariances(1e-9, 1e-9, 1e-9, 9, 9))
     run = RUNS[0]
-    decided = decide_run(run, KEY, Judgements(judged(FEWEST_RUNS, 8)), found.guess(run.tag))
-    assert found.intervals(run, decided, HOW) == wild.intervals(run, decided, HOW)
+    decisions = decide_run(run, KEY, Judgements(judged(FEWEST_RUNS, 8)), predictions.guess(run.tag))
+    assert predictions.intervals(run, decisions, HOW) == wild.intervals(run, decisions, HOW)
 
 
 def test_the_base_rate_is_learned() -> None:
@@ -261,10 +268,10 @@ def test_the_base_rate_is_learned() -> None:
 
 def test_what_was_judged_does_not_shift() -> None:
     rows = tuple(row for row in JUDGED.rows if row.run == "run0")
-    own = intervals(rows)
-    assert own.share.width == 0
-    assert own.macro is not None
-    assert own.macro.width == 0
+    judged_intervals = intervals(rows)
+    assert judged_intervals.share.width == 0
+    assert judged_intervals.macro is not None
+    assert judged_intervals.macro.width == 0
     nameless = intervals(tuple(row._replace(run="") for row in rows))
     assert nameless.share.width == 0
     twin = replace(RUNS[0], tag="twin")
@@ -286,10 +293,10 @@ def test_f_needs_weights() -> None:
 
 def test_the_narrower_of_two() -> None:
     wide, narrow = ScoreInterval(0.5, 0.2, 0.8), ScoreInterval(0.4, 0.3, 0.5)
-    some, others = RunIntervals(wide, narrow, None), RunIntervals(narrow, wide, wide)
-    assert RunErrors().narrower(some, others) == (narrow, narrow, wide)
+    first, second = RunIntervals(wide, narrow, None), RunIntervals(narrow, wide, wide)
+    assert RunErrors().narrower(first, second) == (narrow, narrow, wide)
     sure = ScoreErrors(0.0, 0.1, 0.1, FEWEST_RUNS)
-    assert RunErrors(sure, None, None).narrower(some, others) == (wide, narrow, wide)
+    assert RunErrors(sure, None, None).narrower(first, second) == (wide, narrow, wide)
 
 
 @pytest.mark.parametrize(
@@ -304,25 +311,25 @@ def test_the_narrower_of_two() -> None:
 def test_the_report_says_what_intervals_allow_for(amount: tuple[int, int], said: str) -> None:
     done = kt.score_nuggets(nugget_set(judged(*amount)), HOW)
     assert done.predictions is not None
-    (told,) = done.about_guesses
-    assert said in told
+    (note,) = done.about_guesses
+    assert said in note
 
 
 def test_ends_of_the_parts() -> None:
     """The parts of a run: one open nugget of two, in one question of two."""
     questions = [replace(q, nuggets=q.nuggets[:2]) for q in list(KEY.questions.values())[:2]]
-    known = AnswerDecisions(np.array([[1.0, 0.0]]), np.ones((1, 2), bool))
+    decisions = AnswerDecisions(np.array([[1.0, 0.0]]), np.ones((1, 2), bool))
     half = AnswerDecisions(np.array([[1.0, np.nan]]), np.array([[True, False]]))
     chances = {q.id: np.array([[0.3, 0.3]]) for q in questions}
-    decided = {questions[0].id: known, questions[1].id: half}
-    own = {q.id: np.ones((1, 2), bool) for q in questions}
-    guessed = PredictedRun(questions, RUNS[0], decided, HOW, chances, own)
+    decided = {questions[0].id: decisions, questions[1].id: half}
+    judged_in_run = {q.id: np.ones((1, 2), bool) for q in questions}
+    guessed = PredictedRun(questions, RUNS[0], decided, HOW, chances, judged_in_run)
     assert guessed.guessed(weighted=False) == pytest.approx((0.5, 0.21))
     shift = SetShift(0.0, PRIOR_SPREAD.question)
     far = reach(shift, PRIOR_SPREAD, 0.5, 0.21)
-    found, macro, micro = shifted_intervals(guessed, shift, PRIOR_SPREAD, general=False)
-    wanted = [(2 + float(sigmoid(logit(np.array(0.3)) + d))) / 4 for d in (0.0, -far, far)]
-    assert found == pytest.approx(wanted)
+    share, macro, micro = shifted_intervals(guessed, shift, PRIOR_SPREAD, general=False)
+    expected = [(2 + float(sigmoid(logit(np.array(0.3)) + d))) / 4 for d in (0.0, -far, far)]
+    assert share == pytest.approx(expected)
     assert macro is not None
     assert micro is not None
     assert macro.low < macro.score < macro.high

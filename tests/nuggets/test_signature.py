@@ -74,14 +74,17 @@ def test_no_two_ways_have_the_same() -> None:
         by_paper(threshold=4.0),
         by_paper(threshold=4.0000001),
     ]
-    found = [signed(rule) for rule in rules]
+    signatures = [signed(rule) for rule in rules]
     settings = (Official(5), Official(3.0000001), Official(strict=True))
-    found += [signed(official=official) for official in settings]
-    found += [signed(corrected=False), signed(guess=False), signed(general=True)]
-    found += [signed(nuggets=SET.select("run5", "run4")), signed(by_paper(n=1), SET.select("run5"))]
-    assert all(one != other for one, other in combinations(found[:-2], 2))
+    signatures += [signed(official=official) for official in settings]
+    signatures += [signed(corrected=False), signed(guess=False), signed(general=True)]
+    signatures += [
+        signed(nuggets=SET.select("run5", "run4")),
+        signed(by_paper(n=1), SET.select("run5")),
+    ]
+    assert all(first != second for first, second in combinations(signatures[:-2], 2))
     # Runs whose judgements quote all they said are known either way: the same number.
-    assert found[-2:] == [found[0], found[2]]
+    assert signatures[-2:] == [signatures[0], signatures[2]]
 
 
 def test_likelier_thresholds_are_named_with_what_was_asked_for() -> None:
@@ -99,19 +102,19 @@ def test_counts_need_no_idf() -> None:
 
 def test_a_corpus_is_known_by_what_is_in_it(tmp_path: Path) -> None:
     corpus = tmp_path / "corpus.txt"
-    found = []
+    signatures = []
     for text in ("the comet\n", "the orchard\n"):
         corpus.write_text(text)
-        found.append(signed(Calibrated(idf=str(corpus))))
-    assert len(set(found)) == 2
-    assert all(f"|idf={corpus}@" in one for one in found)
+        signatures.append(signed(Calibrated(idf=str(corpus))))
+    assert len(set(signatures)) == 2
+    assert all(f"|idf={corpus}@" in signature for signature in signatures)
 
 
 def test_pourpre_names_its_idf() -> None:
     def rare(words: object) -> object:
         return words
 
-    ways = [
+    variants = [
         Pourpre(),
         Pourpre(weigh=pooled_idf(RUNS)),
         Pourpre(weigh=pooled_idf(RUNS[:3])),
@@ -120,10 +123,10 @@ def test_pourpre_names_its_idf() -> None:
         Pourpre(threshold=0.1),
         Pourpre(threshold=0.1000001),
     ]
-    assert len({one.signature for one in ways}) == len(ways)
-    assert ways[0].signature == (
+    assert len({pourpre.signature for pourpre in variants}) == len(variants)
+    assert variants[0].signature == (
         "pourpre:beta=3,weigh=count,stem=porter,stop=none,threshold=0,partial_allowance=no,"
         f"weights=vital{FINAL}"
     )
-    assert "weigh=rare," in ways[3].signature
-    assert replace(ways[3], weigh=count_weights).signature == ways[0].signature
+    assert "weigh=rare," in variants[3].signature
+    assert replace(variants[3], weigh=count_weights).signature == variants[0].signature

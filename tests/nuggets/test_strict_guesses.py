@@ -43,10 +43,12 @@ def scored(strict: bool, classifier: str = "calibrated") -> NuggetScoring:
 def bias(found: Predictions) -> float:
     """The mean error of strict F of the runs that nobody judged."""
     errors = []
-    for one in TRUTH[1::2]:
-        tag = one.run.tag
-        decided = decide_run(one.run, KEY, HALF.judgements, found.guess(tag))
-        errors.append(STRICT.score(one.run, KEY, decided).macro.f - one.official.macro.f)
+    for scored_run in TRUTH[1::2]:
+        tag = scored_run.run.tag
+        decisions = decide_run(scored_run.run, KEY, HALF.judgements, found.guess(tag))
+        errors.append(
+            STRICT.score(scored_run.run, KEY, decisions).macro.f - scored_run.official.macro.f
+        )
     return float(np.mean(errors))
 
 
@@ -60,12 +62,20 @@ def test_strict_guesses_are_others_and_do_not_flatter(classifier: str) -> None:
 
 
 def test_intervals_of_strict_scores_hold_them() -> None:
-    found = [one for one in scored(True).scored if one.run.tag in OPEN]
-    for one, truth in zip(found, TRUTH[1::2], strict=True):
-        assert one.intervals is not None
-        assert one.intervals.macro is not None
-        assert one.intervals.macro.low <= truth.official.macro.f <= one.intervals.macro.high
-        assert one.intervals.share.low <= mean_shares(truth.shares).A <= one.intervals.share.high
+    open_runs = [scored_run for scored_run in scored(True).scored if scored_run.run.tag in OPEN]
+    for scored_run, truth in zip(open_runs, TRUTH[1::2], strict=True):
+        assert scored_run.intervals is not None
+        assert scored_run.intervals.macro is not None
+        assert (
+            scored_run.intervals.macro.low
+            <= truth.official.macro.f
+            <= scored_run.intervals.macro.high
+        )
+        assert (
+            scored_run.intervals.share.low
+            <= mean_shares(truth.shares).A
+            <= scored_run.intervals.share.high
+        )
 
 
 def test_nothing_changes_without_partial_support() -> None:

@@ -30,8 +30,8 @@ def pool_of(questions: int, nuggets: int, responses: int) -> Pool:
         Question(str(q), tuple(Nugget(str(g), ("x",)) for g in range(nuggets)))
         for q in range(questions)
     )
-    said = [(str(q), Response(f"r{k}")) for q in range(questions) for k in range(responses)]
-    return make_pool(key, [make_run("run", said)])
+    answers = [(str(q), Response(f"r{k}")) for q in range(questions) for k in range(responses)]
+    return make_pool(key, [make_run("run", answers)])
 
 
 def likelihood(scores: np.ndarray, yes: np.ndarray, t: float, fp: float, fn: float) -> float:
@@ -55,8 +55,8 @@ def direct(scores: np.ndarray, yes: np.ndarray, units: np.ndarray) -> float:
 
 def direct_own(scores: np.ndarray, yes: np.ndarray, units: np.ndarray) -> float:
     """Own rates: the product over units of their integrals."""
-    each = [(units == unit) for unit in np.unique(units)]
-    return float(np.prod([direct(scores[u], yes[u], units[u]) for u in each]))
+    is_selecteds = [(units == unit) for unit in np.unique(units)]
+    return float(np.prod([direct(scores[u], yes[u], units[u]) for u in is_selecteds]))
 
 
 @settings(max_examples=3)
@@ -65,16 +65,16 @@ def test_marginal_likelihoods(cells: list[tuple[int, bool]]) -> None:
     pool = pool_of(2, 2, 2)
     scores = np.array([float(s) for s, _ in cells])
     yes = np.array([y for _, y in cells])
-    found = {m.name: m.log10 for m in compare_models(pool, scores, yes.astype(float))}
+    likelihoods = {m.name: m.log10 for m in compare_models(pool, scores, yes.astype(float))}
     for name in ("global", "question", "nugget"):
-        assert found[name] == pytest.approx(
+        assert likelihoods[name] == pytest.approx(
             log10(direct(scores, yes, units_of(pool, name))), abs=1e-6
         )
-    own = direct_own(scores, yes, units_of(pool, "nugget-errors"))
-    assert found["nugget-errors"] == pytest.approx(log10(own), abs=1e-6)
+    own_rates = direct_own(scores, yes, units_of(pool, "nugget-errors"))
+    assert likelihoods["nugget-errors"] == pytest.approx(log10(own_rates), abs=1e-6)
     p = yes.mean()
     coin = sum(log10(p if y else 1 - p) for y in yes)
-    assert found["coin"] == pytest.approx(coin)
+    assert likelihoods["coin"] == pytest.approx(coin)
 
 
 def test_a_sharp_peak_is_integrated_as_well_as_a_flat_one() -> None:
@@ -82,9 +82,9 @@ def test_a_sharp_peak_is_integrated_as_well_as_a_flat_one() -> None:
     # product of two beta densities, whatever the number of units: its logarithm is known.
     n = 4000
     counts = np.array([[300.0, n - 300, 200, n - 200]])
-    whole = _log_shared([counts * 5])
+    sharp = _log_shared([counts * 5])
     apart = _log_shared([counts, counts * 4])
-    assert apart == pytest.approx(whole, abs=1e-9)
+    assert apart == pytest.approx(sharp, abs=1e-9)
     fp, tn, fn, tp = (5 * counts[0]).tolist()
     exact = betaln(fp + 1, tn + 1) + betaln(fn + 1, tp + 1)
     assert apart == pytest.approx(exact, abs=1e-9)
@@ -92,27 +92,27 @@ def test_a_sharp_peak_is_integrated_as_well_as_a_flat_one() -> None:
 
 def test_cells_that_were_not_judged_are_left_out() -> None:
     pool = pool_of(1, 1, 4)
-    some = compare_models(pool, np.array([1.0, 2, 3, 9]), np.array([0, 1, 1, np.nan]))
+    models = compare_models(pool, np.array([1.0, 2, 3, 9]), np.array([0, 1, 1, np.nan]))
     all_ = compare_models(pool_of(1, 1, 3), np.array([1.0, 2, 3]), np.array([0.0, 1, 1]))
-    assert [m.log10 for m in some] == pytest.approx([m.log10 for m in all_])
+    assert [m.log10 for m in models] == pytest.approx([m.log10 for m in all_])
 
 
 def test_thresholds_per_nugget_where_scales_differ() -> None:
     pool = pool_of(1, 2, 6)
     scores = np.stack([np.arange(6.0), 10 * np.arange(6.0)], axis=1).ravel()
     labels = np.stack([np.arange(6) > 2, np.arange(6) > 2], axis=1).ravel().astype(float)
-    found = fit_thresholds(pool, scores, labels, "nugget")
-    assert {unit: step.threshold for unit, step in found.steps.items()} == {0: 2.5, 1: 25.0}
-    assert found.of(pool).tolist() == [2.5, 25.0] * 6
-    assert found.fp < 0.05
-    assert found.fn < 0.05
+    thresholds = fit_thresholds(pool, scores, labels, "nugget")
+    assert {unit: step.threshold for unit, step in thresholds.steps.items()} == {0: 2.5, 1: 25.0}
+    assert thresholds.of(pool).tolist() == [2.5, 25.0] * 6
+    assert thresholds.fp < 0.05
+    assert thresholds.fn < 0.05
 
 
 def test_a_nugget_nobody_judged_has_the_global_threshold() -> None:
     pool = pool_of(1, 2, 4)
     labels = np.array([0, np.nan, 0, np.nan, 1, np.nan, 1, np.nan])
-    found = fit_thresholds(pool, np.repeat(np.arange(4.0), 2), labels, "nugget")
-    assert found.of(pool).tolist() == [1.5] * 8
+    thresholds = fit_thresholds(pool, np.repeat(np.arange(4.0), 2), labels, "nugget")
+    assert thresholds.of(pool).tolist() == [1.5] * 8
 
 
 @pytest.mark.parametrize("model", [m for m in MODELS if m != "coin"])
@@ -120,8 +120,8 @@ def test_thresholds_separate_what_can_be_separated(model: str) -> None:
     pool = pool_of(2, 2, 8)
     scores = np.tile(np.repeat(np.arange(8.0), 2), 2)
     labels = (scores > 4).astype(float)
-    found = fit_thresholds(pool, scores, labels, model)
-    assert ((scores > found.of(pool)) == (labels > 0)).all()
+    thresholds = fit_thresholds(pool, scores, labels, model)
+    assert ((scores > thresholds.of(pool)) == (labels > 0)).all()
 
 
 def test_the_grid_has_midpoints_and_both_ends_and_is_bounded() -> None:
@@ -134,8 +134,8 @@ def test_the_best_f_threshold_is_the_best_of_all(cells: list[tuple[int, bool]]) 
     scores, yes = np.array([float(s) for s, _ in cells]), np.array([y for _, y in cells])
 
     def f(t: float) -> float:
-        made = scores > t
-        return 2 * (made & yes).sum() / max(1, made.sum() + yes.sum())
+        is_selected = scores > t
+        return 2 * (is_selected & yes).sum() / max(1, is_selected.sum() + yes.sum())
 
     assert f(best_f_threshold(scores, yes)) == max(map(f, np.arange(-0.5, 5)))
 

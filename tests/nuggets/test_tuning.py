@@ -85,11 +85,11 @@ def test_folds(by: str, wanted: list[int]) -> None:
 )
 def test_a_tag_tells_the_institution(tag: str, pattern: str | None, wanted: str) -> None:
     runs = {tag: make_run(tag, []), "said": make_run("said", [], "House")}
-    found = with_institutions(NuggetSet("s", KEY, MappingProxyType(runs)), pattern)
-    assert found.runs[tag].institution == wanted
-    assert found.runs["said"].institution == "House"  # the file says so
+    nuggets = with_institutions(NuggetSet("s", KEY, MappingProxyType(runs)), pattern)
+    assert nuggets.runs[tag].institution == wanted
+    assert nuggets.runs["said"].institution == "House"  # the file says so
     with pytest.raises(InputError, match=r"institution '\[': no regular expression"):
-        with_institutions(found, "[")
+        with_institutions(nuggets, "[")
 
 
 def test_an_unknown_way_to_leave_out() -> None:
@@ -100,9 +100,9 @@ def test_an_unknown_way_to_leave_out() -> None:
 def test_identical_responses_are_known_from_other_folds_only() -> None:
     pool = make_pool(KEY, RUNS)
     labels = np.array([1.0, 0, 1, 1, 0, np.nan, 0, 1])
-    found = FoldedCells(pool, labels, folds(pool, "system")).elsewhere
-    assert found[[0, 4, 5, 6, 7]].tolist() == pytest.approx([0, 1, 0, 1, 0])
-    assert np.isnan(found[[1, 2, 3]]).all()
+    known_labels = FoldedCells(pool, labels, folds(pool, "system")).elsewhere
+    assert known_labels[[0, 4, 5, 6, 7]].tolist() == pytest.approx([0, 1, 0, 1, 0])
+    assert np.isnan(known_labels[[1, 2, 3]]).all()
     assert np.isnan(FoldedCells(pool, labels, folds(pool, "question")).elsewhere).all()
 
 
@@ -121,9 +121,9 @@ def test_what_others_tell_is_the_best_of_them(
     cells = 2 * len(said)
     labels = np.array(data.draw(st.lists(values, min_size=cells, max_size=cells)))
     fold = pool.cell_run // 2
-    found = FoldedCells(pool, labels, fold).elsewhere
+    known_labels = FoldedCells(pool, labels, fold).elsewhere
     for i in range(cells):
-        others = [
+        other_labels = [
             labels[j]
             for j in range(cells)
             if pool.cell_nugget[i] == pool.cell_nugget[j]
@@ -131,13 +131,15 @@ def test_what_others_tell_is_the_best_of_them(
             and fold[i] != fold[j]
             and not np.isnan(labels[j])
         ]
-        assert found[i] == max(others, default=np.nan) or (not others and np.isnan(found[i]))
+        assert known_labels[i] == max(other_labels, default=np.nan) or (
+            not other_labels and np.isnan(known_labels[i])
+        )
 
 
 def test_there_are_24_settings() -> None:
-    found = settings(Paper(normalised=True))
-    assert len(set(found)) == 24
-    assert all(one.normalised for one in found)
+    classifiers = settings(Paper(normalised=True))
+    assert len(set(classifiers)) == 24
+    assert all(classifier.normalised for classifier in classifiers)
 
 
 def test_thresholds_come_from_the_other_folds() -> None:
@@ -145,8 +147,8 @@ def test_thresholds_come_from_the_other_folds() -> None:
     labels = np.array([0.0, 1, 1, 0, 1, 1])
     fold = np.array([0, 0, 0, 1, 1, 1])
     cells = FoldedCells(make_pool(KEY, RUNS), labels, fold)  # thresholds are 15 and 1.5
-    found = fold_guesses(cells, [(0, scores), (1, scores)])
-    assert found.tolist() == [False] * 3 + [True] * 3
+    carried = fold_guesses(cells, [(0, scores), (1, scores)])
+    assert carried.tolist() == [False] * 3 + [True] * 3
     other = np.array([16.0, 2, 3, 10, 20, 30])  # of the first fold, while it is left out
     assert (
         fold_guesses(cells, [(0, other), (1, scores)]).tolist() == [True, False, False] + [True] * 3
@@ -160,25 +162,25 @@ def test_tuning_agrees_with_a_plain_loop(by: str, informativeness: str) -> None:
     rule = Paper(1, stop="en", normalised=True, informativeness=informativeness)
     (trial,) = tune(FoldedCells(pool, labels, folds(pool, by)), [rule])
     fold = folds(pool, by)
-    known = FoldedCells(pool, labels, fold).elsewhere
+    known_labels = FoldedCells(pool, labels, fold).elsewhere
     for cell in range(0, len(labels), 7):
         rest = fold != fold[cell]
         scores = rule.scores(pool, np.where(rest, labels, np.nan), fold)
         limit = best_f_threshold(scores[rest], labels[rest] > 0)
         guess = scores[cell] > limit
-        told = not np.isnan(known[cell])
-        assert trial.carried[cell] == (known[cell] > 0 if told else guess)
+        is_known = not np.isnan(known_labels[cell])
+        assert trial.carried[cell] == (known_labels[cell] > 0 if is_known else guess)
     assert trial.agreement == assessor_agreement(pool, trial.carried, labels)
     assert trial.agreement.f > (0.8 if informativeness == "descriptions" else 0.6)
 
 
 def test_all_settings_in_one_call() -> None:
     pool, labels, _ = pooled(questions=3, runs=4)
-    seen: list[int] = []
+    progress_calls: list[int] = []
     cells = FoldedCells(pool, labels, folds(pool, "system"))
-    trials = tune(cells, settings(), progress=lambda done, total, what: seen.append(done))
+    trials = tune(cells, settings(), progress=lambda done, total, what: progress_calls.append(done))
     assert [trial.classifier for trial in trials] == settings()
-    assert seen == list(range(1, 25))
+    assert progress_calls == list(range(1, 25))
     assert best_trial(trials).agreement.f == max(trial.agreement.f for trial in trials)
 
 
@@ -186,7 +188,9 @@ def test_agreement_counts_judged_cells_only() -> None:
     pool = make_pool(KEY, RUNS)
     carried = np.array([1, 1, 0, 0, 1, 1, 0, 1], dtype=bool)
     labels = np.array([1.0, 0, 0, 1, 0.5, np.nan, 0, 1])
-    found = assessor_agreement(pool, carried, labels)
-    assert (found.precision, found.recall, found.f) == pytest.approx((3 / 4, 3 / 4, 3 / 4))
+    agreement = assessor_agreement(pool, carried, labels)
+    assert (agreement.precision, agreement.recall, agreement.f) == pytest.approx(
+        (3 / 4, 3 / 4, 3 / 4)
+    )
     perfect = assessor_agreement(pool, labels > 0, labels)
     assert (perfect.f, perfect.rmse, perfect.tau_b) == pytest.approx((1, 0, 1))

@@ -31,7 +31,11 @@ def pool_of(*questions: tuple[list[str], list[str]]) -> Pool:
     runs = [
         make_run(
             f"run{r}",
-            [(str(q), Response(some[r])) for q, (_, some) in enumerate(questions) if r < len(some)],
+            [
+                (str(q), Response(texts[r]))
+                for q, (_, texts) in enumerate(questions)
+                if r < len(texts)
+            ],
         )
         for r in range(most)
     ]
@@ -62,37 +66,37 @@ RESPONSE = st.lists(SENTENCE, min_size=1, max_size=3)
 def test_echoes_are_those_of_the_loops(
     responses: list[list[list[str]]], nuggets: list[set[str]], data: st.DataObject
 ) -> None:
-    texts = [" ".join(" ".join(words) + "." for words in some) for some in responses]
+    texts = [" ".join(" ".join(words) + "." for words in response) for response in responses]
     pool = pool_of(([" ".join(sorted(words)) for words in nuggets], texts))
     cells = len(responses) * len(nuggets)
     chances = st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0])
     p = data.draw(st.lists(chances, min_size=cells, max_size=cells))
-    found = UnjudgedEvidence(pool, PLAIN).echoes(np.array(p))
+    echoes = UnjudgedEvidence(pool, PLAIN).echoes(np.array(p))
     idf = dict(zip(WORDS, smoothed_idf(pool.texts, PLAIN)(WORDS), strict=True))
-    wanted = [
+    expected = [
         echo(responses, nuggets, g, idf, p[g :: len(nuggets)], r)
         for r in range(len(responses))
         for g in range(len(nuggets))
     ]
-    assert found == pytest.approx(wanted, abs=1e-9)
+    assert echoes == pytest.approx(expected, abs=1e-9)
 
 
 def other_words() -> Pool:
     """Two say the fact in the key's words and `bird`; one says it with `bird` alone."""
     about = ["They sang a tune.", "Rain fell today.", "Nobody was there."]
-    said = ["A kestrel hovered as a small bird of prey.", "One kestrel hovered, a bird of prey."]
+    texts = ["A kestrel hovered as a small bird of prey.", "One kestrel hovered, a bird of prey."]
     rest = ["That bird of prey was seen.", "The train was late again."]
     return pool_of(
-        (["the kestrel hovered", "trains"], [" ".join([*about, x]) for x in [*said, *rest]])
+        (["the kestrel hovered", "trains"], [" ".join([*about, x]) for x in [*texts, *rest]])
     )
 
 
 def test_other_words_are_learned_from_responses_that_seem_to_carry_the_nugget() -> None:
     pool = other_words()
     p = np.array([[0.9, 0.1], [0.9, 0.1], [0.1, 0.1], [0.1, 0.1]])
-    found = UnjudgedEvidence(pool).echoes(p.ravel()).reshape(4, 2)[:, 0]
-    assert found[2] > 0.2
-    assert found[3] < 0.05
+    first_nugget = UnjudgedEvidence(pool).echoes(p.ravel()).reshape(4, 2)[:, 0]
+    assert first_nugget[2] > 0.2
+    assert first_nugget[3] < 0.05
 
 
 def test_nobody_listens_to_oneself() -> None:
@@ -100,12 +104,12 @@ def test_nobody_listens_to_oneself() -> None:
     p = np.full(8, 0.3)
     p[pool.cell_response == 2] = 0.9
     columns = UnjudgedEvidence(pool)
-    found = columns.echoes(p)
+    echoes = columns.echoes(p)
     p[pool.cell_response == 2] = 0.1
     again = columns.echoes(p)
-    mine = pool.cell_response == 2
-    assert found[mine] == pytest.approx(again[mine])
-    assert np.abs(found - again).max() > 0.01
+    is_selected = pool.cell_response == 2
+    assert echoes[is_selected] == pytest.approx(again[is_selected])
+    assert np.abs(echoes - again).max() > 0.01
     assert UnjudgedEvidence(pool_of((["a b"], ["a c. d e"]))).echoes(np.ones(1)).tolist() == [0]
 
 
@@ -114,16 +118,16 @@ def test_of_very_many_responses_those_that_are_believed_speak(
 ) -> None:
     pool = other_words()
     p = np.array([[0.9, 0.1], [0.9, 0.1], [0.0, 0.1], [0.0, 0.1]]).ravel()
-    whole = UnjudgedEvidence(pool).echoes(p).reshape(4, 2)[:, 0]
-    monkeypatch.setattr(unjudged, "_HEARD", 2)
-    assert UnjudgedEvidence(pool).echoes(p).reshape(4, 2)[:, 0] == pytest.approx(whole)
+    all_speak = UnjudgedEvidence(pool).echoes(p).reshape(4, 2)[:, 0]
+    monkeypatch.setattr(unjudged, "_SPEAKERS", 2)
+    assert UnjudgedEvidence(pool).echoes(p).reshape(4, 2)[:, 0] == pytest.approx(all_speak)
 
 
 def test_empty_responses_and_questions_without_any() -> None:
     pool = pool_of((["of the", "a fact"], ["", "…", "a fact. of"]), (["x"], []))
-    found = UnjudgedEvidence(pool).echoes(np.full(6, 0.5))
-    assert found.shape == (6,)
-    assert np.isfinite(found).all()
+    echoes = UnjudgedEvidence(pool).echoes(np.full(6, 0.5))
+    assert echoes.shape == (6,)
+    assert np.isfinite(echoes).all()
     key = make_key([Question("q", ()), Question("r", (Nugget("1", ("x",)),))])
     run = make_run("run", [("q", Response("y")), ("r", Response("x"))])
     assert UnjudgedEvidence(make_pool(key, [run])).echoes(np.ones(1)).tolist() == [0]
@@ -157,17 +161,17 @@ def test_a_prior_with_fewer_columns_and_a_ridge_for_each() -> None:
     yes = rng.random(90) < 1 / (1 + np.exp(-X @ [0.4, -0.2, 0.3]))
     prior = Logistic(np.ones(2), np.full(2, 2.0), np.array([1.0, -1.0]), 0.1)
     ridge = np.array([5.0, 9.0, 0.1])
-    found = fit_logistic(X, yes, ridge, prior)
-    assert found.centre == pytest.approx([1, 1, X[:, 2].mean()])
-    assert found.scale == pytest.approx([2, 2, X[:, 2].std()])
+    model = fit_logistic(X, yes, ridge, prior)
+    assert model.centre == pytest.approx([1, 1, X[:, 2].mean()])
+    assert model.scale == pytest.approx([2, 2, X[:, 2].std()])
 
     def loss(w: np.ndarray) -> float:
-        z = (X - found.centre) / found.scale @ w[1:] + w[0]
+        z = (X - model.centre) / model.scale @ w[1:] + w[0]
         held = (ridge * (w[1:] - [1.0, -1.0, 0.0]) ** 2).sum() / 2
         return float(np.logaddexp(0, np.where(yes, -z, z)).sum() + held)
 
     best = minimize(loss, np.zeros(4), tol=1e-12)
-    assert [found.intercept, *found.weights] == pytest.approx(best.x, abs=1e-4)
+    assert [model.intercept, *model.weights] == pytest.approx(best.x, abs=1e-4)
 
 
 def test_difficulties_with_a_ridge_for_each_column() -> None:
@@ -175,5 +179,5 @@ def test_difficulties_with_a_ridge_for_each_column() -> None:
     yes, nugget = np.arange(16) % 2 == 1, np.repeat(np.arange(4), 4)
     held = fit_logistic(X, yes, np.array([1e6, 1.0]), nugget=nugget).weights
     assert abs(held[0]) < 1e-3 < held[1]
-    each, all_ = (fit_logistic(X, yes, r, nugget=nugget) for r in (np.full(2, 3.0), 3.0))
-    assert each.weights == pytest.approx(all_.weights)
+    by_column, all_ = (fit_logistic(X, yes, r, nugget=nugget) for r in (np.full(2, 3.0), 3.0))
+    assert by_column.weights == pytest.approx(all_.weights)

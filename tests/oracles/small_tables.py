@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from karat.paraphrase.table.phrase_pairs import PhraseCounts
-from karat.paraphrase.table.phrase_table import PhraseTable
+from karat.paraphrase.table.phrase_table import PhraseCounts, PhraseTable
 from karat.text.tokens import Vocab
 
 PLAIN = {"tok": "none", "case": "mixed", "stem": "none"}

@@ -15,7 +15,7 @@ from karat.paraphrase.align.alignment import align_words
 from karat.text.tokens import tokenize
 
 
-def error(folder: Path, how: Aligner) -> float:
+def error(folder: Path, aligner: Aligner) -> float:
     """The alignment error rate; all gold links there are sure."""
     rows = [line.lower().split("|||") for line in lines(folder / "roen.src-tgt")]
     source, pivot = (tokenize([row[side] for row in rows], tok="none") for side in (0, 1))
@@ -24,10 +24,10 @@ def error(folder: Path, how: Aligner) -> float:
         for s, line in enumerate(lines(folder / "roen.gold"))
         for i, j in re.findall(r"(\d+)-(\d+)", line)
     }
-    links = align_words(source, pivot, how).links
-    found = {(s, i, j) for s in range(len(links)) for i, j in links[s]}
+    links = align_words(source, pivot, aligner).links
+    all_links = {(s, i, j) for s in range(len(links)) for i, j in links[s]}
     assert len(gold) > 6000
-    return 1 - 2 * len(found & gold) / (len(found) + len(gold))
+    return 1 - 2 * len(all_links & gold) / (len(all_links) + len(gold))
 
 
 def lines(path: Path) -> list[str]:
@@ -35,7 +35,7 @@ def lines(path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("how", "worst"),
+    ("aligner", "worst"),
     [
         (Aligner(), 0.305),
         (Aligner(model="hmm"), 0.425),
@@ -43,8 +43,8 @@ def lines(path: Path) -> list[str]:
     ],
     ids=str,
 )
-def test_romanian_english_links(karat_data: Path, how: Aligner, worst: float) -> None:
-    assert error(karat_data / "align-gold", how) < worst
+def test_romanian_english_links(karat_data: Path, aligner: Aligner, worst: float) -> None:
+    assert error(karat_data / "align-gold", aligner) < worst
 
 
 def test_word_order_helps(karat_data: Path) -> None:

@@ -21,10 +21,10 @@ FOLDER = "src/karat/data/paraphrase/"
 def commands() -> dict[str, list[str]]:
     """The commands of the README, by the file that they write."""
     text = (DATA / "README.md").read_text("utf-8").replace("\\\n", " ")
-    found = [
+    command_lines = [
         line.split()[1:] for line in re.findall(r"^    (karat paraphrase train.*)", text, re.M)
     ]
-    return {words[-1].removeprefix(FOLDER): words for words in found}
+    return {words[-1].removeprefix(FOLDER): words for words in command_lines}
 
 
 def without_versions(about: Any) -> Any:

@@ -14,7 +14,15 @@ from oracles.small_tables import table
 
 from karat.evalset.loading import load_evalset
 from karat.lm.model import LanguageModel
-from karat.paraphrase.generate.generator import Generator
+from karat.paraphrase.generate.generator import (
+    WEIGHTS,
+    Generator,
+    PhraseContexts,
+    Rewrite,
+    compute_confidences,
+    find_repeats,
+    is_inflection,
+)
 from karat.paraphrase.generate.paraphraser import (
     Original,
     Replacement,
@@ -23,14 +31,6 @@ from karat.paraphrase.generate.paraphraser import (
     find_wordings,
 )
 from karat.paraphrase.generate.rewrites import find_trusted
-from karat.paraphrase.generate.rewriting import (
-    WEIGHTS,
-    PhraseContexts,
-    Rewrite,
-    compute_confidences,
-    find_repeats,
-    is_inflection,
-)
 from karat.paraphrase.pem.model import PEM
 from karat.text.tokens import tokenize
 
@@ -69,13 +69,13 @@ def pairs() -> list[Pair]:
     """All that is written for many sentences, even with little confidence."""
     sources = dict.fromkeys(load_evalset("demo-paraphrases").sources or ())
     text = (resources.files("karat") / "data/paraphrase/en-fr.tsv").read_text("utf-8")
-    seen = [line.split("\t")[0] for line in text.splitlines()[:1500:30]]
-    lines = [*EVERYDAY, *sources, *seen]
-    found = model().generate(lines, 64, confidence=0.05)
+    sample = [line.split("\t")[0] for line in text.splitlines()[:1500:30]]
+    lines = [*EVERYDAY, *sources, *sample]
+    generated = model().generate(lines, 64, confidence=0.05)
     return [
-        Pair(line, one.text, one.confidence)
-        for line, each in zip(lines, found, strict=True)
-        for one in each
+        Pair(line, paraphrase.text, paraphrase.confidence)
+        for line, paraphrases in zip(lines, generated, strict=True)
+        for paraphrase in paraphrases
     ]
 
 
@@ -91,16 +91,16 @@ def test_many_sentences_have_many_wordings() -> None:
 def test_no_words_are_doubled() -> None:
     """One word, or two and more such as `of the of the`."""
     for pair in pairs():
-        said, was = words(pair.paraphrase), words(pair.original)
-        assert not set(doubled(said)) - set(doubled(was)), pair
+        new_words, was = words(pair.paraphrase), words(pair.original)
+        assert not set(doubled(new_words)) - set(doubled(was)), pair
 
 
-def doubled(said: list[str]) -> list[tuple[str, ...]]:
+def doubled(words: list[str]) -> list[tuple[str, ...]]:
     return [
-        tuple(said[i : i + n])
+        tuple(words[i : i + n])
         for n in (1, 2, 3)
-        for i in range(len(said))
-        if said[i : i + n] == said[i + n : i + 2 * n]
+        for i in range(len(words))
+        if words[i : i + n] == words[i + n : i + 2 * n]
     ]
 
 
@@ -135,8 +135,8 @@ def marks(text: str) -> list[str]:
 def test_nobody_takes_the_place_of_somebody_else() -> None:
     people = re.compile(r"\b(i|you|he|she|it|we|they|his|her|its|my|your|our|their)\b")
     for pair in pairs():
-        said, was = (people.findall(text.lower()) for text in (pair.paraphrase, pair.original))
-        assert said == was, pair
+        new_words, was = (people.findall(text.lower()) for text in (pair.paraphrase, pair.original))
+        assert new_words == was, pair
 
 
 def test_a_paraphrase_is_not_the_original() -> None:
@@ -184,15 +184,15 @@ def given(rewrites: dict[str, dict[str, int]], line: str, least: float = 0.01) -
 
 def test_a_rewrite_must_fit_the_words_beside_it() -> None:
     rewrites = {"big": {"large": 1}}
-    assert [one.text for one in given(rewrites, "a big dog")] == ["a large dog"]
+    assert [paraphrase.text for paraphrase in given(rewrites, "a big dog")] == ["a large dog"]
     assert given(rewrites, "the big dog") == []  # the large: never seen
     assert given(rewrites, "a big cat") == []  # large cat: never seen
 
 
 def test_the_article_follows_the_word() -> None:
     rewrites = {"big": {"old": 1}, "old": {"large": 1}}
-    assert [one.text for one in given(rewrites, "a big dog")] == ["an old dog"]
-    assert [one.text for one in given(rewrites, "An old dog")] == ["A large dog"]
+    assert [paraphrase.text for paraphrase in given(rewrites, "a big dog")] == ["an old dog"]
+    assert [paraphrase.text for paraphrase in given(rewrites, "An old dog")] == ["A large dog"]
     choose = generator(rewrites).article
     assert [choose(word) for word in ("old", "Old", "cab", "sees", "xyzzy")] == [
         "an",
@@ -233,7 +233,7 @@ def in_place(old: str, new: str, at: int, probability: float) -> Rewrite:
 
 def test_confidence_is_what_the_formula_says() -> None:
     contexts = PhraseContexts(language())
-    (found,) = compute_confidences(
+    (confidence,) = compute_confidences(
         contexts, ["a", "big", "dog"], [in_place("big", "large", 1, 0.5)]
     )
     before, after = language().score(["a big dog", "a large dog"])
@@ -249,39 +249,41 @@ def test_confidence_is_what_the_formula_says() -> None:
         rarest,
     ]
     x = WEIGHTS[0] + sum(w * x for w, x in zip(WEIGHTS[1:], features, strict=True))
-    assert found == pytest.approx(1 / (1 + math.exp(-x)), rel=1e-5)
+    assert confidence == pytest.approx(1 / (1 + math.exp(-x)), rel=1e-5)
 
 
 def test_three_words_in_a_row_must_be_seen_across_both_ends() -> None:
     contexts = PhraseContexts(language())
-    ways = [in_place("a big", "the cat", 0, 0.5), in_place("big dog", "large cat", 1, 0.5)]
-    assert compute_confidences(contexts, ["a", "big", "dog"], ways) == [0.0, 0.0]
+    rewrites = [in_place("a big", "the cat", 0, 0.5), in_place("big dog", "large cat", 1, 0.5)]
+    assert compute_confidences(contexts, ["a", "big", "dog"], rewrites) == [0.0, 0.0]
 
 
 def test_words_of_one_class_stand_beside_the_same_words() -> None:
     text = ["the dog sees a cat", "a cat sees the dog", "the cat runs", "a dog runs"] * 3
     contexts = PhraseContexts(LanguageModel.train(text, 3, tok="none"))
     assert contexts.likeness(("dog",), ("dog",)) == pytest.approx(1)
-    same, other = (contexts.likeness(("dog",), (word,)) for word in ("cat", "sees"))
-    assert 0 < other < same < 1
-    before, behind = contexts.of(("dog",))
+    same_class, other = (contexts.likeness(("dog",), (word,)) for word in ("cat", "sees"))
+    assert 0 < other < same_class < 1
+    before, after = contexts.of(("dog",))
     assert before.sum() == pytest.approx(1)
-    assert behind.sum() == pytest.approx(1)
+    assert after.sum() == pytest.approx(1)
 
 
 def test_forms_of_the_same_words_are_no_paraphrase() -> None:
     forms = [("girl", "girls"), ("want", "wanted"), ("i am", "i'm"), ("do not", "don't"), ("", "a")]
     assert [is_inflection(a.split(), b.split()) for a, b in forms] == [True] * 5
-    others = [("girl", "woman"), ("want", "would like"), ("i want", "i'd like"), ("is", "are")]
-    assert [is_inflection(a.split(), b.split()) for a, b in others] == [False] * 4
+    other_pairs = [("girl", "woman"), ("want", "would like"), ("i want", "i'd like"), ("is", "are")]
+    assert [is_inflection(a.split(), b.split()) for a, b in other_pairs] == [False] * 4
 
 
 def test_at_most_three_phrases_are_rewritten() -> None:
     line = "a big dog saw my big cat near two big cars and some big men"
-    known = LanguageModel.train([line, line.replace("big", "large")], 3, tok="none", case="lower")
-    rewriter = Generator(table({"big": {"large": 1}}, LOWER), known, {}).trusting
-    (found,) = find_wordings(rewriter, [line], 64, 0.0)
-    sure = {one.text: one.confidence for one in found}
+    language_model = LanguageModel.train(
+        [line, line.replace("big", "large")], 3, tok="none", case="lower"
+    )
+    rewriter = Generator(table({"big": {"large": 1}}, LOWER), language_model, {}).trusting
+    (wordings,) = find_wordings(rewriter, [line], 64, 0.0)
+    sure = {wording.text: wording.confidence for wording in wordings}
     assert sorted(text.count("large") for text in sure) == [1] * 4 + [2] * 6 + [3] * 4
     dog, men = line.replace("big dog", "large dog"), line.replace("big men", "large men")
     both = dog.replace("big men", "large men")
@@ -289,11 +291,11 @@ def test_at_most_three_phrases_are_rewritten() -> None:
 
 
 def test_repeats_are_found_where_they_are_looked_for() -> None:
-    said = ["to", "to", "the", "end", "of", "the", "of", "the"]
-    assert find_repeats(said, range(8)) == {("to",), ("of", "the")}
-    assert find_repeats(said, [0]) == find_repeats(said, [1]) == {("to",)}
-    assert find_repeats(said, [2, 3]) == set()
-    assert find_repeats(said, [7]) == find_repeats(said, [4]) == {("of", "the")}
+    sentence = ["to", "to", "the", "end", "of", "the", "of", "the"]
+    assert find_repeats(sentence, range(8)) == {("to",), ("of", "the")}
+    assert find_repeats(sentence, [0]) == find_repeats(sentence, [1]) == {("to",)}
+    assert find_repeats(sentence, [2, 3]) == set()
+    assert find_repeats(sentence, [7]) == find_repeats(sentence, [4]) == {("of", "the")}
     assert find_repeats([], []) == set()
 
 
@@ -310,9 +312,13 @@ def test_which_rewrites_are_trusted() -> None:
         },
         LOWER,
     )
-    kept = rewrites.select(find_trusted(rewrites, {"paris", "rome"}))
-    said = {(kept.phrase(i), one.words) for i in range(len(kept)) for one in kept.translations(i)}
-    assert said == {
+    trusted = rewrites.select(find_trusted(rewrites, {"paris", "rome"}))
+    trusted_pairs = {
+        (trusted.phrase(i), rewrite.words)
+        for i in range(len(trusted))
+        for rewrite in trusted.translations(i)
+    }
+    assert trusted_pairs == {
         (("big", "."), ("large", ".")),
         (("he'll", "see"), ("he", "will", "see")),
         (("a", "b", "c"), ("c", "b", "a")),

@@ -34,8 +34,8 @@ def untrained(*metrics: str) -> PEM:
 def test_worked_values() -> None:
     """a = .5 and 1, so A = 4; target F1 of .5 costs 1/64 of the way to 2."""
     mean = ControlMean(np.array([0.2, 10.0]), np.array([1.0, 90.0]))
-    found = mean.predict(np.array([[0.6, 120.0, 0.5], [0.6, 120.0, 0.0], [0.1, 0.0, 0.0]]))
-    assert found.tolist() == pytest.approx([4 - 2 * 0.5**POWER, 4, 1], abs=1e-15)
+    predictions = mean.predict(np.array([[0.6, 120.0, 0.5], [0.6, 120.0, 0.0], [0.1, 0.0, 0.0]]))
+    assert predictions.tolist() == pytest.approx([4 - 2 * 0.5**POWER, 4, 1], abs=1e-15)
     assert mean.predict(np.array([[0.6, 50.0, 1.0]])).tolist() == [2]
 
 
@@ -61,10 +61,10 @@ def test_controls_have_the_scores_of_the_paper() -> None:
 
 
 def test_pivots_count_once_together() -> None:
-    one = untrained("chrf++")
-    both = {"fr": one.pivots["fr"], "again": one.pivots["fr"]}
-    two = PEM.of(both, one.language, "unigram", metrics=one.metrics)
-    models = (model.train_on_controls(SENTENCES) for model in (one, two))
+    single_pivot = untrained("chrf++")
+    both = {"fr": single_pivot.pivots["fr"], "again": single_pivot.pivots["fr"]}
+    two = PEM.of(both, single_pivot.language, "unigram", metrics=single_pivot.metrics)
+    models = (model.train_on_controls(SENTENCES) for model in (single_pivot, two))
     scores = [model.score(SENTENCES, OTHERS).pem for model in models]
     np.testing.assert_array_equal(*scores)
 
@@ -132,20 +132,20 @@ def test_the_command_needs_no_judgements(
     train = ("paraphrase", "train", "fr=pairs.tsv", "-o", "m.npz", "--combine", "mean")
     assert "mean on the scale of controls of 2 sentences" in output(*train, "--no-generate")
     score = ("paraphrase", "score", "out.txt", "--originals", "in.txt", "--model", "m.npz")
-    found = json.loads(output(*score, "-f", "json"))
-    assert 2 < found["rows"][0]["pem"] < 5
-    assert found["notes"] == []
+    report = json.loads(output(*score, "-f", "json"))
+    assert 2 < report["rows"][0]["pem"] < 5
+    assert report["notes"] == []
     (folder / "m.npz").unlink()
-    for given, told in (
+    for options, message in (
         (("--judged", "demo-paraphrases"), "combine=mean takes no judgements"),
         (("--controls",), "--controls is for --judged"),
         (("-d", "overall"), "--dimension is for --judged: leave it out, or give both"),
         (("-o", ""), "cannot write to a file without a name: name a file"),
     ):
-        wrong = called(*with_option(train, *given))
+        wrong = called(*with_option(train, *options))
         assert wrong.returncode == 2
         assert wrong.stderr.count("\n") == 1
-        assert told in wrong.stderr
+        assert message in wrong.stderr
     assert not (folder / "m.npz").exists()
 
 
@@ -155,8 +155,8 @@ def test_evaluate_shows_the_mean_beside_the_regression() -> None:
     settings: dict[str, object] = {"folds": 2, "resamples": 0, "compare_with": ["bleu"]}
     judged = judged_rows(kt.load_evalset("demo-paraphrases"))
     scores = PEM.open().score(judged.originals, judged.paraphrases).pem
-    found = kt.evaluate_paraphrases("demo-paraphrases", **settings)  # type: ignore[arg-type]
-    row = next(row for row in found.rows if row.first == name)
+    evaluation = kt.evaluate_paraphrases("demo-paraphrases", **settings)  # type: ignore[arg-type]
+    row = next(row for row in evaluation.rows if row.first == name)
     assert row.pearson == pytest.approx(np.corrcoef(scores, judged.human)[0, 1])
     other = kt.evaluate_paraphrases("demo-paraphrases", features=["ter"], **settings)  # type: ignore[arg-type]
     assert name not in {row.first for row in other.rows}

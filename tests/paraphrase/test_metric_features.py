@@ -41,36 +41,41 @@ def plain() -> PEM:
     return train_pem({"fr": Pivot([corpus])}, judged(), generate=False)
 
 
-def trained(*metrics: str, given: JudgedPairs | None = None) -> PEM:
-    made = PEM.of(plain().pivots, plain().language, "unigram", metrics=as_features(metrics))
-    return made.train(given or judged())
+def trained(*metrics: str, judged_pairs: JudgedPairs | None = None) -> PEM:
+    trained_model = PEM.of(
+        plain().pivots, plain().language, "unigram", metrics=as_features(metrics)
+    )
+    return trained_model.train(judged_pairs or judged())
 
 
 def given_file(path: Path, rows: JudgedPairs, scores: np.ndarray, left_out: int = 0) -> str:
     lines = zip(rows.systems, rows.segments, scores.tolist(), strict=True)
     table = [f"{system}\t{segment}\t{score!r}" for system, segment, score in lines]
-    kept = table[: len(table) - left_out]
-    path.write_text("\n".join(["system\tsegment\tscore", *kept]) + "\n")
+    selected_rows = table[: len(table) - left_out]
+    path.write_text("\n".join(["system\tsegment\tscore", *selected_rows]) + "\n")
     return f"given:file={path}"
 
 
 def test_columns_are_the_scores_of_each_pair() -> None:
     pem, rows = trained(*METRICS), judged()
-    found = pem.features(rows.originals, rows.paraphrases)
+    features = pem.features(rows.originals, rows.paraphrases)
     without = plain().features(rows.originals, rows.paraphrases)
-    assert found.names == (*without.names, "chrf:words=2", "rouge1:stem=porter-nltk")
-    np.testing.assert_array_equal(found.matrix[:, :-2], without.matrix)
+    assert features.names == (*without.names, "chrf:words=2", "rouge1:stem=porter-nltk")
+    np.testing.assert_array_equal(features.matrix[:, :-2], without.matrix)
     for at, name in enumerate(METRICS):
         expected = kt.metric(name).segments(rows.paraphrases, rows.originals)
-        np.testing.assert_array_equal(found.matrix[:, at - 2], expected)
-    assert found.parts[0].tolist() == without.parts[0].tolist()
+        np.testing.assert_array_equal(features.matrix[:, at - 2], expected)
+    assert features.parts[0].tolist() == without.parts[0].tolist()
 
 
 def test_a_model_keeps_its_metrics(tmp_path: Path) -> None:
     pem = trained(*METRICS)
     pem.save(tmp_path / "m.npz")
     again = PEM.open(tmp_path / "m.npz")
-    assert [one.name for one in again.metrics] == ["chrf:words=2", "rouge1:stem=porter-nltk"]
+    assert [feature.name for feature in again.metrics] == [
+        "chrf:words=2",
+        "rouge1:stem=porter-nltk",
+    ]
     assert (again.digest, again.description) == (pem.digest, pem.description)
     assert "|features=chrf:n=6,words=2," in pem.description
     np.testing.assert_array_equal(again.score(IN, OUT).pem, pem.score(IN, OUT).pem)
@@ -88,7 +93,7 @@ def test_a_model_without_metrics_says_nothing_of_them(tmp_path: Path) -> None:
 def test_as_a_metric_it_scores_every_original_by_itself(tmp_path: Path) -> None:
     trained(*METRICS).save(tmp_path / "m.npz")
     metric = kt.metric(f"pem:model={tmp_path / 'm.npz'}")
-    alone = [metric.segments(OUT, some) for some in (IN, IN[::-1])]
+    alone = [metric.segments(OUT, originals) for originals in (IN, IN[::-1])]
     np.testing.assert_array_equal(alone[0], PEM.open(tmp_path / "m.npz").score(IN, OUT).pem)
     both = [[a, b] for a, b in zip(IN, IN[::-1], strict=True)]
     np.testing.assert_array_equal(metric.segments(OUT, both), np.maximum(*alone))
@@ -98,16 +103,16 @@ def test_given_scores_go_by_system_and_segment(tmp_path: Path) -> None:
     rows = judged()
     scores = np.random.default_rng(3).random(len(rows))
     name = given_file(tmp_path / "own.tsv", rows, scores)
-    found = trained(name).features(rows.originals, rows.paraphrases, rows.outputs)
-    np.testing.assert_array_equal(found.matrix[:, -1], scores)
+    features = trained(name).features(rows.originals, rows.paraphrases, rows.outputs)
+    np.testing.assert_array_equal(features.matrix[:, -1], scores)
 
 
 def test_a_perfect_score_is_learned(tmp_path: Path) -> None:
     rows = judged()
     name = given_file(tmp_path / "own.tsv", rows, rows.human)
-    made = trained(name).score(rows.originals, rows.paraphrases, rows.outputs).pem
+    scores = trained(name).score(rows.originals, rows.paraphrases, rows.outputs).pem
     without = plain().score(rows.originals, rows.paraphrases).pem
-    assert np.corrcoef(made, rows.human)[0, 1] > 0.95 > np.corrcoef(without, rows.human)[0, 1]
+    assert np.corrcoef(scores, rows.human)[0, 1] > 0.95 > np.corrcoef(without, rows.human)[0, 1]
 
 
 def test_a_file_that_lacks_rows_is_refused(tmp_path: Path) -> None:
@@ -126,8 +131,8 @@ def test_new_files_of_given_scores(tmp_path: Path) -> None:
     path.write_text("system\tsegment\tscore\n" + "".join(f"A\t{i}\t{i}\n" for i in (1, 2, 3)))
     (tmp_path / "own.tsv").unlink()
     model = tmp_path / "m.npz"
-    found = kt.paraphrase.score_paraphrases({"A": OUT}, IN, model, features=[f"given:file={path}"])
-    assert len({row.pem for row in found.segments}) == 3
+    scores = kt.paraphrase.score_paraphrases({"A": OUT}, IN, model, features=[f"given:file={path}"])
+    assert len({row.pem for row in scores.segments}) == 3
     with pytest.raises(InputError, match="No such file"):
         kt.paraphrase.score_paraphrases({"A": OUT}, IN, model)
     with pytest.raises(InputError, match="no scores of system 'B'; it has those of A"):
@@ -155,12 +160,12 @@ def test_an_embedding_is_found_elsewhere_but_must_be_the_same(tmp_path: Path) ->
 def test_texts_that_are_longer_than_a_model_takes_are_noted(tmp_path: Path) -> None:
     pem = trained(f"cosine:model={write_model2vec(tmp_path / 'tiny')}")
     texts = ["cat dog " * 5, "cat"]
-    found = kt.paraphrase.score_paraphrases({"A": texts}, ["cat", "dog"], pem)
+    scores = kt.paraphrase.score_paraphrases({"A": texts}, ["cat", "dog"], pem)
     long = "1 of 2 segments has a text longer than the model takes (8 tokens)"
-    assert found.notes[0].startswith(f"A, feature cosine:model={tmp_path / 'tiny'}: {long}")
+    assert scores.notes[0].startswith(f"A, feature cosine:model={tmp_path / 'tiny'}: {long}")
     assert kt.paraphrase.score_paraphrases({"A": ["cat", "cat"]}, ["cat", "dog"], pem).notes == ()
-    told = f"feature cosine:model={tmp_path / 'tiny'}: {long}: only its beginning counts"
-    assert kt.explain_paraphrases(texts, ["cat", "dog"], pem, segments=[1, 2]).notes == (told,)
+    message = f"feature cosine:model={tmp_path / 'tiny'}: {long}: only its beginning counts"
+    assert kt.explain_paraphrases(texts, ["cat", "dog"], pem, segments=[1, 2]).notes == (message,)
     assert kt.explain_paraphrases(texts, ["cat", "dog"], pem, segments=[2]).notes == ()
 
 
@@ -168,9 +173,11 @@ def test_the_metric_pem_notes_long_texts_too(tmp_path: Path) -> None:
     name = f"cosine:model={write_model2vec(tmp_path / 'tiny')}"
     trained("chrf", name).save(tmp_path / "m.npz")
     metric, texts = kt.metric(f"pem:model={tmp_path / 'm.npz'}"), ["cat dog " * 5, "cat"]
-    told = "1 of 2 segments has a text longer than the model takes (8 tokens): only its beginning"
+    message = (
+        "1 of 2 segments has a text longer than the model takes (8 tokens): only its beginning"
+    )
     score = metric.corpus(texts, ["cat", "dog"])
-    assert score.notes == (f"feature {name}: {told} counts",)
+    assert score.notes == (f"feature {name}: {message} counts",)
     assert score.value == PEM.open(tmp_path / "m.npz").score(["cat", "dog"], texts).pem.mean()
     assert metric.columns()[5:] == ("model1_cosine", "model1_segments", "model1_cut")
     assert metric.corpus(["cat", "cat"], ["cat", "dog"]).notes == ()
@@ -182,15 +189,15 @@ def test_the_metric_pem_notes_long_texts_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "said"),
+    ("names", "message"),
     [
         (["chrf", "chrf"], "feature chrf is given twice"),
         (["nonsense"], "unknown metric 'nonsense'"),
         (["estimate"], "is made from human scores"),
     ],
 )
-def test_metrics_that_cannot_be_features(names: list[str], said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_metrics_that_cannot_be_features(names: list[str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         trained(*names)
 
 
@@ -209,8 +216,8 @@ def test_other_metrics_than_those_of_the_model() -> None:
 
 def test_a_metric_that_is_not_known_here(tmp_path: Path) -> None:
     pem = trained("chrf")
-    ours = type("Ours", (kt.ChrF,), {"name": "ours"})
-    kt.register(ours)
+    plugin = type("Ours", (kt.ChrF,), {"name": "ours"})
+    kt.register(plugin)
     try:
         replace(pem, metrics=as_features(["ours"])).save(tmp_path / "m.npz")
     finally:
@@ -221,12 +228,18 @@ def test_a_metric_that_is_not_known_here(tmp_path: Path) -> None:
 
 def test_explanations_and_generated_paraphrases_have_them() -> None:
     pem = replace(PEM.open(), metrics=as_features(METRICS)).train(judged())
-    found = kt.explain_paraphrases(OUT, IN, pem, worst=2)
+    explanation = kt.explain_paraphrases(OUT, IN, pem, worst=2)
     expected = pem.score(IN, OUT).pem
-    assert [row.pem for row in found.pem] == [expected[row.segment - 1] for row in found.pem]
-    for row in found.pem:
-        features = {one.feature: one.value for one in found.features if one.pair == row.segment}
-        assert list(features)[-len(METRICS) :] == [str(one.metric) for one in pem.metrics]
+    assert [row.pem for row in explanation.pem] == [
+        expected[row.segment - 1] for row in explanation.pem
+    ]
+    for row in explanation.pem:
+        features = {
+            feature.feature: feature.value
+            for feature in explanation.features
+            if feature.pair == row.segment
+        }
+        assert list(features)[-len(METRICS) :] == [str(feature.metric) for feature in pem.metrics]
         assert features["target F1"] == row.target_f1
     (best, *_), *_ = pem.generate(IN[:1], confidence=0.0)
     assert best.pem == pem.score(IN[:1], [best.text]).pem[0]
@@ -234,13 +247,15 @@ def test_explanations_and_generated_paraphrases_have_them() -> None:
 
 def test_evaluation_says_what_metrics_add() -> None:
     more: dict[str, Any] = {"folds": 3, "resamples": 50, "compare_with": ["bleu"]}
-    found = kt.paraphrase.evaluate_paraphrases(judged().evalset, plain(), features=["chrf"], **more)
+    evaluation = kt.paraphrase.evaluate_paraphrases(
+        judged().evalset, plain(), features=["chrf"], **more
+    )
     without = kt.paraphrase.evaluate_paraphrases(judged().evalset, plain(), **more)
-    by_name = {row.first: row.pearson for row in found.rows if row.second == "human average"}
+    by_name = {row.first: row.pearson for row in evaluation.rows if row.second == "human average"}
     assert by_name["no metrics as features"] == without.rows[0].pearson
-    assert [gain.second for gain in found.gains] == ["bleu", "no metrics as features"]
-    assert found.settings["features"] == ["chrf"]
-    assert found.notes[1].startswith("All regressions have the metrics chrf as features")
+    assert [gain.second for gain in evaluation.gains] == ["bleu", "no metrics as features"]
+    assert evaluation.settings["features"] == ["chrf"]
+    assert evaluation.notes[1].startswith("All regressions have the metrics chrf as features")
 
 
 def run(*arguments: str) -> str:

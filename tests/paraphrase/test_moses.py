@@ -28,26 +28,26 @@ def read(folder: Path, text: str, score: int = 3) -> PhraseTable:
     return read_moses(folder / "table", ABOUT, score=score)
 
 
-def same(one: PhraseTable, two: PhraseTable) -> bool:
-    return all(np.array_equal(one.arrays[name], two.arrays[name]) for name in one.arrays)
+def same(first: PhraseTable, two: PhraseTable) -> bool:
+    return all(np.array_equal(first.arrays[name], two.arrays[name]) for name in first.arrays)
 
 
 def test_the_third_score_and_the_second_count(tmp_path: Path) -> None:
-    found = read(tmp_path, LINES)
-    number = found.find(["hello", ","])
+    phrase_table = read(tmp_path, LINES)
+    number = phrase_table.find(["hello", ","])
     assert number is not None
-    assert found.count(number) == 10
-    assert found.translations(number) == [(("bonjour", ","), 0.9), (("salut", ","), 0.1)]
-    assert found.total == 60
+    assert phrase_table.count(number) == 10
+    assert phrase_table.translations(number) == [(("bonjour", ","), 0.9), (("salut", ","), 0.1)]
+    assert phrase_table.total == 60
     other = read(tmp_path, LINES, score=2)
     assert [p for _, p in other.translations(number)] == [0.4, 0.4]
 
 
 def test_without_counts_every_pair_was_seen_once(tmp_path: Path) -> None:
     bare = "a ||| x ||| 0.1 0.2 0.7\na ||| y ||| 0.1 0.2 0.2\nb ||| x ||| 0.1 0.2 0.9 ||| 0-0\n"
-    found = read(tmp_path, bare)
-    assert [found.count(i) for i in range(2)] == [2, 1]
-    assert [p for _, p in found.translations(0)] == [0.7, 0.2]
+    phrase_table = read(tmp_path, bare)
+    assert [phrase_table.count(i) for i in range(2)] == [2, 1]
+    assert [p for _, p in phrase_table.translations(0)] == [0.7, 0.2]
 
 
 word = st.text("ab\u00e9", min_size=1, max_size=2)
@@ -59,17 +59,19 @@ counts = st.dictionaries(
 
 @settings(max_examples=30)
 @given(counts)
-def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, given: Counts) -> None:
+def test_what_is_written_is_read(
+    tmp_path_factory: pytest.TempPathFactory, pair_counts: Counts
+) -> None:
     path = tmp_path_factory.getbasetemp() / "moses.txt"
-    write_moses(table(given), path)
+    write_moses(table(pair_counts), path)
     again = read_moses(path, ABOUT)
-    assert same(again, table(given))
+    assert same(again, table(pair_counts))
     for line in path.read_text("utf-8").splitlines():
-        e, f, _, _, seen = line.split(" ||| ")
-        n_f, n_e, n = map(int, seen.split())
-        assert n == given[e][f]
-        assert n_e == sum(given[e].values())
-        assert n_f == sum(found.get(f, 0) for found in given.values())
+        e, f, _, _, counts_text = line.split(" ||| ")
+        n_f, n_e, n = map(int, counts_text.split())
+        assert n == pair_counts[e][f]
+        assert n_e == sum(pair_counts[e].values())
+        assert n_f == sum(translations.get(f, 0) for translations in pair_counts.values())
 
 
 def test_compressed_both_ways(tmp_path: Path) -> None:
@@ -80,9 +82,9 @@ def test_compressed_both_ways(tmp_path: Path) -> None:
 
 def test_progress_is_reported(tmp_path: Path) -> None:
     (tmp_path / "t").write_text(LINES)
-    told: list[tuple[int, int]] = []
-    read_moses(tmp_path / "t", progress=lambda done, all_, _: told.append((done, all_)))
-    assert told[-1] == (3, 3)
+    reports: list[tuple[int, int]] = []
+    read_moses(tmp_path / "t", progress=lambda done, all_, _: reports.append((done, all_)))
+    assert reports[-1] == (3, 3)
 
 
 @pytest.mark.parametrize(

@@ -64,18 +64,20 @@ def test_running_text_counts_lines_that_come_again() -> None:
         train_language([Strings(lines, "text")], smoothing="katz", running=again)
         for again in (False, True)
     )
-    asked = kt.LanguageModel.train(lines, 4, "katz", tok="13a", case="lower", stem="porter")
-    assert running.score(["a b"]) == asked.score(["a b"])
+    expected_model = kt.LanguageModel.train(
+        lines, 4, "katz", tok="13a", case="lower", stem="porter"
+    )
+    assert running.score(["a b"]) == expected_model.score(["a b"])
     assert running.score(["a b"])[0] > different.score(["a b"])[0]
 
 
 def test_a_text_beside_two_pivots_is_counted_once(pivot: Pivot) -> None:
     """Else no n-gram would have a count of 1, and Good-Turing nothing to go by."""
-    one, two = (
+    first, two = (
         train_pem(dict.fromkeys(names, pivot), form="paper", generate=False)
         for names in (("de",), ("de", "again"))
     )
-    for name, array in one.language.arrays.items():
+    for name, array in first.language.arrays.items():
         np.testing.assert_array_equal(array, two.language.arrays[name])
 
 
@@ -88,11 +90,11 @@ def test_a_form_that_there_is_not(pivot: Pivot) -> None:
 
 def test_scores_of_a_form() -> None:
     texts = ["I would like to purchase a car."], ["I want to buy a car."]
-    found = kt.score_paraphrases(*texts, form="paper")
-    assert found.signature.startswith("pem:model=bundled-paper@")
-    assert str(found.settings["model_settings"]).startswith("form=paper,")
-    assert "lm=4-gram,katz,running text" in str(found.settings["model_settings"])
-    assert found.rows[0].pem == kt.score_paraphrases(*texts, "bundled-paper").rows[0].pem
+    scores = kt.score_paraphrases(*texts, form="paper")
+    assert scores.signature.startswith("pem:model=bundled-paper@")
+    assert str(scores.settings["model_settings"]).startswith("form=paper,")
+    assert "lm=4-gram,katz,running text" in str(scores.settings["model_settings"])
+    assert scores.rows[0].pem == kt.score_paraphrases(*texts, "bundled-paper").rows[0].pem
     plain = kt.score_paraphrases(*texts, form="unigram", resamples=0)
     assert plain.signature == PEM.open().signature
     with pytest.raises(InputError, match=r"has the form unigram.*train a model with --form rich"):
@@ -103,28 +105,28 @@ def test_the_command_takes_the_form(output: Callable[..., str], folder: Path) ->
     (folder / "in.txt").write_text("I want to buy a car.\n")
     (folder / "out.txt").write_text("I would like to purchase a car.\n")
     arguments = ("paraphrase", "score", "out.txt", "--originals", "in.txt", "-f", "json")
-    found = json.loads(output(*arguments, "--form", "paper"))
-    assert found["signature"]["pem"].startswith("pem:model=bundled-paper@")
-    assert "(Pearson 0.04; its pivot F1 alone: 0.40)" in found["notes"][0]
+    report = json.loads(output(*arguments, "--form", "paper"))
+    assert report["signature"]["pem"].startswith("pem:model=bundled-paper@")
+    assert "(Pearson 0.04; its pivot F1 alone: 0.40)" in report["notes"][0]
 
 
 # ------------------------------------------------------------------------------- a fixed split
 
 
 def test_the_split_of_the_paper() -> None:
-    found = kt.evaluate_paraphrases("demo-paraphrases", train_first=27, resamples=0)
+    evaluation = kt.evaluate_paraphrases("demo-paraphrases", train_first=27, resamples=0)
     judged = judged_rows(kt.load_evalset("demo-paraphrases"))
     sources = kt.load_evalset("demo-paraphrases").sources or ()
     first = np.array([text in sources[:27] for text in judged.originals])
     matrix = PEM.open().features(judged.originals, judged.paraphrases).matrix
-    kept = [text for text in judged.originals if text in sources[:27]]
-    setting = search_setting(matrix[first], judged.human[first], kept, GRID, 3)
+    training_originals = [text for text in judged.originals if text in sources[:27]]
+    setting = search_setting(matrix[first], judged.human[first], training_originals, GRID, 3)
     predicted = fit_svr(matrix[first], judged.human[first], setting).predict(matrix[~first])
-    assert found.rows[0].rows == len(found.predictions) == 13 * 4
-    shown = np.array([point.y for point in found.predictions])
-    np.testing.assert_array_equal(shown, np.clip(predicted, 1, 5))
-    assert found.inter_judge[0].rows == 160  # judges are compared on all originals
-    assert "Trained on the first 27 originals, tested on the other 13" in found.notes[0]
+    assert evaluation.rows[0].rows == len(evaluation.predictions) == 13 * 4
+    predictions = np.array([point.y for point in evaluation.predictions])
+    np.testing.assert_array_equal(predictions, np.clip(predicted, 1, 5))
+    assert evaluation.inter_judge[0].rows == 160  # judges are compared on all originals
+    assert "Trained on the first 27 originals, tested on the other 13" in evaluation.notes[0]
 
 
 @pytest.mark.parametrize("number", [1, 40, 100])
@@ -136,21 +138,23 @@ def test_a_split_that_leaves_too_little(number: int) -> None:
 
 def test_evaluate_takes_a_form_and_rivals() -> None:
     settings: dict[str, Any] = {"folds": 2, "resamples": 0, "compare_with": ["ter"]}
-    found = kt.evaluate_paraphrases("demo-paraphrases", form="paper", **settings)
-    assert [row.first for row in found.rows][-1] == "ter"
-    assert [row.first for row in found.alone] == ["ter"]
-    assert "pem:form=paper" in found.signature
-    assert not any("not the language model" in note for note in found.notes)
+    evaluation = kt.evaluate_paraphrases("demo-paraphrases", form="paper", **settings)
+    assert [row.first for row in evaluation.rows][-1] == "ter"
+    assert [row.first for row in evaluation.alone] == ["ter"]
+    assert "pem:form=paper" in evaluation.signature
+    assert not any("not the language model" in note for note in evaluation.notes)
     rich = kt.evaluate_paraphrases("demo-paraphrases", form="rich", **settings)
     assert "pem:form=rich" in rich.signature
-    own = kt.evaluate_paraphrases("demo-paraphrases", PEM.open(), form="paper", **settings)
-    assert any("not the language model" in note for note in own.notes)
+    own_evaluation = kt.evaluate_paraphrases(
+        "demo-paraphrases", PEM.open(), form="paper", **settings
+    )
+    assert any("not the language model" in note for note in own_evaluation.notes)
 
 
 def test_metrics_alone_are_those_of_the_metrics() -> None:
-    found = kt.evaluate_paraphrases("demo-paraphrases", folds=2, resamples=0)
+    evaluation = kt.evaluate_paraphrases("demo-paraphrases", folds=2, resamples=0)
     judged = judged_rows(kt.load_evalset("demo-paraphrases"))
-    scores = kt.metric("bleu").segments(judged.paraphrases, [[one] for one in judged.originals])
-    by_name = {row.first: row for row in found.alone}
+    scores = kt.metric("bleu").segments(judged.paraphrases, [[text] for text in judged.originals])
+    by_name = {row.first: row for row in evaluation.alone}
     assert by_name["bleu"].pearson == pytest.approx(np.corrcoef(scores, judged.human)[0, 1])
-    assert [row.first for row in found.rows][-3] == "BLEU"
+    assert [row.first for row in evaluation.rows][-3] == "BLEU"

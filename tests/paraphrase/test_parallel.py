@@ -47,9 +47,9 @@ def test_several_texts_share_their_words(folder: Path) -> None:
 
 
 def test_one_column_or_three(folder: Path) -> None:
-    for bad, found in (("a", "1 column"), ("a\tb\tc", "3 columns"), ("", "1 column")):
+    for bad, columns in (("a", "1 column"), ("a\tb\tc", "3 columns"), ("", "1 column")):
         (folder / "bad.tsv").write_text(f"x\ty\n{bad}\n")
-        with pytest.raises(InputError, match=rf"bad\.tsv, line 2: found {found}, expected two "):
+        with pytest.raises(InputError, match=rf"bad\.tsv, line 2: found {columns}, expected two "):
             read_parallel(folder / "bad.tsv")
 
 

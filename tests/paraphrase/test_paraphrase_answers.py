@@ -37,8 +37,10 @@ SCORES = kt.score_paraphrases({"a": OUT, "b": IN}, IN, resamples=50)
 
 
 def scored(*rows: tuple[str, float, float | None, float | None]) -> tuple[str, ...]:
-    made = (SystemRow(name, 9, low, high, pem, 0.5, -1, 0.5) for name, pem, low, high in rows)
-    return scores_answer(replace(SCORES, rows=tuple(made)))
+    system_rows = (
+        SystemRow(name, 9, low, high, pem, 0.5, -1, 0.5) for name, pem, low, high in rows
+    )
+    return scores_answer(replace(SCORES, rows=tuple(system_rows)))
 
 
 def test_intervals_that_overlap_are_named() -> None:
@@ -64,22 +66,22 @@ def test_without_resamples_there_is_no_interval() -> None:
     assert scored(("a", 3.0, None, None)) == ("Mean PEM on a scale from 1 to 5: a 3.00.",)
     (answer,) = scored(("a", 3.0, None, None), ("b", 2.9, None, None))
     assert answer == "a has the highest mean PEM: a 3.00; b 2.90."
-    found = kt.score_paraphrases({"a": OUT, "b": IN}, IN, resamples=0)
-    assert {(row.low, row.high) for row in found.rows} == {(None, None)}
-    assert not {"low", "high"} & found.records()[0].keys()
+    scores = kt.score_paraphrases({"a": OUT, "b": IN}, IN, resamples=0)
+    assert {(row.low, row.high) for row in scores.rows} == {(None, None)}
+    assert not {"low", "high"} & scores.records()[0].keys()
     for form in ("text", "json", "md", "html", "tsv"):
-        assert "nan" not in found.render(form).lower().replace("financ", "")
+        assert "nan" not in scores.render(form).lower().replace("financ", "")
     assert {"low", "high"} < SCORES.records()[0].keys()
 
 
 def test_a_model_without_a_score_has_no_headline() -> None:
     plain = PEM.open()
-    found = kt.score_paraphrases(OUT, IN, PEM.of(plain.pivots, plain.language))
-    assert found.summary == ""
-    assert found.notes == (
+    scores = kt.score_paraphrases(OUT, IN, PEM.of(plain.pivots, plain.language))
+    assert scores.summary == ""
+    assert scores.notes == (
         "The model has parts, but no PEM score: train it with --judged or --combine mean.",
     )
-    assert not {"low", "high"} & found.records()[0].keys()
+    assert not {"low", "high"} & scores.records()[0].keys()
     assert not any("no PEM score" in note for note in SCORES.notes)
 
 
@@ -102,15 +104,17 @@ def answered(*gains: tuple[float, float, float, str], **rows: float) -> tuple[st
         Gain("PEM", "BLEU", 0.5, 0.5 - value, value, low, high, 0.5, pairs)
         for value, low, high, pairs in gains
     ]
-    own = [Correlation("PEM", name, 9, r, r, 3, r) for name, r in (rows or {HUMAN: 0.5}).items()]
-    return evaluation_answer(replace(EVALUATED, rows=tuple(own), gains=tuple(made)))
+    correlations = [
+        Correlation("PEM", name, 9, r, r, 3, r) for name, r in (rows or {HUMAN: 0.5}).items()
+    ]
+    return evaluation_answer(replace(EVALUATED, rows=tuple(correlations), gains=tuple(made)))
 
 
 ABOVE, BELOW, AROUND = (0.3, 0.1, 0.5), (-0.3, -0.5, -0.1), (0.0, -0.2, 0.2)
 
 
 @pytest.mark.parametrize(
-    ("every", "real", "verdict"),
+    ("with_controls", "real", "verdict"),
     [
         (ABOVE, ABOVE, "It agrees better than without pivot languages"),
         (BELOW, BELOW, "It agrees less well than without pivot languages"),
@@ -121,27 +125,29 @@ ABOVE, BELOW, AROUND = (0.3, 0.1, 0.5), (-0.3, -0.5, -0.1), (0.0, -0.2, 0.2)
     ],
 )
 def test_a_gain_that_rests_on_controls_is_undecided(
-    every: tuple[float, float, float], real: tuple[float, float, float], verdict: str
+    with_controls: tuple[float, float, float], real: tuple[float, float, float], verdict: str
 ) -> None:
-    _, told = answered((*every, "all"), (*real, NO_CONTROLS))
-    assert told.startswith(verdict)
-    assert "] without controls)" in told
-    _, alone = answered((*every, "all"))
+    _, notes = answered((*with_controls, "all"), (*real, NO_CONTROLS))
+    assert notes.startswith(verdict)
+    assert "] without controls)" in notes
+    _, alone = answered((*with_controls, "all"))
     assert "without controls" not in alone
 
 
 def test_resamples_without_an_interval_decide_nothing() -> None:
     nan = float("nan")
-    _, told = answered((0.3, nan, nan, "all"))
+    _, notes = answered((0.3, nan, nan, "all"))
     assert (
-        told == "The set does not decide whether pivot languages help (PEM against BLEU: +0.300)."
+        notes == "The set does not decide whether pivot languages help (PEM against BLEU: +0.300)."
     )
 
 
 def test_agreement_without_controls_stands_beside_that_with_them() -> None:
     first, *_ = EVALUATED.document().answer
-    every, real = EVALUATED.rows[:2]
-    assert f"at r = {every.pearson:.3f} (Pearson, 280 paraphrases); without the controls" in first
+    all_pairs, real = EVALUATED.rows[:2]
+    assert (
+        f"at r = {all_pairs.pearson:.3f} (Pearson, 280 paraphrases); without the controls" in first
+    )
     assert f"r = {real.pearson:.3f} (160 paraphrases)." in first
     plain = kt.evaluate_paraphrases("demo-paraphrases", folds=2, grid=[SvrSetting()], resamples=0)
     assert "controls" not in plain.summary
@@ -179,7 +185,7 @@ def test_notes_of_an_evaluation_are_drawn_only_where_they_are_true(tmp_path: Pat
         assert any(words in note for note in EVALUATED.notes), words
     plain = PEM.open()
     PEM.of(plain.pivots, plain.language).save(tmp_path / "own.npz")
-    found = kt.evaluate_paraphrases(
+    evaluation = kt.evaluate_paraphrases(
         "demo-paraphrases",
         tmp_path / "own.npz",
         train_first=20,
@@ -188,9 +194,13 @@ def test_notes_of_an_evaluation_are_drawn_only_where_they_are_true(tmp_path: Pat
         compare_with={},
     )
     for words in NOTES.values():
-        assert not any(words in note for note in found.notes), words
-    assert found.notes[0].startswith("Trained on the first 20 originals, tested on the other 20;")
-    assert found.notes[1].startswith("The features are the paper's, but not the language model")
+        assert not any(words in note for note in evaluation.notes), words
+    assert evaluation.notes[0].startswith(
+        "Trained on the first 20 originals, tested on the other 20;"
+    )
+    assert evaluation.notes[1].startswith(
+        "The features are the paper's, but not the language model"
+    )
     assert not any("The features are the paper's" in note for note in EVALUATED.notes)
 
 
@@ -215,8 +225,8 @@ def test_explanations_say_pem_only_if_the_model_has_it() -> None:
 
 
 def test_generation_counts_lines_with_and_without_a_paraphrase() -> None:
-    some = kt.generate_paraphrases(["I want to buy a new car.", "", "Xyzzy."], confidence=0)
-    assert some.summary.startswith("1 of 3 sentences has a paraphrase; ")
+    generated = kt.generate_paraphrases(["I want to buy a new car.", "", "Xyzzy."], confidence=0)
+    assert generated.summary.startswith("1 of 3 sentences has a paraphrase; ")
     none = kt.generate_paraphrases(["Xyzzy."])
     assert none.summary.startswith("0 of 1 sentence has a paraphrase; 1 none (")
 
@@ -227,8 +237,8 @@ def test_notes_of_generation() -> None:
     unsure, empty = generated_notes(["unsure", EMPTY, EMPTY], 0.3, pem)
     assert unsure.startswith("1 line has no paraphrase of confidence 0.3 or more")
     assert empty == "2 lines are empty, without a paraphrase."
-    (known,) = generated_notes(["unsure"] * 2, 0, pem)
-    assert known == "2 lines have no paraphrase: the model knows no other wording."
+    (note,) = generated_notes(["unsure"] * 2, 0, pem)
+    assert note == "2 lines have no paraphrase: the model knows no other wording."
     (rank,) = generated_notes([], 0.3, replace(pem, combination=None))
     assert rank == "The model was trained without judgements: there is no PEM to rank by."
 
@@ -237,7 +247,7 @@ def test_notes_of_generation() -> None:
 
 
 @pytest.mark.parametrize(
-    ("every", "real", "verdict"),
+    ("all_evidence", "real", "verdict"),
     [
         (ABOVE, ABOVE, "holds"),
         (BELOW, BELOW, "fails"),
@@ -250,9 +260,9 @@ def test_notes_of_generation() -> None:
     ],
 )
 def test_a_conclusion_that_rests_on_controls_is_undecided(
-    every: tuple[float, float, float], real: tuple[float, float, float], verdict: str
+    all_evidence: tuple[float, float, float], real: tuple[float, float, float], verdict: str
 ) -> None:
-    assert combined_verdict(Evidence("", *every), Evidence("", *real)) == verdict
+    assert combined_verdict(Evidence("", *all_evidence), Evidence("", *real)) == verdict
 
 
 def test_evidence_without_an_interval_says_so() -> None:
@@ -273,8 +283,8 @@ def pairs(originals: int = 12) -> JudgedPairs:
         for judge in ("ann", "bob")
     ]
     systems = {name: [f"{name} {text}" for text in sources] for name in ("x", "y", "z")}
-    made = make_evalset("s", systems, sources=sources, judgements=rows, dimensions=["overall"])
-    return judged_rows(add_controls(made))
+    evalset = make_evalset("s", systems, sources=sources, judgements=rows, dimensions=["overall"])
+    return judged_rows(add_controls(evalset))
 
 
 def test_resampled_correlations_are_those_of_the_rows_that_were_drawn() -> None:
@@ -282,14 +292,16 @@ def test_resampled_correlations_are_those_of_the_rows_that_were_drawn() -> None:
     judged, rng = pairs(), np.random.default_rng(4)
     column = judged.human + rng.normal(size=len(judged))
     column[judged.real.nonzero()[0][:5]] = np.nan
-    known = ~np.isnan(column)
-    drawn = resampled_r(judged, column, judged.human, 200)
-    assert drawn[0] == pytest.approx(np.corrcoef(column[known], judged.human[known])[0, 1])
-    assert len(drawn) == 201
-    assert np.quantile(drawn[1:], 0.01) < drawn[0] < np.quantile(drawn[1:], 0.99)
+    has_score = ~np.isnan(column)
+    resamples = resampled_r(judged, column, judged.human, 200)
+    assert resamples[0] == pytest.approx(
+        np.corrcoef(column[has_score], judged.human[has_score])[0, 1]
+    )
+    assert len(resamples) == 201
+    assert np.quantile(resamples[1:], 0.01) < resamples[0] < np.quantile(resamples[1:], 0.99)
     names = np.array(judged.systems)
     means = [
-        [values[known & (names == name)].mean() for name in dict.fromkeys(judged.systems)]
+        [values[has_score & (names == name)].mean() for name in dict.fromkeys(judged.systems)]
         for values in (column, judged.human)
     ]
     by_system = resampled_system_r(judged, column, judged.human, 200)
@@ -302,13 +314,15 @@ def test_gains_are_also_computed_without_controls() -> None:
     judged, rng = pairs(60), np.random.default_rng(4)
     guess = np.where(judged.real, 3 + rng.normal(size=len(judged)), judged.human)
     chance = rng.normal(size=len(judged))
-    every, real = paired_gains(judged, ("controls alone", guess), ("chance", chance), 500)
-    assert (every.pairs, real.pairs) == ("all", NO_CONTROLS)
-    assert every.low > 0  # though it knows nothing of real paraphrases
+    all_pairs_gain, real = paired_gains(judged, ("controls alone", guess), ("chance", chance), 500)
+    assert (all_pairs_gain.pairs, real.pairs) == ("all", NO_CONTROLS)
+    assert all_pairs_gain.low > 0  # though it knows nothing of real paraphrases
     assert real.low < 0 < real.high
-    kept = judged.where(judged.real)
-    (one,) = paired_gains(kept, ("a", guess[judged.real]), ("b", chance[judged.real]), 500)
-    assert one[2:7] == real[2:7]
+    real_pairs = judged.select(judged.real)
+    (only_gain,) = paired_gains(
+        real_pairs, ("a", guess[judged.real]), ("b", chance[judged.real]), 500
+    )
+    assert only_gain[2:7] == real[2:7]
 
 
 def test_system_means_of_judges_of_different_outputs() -> None:
@@ -321,8 +335,10 @@ def test_system_means_of_judges_of_different_outputs() -> None:
         for i in range(200)
     ]
     sources = [f"s{i}" for i in range(200)]
-    made = make_evalset("s", systems, sources=sources, judgements=rows, dimensions=["overall"])
-    assert between_system_means(judged_rows(made)) == pytest.approx([1.0])
-    few = [row for row in rows if row[2] == "ann" or int(row[1]) > 170]
-    made = make_evalset("s", systems, sources=sources, judgements=few, dimensions=["overall"])
-    assert between_system_means(judged_rows(made)) == []  # bob judged too few
+    evalset = make_evalset("s", systems, sources=sources, judgements=rows, dimensions=["overall"])
+    assert between_system_means(judged_rows(evalset)) == pytest.approx([1.0])
+    fewer_rows = [row for row in rows if row[2] == "ann" or int(row[1]) > 170]
+    evalset = make_evalset(
+        "s", systems, sources=sources, judgements=fewer_rows, dimensions=["overall"]
+    )
+    assert between_system_means(judged_rows(evalset)) == []  # bob judged too few

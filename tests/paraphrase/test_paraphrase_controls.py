@@ -49,26 +49,26 @@ def small() -> EvalSet:
 
 
 def test_what_the_controls_say() -> None:
-    made = control_sentences(SOURCES)
+    controls = control_sentences(SOURCES)
     words = Counter(" ".join(SOURCES).split())
-    assert made["control-identity"] == SOURCES
-    for original, other, drawn in zip(
-        SOURCES, made["control-random"], made["control-unigram"], strict=True
+    assert controls["control-identity"] == SOURCES
+    for original, other, unigram_sentence in zip(
+        SOURCES, controls["control-random"], controls["control-unigram"], strict=True
     ):
         assert other in SOURCES
         assert other != original
-        assert len(drawn.split()) == len(original.split())
-        assert set(drawn.split()) <= set(words)
-    assert control_sentences(SOURCES) == made
-    assert control_sentences(SOURCES, seed=1) != made
+        assert len(unigram_sentence.split()) == len(original.split())
+        assert set(unigram_sentence.split()) <= set(words)
+    assert control_sentences(SOURCES) == controls
+    assert control_sentences(SOURCES, seed=1) != controls
 
 
 def test_their_scores_are_the_papers() -> None:
-    found = add_controls(small(), "overall")
-    assert list(found.systems) == ["x", "y", "z", *CONTROLS]
+    evalset = add_controls(small(), "overall")
+    assert list(evalset.systems) == ["x", "y", "z", *CONTROLS]
     for k, expected in enumerate(CONTROLS.values()):
         for name in DIMENSIONS:
-            assert (found.human(name)[3 + k] == expected[name]).all()
+            assert (evalset.human(name)[3 + k] == expected[name]).all()
 
 
 def test_scores_are_mapped_to_the_scale_of_the_set() -> None:
@@ -81,16 +81,16 @@ def test_scores_are_mapped_to_the_scale_of_the_set() -> None:
 def test_one_original_in_several_segments_has_one_of_each() -> None:
     rows = [("c", str(i + 1), "r", "similarity", i / 4) for i in range(4)]
     sources = ["one two", "one two", "three", "three"]
-    given = make_evalset(
+    judged_set = make_evalset(
         "twice",
         {"c": ["a", "b", "c", "d"]},
         sources=sources,
         judgements=rows,
         dimensions=[Dimension("similarity", low=0, high=1)],
     )
-    found = add_controls(given, "similarity")
-    assert found.systems["control-identity"] == ("one two", None, "three", None)
-    assert len(judged_rows(found)) == 4 + 6
+    evalset = add_controls(judged_set, "similarity")
+    assert evalset.systems["control-identity"] == ("one two", None, "three", None)
+    assert len(judged_rows(evalset)) == 4 + 6
 
 
 def test_where_controls_cannot_be_made() -> None:
@@ -129,25 +129,25 @@ def test_judges_and_criteria_are_those_of_numpy() -> None:
     (pair,) = correlate_judges(judged)
     ann, bob = (small().human("overall", judges=[name]).ravel() for name in ("ann", "bob"))
     assert pair.pearson == pytest.approx(np.corrcoef(ann, bob)[0, 1])
-    found = criteria(judged)
-    assert [row.first for row in found][:3] == ["adequacy", "fluency", "dissimilarity"]
-    every = add_controls(small(), "overall")
-    x, y = every.human("adequacy").ravel(), every.human("overall").ravel()
-    assert found[0].pearson == pytest.approx(np.corrcoef(x, y)[0, 1])
-    good = (x >= 4) & (every.human("fluency").ravel() >= 4)
-    assert found[3].rows == good.sum()
+    correlations = criteria(judged)
+    assert [row.first for row in correlations][:3] == ["adequacy", "fluency", "dissimilarity"]
+    evalset = add_controls(small(), "overall")
+    x, y = evalset.human("adequacy").ravel(), evalset.human("overall").ravel()
+    assert correlations[0].pearson == pytest.approx(np.corrcoef(x, y)[0, 1])
+    good = (x >= 4) & (evalset.human("fluency").ravel() >= 4)
+    assert correlations[3].rows == good.sum()
 
 
 def test_a_set_with_one_judge_and_no_criteria_has_fewer_tables() -> None:
     rows = [("c", str(i + 1), "r", "similarity", i / 4) for i in range(4)]
-    given = make_evalset(
+    evalset = make_evalset(
         "plain",
         {"c": ["a", "b", "c", "d"]},
         sources=SOURCES,
         judgements=rows,
         dimensions=[Dimension("similarity", low=0, high=1)],
     )
-    judged = judged_rows(given)
+    judged = judged_rows(evalset)
     assert correlate_judges(judged) == []
     assert criteria(judged) == []
     assert len(correlate_with_judges(judged, "PEM", judged.human)) == 1
@@ -158,22 +158,22 @@ def test_better_resamples_originals() -> None:
     sources = [f"s{i // 3}" for i in range(150)]
     human = rng.normal(size=150)
     rows = [("c", str(i + 1), "r", "overall", float(human[i])) for i in range(150)]
-    given = make_evalset(
+    evalset = make_evalset(
         "many", {"c": ["t"] * 150}, sources=sources, judgements=rows, dimensions=["overall"]
     )
-    judged = judged_rows(given)
+    judged = judged_rows(evalset)
     good, bad = human + rng.normal(size=150), human + 3 * rng.normal(size=150)
-    found = paired_gain(judged, ("good", good), ("bad", bad))
-    assert found.r_first == pytest.approx(np.corrcoef(good, human)[0, 1])
-    assert found.r_second == pytest.approx(np.corrcoef(bad, human)[0, 1])
-    assert 0 < found.low < found.difference < found.high
-    assert found.p < 0.05
+    gain = paired_gain(judged, ("good", good), ("bad", bad))
+    assert gain.r_first == pytest.approx(np.corrcoef(good, human)[0, 1])
+    assert gain.r_second == pytest.approx(np.corrcoef(bad, human)[0, 1])
+    assert 0 < gain.low < gain.difference < gain.high
+    assert gain.p < 0.05
     back = paired_gain(judged, ("bad", bad), ("good", good))
-    assert back.p == found.p  # two-sided
-    assert (back.low, back.high) == pytest.approx((-found.high, -found.low))
-    same = paired_gain(judged, ("good", good), ("again", good))
-    assert same.difference == 0
-    assert same.p == 1
+    assert back.p == gain.p  # two-sided
+    assert (back.low, back.high) == pytest.approx((-gain.high, -gain.low))
+    identical = paired_gain(judged, ("good", good), ("again", good))
+    assert identical.difference == 0
+    assert identical.p == 1
     near = paired_gain(judged, ("good", good), ("near", good + 1e-3 * rng.normal(size=150)))
     assert near.low < 0 < near.high
     assert near.p > 0.05  # agrees with the interval

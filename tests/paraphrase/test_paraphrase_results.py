@@ -58,59 +58,61 @@ def command(tmp_path: Path, called: Callable[..., Any]) -> Callable[..., dict[st
     def run(*args: str) -> dict[str, Any]:
         (tmp_path / "in.txt").write_text("\n".join(IN) + "\n")
         (tmp_path / "out.txt").write_text("\n".join(OUT) + "\n")
-        found: dict[str, Any] = json.loads(called("paraphrase", *args, "-f", "json").stdout)
-        return found
+        report: dict[str, Any] = json.loads(called("paraphrase", *args, "-f", "json").stdout)
+        return report
 
     return run
 
 
 def test_scores_are_those_of_the_command(command: Callable[..., dict[str, Any]]) -> None:
-    said = command("score", "out.txt", "in.txt", "--originals", "in.txt", "--segments")
-    found = kt.score_paraphrases({"out": OUT, "in": IN}, IN)
-    assert found.records() == said["rows"]
-    assert [row._asdict() for row in found.segments] == said["segments"]
-    assert [found.signature] == list(said["signature"].values())
-    assert list(found.notes) == said["notes"]
+    report = command("score", "out.txt", "in.txt", "--originals", "in.txt", "--segments")
+    scores = kt.score_paraphrases({"out": OUT, "in": IN}, IN)
+    assert scores.records() == report["rows"]
+    assert [row._asdict() for row in scores.segments] == report["segments"]
+    assert [scores.signature] == list(report["signature"].values())
+    assert list(scores.notes) == report["notes"]
     assert kt.score_paraphrases(OUT, IN, segments=False).segments == ()
 
 
 def test_systems_of_one_name_have_a_row_each() -> None:
-    found = kt.score_paraphrases([("A", OUT), ("A", IN)], IN, resamples=0)
-    assert [row.system for row in found.rows] == ["A", "A"]
-    assert found.rows[0].pem != found.rows[1].pem
+    scores = kt.score_paraphrases([("A", OUT), ("A", IN)], IN, resamples=0)
+    assert [row.system for row in scores.rows] == ["A", "A"]
+    assert scores.rows[0].pem != scores.rows[1].pem
 
 
 def test_explanations_are_those_of_the_command(command: Callable[..., dict[str, Any]]) -> None:
-    said = command("explain", "out.txt", "--originals", "in.txt", "--worst", "2", "--edge", "0.3")
-    found = kt.explain_paraphrases(OUT, IN, worst=2, edge=0.3)
-    assert [row._asdict() for row in found.rows] == said["rows"] == found.records()
-    assert [(row.segment, row.pem) for row in found.pem] == [
-        (row["pair"], row["pem"]) for row in said["pem"]
+    report = command("explain", "out.txt", "--originals", "in.txt", "--worst", "2", "--edge", "0.3")
+    explanation = kt.explain_paraphrases(OUT, IN, worst=2, edge=0.3)
+    assert [row._asdict() for row in explanation.rows] == report["rows"] == explanation.records()
+    assert [(row.segment, row.pem) for row in explanation.pem] == [
+        (row["pair"], row["pem"]) for row in report["pem"]
     ]
-    assert found.settings["edge"] == 0.3
-    grams = [" ".join(gram.words) for pair in found.pairs for gram in pair.grams]
-    assert grams == [row["ngram"] for row in said["ngrams"]]
+    assert explanation.settings["edge"] == 0.3
+    grams = [" ".join(gram.words) for pair in explanation.pairs for gram in pair.grams]
+    assert grams == [row["ngram"] for row in report["ngrams"]]
 
 
 def test_generated_rows_are_those_of_the_command(command: Callable[..., dict[str, Any]]) -> None:
-    said = command("generate", "in.txt", "--n-best", "2")
-    found = kt.generate_paraphrases(IN, n=2)
-    assert [row._asdict() for row in found.rows] == said["rows"]
-    assert list(found.notes) == said["notes"]
+    report = command("generate", "in.txt", "--n-best", "2")
+    generated = kt.generate_paraphrases(IN, n=2)
+    assert [row._asdict() for row in generated.rows] == report["rows"]
+    assert list(generated.notes) == report["notes"]
 
 
 def test_an_evaluation_has_its_points(command: Callable[..., dict[str, Any]]) -> None:
-    said = command("evaluate", "demo-paraphrases", "--folds", "2", "--resamples", "20")
-    found = kt.evaluate_paraphrases("demo-paraphrases", folds=2, resamples=20)
-    assert [row._asdict() for row in found.gains] == said["better"]
-    assert found.records() == said["rows"]
-    assert len(found.predictions) == said["rows"][0]["rows"] == 160
-    assert {point.system for point in found.system_means} == {p.system for p in found.predictions}
+    report = command("evaluate", "demo-paraphrases", "--folds", "2", "--resamples", "20")
+    evaluation = kt.evaluate_paraphrases("demo-paraphrases", folds=2, resamples=20)
+    assert [row._asdict() for row in evaluation.gains] == report["better"]
+    assert evaluation.records() == report["rows"]
+    assert len(evaluation.predictions) == report["rows"][0]["rows"] == 160
+    assert {point.system for point in evaluation.system_means} == {
+        p.system for p in evaluation.predictions
+    }
     assert kt.evaluate_paraphrases("demo-paraphrases", folds=2, resamples=0).gains == ()
 
 
 def test_an_alignment_counts_what_it_left_out(texts: Path) -> None:
-    found = align_text(read_parallel(texts / "pairs.tsv"))
-    assert found.rows[0] == (3, len(found.links.source), 1, 0)
-    assert found.notes == ("no links for 1 sentence pair with an empty side",)
-    assert found.signature.startswith("fertility-joint:model1=4,")
+    alignment = align_text(read_parallel(texts / "pairs.tsv"))
+    assert alignment.rows[0] == (3, len(alignment.links.source), 1, 0)
+    assert alignment.notes == ("no links for 1 sentence pair with an empty side",)
+    assert alignment.signature.startswith("fertility-joint:model1=4,")

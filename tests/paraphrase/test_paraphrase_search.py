@@ -57,32 +57,32 @@ def search(
         column.tolist()
         for column in kernel.search(tokens.ids, tokens.offsets, *maps, lm, most, None)
     )
-    found = []
+    rewritings = []
     for i, (a, b) in enumerate(pairwise(cuts)):
         rows = [
             written(generator, tokens[i], list(zip(lengths, edges, strict=True))[start:stop])
             for start, stop in pairwise(starts[a : b + 1])
         ]
-        found.append(list(map(Result, rows, scores[a:b], changes[a:b])))
-    return found
+        rewritings.append(list(map(Result, rows, scores[a:b], changes[a:b])))
+    return rewritings
 
 
 def written(
     generator: Generator, words: list[str], steps: list[tuple[int, int]]
 ) -> tuple[str, ...]:
-    said: list[str] = []
+    new_words: list[str] = []
     at = 0
     arrays = generator.rewrites.arrays
     for length, edge in steps:
         if edge < 0:
-            said += words[at : at + length]
+            new_words += words[at : at + length]
         else:
             phrase = arrays["edge_pivots"][edge]
             first, last = arrays["pivot_phrase_offsets"][phrase : phrase + 2]
-            said += generator.rewrites.pivot.words(arrays["pivot_phrase_ids"][first:last])
+            new_words += generator.rewrites.pivot.words(arrays["pivot_phrase_ids"][first:last])
         at += length
     assert at == len(words)
-    return tuple(said)
+    return tuple(new_words)
 
 
 phrases = st.lists(st.sampled_from("abc"), min_size=1, max_size=3).map(" ".join)
@@ -98,11 +98,13 @@ def test_everything_is_found_once_with_its_best_score(
     rewrites: Rewrites, sentence: str, weight: float
 ) -> None:
     expected = oracle.ranked(rewrites, sentence, log10_p, weight, CLASSES)
-    (found,) = search(rewrites, [sentence], 1 << 20, weight=weight)
-    assert len({one.words for one in found}) == len(found)
-    assert {one.words for one in found} == oracle.outputs(expected, sentence)
-    for one in found:
-        assert one.score == pytest.approx(expected[one.changes][one.words], abs=1e-4)
+    (rewritings,) = search(rewrites, [sentence], 1 << 20, weight=weight)
+    assert len({rewriting.words for rewriting in rewritings}) == len(rewritings)
+    assert {rewriting.words for rewriting in rewritings} == oracle.outputs(expected, sentence)
+    for rewriting in rewritings:
+        assert rewriting.score == pytest.approx(
+            expected[rewriting.changes][rewriting.words], abs=1e-4
+        )
 
 
 @settings(max_examples=60)
@@ -110,13 +112,16 @@ def test_everything_is_found_once_with_its_best_score(
 def test_a_few_are_the_best_of_each_class_in_turn(
     rewrites: Rewrites, sentence: str, most: int
 ) -> None:
-    (every,) = search(rewrites, [sentence], 1 << 20)
-    (few,) = search(rewrites, [sentence], most)
-    assert few == every[:most]
+    (all_rewritings,) = search(rewrites, [sentence], 1 << 20)
+    (best_few,) = search(rewrites, [sentence], most)
+    assert best_few == all_rewritings[:most]
     for changes in range(CLASSES + 1):
-        scores = [one.score for one in every if one.changes == changes]
+        scores = [rewriting.score for rewriting in all_rewritings if rewriting.changes == changes]
         assert scores == sorted(scores, reverse=True)
-    turns = [[one.changes for one in every].index(c) for c in sorted({o.changes for o in every})]
+    turns = [
+        [rewriting.changes for rewriting in all_rewritings].index(c)
+        for c in sorted({o.changes for o in all_rewritings})
+    ]
     assert turns == list(range(len(turns)))
 
 
@@ -126,31 +131,34 @@ def test_a_narrow_beam_finds_some_of_them_and_no_score_that_is_too_high(
     rewrites: Rewrites, sentence: str, beam: int
 ) -> None:
     expected = oracle.ranked(rewrites, sentence, log10_p, 0.5, CLASSES)
-    (found,) = search(rewrites, [sentence], 1 << 20, beam)
-    assert len({one.words for one in found}) == len(found)
-    for one in found:
-        assert one.score <= expected[one.changes][one.words] + 1e-4
+    (rewritings,) = search(rewrites, [sentence], 1 << 20, beam)
+    assert len({rewriting.words for rewriting in rewritings}) == len(rewritings)
+    for rewriting in rewritings:
+        assert rewriting.score <= expected[rewriting.changes][rewriting.words] + 1e-4
 
 
 def test_sentences_do_not_disturb_each_other() -> None:
     rewrites = {"a": {"b": 1, "c": 2}, "b c": {"e": 1}, "c": {"a a": 1}}
     sentences = ["a b c", "", "x", "c a", "a b c"]
     together = search(rewrites, sentences, 9)
-    assert together == [search(rewrites, [one], 9)[0] for one in sentences]
+    assert together == [search(rewrites, [sentence], 9)[0] for sentence in sentences]
     assert together[0] == together[4] != []
     assert together[1] == together[2] == []
 
 
 def test_words_that_the_model_lacks_stay_apart() -> None:
     """Unknown words are one to the language model, not to the reader."""
-    found = search({"a": {"b": 1}}, ["x a", "y a"], 9)
-    assert [[one.words for one in each] for each in found] == [[("x", "b")], [("y", "b")]]
+    rewritings = search({"a": {"b": 1}}, ["x a", "y a"], 9)
+    assert [[rewriting.words for rewriting in of_sentence] for of_sentence in rewritings] == [
+        [("x", "b")],
+        [("y", "b")],
+    ]
 
 
 def test_time_and_results_of_a_long_sentence_are_bounded() -> None:
     """Three rewrites for each of 600 words: 4^600 ways."""
-    (found,) = search({"a": {"b": 1, "c": 1, "e": 1}}, [" ".join(["a"] * 600)], 50, beam=4)
-    assert len({one.words for one in found}) == len(found) == 50
+    (rewritings,) = search({"a": {"b": 1, "c": 1, "e": 1}}, [" ".join(["a"] * 600)], 50, beam=4)
+    assert len({rewriting.words for rewriting in rewritings}) == len(rewritings) == 50
 
 
 def test_long_work_can_be_stopped() -> None:
@@ -167,16 +175,16 @@ def test_long_work_can_be_stopped() -> None:
 def test_the_kernel_refuses_what_does_not_fit() -> None:
     of, tokens = table({"a": {"b": 1}}), tokenize(["a b"], "none")
     generator = Generator(of, language(), {})
-    source, own = of.maps(tokens.vocab)
+    source, pivot_ids = of.maps(tokens.vocab)
     lm, kernel = generator.model_words(tokens.vocab), generator.search
     text = (tokens.ids, tokens.offsets)
     with pytest.raises(ValueError, match="not in the map"):
-        kernel.search(*text, source[:1].copy(), own[:1].copy(), lm, 5, None)
+        kernel.search(*text, source[:1].copy(), pivot_ids[:1].copy(), lm, 5, None)
     with pytest.raises(ValueError, match="unequal"):
-        kernel.search(*text, source, own[:1].copy(), lm, 5, None)
+        kernel.search(*text, source, pivot_ids[:1].copy(), lm, 5, None)
     with pytest.raises(ValueError, match="language model"):
-        kernel.search(*text, source, own, lm[:1].copy(), 5, None)
+        kernel.search(*text, source, pivot_ids, lm[:1].copy(), 5, None)
     with pytest.raises(ValueError, match="offsets"):
-        kernel.search(tokens.ids, np.array([0], dtype=np.int64), source, own, lm, 5, None)
+        kernel.search(tokens.ids, np.array([0], dtype=np.int64), source, pivot_ids, lm, 5, None)
     with pytest.raises(ValueError, match="beam"):
         _kernel.Paraphraser(of.kernel, language().kernel, 1.0, 0, 3)

@@ -25,9 +25,9 @@ GROUPS = [f"g{i // 4}" for i in range(120)]
 def test_predictions_are_the_librarys() -> None:
     setting = SvrSetting(2.0, 0.05, 0.7)
     mean, scale = X.mean(axis=0), X.std(axis=0)
-    known = svm.SVR(C=2.0, epsilon=0.05, gamma=0.7 / 3).fit((X - mean) / scale, Y)
+    library_svr = svm.SVR(C=2.0, epsilon=0.05, gamma=0.7 / 3).fit((X - mean) / scale, Y)
     new = RNG.normal(size=(5000, 3))
-    expected = known.predict((new - mean) / scale)
+    expected = library_svr.predict((new - mean) / scale)
     np.testing.assert_allclose(fit_svr(X, Y, setting).predict(new), expected, atol=1e-10)
 
 
@@ -84,10 +84,10 @@ def test_what_is_left_out_is_not_seen() -> None:
     number = np.array([int(name[1:]) for name in GROUPS], dtype=np.float64)
     human = np.random.default_rng(3).permutation(30)[number.astype(int)].astype(np.float64)
     features = np.eye(30)[number.astype(int)]
-    found = cross_predict(features, human, GROUPS, (SvrSetting(10.0, 0.1, 30.0),), folds=5)
-    assert np.corrcoef(found, human)[0, 1] < 0.2
-    seen = fit_svr(features, human, SvrSetting(10.0, 0.1, 30.0)).predict(features)
-    assert np.corrcoef(seen, human)[0, 1] > 0.9
+    predictions = cross_predict(features, human, GROUPS, (SvrSetting(10.0, 0.1, 30.0),), folds=5)
+    assert np.corrcoef(predictions, human)[0, 1] < 0.2
+    training_predictions = fit_svr(features, human, SvrSetting(10.0, 0.1, 30.0)).predict(features)
+    assert np.corrcoef(training_predictions, human)[0, 1] > 0.9
 
 
 def test_a_row_alone_is_predicted_as_among_others() -> None:
@@ -97,6 +97,8 @@ def test_a_row_alone_is_predicted_as_among_others() -> None:
 
 
 def test_many_rows_are_learned_from_without_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = fit_svr(X, Y, SvrSetting(1.0, 0.1, 0.5)).predict(X)
+    predictions = fit_svr(X, Y, SvrSetting(1.0, 0.1, 0.5)).predict(X)
     monkeypatch.setattr("karat.paraphrase.pem.combination.MAX_KERNEL_ROWS", 10)
-    assert fit_svr(X, Y, SvrSetting(1.0, 0.1, 0.5)).predict(X) == pytest.approx(whole, abs=1e-2)
+    assert fit_svr(X, Y, SvrSetting(1.0, 0.1, 0.5)).predict(X) == pytest.approx(
+        predictions, abs=1e-2
+    )

@@ -11,7 +11,7 @@ import pytest
 
 from karat.errors import InputError, Interrupted
 from karat.lm.model import LanguageModel
-from karat.paraphrase.generate.generator import learn_casing
+from karat.paraphrase.generate.generator import CONFIDENCE, learn_casing
 from karat.paraphrase.generate.paraphraser import (
     MAX_ORIGINAL_WORDS,
     Original,
@@ -19,7 +19,6 @@ from karat.paraphrase.generate.paraphraser import (
     find_wordings,
     generate_lines,
 )
-from karat.paraphrase.generate.rewriting import CONFIDENCE
 from karat.paraphrase.pem.model import PEM
 from karat.text.segments import Strings
 from karat.text.tokens import Recipe
@@ -39,23 +38,25 @@ def model() -> PEM:
 
 
 def test_the_best_come_first_and_have_their_parts() -> None:
-    found = model().generate(LINES, 4)
-    assert len(found) == len(LINES)
-    assert "I want to purchase a new car." in [one.text for one in found[0]]
-    for original, each in zip(LINES[:1], found[:1], strict=True):
-        sure = [one.confidence for one in each]
+    generated = model().generate(LINES, 4)
+    assert len(generated) == len(LINES)
+    assert "I want to purchase a new car." in [paraphrase.text for paraphrase in generated[0]]
+    for original, paraphrases in zip(LINES[:1], generated[:1], strict=True):
+        sure = [paraphrase.confidence for paraphrase in paraphrases]
         assert sure == sorted(sure, reverse=True)
-        again = model().score([original] * len(each), [one.text for one in each])
-        for one, parts in zip(each, np.stack(again, axis=1), strict=True):
-            np.testing.assert_allclose(one[1:5], parts)
+        again = model().score(
+            [original] * len(paraphrases), [paraphrase.text for paraphrase in paraphrases]
+        )
+        for paraphrase, parts in zip(paraphrases, np.stack(again, axis=1), strict=True):
+            np.testing.assert_allclose(paraphrase[1:5], parts)
 
 
 def test_paraphrases_can_be_ranked_by_pem() -> None:
     (by_pem, *_), (surest, *_) = (
-        list(generate_lines(model(), LINES, 64, rank_by=how)) for how in ("pem", "confidence")
+        list(generate_lines(model(), LINES, 64, rank_by=column)) for column in ("pem", "confidence")
     )
     assert sorted(by_pem.paraphrases) == sorted(surest.paraphrases)
-    pem = [one.pem for one in by_pem.paraphrases]
+    pem = [paraphrase.pem for paraphrase in by_pem.paraphrases]
     assert pem == sorted(pem, reverse=True)
     assert by_pem != surest
     with pytest.raises(InputError, match="rank_by=length: expected one of confidence, pem"):
@@ -63,33 +64,33 @@ def test_paraphrases_can_be_ranked_by_pem() -> None:
 
 
 def test_the_original_is_never_given_as_its_own_paraphrase() -> None:
-    found = model().generate(LINES, 64, confidence=0.05)
-    assert found[1] == found[2] == []
-    texts = [one.text for one in found[0]]
+    generated = model().generate(LINES, 64, confidence=0.05)
+    assert generated[1] == generated[2] == []
+    texts = [paraphrase.text for paraphrase in generated[0]]
     assert len(set(texts)) == len(texts) > 1
-    for line, each in zip(LINES, found, strict=True):
-        assert line not in [one.text for one in each]
+    for line, paraphrases in zip(LINES, generated, strict=True):
+        assert line not in [paraphrase.text for paraphrase in paraphrases]
 
 
 def test_there_is_a_reason_where_there_is_no_paraphrase() -> None:
-    found = list(generate_lines(model(), LINES, confidence=0.25))
-    reasons = [one.reason for one in found]
+    generated = list(generate_lines(model(), LINES, confidence=0.25))
+    reasons = [result.reason for result in generated]
     assert reasons[:3] == [None, "the line is empty", "no rewriting reaches confidence 0.25"]
-    for one in found:
-        assert (one.reason is None) == bool(one.paraphrases)
+    for result in generated:
+        assert (result.reason is None) == bool(result.paraphrases)
 
 
 def test_threads_and_neighbours_change_nothing() -> None:
     lines = LINES * 20
-    one, three = (list(generate_lines(model(), lines, 3, threads=n)) for n in (1, 3))
-    assert one == three
-    assert [each.paraphrases for each in one[:5]] == model().generate(LINES, 3)
+    single_threaded, three = (list(generate_lines(model(), lines, 3, threads=n)) for n in (1, 3))
+    assert single_threaded == three
+    assert [result.paraphrases for result in single_threaded[:5]] == model().generate(LINES, 3)
 
 
 def test_progress_is_told() -> None:
-    told: list[tuple[int, int]] = []
-    model().generate(LINES * 10, 1, progress=lambda done, all_, _: told.append((done, all_)))
-    assert told == [(32, 50), (50, 50)]
+    reports: list[tuple[int, int]] = []
+    model().generate(LINES * 10, 1, progress=lambda done, all_, _: reports.append((done, all_)))
+    assert reports == [(32, 50), (50, 50)]
 
 
 def test_long_work_can_be_stopped() -> None:
@@ -109,10 +110,13 @@ def test_a_model_that_only_scores_is_refused() -> None:
 def test_without_judgements_there_is_an_order_but_no_score() -> None:
     generator = model().generator
     assert generator is not None
-    found = replace(model(), combination=None).generate(LINES, 3)
-    texts = [one.text for one in find_wordings(generator.trusting, LINES, 128, CONFIDENCE)[0]]
-    assert [one.text for one in found[0]] == texts[:3]
-    assert np.isnan(found[0][0].pem)
+    generated = replace(model(), combination=None).generate(LINES, 3)
+    texts = [
+        paraphrase.text
+        for paraphrase in find_wordings(generator.trusting, LINES, 128, CONFIDENCE)[0]
+    ]
+    assert [paraphrase.text for paraphrase in generated[0]] == texts[:3]
+    assert np.isnan(generated[0][0].pem)
 
 
 def test_nothing_but_empty_lines() -> None:
@@ -134,8 +138,8 @@ def test_too_long_a_line_is_named() -> None:
 
 def test_the_longest_line_that_is_allowed() -> None:
     line = "I want to buy a new car. " * 125
-    (found,) = model().generate([line], 2)
-    assert len(found) == 2
+    (generated,) = model().generate([line], 2)
+    assert len(generated) == 2
 
 
 @pytest.mark.parametrize("confidence", [-0.1, 1.1, float("nan")])
@@ -153,11 +157,18 @@ def written(original: Original, steps: list[Replacement]) -> str:
 
 def test_kept_words_keep_their_case_and_spaces() -> None:
     original = Original.of("The  MAN ,who", ["the", "man", ",", "who"], ["The", "MAN", ",", "who"])
-    one = Replacement(1, None)
-    assert written(original, [Replacement(1, ("a",)), one, one, one]) == "A MAN ,who"
-    assert written(original, [one, Replacement(1, ("old", "man")), one, one]) == "The old MAN ,who"
-    assert written(original, [one, one, Replacement(2, (",", "that"))]) == "The MAN , that"
-    assert written(original, [Replacement(2, ("a", "man")), one, one]) == "A MAN ,who"
+    keep_word = Replacement(1, None)
+    assert (
+        written(original, [Replacement(1, ("a",)), keep_word, keep_word, keep_word]) == "A MAN ,who"
+    )
+    assert (
+        written(original, [keep_word, Replacement(1, ("old", "man")), keep_word, keep_word])
+        == "The old MAN ,who"
+    )
+    assert (
+        written(original, [keep_word, keep_word, Replacement(2, (",", "that"))]) == "The MAN , that"
+    )
+    assert written(original, [Replacement(2, ("a", "man")), keep_word, keep_word]) == "A MAN ,who"
 
 
 def test_a_line_in_capitals_stays_so() -> None:
@@ -170,9 +181,13 @@ def test_a_line_in_capitals_stays_so() -> None:
 
 def test_what_takes_the_place_of_another_kind_of_word_is_spaced_by_rule() -> None:
     original = Original.of("a, b.", ["a", ",", "b", "."], ["a", ",", "b", "."])
-    one = Replacement(1, None)
-    assert written(original, [one, Replacement(1, ("and",)), one, one]) == "a and b."
-    assert written(original, [one, one, one, Replacement(1, ("now",))]) == "a, b now"
+    keep_word = Replacement(1, None)
+    assert (
+        written(original, [keep_word, Replacement(1, ("and",)), keep_word, keep_word]) == "a and b."
+    )
+    assert (
+        written(original, [keep_word, keep_word, keep_word, Replacement(1, ("now",))]) == "a, b now"
+    )
 
 
 def test_lines_that_lower_case_would_cut_elsewhere_are_written_in_it() -> None:

@@ -22,15 +22,18 @@ from karat.errors import InputError, OutputError
 from karat.paraphrase.align import alignment, parallel_text
 from karat.paraphrase.align.aligner import Aligner
 from karat.paraphrase.align.alignment import align_words
-from karat.paraphrase.align.links import Links, pharaoh_lines
-from karat.paraphrase.align.parallel_text import Parallel, StoredTokens, parallel_tokens
+from karat.paraphrase.align.parallel_text import (
+    Parallel,
+    StoredTokens,
+    parallel_tokens,
+    pharaoh_lines,
+)
 from karat.paraphrase.generate import rewrites
 from karat.paraphrase.pem import training as pem_training
 from karat.paraphrase.pem.training import Pivot, train_pem
 from karat.paraphrase.table import training
-from karat.paraphrase.table.phrase_pairs import extract_phrases
 from karat.paraphrase.table.phrase_table import PhraseTable
-from karat.paraphrase.table.training import build_table, train_pivot
+from karat.paraphrase.table.training import build_table, extract_phrases, train_pivot
 from karat.storage import arrays
 from karat.storage.arrays import ArrayFile
 from karat.storage.stages import Stages
@@ -58,12 +61,12 @@ def sentences(seed: int, number: int) -> tuple[list[str], list[str]]:
     source, pivot = [], []
     for _ in range(number):
         words = [WORDS[int(len(WORDS) * rng.random() ** 2)] for _ in range(rng.integers(0, 9))]
-        others = [f"{word}{rng.integers(2)}" for word in words if rng.random() < 0.9]
-        if len(others) > 1 and rng.random() < 0.4:
-            k = int(rng.integers(len(others) - 1))
-            others[k], others[k + 1] = others[k + 1], others[k]
+        pivot_words = [f"{word}{rng.integers(2)}" for word in words if rng.random() < 0.9]
+        if len(pivot_words) > 1 and rng.random() < 0.4:
+            k = int(rng.integers(len(pivot_words) - 1))
+            pivot_words[k], pivot_words[k + 1] = pivot_words[k + 1], pivot_words[k]
         source.append(" ".join(words))
-        pivot.append(" ".join(others))
+        pivot.append(" ".join(pivot_words))
     return source, pivot
 
 
@@ -71,10 +74,10 @@ def parallel(seed: int, number: int) -> Parallel:
     return Parallel(*map(Strings, sentences(seed, number)))
 
 
-def same_links(one: Any, other: Any) -> None:
+def same_links(first: Any, other: Any) -> None:
     part = other.part(0, len(other))
     for name in ("source", "pivot", "offsets"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(part, name))
+        np.testing.assert_array_equal(getattr(first, name), getattr(part, name))
 
 
 # ------------------------------------------------------------------------------ alignment
@@ -103,23 +106,27 @@ def test_links_do_not_depend_on_memory(
 ) -> None:
     arrays.MIN_MEMORY = 1
     texts = parallel_tokens([parallel(seed, number)], Recipe("none"), Recipe("none"))
-    how = Aligner(2, 3, agreement, decoding, longest=longest, model=model)
-    whole = align_words(*texts, how)
-    parts = align_words(*texts, how, memory=limit, threads=threads)
-    same_links(whole.links, parts.links)
-    assert (whole.rows, whole.pairs, whole.notes) == (parts.rows, parts.pairs, parts.notes)
+    aligner = Aligner(2, 3, agreement, decoding, longest=longest, model=model)
+    in_memory = align_words(*texts, aligner)
+    parts = align_words(*texts, aligner, memory=limit, threads=threads)
+    same_links(in_memory.links, parts.links)
+    assert (in_memory.rows, in_memory.pairs, in_memory.notes) == (
+        parts.rows,
+        parts.pairs,
+        parts.notes,
+    )
     stored = parallel_tokens([parallel(seed, number)], Recipe("none"), Recipe("none"), memory=1)
     assert isinstance(stored[0], StoredTokens) == any(map(len, sentences(seed, number)[0]))
-    same_links(whole.links, align_words(*stored, how, memory=limit).links)
+    same_links(in_memory.links, align_words(*stored, aligner, memory=limit).links)
 
 
 def test_a_word_without_counts_keeps_its_probabilities() -> None:
     pairs = np.array([[0, 0], [0, 1], [1, 1]], np.int32)
     held = np.array([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]], np.float32)
     counts, source, pivot = (np.array(x, np.int64) for x in ([0, 0, 4], [0, 4], [0, 4]))
-    found = _kernel.estimate_pairs(pairs, counts, source, pivot, held)
-    wanted = np.array([[0.1, 0.2], [0.3, 0.0], [1.0, 1.0]], np.float32)
-    np.testing.assert_array_equal(found, wanted)
+    entries = _kernel.estimate_pairs(pairs, counts, source, pivot, held)
+    expected = np.array([[0.1, 0.2], [0.3, 0.0], [1.0, 1.0]], np.float32)
+    np.testing.assert_array_equal(entries, expected)
 
 
 rows = st.lists(st.lists(st.tuples(st.integers(0, 4), st.integers(-1, 4)), unique=True), max_size=5)
@@ -130,23 +137,22 @@ def test_a_union_of_sorted_rows(parts: list[list[tuple[int, int]]], enough: int)
     parts = [sorted(part) for part in parts]
     given_rows = [np.array(part, np.int32).reshape(-1, 2) for part in parts]
     union = _kernel.SortedUnion(given_rows, 2)
-    found: list[tuple[int, ...]] = []
+    united: list[tuple[int, ...]] = []
     numbers: list[list[int]] = [[] for _ in parts]
     while not union.done:
-        piece, some = union.next(enough)
-        for mine, new in zip(numbers, some, strict=True):
-            mine.extend((new + len(found)).tolist())
-        found += map(tuple, piece.tolist())
-    assert found == sorted({row for part in parts for row in part})
-    assert numbers == [[found.index(row) for row in part] for part in parts]
+        piece, new_numbers = union.next(enough)
+        for part_numbers, new in zip(numbers, new_numbers, strict=True):
+            part_numbers.extend((new + len(united)).tolist())
+        united += map(tuple, piece.tolist())
+    assert united == sorted({row for part in parts for row in part})
+    assert numbers == [[united.index(row) for row in part] for part in parts]
 
 
 def test_links_as_text_come_part_by_part() -> None:
     texts = parallel_tokens([parallel(1, 30)], Recipe("none"), Recipe("none"))
-    whole, parts = align_words(*texts), align_words(*texts, memory=1000)
-    assert not isinstance(parts.links, Links)
-    assert list(pharaoh_lines(whole.links)) == list(pharaoh_lines(parts.links))
-    assert whole.links[3] == parts.links[3]
+    in_memory, parts = align_words(*texts), align_words(*texts, memory=1000)
+    assert list(pharaoh_lines(in_memory.links)) == list(pharaoh_lines(parts.links))
+    assert in_memory.links[3] == parts.links[3]
 
 
 # ------------------------------------------------------------------------------ tables
@@ -166,15 +172,15 @@ def test_tables_do_not_depend_on_memory(seed: int, number: int, limit: int, long
         with pytest.raises(InputError, match="no phrase pair"):
             build_table(source, pivot, links, about, longest, memory=limit)
         return
-    wanted = PhraseTable.from_counts(
+    expected = PhraseTable.from_counts(
         counts, source.vocab, pivot.vocab, {**about, "longest": longest}
     )
-    found = build_table(source, pivot, links, about, longest, memory=limit)
-    assert found.about == wanted.about
-    assert list(found.arrays) == list(wanted.arrays)
-    for name, array in wanted.arrays.items():
-        np.testing.assert_array_equal(found.arrays[name], array, name)
-        assert found.arrays[name].dtype == array.dtype
+    phrase_table = build_table(source, pivot, links, about, longest, memory=limit)
+    assert phrase_table.about == expected.about
+    assert list(phrase_table.arrays) == list(expected.arrays)
+    for name, array in expected.arrays.items():
+        np.testing.assert_array_equal(phrase_table.arrays[name], array, name)
+        assert phrase_table.arrays[name].dtype == array.dtype
 
 
 def test_a_table_of_a_text_in_files(tmp_path: Path) -> None:
@@ -190,17 +196,17 @@ def test_a_table_of_a_text_in_files(tmp_path: Path) -> None:
 @examples(8, 25)
 def test_each_line_once(texts: list[list[str]], limit: int) -> None:
     arrays.MIN_MEMORY = 1
-    found = pem_training.distinct_lines([Strings(text) for text in texts], limit)
-    wanted = list(dict.fromkeys(line for text in texts for line in text))
-    assert found.views(0, len(found)).strings() == wanted
+    lines = pem_training.distinct_lines([Strings(text) for text in texts], limit)
+    expected = list(dict.fromkeys(line for text in texts for line in text))
+    assert lines.views(0, len(lines)).strings() == expected
 
 
 def test_any_string_is_kept_in_files() -> None:
     strings = ["a", "", "b\nc\r", "é\ud800", *map(str, range(600))]
-    found = StoredStrings(strings).done()
-    assert found.views(0, len(found)).strings() == strings
-    assert found.views(512, 604).strings() == strings[512:]
-    np.testing.assert_array_equal(found.sizes(), Strings(strings).sizes())
+    lines = StoredStrings(strings).done()
+    assert lines.views(0, len(lines)).strings() == strings
+    assert lines.views(512, 604).strings() == strings[512:]
+    np.testing.assert_array_equal(lines.sizes(), Strings(strings).sizes())
 
 
 def test_rows_in_a_file() -> None:
@@ -255,8 +261,8 @@ def test_a_changed_text_changes_what_depends_on_it(tmp_path: Path) -> None:
     trained(model, work=tmp_path)
     source, pivot = sentences(2, 50)
     changed = {**PIVOTS, "de": Pivot([Parallel(Strings(source), Strings([*pivot[:-1], "x y"]))])}
-    same = [*STAGES[:2], "language model", "language model of written words"]
-    assert trained(model, changed, work=tmp_path) == same
+    unchanged = [*STAGES[:2], "language model", "language model of written words"]
+    assert trained(model, changed, work=tmp_path) == unchanged
     plain = tmp_path / "plain.npz"
     trained(plain, changed)
     assert model.read_bytes() == plain.read_bytes()
@@ -268,7 +274,7 @@ def test_a_changed_text_changes_what_depends_on_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize("damage", ["manifest", "result", "no result"])
 def test_damaged_stages_are_done_again(tmp_path: Path, damage: str) -> None:
     trained(tmp_path / "model.npz", work=tmp_path)
-    wanted = (tmp_path / "model.npz").read_bytes()
+    expected = (tmp_path / "model.npz").read_bytes()
     place = tmp_path / ("alignment-of-fr.json" if damage == "manifest" else "alignment-of-fr.npz")
     data = place.read_bytes()
     place.write_bytes(data[: len(data) // 2])
@@ -277,15 +283,15 @@ def test_damaged_stages_are_done_again(tmp_path: Path, damage: str) -> None:
     (tmp_path / "phrase-table-of-fr.json").write_text("[]")
     left = [stage for stage in STAGES if stage != "phrase table of fr"]
     assert trained(tmp_path / "model.npz", work=tmp_path) == left
-    assert (tmp_path / "model.npz").read_bytes() == wanted
+    assert (tmp_path / "model.npz").read_bytes() == expected
 
 
 def test_stages_have_files_of_their_own(tmp_path: Path) -> None:
     stages = Stages(tmp_path)
     for name in ("of a/b", "of a b", "of A b", "of ../../c", "of " + "x" * 300):
         stages.result(name, {}, lambda path, n=name: path.write_text(n), lambda path: None)
-    found = {json.loads(path.read_text())["stage"] for path in tmp_path.glob("*.json")}
-    assert len(found) == 5
+    stage_names = {json.loads(path.read_text())["stage"] for path in tmp_path.glob("*.json")}
+    assert len(stage_names) == 5
 
 
 def test_folders_that_cannot_be_used(tmp_path: Path) -> None:
@@ -312,10 +318,10 @@ def test_too_little_memory(karat: Karat, folder: Path) -> None:
 def test_the_table_command_makes_tables(karat: Karat, folder: Path) -> None:
     write_texts(folder, 50)
     done = karat("paraphrase", "table", "a", "b", "-o", "t.npz", "--stem", "porter")
-    wanted = train_pivot([Parallel(*map(Strings, sentences(1, 50)))])
-    shown = f"t.npz: {wanted.pairs:,} pairs of {len(wanted):,} phrases\n"
-    assert (done.returncode, done.stdout.decode(), done.stderr) == (0, shown, b"")
-    assert PhraseTable.open(folder / "t.npz").pairs == wanted.pairs
+    expected = train_pivot([Parallel(*map(Strings, sentences(1, 50)))])
+    expected_text = f"t.npz: {expected.pairs:,} pairs of {len(expected):,} phrases\n"
+    assert (done.returncode, done.stdout.decode(), done.stderr) == (0, expected_text, b"")
+    assert PhraseTable.open(folder / "t.npz").pairs == expected.pairs
 
 
 def test_folds_beside_a_fixed_split_are_refused(karat: Karat) -> None:
@@ -331,9 +337,9 @@ def write_texts(folder: Path, number: int) -> None:
         (folder / name).write_text("\n".join(text) + "\n")
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("stop_signal", [signal.SIGKILL, signal.SIGINT])
 def test_killed_training_goes_on(
-    karat: Karat, command: list[str], folder: Path, how: signal.Signals
+    karat: Karat, command: list[str], folder: Path, stop_signal: signal.Signals
 ) -> None:
     write_texts(folder, 2500)
     training = ["paraphrase", "train", "fr=a,b", "-o"]
@@ -342,11 +348,11 @@ def test_killed_training_goes_on(
     killed = subprocess.Popen([*command, *training], cwd=folder, stderr=subprocess.PIPE, text=True)
     while killed.poll() is None and not (folder / "work/alignment-of-fr.json").exists():
         time.sleep(0.005)
-    killed.send_signal(how)
-    said = killed.communicate()[1]
+    killed.send_signal(stop_signal)
+    message = killed.communicate()[1]
     assert killed.returncode != 0
     assert not (folder / "again.npz").exists()
-    assert "Traceback" not in said
+    assert "Traceback" not in message
     ended = karat(*training)
     assert ended.returncode == 0
     assert b"alignment of fr: done already" in ended.stderr

@@ -37,18 +37,20 @@ def test_scores_are_those_of_the_model(name: str) -> None:
 
 def test_sums_do_not_depend_on_order_or_threads() -> None:
     metric, candidates, originals = kt.metric("pem"), OUT * 3000, IN * 3000
-    one, two = (metric.corpus(candidates, originals, threads=threads) for threads in (1, 2))
+    single_threaded, two = (
+        metric.corpus(candidates, originals, threads=threads) for threads in (1, 2)
+    )
     turned = metric.corpus(candidates[::-1], originals[::-1])
-    assert one.value == two.value == turned.value
-    assert one.parts == two.parts == turned.parts
-    assert one.value == pytest.approx(metric.corpus(OUT, IN).value, rel=1e-15)
+    assert single_threaded.value == two.value == turned.value
+    assert single_threaded.parts == two.parts == turned.parts
+    assert single_threaded.value == pytest.approx(metric.corpus(OUT, IN).value, rel=1e-15)
 
 
 def test_of_several_originals_the_best_counts() -> None:
     metric = kt.metric("pem")
     references = [[text, other] for text, other in zip(IN, reversed(IN), strict=True)]
-    each = [metric.segments(OUT, given) for given in (IN, IN[::-1])]
-    np.testing.assert_array_equal(metric.segments(OUT, references), np.maximum(*each))
+    segment_scores = [metric.segments(OUT, originals) for originals in (IN, IN[::-1])]
+    np.testing.assert_array_equal(metric.segments(OUT, references), np.maximum(*segment_scores))
 
 
 def test_its_name_and_signature(tmp_path: Path) -> None:
@@ -93,10 +95,10 @@ def texts(folder: Path) -> None:
 @pytest.mark.usefixtures("texts")
 def test_commands_of_the_core_take_it(output: Callable[..., str]) -> None:
     scored = json.loads(output("score", "out.txt", "-r", "in.txt", "-m", "pem", "-f", "json"))
-    own = json.loads(
+    report = json.loads(
         output("paraphrase", "score", "out.txt", "--originals", "in.txt", "-f", "json")
     )
-    assert scored["rows"][0]["score"] == pytest.approx(own["rows"][0]["pem"], abs=1e-15)
+    assert scored["rows"][0]["score"] == pytest.approx(report["rows"][0]["pem"], abs=1e-15)
     compared = json.loads(
         output("compare", "other.txt", "out.txt", "-r", "in.txt", "-m", "pem", "-f", "json")
     )

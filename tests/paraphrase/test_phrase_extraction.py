@@ -13,9 +13,16 @@ from hypothesis import strategies as st
 from oracles import phrase_spans as oracle
 
 from karat.errors import InputError
-from karat.paraphrase.align.links import RULES, Links, pharaoh_lines, read_pharaoh, symmetrize
-from karat.paraphrase.table import phrase_pairs as extract
-from karat.paraphrase.table.phrase_pairs import PhraseCounts, extract_phrases
+from karat.paraphrase.align.parallel_text import (
+    RULES,
+    Links,
+    pharaoh_lines,
+    read_pharaoh,
+    symmetrize,
+)
+from karat.paraphrase.table import training as extract
+from karat.paraphrase.table.phrase_table import PhraseCounts
+from karat.paraphrase.table.training import extract_phrases
 from karat.text.tokens import Tokens, Vocab, tokenize
 
 Sentence = tuple[list[int], list[int], set[tuple[int, int]]]
@@ -28,17 +35,25 @@ def of_ids(rows: list[list[int]]) -> Tokens:
     return Tokens(ids, np.cumsum([0, *map(len, rows)]).astype(np.int64), vocab)
 
 
-def texts(some: list[Sentence]) -> tuple[Tokens, Tokens, Links]:
-    links = Links.of(sorted(pairs) for _, _, pairs in some)
-    return of_ids([s for s, _, _ in some]), of_ids([p for _, p, _ in some]), links
+def texts(sentence_pairs: list[Sentence]) -> tuple[Tokens, Tokens, Links]:
+    links = Links.of(sorted(pairs) for _, _, pairs in sentence_pairs)
+    return (
+        of_ids([s for s, _, _ in sentence_pairs]),
+        of_ids([p for _, p, _ in sentence_pairs]),
+        links,
+    )
 
 
-def as_counter(found: PhraseCounts) -> Counter[tuple[tuple[int, ...], tuple[int, ...]]]:
+def as_counter(phrase_counts: PhraseCounts) -> Counter[tuple[tuple[int, ...], tuple[int, ...]]]:
     counts: Counter[tuple[tuple[int, ...], tuple[int, ...]]] = Counter()
-    for k in range(len(found)):
-        source = found.source_ids[found.source_offsets[k] : found.source_offsets[k + 1]]
-        pivot = found.pivot_ids[found.pivot_offsets[k] : found.pivot_offsets[k + 1]]
-        counts[tuple(source.tolist()), tuple(pivot.tolist())] = int(found.counts[k])
+    for k in range(len(phrase_counts)):
+        source = phrase_counts.source_ids[
+            phrase_counts.source_offsets[k] : phrase_counts.source_offsets[k + 1]
+        ]
+        pivot = phrase_counts.pivot_ids[
+            phrase_counts.pivot_offsets[k] : phrase_counts.pivot_offsets[k + 1]
+        ]
+        counts[tuple(source.tolist()), tuple(pivot.tolist())] = int(phrase_counts.counts[k])
     return counts
 
 
@@ -60,11 +75,11 @@ def test_the_words_of_a_textbook() -> None:
     pivot = "michael assumes that he will stay in the house"
     links = {(0, 0), (1, 1), (2, 1), (3, 1), (5, 2), (6, 3), (9, 4), (9, 5), (7, 6), (7, 7), (8, 8)}
     s, p = tokenize([source], tok="none"), tokenize([pivot], tok="none")
-    found = as_counter(extract_phrases(s, p, Links.of([sorted(links)])))
+    phrases = as_counter(extract_phrases(s, p, Links.of([sorted(links)])))
 
     def has(a: str, b: str) -> bool:
         ids = (tuple(t.vocab.find(x.split()).tolist()) for t, x in ((s, a), (p, b)))
-        return tuple(ids) in found
+        return tuple(ids) in phrases
 
     assert has("michael", "michael")
     assert has("geht davon aus", "assumes")
@@ -77,39 +92,41 @@ def test_the_words_of_a_textbook() -> None:
 
 
 @given(st.lists(linked(), max_size=4), st.integers(1, 5))
-def test_every_consistent_pair_of_spans(some: list[Sentence], longest: int) -> None:
-    wanted: Counter[tuple[tuple[int, ...], tuple[int, ...]]] = Counter()
-    for sentence in some:
-        wanted += oracle.phrase_pairs(*sentence, longest)
-    found = extract_phrases(*texts(some), longest, threads=1)
-    counts = as_counter(found)
-    assert counts == wanted
-    assert list(counts) == sorted(wanted)  # each pair once, in order
-    assert len(found) == len(wanted)
+def test_every_consistent_pair_of_spans(sentence_pairs: list[Sentence], longest: int) -> None:
+    expected: Counter[tuple[tuple[int, ...], tuple[int, ...]]] = Counter()
+    for sentence in sentence_pairs:
+        expected += oracle.phrase_pairs(*sentence, longest)
+    phrases = extract_phrases(*texts(sentence_pairs), longest, threads=1)
+    counts = as_counter(phrases)
+    assert counts == expected
+    assert list(counts) == sorted(expected)  # each pair once, in order
+    assert len(phrases) == len(expected)
 
 
 @pytest.mark.parametrize("most_rows", [0, 1, 7, 100])
 def test_runs_on_disk_change_nothing(monkeypatch: pytest.MonkeyPatch, most_rows: int) -> None:
     rng = np.random.default_rng(5)
-    some: list[Sentence] = []
+    sentence_pairs: list[Sentence] = []
     for _ in range(40):
         n, m = rng.integers(0, 9, 2).tolist()
         cells = {(int(rng.integers(n)), int(rng.integers(m))) for _ in range(5 * bool(n and m))}
-        some.append((rng.integers(0, 4, n).tolist(), rng.integers(0, 4, m).tolist(), cells))
-    wanted = extract_phrases(*texts(some))
+        sentence_pairs.append(
+            (rng.integers(0, 4, n).tolist(), rng.integers(0, 4, m).tolist(), cells)
+        )
+    expected = extract_phrases(*texts(sentence_pairs))
     monkeypatch.setattr(extract, "_SENTENCES", 3)
     monkeypatch.setattr(extract, "_PIECE", 5)
     for threads in (1, 3):
-        found = extract_phrases(*texts(some), most_rows=most_rows, threads=threads)
+        phrases = extract_phrases(*texts(sentence_pairs), most_rows=most_rows, threads=threads)
         for name in PhraseCounts.__dataclass_fields__:
-            mine, theirs = getattr(found, name), getattr(wanted, name)
-            np.testing.assert_array_equal(mine, theirs)
-            assert mine.dtype == theirs.dtype
+            actual, expected_value = getattr(phrases, name), getattr(expected, name)
+            np.testing.assert_array_equal(actual, expected_value)
+            assert actual.dtype == expected_value.dtype
 
 
 def test_the_types_that_are_promised() -> None:
-    found = extract_phrases(*texts([([0], [1], {(0, 0)})]))
-    kinds = [str(getattr(found, name).dtype) for name in PhraseCounts.__dataclass_fields__]
+    phrases = extract_phrases(*texts([([0], [1], {(0, 0)})]))
+    kinds = [str(getattr(phrases, name).dtype) for name in PhraseCounts.__dataclass_fields__]
     assert kinds == ["int32", "int64", "int32", "int64", "int64"]
     empty = extract_phrases(*texts([]))
     assert len(empty) == 0
@@ -125,17 +142,17 @@ def test_rules(sentence: Sentence, data: st.DataObject) -> None:
     cells = [(i, j) for i in range(len(source)) for j in range(len(pivot))]
     second = data.draw(st.sets(st.sampled_from(cells), max_size=9)) if cells else set()
     n, m = len(source), len(pivot)
-    wanted = {
+    expected = {
         "intersection": first & second,
         "union": first | second,
         "grow-diag": oracle.grow_diag(n, m, first, second),
         "grow-diag-final-and": oracle.grow_diag_final_and(n, m, first, second),
     }
-    assert set(wanted) == set(RULES)
+    assert set(expected) == set(RULES)
     both = Links.of([sorted(first)]), Links.of([sorted(second)])
-    for rule, links in wanted.items():
-        found = symmetrize(of_ids([source]), of_ids([pivot]), *both, rule)
-        assert found[0] == sorted(links)
+    for rule, links in expected.items():
+        symmetrized = symmetrize(of_ids([source]), of_ids([pivot]), *both, rule)
+        assert symmetrized[0] == sorted(links)
 
 
 def test_an_unknown_rule() -> None:

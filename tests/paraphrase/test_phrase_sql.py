@@ -12,9 +12,8 @@ import pytest
 from karat.paraphrase.align.alignment import align_words
 from karat.paraphrase.align.parallel_text import parallel_tokens, read_parallel
 from karat.paraphrase.table.moses import read_moses, write_moses
-from karat.paraphrase.table.phrase_pairs import extract_phrases
 from karat.paraphrase.table.phrase_table import ENGLISH, PIVOT, PhraseTable
-from karat.paraphrase.table.training import train_pivot
+from karat.paraphrase.table.training import extract_phrases, train_pivot
 
 duckdb: Any = pytest.importorskip("duckdb")
 pa: Any = pytest.importorskip("pyarrow")
@@ -29,9 +28,9 @@ def recipe() -> dict[str, Any]:
     page = (ROOT / "docs" / "how-to" / "paraphrases.md").read_text("utf-8")
     section = page.split("### Count phrases in SQL", 1)[1]
     code = re.findall(r"```python\n(.*?)```", section, re.DOTALL)[0]
-    found: dict[str, Any] = {"extract_phrases": extract_phrases}
-    exec(code, found)
-    return found
+    names: dict[str, Any] = {"extract_phrases": extract_phrases}
+    exec(code, names)
+    return names
 
 
 @pytest.fixture(scope="module")
@@ -68,14 +67,14 @@ def test_counts_and_probabilities_are_the_same(
     columns = "phrase, translation, inverse, direct, translation_seen, phrase_seen, seen"
     rows = counted.sql(f"SELECT {columns} FROM ({recipe['PROBABILITIES']})").fetchall()
     write_moses(table, tmp_path / "table.txt")
-    wanted = {}
+    expected = {}
     for line in (tmp_path / "table.txt").read_text("utf-8").splitlines():
         source, pivot, scores, _, counts = (part.strip() for part in line.split("|||"))
         inverse, _, direct, _ = map(float, scores.split())
-        wanted[source, pivot] = (inverse, direct, *map(int, counts.split()))
-    assert len(rows) == len(wanted) == table.pairs
-    assert max(seen for *_, seen in rows) > 100  # in several batches
-    assert {(source, pivot): tuple(values) for source, pivot, *values in rows} == wanted
+        expected[source, pivot] = (inverse, direct, *map(int, counts.split()))
+    assert len(rows) == len(expected) == table.pairs
+    assert max(count for *_, count in rows) > 100  # in several batches
+    assert {(source, pivot): tuple(values) for source, pivot, *values in rows} == expected
 
 
 def test_what_the_query_writes_is_the_table(
@@ -83,7 +82,7 @@ def test_what_the_query_writes_is_the_table(
 ) -> None:
     lines = [f"{line}\n" for (line,) in counted.sql(recipe["MOSES"]).fetchall()]
     (tmp_path / "counted.txt").write_text("".join(lines), encoding="utf-8")
-    found = read_moses(tmp_path / "counted.txt", table.about)
-    assert list(found.arrays) == list(table.arrays)
+    phrase_table = read_moses(tmp_path / "counted.txt", table.about)
+    assert list(phrase_table.arrays) == list(table.arrays)
     for name, array in table.arrays.items():
-        np.testing.assert_array_equal(found.arrays[name], array, name)
+        np.testing.assert_array_equal(phrase_table.arrays[name], array, name)

@@ -27,28 +27,32 @@ counts = st.dictionaries(
 
 @given(counts)
 def test_what_is_counted_is_found(given_counts: Counts) -> None:
-    found = table(given_counts)
-    assert len(found) == len(given_counts)
-    assert found.pairs == sum(map(len, given_counts.values()))
-    assert found.total == sum(sum(each.values()) for each in given_counts.values())
-    for e, each in given_counts.items():
-        number = found.find(e.split())
+    phrase_table = table(given_counts)
+    assert len(phrase_table) == len(given_counts)
+    assert phrase_table.pairs == sum(map(len, given_counts.values()))
+    assert phrase_table.total == sum(
+        sum(translations.values()) for translations in given_counts.values()
+    )
+    for e, translations in given_counts.items():
+        number = phrase_table.find(e.split())
         assert number is not None
-        assert found.phrase(number) == tuple(e.split())
-        N = sum(each.values())
-        assert found.count(number) == N
-        expected = sorted((-n / N, tuple(f.split())) for f, n in each.items())
-        assert [(-p, words) for words, p in found.translations(number)] == expected
-    assert found.find(["zzz"]) is None
-    assert found.find([]) is None
+        assert phrase_table.phrase(number) == tuple(e.split())
+        N = sum(translations.values())
+        assert phrase_table.count(number) == N
+        expected = sorted((-n / N, tuple(f.split())) for f, n in translations.items())
+        assert [(-p, words) for words, p in phrase_table.translations(number)] == expected
+    assert phrase_table.find(["zzz"]) is None
+    assert phrase_table.find([]) is None
 
 
 def test_the_order_of_pairs_and_words_does_not_matter() -> None:
-    turned = {e: dict(reversed(each.items())) for e, each in reversed(PAPER.items())}
-    one, two = table(PAPER), table(turned)
-    assert list(one.arrays) == list(two.arrays)
-    for name in one.arrays:
-        np.testing.assert_array_equal(one.arrays[name], two.arrays[name])
+    turned = {
+        e: dict(reversed(translations.items())) for e, translations in reversed(PAPER.items())
+    }
+    first, two = table(PAPER), table(turned)
+    assert list(first.arrays) == list(two.arrays)
+    for name in first.arrays:
+        np.testing.assert_array_equal(first.arrays[name], two.arrays[name])
 
 
 def test_words_in_no_phrase_are_left_out() -> None:
@@ -58,10 +62,10 @@ def test_words_in_no_phrase_are_left_out() -> None:
 
 
 def test_recipes_are_porter_stemmed_english_unless_said() -> None:
-    found = PhraseTable.from_counts(*phrase_counts(PAPER), {"corpora": ["x"]})
-    assert found.recipe == Recipe("13a", "lower", "porter")
-    assert found.about["pivot"] == {"tok": "13a", "case": "lower", "stem": "none"}
-    assert found.about["corpora"] == ["x"]
+    phrase_table = PhraseTable.from_counts(*phrase_counts(PAPER), {"corpora": ["x"]})
+    assert phrase_table.recipe == Recipe("13a", "lower", "porter")
+    assert phrase_table.about["pivot"] == {"tok": "13a", "case": "lower", "stem": "none"}
+    assert phrase_table.about["corpora"] == ["x"]
 
 
 @pytest.fixture
@@ -72,10 +76,10 @@ def place(tmp_path: Path) -> Path:
 
 
 def test_what_is_saved_is_opened(place: Path, tmp_path: Path) -> None:
-    found = PhraseTable.open(place)
-    assert found.about == table(PAPER).about
-    assert found.find(["Hello", ","]) == table(PAPER).find(["Hello", ","])
-    found.save(tmp_path / "again.npz")
+    phrase_table = PhraseTable.open(place)
+    assert phrase_table.about == table(PAPER).about
+    assert phrase_table.find(["Hello", ","]) == table(PAPER).find(["Hello", ","])
+    phrase_table.save(tmp_path / "again.npz")
     assert (tmp_path / "again.npz").read_bytes() == place.read_bytes()
     assert table_digest(str(place)) == table_digest(str(tmp_path / "again.npz"))
 
@@ -152,8 +156,8 @@ def test_no_byte_can_do_harm(tmp_path_factory: Any, place: int, value: int) -> N
     data[place % len(data)] = value
     path.write_bytes(data)
     with suppress(InputError):
-        found = PhraseTable.open(path)
-        stats = pivot_statistics(found, ["Hello , Querrien ."], ["Morning , sir ."])
+        phrase_table = PhraseTable.open(path)
+        stats = pivot_statistics(phrase_table, ["Hello , Querrien ."], ["Morning , sir ."])
         assert np.isfinite(stats).all()
 
 

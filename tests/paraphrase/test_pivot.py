@@ -23,11 +23,11 @@ WHOLE = PivotSettings(edge=0, ngram=0)
 
 
 def test_the_worked_example() -> None:
-    found = pivot_statistics(table(PAPER), [R], [P], PivotSettings(edge=0))
-    np.testing.assert_allclose(found.sum(axis=1), [[3.8, 10, 10]], rtol=1e-15)
-    assert pooled_f1(found).tolist() == [0.38]
-    np.testing.assert_allclose(f1(found)[0], [2.9 / 4, 0.9 / 3, 0, 0], rtol=1e-15)
-    assert pooled_f1(found, 1)[0] == pytest.approx(2.9 / 4, rel=1e-15)
+    stats = pivot_statistics(table(PAPER), [R], [P], PivotSettings(edge=0))
+    np.testing.assert_allclose(stats.sum(axis=1), [[3.8, 10, 10]], rtol=1e-15)
+    assert pooled_f1(stats).tolist() == [0.38]
+    np.testing.assert_allclose(f1(stats)[0], [2.9 / 4, 0.9 / 3, 0, 0], rtol=1e-15)
+    assert pooled_f1(stats, 1)[0] == pytest.approx(2.9 / 4, rel=1e-15)
 
 
 def test_the_example_either_way_round() -> None:
@@ -68,8 +68,8 @@ def test_ties_have_fewest_phrases_then_the_longest_first() -> None:
     even = table({"a b": {"x": 2}, "b c": {"x": 2}, "a": {"x": 1}, "c": {"x": 1}})
     assert segmented(even, "a b c") == [("a", "b"), ("c",)]
     # of a total of 16, 1 for (a b) is as probable as 4 and 4 for (a) (b)
-    same = table({"a b": {"x": 1}, "a": {"x": 4}, "b": {"x": 4}, "c": {"x": 7}})
-    assert segmented(same, "a b") == [("a", "b")]
+    tied = table({"a b": {"x": 1}, "a": {"x": 4}, "b": {"x": 4}, "c": {"x": 7}})
+    assert segmented(tied, "a b") == [("a", "b")]
     less = table({"a b": {"x": 1}, "a": {"x": 4}, "b": {"x": 5}, "c": {"x": 7}})
     assert segmented(less, "a b") == [("a",), ("b",)]
 
@@ -118,10 +118,10 @@ def test_bags_are_those_of_all_paths(counts: Counts, r: str, p: str, rule: Pivot
     if min(distance_from_limits(counts, s, rule) for s in (r, p)) < 1e-9:
         return
     limits = exact(rule.edge), exact(rule.ngram)
-    mine, theirs = (
+    actual_bag, expected_bag = (
         oracle.sentence_bag(counts, s, rule.order, *limits, rule.renormalise) for s in (p, r)
     )
-    expected = oracle.statistics(mine, theirs, rule.order)
+    expected = oracle.statistics(actual_bag, expected_bag, rule.order)
     got = pivot_statistics(table(counts), [r], [p], rule)[0]
     np.testing.assert_allclose(got, expected, atol=1e-12)
 
@@ -141,11 +141,11 @@ def test_a_bag_lists_its_ngrams(counts: Counts, sentence: str, rule: PivotSettin
 
 def bag(of: PhraseTable, sentence: str, rule: PivotSettings) -> Mapping[tuple[str, ...], float]:
     tokens = tokenize([sentence], "none")
-    found = of.kernel.bag(tokens.ids, tokens.offsets, *of.maps(tokens.vocab), rule.rules)
-    assert found is not None
-    ids, offsets, weights = found
-    known = of.pivot.words(np.arange(len(of.pivot), dtype=np.int32))
-    words = [*known, *tokens.vocab.words(0, len(tokens.vocab))]
+    kernel_bag = of.kernel.bag(tokens.ids, tokens.offsets, *of.maps(tokens.vocab), rule.rules)
+    assert kernel_bag is not None
+    ids, offsets, weights = kernel_bag
+    pivot_words = of.pivot.words(np.arange(len(of.pivot), dtype=np.int32))
+    words = [*pivot_words, *tokens.vocab.words(0, len(tokens.vocab))]
     rows = [ids[a:b].tolist() for a, b in pairwise(offsets.tolist())]
     grams = [tuple(words[i] for i in row) for row in rows]
     assert len(set(grams)) == len(grams)
@@ -153,31 +153,31 @@ def bag(of: PhraseTable, sentence: str, rule: PivotSettings) -> Mapping[tuple[st
 
 
 def test_the_bags_of_the_paper() -> None:
-    found = bag(table(PAPER), P, PivotSettings(edge=0))
-    assert found["Bonjour", ",", "Querrien", "."] == pytest.approx(0.9)
-    assert found[",", "Querrien"] == 1
-    assert len(found) == 14
+    weights = bag(table(PAPER), P, PivotSettings(edge=0))
+    assert weights["Bonjour", ",", "Querrien", "."] == pytest.approx(0.9)
+    assert weights[",", "Querrien"] == 1
+    assert len(weights) == 14
 
 
 # ----------------------------------------------------------------------------------- edge cases
 
 
 def test_sentences_of_one_word_and_of_none() -> None:
-    found = pivot_statistics(table(PAPER), [".", "", "", "."], [".", "", ".", "x"])
-    np.testing.assert_array_equal(found[:, 0], [[1, 1, 1], [0, 0, 0], [0, 1, 0], [0, 1, 1]])
-    assert not found[:, 1:].any()
-    assert pooled_f1(found).tolist() == [1, 0, 0, 0]
+    stats = pivot_statistics(table(PAPER), [".", "", "", "."], [".", "", ".", "x"])
+    np.testing.assert_array_equal(stats[:, 0], [[1, 1, 1], [0, 0, 0], [0, 1, 0], [0, 1, 1]])
+    assert not stats[:, 1:].any()
+    assert pooled_f1(stats).tolist() == [1, 0, 0, 0]
 
 
 def test_unseen_words_are_their_own_translations() -> None:
-    found = pivot_statistics(table(PAPER), ["u v w", "Salut"], ["v w u", "Salut"])
-    np.testing.assert_array_equal(found[0, :, 0], [3, 1, 0, 0])
-    np.testing.assert_array_equal(found[1, 0], [1, 1, 1])
+    stats = pivot_statistics(table(PAPER), ["u v w", "Salut"], ["v w u", "Salut"])
+    np.testing.assert_array_equal(stats[0, :, 0], [3, 1, 0, 0])
+    np.testing.assert_array_equal(stats[1, 0], [1, 1, 1])
 
 
 def test_an_unseen_word_equals_the_pivot_word_of_its_spelling() -> None:
-    found = pivot_statistics(table({"hi": {"Salut": 1}}), ["hi"], ["Salut"])
-    assert pooled_f1(found).tolist() == [1]
+    stats = pivot_statistics(table({"hi": {"Salut": 1}}), ["hi"], ["Salut"])
+    assert pooled_f1(stats).tolist() == [1]
 
 
 def test_a_word_of_phrases_that_is_none_by_itself_is_unseen() -> None:
@@ -202,24 +202,24 @@ def test_threads_change_nothing() -> None:
     words = np.random.default_rng(1).choice(list("abcde"), (9000, 5))
     texts = [" ".join(row) for row in words]
     of = table({"a b": {"x y": 2, "y": 1}, "c": {"y z": 1, "x": 1}, "a": {"x": 4, "z z z": 2}})
-    one, three = (pivot_statistics(of, texts, texts[::-1], threads=n) for n in (1, 3))
-    np.testing.assert_array_equal(one, three)
+    single_threaded, three = (pivot_statistics(of, texts, texts[::-1], threads=n) for n in (1, 3))
+    np.testing.assert_array_equal(single_threaded, three)
 
 
 def test_progress_is_reported() -> None:
-    told: list[tuple[int, int]] = []
+    reports: list[tuple[int, int]] = []
     pivot_statistics(
-        table(PAPER), [R], [P], progress=lambda done, all_, _: told.append((done, all_))
+        table(PAPER), [R], [P], progress=lambda done, all_, _: reports.append((done, all_))
     )
-    assert told == [(1, 1)]
+    assert reports == [(1, 1)]
 
 
 def test_a_long_sentence_takes_no_more_than_its_length() -> None:
     """Four edges for each of 3,000 words: the network has 4^3000 paths."""
     of = table({"a": {f"w{i}": 1 for i in range(4)}})
     long = " ".join(["a"] * 3000)
-    found = pivot_statistics(of, [long], [long], PivotSettings(ngram=0))
-    np.testing.assert_allclose(found[0, :, 0], [3000, 2999, 2998, 2997])
+    stats = pivot_statistics(of, [long], [long], PivotSettings(ngram=0))
+    np.testing.assert_allclose(stats[0, :, 0], [3000, 2999, 2998, 2997])
 
 
 def test_too_many_ngrams_are_refused() -> None:

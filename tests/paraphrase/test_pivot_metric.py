@@ -82,8 +82,8 @@ def model(folder: Path, *pivots: str) -> str:
 
 
 def test_a_model_with_one_pivot_language_has_a_table(place: str, tmp_path: Path) -> None:
-    found = PivotF1(model(tmp_path, "fr"), edge=0).corpus([P], [R])
-    assert found.parts == PivotF1(place, edge=0).corpus([P], [R]).parts
+    score = PivotF1(model(tmp_path, "fr"), edge=0).corpus([P], [R])
+    assert score.parts == PivotF1(place, edge=0).corpus([P], [R]).parts
 
 
 def test_a_model_with_two_pivot_languages_is_refused(tmp_path: Path) -> None:
@@ -121,29 +121,29 @@ def test_rows_add_up_and_the_scale_holds(other: str, pairs: list[tuple[str, str]
     originals, paraphrases = map(list, zip(*pairs, strict=True))
     metric = PivotF1(other)
     rows = metric.stats(paraphrases, originals, threads=1)
-    found = pivot_statistics(table(COUNTS), originals, paraphrases, threads=1)
-    np.testing.assert_array_equal(rows, found.reshape(len(pairs), -1))
+    stats = pivot_statistics(table(COUNTS), originals, paraphrases, threads=1)
+    np.testing.assert_array_equal(rows, stats.reshape(len(pairs), -1))
     corpus = metric.corpus(paraphrases, originals, threads=1).value
-    assert corpus == pytest.approx(float(pooled_f1(found.sum(axis=0))))
+    assert corpus == pytest.approx(float(pooled_f1(stats.sum(axis=0))))
     segments = metric.segments(paraphrases, originals, threads=1)
-    np.testing.assert_allclose(segments, pooled_f1(found))
+    np.testing.assert_allclose(segments, pooled_f1(stats))
     assert (segments >= 0).all()
     assert (segments <= 1 + 1e-12).all()
-    same = metric.segments(originals, originals, threads=1)
-    assert [v == pytest.approx(1.0) for v in same] == [bool(o) for o in originals]
+    identical = metric.segments(originals, originals, threads=1)
+    assert [v == pytest.approx(1.0) for v in identical] == [bool(o) for o in originals]
 
 
 def test_of_several_references_the_best_counts(other: str) -> None:
     metric = PivotF1(other)
-    one, two = (metric.segments(["a b c"], [r])[0] for r in ("c a b", "d"))
-    assert one > two
-    assert metric.segments(["a b c"], [["d", "c a b"]])[0] == one
+    first, two = (metric.segments(["a b c"], [r])[0] for r in ("c a b", "d"))
+    assert first > two
+    assert metric.segments(["a b c"], [["d", "c a b"]])[0] == first
 
 
 def test_it_compares_systems(other: str) -> None:
     systems = {"A": ["a b c", "c c"], "B": ["d d", "c"]}
-    found = kt.compare(systems, ["a b", "c"], [f"pivot_f1:table={other}"], baseline="A")
-    assert found["A", f"pivot_f1:table={other}"].score.value > 0.3
+    comparison = kt.compare(systems, ["a b", "c"], [f"pivot_f1:table={other}"], baseline="A")
+    assert comparison["A", f"pivot_f1:table={other}"].score.value > 0.3
 
 
 # ------------------------------------------------------------------------------ dissimilarity
@@ -152,14 +152,14 @@ def test_it_compares_systems(other: str) -> None:
 @settings(max_examples=40)
 @given(original=words, paraphrase=words, order=st.integers(1, 4))
 def test_the_target_f1_counts_ngrams(original: str, paraphrase: str, order: int) -> None:
-    found = target_statistics([original], [paraphrase], Recipe("none"), order)[0]
+    stats = target_statistics([original], [paraphrase], Recipe("none"), order)[0]
     for n in range(1, order + 1):
         bags = [
             Counter(tuple(s[i : i + n]) for i in range(len(s) - n + 1))
             for s in (paraphrase.split(), original.split())
         ]
         common = (bags[0] & bags[1]).total()
-        assert found[n - 1].tolist() == [common, bags[0].total(), bags[1].total()]
+        assert stats[n - 1].tolist() == [common, bags[0].total(), bags[1].total()]
 
 
 def test_the_target_f1_stems_english() -> None:
@@ -170,40 +170,43 @@ def test_the_target_f1_stems_english() -> None:
 
 
 def test_an_explanation_has_every_step() -> None:
-    found = explain_pair(table(PAPER), R, P, PivotSettings(edge=0))
-    assert [(p.words, p.times, p.in_table) for p in found.paraphrase] == [
+    explanation = explain_pair(table(PAPER), R, P, PivotSettings(edge=0))
+    assert [(p.words, p.times, p.in_table) for p in explanation.paraphrase] == [
         (("Hello", ","), 10, True),
         (("Querrien",), 0.5, False),
         ((".",), 50, True),
     ]
-    assert found.paraphrase[0].probability == 10 / 70
-    assert found.paraphrase[0].edges == ((("Bonjour", ","), 0.9), (("Salut", ","), 0.1))
-    assert found.paraphrase[1].edges == ((("Querrien",), 1.0),)
-    assert [(g.words, g.common) for g in found.grams if g.common] == [
+    assert explanation.paraphrase[0].probability == 10 / 70
+    assert explanation.paraphrase[0].edges == ((("Bonjour", ","), 0.9), (("Salut", ","), 0.1))
+    assert explanation.paraphrase[1].edges == ((("Querrien",), 1.0),)
+    assert [(g.words, g.common) for g in explanation.grams if g.common] == [
         ((",",), 1.0),
         ((".",), 1.0),
         (("Bonjour",), 0.9),
         (("Bonjour", ","), 0.9),
     ]
-    assert (found.pivot_f1, found.precision, found.recall) == (0.38, 0.38, 0.38)
-    assert found.by_order == pytest.approx((0.725, 0.3, 0, 0))
-    assert found.target_f1 == pytest.approx(2 * 2 / 20)
+    assert (explanation.pivot_f1, explanation.precision, explanation.recall) == (0.38, 0.38, 0.38)
+    assert explanation.by_order == pytest.approx((0.725, 0.3, 0, 0))
+    assert explanation.target_f1 == pytest.approx(2 * 2 / 20)
 
 
 @settings(max_examples=40)
 @given(original=words, paraphrase=words, edge=st.sampled_from([0.1, 0.4]), again=st.booleans())
 def test_an_explanation_adds_up(original: str, paraphrase: str, edge: float, again: bool) -> None:
     rule = PivotSettings(edge=edge, renormalise=again)
-    found = explain_pair(table(COUNTS), original, paraphrase, rule)
+    explanation = explain_pair(table(COUNTS), original, paraphrase, rule)
     sums = np.zeros((4, 3))
-    for gram in found.grams:
+    for gram in explanation.grams:
         sums[len(gram.words) - 1] += gram.common, gram.paraphrase, gram.original
-    np.testing.assert_allclose(sums, found.pivot)
-    for sentence, phrases in ((original, found.original), (paraphrase, found.paraphrase)):
+    np.testing.assert_allclose(sums, explanation.pivot)
+    for sentence, phrases in (
+        (original, explanation.original),
+        (paraphrase, explanation.paraphrase),
+    ):
         assert [w for p in phrases for w in p.words] == sentence.split()
         for p in phrases:
             number = table(COUNTS).find(p.words)
             assert p.in_table == (number is not None)
-            every = table(COUNTS).translations(number) if number is not None else p.edges
-            assert len(p.edges) + p.left_out == len(every)
+            translations = table(COUNTS).translations(number) if number is not None else p.edges
+            assert len(p.edges) + p.left_out == len(translations)
             assert not again or sum(q for _, q in p.edges) == pytest.approx(1)

@@ -35,9 +35,9 @@ def test_scores_follow_the_judges(
     table: PhraseTable, pairs: tuple[list[str], list[str], list[float]]
 ) -> None:
     originals, candidates, judged = pairs
-    found = pooled_f1(pivot_statistics(table, originals, candidates))
-    assert ((found >= 0) & (found <= 1 + 1e-12)).all()
-    assert np.corrcoef(found, judged)[0, 1] > 0.3
+    scores = pooled_f1(pivot_statistics(table, originals, candidates))
+    assert ((scores >= 0) & (scores <= 1 + 1e-12)).all()
+    assert np.corrcoef(scores, judged)[0, 1] > 0.3
     np.testing.assert_allclose(pooled_f1(pivot_statistics(table, originals, originals)), 1)
 
 

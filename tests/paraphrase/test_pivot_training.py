@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from karat.errors import InputError
-from karat.paraphrase.align.links import Links
-from karat.paraphrase.align.parallel_text import Parallel, read_parallel
+from karat.paraphrase.align.parallel_text import Links, Parallel, read_parallel
 from karat.paraphrase.pem.features import PivotSettings, pivot_statistics, pooled_f1
 from karat.paraphrase.table.phrase_table import PhraseTable
 from karat.paraphrase.table.training import train_pivot
@@ -27,22 +26,22 @@ def toy(source: list[str], pivot: list[str]) -> Parallel:
 def test_given_links_make_the_table() -> None:
     text = toy(["a b", "a c", "a"], ["x y", "x z", "v"])
     links = Links.of([[(0, 0), (1, 1)], [(0, 0), (1, 1)], [(0, 0)]])
-    found = train_pivot([text], WORDS, WORDS, links=links)
-    number = found.find(["a"])
+    phrase_table = train_pivot([text], WORDS, WORDS, links=links)
+    number = phrase_table.find(["a"])
     assert number is not None
-    assert found.count(number) == 3
-    assert found.translations(number) == [(("x",), 2 / 3), (("v",), 1 / 3)]
-    assert found.find(["a", "b"]) is not None
-    assert found.about["corpora"] == [{"source": "toy.en", "pivot": "toy.fr", "segments": 3}]
-    assert "aligner" not in found.about
+    assert phrase_table.count(number) == 3
+    assert phrase_table.translations(number) == [(("x",), 2 / 3), (("v",), 1 / 3)]
+    assert phrase_table.find(["a", "b"]) is not None
+    assert phrase_table.about["corpora"] == [{"source": "toy.en", "pivot": "toy.fr", "segments": 3}]
+    assert "aligner" not in phrase_table.about
 
 
 def test_several_texts_are_one() -> None:
     sides = ["the dog", "the cat", "a dog"], ["le chien", "le chat", "un chien"]
-    whole = train_pivot([toy(*sides)], WORDS, WORDS)
+    joined_table = train_pivot([toy(*sides)], WORDS, WORDS)
     parts = [toy(sides[0][:2], sides[1][:2]), toy(sides[0][2:], sides[1][2:])]
     both = train_pivot(parts, WORDS, WORDS)
-    for name, array in whole.arrays.items():
+    for name, array in joined_table.arrays.items():
         np.testing.assert_array_equal(array, both.arrays[name])
     assert len(both.about["corpora"]) == 2
     assert both.about["aligner"].startswith("fertility-joint:")
@@ -57,9 +56,9 @@ def bundled() -> PhraseTable:
 def test_the_bundled_text_finds_paraphrases(bundled: PhraseTable) -> None:
     """Other words for the same thing share pivot n-grams; other things do not."""
     original = ["I want to buy a new car."] * 2
-    others = ["I would like to purchase a new automobile.", "She was born in the spring."]
+    other_texts = ["I would like to purchase a new automobile.", "She was born in the spring."]
     alike, unlike = pooled_f1(
-        pivot_statistics(bundled, original, others, PivotSettings(renormalise=True))
+        pivot_statistics(bundled, original, other_texts, PivotSettings(renormalise=True))
     )
     assert alike > 0.6
     assert unlike < 0.3

@@ -18,8 +18,7 @@ from karat.errors import InputError
 from karat.paraphrase.generate import rewrites
 from karat.paraphrase.generate.rewrites import PivotPhrases, RewriteLimits, rewrite_table
 from karat.paraphrase.table import training
-from karat.paraphrase.table.phrase_pairs import PhraseCounts
-from karat.paraphrase.table.phrase_table import pad_phrases, to_offsets
+from karat.paraphrase.table.phrase_table import PhraseCounts, pad_phrases, to_offsets
 from karat.storage import arrays
 from karat.text.tokens import Ragged, Recipe, Vocab
 
@@ -48,23 +47,23 @@ def pivoted(counts: Counts) -> dict[str, dict[str, Fraction]]:
     for e, row in counts.items():
         for f, n in row.items():
             for other, m in of_f[f].items():
-                there, back = (n - HALF) / sum(row.values()), (m - HALF) / sum(of_f[f].values())
-                sums[e][other] += there * back
+                forward, back = (n - HALF) / sum(row.values()), (m - HALF) / sum(of_f[f].values())
+                sums[e][other] += forward * back
     return {e: dict(row) for e, row in sums.items()}
 
 
 def expected(languages: Sequence[Counts]) -> Found:
-    each = [pivoted(counts) for counts in languages]
+    pivoted_languages = [pivoted(counts) for counts in languages]
     p: defaultdict[str, dict[str, Fraction]] = defaultdict(dict)
-    for e in {e for one in each for e in one}:
-        have = [one[e] for one in each if e in one]
+    for e in {e for language in pivoted_languages for e in language}:
+        have = [language[e] for language in pivoted_languages if e in language]
         for other in {other for row in have for other in row}:
-            found = sum((row.get(other, Fraction(0)) for row in have), start=Fraction(0))
-            p[e][other] = found / len(have)
+            total = sum((row.get(other, Fraction(0)) for row in have), start=Fraction(0))
+            p[e][other] = total / len(have)
     return {
         e: {
-            other: math.sqrt(there * p[other][e])
-            for other, there in row.items()
+            other: math.sqrt(forward * p[other][e])
+            for other, forward in row.items()
             if f" {e} " not in f" {other} " and f" {other} " not in f" {e} "
         }
         for e, row in p.items()
@@ -81,14 +80,14 @@ tables = st.dictionaries(phrases, rows, min_size=1, max_size=7)
 def test_the_sums_over_pivots(languages: list[Counts], run: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rewrites, "_MAX_JOINED_PATHS", run)
-        wanted = {e: row for e, row in expected(languages).items() if row}
-        if not wanted:
+        expected_rows = {e: row for e, row in expected(languages).items() if row}
+        if not expected_rows:
             with pytest.raises(InputError, match="translated alike"):
                 found(languages)
             return
         got = found(languages)
-    assert got.keys() == wanted.keys()
-    for e, row in wanted.items():
+    assert got.keys() == expected_rows.keys()
+    for e, row in expected_rows.items():
         assert got[e] == pytest.approx(row)
 
 
@@ -115,21 +114,21 @@ def test_rewrites_do_not_depend_on_memory(
 ) -> None:
     counted = [in_order(*phrase_counts(counts)[:2]) for counts in languages]
     try:
-        wanted = rewrite_table(counted, Recipe("none"), limits)
+        expected_table = rewrite_table(counted, Recipe("none"), limits)
     except InputError:
-        wanted = None
+        expected_table = None
     with pytest.MonkeyPatch.context() as patch:
         for name in ("_MAX_JOINED_PATHS", "_ROWS_PER_PIECE"):
             patch.setattr(rewrites, name, run)
         patch.setattr(training, "_PAIRS", run)
         patch.setattr(arrays, "MIN_MEMORY", 1)
-        if wanted is None:
+        if expected_table is None:
             with pytest.raises(InputError, match="translated alike"):
                 rewrite_table(counted, Recipe("none"), limits, memory=limit)
             return
         got = rewrite_table(counted, Recipe("none"), limits, memory=limit)
-    assert list(got.arrays) == list(wanted.arrays)
-    for name, array in wanted.arrays.items():
+    assert list(got.arrays) == list(expected_table.arrays)
+    for name, array in expected_table.arrays.items():
         np.testing.assert_array_equal(got.arrays[name], array, name)
 
 

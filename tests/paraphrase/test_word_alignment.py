@@ -16,7 +16,7 @@ from karat.errors import InputError, Interrupted
 from karat.paraphrase.align import alignment, parallel_text
 from karat.paraphrase.align.aligner import Aligner
 from karat.paraphrase.align.alignment import align_words
-from karat.paraphrase.align.links import Links
+from karat.paraphrase.align.parallel_text import Links
 from karat.text.tokens import Tokens, tokenize
 
 Corpus = list[tuple[list[int], list[int]]]
@@ -83,10 +83,10 @@ def test_words_that_are_never_together() -> None:
 def test_translations_and_order_are_learned() -> None:
     source = tokens("the house", "the book", "a book", "a house is red", "a red house", "red")
     pivot = tokens("das haus", "das buch", "ein buch", "ein haus ist rot", "ein rotes haus", "rot")
-    found = align_words(source, pivot).links
-    assert found[0] == [(0, 0), (1, 1)]
-    assert found[3] == [(0, 0), (1, 1), (2, 2), (3, 3)]
-    assert found[4] == [(0, 0), (1, 1), (2, 2)]
+    links = align_words(source, pivot).links
+    assert links[0] == [(0, 0), (1, 1)]
+    assert links[3] == [(0, 0), (1, 1), (2, 2), (3, 3)]
+    assert links[4] == [(0, 0), (1, 1), (2, 2)]
 
 
 # --------------------------------------------------------------------------- against enumeration
@@ -124,16 +124,16 @@ def test_joint_training(
     table, jumps = oracle.uniform(corpus), (oracle.even_jumps(), oracle.even_jumps())
     for stage in [False] * model1 + [True] * hmm:
         table, jumps = oracle.iterate(corpus, table, stage, jumps, agreement)
-    for (e, f), wanted in table.items():
-        assert aligner.translation(e, f) == pytest.approx(wanted, rel=2e-3, abs=2e-4)
+    for (e, f), expected_p in table.items():
+        assert aligner.translation(e, f) == pytest.approx(expected_p, rel=2e-3, abs=2e-4)
     for side in (False, True):
-        wanted = [weight for _, weight in sorted(jumps[side].items())]
-        assert aligner.jumps(side).tolist() == pytest.approx(wanted, rel=2e-3, abs=2e-4)
+        expected_p = [weight for _, weight in sorted(jumps[side].items())]
+        assert aligner.jumps(side).tolist() == pytest.approx(expected_p, rel=2e-3, abs=2e-4)
     for s, pair in enumerate(corpus):
         for stage in (False, True):
             both = oracle.both_beliefs(pair, table, stage, jumps)
-            for mine, theirs in zip(aligner.beliefs(s, stage), both, strict=True):
-                np.testing.assert_allclose(mine, theirs, rtol=5e-3, atol=1e-3)
+            for actual, expected_value in zip(aligner.beliefs(s, stage), both, strict=True):
+                np.testing.assert_allclose(actual, expected_value, rtol=5e-3, atol=1e-3)
 
 
 @given(corpora(), st.sampled_from([0.3, 0.5, 0.9]))
@@ -155,12 +155,12 @@ def test_links_follow_from_beliefs(corpus: Corpus, threshold: float) -> None:
 def check_best(links: list[tuple[int, int]], beliefs: np.ndarray) -> None:
     """Each generated word is linked to its best place if that beats the null word, and to one."""
     for word, row in enumerate(beliefs):
-        mine = [place for place, other in links if other == word]
-        assert len(mine) <= 1
-        for place in mine:
+        places = [place for place, other in links if other == word]
+        assert len(places) <= 1
+        for place in places:
             assert row[place] == row.max()
         if row.max() > 1 - row.sum() + 1e-4:
-            assert mine
+            assert places
 
 
 def test_long_sentences_do_not_underflow() -> None:
@@ -183,22 +183,22 @@ def test_long_sentences_do_not_underflow() -> None:
 def test_threads_do_not_matter(monkeypatch: pytest.MonkeyPatch, decoding: str) -> None:
     monkeypatch.setattr(parallel_text, "_CELLS", 1000)
     texts = translated(1, 300)
-    how = Aligner(model="hmm", decoding=decoding)
-    one = align_words(*texts, how, threads=1).links
-    assert len(one.source) > 1000
+    aligner = Aligner(model="hmm", decoding=decoding)
+    single_threaded = align_words(*texts, aligner, threads=1).links
+    assert len(single_threaded.source) > 1000
     for threads in (2, 5):
-        other = align_words(*texts, how, threads=threads).links
+        other = align_words(*texts, aligner, threads=threads).links
         for name in ("source", "pivot", "offsets"):
-            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+            np.testing.assert_array_equal(getattr(single_threaded, name), getattr(other, name))
 
 
 def test_a_translation_word_by_word_is_found() -> None:
     source, pivot = translated(3, 400)
-    found = align_words(source, pivot, Aligner(model="hmm")).links
+    links = align_words(source, pivot, Aligner(model="hmm")).links
     right = sum(
-        source[s][i][:-1] == pivot[s][j][:-1] for s in range(len(source)) for i, j in found[s]
+        source[s][i][:-1] == pivot[s][j][:-1] for s in range(len(source)) for i, j in links[s]
     )
-    assert right > 0.97 * len(found.source)
+    assert right > 0.97 * len(links.source)
     assert right > 0.97 * len(pivot.ids)
 
 
@@ -208,15 +208,15 @@ def test_a_translation_word_by_word_is_found() -> None:
 def test_sentences_that_take_no_part() -> None:
     source = tokens("a b", "", "c", "a " * 9, "b")
     pivot = tokens("x y", "x", "", "x", "y")
-    found = align_words(source, pivot, Aligner(longest=8))
-    assert found.rows[0][2:] == (2, 1)
-    assert [bool(found.links[s]) for s in range(5)] == [True, False, False, False, True]
-    assert found.pairs == 4
+    word_alignment = align_words(source, pivot, Aligner(longest=8))
+    assert word_alignment.rows[0][2:] == (2, 1)
+    assert [bool(word_alignment.links[s]) for s in range(5)] == [True, False, False, False, True]
+    assert word_alignment.pairs == 4
 
 
 def test_nothing_to_align() -> None:
-    found = align_words(tokens(), tokens())
-    assert (len(found.links), found.pairs) == (0, 0)
+    word_alignment = align_words(tokens(), tokens())
+    assert (len(word_alignment.links), word_alignment.pairs) == (0, 0)
     only_empty = align_words(tokens("", ""), tokens("", "x"))
     assert (len(only_empty.links), only_empty.rows[0].empty) == (2, 2)
 
@@ -245,8 +245,8 @@ def test_wrong_settings(wrong: dict[str, object], sentence: str) -> None:
 
 
 def test_work_can_be_stopped() -> None:
-    def progress(done: int, total: int, what: str) -> None:
-        if what.startswith("HMM"):
+    def progress(done: int, total: int, step_name: str) -> None:
+        if step_name.startswith("HMM"):
             raise Interrupted("enough")
 
     with pytest.raises(Interrupted, match="enough"):
@@ -293,18 +293,18 @@ def part(places: int, pivots: int, weights: list[float], words: int) -> _kernel.
     entries = np.full((len(cells), 2), 1e-6, np.float32)
     entries[:: pivots + 1] = 1  # word i translates word i
     jumps = np.array([weights, weights], np.float32)
-    known = {"cells": cells, "entries": entries, "jumps": jumps}
-    return _kernel.JointAligner(*texts[0], *texts[1], 9999, "root", **known, words=words)  # type: ignore[arg-type]
+    tables = {"cells": cells, "entries": entries, "jumps": jumps}
+    return _kernel.JointAligner(*texts[0], *texts[1], 9999, "root", **tables, words=words)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("words", [1, 10**5, 9 * 10**5, 10**6, 10**7, 10**9, alignment.MAX_WORDS])
 def test_counts_of_jumps_fit_into_64_bits(words: int) -> None:
     """At most two departures a word, and 1 / (the smallest weight) for each."""
-    one = _kernel.whole_of_jump(words)
-    most = 2 * words / SMALLEST * one
+    unit = _kernel.whole_of_jump(words)
+    most = 2 * words / SMALLEST * unit
     assert most < 2**63
-    assert np.log2(one) % 1 == 0
-    assert one == 2**32 if words < 950_000 else most > 2**61
+    assert np.log2(unit) % 1 == 0
+    assert unit == 2**32 if words < 950_000 else most > 2**61
 
 
 @pytest.mark.parametrize(("places", "pivots"), [(1, 1), (60, 1), (3000, 1), (50, 50), (1, 60)])
@@ -314,9 +314,9 @@ def test_jumps_of_a_sentence_keep_to_the_bound(places: int, pivots: int, likely:
     aligner = part(places, pivots, weights, max(places, pivots))
     aligner.expect(0, 1, True)
     counts = aligner.jump_counts() / _kernel.whole_of_jump(1)
-    for (made, could), generated in zip(counts, (pivots, places), strict=True):
-        assert made.sum() < 2 * generated + 1e-3
-        assert could.max() < made.sum() / SMALLEST * 1.001
+    for (jumps_made, could), generated in zip(counts, (pivots, places), strict=True):
+        assert jumps_made.sum() < 2 * generated + 1e-3
+        assert could.max() < jumps_made.sum() / SMALLEST * 1.001
 
 
 def test_counts_of_a_large_text_are_those_of_a_small_one_in_another_unit() -> None:
@@ -331,8 +331,8 @@ def test_counts_of_a_large_text_are_those_of_a_small_one_in_another_unit() -> No
 
 def test_a_text_of_too_many_words_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(alignment, "MAX_WORDS", 3)
-    some = tokenize(["a b", "c"]), tokenize(["d", "e"])
-    assert align_words(*some).rows[0].sentences == 2
+    texts = tokenize(["a b", "c"]), tokenize(["d", "e"])
+    assert align_words(*texts).rows[0].sentences == 2
     for model in ("fertility", "hmm"):
         with pytest.raises(
             InputError, match=r"has 4 words, and at most 3 can be aligned .*: cut the text into"

@@ -83,18 +83,14 @@ class Perplexity(NamedTuple):
 
     @property
     def perplexity(self) -> float:
-        """The perplexity of all words."""
-        return _perplexity(self.log10_p, self.words + self.sentences)
+        """The perplexity of all words; beyond the range of floats, infinity."""
+        return float(power(10.0, -self.log10_p / max(self.words + self.sentences, 1)))
 
     @property
     def perplexity_known(self) -> float:
         """The perplexity of the words that the model knows."""
-        return _perplexity(self.log10_p_known, self.words - self.oov + self.sentences)
-
-
-def _perplexity(log10_p: float, events: int) -> float:
-    """Return a perplexity; beyond the range of floats, infinity."""
-    return float(power(10.0, -log10_p / max(events, 1)))
+        events = self.words - self.oov + self.sentences
+        return float(power(10.0, -self.log10_p_known / max(events, 1)))
 
 
 class LanguageModel:
@@ -111,10 +107,8 @@ class LanguageModel:
         name: str = "model",
         stored_digest: str = "",
     ) -> None:
-        self.name = name
-        """The name of the model in messages."""
-        self.stored_digest = stored_digest
-        """Digest of the model's file; empty if there is none."""
+        self.name = name  # the name of the model in messages
+        self.stored_digest = stored_digest  # digest of the model's file; empty if there is none
         try:
             check_fields(about, ABOUT)
             self.about = dict(about)
@@ -141,8 +135,6 @@ class LanguageModel:
             raise damaged(name, "its language model has probabilities that are no numbers")
         return self
 
-    # ------------------------------------------------------------------------------ making
-
     @classmethod
     def train(
         cls,
@@ -150,38 +142,18 @@ class LanguageModel:
         order: int = 5,
         smoothing: str = "kneser-ney",
         *,
-        tok: str = "13a",
-        case: str = "mixed",
-        stem: str = "none",
-        min_counts: Sequence[int] | None = None,
-        vocabulary: int | None = None,
-        min_count: int = 1,
-        memory: int | None = None,
-        threads: int | None = None,
         progress: Progress = silent,
+        **settings: Any,
     ) -> LanguageModel:
         """Train on strings, a file, or several files.
 
-        `vocabulary` keeps so many of the most frequent words, `min_count` those that occur so
-        often; all others are `<unk>`. `min_counts` has, for each length, the smallest count of the
-        n-grams that are kept. `memory` limits what training takes, in bytes (default: a quarter
-        of this machine's), the interpreter (about 40 MB) left out: what does not fit goes to
-        temporary files. The model is the same.
+        Settings are `tok`, `case` and `stem`; `vocabulary` keeps so many of the most frequent
+        words, `min_count` those that occur so often, all others are `<unk>`; `min_counts` has, for
+        each length, the smallest count of the n-grams that are kept; and `threads`. `memory` limits
+        what training takes, in bytes (default: a quarter of this machine's), the interpreter (about
+        40 MB) left out: what does not fit goes to temporary files. The model is the same.
         """
-        with train_ngrams(
-            texts,
-            order,
-            smoothing,
-            tok=tok,
-            case=case,
-            stem=stem,
-            min_counts=min_counts,
-            vocabulary=vocabulary,
-            min_count=min_count,
-            memory=memory,
-            threads=threads,
-            progress=progress,
-        ) as trained_model:
+        with train_ngrams(texts, order, smoothing, progress=progress, **settings) as trained_model:
             return cls(trained_model.about, trained_model.mapped())
 
     @classmethod
@@ -218,8 +190,6 @@ class LanguageModel:
         except IndexError as error:
             raise damaged(self.name, str(error)) from error
 
-    # ------------------------------------------------------------------------------ what it is
-
     @property
     def order(self) -> int:
         """The length of the longest n-grams."""
@@ -249,12 +219,16 @@ class LanguageModel:
         """Digest of the model's file, or that which the file of a model in memory will have."""
         return self.stored_digest or content_digest(KIND, VERSION, self.about, self.arrays)
 
-    # ------------------------------------------------------------------------------ asking it
-
     def find(self, vocab: _kernel.Vocab, start: int = 0) -> NDArray[np.int32]:
         """Return the ids here of a vocabulary's words from `start` on; 0, `<unk>`, if unknown."""
         ids = self.table.find(vocab, start)
         return np.where(ids > EOS, ids, UNK).astype(np.int32)
+
+    def word_ids(self, words: Sequence[str]) -> NDArray[np.int32]:
+        """Return the ids here of words, which may repeat; 0, `<unk>`, if unknown."""
+        vocab = _kernel.Vocab()
+        ids = vocab.add(list(words))
+        return self.find(vocab)[ids]
 
     def score(
         self, sentences: Texts, *, threads: int | None = None, progress: Progress = silent
@@ -416,12 +390,9 @@ def _words(model: LanguageModel, text: Segments, **work: Any) -> RowPart:
     scores = model.text_words(text, **work)
 
     def row(i: int) -> WordRow:
-        segment, word = (
-            int(scores.offsets.searchsorted(i, "right")),
-            scores.vocabulary[scores.word[i]],
-        )
-        p, length = float(scores.log10_p[i]), int(scores.length[i])
-        return WordRow(text.name, segment, word, p, length, bool(scores.oov[i]))
+        segment = int(scores.offsets.searchsorted(i, "right"))
+        word, p = scores.vocabulary[scores.word[i]], float(scores.log10_p[i])
+        return WordRow(text.name, segment, word, p, int(scores.length[i]), bool(scores.oov[i]))
 
     return len(scores.word), row
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from karat.arrays import Flags, Floats, Ints, np
 from karat.lm.tables import BOS, UNK
@@ -15,15 +15,13 @@ class HistoryContexts(NamedTuple):
     Sums over a context are made in this order, so they are rounded alike whatever else is in it.
     """
 
-    size: int
-    """The number of contexts; `contexts` are numbers from 0."""
+    size: int  # the number of contexts; `contexts` are numbers from 0
     contexts: Ints
     counts: Ints
     adjusted: Floats
     """The different words before each n-gram; its count if it is of the longest or begins with
     `<s>`."""
-    lower: Floats
-    """The probability of each n-gram without its first word."""
+    lower: Floats  # the probability of each n-gram without its first word
 
 
 class Histograms(NamedTuple):
@@ -41,35 +39,26 @@ Estimator = Callable[[HistoryContexts, Flags], tuple[Floats, Floats]]
 weights of the contexts."""
 
 
-class Smoothing(Protocol):
-    """A smoothing of one model."""
+FALLBACK = (0.5, 1.0, 1.5)  # discounts of counts 1, 2, 3 and more where a text is too small to tell
 
-    notes: list[str]
-    """Notes on what could not be estimated."""
+
+class KneserNey:
+    """Interpolated modified Kneser-Ney (Chen and Goodman 1998), over adjusted counts a:
+
+    p(w | h) = (a(hw) - D(a(hw))) / sum_v a(hv) + gamma(h) p(w | h'), h' without its first word.
+
+    The back-off weights are gamma(h), the share of what is discounted and of what is left out.
+    """
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []  # notes on what could not be estimated
 
     def words(self, counts: Ints, preceding: Ints) -> Floats:
-        """Return the probabilities of words.
+        """Return the probabilities of words; `<s>` is no word to be predicted.
 
         `preceding` is the number of different words before each, or its count in a model of words
         alone.
         """
-
-    def rule(self, n: int, histograms: Histograms, words: int) -> Estimator:
-        """Return how the n-grams of a length are estimated, over so many words."""
-
-
-FALLBACK = (0.5, 1.0, 1.5)
-"""Discounts of counts 1, 2, 3 and more where a text is too small to tell."""
-
-
-class KneserNey:
-    """Kneser-Ney: the back-off weights are gamma, with the whole count of what is left out."""
-
-    def __init__(self) -> None:
-        self.notes: list[str] = []
-
-    def words(self, counts: Ints, preceding: Ints) -> Floats:
-        """Return the probabilities of words; `<s>` is no word to be predicted."""
         a = preceding.astype(np.float64)
         a[BOS] = 0
         D = self._discounts(1, np.bincount(np.minimum(a, 5).astype(np.int64), minlength=6).tolist())
@@ -80,7 +69,7 @@ class KneserNey:
         return p
 
     def rule(self, n: int, histograms: Histograms, words: int) -> Estimator:
-        """Return the formulas above with the discounts of a length."""
+        """Return how the n-grams of a length are estimated, over so many words."""
         D = self._discounts(n, histograms.adjusted)
 
         def interpolated(ngrams: HistoryContexts, keep: Flags) -> tuple[Floats, Floats]:
@@ -131,69 +120,61 @@ def gt_max(n: int) -> int:
 
 
 class Katz:
-    """Katz: the back-off weights are alpha."""
+    """Katz: p(w | h) = d(r) r / c(h) with Good-Turing discounts d, else alpha(h) p(w | h')."""
 
     def __init__(self) -> None:
-        self.notes: list[str] = []
+        self.notes: list[str] = []  # notes on what could not be estimated
 
     def words(self, counts: Ints, preceding: Ints) -> Floats:
-        """Return the probabilities of words, `<s>` left out."""
+        """Return the probabilities of words, `<s>` left out.
+
+        What is left over goes to `<unk>`, or evenly to all words if the text has `<unk>`.
+        """
         words = counts.copy()
         words[BOS] = 0
-        return _unigrams(words)
+        histogram = np.bincount(np.minimum(words, 9), minlength=10).tolist()
+        r = words * good_turing(histogram, gt_max(1))[np.minimum(words, 8)]
+        total = words.sum()
+        if r.sum() > total - _LITTLE:
+            total += 1
+        p: Floats = r / total
+        leftover = 1 - p.sum()
+        if words[UNK]:
+            p += leftover / (len(p) - 1)
+            p[BOS] = 0
+        else:
+            p[UNK] = leftover
+        return p
 
     def rule(self, n: int, histograms: Histograms, words: int) -> Estimator:
-        """Return the formulas above with the discounts of a length."""
+        """Return how the n-grams of a length are estimated, over so many words.
+
+        alpha(h) = (1 - sum p(w | h)) / (1 - sum p(w | h')), over the words w that are kept after h.
+        """
         d = good_turing(histograms.counts, gt_max(n))
         if bad := [str(r) for r in range(1, gt_max(n) + 1) if d[r] == 1]:
             self.notes.append(f"{n}-grams: counts of {', '.join(bad)} are not discounted")
 
         def backed_off(ngrams: HistoryContexts, keep: Flags) -> tuple[Floats, Floats]:
             r = ngrams.counts * d[np.minimum(ngrams.counts, 8)]
-            return _back_off(ngrams, r, keep, words)
+            h = ngrams.contexts
+
+            def by_context(values: Floats) -> Floats:
+                return np.bincount(h, np.where(keep, values, 0.0), ngrams.size).astype(np.float64)
+
+            c = np.bincount(h, ngrams.counts, ngrams.size)
+            n_kept, discounted = by_context(np.ones(len(h))), by_context(r)
+            # Where nothing was left: as if one more word had been seen.
+            c += (n_kept > 0) & (discounted > c - _LITTLE)
+            everything = n_kept == words - 1  # all but <s>: there is nobody to leave anything to
+            c = np.where(everything, discounted, c)
+            p = np.where(keep, r, 0.0) / c[h]
+            leftover = np.where(n_kept > 0, 1 - discounted / np.maximum(c, 1), 1.0)
+            room = np.where(n_kept > 0, 1 - by_context(ngrams.lower), 1.0)
+            alpha = np.where(everything, 1.0, leftover / np.maximum(room, 1e-300))
+            return p, alpha
 
         return backed_off
-
-
-def _unigrams(words: Ints) -> Floats:
-    """Give what is left over to `<unk>`, or evenly to all words if the text has `<unk>`."""
-    histogram = np.bincount(np.minimum(words, 9), minlength=10).tolist()
-    r = words * good_turing(histogram, gt_max(1))[np.minimum(words, 8)]
-    total = words.sum()
-    if r.sum() > total - _LITTLE:
-        total += 1
-    p: Floats = r / total
-    leftover = 1 - p.sum()
-    if words[UNK]:
-        p += leftover / (len(p) - 1)
-        p[BOS] = 0
-    else:
-        p[UNK] = leftover
-    return p
-
-
-def _back_off(ngrams: HistoryContexts, r: Floats, keep: Flags, words: int) -> tuple[Floats, Floats]:
-    """Return the probabilities of n-grams, and alpha of each context.
-
-    alpha(h) = (1 - sum p(w | h)) / (1 - sum p(w | h')), over the words w that are kept after h.
-    """
-    h = ngrams.contexts
-
-    def by_context(values: Floats) -> Floats:
-        return np.bincount(h, np.where(keep, values, 0.0), ngrams.size).astype(np.float64)
-
-    c = np.bincount(h, ngrams.counts, ngrams.size)
-    n_kept, discounted = by_context(np.ones(len(h))), by_context(r)
-    c += (n_kept > 0) & (
-        discounted > c - _LITTLE
-    )  # nothing was left: as if one more word had been seen
-    everything = n_kept == words - 1  # all but <s>: there is nobody to leave anything to
-    c = np.where(everything, discounted, c)
-    p = np.where(keep, r, 0.0) / c[h]
-    leftover = np.where(n_kept > 0, 1 - discounted / np.maximum(c, 1), 1.0)
-    room = np.where(n_kept > 0, 1 - by_context(ngrams.lower), 1.0)
-    alpha = np.where(everything, 1.0, leftover / np.maximum(room, 1e-300))
-    return p, alpha
 
 
 def good_turing(n: Sequence[int], k: int) -> Floats:

@@ -12,17 +12,8 @@ from karat import __version__, _kernel
 from karat.arrays import Flags, NDArray, np
 from karat.errors import InputError, OutputError
 from karat.progress import Progress, silent
+from karat.storage import schema
 from karat.storage.output import FilePath, write_atomically
-from karat.storage.schema import (
-    Kind,
-    ModelLayout,
-    integer,
-    list_of,
-    nullable,
-    record,
-    text,
-    word_columns,
-)
 from karat.storage.store import Arrays
 from karat.text.segments import map_file
 from karat.text.word_table import WordTable, word_table
@@ -33,26 +24,23 @@ if TYPE_CHECKING:
 KIND = "language model"
 VERSION = 1
 
-_RECIPE = record({"tok": text, "case": text, "stem": text})
-ABOUT: Kind = record(
-    {"order": integer(1, _kernel.MAX_ORDER), "recipe": _RECIPE},
-    smoothing=text,
-    vocabulary=nullable(integer(1)),
-    min_count=integer(0),
-    min_counts=nullable(list_of(integer(0))),
-    notes=list_of(text),
+_RECIPE = schema.record({"tok": schema.text, "case": schema.text, "stem": schema.text})
+ABOUT: schema.Kind = schema.record(
+    {"order": schema.integer(1, _kernel.MAX_ORDER), "recipe": _RECIPE},
+    smoothing=schema.text,
+    vocabulary=schema.nullable(schema.integer(1)),
+    min_count=schema.integer(0),
+    min_counts=schema.nullable(schema.list_of(schema.integer(0))),
+    notes=schema.list_of(schema.text),
 )
 """The description of a model."""
 
-RECIPE = ("tok", "case", "stem")
-"""The parts of a recipe that change a model: it keeps all words."""
+RECIPE = ("tok", "case", "stem")  # the parts of a recipe that change a model: it keeps all words
 
 UNK, BOS, EOS = 0, 1, 2
-SPECIAL = ("<unk>", "<s>", "</s>")
-"""The first three words of every model."""
+SPECIAL = ("<unk>", "<s>", "</s>")  # the first three words of every model
 
-ZERO = -99.0
-"""log10 of no probability at all: that of `<s>`."""
+ZERO = -99.0  # log10 of no probability at all: that of `<s>`
 
 _EMPTY = np.uint64(2**64 - 1)
 
@@ -75,39 +63,32 @@ class NgramRows(NamedTuple):
     backoff: Logarithms
 
 
-def model_layouts(order: int) -> dict[str, ModelLayout]:
+def model_layouts(order: int) -> dict[str, schema.ModelLayout]:
     """Return the arrays of a model; the kernel never reads beyond them, whatever they hold."""
-    longer = {
-        f"table_{n}": ModelLayout("uint64", f"cells {n}", multiple=2) for n in range(2, order + 1)
-    }
+    layout = schema.ModelLayout
+    longer = {f"table_{n}": layout("uint64", f"cells {n}", multiple=2) for n in range(2, order + 1)}
     # Probabilities are logarithms, which rounding may take a little above 0.
-    words = {
-        "p": ModelLayout("float32", "words", high=1e-3),
-        "backoff": ModelLayout("float32", "words"),
-    }
-    return words | longer | word_columns("words")
+    words = {"p": layout("float32", "words", high=1e-3), "backoff": layout("float32", "words")}
+    return words | longer | schema.word_columns("words")
 
 
 def make_tables(
     p: Logarithms, backoff: Logarithms, levels: Sequence[Logs]
 ) -> dict[str, NDArray[Any]]:
     """Return the arrays of a model: `p` and `backoff` of words, a table for each longer length."""
-    followed = [level.contexts for level in levels]
-    arrays: dict[str, NDArray[Any]] = {"p": p, "backoff": _mark_contexts(backoff, followed[:1])}
+    backoffs = []
+    for k, weights in enumerate([backoff, *(level.backoff for level in levels)]):
+        is_context = np.zeros(len(weights), np.bool_)
+        if k < len(levels):
+            is_context[levels[k].contexts] = True
+        backoffs.append(marked(weights, is_context))
+    arrays: dict[str, NDArray[Any]] = {"p": p, "backoff": backoffs[0]}
     places, hashes = np.arange(len(p), dtype=np.uint32), _kernel.lm_word_hashes(len(p))
     for n, level in enumerate(levels, 2):
-        marked = _mark_contexts(level.backoff, followed[n - 1 : n])
         arrays[f"table_{n}"], places, hashes = _kernel.lm_table(
-            places[level.suffixes], hashes[level.suffixes], level.firsts, level.p, marked
+            places[level.suffixes], hashes[level.suffixes], level.firsts, level.p, backoffs[n - 1]
         )
     return arrays
-
-
-def _mark_contexts(backoff: Logarithms, contexts: Sequence[NDArray[np.uint32]]) -> Logarithms:
-    is_context = np.zeros(len(backoff), np.bool_)
-    for context_ids in contexts:
-        is_context[context_ids] = True
-    return marked(backoff, is_context)
 
 
 def marked(backoff: Logarithms, is_context: Flags) -> Logarithms:
@@ -228,36 +209,24 @@ def write_rows(
     `rows(n, most)` are the n-grams of a length, sorted, about so many at a time; `counts` says how
     many there are of each length.
     """
-    pieces = _arpa_pieces(words, counts, rows, progress)
-    write_atomically(path, _gzip_pieces(pieces) if os.fspath(path).endswith(".gz") else pieces)
 
+    def pieces() -> Iterator[bytes]:
+        header = "".join(f"ngram {n}={count}\n" for n, count in enumerate(counts, 1))
+        yield f"\\data\\\n{header}".encode()
+        done = 0
+        for n in range(1, len(counts) + 1):
+            yield f"\n\\{n}-grams:\n".encode()
+            for ngrams in rows(n, _ROWS):
+                lines = _kernel.arpa_lines(words, *ngrams, n == len(counts))
+                if n == 1:
+                    _check_text(lines)
+                yield lines
+                done += len(ngrams.p)
+                progress(done, sum(counts), "writing")
+        yield b"\n\\end\\\n"
 
-def _gzip_pieces(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    packer = zlib.compressobj(wbits=31)  # with gzip's header, and no clock in it
-    for piece in pieces:
-        yield packer.compress(piece)
-    yield packer.flush()
-
-
-def _arpa_pieces(
-    words: WordTable,
-    counts: Sequence[int],
-    rows: Callable[[int, int], Iterable[NgramRows]],
-    progress: Progress,
-) -> Iterator[bytes]:
-    header = "".join(f"ngram {n}={count}\n" for n, count in enumerate(counts, 1))
-    yield f"\\data\\\n{header}".encode()
-    done = 0
-    for n in range(1, len(counts) + 1):
-        yield f"\n\\{n}-grams:\n".encode()
-        for ngrams in rows(n, _ROWS):
-            lines = _kernel.arpa_lines(words, *ngrams, n == len(counts))
-            if n == 1:
-                _check_text(lines)
-            yield lines
-            done += len(ngrams.p)
-            progress(done, sum(counts), "writing")
-    yield b"\n\\end\\\n"
+    packed = os.fspath(path).endswith(".gz")
+    write_atomically(path, _gzip_pieces(pieces()) if packed else pieces())
 
 
 def _check_text(lines: bytes) -> None:
@@ -267,3 +236,10 @@ def _check_text(lines: bytes) -> None:
         raise OutputError(
             "a word of the model has a lone surrogate, which ARPA cannot hold: save the binary form"
         ) from error
+
+
+def _gzip_pieces(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    packer = zlib.compressobj(wbits=31)  # with gzip's header, and no clock in it
+    for piece in pieces:
+        yield packer.compress(piece)
+    yield packer.flush()

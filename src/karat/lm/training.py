@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,15 +13,7 @@ from karat import __version__, _kernel
 from karat.arithmetic import log, quick_log
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError
-from karat.lm.smoothing import (
-    Estimator,
-    Histograms,
-    HistoryContexts,
-    Katz,
-    KneserNey,
-    Smoothing,
-    gt_min,
-)
+from karat.lm.smoothing import Estimator, Histograms, HistoryContexts, Katz, KneserNey, gt_min
 from karat.lm.tables import (
     BOS,
     EOS,
@@ -203,14 +195,6 @@ class Cutoff(NamedTuple):
     min_count: int = 1
 
 
-class CountedText(NamedTuple):
-    """The vocabulary of a text, and its n-grams with their counts."""
-
-    vocab: _kernel.Vocab
-    ngrams: _kernel.NgramTraining
-    order: int
-
-
 def count_text(
     sources: Sequence[Segments],
     order: int,
@@ -220,27 +204,25 @@ def count_text(
     *,
     threads: int | None,
     progress: Progress,
-) -> CountedText:
+) -> tuple[_kernel.Vocab, _kernel.NgramTraining]:
     """Count all n-grams up to a length, batch by batch, in the memory of `scratch`."""
     memory = scratch.memory
     cutters = memory.threads(n_threads(threads))
     work: dict[str, Any] = {"threads": cutters, "nbytes": memory.batch(cutters)}
     work["progress"] = progress
-    fixed_vocab = (
-        _select_vocab(sources, recipe, cutoff, memory, **work) if cutoff != Cutoff() else None
-    )
-    vocab = _new_vocab() if fixed_vocab is None else fixed_vocab
+    grows = cutoff == Cutoff()
+    vocab = _new_vocab() if grows else _select_vocab(sources, recipe, cutoff, memory, **work)
     ngrams = scratch.training(order, memory.sorting(len(vocab), vocab.bytes()))
     with scratch.writing(), explain_limits("train on less text"):
         for tokens, words in token_batches(sources, recipe, step_name="counting", **work):
-            ids = _word_ids(vocab, words, grow=fixed_vocab is None)
+            ids = _word_ids(vocab, words, grow=grows)
             ngrams.limit(memory.sorting(len(vocab), vocab.bytes()))
             ngrams.add(ids[tokens.ids], tokens.offsets)
         ngrams.merge(len(vocab), lambda: progress(ngrams.done, ngrams.total, "merging"))
     progress(ngrams.done, ngrams.total, "merging")
     if not ngrams.words()[EOS]:
         raise InputError("there is no text to train on")
-    return CountedText(vocab, ngrams, order)
+    return vocab, ngrams
 
 
 def _new_vocab() -> _kernel.Vocab:
@@ -276,13 +258,11 @@ if TYPE_CHECKING:
 
 _NGRAMS_PER_BATCH = 1 << 16  # n-grams that are estimated at a time
 
-SMOOTHING: dict[str, Callable[[], Smoothing]] = {"kneser-ney": KneserNey, "katz": Katz}
+SMOOTHING: dict[str, type[KneserNey] | type[Katz]] = {"kneser-ney": KneserNey, "katz": Katz}
 """Name -> a smoothing for one model."""
 
 
-def check_min_counts(
-    order: int, smoothing: str, requested: Sequence[int] | None
-) -> tuple[int, ...]:
+def check_min_counts(order: int, smoothing: str, requested: Sequence[int] | None) -> list[int]:
     """Return the smallest count of the n-grams that are kept, for each length: never falling.
 
     So the n-grams within a kept n-gram are kept too. The default keeps all with Kneser-Ney; with
@@ -290,10 +270,10 @@ def check_min_counts(
     """
     check_choice("smoothing", smoothing, SMOOTHING)
     if requested is None:
-        return tuple(gt_min(n) if smoothing == "katz" else 1 for n in range(1, order + 1))
-    min_counts = tuple(requested)
+        return [gt_min(n) if smoothing == "katz" else 1 for n in range(1, order + 1)]
+    min_counts = list(requested)
     text = ",".join(map(str, min_counts))
-    if len(min_counts) != order or min_counts[:1] != (1,):
+    if len(min_counts) != order or min_counts[:1] != [1]:
         raise InputError(
             f"min_counts={text}: expected {order} numbers, one for each length, the first of them "
             f"1 (for rare words, limit the vocabulary)"
@@ -303,34 +283,28 @@ def check_min_counts(
     return min_counts
 
 
-class EstimatedModel(NamedTuple):
-    """The logarithms of words; those of longer n-grams are where the n-grams are."""
-
-    p: Logarithms
-    backoff: Logarithms
-    notes: tuple[str, ...]
-
-
 def estimate(
-    counted: CountedText,
-    smoothing: str,
+    ngrams: _kernel.NgramTraining,
+    smoothing: KneserNey | Katz,
     min_counts: Sequence[int],
     scratch: Scratch,
     progress: Progress,
-) -> EstimatedModel:
-    """Estimate the probabilities of all n-grams, one length after the other."""
-    ngrams, chosen = counted.ngrams, SMOOTHING[smoothing]()
-    counts = ngrams.words()
-    p = chosen.words(counts, counts if counted.order == 1 else ngrams.preceding())
-    for n in range(2, counted.order + 1):
+) -> tuple[Logarithms, Logarithms]:
+    """Estimate the probabilities of all n-grams, one length after the other.
+
+    Return log10 of the probabilities and back-off weights of words; those of longer n-grams are
+    where the n-grams are.
+    """
+    order, counts = len(min_counts), ngrams.words()
+    p = smoothing.words(counts, counts if order == 1 else ngrams.preceding())
+    for n in range(2, order + 1):
         histograms = Histograms(ngrams.adjusted(n).tolist(), ngrams.counts(n).tolist())
-        rule = chosen.rule(n, histograms, len(counts))
+        rule = smoothing.rule(n, histograms, len(counts))
         with scratch.writing():
             _estimate_length(ngrams, n, p, rule, min_counts[n - 1], progress)
     logs = _log10(p)
     logs[BOS] = ZERO
-    backoff = ngrams.word_backoffs() if counted.order > 1 else np.full(len(p), -0.0, np.float32)
-    return EstimatedModel(logs, backoff, tuple(chosen.notes))
+    return logs, ngrams.word_backoffs() if order > 1 else np.full(len(p), -0.0, np.float32)
 
 
 def _estimate_length(
@@ -347,10 +321,7 @@ def _estimate_length(
         progress(ngrams.done, ngrams.total, f"estimating {n}-grams")
 
     ngrams.gather(n, p, check)
-    while True:
-        batch = HistoryContexts(*ngrams.batch(_NGRAMS_PER_BATCH))
-        if not batch.size:
-            break
+    while (batch := HistoryContexts(*ngrams.batch(_NGRAMS_PER_BATCH))).size:
         keep = batch.counts >= min_count
         probabilities, weights = rule(batch, keep)
         is_context = np.bincount(batch.contexts, keep, batch.size) > 0
@@ -374,50 +345,45 @@ class TrainedLanguageModel:
     def __init__(
         self,
         about: dict[str, Any],
-        counted: CountedText,
-        estimated: EstimatedModel,
+        vocab: _kernel.Vocab,
+        ngrams: _kernel.NgramTraining,
+        word_logs: tuple[Logarithms, Logarithms],
         scratch: Scratch,
         progress: Progress,
     ) -> None:
-        self.about = about
-        """The description of the model."""
-        self._counted, self._estimated = counted, estimated
+        self.about = about  # the description of the model
+        self._vocab, self._ngrams, self._word_logs = vocab, ngrams, word_logs
         self._scratch, self._progress = scratch, progress
-        lengths = range(2, counted.order + 1)
-        longer = [counted.ngrams.kept(n, self._least(n)) for n in lengths]
-        self.counts = [len(counted.vocab), *longer]
+        self._min_counts = dict(enumerate(about["min_counts"], 1))
+        longer = range(2, about["order"] + 1)
+        self.counts = [len(vocab), *(ngrams.kept(n, self._min_counts[n]) for n in longer)]
         """The numbers of n-grams of one word, of two, …"""
 
-    def _least(self, n: int) -> int:
-        return int(self.about["min_counts"][n - 1])
-
     def _check(self) -> None:
-        ngrams = self._counted.ngrams
-        self._progress(ngrams.done, ngrams.total, "writing")
+        self._progress(self._ngrams.done, self._ngrams.total, "writing")
 
     def arrays(self) -> dict[str, Stored]:
         """Return the arrays of the model; large ones are in files."""
         with explain_limits("write ARPA text, raise min_counts, or train on less text"):
             for many in self.counts[1:]:
                 _kernel.lm_table_slots(many)
-        word_logs = {"p": self._estimated.p, "backoff": self._estimated.backoff}
-        arrays: dict[str, Stored] = {**word_logs}
-        room, ngrams = self._scratch.memory.tables, self._counted.ngrams
-        for n in range(2, self._counted.order + 1):
+        arrays: dict[str, Stored] = dict(zip(("p", "backoff"), self._word_logs, strict=True))
+        room, ngrams = self._scratch.memory.tables, self._ngrams
+        for n in range(2, self.about["order"] + 1):
             with self._scratch.writing():
-                table = ngrams.table(n, self._least(n), room, self._check)
+                table = ngrams.table(n, self._min_counts[n], room, self._check)
             self._check()
             if table is not None:
                 room -= table.nbytes
             arrays[f"table_{n}"] = FileArray(*ngrams.table_file(n)) if table is None else table
-        arrays |= word_arrays(self._counted.vocab, "words")
-        return {name: arrays[name] for name in model_layouts(self._counted.order)}
+        arrays |= word_arrays(self._vocab, "words")
+        return {name: arrays[name] for name in model_layouts(self.about["order"])}
 
     def mapped(self) -> dict[str, NDArray[Any]]:
         """Return the arrays of the model; large ones are mapped from unnamed files."""
-        parts = self.arrays().items()
         return {
-            name: array.mapped() if isinstance(array, FileArray) else array for name, array in parts
+            name: array.mapped() if isinstance(array, FileArray) else array
+            for name, array in self.arrays().items()
         }
 
     def save(self, path: FilePath) -> None:
@@ -426,17 +392,17 @@ class TrainedLanguageModel:
 
     def write_arpa(self, path: FilePath) -> None:
         """Write ARPA text."""
-        words = word_table(word_arrays(self._counted.vocab, "words"), "words")
+        words = word_table(word_arrays(self._vocab, "words"), "words")
         write_rows(path, words, self.counts, self._rows, self._progress)
 
     def _rows(self, n: int, max_rows: int) -> Iterator[NgramRows]:
         """Yield the n-grams of one length, at most so many at a time."""
         if n == 1:
-            p, backoff = self._estimated.p, self._estimated.backoff
+            p, backoff = self._word_logs
             yield NgramRows(np.arange(len(p), dtype=np.int32)[:, None], p, backoff + np.float32(0))
             return
         with self._scratch.writing():
-            rows = self._counted.ngrams.rows(n, self._least(n))
+            rows = self._ngrams.rows(n, self._min_counts[n])
             while len((ngrams := NgramRows(*rows.next(max_rows))).p):
                 yield ngrams
 
@@ -466,22 +432,21 @@ def train_ngrams(
         raise InputError(f"vocabulary={vocabulary}: expected at least 1 word")
     if min_count < 1:
         raise InputError(f"min_count={min_count}: expected at least 1")
-    least = check_min_counts(order, smoothing, min_counts)
-    about = {
+    about: dict[str, Any] = {
         "order": order,
         "smoothing": smoothing,
         "recipe": {"tok": tok, "case": case, "stem": stem},
         "vocabulary": vocabulary,
         "min_count": min_count,
-        "min_counts": list(least),
+        "min_counts": check_min_counts(order, smoothing, min_counts),
     }
-    cutoff = Cutoff(vocabulary, min_count)
+    cutoff, chosen = Cutoff(vocabulary, min_count), SMOOTHING[smoothing]()
     with Scratch(memory if isinstance(memory, Memory) else Memory(memory)) as scratch:
         work: dict[str, Any] = {"threads": threads, "progress": progress}
-        counted = count_text(as_sources(texts), order, recipe, cutoff, scratch, **work)
-        estimates = estimate(counted, smoothing, least, scratch, progress)
-        about |= {"notes": list(estimates.notes), "karat": __version__}
-        yield TrainedLanguageModel(about, counted, estimates, scratch, progress)
+        vocab, ngrams = count_text(as_sources(texts), order, recipe, cutoff, scratch, **work)
+        word_logs = estimate(ngrams, chosen, about["min_counts"], scratch, progress)
+        about |= {"notes": chosen.notes, "karat": __version__}
+        yield TrainedLanguageModel(about, vocab, ngrams, word_logs, scratch, progress)
 
 
 class NgramCount(NamedTuple):
@@ -525,9 +490,7 @@ def train_model(
         else:
             trained_model.save(place)
             digest = store_digest(place, KIND) if os.path.isfile(place) else ""
-        counts = zip(trained_model.counts, trained_model.about["min_counts"], strict=True)
-        rows = tuple(NgramCount(n, *count_and_min) for n, count_and_min in enumerate(counts, 1))
-        notes = tuple(trained_model.about["notes"])
-        return TrainedModel(
-            place, rows, trained_model.about, notes, model_signature(trained_model.about, digest)
-        )
+        about, counts = trained_model.about, trained_model.counts
+        rows = map(NgramCount, range(1, order + 1), counts, about["min_counts"])
+        signature = model_signature(about, digest)
+        return TrainedModel(place, tuple(rows), about, tuple(about["notes"]), signature)

@@ -17,7 +17,6 @@ from karat.errors import InputError, quoted
 from karat.estimation.estimate_results import ESTIMATE, Estimate, EstimateRow
 from karat.estimation.estimates import (
     MIN_LABELS,
-    FindDifference,
     differences,
     estimate_sample,
     sample_differences,
@@ -87,30 +86,18 @@ def question_scores(
     nuggets: NuggetSet, dimension: str, official: Official, progress: Progress = silent
 ) -> QuestionScores:
     """Return the scores of all runs on the questions that have one."""
-    values = judged_scores(nuggets, nuggets.judgements, dimension, official, progress)
-    ids = [*nuggets.key.questions]
-    question_indices = np.flatnonzero(~np.isnan(values.scores).all(axis=0)).tolist()
-    if not question_indices:
+    scores, is_judged = judged_scores(nuggets, nuggets.judgements, dimension, official, progress)
+    has_score = np.asarray(~np.isnan(scores).all(axis=0))
+    if not has_score.any():
         raise InputError(f"{nuggets.name}: no question has a score {quoted(dimension)}")
-    selected = replace(
-        nuggets, key=make_key(nuggets.key.questions[ids[at]] for at in question_indices)
-    )
-    answered = np.array(
-        [[bool(r.responses(ids[at])) for at in question_indices] for r in selected.runs.values()]
-    )
-    is_judged = values.is_judged[:, question_indices]
+    questions = zip(nuggets.key.questions.values(), has_score, strict=True)
+    key = make_key(question for question, yes in questions if yes)
+    runs, is_judged = nuggets.runs.values(), is_judged[:, has_score]
+    answered = np.array([[bool(run.responses(id)) for id in key.questions] for run in runs])
     judged_questions = (is_judged & answered).any(axis=0)
-    has_score = is_judged & (answered | judged_questions)
-    scores = np.where(has_score, values.scores[:, question_indices], np.nan)
-    return QuestionScores(selected, dimension, official, scores, answered)
-
-
-@dataclass(frozen=True, eq=False)
-class JudgedScores:
-    """Runs x questions: scores from judgements alone, and whether these tell them."""
-
-    scores: Floats  # NaN where a question has no such score
-    is_judged: Flags
+    is_known = is_judged & (answered | judged_questions)
+    values = np.where(is_known, scores[:, has_score], np.nan)
+    return QuestionScores(replace(nuggets, key=key), dimension, official, values, answered)
 
 
 def judged_scores(
@@ -119,8 +106,11 @@ def judged_scores(
     dimension: str,
     official: Official,
     progress: Progress = silent,
-) -> JudgedScores:
-    """Return the scores of all answers by some judgements, without guesses."""
+) -> tuple[Floats, Flags]:
+    """Return runs x questions: scores by some judgements alone, and whether these tell them.
+
+    A score is NaN where a question has none.
+    """
     judged_set = replace(nuggets, judgements=judgements)
     done = score_nuggets(judged_set, official, guess=False, progress=progress)
     score = "F" if dimension == "f" else dimension
@@ -131,7 +121,7 @@ def judged_scores(
         by_question = scored_run.by_question(score)
         scores[k] = [by_question.get(id, np.nan) for id in ids]
         is_judged[k] = [scored_run.decisions[id].all_settled for id in ids]
-    return JudgedScores(scores, is_judged)
+    return scores, is_judged
 
 
 def sample_of_questions(
@@ -193,16 +183,11 @@ def question_judges(
     scores: QuestionScores, judges: Sequence[object] = (), progress: Progress = silent
 ) -> list[JudgeValues]:
     """Return the values of judges; by default of the models that judged the set, else of words."""
-    models = models_of(scores.nuggets)
+    models = {name or UNNAMED: name for name in scores.nuggets.judgements.of_models}
     names = [str(judge) for judge in judges] or [*models] or [WORDS]
     check_names(names)
     judge_values = [_values(scores, name, models, progress) for name in names]
     return [fill_missing(scores.nuggets.name, judge, scores.answered) for judge in judge_values]
-
-
-def models_of(nuggets: NuggetSet) -> dict[str, str]:
-    """Return the models that judged a set: their names as they are shown and as files have them."""
-    return {name or UNNAMED: name for name in nuggets.judgements.of_models}
 
 
 def _values(
@@ -225,12 +210,9 @@ def _model(scores: QuestionScores, label: str, name: str, progress: Progress) ->
     judgements = scores.nuggets.judgements
     rows = (row for row in judgements.rows if row.kind == MODEL and row.judge == name)
     labels = judgements.with_rows(row._replace(kind=PERSON) for row in rows)
-    model_scores = judged_scores(
-        scores.nuggets, labels, scores.dimension, scores.official, progress
-    )
-    return JudgeValues(
-        label, np.where(model_scores.is_judged, model_scores.scores, np.nan), 0, f"judge:{label}"
-    )
+    settings = scores.dimension, scores.official, progress
+    values, is_judged = judged_scores(scores.nuggets, labels, *settings)
+    return JudgeValues(label, np.where(is_judged, values, np.nan), 0, f"judge:{label}")
 
 
 def _words(scores: QuestionScores) -> JudgeValues:
@@ -286,14 +268,6 @@ _FREEDOM = 1_000
 """Degrees of freedom of a difference by two intervals, which have Student's quantiles already."""
 
 
-def nuggeteer_runs(scores: QuestionScores) -> list[str]:
-    """Return the runs that Nuggeteer's intervals are better for."""
-    if scores.dimension not in _INTERVALS:
-        return []
-    better = other_runs_tell(scores.answered, scores.judged, judged_elsewhere(scores.nuggets))
-    return [tag for tag, yes in zip(scores.nuggets.runs, better.tolist(), strict=True) if yes]
-
-
 class NuggeteerIntervals(NamedTuple):
     """Nuggeteer's intervals of the runs that they are taken for."""
 
@@ -309,19 +283,19 @@ def nuggeteer_intervals(
 
     None if they are taken for no run.
     """
-    tags = nuggeteer_runs(scores)
-    if not tags:
+    if scores.dimension not in _INTERVALS:
+        return None
+    is_better = other_runs_tell(scores.answered, scores.judged, judged_elsewhere(scores.nuggets))
+    if not is_better.any():
         return None
     scoring = score_nuggets(scores.nuggets, scores.official, general=general, progress=progress)
-    interval_name = _INTERVALS[scores.dimension]
-    interval_by_run = {
-        interval.run.tag: getattr(interval.intervals, interval_name, None)
-        for interval in scoring.scored
-    }
-    ends = {tag: interval for tag in tags if (interval := interval_by_run[tag]) is not None}
-    return (
-        NuggeteerIntervals(ends, scoring.signature, tuple(scoring.about_guesses)) if ends else None
-    )
+    ends = {}
+    for scored, better in zip(scoring.scored, is_better.tolist(), strict=True):
+        interval = getattr(scored.intervals, _INTERVALS[scores.dimension], None)
+        if better and interval is not None:
+            ends[scored.run.tag] = interval
+    notes = tuple(scoring.about_guesses)
+    return NuggeteerIntervals(ends, scoring.signature, notes) if ends else None
 
 
 def nuggeteer_row(sample: Sample, tag: str, ends: ScoreInterval, finite: bool) -> EstimateRow:
@@ -400,34 +374,49 @@ def estimate_nuggets(
     official = official or Official()
     if unit != "auto":
         raise InputError(f"unit {quoted(unit)}: that of a nugget set is the question: leave it out")
-    selected = _kept(nuggets, exclude)
+    selected = _check_runs(nuggets, exclude)
     if baseline is not None:
         selected.run(baseline)
-    scores = question_scores(selected, _dimension(selected, dimension), official, progress)
+    if dimension is None:  # A where no question has an F
+        has_f = any(question.vital for question in selected.key.questions.values())
+        dimension = "f" if has_f else "A"
+    elif dimension not in MEASURES:
+        expected = ", ".join(MEASURES)
+        raise InputError(f"dimension {quoted(dimension)} of nuggets: expected one of {expected}")
+    scores = question_scores(selected, dimension, official, progress)
     values = question_judges(scores, judges, progress)
     sample = sample_of_questions(scores, values, draws_of_questions(nuggets, scores, draws))
-    base_settings = {
+    settings: dict[str, Any] = {
         "population": population,
         "correction": correction,
-        "dimension": scores.dimension,
-    }
-    settings: dict[str, Any] = {
-        **base_settings,
+        "dimension": dimension,
         "judges": sample.judges,
         "seed": seed,
-        **_scores(scores),
     }
+    if dimension == "f":
+        settings["score"] = str(official)
+    if nuggets.judgements.ties != HALF:
+        settings["ties"] = nuggets.judgements.ties
     worths = [(judge.missing, judge.signature) for judge in values]
-    guessed = nuggeteer_intervals(scores, population == "new", progress)
-    if guessed is None:
+    predicted = nuggeteer_intervals(scores, population == "new", progress)
+    if predicted is None:
         estimate = estimate_sample(sample, worths, baseline, next, settings)
-        return replace(estimate, notes=(*estimate.notes, *_why_not(scores)))
-    left = _with_estimates(sample, guessed)
+        if not (scores.answered & ~scores.judged).any():
+            return estimate
+        reason = (
+            "Scores are estimated from judged questions and judges. Nuggeteer's intervals are not "
+            "used: they need other runs that were judged on the questions that are not judged here."
+        )
+        return replace(estimate, notes=(*estimate.notes, reason))
+    is_estimated = np.array([tag not in predicted.ends for tag in sample.systems])
+    has_labels = (sample.is_labelled.sum(axis=1) >= MIN_LABELS) & is_estimated
+    left = sample.select(np.flatnonzero(is_estimated)) if has_labels.any() else None
     by_sample = estimate_sample(left, worths, None, next, settings) if left else None
-    return _joined(sample, left, by_sample, guessed, baseline, next, settings)
+    return _joined(sample, left, by_sample, predicted, baseline, next, settings)
 
 
-def _kept(nuggets: NuggetSet, exclude: Sequence[str]) -> NuggetSet:
+def _check_runs(nuggets: NuggetSet, exclude: Sequence[str]) -> NuggetSet:
+    """Return the set without some runs; at least one must be left."""
     if not nuggets.runs:
         raise InputError(f"{nuggets.name} comes without runs: there is nothing to estimate")
     for tag in exclude:
@@ -438,35 +427,11 @@ def _kept(nuggets: NuggetSet, exclude: Sequence[str]) -> NuggetSet:
     return selected
 
 
-def _dimension(nuggets: NuggetSet, dimension: str | None) -> str:
-    """Return the score that is asked for; by default F, or A where no question has an F."""
-    if dimension is None:
-        return "f" if any(q.vital for q in nuggets.key.questions.values()) else "A"
-    if dimension not in MEASURES:
-        expected = ", ".join(MEASURES)
-        raise InputError(f"dimension {quoted(dimension)} of nuggets: expected one of {expected}")
-    return dimension
-
-
-def _scores(scores: QuestionScores) -> dict[str, object]:
-    """Return the settings of scores that change the numbers."""
-    ties = scores.nuggets.judgements.ties
-    settings: dict[str, object] = {"score": str(scores.official)} if scores.dimension == "f" else {}
-    return settings if ties == HALF else {**settings, "ties": ties}
-
-
-def _with_estimates(sample: Sample, guessed: NuggeteerIntervals) -> Sample | None:
-    """Return the sample of the other runs; None if none of them has enough labels."""
-    is_estimated = np.array([tag not in guessed.ends for tag in sample.systems])
-    enough = (sample.is_labelled.sum(axis=1) >= MIN_LABELS) & is_estimated
-    return sample.select(np.flatnonzero(is_estimated)) if enough.any() else None
-
-
 def _joined(
     sample: Sample,
     left: Sample | None,
     by_sample: Estimate | None,
-    guessed: NuggeteerIntervals,
+    predicted: NuggeteerIntervals,
     baseline: str | None,
     next: int,
     settings: Mapping[str, Any],
@@ -475,15 +440,23 @@ def _joined(
     finite = settings["population"] == "set"
     rows = {row.system: row for row in by_sample.rows} if by_sample else {}
     rows |= {
-        tag: nuggeteer_row(sample, tag, interval, finite) for tag, interval in guessed.ends.items()
+        tag: nuggeteer_row(sample, tag, interval, finite)
+        for tag, interval in predicted.ends.items()
     }
     if baseline is not None and baseline not in rows:
         reason = f"baseline {quoted(baseline)} has fewer than {MIN_LABELS} judged questions"
         raise InputError(f"{reason}: name another")
     ordered = tuple(rows[tag] for tag in sample.systems if tag in rows)
-    find = _find(left, rows, finite)
+    by_labels = sample_differences(left, predict(left), finite) if left else None
+
+    def find(system: str, other: str) -> EstimatedDifference | None:
+        """Compare two runs, by common labels where both have estimates from them."""
+        if by_labels and NUGGETEER not in (rows[system].form, rows[other].form):
+            return by_labels(system, other)
+        return difference_of_rows(rows, system, other)
+
     compared = differences(ordered, find, baseline, settings["correction"])
-    methods = {tag: NUGGETEER if tag in guessed.ends else ESTIMATE for tag in rows}
+    methods = {tag: NUGGETEER if tag in predicted.ends else ESTIMATE for tag in rows}
     short_runs = [tag for tag in sample.systems if tag not in rows] if by_sample is None else []
     base = by_sample or _without_estimates(sample, short_runs, next, settings)
     return replace(
@@ -491,8 +464,8 @@ def _joined(
         rows=ordered,
         differences=compared,
         methods=methods,
-        notes=(*base.notes, *_which(methods), *guessed.notes),
-        settings={**base.settings, NUGGETEER: guessed.signature},
+        notes=(*base.notes, *_about_methods(methods), *predicted.notes),
+        settings={**base.settings, NUGGETEER: predicted.signature},
         data=sample.digest,
     )
 
@@ -519,46 +492,26 @@ def _without_estimates(
     )
 
 
-def _find(left: Sample | None, rows: Mapping[str, EstimateRow], finite: bool) -> FindDifference:
-    """Return what compares two runs: by common labels where both have estimates from them."""
-    by_labels = sample_differences(left, predict(left), finite) if left else None
-
-    def find(system: str, other: str) -> EstimatedDifference | None:
-        if by_labels and NUGGETEER not in (rows[system].form, rows[other].form):
-            return by_labels(system, other)
-        return difference_of_rows(rows, system, other)
-
-    return find
-
-
-def _which(methods: Mapping[str, str]) -> Iterator[str]:
+def _about_methods(methods: Mapping[str, str]) -> Iterator[str]:
     """Say which method is taken for which runs, and why."""
     by_nuggeteer = [tag for tag, method in methods.items() if method == NUGGETEER]
     yield (
-        f"Nuggeteer's intervals for {_some(by_nuggeteer, len(methods))}: other runs were judged on "
-        "the questions that these were not judged on, so a classifier guesses what is not judged, "
-        "and its errors on judged runs make the interval."
+        f"Nuggeteer's intervals for {_count_runs(by_nuggeteer, len(methods))}: other runs were "
+        "judged on the questions that these were not judged on, so a classifier guesses what is "
+        "not judged, and its errors on judged runs make the interval."
     )
     if len(by_nuggeteer) < len(methods):
         by_estimate = [tag for tag, method in methods.items() if method == ESTIMATE]
         yield (
-            f"Estimates from judged questions and judges for {_some(by_estimate, len(methods))}: "
-            f"they are judged whole, or on an unjudged question fewer than {FEWEST_RUNS} other "
-            "runs were judged, or far fewer than on judged ones."
+            "Estimates from judged questions and judges for "
+            f"{_count_runs(by_estimate, len(methods))}: they are judged whole, or on an unjudged "
+            f"question fewer than {FEWEST_RUNS} other runs were judged, or far fewer than on "
+            "judged ones."
         )
 
 
-def _some(tags: Sequence[str], total: int) -> str:
+def _count_runs(tags: Sequence[str], total: int) -> str:
     if len(tags) == total:
         return f"all {total:,} runs" if total > 1 else tags[0]
     names = ", ".join(tags[:5]) + (", …" if len(tags) > 5 else "")
     return f"{len(tags):,} of {total:,} runs ({names})"
-
-
-def _why_not(scores: QuestionScores) -> Iterator[str]:
-    """Say why Nuggeteer's intervals are not taken, where something is left to judge."""
-    if (scores.answered & ~scores.judged).any():
-        yield (
-            "Scores are estimated from judged questions and judges. Nuggeteer's intervals are not "
-            "used: they need other runs that were judged on the questions that are not judged here."
-        )

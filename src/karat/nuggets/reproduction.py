@@ -152,7 +152,16 @@ def reproduce_nuggeteer(request: ReproductionRequest) -> Reproduction:
     available = request.data.any_of(places(*(KNOWN[name] for name in SETS)))
     real = [name for name in SETS if KNOWN[name].place in available]
     chosen = (real if request.full else real[:1]) or [DEMO]
-    sets = [_evaluated(name, request) for name in chosen]
+    sets = []
+    for name in chosen:
+        known_set = KNOWN[name]
+        source = name if known_set.bundled else request.data / known_set.place
+        format = None if known_set.bundled else known_set.format
+        nuggets = load_nuggets(source, format=format, progress=request.progress)
+        evaluation = evaluate_nuggets(
+            nuggets, classifier=CLASSIFIER, corrected=True, progress=request.progress
+        )
+        sets.append(NuggeteerTables(name, nuggets, evaluation))
     return Reproduction(
         name="nuggeteer",
         paper=CITATION,
@@ -165,19 +174,6 @@ def reproduce_nuggeteer(request: ReproductionRequest) -> Reproduction:
         invented="" if real else "The questions, runs and judgements are invented.",
         remarks=(*_REMARKS, *(note for tables in sets for note in _says_yes(tables))),
     )
-
-
-def _evaluated(name: str, request: ReproductionRequest) -> NuggeteerTables:
-    known_set = KNOWN[name]
-    if known_set.bundled:
-        nuggets = load_nuggets(name, progress=request.progress)
-    else:
-        place = request.data / known_set.place
-        nuggets = load_nuggets(place, format=known_set.format, progress=request.progress)
-    evaluation = evaluate_nuggets(
-        nuggets, classifier=CLASSIFIER, corrected=True, progress=request.progress
-    )
-    return NuggeteerTables(name, nuggets, evaluation)
 
 
 # ------------------------------------------------------------------------------------ numbers
@@ -237,7 +233,9 @@ def _conclusions(tables: NuggeteerTables) -> Iterator[Conclusion]:
     yield from _models(tables.likelihoods, tables.name)
     if tables.by_nugget and plain.rmse is not None:
         yield learned_thresholds(tables.by_nugget, plain.tau_b, plain.rmse, tables.name)
-    yield _settings(tables)
+    f = {row.what: row.f for row in tables.evaluation.judgements}
+    best, default = f["paper, best of 24"], f["paper, default"]
+    yield settings_conclusion(best, default, tables.yes_to_all, tables.name)
 
 
 def learned_thresholds(
@@ -282,13 +280,6 @@ def _models(likelihoods: Mapping[str, float], data: str) -> Iterator[Conclusion]
         f"nugget {likelihoods['nugget']:,.0f}, nugget-errors {likelihoods['nugget-errors']:,.0f}"
     )
     yield Conclusion("Table 4", claim, to_verdict(fewer), evidence, data)
-
-
-def _settings(tables: NuggeteerTables) -> Conclusion:
-    f = {row.what: row.f for row in tables.evaluation.judgements}
-    return settings_conclusion(
-        f["paper, best of 24"], f["paper, default"], tables.yes_to_all, tables.name
-    )
 
 
 def settings_conclusion(best: float, default: float, yes: float, data: str) -> Conclusion:

@@ -4,11 +4,11 @@ from karat.paraphrase.align.aligner import Aligner as Aligner
 from karat.paraphrase.align.alignment import WordAlignment as WordAlignment
 from karat.paraphrase.align.alignment import align_text as align_text
 from karat.paraphrase.align.alignment import align_words as align_words
-from karat.paraphrase.align.links import Links as Links
-from karat.paraphrase.align.links import read_pharaoh as read_pharaoh
+from karat.paraphrase.align.parallel_text import Links as Links
 from karat.paraphrase.align.parallel_text import Parallel as Parallel
 from karat.paraphrase.align.parallel_text import parallel_tokens as parallel_tokens
 from karat.paraphrase.align.parallel_text import read_parallel as read_parallel
+from karat.paraphrase.align.parallel_text import read_pharaoh as read_pharaoh
 from karat.paraphrase.generate.paraphraser import GeneratedParaphrases as GeneratedParaphrases
 from karat.paraphrase.generate.paraphraser import generate_paraphrases as generate_paraphrases
 from karat.paraphrase.pem.evaluation import ParaphraseEvaluation as ParaphraseEvaluation
@@ -33,8 +33,8 @@ from karat.paraphrase.pem.training import Pivot as Pivot
 from karat.paraphrase.pem.training import train_pem as train_pem
 from karat.paraphrase.table.moses import read_moses as read_moses
 from karat.paraphrase.table.moses import write_moses as write_moses
-from karat.paraphrase.table.phrase_pairs import extract_phrases as extract_phrases
 from karat.paraphrase.table.phrase_table import PhraseTable as PhraseTable
+from karat.paraphrase.table.training import extract_phrases as extract_phrases
 from karat.paraphrase.table.training import train_pivot as train_pivot
 from karat.paraphrase.written_files import WrittenFile as WrittenFile
 from karat.paraphrase.written_files import convert_table as convert_table

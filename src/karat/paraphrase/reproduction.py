@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate, combinations
+from itertools import combinations
 from math import isnan
 from statistics import mean, median
 from typing import Any, NamedTuple
@@ -36,8 +36,7 @@ from karat.paraphrase.pem.features import (
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, judged_rows
 from karat.paraphrase.pem.model import PEM, as_pem
 from karat.paraphrase.pem.training import Pivot, train_pem
-from karat.paraphrase.table.phrase_pairs import PhraseCounts
-from karat.paraphrase.table.phrase_table import PhraseTable
+from karat.paraphrase.table.phrase_table import PhraseCounts, PhraseTable, encode_phrases
 from karat.reproduction.papers import ReproductionRequest
 from karat.reproduction.results import (
     FAILS,
@@ -49,10 +48,9 @@ from karat.reproduction.results import (
     Reproduction,
 )
 from karat.stats.correlation import pearson
-from karat.text.tokens import Ragged, Recipe, Vocab
+from karat.text.tokens import Recipe, Vocab
 
-ORIGINALS = 300
-"""Originals that are taken, as in the paper."""
+ORIGINALS = 300  # originals that are taken, as in the paper
 CRITERIA = {"adequacy": "accuracy", "fluency": "fluency", "overall": "mqm"}
 """Criterion of the paper -> the errors that raters marked."""
 BEST, WORST = 5.0, 1.0
@@ -82,9 +80,7 @@ def judged_translations(translations: EvalSet) -> EvalSet:
 def _criteria(translations: EvalSet, systems: Mapping[str, Sequence[str | None]]) -> Iterator[Row]:
     for criterion, errors in CRITERIA.items():
         for rater in translations.judgements.judges:
-            scores = BEST + translations.rated_by(
-                rater, errors
-            )  # penalties, turned: more is better
+            scores = BEST + translations.rated_by(rater, errors)  # penalties: more is better
             for s, name in enumerate(systems):
                 for i, value in enumerate(scores[s, :ORIGINALS].tolist(), 1):
                     if not np.isnan(value):
@@ -100,12 +96,6 @@ def _dissimilarities(
             yield name, str(i), "machine", "dissimilarity", BEST - (BEST - WORST) * value
 
 
-def reference_as_original(evalset: EvalSet) -> EvalSet:
-    """Return a set whose reference, in lower case as its outputs are, is the original."""
-    originals = [texts[0].lower() for texts in evalset.references]
-    return replace(evalset, sources=tuple(originals))
-
-
 CITATION = (
     "Liu, Dahlmeier and Ng 2010, PEM: A Paraphrase Evaluation Metric Exploiting Parallel Texts"
 )
@@ -113,8 +103,7 @@ PARALLEL = "parallel-tatoeba-enzh/en-zh.tsv.gz"
 SET, JUDGES, DEMO = "ted-zhen", "believability", "demo-paraphrases"
 TRAINED, DEMO_TRAINED = 200, 27
 """Originals that the regression learns from: two thirds, the first ones."""
-COMMON = 100
-"""Paraphrases that two judges must share to be correlated."""
+COMMON = 100  # paraphrases that two judges must share to be correlated
 MEASURES = ("r, sentences", "r, systems")
 GOOD = "dissimilarity (adequacy, fluency >= 4)"
 TABLE_1 = {"sentence": (0.6406, 0.6717, 0.5993), "system": (0.9962, 0.9995, 0.9943)}
@@ -130,8 +119,8 @@ TABLE_3 = (0.8073, 0.9867)
 """PEM with the mean of the judges over sentences, over systems; with controls."""
 TABLE_3_JUDGES = {"sentence": (0.5777, 0.5281, 0.5231), "system": (0.9757, 0.9892, 0.9718)}
 """PEM with each of three judges, without controls."""
-BLEU_ELSEWHERE = 0.4513
-"""Section 6.2: BLEU at the sentence level, on other data (MetricsMATR 2008)."""
+STRONG = 0.5  # the least value of a strong correlation
+BLEU_ELSEWHERE = 0.4513  # section 6.2: BLEU at the sentence level, on other data (MetricsMATR 2008)
 EXAMPLE = "Morning , sir .", "Hello , Querrien ."
 EXAMPLE_TABLE = (
     ("Morning , sir .", "Bonjour , monsieur .", 10),
@@ -147,11 +136,9 @@ class PemTables(NamedTuple):
     """A set that PEM was evaluated on."""
 
     name: str
-    found: ParaphraseEvaluation
-    text: str
-    """The training data of the model, in words."""
-    judges: tuple[str, list[Correlation]] | None
-    """The set of Table 1, and its pairs of judges."""
+    evaluation: ParaphraseEvaluation
+    text: str  # the training data of the model, in words
+    judges: tuple[str, list[Correlation]] | None  # the set of Table 1, and its pairs of judges
 
 
 def reproduce_pem(request: ReproductionRequest) -> Reproduction:
@@ -165,8 +152,8 @@ def reproduce_pem(request: ReproductionRequest) -> Reproduction:
         rows=(_worked_example(), *_reproduced_numbers(tables)),
         conclusions=tuple(_conclusions(tables, request.seed)),
         differs=tuple(_differences(tables, real)),
-        settings={**request.settings, **tables.found.settings},
-        signatures={"pem": tables.found.signature},
+        settings={**request.settings, **tables.evaluation.settings},
+        signatures={"pem": tables.evaluation.signature},
         invented="" if real else "The paraphrases and judgements are invented.",
         remarks=(
             "Correlations are Pearson's. With controls, whose scores are fixed and easy to tell, "
@@ -189,7 +176,12 @@ def _evaluate_real_data(request: ReproductionRequest) -> PemTables:
         place, known_set.format, name=SET, progress=request.progress, **options
     )
     evaluation = _evaluate_model(judged_translations(translations), model, TRAINED, request)
-    judges = _judges(request) if request.data.has(KNOWN[JUDGES].place) else None
+    judges = None
+    if request.data.has(KNOWN[JUDGES].place):
+        judged = request.evalset(JUDGES)  # its outputs are in lower case
+        originals = tuple(texts[0].lower() for texts in judged.references)
+        pairs = correlate_judges(judged_rows(replace(judged, sources=originals), "adequacy"))
+        judges = f"{JUDGES}: adequacy", [pair for pair in pairs if pair.rows >= COMMON]
     return PemTables(SET, evaluation, f"Tatoeba English-Chinese, {len(text):,} pairs", judges)
 
 
@@ -216,86 +208,58 @@ def _evaluate_model(
     )
 
 
-def _judges(request: ReproductionRequest) -> tuple[str, list[Correlation]]:
-    evalset = reference_as_original(request.evalset(JUDGES))
-    pairs = correlate_judges(judged_rows(evalset, "adequacy"))
-    return f"{JUDGES}: adequacy", [pair for pair in pairs if pair.rows >= COMMON]
-
-
-# ------------------------------------------------------------------------------------ numbers
-
-
 def _worked_example() -> ReproducedNumber:
     """Return the pivot F1 of the paper's example."""
-    stats = pivot_statistics(_table(), [EXAMPLE[0]], [EXAMPLE[1]], PivotSettings(edge=0))
+    source, pivot = Vocab(), Vocab()
+    phrases = encode_phrases([phrase for phrase, _, _ in EXAMPLE_TABLE], source)
+    translations = encode_phrases([translation for _, translation, _ in EXAMPLE_TABLE], pivot)
+    counts = np.array([count for _, _, count in EXAMPLE_TABLE], dtype=np.int64)
+    pairs = PhraseCounts(*phrases, *translations, counts)
+    table = PhraseTable.from_counts(pairs, source, pivot, {"source": PLAIN, "pivot": PLAIN})
+    stats = pivot_statistics(table, [EXAMPLE[0]], [EXAMPLE[1]], PivotSettings(edge=0))
     value, data = float(pooled_f1(stats)[0]), "the paper's example"
     return ReproducedNumber("section 4.3", "pivot F1", "F1", 0.38, value, data)
 
 
-def _table() -> PhraseTable:
-    """Return the phrase table of the paper's example."""
-    phrases, phrase_words = _ragged([phrase for phrase, _, _ in EXAMPLE_TABLE])
-    translations, other_words = _ragged([translation for _, translation, _ in EXAMPLE_TABLE])
-    counts = np.array([count for _, _, count in EXAMPLE_TABLE], dtype=np.int64)
-    pairs = PhraseCounts(
-        phrases.ids, phrases.offsets, translations.ids, translations.offsets, counts
-    )
-    return PhraseTable.from_counts(
-        pairs, phrase_words, other_words, {"source": PLAIN, "pivot": PLAIN}
-    )
-
-
-def _ragged(texts: Sequence[str]) -> tuple[Ragged, Vocab]:
-    """Return texts as numbers of their words."""
-    vocab, words = Vocab(), [text.split() for text in texts]
-    ids = vocab.add([word for text_words in words for word in text_words])
-    return Ragged(ids, np.array([0, *accumulate(map(len, words))], dtype=np.int64)), vocab
-
-
 def _reproduced_numbers(tables: PemTables) -> Iterator[ReproducedNumber]:
+    evaluation, data = tables.evaluation, tables.name
     if tables.judges is not None:
         yield from _between_judges(tables.judges[0], 0, [pair.pearson for pair in tables.judges[1]])
-    if tables.name == DEMO:
-        systems = [pair.pearson_systems for pair in tables.found.inter_judge]
+    if data == DEMO:
+        systems = [pair.pearson_systems for pair in evaluation.inter_judge]
     else:
-        systems = between_system_means(tables.found.judged)
-    yield from _between_judges(tables.name, 1, systems)
-    for row in tables.found.criteria:
-        yield from _correlation_numbers(
-            "Table 2", f"{row.first} and overall", TABLE_2[row.first], row, tables.name
-        )
-    for row in tables.found.rows:
-        if row.first == "PEM" and not row.second.startswith("judge "):
+        systems = between_system_means(evaluation.judged)
+    yield from _between_judges(data, 1, systems)
+    for row in evaluation.criteria:
+        item = f"{row.first} and overall"
+        yield from _correlation_numbers("Table 2", item, TABLE_2[row.first], row, data)
+    pem_rows = [row for row in evaluation.rows if row.first == "PEM"]
+    for row in pem_rows:
+        if not row.second.startswith("judge "):
             paper_values = () if row.second.endswith(NO_CONTROLS) else TABLE_3
-            yield from _correlation_numbers(
-                "Table 3", f"PEM and {row.second}", paper_values, row, tables.name
-            )
-    yield from _single_judges(tables)
-    remark = "the paper's is of other data, MetricsMATR 2008"
-    for row in tables.found.alone:
-        paper = None if row.second.endswith(NO_CONTROLS) else BLEU_ELSEWHERE
-        item = "BLEU alone" if paper else f"BLEU alone, {NO_CONTROLS}"
-        number = ReproducedNumber(
-            "section 6.2", item, "r, sentences", paper, row.pearson, tables.name
-        )
-        yield number._replace(detail=remark if paper else "")
+            item = f"PEM and {row.second}"
+            yield from _correlation_numbers("Table 3", item, paper_values, row, data)
+    for row in pem_rows:
+        if row.second.startswith("judge ") and row.rows >= (COMMON if data == SET else 3):
+            yield from _single_judge(row, data)
+    for row in evaluation.alone:
+        if row.second.endswith(NO_CONTROLS):
+            item, paper, remark = f"BLEU alone, {NO_CONTROLS}", None, ""
+        else:
+            remark = "the paper's is of other data, MetricsMATR 2008"
+            item, paper = "BLEU alone", BLEU_ELSEWHERE
+        values = paper, row.pearson, data
+        yield ReproducedNumber("section 6.2", item, "r, sentences", *values, detail=remark)
 
 
-def _single_judges(tables: PemTables) -> Iterator[ReproducedNumber]:
-    """Yield the rows of Table 3 for single judges, each compared with the paper's mean."""
-    for row in tables.found.rows:
-        if row.first != "PEM" or not row.second.startswith("judge "):
-            continue
-        if row.rows < (COMMON if tables.name == SET else 3):
-            continue
-        values = row.pearson, row.pearson_systems
-        for measure, papers, value in zip(MEASURES, TABLE_3_JUDGES.values(), values, strict=True):
-            detail = f"{min(papers)} to {max(papers)} in the paper; {row.rows:,} pairs here"
-            number = ReproducedNumber(
-                "Table 3", f"PEM and {row.second}", measure, mean(papers), value, tables.name
-            )
-            if not isnan(value):
-                yield number._replace(detail=detail)
+def _single_judge(row: Correlation, data: str) -> Iterator[ReproducedNumber]:
+    """Yield the rows of Table 3 for a single judge, compared with the paper's mean."""
+    values = row.pearson, row.pearson_systems
+    for measure, papers, value in zip(MEASURES, TABLE_3_JUDGES.values(), values, strict=True):
+        detail = f"{min(papers)} to {max(papers)} in the paper; {row.rows:,} pairs here"
+        numbers = measure, mean(papers), value, data
+        if not isnan(value):
+            yield ReproducedNumber("Table 3", f"PEM and {row.second}", *numbers, detail=detail)
 
 
 def _correlation_numbers(
@@ -317,10 +281,8 @@ def _between_judges(data: str, level: int, values: Sequence[float]) -> Iterator[
     detail = f"{min(papers)} to {max(papers)} in the paper"
     detail += f"; here the median of {len(correlations):,}" if len(correlations) > 1 else ""
     item = "two judges, overall" if data in (DEMO, SET) else "two judges"
-    number = ReproducedNumber(
-        "Table 1", item, MEASURES[level], mean(papers), median(correlations), data
-    )
-    yield number._replace(detail=detail)
+    numbers = MEASURES[level], mean(papers), median(correlations), data
+    yield ReproducedNumber("Table 1", item, *numbers, detail=detail)
 
 
 def between_system_means(judged: JudgedPairs) -> list[float]:
@@ -328,17 +290,15 @@ def between_system_means(judged: JudgedPairs) -> list[float]:
 
     Judges of fewer than `COMMON` outputs are left out, and so are pairs with two common systems.
     """
-    columns = [
-        column for column in judge_columns(judged).values() if _count_scores(column) >= COMMON
-    ]
-    number, systems = {name: k for k, name in enumerate(judged.evalset.systems)}, judged.systems
-    at = np.array([number[name] for name in systems])
+    number = {name: k for k, name in enumerate(judged.evalset.systems)}
+    at = np.array([number[name] for name in judged.systems])
     means = []
-    for column in columns:
+    for column in judge_columns(judged).values():
         has_score = ~np.isnan(column)
-        count = np.bincount(at[has_score], minlength=len(number))
-        total = np.bincount(at[has_score], column[has_score], minlength=len(number))
-        means.append(np.where(count > 0, total / np.maximum(count, 1), np.nan))
+        if has_score.sum() >= COMMON:
+            count = np.bincount(at[has_score], minlength=len(number))
+            total = np.bincount(at[has_score], column[has_score], minlength=len(number))
+            means.append(np.where(count > 0, total / np.maximum(count, 1), np.nan))
     correlations = []
     for first, second in combinations(means, 2):
         both = ~(np.isnan(first) | np.isnan(second))
@@ -347,18 +307,10 @@ def between_system_means(judged: JudgedPairs) -> list[float]:
     return correlations
 
 
-def _count_scores(column: Floats) -> int:
-    return int((~np.isnan(column)).sum())
-
-
-# -------------------------------------------------------------------------------- conclusions
-
-
 class Evidence(NamedTuple):
     """A claim as a number that is positive where the claim holds, with its 95% interval."""
 
-    values: str
-    """The correlations that it is made from, in words."""
+    values: str  # the correlations that it is made from, in words
     margin: float
     low: float
     high: float
@@ -377,38 +329,13 @@ class Evidence(NamedTuple):
 
 def _conclusions(tables: PemTables, seed: int) -> Iterator[Conclusion]:
     """Yield the conclusions; one that holds or fails does so with control pairs and without."""
-    for section, claim, measure in (
-        (
-            "section 5.3",
-            "Overall quality agrees with adequacy more than with fluency.",
-            _adequacy_and_fluency,
-        ),
-        (
-            "section 5.3",
-            "Dissimilarity alone agrees negatively with overall quality.",
-            _dissimilarity,
-        ),
-        (
-            "section 5.3",
-            "Among adequate and fluent paraphrases, dissimilarity agrees strongly (above 0.5).",
-            _good_dissimilarity,
-        ),
-        ("section 6.2", "PEM agrees with judges better than BLEU does.", _pem_and_bleu),
-        (
-            "section 6.2",
-            "PEM agrees with judges better over systems than over sentences.",
-            _systems_and_sentences,
-        ),
-    ):
-        with_controls, without_controls_evidence = (
-            measure(tables.found, controls, seed) for controls in (True, False)
+    for section, claim, measure in CLAIMS:
+        with_controls, real = (
+            measure(tables.evaluation, controls, seed) for controls in (True, False)
         )
+        evidence = f"with controls: {with_controls}; without: {real}"
         yield Conclusion(
-            section,
-            claim,
-            combined_verdict(with_controls, without_controls_evidence),
-            _describe_evidence(with_controls, without_controls_evidence),
-            tables.name,
+            section, claim, combined_verdict(with_controls, real), evidence, tables.name
         )
 
 
@@ -418,10 +345,6 @@ def combined_verdict(with_controls: Evidence, real: Evidence) -> str:
     The scores of controls are fixed and easy to tell: what rests on them alone is undecided.
     """
     return with_controls.verdict if with_controls.verdict == real.verdict else UNDECIDED
-
-
-def _describe_evidence(with_controls: Evidence, real: Evidence) -> str:
-    return f"with controls: {with_controls}; without: {real}"
 
 
 def _evidence(values: str, margins: Floats) -> Evidence:
@@ -461,7 +384,7 @@ def _good_dissimilarity(evaluation: ParaphraseEvaluation, controls: bool, seed: 
 def _tested_pairs(evaluation: ParaphraseEvaluation, controls: bool) -> tuple[JudgedPairs, Flags]:
     """Return the tested pairs, and which of all tested ones they are."""
     rows = np.ones(len(evaluation.tested), np.bool_) if controls else evaluation.tested.real
-    return evaluation.tested.where(rows), rows
+    return evaluation.tested.select(rows), rows
 
 
 def _pem_and_bleu(evaluation: ParaphraseEvaluation, controls: bool, seed: int) -> Evidence:
@@ -480,39 +403,46 @@ def _systems_and_sentences(evaluation: ParaphraseEvaluation, controls: bool, see
     return _evidence(f"systems {systems[0]:.3f}, sentences {sentences[0]:.3f}", systems - sentences)
 
 
-STRONG = 0.5
-"""The least value of a strong correlation."""
-
-
-# -------------------------------------------------------------------------------- differences
+CLAIMS = (
+    (
+        "section 5.3",
+        "Overall quality agrees with adequacy more than with fluency.",
+        _adequacy_and_fluency,
+    ),
+    ("section 5.3", "Dissimilarity alone agrees negatively with overall quality.", _dissimilarity),
+    (
+        "section 5.3",
+        "Among adequate and fluent paraphrases, dissimilarity agrees strongly (above 0.5).",
+        _good_dissimilarity,
+    ),
+    ("section 6.2", "PEM agrees with judges better than BLEU does.", _pem_and_bleu),
+    (
+        "section 6.2",
+        "PEM agrees with judges better over systems than over sentences.",
+        _systems_and_sentences,
+    ),
+)
+"""Section of the paper, its claim, and what measures it."""
 
 
 def _differences(tables: PemTables, real: bool) -> Iterator[PaperDifference]:
-    pairs = tables.found.rows[0]
+    pairs = tables.evaluation.rows[0]
     tested = f"{tables.name}: {pairs.rows:,} tested pairs of {pairs.systems} systems with controls"
     yield PaperDifference("paraphrases", "700 tested pairs of 7 systems with controls", tested)
     if real:
+        judged = "5 minus MQM penalty, 1 rater for each"
         yield PaperDifference("original", "a human translation", "a reference translation (refB)")
-        yield PaperDifference(
-            "judgements", "3 judges, 5-point scales", "5 minus MQM penalty, 1 rater for each"
-        )
-        yield PaperDifference(
-            "overall quality", "rewards other words", "errors alone: other words earn nothing"
-        )
+        yield PaperDifference("judgements", "3 judges, 5-point scales", judged)
+        overall = "errors alone: other words earn nothing"
+        yield PaperDifference("overall quality", "rewards other words", overall)
         yield PaperDifference("dissimilarity", "judged", "1 + 4 (1 - F1 of n-grams), by machine")
+        if tables.judges is not None:
+            same_pairs = "overall scores of the same pairs"
+            yield PaperDifference("Table 1, sentences", same_pairs, tables.judges[0])
+        raters = "means of raters of different outputs"
+        yield PaperDifference("Table 1, systems", "all judges judged all pairs", raters)
     else:
         yield PaperDifference("judgements", "3 judges, 5-point scales", "2 invented judges")
-    if tables.judges is not None and real:
-        yield PaperDifference(
-            "Table 1, sentences", "overall scores of the same pairs", tables.judges[0]
-        )
-    if real:
-        yield PaperDifference(
-            "Table 1, systems",
-            "all judges judged all pairs",
-            "means of raters of different outputs",
-        )
     yield PaperDifference("parallel text", "FBIS Chinese-English, 250,000 pairs", tables.text)
-    yield PaperDifference(
-        "pivot words", "Chinese words", "Chinese characters" if real else "French words"
-    )
+    pivot_words = "Chinese characters" if real else "French words"
+    yield PaperDifference("pivot words", "Chinese words", pivot_words)

@@ -93,10 +93,8 @@ def convert_table(
         table = open_table(os.fspath(source))
         write_moses(table, path)
     else:
-        about = {
-            "source": describe_recipe(Recipe(tok, "lower", stem)),
-            "pivot": describe_recipe(PIVOT),
-        }
+        recipe = describe_recipe(Recipe(tok, "lower", stem))
+        about = {"source": recipe, "pivot": describe_recipe(PIVOT)}
         table = read_moses(source, about, progress=progress)
         table.save(path)
     row = FileRow(os.fspath(path), f"{table.pairs:,} pairs of {len(table):,} phrases")
@@ -129,14 +127,9 @@ def make_table(
     text = read_parallel(source, pivot, progress, as_text=as_text)
     recipes = Recipe(tok, "lower", stem), Recipe(pivot_tok, "lower")
     work: dict[str, Any] = {"memory": memory, "threads": threads, "progress": progress}
-    settings_of_aligner = aligner or Aligner()
-    table = train_pivot([text], *recipes, aligner=settings_of_aligner, **work)
+    aligner = aligner or Aligner()
+    table = train_pivot([text], *recipes, aligner=aligner, **work)
     table.save(path)
     row = FileRow(os.fspath(path), f"{table.pairs:,} pairs of {len(table):,} phrases")
-    settings = {
-        "stem": stem,
-        "tok": tok,
-        "pivot_tok": pivot_tok,
-        "aligner": str(settings_of_aligner),
-    }
+    settings = {"stem": stem, "tok": tok, "pivot_tok": pivot_tok, "aligner": str(aligner)}
     return WrittenFile((row,), settings)

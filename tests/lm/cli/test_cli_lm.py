@@ -24,20 +24,20 @@ def model(output: Output, folder: Path) -> str:
 
 
 def test_training_says_what_was_made(output: Output, folder: Path) -> None:
-    found = json.loads(output(*TRAIN, "model.lm", "-f", "json"))
+    report = json.loads(output(*TRAIN, "model.lm", "-f", "json"))
     model = kt.LanguageModel.open(folder / "model.lm")
-    assert [row["ngrams"] for row in found["rows"]] == model.counts
-    assert found["signature"] == {"lm": model.signature}
-    assert found["notes"] == list(model.notes)
+    assert [row["ngrams"] for row in report["rows"]] == model.counts
+    assert report["signature"] == {"lm": model.signature}
+    assert report["notes"] == list(model.notes)
     assert "case=lower" in model.signature
 
 
 @pytest.mark.parametrize("name", ["model.arpa", "model.arpa.gz", "model.txt"])
 def test_arpa_is_written(output: Output, folder: Path, model: str, name: str) -> None:
     output(*TRAIN, name, *(["--arpa"] if name == "model.txt" else []))
-    asked = ("lm", "score", "a.txt", "--format", "tsv", "--model")
+    arguments = ("lm", "score", "a.txt", "--format", "tsv", "--model")
     recipe = ("--tok", "13a", "--case", "lower")
-    assert output(*asked, name, *recipe) == output(*asked, model)
+    assert output(*arguments, name, *recipe) == output(*arguments, model)
 
 
 def test_settings_reach_the_model(output: Output, folder: Path) -> None:
@@ -51,15 +51,15 @@ def test_settings_reach_the_model(output: Output, folder: Path) -> None:
 
 
 def test_perplexity_of_several_texts(output: Output, folder: Path, model: str) -> None:
-    found = json.loads(output("lm", "score", "a.txt", "c.txt", "--model", model, "-f", "json"))
+    report = json.loads(output("lm", "score", "a.txt", "c.txt", "--model", model, "-f", "json"))
     stored = kt.LanguageModel.open(folder / model)
-    for row, name in zip(found["rows"], ("a.txt", "c.txt"), strict=True):
+    for row, name in zip(report["rows"], ("a.txt", "c.txt"), strict=True):
         expected = stored.perplexity(kt.Lines(folder / name))
         assert row["text"] == name
         assert (row["sentences"], row["words"], row["oov"]) == expected[:3]
         assert row["perplexity"] == expected.perplexity
         assert row["perplexity_known"] == expected.perplexity_known
-    assert found["signature"] == {"lm": stored.signature}
+    assert report["signature"] == {"lm": stored.signature}
 
 
 def test_every_sentence(output: Output, folder: Path, model: str) -> None:
@@ -80,15 +80,15 @@ def test_every_word(output: Output, folder: Path, model: str) -> None:
     for name in ("a.txt", "c.txt"):
         lines = (folder / name).read_text("utf-8").splitlines()
         expected = [(i, *row) for i, line in enumerate(lines, 1) for row in stored.words(line)]
-        found = [tuple(row.values())[1:] for row in rows if row["text"] == name]
-        assert found == expected
+        report = [tuple(row.values())[1:] for row in rows if row["text"] == name]
+        assert report == expected
 
 
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("more", [(), ("--segments",), ("--words",)], ids=str)
 def test_every_format(output: Output, model: str, format: str, more: tuple[str, ...]) -> None:
-    shown = output("lm", "score", "a.txt", "--model", model, "-f", format, *more)
-    assert "a.txt" in shown.replace(r"\_", "_")
+    text = output("lm", "score", "a.txt", "--model", model, "-f", format, *more)
+    assert "a.txt" in text.replace(r"\_", "_")
 
 
 def test_threads_change_nothing(output: Output, folder: Path, model: str) -> None:
@@ -140,9 +140,9 @@ def test_help_names_the_commands(output: Output) -> None:
     assert output("lm") == output("lm", "--help")
     assert "train" in output("lm")
     for name in ("train", "score"):
-        shown = output("lm", name, "--help")
-        assert max(map(len, shown.splitlines())) <= 80
-        assert shown.count(f"karat lm {name}") >= 3
+        text = output("lm", name, "--help")
+        assert max(map(len, text.splitlines())) <= 80
+        assert text.count(f"karat lm {name}") >= 3
 
 
 def test_memory_changes_nothing(output: Output, folder: Path) -> None:

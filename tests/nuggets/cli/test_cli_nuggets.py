@@ -40,29 +40,29 @@ def files(folder: Path) -> Path:
 
 
 def test_the_group_lists_its_commands(output: Output) -> None:
-    shown = output("nuggets")
-    assert shown == output("nuggets", "--help")
+    printed = output("nuggets")
+    assert printed == output("nuggets", "--help")
     for name, (_, summary) in COMMANDS.items():
-        assert f"  {name} " in shown
-        assert summary in shown
-        told = output("nuggets", name, "--help")
-        assert told.startswith(f"Usage: karat nuggets {name} ")
-        assert max(map(len, told.splitlines())) <= 80
-        assert told.count(f"karat nuggets {name}") >= 3
+        assert f"  {name} " in printed
+        assert summary in printed
+        command_help = output("nuggets", name, "--help")
+        assert command_help.startswith(f"Usage: karat nuggets {name} ")
+        assert max(map(len, command_help.splitlines())) <= 80
+        assert command_help.count(f"karat nuggets {name}") >= 3
 
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_describe_in_every_format(output: Output, format: str) -> None:
-    shown = output("nuggets", "describe", "demo-nuggets", "--format", format)
-    assert "runs that carry" in shown or format in ("json", "tsv")
+    printed = output("nuggets", "describe", "demo-nuggets", "--format", format)
+    assert "runs that carry" in printed or format in ("json", "tsv")
 
 
 def test_describe_counts(output: Output) -> None:
-    found = json.loads(output("nuggets", "describe", "demo-nuggets", "-f", "json"))
-    (row,) = found["rows"]
+    report = json.loads(output("nuggets", "describe", "demo-nuggets", "-f", "json"))
+    (row,) = report["rows"]
     assert (row["questions"], row["vital"], row["okay"], row["runs"]) == (2, 6, 8, 4)
     assert (row["nuggets"], row["nuggets_half"], row["responses"]) == (7, 0, 5.25)
-    assert [(b["systems"], b["nuggets"]) for b in found["difficulty"]] == [
+    assert [(b["systems"], b["nuggets"]) for b in report["difficulty"]] == [
         ("0", 0),
         ("1", 11),
         ("2", 2),
@@ -82,8 +82,8 @@ def test_describe_lists_problems_and_fails(called: Called, folder: Path) -> None
 def test_describe_lists_contradictions(output: Output, files: Path) -> None:
     (files / "twice.txt").write_text(JUDGED + "q1 other 1 d A LENS.\n")
     args = ("nuggets", "describe", "key.txt", "--judgements", "twice.txt")
-    found = json.loads(output(*args, "-f", "json"))
-    assert found["contradictions"] == [
+    report = json.loads(output(*args, "-f", "json"))
+    assert report["contradictions"] == [
         {
             "question": "q1",
             "nugget": "1",
@@ -103,15 +103,15 @@ def scored(output: Output, *args: str) -> dict[str, Any]:
 
 def test_score_a_run(output: Output, files: Path) -> None:
     args = ("new.run", "--key", "key.txt", "--judgements", "judged.txt")
-    found = scored(output, *args, "--nuggets", "--no-guess")
-    (row,) = found["rows"]
+    report = scored(output, *args, "--nuggets", "--no-guess")
+    (row,) = report["rows"]
     assert (row["run"], row["micro"], row["macro"], row["A"], row["V"]) == ("new", 1, 1, 0.75, 1)
     # "Unseen." was not judged on q1; "A lens." carries its nugget 1, so only nugget 2 is open
     assert (row["known"], row["guessed"], row["undecided"]) == pytest.approx((2 / 3, 0, 1 / 3))
-    assert [row["question"] for row in found["questions"]] == ["q1", "q2"]
-    assert found["questions"][1].get("f") is None
-    assert any("Skipped, not scored 0: q2" in note for note in found["notes"])
-    assert [(r["nugget"], r["support"], r["by"], r["response"]) for r in found["nuggets"]] == [
+    assert [row["question"] for row in report["questions"]] == ["q1", "q2"]
+    assert report["questions"][1].get("f") is None
+    assert any("Skipped, not scored 0: q2" in note for note in report["notes"])
+    assert [(r["nugget"], r["support"], r["by"], r["response"]) for r in report["nuggets"]] == [
         ("1", 1.0, "judgement", 1),
         ("2", None, "nothing", None),
         ("1", 1.0, "judgement", 1),
@@ -120,16 +120,18 @@ def test_score_a_run(output: Output, files: Path) -> None:
 
 def test_score_is_what_the_library_says(output: Output) -> None:
     demo = kt.load_nuggets("demo-nuggets")
-    found = scored(output, "plover", "wren", "-k", "demo-nuggets", "--weights", "pyramid")
-    for row in found["rows"]:
+    report = scored(output, "plover", "wren", "-k", "demo-nuggets", "--weights", "pyramid")
+    for row in report["rows"]:
         run = demo.runs[row["run"]]
         expected = kt.Official(weights="pyramid").score(
             run, demo.key, decide_run(run, demo.key, demo.judgements)
         )
         assert (row["micro"], row["macro"]) == (expected.micro.f, expected.macro.f)
     done = kt.score_nuggets(demo.select("plover", "wren"), kt.Official(weights="pyramid"))
-    assert found["signature"] == {"nugget-f": done.signature}
-    assert [row["A"] for row in found["rows"]] == [mean_shares(one.shares).A for one in done.scored]
+    assert report["signature"] == {"nugget-f": done.signature}
+    assert [row["A"] for row in report["rows"]] == [
+        mean_shares(scored_run.shares).A for scored_run in done.scored
+    ]
 
 
 CONTRARY = "q1 new 1 d A lens.\nq1 old 1 d a lens.\nq1 old 1 1\n"
@@ -139,14 +141,16 @@ CONTRARY = "q1 new 1 d A lens.\nq1 old 1 d a lens.\nq1 old 1 1\n"
 def test_judgements_are_corrected_or_stand_as_they_are(output: Output, files: Path) -> None:
     (files / "contrary.txt").write_text(CONTRARY)
     args = ("new.run", "-k", "key.txt", "-j", "contrary.txt", "--no-guess")
-    plain, corrected, own = (scored(output, *args, *m) for m in ((), CORRECTED, ("--as-judged",)))
-    assert [one["rows"][0]["V"] for one in (plain, corrected, own)] == [1, 1, 0]
-    assert plain["signature"] == corrected["signature"] != own["signature"]
-    assert ",judgements=as-judged|key=" in own["signature"]["nugget-f"]
-    assert "|guess=none|" in own["signature"]["nugget-f"]
-    told = [next(n for n in one["notes"] if "contra" in n) for one in (plain, own)]
-    assert "of which the highest counts:" in told[0]
-    assert "of which a run's own count, else the highest:" in told[1]
+    plain, corrected, as_judged = (
+        scored(output, *args, *m) for m in ((), CORRECTED, ("--as-judged",))
+    )
+    assert [report["rows"][0]["V"] for report in (plain, corrected, as_judged)] == [1, 1, 0]
+    assert plain["signature"] == corrected["signature"] != as_judged["signature"]
+    assert ",judgements=as-judged|key=" in as_judged["signature"]["nugget-f"]
+    assert "|guess=none|" in as_judged["signature"]["nugget-f"]
+    notes = [next(n for n in report["notes"] if "contra" in n) for report in (plain, as_judged)]
+    assert "of which the highest counts:" in notes[0]
+    assert "of which a run's own count, else the highest:" in notes[1]
 
 
 CORRECTED = ("--corrected",)
@@ -155,37 +159,39 @@ CORRECTED = ("--corrected",)
 @pytest.mark.parametrize("command", ["tune", "evaluate"])
 def test_official_judgements_may_be_corrected(output: Output, folder: Path, command: str) -> None:
     key, runs, judged = world(questions=4, runs=4)
-    same = [replace(runs[0], tag="same"), *runs]
+    with_copy = [replace(runs[0], tag="same"), *runs]
     no = [row._replace(run="same", value=0.0) for row in judged.rows if row.run == "run0"]
     rows = Judgements((*no, *judged.rows))
-    some = NuggetSet("s", key, MappingProxyType({run.tag: run for run in same}), rows)
-    kt.save_nuggets(some, folder / "s.jsonl")
+    nuggets = NuggetSet("s", key, MappingProxyType({run.tag: run for run in with_copy}), rows)
+    kt.save_nuggets(nuggets, folder / "s.jsonl")
     args = ("nuggets", command, "s.jsonl", "-f", "json")
     plain, corrected = (json.loads(output(*args, *more)) for more in ((), CORRECTED))
     assert plain["rows"] != corrected["rows"]
     assert corrected["rows"][0]["f"] > plain["rows"][0]["f"]
-    told = [any("are corrected" in note for note in one["notes"]) for one in (plain, corrected)]
-    assert told == [False, True]
+    has_note = [
+        any("are corrected" in note for note in report["notes"]) for report in (plain, corrected)
+    ]
+    assert has_note == [False, True]
 
 
 def test_pourpre_scores_beside(output: Output) -> None:
     demo = kt.load_nuggets("demo-nuggets")
     args = ("plover", "wren", "-k", "demo-nuggets", "--beta", "5")
-    plain, found = (scored(output, *args, *more) for more in ((), ("--pourpre",)))
+    plain, with_pourpre = (scored(output, *args, *more) for more in ((), ("--pourpre",)))
     assert "pourpre" not in plain
-    assert found["rows"] == plain["rows"]
+    assert with_pourpre["rows"] == plain["rows"]
     both = demo.select("plover", "wren")
     idf = pooled_idf(both.runs.values(), "porter")
-    ways = {"count": kt.Pourpre(5), "idf": kt.Pourpre(5, weigh=idf)}
-    for row in found["pourpre"]:
-        for name, how in ways.items():
-            wanted = how.score(demo.run(row["run"]), demo.key)
-            assert row[f"{name}_micro"] == wanted.micro.f
-            assert row[f"{name}_macro"] == wanted.macro.f
-    assert found["signature"] == {
+    variants = {"count": kt.Pourpre(5), "idf": kt.Pourpre(5, weigh=idf)}
+    for row in with_pourpre["pourpre"]:
+        for name, pourpre in variants.items():
+            expected = pourpre.score(demo.run(row["run"]), demo.key)
+            assert row[f"{name}_micro"] == expected.micro.f
+            assert row[f"{name}_macro"] == expected.macro.f
+    assert with_pourpre["signature"] == {
         **plain["signature"],
-        "pourpre-count": f"{ways['count'].signature}|key={demo.key.digest}",
-        "pourpre-idf": f"{ways['idf'].signature}|key={demo.key.digest}",
+        "pourpre-count": f"{variants['count'].signature}|key={demo.key.digest}",
+        "pourpre-idf": f"{variants['idf'].signature}|key={demo.key.digest}",
     }
 
 
@@ -238,15 +244,15 @@ def test_bad_calls(called: Called, files: Path, args: tuple[str, ...], sentence:
 
 
 def test_unknown_questions_may_be_left_out(output: Output, files: Path) -> None:
-    found = scored(output, "new.run", "-k", "demo-nuggets", "--skip-unknown")
-    assert found["rows"][0]["A"] == 0
-    assert any(note.startswith("left out: 3 responses") for note in found["notes"])
+    report = scored(output, "new.run", "-k", "demo-nuggets", "--skip-unknown")
+    assert report["rows"][0]["A"] == 0
+    assert any(note.startswith("left out: 3 responses") for note in report["notes"])
 
 
 def test_convert_through_all_formats(output: Output, folder: Path) -> None:
     demo = kt.load_nuggets("demo-nuggets")
-    told = output("nuggets", "convert", "demo-nuggets", "one.jsonl")
-    assert told == f"one.jsonl: {demo!r}\n"
+    printed = output("nuggets", "convert", "demo-nuggets", "one.jsonl")
+    assert printed == f"one.jsonl: {demo!r}\n"
     output("nuggets", "convert", "one.jsonl", "two", "--format", "trec")
     output("nuggets", "convert", "two", "three.jl", "--format", "rag")
     output("nuggets", "convert", "three.jl", "four", "--format", "units")
@@ -260,8 +266,8 @@ def test_convert_puts_parts_together_and_overwrites_nothing(
 ) -> None:
     parts = ("key.txt", "all.jsonl", "--run", "new.run", "--judgements", "judged.txt")
     output("nuggets", "convert", *parts)
-    found = kt.load_nuggets(files / "all.jsonl")
-    assert (list(found.runs), len(found.judgements.rows)) == (["new"], 3)
+    nuggets = kt.load_nuggets(files / "all.jsonl")
+    assert (list(nuggets.runs), len(nuggets.judgements.rows)) == (["new"], 3)
     done = called("nuggets", "convert", *parts)
     assert (done.returncode, done.stdout) == (2, "")
     assert "all.jsonl exists already" in done.stderr
@@ -273,9 +279,9 @@ def test_what_nobody_judged_is_guessed_with_an_interval(output: Output, files: P
     (row,) = scored(output, *args)["rows"]
     assert (row["known"], row["guessed"], row["undecided"]) == pytest.approx((2 / 3, 1 / 3, 0))
     assert 0 <= row["low"] < row["high"] <= 1
-    found = scored(output, "new.run", "--key", "key.txt")  # without any judgement
-    assert found["rows"][0]["guessed"] == 1
-    assert any("built-in classifier" in note for note in found["notes"])
+    report = scored(output, "new.run", "--key", "key.txt")  # without any judgement
+    assert report["rows"][0]["guessed"] == 1
+    assert any("built-in classifier" in note for note in report["notes"])
 
 
 def test_the_page_has_a_matrix_with_ways_to_the_responses(output: Output, files: Path) -> None:
@@ -300,18 +306,18 @@ def test_tune_takes_a_corpus_and_the_normalised_form(output: Output, tmp_path: P
 
     assert thresholds(plain, "count") == thresholds(corpus, "count")
     assert thresholds(plain, "idf") != thresholds(corpus, "idf")
-    whole = ("--classifier", "paper:normalised=yes,once=yes")
-    form = output("nuggets", "tune", "demo-nuggets", *whole, "-f", "json")
+    normalised = ("--classifier", "paper:normalised=yes,once=yes")
+    form = output("nuggets", "tune", "demo-nuggets", *normalised, "-f", "json")
     assert max(row["threshold"] for row in json.loads(form)["rows"]) <= 1
 
 
 def test_the_paper_s_classifier_guesses(output: Output) -> None:
-    found = scored(output, "heron", "wren", "-k", "demo-nuggets", "--classifier", "paper")
-    assert found["models"][0]["model"] == "coin"
-    told = " ".join(found["notes"])
-    assert "the paper's classifier, n=2 weight=idf stem=none stop=none" in told
-    likeliest = max(found["models"][1:], key=lambda row: row["log10"])["model"]
-    assert {"global": "global threshold", "question": "per-question"}[likeliest] in told
+    report = scored(output, "heron", "wren", "-k", "demo-nuggets", "--classifier", "paper")
+    assert report["models"][0]["model"] == "coin"
+    text = " ".join(report["notes"])
+    assert "the paper's classifier, n=2 weight=idf stem=none stop=none" in text
+    likeliest = max(report["models"][1:], key=lambda row: row["log10"])["model"]
+    assert {"global": "global threshold", "question": "per-question"}[likeliest] in text
 
 
 def test_settings_of_the_paper_s_classifier_are_obeyed(output: Output, folder: Path) -> None:
@@ -341,14 +347,14 @@ def test_settings_of_the_paper_s_classifier_are_obeyed(output: Output, folder: P
 
 def test_the_help_lists_the_settings_of_classifiers(output: Output) -> None:
     for command in ("score", "diff"):
-        shown = output("nuggets", command, "--help-all")
+        printed = output("nuggets", command, "--help-all")
         for name in classifiers:
             for setting in classifiers[name].settings():
-                assert f"\n  {setting.name}=" in shown
+                assert f"\n  {setting.name}=" in printed
     for command in ("tune", "evaluate"):
-        shown = output("nuggets", command, "--help-all")
-        assert "\n  stem=none" in shown
-        assert "threshold_model" not in shown
+        printed = output("nuggets", command, "--help-all")
+        assert "\n  stem=none" in printed
+        assert "threshold_model" not in printed
 
 
 PAPER = ("heron", "-k", "demo-nuggets", "--classifier", "paper")
@@ -417,10 +423,12 @@ def test_tune_and_evaluate_take_every_source_of_idf(output: Output, folder: Path
     for command in ("tune", "evaluate"):
         args = ("nuggets", command, "demo-nuggets", "-f", "json", "--classifier")
         sources = ("pooled", "idf.txt")
-        found = [json.loads(output(*args, f"paper:idf={idf}")) for idf in sources]
-        assert len({json.dumps(one["models"]) for one in found}) == 2
-        told = ["the responses themselves", "the texts of idf.txt"]
-        assert all(t in " ".join(one["notes"]) for t, one in zip(told, found, strict=True))
+        reports = [json.loads(output(*args, f"paper:idf={idf}")) for idf in sources]
+        assert len({json.dumps(report["models"]) for report in reports}) == 2
+        sentences = ["the responses themselves", "the texts of idf.txt"]
+        assert all(
+            t in " ".join(report["notes"]) for t, report in zip(sentences, reports, strict=True)
+        )
 
 
 def test_training_on_responses_changes_tuning(output: Output, called: Called) -> None:
@@ -442,34 +450,34 @@ def test_what_is_tried_cannot_be_chosen(called: Called, classifier: str) -> None
 
 
 def test_evaluate_says_which_classifier_wins(output: Output) -> None:
-    found = json.loads(output("nuggets", "evaluate", "demo-nuggets", "-f", "json"))
-    calibrated, paper, likeliest = (row["f"] for row in found["rows"][:3])
-    assert "(likeliest)" in found["rows"][2]["what"]
+    report = json.loads(output("nuggets", "evaluate", "demo-nuggets", "-f", "json"))
+    calibrated, paper, likeliest = (row["f"] for row in report["rows"][:3])
+    assert "(likeliest)" in report["rows"][2]["what"]
     winner = "the calibrated" if calibrated > max(paper, likeliest) else "the paper's"
-    assert f"Chosen by F in this cross-validation: {winner}" in " ".join(found["notes"])
+    assert f"Chosen by F in this cross-validation: {winner}" in " ".join(report["notes"])
 
 
 def test_tune_tries_24_settings_and_threshold_models(output: Output) -> None:
-    found = json.loads(output("nuggets", "tune", "demo-nuggets", "-f", "json"))
-    settings = {(r["stem"], r["n"], r["weight"], r["stop"]) for r in found["rows"]}
-    assert len(settings) == len(found["rows"]) == 24
-    f = [row["f"] for row in found["rows"]]
+    report = json.loads(output("nuggets", "tune", "demo-nuggets", "-f", "json"))
+    settings = {(r["stem"], r["n"], r["weight"], r["stop"]) for r in report["rows"]}
+    assert len(settings) == len(report["rows"]) == 24
+    f = [row["f"] for row in report["rows"]]
     assert f == sorted(f, reverse=True)
-    assert found["models"][0]["model"] == "coin"
+    assert report["models"][0]["model"] == "coin"
 
 
 @pytest.mark.parametrize("by", ["system", "question"])
 def test_evaluate_sets_classifiers_beside_baselines(output: Output, by: str) -> None:
     args = ("nuggets", "evaluate", "demo-nuggets", "--leave-out", by, "-f", "json")
-    found = json.loads(output(*args))
-    names = [row["what"] for row in found["rows"]]
+    report = json.loads(output(*args))
+    names = [row["what"] for row in report["rows"]]
     assert names[0] == "calibrated classifier"
     assert sum(name.startswith("Pourpre") for name in names) == 4
     assert sum(name.startswith("ROUGE") for name in names) == 2
-    alone = [row for row in found["rows"] if "guesses alone" in row["what"]]
+    alone = [row for row in report["rows"] if "guesses alone" in row["what"]]
     assert len(alone) == (2 if by == "system" else 0)
     assert all(row["tau_b"] is None and 0 < row["f"] <= 1 for row in alone)
-    assert all(-1 <= row["tau_b"] <= 1 for row in found["rows"] if row not in alone)
+    assert all(-1 <= row["tau_b"] <= 1 for row in report["rows"] if row not in alone)
 
 
 @pytest.mark.parametrize("command", ["tune", "evaluate"])
@@ -477,8 +485,8 @@ def test_partial_support_may_be_none(output: Output, command: str) -> None:
     args = ("nuggets", command, "demo-nuggets", "-f", "json")
     plain, strict = (json.loads(output(*args, *more)) for more in ((), ("--strict",)))
     assert plain["rows"] != strict["rows"]
-    told = "Partial support counts as no support (strict)."
-    assert [told in one["notes"] for one in (plain, strict)] == [False, True]
+    note = "Partial support counts as no support (strict)."
+    assert [note in report["notes"] for report in (plain, strict)] == [False, True]
 
 
 def test_what_has_no_judgements_cannot_be_evaluated(called: Called, files: Path) -> None:

@@ -39,34 +39,34 @@ ARGS = ("nuggets", "diff", "--no-guess", "old.run", "new.run", "-k", "key.txt", 
 
 
 def test_two_versions_of_one_tag(output: Output, files: Path) -> None:
-    found = json.loads(output(*ARGS, "--all", "-f", "json"))
-    assert [row["run"] for row in found["scores"]] == ["old.run", "new.run"]
-    assert [tuple(row.values()) for row in found["counts"]] == [
+    report = json.loads(output(*ARGS, "--all", "-f", "json"))
+    assert [row["run"] for row in report["scores"]] == ["old.run", "new.run"]
+    assert [tuple(row.values()) for row in report["counts"]] == [
         ("gained", 1, 0),
         ("lost", 1, 0),
         ("kept", 0, 1),
         ("missed", 0, 1),
     ]
     keys = ("change", "question", "nugget", "old_response", "new_response", "old_by", "new_by")
-    assert [tuple(row[key] for key in keys) for row in found["rows"]] == [
+    assert [tuple(row[key] for key in keys) for row in report["rows"]] == [
         ("gained", "q3", "1", "", "Ships!", "judgement", "judgement"),
         ("lost", "q1", "1", "A lens.", "", "judgement", "nothing"),
         ("kept", "q2", "1", "Salt.", "Salt.", "judgement", "judgement"),
         ("missed", "q1", "2", "", "", "judgement", "nothing"),
     ]
-    assert [(row["question"], row["old"]) for row in found["questions"]] == [
+    assert [(row["question"], row["old"]) for row in report["questions"]] == [
         ("q1", 1.0),
         ("q2", None),
         ("q3", 0.0),
     ]
-    test, share = found["test"]
+    test, share = report["test"]
     assert (test["questions"], test["old"], test["new"], test["p"]) == (2, 0.5, 0.5, 1)
-    assert [one["score"] for one in found["test"]] == ["F", "A"]
+    assert [permutation_test["score"] for permutation_test in report["test"]] == ["F", "A"]
     assert (share["questions"], share["old"], share["new"]) == (3, 0.5, 2 / 3)
-    assert all(row["low"] is None for row in found["scores"])
-    assert any(note.startswith("1 of 2 changes rest on responses") for note in found["notes"])
-    assert any("Skipped, not scored 0: q2" in note for note in found["notes"])
-    assert "no vital nuggets, so no F and no V: question q2" in found["notes"]
+    assert all(row["low"] is None for row in report["scores"])
+    assert any(note.startswith("1 of 2 changes rest on responses") for note in report["notes"])
+    assert any("Skipped, not scored 0: q2" in note for note in report["notes"])
+    assert "no vital nuggets, so no F and no V: question q2" in report["notes"]
 
 
 def test_a_signature_is_that_of_the_scores(output: Output, files: Path) -> None:
@@ -95,50 +95,50 @@ def test_of_both_versions_own_judgements_may_stand(output: Output, files: Path) 
 
 
 def test_kept_and_missed_ones_on_request(output: Output, files: Path) -> None:
-    found = json.loads(output(*ARGS, "-f", "json"))
-    assert [row["change"] for row in found["rows"]] == ["gained", "lost"]
-    assert len(found["counts"]) == 4
+    report = json.loads(output(*ARGS, "-f", "json"))
+    assert [row["change"] for row in report["rows"]] == ["gained", "lost"]
+    assert len(report["counts"]) == 4
 
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_every_format(output: Output, files: Path, format: str) -> None:
-    shown = output(*ARGS, "--all", "-f", format)
-    assert "Ships!" in shown
-    assert "gained" in shown
+    printed = output(*ARGS, "--all", "-f", format)
+    assert "Ships!" in printed
+    assert "gained" in printed
 
 
 def test_a_file_against_a_run_that_comes_with_the_key(output: Output, folder: Path) -> None:
     (folder / "my.run").write_text("marlow mine - Ida Marlow kept bees.\n")
     args = ("nuggets", "diff", "--no-guess", "heron", "my.run", "-k", "demo-nuggets", "-f", "json")
-    found = json.loads(output(*args))
-    assert [row["run"] for row in found["scores"]] == ["heron", "mine"]
-    assert {row["change"] for row in found["rows"]} == {"lost"}
+    report = json.loads(output(*args))
+    assert [row["run"] for row in report["scores"]] == ["heron", "mine"]
+    assert {row["change"] for row in report["rows"]} == {"lost"}
 
 
 def test_a_run_against_itself(output: Output) -> None:
-    found = json.loads(
+    report = json.loads(
         output(
             "nuggets", "diff", "--no-guess", "heron", "heron", "-k", "demo-nuggets", "-f", "json"
         )
     )
-    assert found["rows"] == []
-    assert found["test"][0]["p"] == 1
+    assert report["rows"] == []
+    assert report["test"][0]["p"] == 1
 
 
 def test_one_question_is_too_few_for_a_test(output: Output, files: Path) -> None:
     (files / "key.txt").write_text("q1 1 vital the lens\n")
     (files / "one.txt").write_text("q1 x 1 d A lens.\nq1 x 1 1\n")
     args = (*ARGS[:-1], "one.txt", "--skip-unknown", "-f", "json")
-    found = json.loads(output(*args))
-    assert found["test"][0]["p"] is None
-    assert found["notes"][0].endswith("on one question: too few for a test.")
+    report = json.loads(output(*args))
+    assert report["test"][0]["p"] is None
+    assert report["notes"][0].endswith("on one question: too few for a test.")
 
 
 def test_no_question_is_scored(output: Output, files: Path) -> None:
     (files / "key.txt").write_text(KEY.replace("vital", "okay"))
-    found = json.loads(output(*ARGS, "-f", "json"))
-    assert found["scores"][0]["f"] is None
-    assert found["notes"][0].startswith("No question has a nugget of any weight")
+    report = json.loads(output(*ARGS, "-f", "json"))
+    assert report["scores"][0]["f"] is None
+    assert report["notes"][0].startswith("No question has a nugget of any weight")
     assert "No question has" in output(*ARGS)
 
 
@@ -164,8 +164,8 @@ def test_bad_calls(called: Called, files: Path, args: tuple[str, ...], sentence:
 
 def test_what_nobody_judged_is_guessed(output: Output, files: Path) -> None:
     args = ("nuggets", "diff", "old.run", "new.run", "-k", "key.txt", "--all", "-f", "json")
-    found = json.loads(output(*args))
-    sources = {row[side] for row in found["rows"] for side in ("old_by", "new_by")}
+    report = json.loads(output(*args))
+    sources = {row[side] for row in report["rows"] for side in ("old_by", "new_by")}
     assert "guess" in sources
     assert sources <= {"guess", "no response"}
 
@@ -191,16 +191,18 @@ def test_the_classifier_that_guessed_is_named(
 
 def test_scores_come_with_intervals_and_guesses_are_counted(output: Output, files: Path) -> None:
     args = [arg for arg in ARGS if arg != "--no-guess"]
-    found, wide = (json.loads(output(*args, "-f", "json", *m)) for m in ((), ("--general",)))
-    for row, general in zip(found["scores"], wide["scores"], strict=True):
+    narrow, wide = (json.loads(output(*args, "-f", "json", *m)) for m in ((), ("--general",)))
+    for row, general in zip(narrow["scores"], wide["scores"], strict=True):
         assert row["low"] <= row["A"] <= row["high"]
         assert row["f_low"] <= row["f"] <= row["f_high"]
         assert general["low"] <= row["low"] <= row["high"] <= general["high"]
-    by = [row["old_by"] == "guess" or row["new_by"] == "guess" for row in found["rows"]]
-    told = f"{sum(by)} of {len(by)} changes rest on guesses, which may be wrong and which p takes"
-    assert any(note.startswith(told) for note in found["notes"]) == any(by)
+    by = [row["old_by"] == "guess" or row["new_by"] == "guess" for row in narrow["rows"]]
+    sentence = (
+        f"{sum(by)} of {len(by)} changes rest on guesses, which may be wrong and which p takes"
+    )
+    assert any(note.startswith(sentence) for note in narrow["notes"]) == any(by)
     assert any("on questions like these." in note for note in wide["notes"])
-    assert found["scores"] != wide["scores"]
+    assert narrow["scores"] != wide["scores"]
     plain = output(*ARGS)
     assert "F low" not in plain
     assert "F low" in output(*args)

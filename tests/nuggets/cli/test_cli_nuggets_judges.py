@@ -48,11 +48,11 @@ def both(tmp_path: Path) -> Path:
 
 def test_a_model_is_named_by_an_option(output: Callable[..., str], key: Path, both: Path) -> None:
     args = "nuggets", "score", "A", "-k", str(key), "-j", str(both), "-f", "json"
-    plain, named = json.loads(output(*args)), json.loads(output(*args, "--model-judge", "gpt-4o"))
+    plain, report = json.loads(output(*args)), json.loads(output(*args, "--model-judge", "gpt-4o"))
     assert "of unknown kind, so counted as a person: 2 judges (gpt-4o, ann)" in str(plain["notes"])
-    assert "labels of models never count as judgements: gpt-4o (4)" in str(named["notes"])
-    assert named["questions"][0]["judged"] == 4
-    assert "models=gpt-4o|" in str(named)
+    assert "labels of models never count as judgements: gpt-4o (4)" in str(report["notes"])
+    assert report["questions"][0]["judged"] == 4
+    assert "models=gpt-4o|" in str(report)
 
 
 @pytest.mark.parametrize("command", ["score", "diff", "describe", "convert", "tune", "evaluate"])
@@ -64,25 +64,27 @@ def test_an_unknown_model_is_refused_everywhere(
         "diff": ("A", "A", "-k", key),
         "convert": (key, tmp_path / "new"),
     }.get(command, (key,))
-    given = (*map(str, places), "--judgements", str(both), "--model-judge", "gpt5")
-    done = called("nuggets", command, *given)
+    arguments = (*map(str, places), "--judgements", str(both), "--model-judge", "gpt5")
+    done = called("nuggets", command, *arguments)
     assert done.returncode == 2
-    told = done.stdout + done.stderr
-    assert "no judgement is by a judge 'gpt5', named as a model" in " ".join(told.split())
-    assert "Traceback" not in told
+    message = done.stdout + done.stderr
+    assert "no judgement is by a judge 'gpt5', named as a model" in " ".join(message.split())
+    assert "Traceback" not in message
 
 
 def test_ties_count_as_asked(output: Callable[..., str], key: Path, tmp_path: Path) -> None:
     rows = judged("ann", "1---", kind="person") + judged("bob", "0000", kind="person")
     place = str(written(tmp_path / "two.jsonl", rows))
     args = "nuggets", "score", "A", "-k", str(key), "-j", place, "--no-guess", "-f", "json"
-    found = {
+    report = {
         ties: json.loads(output(*args, "--ties", ties))["rows"][0]["recall"]
         for ties in ("half", "yes", "no")
     }
-    assert found == {"half": 0.25, "yes": 0.5, "no": 0}
-    told = json.loads(output("nuggets", "describe", str(key), "--judgements", place, "-f", "json"))
-    assert [(row["votes"], row["value"], row["tie"]) for row in told["disputes"]] == [
+    assert report == {"half": 0.25, "yes": 0.5, "no": 0}
+    contents = json.loads(
+        output("nuggets", "describe", str(key), "--judgements", place, "-f", "json")
+    )
+    assert [(row["votes"], row["value"], row["tie"]) for row in contents["disputes"]] == [
         ("ann 1, bob 0", 0.5, "tie")
     ]
 
@@ -99,8 +101,8 @@ def test_labels_of_models_alone_score_nothing_without_guesses(
 def test_convert_says_what_it_leaves_out(
     called: Callable[..., Any], key: Path, both: Path, tmp_path: Path
 ) -> None:
-    given = str(key), str(tmp_path / "trec"), "--judgements", str(both), "--format", "trec"
-    done = called("nuggets", "convert", *given, "--model-judge", "gpt-4o")
+    arguments = str(key), str(tmp_path / "trec"), "--judgements", str(both), "--format", "trec"
+    done = called("nuggets", "convert", *arguments, "--model-judge", "gpt-4o")
     assert (done.returncode, "lacks 4 labels of models" in done.stderr) == (0, True)
 
 
@@ -112,16 +114,16 @@ def test_data_judges_reads_nuggets(output: Callable[..., str], key: Path, tmp_pa
         *judged("dora", "01-1", kind="adjudicated"),
     ]
     place = str(written(tmp_path / "all.jsonl", rows))
-    found = json.loads(output("data", "judges", str(key), "-j", place, "-f", "json"))
-    assert found["rows"][0]["judges"] == 3
-    assert found["rows"][0]["nominal"] == pytest.approx(1 - 11 * 2 * 2 / (2 * 6 * 6))
-    ann, bob, gpt = found["kappa"]
+    report = json.loads(output("data", "judges", str(key), "-j", place, "-f", "json"))
+    assert report["rows"][0]["judges"] == 3
+    assert report["rows"][0]["nominal"] == pytest.approx(1 - 11 * 2 * 2 / (2 * 6 * 6))
+    ann, bob, gpt = report["kappa"]
     assert (ann["kind"], gpt["kind"], ann["labels"], ann["carried"]) == ("person", "model", 4, 0.5)
     assert (ann["adjudicated_units"], ann["adjudicated_kappa"]) == (3, 1)
     assert (bob["adjudicated_equal"], gpt["adjudicated_equal"]) == pytest.approx((2 / 3, 2 / 3))
     # The others of bob agree on the second, third and fourth response, and bob on two of these.
     assert (bob["others_units"], bob["others_equal"]) == (3, pytest.approx(2 / 3))
-    assert [(row["first"], row["second"], row["equal"]) for row in found["pairs"]] == [
+    assert [(row["first"], row["second"], row["equal"]) for row in report["pairs"]] == [
         ("ann", "bob", 0.75),
         ("ann", "gpt", 0.75),
         ("bob", "gpt", 0.5),
@@ -148,11 +150,11 @@ def test_judges_without_a_common_pair_have_no_overlap(
 def test_data_judges_knows_a_nugget_set_by_its_content(
     output: Callable[..., str], called: Callable[..., Any], key: Path, both: Path
 ) -> None:
-    whole = written(key.parent / "whole.jsonl", [KEY, *judged("ann", "0101")])
-    assert "The judges of whole.jsonl" in output("data", "judges", str(whole))
+    set_path = written(key.parent / "whole.jsonl", [KEY, *judged("ann", "0101")])
+    assert "The judges of whole.jsonl" in output("data", "judges", str(set_path))
     assert "Cohen's kappa" in output("data", "judges", "demo-nuggets")
     assert "kappa" not in output("data", "judges", "demo")
-    refused = called("data", "judges", str(whole), "-d", "fluency")
+    refused = called("data", "judges", str(set_path), "-d", "fluency")
     assert (refused.returncode, "no dimensions" in refused.stderr) == (2, True)
     refused = called("data", "judges", "demo", "--model-judge", "gpt")
     assert (refused.returncode, "demo has no judge 'gpt'" in refused.stderr) == (2, True)

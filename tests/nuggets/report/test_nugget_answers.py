@@ -43,18 +43,18 @@ from karat.nuggets.sets.nugget_set import NuggetSet, short_places
 def scoring(*flags: str, vital: bool = True) -> NuggetScoring:
     """Runs a, b, …: a letter for each question, + if its one nugget is carried. All is judged."""
     ids = [str(k) for k in range(len(flags[0]))]
-    key, how = make_key(Question(id, (Nugget("1", ("x",), vital),)) for id in ids), Official()
+    key, official = make_key(Question(id, (Nugget("1", ("x",), vital),)) for id in ids), Official()
     scored = []
-    for tag, mine in zip("abcdefgh", flags, strict=False):
+    for tag, signs in zip("abcdefgh", flags, strict=False):
         run = make_run(tag, [(id, Response("text")) for id in ids])
         tables = {
             id: AnswerDecisions(np.array([[float(flag == "+")]]), np.ones((1, 1), dtype=bool))
-            for id, flag in zip(ids, mine, strict=True)
+            for id, flag in zip(ids, signs, strict=True)
         }
         shares = score_shares(run, key, tables)
-        scored.append(ScoredRun(run, tables, how.score(run, key, tables), shares))
-    nuggets = NuggetSet("s", key, {one.run.tag: one.run for one in scored})
-    return NuggetScoring(nuggets, how, True, False, tuple(scored))
+        scored.append(ScoredRun(run, tables, official.score(run, key, tables), shares))
+    nuggets = NuggetSet("s", key, {scored_run.run.tag: scored_run.run for scored_run in scored})
+    return NuggetScoring(nuggets, official, True, False, tuple(scored))
 
 
 UP, DOWN = "+" * 20, "+" * 4 + "-" * 16
@@ -92,9 +92,9 @@ def test_the_run_that_leads(found: NuggetScoring, told: str) -> None:
 
 
 def test_many_runs_are_counted() -> None:
-    found = scoring("++++", *["+++-"] * 5)
-    assert score_answer(found)[0].endswith("is not decided, nor is that over 4 other runs.")
-    assert score_basis(found) == (
+    six_runs = scoring("++++", *["+++-"] * 5)
+    assert score_answer(six_runs)[0].endswith("is not decided, nor is that over 4 other runs.")
+    assert score_basis(six_runs) == (
         "4 questions, 6 runs. A difference is decided where its 95% interval, which is over "
         "questions, excludes zero and p < 0.05 (paired permutation test). Each of the 5 "
         "differences is tested on its own."
@@ -111,70 +111,72 @@ def half_judged(judged: int = 6, questions: int = 6) -> NuggetSet:
 
 
 def test_guesses_widen_the_interval_of_a_lead() -> None:
-    found = kt.score_nuggets(half_judged(), classifier="paper:stem=porter")
-    first, second = found.ranked[:2]
-    best, nearest = found.rows[first], found.rows[second]
+    scoring = kt.score_nuggets(half_judged(), classifier="paper:stem=porter")
+    first, second = scoring.ranked[:2]
+    best, nearest = scoring.rows[first], scoring.rows[second]
     assert {best.run, nearest.run} == {"run6", "run7"}  # both guessed
     assert best.f_high is not None
     assert nearest.f_low is not None
     assert best.f_high > best.macro
-    scores = [list(found.scored[k].by_question().values()) for k in (second, first)]
+    scores = [list(scoring.scored[k].by_question().values()) for k in (second, first)]
     margins = (
         Margin(above=best.f_high - best.macro),
         Margin(below=nearest.macro - nearest.f_low),
     )
     ends = difference_interval(np.subtract(*scores), margins)
     assert ends is not None
-    assert found.differences[0].low == ends[0]
-    assert "which takes guesses as right" in score_basis(found)
+    assert scoring.differences[0].low == ends[0]
+    assert "which takes guesses as right" in score_basis(scoring)
     general = kt.score_nuggets(half_judged(), classifier="paper:stem=porter", general=True)
-    assert general.differences == found.differences
+    assert general.differences == scoring.differences
 
 
 @pytest.mark.parametrize("judged", [0, 1])
 def test_no_verdict_where_nothing_shows_how_wrong_guesses_are(judged: int) -> None:
     """The paper's classifier has no errors to measure without two judged runs."""
-    found = kt.score_nuggets(half_judged(judged), classifier="paper")
-    guessed = [row for row in found.differences if row.run != "run0" or not judged]
+    scoring = kt.score_nuggets(half_judged(judged), classifier="paper")
+    guessed = [row for row in scoring.differences if row.run != "run0" or not judged]
     assert len(guessed) > 5
     assert min(row.p or 0 for row in guessed) < 0.05
     assert {(row.low, row.high, row.verdict) for row in guessed} == {(None, None, "undecided")}
-    assert "is not decided" in score_answer(found)[0]
-    assert "is decided" not in score_answer(found)[0]
-    basis = score_basis(found)
+    assert "is not decided" in score_answer(scoring)[0]
+    assert "is decided" not in score_answer(scoring)[0]
+    basis = score_basis(scoring)
     assert "allows for wrong guesses" not in basis
     assert "has no interval, and is not decided, if it is unknown how wrong they may be" in basis
 
 
 def test_no_decided_change_where_nothing_shows_how_wrong_guesses_are() -> None:
-    whole = half_judged(0, questions=12)
-    key, sides = whole.key, [whole.runs[tag] for tag in ("run0", "run7")]
+    nuggets = half_judged(0, questions=12)
+    key, sides = nuggets.key, [nuggets.runs[tag] for tag in ("run0", "run7")]
     old, new = (NuggetSet("s", key, {run.tag: run}) for run in sides)
-    found = kt.diff_nuggets(old, new, classifier="paper")
-    assert [(test.p < 0.05, test.low, test.verdict) for test in found.tests] == [
+    changes = kt.diff_nuggets(old, new, classifier="paper")
+    assert [(test.p < 0.05, test.low, test.verdict) for test in changes.tests] == [
         (True, None, "undecided"),
         (True, None, "undecided"),
     ]
-    assert changes_answer(found)[0].endswith(": no decided change.")
-    assert "allows for wrong guesses" not in changes_basis(found)
+    assert changes_answer(changes)[0].endswith(": no decided change.")
+    assert "allows for wrong guesses" not in changes_basis(changes)
     for score in "VW":  # no classifier has intervals of V and W
         assert kt.diff_nuggets(old, new).significance(score).verdict == "undecided"
     judged = half_judged(8, questions=12)
-    known = (replace(judged, runs={tag: judged.runs[tag]}) for tag in ("run0", "run7"))
-    assert kt.diff_nuggets(*known).significance("V").verdict == "better"  # nothing is guessed
+    versions = (replace(judged, runs={tag: judged.runs[tag]}) for tag in ("run0", "run7"))
+    assert kt.diff_nuggets(*versions).significance("V").verdict == "better"  # nothing is guessed
 
 
 def test_guesses_that_change_nothing_are_not_reported() -> None:
     """Judgements settle all nuggets of the demonstration, though a quarter of pairs is unjudged."""
     for classifier in ("calibrated", "paper"):
-        found = kt.score_nuggets("demo-nuggets", classifier=classifier)
-        (heron,) = [row for row in found.rows if row.run == "heron"]
-        decided = next(one for one in found.scored if one.run.tag == "heron").decisions.values()
-        assert not all(answer.is_judged.all() for answer in decided)
+        scoring = kt.score_nuggets("demo-nuggets", classifier=classifier)
+        (heron,) = [row for row in scoring.rows if row.run == "heron"]
+        decisions = next(
+            scored for scored in scoring.scored if scored.run.tag == "heron"
+        ).decisions.values()
+        assert not all(answer.is_judged.all() for answer in decisions)
         assert (heron.known, heron.guessed, heron.undecided) == (1, 0, 0)
         assert (heron.f_low, heron.f_high) == pytest.approx((heron.macro, heron.macro))
-        assert "guess" not in score_basis(found)
-        assert {row.p for row in found.decisions if row.run == "heron"} == {None}
+        assert "guess" not in score_basis(scoring)
+        assert {row.p for row in scoring.decisions if row.run == "heron"} == {None}
 
 
 @pytest.mark.parametrize(
@@ -198,17 +200,17 @@ def test_the_share_of_guesses_in_a_sentence(shares: tuple[float, ...], sentence:
 
 @pytest.mark.parametrize("classifier", ["calibrated", "paper"])
 def test_a_guess_has_its_probability(classifier: str) -> None:
-    found = kt.score_nuggets(half_judged(), classifier=classifier, details=True)
-    guesses = found.predictions
+    scoring = kt.score_nuggets(half_judged(), classifier=classifier, details=True)
+    guesses = scoring.predictions
     assert guesses is not None
-    by = {(row.by, row.run in ("run6", "run7"), row.p is None) for row in found.decisions}
+    by = {(row.by, row.run in ("run6", "run7"), row.p is None) for row in scoring.decisions}
     assert by == {("judgement", False, True), ("guess", True, False)}
-    row = next(row for row in found.decisions if (row.run, row.nugget) == ("run6", "n2"))
+    row = next(row for row in scoring.decisions if (row.run, row.nugget) == ("run6", "n2"))
     (chances,) = guesses.pool.answer(guesses.probabilities, "run6", row.question)  # one response
     assert row.p == chances[2]
-    assert "Up to 100% of the nuggets of run" in score_basis(found)
-    shown = json.loads(found.render("json"))["nuggets"]
-    assert [row.get("p") for row in shown] == [row.p for row in found.decisions]
+    assert "Up to 100% of the nuggets of run" in score_basis(scoring)
+    report = json.loads(scoring.render("json"))["nuggets"]
+    assert [row.get("p") for row in report] == [row.p for row in scoring.decisions]
 
 
 @pytest.mark.parametrize(
@@ -221,13 +223,13 @@ def test_a_guess_has_its_probability(classifier: str) -> None:
 )
 def test_an_interval_by_hand(margins: tuple[Margin, Margin], low: float, high: float) -> None:
     """Four questions, differences 1, 0, 1, 0: the mean is 0.5, Student's quantile 3.182."""
-    found = difference_interval(np.array([1.0, 0.0, 1.0, 0.0]), margins)
-    assert found == pytest.approx((low, high), abs=1e-5)
+    interval = difference_interval(np.array([1.0, 0.0, 1.0, 0.0]), margins)
+    assert interval == pytest.approx((low, high), abs=1e-5)
 
 
 def test_p_and_interval_must_both_decide() -> None:
-    same = paired_significance("F", [(0.0, 0.5), (0.0, 0.5)])
-    assert (same.low, same.high, same.p, same.verdict) == (0.5, 0.5, 0.5, "undecided")
+    test = paired_significance("F", [(0.0, 0.5), (0.0, 0.5)])
+    assert (test.low, test.high, test.p, test.verdict) == (0.5, 0.5, 0.5, "undecided")
     unsure = paired_significance("F", [(0.0, 1.0)] * 20, (Margin(), Margin(below=1.0)))
     assert (unsure.p < 0.001, unsure.verdict) == (True, "undecided")
     assert paired_significance("F", [(1.0, 0.0)] * 20).verdict == "worse"
@@ -324,22 +326,24 @@ def test_f_and_tau_are_of_the_same_classifier() -> None:
         else:
             rows.append(row._replace(value=1 - row.value) if rng.random() < 0.15 else row)
     judged = Judgements(tuple(rows))
-    found = kt.evaluate_nuggets(NuggetSet("w", key, {run.tag: run for run in runs}, judged))
-    one_threshold, model = found.rows[1:3]
+    evaluation = kt.evaluate_nuggets(NuggetSet("w", key, {run.tag: run for run in runs}, judged))
+    one_threshold, model = evaluation.rows[1:3]
     assert model.f is not None
     assert one_threshold.f is not None
     assert model.f > one_threshold.f
     assert f"{model.tau_b:.2f}" != f"{one_threshold.tau_b:.2f}"
-    assert (found.contest.paper, found.contest.paper_tau) == (model.f, model.tau_b)
-    headline, ranks = evaluation_answer(found)
+    assert (evaluation.contest.paper, evaluation.contest.paper_tau) == (model.f, model.tau_b)
+    headline, ranks = evaluation_answer(evaluation)
     assert f"the paper's classifier {model.f:.3f}" in headline
     assert ranks.endswith(f"the paper's classifier {model.tau_b:.2f}.")
-    assert f"and the threshold model {found.contest.paper_model}" in evaluation_basis(found)
+    assert f"and the threshold model {evaluation.contest.paper_model}" in evaluation_basis(
+        evaluation
+    )
 
 
 def test_the_best_setting() -> None:
-    found = kt.tune_nuggets("demo-nuggets")
-    assert tuning_answer(found) == (
+    tuning = kt.tune_nuggets("demo-nuggets")
+    assert tuning_answer(tuning) == (
         "The best of 24 settings is n=1, weight=idf, stem=none, stop=none: F 0.973 (1 other "
         "setting with the same F).",
         "The likeliest threshold model is global (global threshold, F 0.973).",
@@ -347,8 +351,8 @@ def test_the_best_setting() -> None:
 
 
 def test_two_sets_of_judgements() -> None:
-    found = kt.agree_nuggets("demo-nuggets", kt.load_nuggets("demo-nuggets").judgements)
-    assert agreement_answer(found) == (
+    agreement = kt.agree_nuggets("demo-nuggets", kt.load_nuggets("demo-nuggets").judgements)
+    assert agreement_answer(agreement) == (
         "Both judgements agree on whether a response carries a nugget on 100.0% of 107 pairs, "
         "kappa 1.00, F 1.000 [1.000, 1.000].",
         "They order the runs by F in the same way.",

@@ -65,30 +65,30 @@ def case(sentences: Callable[..., str]) -> Callable[..., Case]:
 def judged_runs(*flags: str, vital: bool = True) -> NuggetScoring:
     """Runs a, b, …: a sign for each question: + carried, - not, ? guessed no, ! guessed yes."""
     ids = [str(k) for k in range(len(flags[0]))]
-    key, how = make_key(Question(id, (Nugget("1", ("x",), vital),)) for id in ids), Official()
+    key, official = make_key(Question(id, (Nugget("1", ("x",), vital),)) for id in ids), Official()
     scored = []
     for tag, signs in zip("abcdefgh", flags, strict=False):
         run = make_run(tag, [(id, Response("text")) for id in ids])
-        decided = {
+        decisions = {
             id: AnswerDecisions(np.array([[float(sign in "+!")]]), np.array([[sign in "+-"]]))
             for id, sign in zip(ids, signs, strict=True)
         }
-        shares = score_shares(run, key, decided)
-        scored.append(ScoredRun(run, decided, how.score(run, key, decided), shares))
-    nuggets = NuggetSet("s", key, {one.run.tag: one.run for one in scored})
-    return NuggetScoring(nuggets, how, True, False, tuple(scored))
+        shares = score_shares(run, key, decisions)
+        scored.append(ScoredRun(run, decisions, official.score(run, key, decisions), shares))
+    nuggets = NuggetSet("s", key, {scored_run.run.tag: scored_run.run for scored_run in scored})
+    return NuggetScoring(nuggets, official, True, False, tuple(scored))
 
 
 @case
 def score(*flags: str, vital: bool = True) -> str:
-    found = judged_runs(*flags, vital=vital)
-    return " ".join([*score_answer(found), score_basis(found)])
+    scoring = judged_runs(*flags, vital=vital)
+    return " ".join([*score_answer(scoring), score_basis(scoring)])
 
 
 @case
 def diff(old: str, new: str) -> str:
-    found = NuggetChanges(judged_runs(old, new))
-    return " ".join([*changes_answer(found), changes_basis(found), *found.notes])
+    changes = NuggetChanges(judged_runs(old, new))
+    return " ".join([*changes_answer(changes), changes_basis(changes), *changes.notes])
 
 
 MANY, FEW = "+" * 20, "+" * 4 + "-" * 16
@@ -161,8 +161,8 @@ def evaluate(contest: Contest, runs: int = 3) -> str:
     by = SimpleNamespace(
         by="system", cells=SimpleNamespace(pool=SimpleNamespace(questions="ab", runs="abc"))
     )
-    found: Any = SimpleNamespace(contest=contest, runs=[0] * runs, tuning=by)
-    return " ".join([*evaluation_answer(found), evaluation_basis(found)])
+    evaluation: Any = SimpleNamespace(contest=contest, runs=[0] * runs, tuning=by)
+    return " ".join([*evaluation_answer(evaluation), evaluation_basis(evaluation)])
 
 
 WON = Contest(0.88, 0.81, 0.07, 0.05, 0.09, 0.9, 0.8)
@@ -222,8 +222,8 @@ def tune(f: tuple[float, ...], coin: float = -50.0, likely: float = -20.0) -> st
             model="global", name="global threshold", likeliest=True, f=0.7, log10=likely
         ),
     ]
-    found: Any = SimpleNamespace(rows=rows, models=models)
-    return " ".join(tuning_answer(found))
+    tuning: Any = SimpleNamespace(rows=rows, models=models)
+    return " ".join(tuning_answer(tuning))
 
 
 TUNE = [
@@ -261,24 +261,26 @@ def agree(*changes: tuple[str, str, float]) -> str:
     other = tuple(
         row._replace(value=changed.get((row.run, row.question), row.value)) for row in rows
     )
-    found = kt.agree_nuggets(NuggetSet("s", key, runs, Judgements(tuple(rows))), Judgements(other))
-    return " ".join(agreement_answer(found))
+    agreement = kt.agree_nuggets(
+        NuggetSet("s", key, runs, Judgements(tuple(rows))), Judgements(other)
+    )
+    return " ".join(agreement_answer(agreement))
 
 
 @case
 def equal_share(share: float, pairs: int) -> str:
     row = SimpleNamespace(kappa=None, f=None, equal=share, pairs=pairs)
-    found: Any = SimpleNamespace(rows=[row], scores=())
-    return " ".join(agreement_answer(found))
+    agreement: Any = SimpleNamespace(rows=[row], scores=())
+    return " ".join(agreement_answer(agreement))
 
 
 @case
 def describe(judged: float, contradictions: int = 0) -> str:
     row = SimpleNamespace(questions=2, vital=6, okay=8, runs=4, judged=judged)
-    found: Any = SimpleNamespace(
+    contents: Any = SimpleNamespace(
         nuggets=1, rows=[row], contradictions=[0] * contradictions, disputes=[]
     )
-    return " ".join(contents_answer(found))
+    return " ".join(contents_answer(contents))
 
 
 AGREE = [
@@ -332,13 +334,15 @@ def test_only_all_is_100_percent(share: float, digits: int, text: str) -> None:
 
 def test_measured_errors_are_claimed_only_where_they_were_measured() -> None:
     key, runs, judgements = world()
-    whole = NuggetSet("w", key, {run.tag: run for run in runs}, judgements)
-    none = replace(whole, judgements=Judgements(()))
+    nuggets = NuggetSet("w", key, {run.tag: run for run in runs}, judgements)
+    none = replace(nuggets, judgements=Judgements(()))
     errors = "from its errors on judged runs left out of its training"
     for classifier in ("calibrated", "paper"):
-        assert errors in " ".join(kt.score_nuggets(whole, classifier=classifier).notes)
+        assert errors in " ".join(kt.score_nuggets(nuggets, classifier=classifier).notes)
         assert errors not in " ".join(kt.score_nuggets(none, classifier=classifier).notes)
     assert "It has no intervals" in " ".join(kt.score_nuggets(none, classifier="paper").notes)
-    assert "It has no intervals" not in " ".join(kt.score_nuggets(whole, classifier="paper").notes)
+    assert "It has no intervals" not in " ".join(
+        kt.score_nuggets(nuggets, classifier="paper").notes
+    )
     assert "allow for an unknown base rate" in " ".join(kt.score_nuggets(none).notes)
-    assert "allow for an unknown base rate" not in " ".join(kt.score_nuggets(whole).notes)
+    assert "allow for an unknown base rate" not in " ".join(kt.score_nuggets(nuggets).notes)

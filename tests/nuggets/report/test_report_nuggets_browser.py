@@ -84,12 +84,16 @@ def test_a_sign_shows_its_response_with_the_words_of_its_nugget(page: Path) -> N
       return { before, first: seen("one carries nugget 1"), partial: seen("two carries in part"),
         missed: texts("td.missed.vital"), still };
     """
-    found = ask(page, STEPS + program)
-    assert found["before"] == 0
-    assert found["first"] == {"asked": [HOSTILE], "loud": ["lens", "red,"], "focus": "response"}
-    assert (found["partial"]["asked"], found["partial"]["loud"]) == (["Bees!"], ["Bees!"])
-    assert found["missed"] == []
-    assert found["still"] == []
+    page_state = ask(page, STEPS + program)
+    assert page_state["before"] == 0
+    assert page_state["first"] == {
+        "asked": [HOSTILE],
+        "loud": ["lens", "red,"],
+        "focus": "response",
+    }
+    assert (page_state["partial"]["asked"], page_state["partial"]["loud"]) == (["Bees!"], ["Bees!"])
+    assert page_state["missed"] == []
+    assert page_state["still"] == []
 
 
 def test_one_question_at_a_time_by_search_order_and_kind_of_nugget(page: Path) -> None:
@@ -111,8 +115,8 @@ def test_one_question_at_a_time_by_search_order_and_kind_of_nugget(page: Path) -
     """
     both = [["q1"], ["a red lens vital", "bees in 燈塔 okay"]]
     expected = [both, [["q2"], ["salt vital"]], both, [["q1"], ["a red lens vital"]]]
-    found = ask(page, STEPS + program)
-    assert found == [*expected, "No question fits.", ["q2", "q1"]]
+    page_state = ask(page, STEPS + program)
+    assert page_state == [*expected, "No question fits.", ["q2", "q1"]]
 
 
 def test_cards_are_filtered_and_the_lost_ones_come_first(versions: Path) -> None:

@@ -47,37 +47,37 @@ def texts(folder: Path) -> None:
 
 def test_the_bundled_model_answers_at_once(output: Callable[..., str]) -> None:
     files = ("out.txt", "same.txt", "odd.txt")
-    found = json.loads(
+    report = json.loads(
         output("paraphrase", "score", *files, "--originals", "in.txt", "--segments", "-f", "json")
     )
-    rows = {row["system"]: row for row in found["rows"]}
+    rows = {row["system"]: row for row in report["rows"]}
     assert rows["out"]["pem"] > rows["same"]["pem"]
     assert rows["out"]["pem"] > rows["odd"]["pem"]
     assert rows["same"]["pivot_f1"] == rows["same"]["target_f1"] == 1
     assert rows["out"]["pivot_f1"] > rows["odd"]["pivot_f1"]
     assert rows["out"]["low"] <= rows["out"]["pem"] <= rows["out"]["high"]
-    assert len(found["segments"]) == 6
-    assert found["segments"][0]["paraphrase"] == OUT.splitlines()[0]
-    assert "small bundled model" in " ".join(found["notes"])
+    assert len(report["segments"]) == 6
+    assert report["segments"][0]["paraphrase"] == OUT.splitlines()[0]
+    assert "small bundled model" in " ".join(report["notes"])
 
 
 def test_python_gives_the_same(output: Callable[..., str]) -> None:
-    found = json.loads(
+    report = json.loads(
         output(
             "paraphrase", "score", "out.txt", "--originals", "in.txt", "--segments", "-f", "json"
         )
     )
     scores = PEM.open().score(IN.splitlines(), OUT.splitlines())
-    assert [row["pem"] for row in found["segments"]] == scores.pem.tolist()
+    assert [row["pem"] for row in report["segments"]] == scores.pem.tolist()
     assert kt.PEM is PEM
 
 
 def test_train_then_score(output: Callable[..., str], folder: Path) -> None:
-    said = output(
+    text = output(
         *("paraphrase", "train", "fr=pairs.tsv", "-o", "my.npz", "--judged", "demo-paraphrases")
     )
-    assert re.search(r"my.npz: <PEM unigram: fr \([\d,]+ phrase pairs\)", said)
-    found = json.loads(
+    assert re.search(r"my.npz: <PEM unigram: fr \([\d,]+ phrase pairs\)", text)
+    report = json.loads(
         output(
             "paraphrase",
             "score",
@@ -90,9 +90,9 @@ def test_train_then_score(output: Callable[..., str], folder: Path) -> None:
             "json",
         )
     )
-    assert 1 <= found["rows"][0]["pem"] <= 5
-    assert found["notes"] == []
-    assert found["signature"]["pem"].startswith("pem:model=my.npz@")
+    assert 1 <= report["rows"][0]["pem"] <= 5
+    assert report["notes"] == []
+    assert report["signature"]["pem"].startswith("pem:model=my.npz@")
     assert "learned=demo-paraphrases" in PEM.open(folder / "my.npz").description
     first = (folder / "my.npz").read_bytes()
     output(
@@ -140,11 +140,11 @@ def test_reports_say_that_the_model_is_the_bundled_one(
     output: Callable[..., str], folder: Path, command: str, format: str
 ) -> None:
     files = ("in.txt",) if command == "generate" else ("out.txt", "--originals", "in.txt")
-    said = output("paraphrase", command, *files, "-f", format)
-    assert (CAUTION in " ".join(said.split())) == (format != "tsv")
+    text = output("paraphrase", command, *files, "-f", format)
+    assert (CAUTION in " ".join(text.split())) == (format != "tsv")
     PEM.open().save(folder / "own.npz")
-    own = output("paraphrase", command, *files, "-f", format, "--model", "own.npz")
-    assert CAUTION not in " ".join(own.split())
+    own_text = output("paraphrase", command, *files, "-f", format, "--model", "own.npz")
+    assert CAUTION not in " ".join(own_text.split())
 
 
 def test_several_pivots_and_no_judgements(output: Callable[..., str], folder: Path) -> None:
@@ -175,49 +175,51 @@ def test_several_pivots_and_no_judgements(output: Callable[..., str], folder: Pa
 
 
 def test_evaluate_has_the_tables_of_the_paper(output: Callable[..., str]) -> None:
-    found = json.loads(
+    report = json.loads(
         output(
             *("paraphrase", "evaluate", "demo-paraphrases", "--controls", "--folds", "4"),
             *("--resamples", "100", "-f", "json"),
         )
     )
-    against = {(row["first"], row["second"]): row for row in found["rows"]}
+    against = {(row["first"], row["second"]): row for row in report["rows"]}
     assert against["PEM", "human average"]["rows"] == 280
     assert against["PEM", "human average, no controls"]["rows"] == 160
     assert against["PEM", "human average"]["pearson"] > 0.5
-    assert len(found["inter_judge"]) == 1
-    assert len(found["criteria"]) == 4
-    assert {row["second"] for row in found["better"]} == {
+    assert len(report["inter_judge"]) == 1
+    assert len(report["criteria"]) == 4
+    assert {row["second"] for row in report["better"]} == {
         "stemmed unigram F1",
         "ROUGE-1 and chrF++",
         "BLEU",
         "no metrics as features",
         "the model's mean, nothing learned",
     }
-    assert any("p: two-sided" in note for note in found["notes"])
+    assert any("p: two-sided" in note for note in report["notes"])
     judged = kt.paraphrase.add_controls(kt.load_evalset("demo-paraphrases"))
     learned = f"demo-paraphrases@{judged.digest}"
-    measured = f"|combine=svr,folds=4,learned={learned},dimension=overall,controls=120|features="
-    assert measured in found["signature"]["pem"]  # not the mean of the bundled model
+    signature_part = (
+        f"|combine=svr,folds=4,learned={learned},dimension=overall,controls=120|features="
+    )
+    assert signature_part in report["signature"]["pem"]  # not the mean of the bundled model
     model = f"|model={PEM.open().digest}|karat={kt.__version__}|bootstrap=100|seed=12345"
-    assert found["signature"]["pem"].endswith(model)
+    assert report["signature"]["pem"].endswith(model)
 
 
 def test_rivals_of_an_evaluation_have_a_table(output: Callable[..., str]) -> None:
     split = ("--train-first", "27", "--resamples", "20")
-    found = output("paraphrase", "evaluate", "demo-paraphrases", *split)
-    assert "PEM against its rivals" in found
-    assert "Do pivot languages help?" not in found
-    said = "".join(found.split())
-    assert "|combine=svr,train_first=27,learned=demo-paraphrases@" in said
-    assert ",dimension=overall,controls=0|" in said
+    text = output("paraphrase", "evaluate", "demo-paraphrases", *split)
+    assert "PEM against its rivals" in text
+    assert "Do pivot languages help?" not in text
+    letters = "".join(text.split())
+    assert "|combine=svr,train_first=27,learned=demo-paraphrases@" in letters
+    assert ",dimension=overall,controls=0|" in letters
 
 
 def test_controls_are_written_as_a_set(output: Callable[..., str], folder: Path) -> None:
     output("paraphrase", "controls", "demo-paraphrases", "with-controls")
-    found = kt.load_evalset(folder / "with-controls")
-    assert len(found.systems) == 7
-    assert np.nanmean(found.human("overall")[4:]) == pytest.approx(4 / 3)
+    evalset = kt.load_evalset(folder / "with-controls")
+    assert len(evalset.systems) == 7
+    assert np.nanmean(evalset.human("overall")[4:]) == pytest.approx(4 / 3)
 
 
 @pytest.mark.parametrize(
@@ -278,9 +280,9 @@ def test_bad_input(
 def test_a_damaged_model_is_refused(called: Callable[..., Any], folder: Path) -> None:
     model = PEM.open()
     model.save(folder / "whole.npz")
-    whole = (folder / "whole.npz").read_bytes()
-    for cut in (len(whole) // 2, len(whole) - 100):
-        (folder / "cut.npz").write_bytes(whole[:cut])
+    data = (folder / "whole.npz").read_bytes()
+    for cut in (len(data) // 2, len(data) - 100):
+        (folder / "cut.npz").write_bytes(data[:cut])
         done = called(
             "paraphrase", "score", "out.txt", "--originals", "in.txt", "--model", "cut.npz"
         )
@@ -290,11 +292,11 @@ def test_a_damaged_model_is_refused(called: Callable[..., Any], folder: Path) ->
 
 def test_explain_shows_what_score_gives(output: Callable[..., str]) -> None:
     both = ("out.txt", "--originals", "in.txt")
-    told = json.loads(output("paraphrase", "explain", *both, "-s", "2", "-f", "json"))
+    report = json.loads(output("paraphrase", "explain", *both, "-s", "2", "-f", "json"))
     scored = json.loads(output("paraphrase", "score", *both, "--segments", "-f", "json"))
     for name in ("pem", "pivot_f1", "fluency", "target_f1"):
-        assert told["pem"][0][name] == pytest.approx(scored["segments"][1][name])
-    assert told["rows"][0]["pivot_f1"] == pytest.approx(told["pem"][0]["pivot_f1"])
+        assert report["pem"][0][name] == pytest.approx(scored["segments"][1][name])
+    assert report["rows"][0]["pivot_f1"] == pytest.approx(report["pem"][0]["pivot_f1"])
     worst = json.loads(output("paraphrase", "explain", *both, "--worst", "1", "-f", "json"))
     lowest = min(scored["segments"], key=lambda row: row["pem"])
     assert worst["pem"][0]["paraphrase"] == lowest["paraphrase"]
@@ -308,18 +310,20 @@ def test_links_of_another_aligner(output: Callable[..., str], folder: Path) -> N
     )
     output("paraphrase", "train", "fr=pairs.tsv", "-o", "own.npz")
     output("paraphrase", "train", "fr=pairs.tsv", "-o", "given.npz", "--links", "fr=links.txt")
-    own, given = (PEM.open(folder / name).pivots["fr"].arrays for name in ("own.npz", "given.npz"))
-    for name, array in own.items():
-        np.testing.assert_array_equal(array, given[name])
+    own_arrays, given_arrays = (
+        PEM.open(folder / name).pivots["fr"].arrays for name in ("own.npz", "given.npz")
+    )
+    for name, array in own_arrays.items():
+        np.testing.assert_array_equal(array, given_arrays[name])
     first = (folder / "links.txt").read_text().splitlines()
     (folder / "links.txt").write_text("\n".join(["0-0", *first[1:]]) + "\n")
     output("paraphrase", "train", "fr=pairs.tsv", "-o", "other.npz", "--links", "fr=links.txt")
     other = PEM.open(folder / "other.npz").pivots["fr"].arrays
-    assert len(other["edge_pivots"]) != len(own["edge_pivots"])
+    assert len(other["edge_pivots"]) != len(own_arrays["edge_pivots"])
 
 
 @pytest.mark.parametrize(
-    ("options", "how"),
+    ("options", "aligner"),
     [
         ((), Aligner()),
         (("--aligner", "hmm"), Aligner(model="hmm")),
@@ -328,18 +332,20 @@ def test_links_of_another_aligner(output: Callable[..., str], folder: Path) -> N
     ],
 )
 def test_tables_of_every_aligner(
-    output: Callable[..., str], folder: Path, options: tuple[str, ...], how: Aligner
+    output: Callable[..., str], folder: Path, options: tuple[str, ...], aligner: Aligner
 ) -> None:
     for side, name in enumerate(("en.txt", "fr.txt")):
         lines = [line.split("\t")[side] for line in PAIRS.splitlines()]
         (folder / name).write_text("\n".join(lines) + "\n", "utf-8")
     output("paraphrase", "table", "en.txt", "fr.txt", "-o", "t.npz", *options)
-    found = PhraseTable.open(folder / "t.npz")
-    assert found.about["aligner"] == str(how)
+    phrase_table = PhraseTable.open(folder / "t.npz")
+    assert phrase_table.about["aligner"] == str(aligner)
     text = read_parallel(folder / "en.txt", folder / "fr.txt")
-    same = train_pivot([text], Recipe("13a", "lower"), Recipe("13a", "lower"), aligner=how)
-    for name, array in same.arrays.items():
-        np.testing.assert_array_equal(found.arrays[name], array)
+    trained_table = train_pivot(
+        [text], Recipe("13a", "lower"), Recipe("13a", "lower"), aligner=aligner
+    )
+    for name, array in trained_table.arrays.items():
+        np.testing.assert_array_equal(phrase_table.arrays[name], array)
 
 
 def test_descriptions_name_another_aligner_than_before(
@@ -375,8 +381,8 @@ def test_no_output_overwrites_a_model(called: Callable[..., Any], folder: Path) 
         ((*metrics, "pem:model=model"), files),
         ((*metrics, "pivot_f1:table=model"), files[:1]),
     ]
-    for arguments, some in [*commands, (score, files), (train, files[1:])]:
-        for file in some:
+    for arguments, inputs in [*commands, (score, files), (train, files[1:])]:
+        for file in inputs:
             done = called(*arguments, "-o", str(file))
             assert done.returncode == 2
             assert f"{file} is one of the inputs: choose another output file" in done.stderr
@@ -385,10 +391,10 @@ def test_no_output_overwrites_a_model(called: Callable[..., Any], folder: Path) 
 
 def test_tables_from_and_to_moses(output: Callable[..., str], folder: Path) -> None:
     output("paraphrase", "train", "fr=pairs.tsv", "-o", "model.npz", "--no-generate")
-    said = output("paraphrase", "table", "model.npz", "-o", "moses.gz")
-    assert said.startswith("moses.gz: ")
+    text = output("paraphrase", "table", "model.npz", "-o", "moses.gz")
+    assert text.startswith("moses.gz: ")
     output("paraphrase", "table", "moses.gz", "-o", "table.npz", "--stem", "porter")
     metric = kt.metric(f"pivot_f1:table={folder / 'table.npz'}")
-    same = kt.metric(f"pivot_f1:table={folder / 'model.npz'}")
+    model_metric = kt.metric(f"pivot_f1:table={folder / 'model.npz'}")
     both = OUT.splitlines(), IN.splitlines()
-    assert metric.corpus(*both).value == same.corpus(*both).value > 0
+    assert metric.corpus(*both).value == model_metric.corpus(*both).value > 0

@@ -28,17 +28,17 @@ def test_the_steps_are_shown(output: Callable[..., str]) -> None:
 
 
 def test_programs_get_everything(output: Callable[..., str]) -> None:
-    found = json.loads(output(*ARGUMENTS, "--edge", "0", "--worst", "2", "-f", "json"))
-    assert [row["pair"] for row in found["rows"]] == [3, 1]
-    assert found["rows"][1]["pivot_f1"] == 0.38
-    assert len([row for row in found["ngrams"] if row["pair"] == 1]) == 20
-    assert {row["translation"] for row in found["edges"]} >= {"Bonjour ,", "Salut ,", "nothing"}
-    assert found["phrases"][-1]["probability"] == 50 / 70
+    report = json.loads(output(*ARGUMENTS, "--edge", "0", "--worst", "2", "-f", "json"))
+    assert [row["pair"] for row in report["rows"]] == [3, 1]
+    assert report["rows"][1]["pivot_f1"] == 0.38
+    assert len([row for row in report["ngrams"] if row["pair"] == 1]) == 20
+    assert {row["translation"] for row in report["edges"]} >= {"Bonjour ,", "Salut ,", "nothing"}
+    assert report["phrases"][-1]["probability"] == 50 / 70
 
 
 def test_numbered_pairs(output: Callable[..., str]) -> None:
-    found = json.loads(output(*ARGUMENTS, "-s", "2", "-s", "1", "-f", "json"))
-    assert [row["pair"] for row in found["rows"]] == [2, 1]
+    report = json.loads(output(*ARGUMENTS, "-s", "2", "-s", "1", "-f", "json"))
+    assert [row["pair"] for row in report["rows"]] == [2, 1]
 
 
 def test_people_are_not_shown_too_much(output: Callable[..., str], folder: Path) -> None:
@@ -73,6 +73,6 @@ def test_bad_input(
     (folder / "short.txt").write_text("one\n")
     done = called(*with_option(ARGUMENTS, *arguments))
     assert done.returncode == 2
-    said = done.stderr
-    assert words in said
-    assert "Traceback" not in said
+    message = done.stderr
+    assert words in message
+    assert "Traceback" not in message

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import karat as kt
-from karat.paraphrase.generate.rewriting import CONFIDENCE
+from karat.paraphrase.generate.generator import CONFIDENCE
 from karat.paraphrase.pem.model import PEM
 
 Output = Callable[..., str]
@@ -26,30 +26,36 @@ def originals(folder: Path) -> None:
 
 
 def test_rows_are_what_python_gives(output: Output) -> None:
-    found = json.loads(output("paraphrase", "generate", "in.txt", "--n-best", "2", "-f", "json"))
+    report = json.loads(output("paraphrase", "generate", "in.txt", "--n-best", "2", "-f", "json"))
     expected = [
-        {"segment": i, "rank": rank, **one._asdict(), "original": LINES[i - 1], "reason": None}
-        for i, each in enumerate(PEM.open().generate(LINES, 2), 1)
-        for rank, one in enumerate(each, 1)
+        {
+            "segment": i,
+            "rank": rank,
+            **paraphrase._asdict(),
+            "original": LINES[i - 1],
+            "reason": None,
+        }
+        for i, paraphrases in enumerate(PEM.open().generate(LINES, 2), 1)
+        for rank, paraphrase in enumerate(paraphrases, 1)
     ]
     for row in expected:
         row["paraphrase"] = row.pop("text")
-    assert [row for row in found["rows"] if row["paraphrase"] is not None] == expected
-    assert found["notes"][:2] == [
+    assert [row for row in report["rows"] if row["paraphrase"] is not None] == expected
+    assert report["notes"][:2] == [
         "2 lines have no paraphrase of confidence 0.35 or more: a lower --confidence gives more "
         "paraphrases, and more bad ones.",
         "1 line is empty, without a paraphrase.",
     ]
-    assert "small bundled model" in found["notes"][2]
+    assert "small bundled model" in report["notes"][2]
     model = PEM.open()
     search = "generate:n=2,confidence=0.35,rank_by=confidence"
     search += f"|model={model.digest}|karat={kt.__version__}"
-    assert found["signature"] == {"pem": model.signature, "generate": search}
+    assert report["signature"] == {"pem": model.signature, "generate": search}
 
 
 def test_lines_without_a_paraphrase_say_so(output: Output) -> None:
-    found = json.loads(output("paraphrase", "generate", "in.txt", "-f", "json"))
-    rows = {row["segment"]: row for row in found["rows"] if row["paraphrase"] is None}
+    report = json.loads(output("paraphrase", "generate", "in.txt", "-f", "json"))
+    rows = {row["segment"]: row for row in report["rows"] if row["paraphrase"] is None}
     assert {i: row["reason"] for i, row in rows.items()} == {
         2: "the line is empty",
         3: "no rewriting reaches confidence 0.35",
@@ -58,15 +64,15 @@ def test_lines_without_a_paraphrase_say_so(output: Output) -> None:
     for i, row in rows.items():
         assert row["original"] == LINES[i - 1]
         assert row["rank"] is row["pem"] is row["confidence"] is None
-    shown = output("paraphrase", "generate", "in.txt")
-    assert "(none: no rewriting" in shown
-    assert f"1 of {len(LINES)} sentences has a paraphrase; 2 none (no rewriting" in shown
+    text = output("paraphrase", "generate", "in.txt")
+    assert "(none: no rewriting" in text
+    assert f"1 of {len(LINES)} sentences has a paraphrase; 2 none (no rewriting" in text
 
 
 def test_a_lower_confidence_gives_more(output: Output) -> None:
     def number(*options: str) -> int:
-        said = output("paraphrase", "generate", "in.txt", "--n-best", "64", "-f", "json", *options)
-        rows = [row for row in json.loads(said)["rows"] if row["paraphrase"] is not None]
+        text = output("paraphrase", "generate", "in.txt", "--n-best", "64", "-f", "json", *options)
+        rows = [row for row in json.loads(text)["rows"] if row["paraphrase"] is not None]
         least = float(options[1]) if options else CONFIDENCE
         assert all(row["confidence"] >= least for row in rows)
         return len(rows)
@@ -85,37 +91,41 @@ def test_a_confidence_out_of_range(called: Called, value: str) -> None:
 
 @pytest.mark.parametrize("format", ["text", "tsv", "md", "latex", "html"])
 def test_every_format(output: Output, format: str) -> None:
-    shown = output("paraphrase", "generate", "in.txt", "-f", format)
-    assert "purchase" in shown
+    text = output("paraphrase", "generate", "in.txt", "-f", format)
+    assert "purchase" in text
 
 
 def test_plain_text_has_a_line_for_each(called: Called, folder: Path) -> None:
-    best = [each[0].text if each else "" for each in PEM.open().generate(LINES, 1)]
-    shown = called("paraphrase", "generate", "in.txt", "--plain")
-    assert (shown.returncode, shown.stdout.splitlines()) == (0, best)
-    assert shown.stderr.startswith("2 lines have no paraphrase of confidence 0.35 or more")
+    best = [
+        paraphrases[0].text if paraphrases else "" for paraphrases in PEM.open().generate(LINES, 1)
+    ]
+    completed = called("paraphrase", "generate", "in.txt", "--plain")
+    assert (completed.returncode, completed.stdout.splitlines()) == (0, best)
+    assert completed.stderr.startswith("2 lines have no paraphrase of confidence 0.35 or more")
     stored = called("paraphrase", "generate", "in.txt", "--plain", "-o", "out.txt")
     assert (stored.returncode, stored.stdout) == (0, "")
     assert (folder / "out.txt").read_text("utf-8").splitlines() == best
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (("-f", "json"), "--plain and --format json exclude each other: give one"),
         (("--n-best", "3"), "--plain and --n-best 3 exclude each other: give one"),
     ],
 )
-def test_what_plain_text_cannot_have(called: Called, options: tuple[str, ...], told: str) -> None:
+def test_what_plain_text_cannot_have(
+    called: Called, options: tuple[str, ...], message: str
+) -> None:
     done = called("paraphrase", "generate", "in.txt", "--plain", *options)
     assert (done.returncode, done.stdout) == (2, "")
-    assert told in done.stderr
+    assert message in done.stderr
 
 
 def test_plain_text_may_be_named(called: Called) -> None:
     plain = called("paraphrase", "generate", "in.txt", "--plain")
-    named = called("paraphrase", "generate", "in.txt", "--plain", "-f", "text", "--n-best", "1")
-    assert (named.returncode, named.stdout) == (0, plain.stdout)
+    completed = called("paraphrase", "generate", "in.txt", "--plain", "-f", "text", "--n-best", "1")
+    assert (completed.returncode, completed.stdout) == (0, plain.stdout)
 
 
 def test_a_lower_confidence_is_advised_only_where_it_helps(called: Called, folder: Path) -> None:
@@ -126,9 +136,9 @@ def test_a_lower_confidence_is_advised_only_where_it_helps(called: Called, folde
     (folder / "odd.txt").write_text("Xyzzy!\n")
     done = called("paraphrase", "generate", "odd.txt", "--plain", "--confidence", "0")
     assert done.stderr.startswith("1 line has no paraphrase: the model knows no other wording.\n")
-    for shown in (done, called("paraphrase", "generate", "odd.txt", "--confidence", "0")):
-        assert shown.returncode == 0
-        assert "lower --confidence" not in shown.stdout + shown.stderr
+    for completed in (done, called("paraphrase", "generate", "odd.txt", "--confidence", "0")):
+        assert completed.returncode == 0
+        assert "lower --confidence" not in completed.stdout + completed.stderr
 
 
 def test_standard_input(karat: Called) -> None:
@@ -185,8 +195,8 @@ def test_too_little_text_of_several_languages(called: Called, folder: Path) -> N
 
 def test_the_column_that_ranks(output: Output) -> None:
     def column(name: str) -> list[float]:
-        asked = ("--n-best", "9", "--rank-by", name, "-f", "json")
-        rows = json.loads(output("paraphrase", "generate", "in.txt", *asked))["rows"]
+        arguments = ("--n-best", "9", "--rank-by", name, "-f", "json")
+        rows = json.loads(output("paraphrase", "generate", "in.txt", *arguments))["rows"]
         return [row[name] for row in rows if row["segment"] == 1]
 
     for name in ("confidence", "pem"):

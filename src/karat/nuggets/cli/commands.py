@@ -39,8 +39,7 @@ def score(
     from karat.nuggets.formats.loading import open_runs
     from karat.nuggets.results.scoring import score_nuggets
 
-    idf = nuggets_options.idf_files(scoring["classifier"])
-    check_output(output, (*runs, inputs["key"], *inputs["judgements"], *idf))
+    check_output(output, (*runs, *nuggets_options.input_files(inputs, scoring["classifier"])))
     with Bar() as progress:
         nuggets = open_runs(runs, **inputs, guess=scoring["guess"], progress=progress)
         result = score_nuggets(nuggets, **scoring, **more, progress=progress)
@@ -69,8 +68,7 @@ def diff(
     from karat.nuggets.formats.loading import open_runs
     from karat.nuggets.results.changes import diff_nuggets
 
-    idf = nuggets_options.idf_files(scoring["classifier"])
-    check_output(output, (old, new, inputs["key"], *inputs["judgements"], *idf))
+    check_output(output, (old, new, *nuggets_options.input_files(inputs, scoring["classifier"])))
     with Bar() as progress:
         before = open_runs((old,), **inputs, progress=progress)
         after = open_runs((new,), **inputs, guess=scoring["guess"], progress=progress)
@@ -97,8 +95,7 @@ def tune(name: str, inputs: Any, trials: Any, format: str, output: str | None) -
     from karat.nuggets.formats.loading import load_nuggets
     from karat.nuggets.results.evaluation import tune_nuggets
 
-    idf = nuggets_options.idf_files(trials["classifier"])
-    check_output(output, (*inputs["runs"], *inputs["judgements"], *idf))
+    check_output(output, nuggets_options.input_files(inputs, trials["classifier"]))
     with Bar() as progress:
         nuggets = load_nuggets(name, **inputs, progress=progress)
         result = tune_nuggets(nuggets, **trials, progress=progress)
@@ -126,8 +123,7 @@ def evaluate(
     from karat.nuggets.formats.loading import load_nuggets
     from karat.nuggets.results.evaluation import evaluate_nuggets
 
-    idf = nuggets_options.idf_files(trials["classifier"])
-    check_output(output, (*inputs["runs"], *inputs["judgements"], *idf))
+    check_output(output, nuggets_options.input_files(inputs, trials["classifier"]))
     with Bar() as progress:
         nuggets = load_nuggets(name, **inputs, progress=progress)
         result = evaluate_nuggets(nuggets, **trials, beta=beta, progress=progress)
@@ -136,7 +132,7 @@ def evaluate(
 
 @click.command(name="agree", cls=Command)
 @nuggets_options.nugget_set
-@click.argument("others", metavar="JUDGEMENTS…", nargs=-1, required=True)
+@click.argument("files", metavar="JUDGEMENTS…", nargs=-1, required=True)
 @nuggets_options.set_files
 @options.output
 @nuggets_options.beta
@@ -144,7 +140,7 @@ def evaluate(
 @nuggets_options.corrected(False)
 def agree(
     name: str,
-    others: tuple[str, ...],
+    files: tuple[str, ...],
     inputs: Any,
     beta: float,
     strict: bool,
@@ -165,10 +161,10 @@ def agree(
     from karat.nuggets.formats.loading import load_nuggets
     from karat.nuggets.results.judgement_agreement import agree_nuggets
 
-    check_output(output, (name, *others, *inputs["runs"], *inputs["judgements"]))
+    check_output(output, (name, *files, *inputs["runs"], *inputs["judgements"]))
     with Bar() as progress:
         official = load_nuggets(name, **inputs, progress=progress)
-        other = load_nuggets(name, **{**inputs, "judgements": others}, progress=progress)
+        other = load_nuggets(name, **{**inputs, "judgements": files}, progress=progress)
         result = agree_nuggets(official, other, beta, corrected=corrected, strict=strict)
     show(result.document(options.command_line()), format, output)
 

@@ -152,13 +152,10 @@ class WithClassifiers(HelpCommand):
     """A command whose help has the settings of classifiers after the options."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options and, with all of them, the settings of classifiers."""
+        """Write the options and, with all of them, the settings of classifiers with defaults."""
         super().format_options(ctx, formatter)
-        if self.shows_all(ctx):
-            self._format_settings(formatter)
-
-    def _format_settings(self, formatter: click.HelpFormatter) -> None:
-        """Write the settings of each classifier, with their defaults."""
+        if not self.shows_all(ctx):
+            return
         from karat.nuggets.prediction.predictions import classifiers
         from karat.settings import to_text
 
@@ -198,10 +195,11 @@ def _parse_classifier(text: str) -> Any:
     return classifier
 
 
-def idf_files(classifier: Any) -> tuple[str, ...]:
-    """Return the file of idf, if there is one: no output may overwrite it."""
+def input_files(inputs: dict[str, Any], classifier: Any) -> tuple[str, ...]:
+    """Return the files that a command reads, with that of idf: no output may overwrite them."""
+    files = [inputs["key"]] if "key" in inputs else inputs["runs"]
     idf = getattr(classifier, "idf", "pooled")
-    return () if idf == "pooled" else (idf,)
+    return (*files, *inputs["judgements"], *([] if idf == "pooled" else [idf]))
 
 
 # ------------------------------------------------------------------------------------ scores

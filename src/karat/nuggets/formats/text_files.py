@@ -50,17 +50,17 @@ def is_importance(field: str) -> bool:
 
 
 def read_folder(path: Path, draft: NuggetDraft) -> None:
-    """A folder with key.txt and, if they are there, runs/ and judged.txt."""
+    """Read a folder with key.txt and, if they are there, runs/ and judged.txt."""
     read_key(path / KEY, draft)
     files = text_files(path / RUNS, draft.reading)
     for file in files:
         read_runs(file, draft)
     if (path / JUDGED).exists():
-        requested_parts = draft.take
+        parts = draft.take
         if files:  # part 1 repeats the runs
-            draft.take = tuple(part for part in requested_parts if part != "runs")
+            draft.take = tuple(part for part in parts if part != "runs")
         read_judgements(path / JUDGED, draft)
-        draft.take = requested_parts
+        draft.take = parts
 
 
 def _rows(path: Path, fields: int, expected: str, draft: NuggetDraft) -> Iterator[_Row]:
@@ -69,9 +69,6 @@ def _rows(path: Path, fields: int, expected: str, draft: NuggetDraft) -> Iterato
             yield place, match.groups()
         elif line.strip(" \t"):
             draft.problem(place, f"found {len(line.split())} fields, expected {expected}")
-
-
-# ------------------------------------------------------------------------------------ the key
 
 
 def read_key(path: Path, draft: NuggetDraft) -> None:
@@ -105,17 +102,14 @@ def key_lines(key: NuggetKey) -> Iterator[str]:
                 yield _line((question.id, nugget.id, "also"), text)
 
 
-# ----------------------------------------------------------------------------------- the runs
-
-
 def read_runs(path: Path, draft: NuggetDraft) -> None:
-    """The responses of one run or several, in the order of the lines."""
+    """Read the responses of one run or several, in the order of the lines."""
     for place, row in _rows(path, 3, "QID TAG DOCID RESPONSE", draft):
         question, tag, document, text = row
         if text is None:
             draft.problem(place, "found 3 fields, expected QID TAG DOCID RESPONSE")
         else:
-            draft.response(tag or "", question or "", Response(text, _given(document)), place)
+            draft.response(tag or "", question or "", Response(text, _or_empty(document)), place)
 
 
 def run_lines(run: Run) -> Iterator[str]:
@@ -125,80 +119,65 @@ def run_lines(run: Run) -> Iterator[str]:
             yield _line((question, run.tag, response.document or NOTHING), response.text)
 
 
-def _given(field: str | None) -> str:
+def _or_empty(field: str | None) -> str:
     return "" if field in (None, NOTHING) else str(field)
 
 
-# ----------------------------------------------------------------------------- the judgements
+class _JudgedAnswer(NamedTuple):
+    """One system's answer to one question: its items, and the judgements of each."""
 
+    items: dict[str, tuple[FileLocation, str]]
+    judgements: dict[tuple[str, str], list[tuple[FileLocation, float | None]]]
 
-class _Answer:
-    """One system's answer to one question: its items, and what was said of each."""
-
-    def __init__(self) -> None:
-        self.items: dict[str, tuple[FileLocation, str]] = {}
-        self.said: dict[tuple[str, str], list[tuple[FileLocation, float | None]]] = {}
-
-    def judged(self, nuggets: Iterable[str]) -> Iterator[tuple[FileLocation, str, str, float]]:
-        """Place, response, nugget and value: what was said, and what silence says."""
-        carried = {
-            n for (_, n), judgements in self.said.items() if any(value for _, value in judgements)
-        }
+    def rows(self, nuggets: Iterable[str]) -> Iterator[tuple[FileLocation, str, str, float]]:
+        """Yield place, response, nugget and value, also where silence means a judgement."""
+        judged = self.judgements.items()
+        carried = {n for (_, n), values in judged if any(value for _, value in values)}
         key_nuggets = list(nuggets)
-        unknown = dict.fromkeys(n for _, n in self.said if n not in key_nuggets)
+        unknown = dict.fromkeys(n for _, n in self.judgements if n not in key_nuggets)
         for id, (first, text) in self.items.items():
             for nugget in (*key_nuggets, *unknown):
-                for place, value in self.said.get((id, nugget), ()):
+                for place, value in self.judgements.get((id, nugget), ()):
                     if value is not None:
                         yield place, text, nugget, value
-                if (
-                    (id, nugget) not in self.said
-                    and nugget not in carried
-                    and nugget in key_nuggets
-                ):
+                is_silent = (id, nugget) not in self.judgements and nugget in key_nuggets
+                if is_silent and nugget not in carried:
                     yield first, text, nugget, 0.0
 
 
 def read_judgements(path: Path, draft: NuggetDraft) -> None:
-    """A judged file; the key must be in the draft already, for what silence says."""
-    answers: dict[tuple[str, str], _Answer] = {}
-    later: list[tuple[_Answer, str, str, str, FileLocation]] = []
+    """Read a judged file; the key must be in the draft already, for what silence means."""
+    answers: dict[tuple[str, str], _JudgedAnswer] = {}
+    second_part: list[tuple[FileLocation, str, str, str, str]] = []
     for place, row in _rows(path, 4, "QID TAG ITEM DOCID RESPONSE, or QID TAG ITEM NUGGET", draft):
         (question, tag, item, field), text = map(str, row[:4]), row[4]
-        answer = answers.setdefault((question, tag), _Answer())
+        answer = answers.setdefault((question, tag), _JudgedAnswer({}, {}))
         if text is None or (not text.strip() and item in answer.items):
-            later.append((answer, question, item, field, place))
+            second_part.append((place, question, tag, item, field))
         elif item in answer.items:
             draft.problem(place, f"item {short(item)} again (first {answer.items[item][0]})")
         else:
             answer.items[item] = place, text
-            draft.response(tag, question, Response(text, _given(field)), place)
-    for entry in later:
-        _say(*entry, draft)
+            draft.response(tag, question, Response(text, _or_empty(field)), place)
+    key = {id: drafted.nuggets for id, drafted in draft.questions.items()}
+    for place, question, tag, item, field in second_part:
+        answer = answers[question, tag]
+        nugget, equals, raw_value = field.rpartition("=")
+        value: float | None = SUPPORT
+        if item not in answer.items:
+            draft.problem(place, f"item {short(item)}, which no line of part 1 has")
+            continue
+        if not equals or field in key.get(question, ()):
+            nugget = field
+        elif raw_value == "?":
+            value = None
+        elif (value := parse_number(raw_value)) is None:
+            draft.problem(place, f"found {quoted(field)}, expected NUGGET or NUGGET=0, 0.5, 1 or ?")
+            continue
+        answer.judgements.setdefault((item, nugget), []).append((place, value))
     for (question, tag), answer in answers.items():
-        key_nuggets = draft.questions[question].nuggets if question in draft.questions else {}
-        for place, text, nugget, value in answer.judged(key_nuggets):
-            draft.judge(JudgedResponse(question, nugget, text, value, _given(tag)), place)
-
-
-def _say(
-    answer: _Answer, id: str, item: str, field: str, place: FileLocation, draft: NuggetDraft
-) -> None:
-    """A line of part 2."""
-    if item not in answer.items:
-        draft.problem(place, f"item {short(item)}, which no line of part 1 has")
-        return
-    key_nuggets = draft.questions[id].nuggets if id in draft.questions else {}
-    nugget, equals, raw_value = field.rpartition("=")
-    value: float | None = SUPPORT
-    if not equals or field in key_nuggets:
-        nugget = field
-    elif raw_value == "?":
-        value = None
-    elif (value := parse_number(raw_value)) is None:
-        draft.problem(place, f"found {quoted(field)}, expected NUGGET or NUGGET=0, 0.5, 1 or ?")
-        return
-    answer.said.setdefault((item, nugget), []).append((place, value))
+        for place, text, nugget, value in answer.rows(key.get(question, ())):
+            draft.judge(JudgedResponse(question, nugget, text, value, _or_empty(tag)), place)
 
 
 def judged_lines(judgements: Judgements, key: NuggetKey) -> Iterator[str]:
@@ -223,9 +202,6 @@ def judged_lines(judgements: Judgements, key: NuggetKey) -> Iterator[str]:
                     yield " ".join(_checked((question, tag, str(item), nugget.id + suffix))) + "\n"
 
 
-# --------------------------------------------------------------------------------- the folder
-
-
 def trec_files(nuggets: NuggetSet) -> Iterator[NamedFile]:
     """Yield the files of a folder that reads back; line ends in texts become blanks."""
     yield KEY, key_lines(nuggets.key)
@@ -236,7 +212,7 @@ def trec_files(nuggets: NuggetSet) -> Iterator[NamedFile]:
 
 
 def _line(fields: tuple[str, ...], text: str) -> str:
-    return " ".join((*_checked(fields), text.replace("\r", " ").replace("\n", " "))) + "\n"
+    return " ".join((*_checked(fields), _one_line(text))) + "\n"
 
 
 def _checked(fields: tuple[str, ...]) -> tuple[str, ...]:
@@ -249,83 +225,78 @@ def _checked(fields: tuple[str, ...]) -> tuple[str, ...]:
     return fields
 
 
+# ------------------------------------------------------------------------------- content units
+
 IDS, UNITS, SUMMARIES, LABELS = "ids.txt", "SCUs.txt", "summaries", "labels"
 
 
 def read_units(path: Path, draft: NuggetDraft) -> None:
-    """A folder."""
-    ids = _Ids(read_lines(path / IDS), IDS)
-    counts = _read_key(path / UNITS, ids, draft)
+    """Read a folder of content units: a line of every file for each question."""
+    ids = read_lines(path / IDS)
+    units = [line.split("\t") for line in _aligned(path / UNITS, ids, IDS)]
+    lines = draft.reading.numbered(units, path / UNITS)
+    for (place, texts), id in zip(lines, ids, strict=True):
+        draft.question(id, place)
+        for i, text in enumerate(texts, 1):
+            draft.nugget(id, Nugget(str(i), (text,)), place)
     for file in sorted((path / SUMMARIES).glob("*.summary")):
-        texts = _read_run(file, ids, draft)
+        texts = _read_run(file, ids, IDS, draft)
         labels = path / LABELS / f"{file.stem}.label"
         if labels.exists():
-            _read_labels(labels, ids, counts, texts, draft)
+            _read_labels(labels, ids, IDS, [len(row) for row in units], texts, draft)
 
 
 def read_summary(path: Path, draft: NuggetDraft) -> None:
-    """The summaries of one system: a run."""
-    _read_run(path, _ids_of(path, draft), draft)
+    """Read the summaries of one system: a run."""
+    _read_run(path, *_ids_of(path, draft), draft)
 
 
 def read_label(path: Path, draft: NuggetDraft) -> None:
-    """The labels of one system, whose summaries stand in the folder beside."""
-    ids = _ids_of(path, draft)
+    """Read the labels of one system, whose summaries stand in the folder beside."""
+    ids, source = _ids_of(path, draft)
     summaries = path.parent.parent / SUMMARIES / f"{path.stem}.summary"
     if not summaries.exists():
         raise InputError(f"{path}: expected the summaries that were judged in {summaries}")
-    counts = [len(draft.questions[id].nuggets) if id in draft.questions else 0 for id in ids.ids]
-    _read_labels(path, ids, counts, ids.aligned(summaries), draft)
+    counts = [len(draft.questions[id].nuggets) if id in draft.questions else 0 for id in ids]
+    _read_labels(path, ids, source, counts, _aligned(summaries, ids, source), draft)
 
 
-class _Ids(NamedTuple):
-    """The questions in the order of the lines, and where that order comes from."""
-
-    ids: list[str]
-    source: str
-
-    def aligned(self, path: Path) -> list[str]:
-        """Return the lines of a file, one for each question."""
-        lines, count = read_lines(path), len(self.ids)
-        if len(lines) != count:
-            problem = f"found {len(lines):,} lines, expected {count:,}, as {self.source} has"
-            raise InputError(f"{path}: {problem}")
-        return lines
+def _aligned(path: Path, ids: list[str], source: str) -> list[str]:
+    """Return the lines of a file, one for each question; `source` has their order."""
+    lines = read_lines(path)
+    if len(lines) != len(ids):
+        problem = f"found {len(lines):,} lines, expected {len(ids):,}, as {source} has"
+        raise InputError(f"{path}: {problem}")
+    return lines
 
 
-def _ids_of(path: Path, draft: NuggetDraft) -> _Ids:
-    """Of the folder that a file stands in, or else of the key."""
+def _ids_of(path: Path, draft: NuggetDraft) -> tuple[list[str], str]:
+    """Return the ids of the folder that a file stands in, or else of the key, and their source."""
     ids_path = path.parent.parent / IDS
     if ids_path.exists():
-        return _Ids(read_lines(ids_path), str(ids_path))
-    return _Ids([*draft.questions], "the key")
+        return read_lines(ids_path), str(ids_path)
+    return [*draft.questions], "the key"
 
 
-def _read_key(path: Path, ids: _Ids, draft: NuggetDraft) -> list[int]:
-    """Take the questions and return how many units each has."""
-    lines = ids.aligned(path)
-    for (place, line), id in zip(draft.reading.numbered(lines, path), ids.ids, strict=True):
-        draft.question(id, place)
-        for i, text in enumerate(line.split("\t"), 1):
-            draft.nugget(id, Nugget(str(i), (text,)), place)
-    return [len(line.split("\t")) for line in lines]
-
-
-def _read_run(path: Path, ids: _Ids, draft: NuggetDraft) -> list[str]:
+def _read_run(path: Path, ids: list[str], source: str, draft: NuggetDraft) -> list[str]:
     """Take the run of a file, named after it, and return its texts."""
-    texts = ids.aligned(path)
+    texts = _aligned(path, ids, source)
     draft.run(path.stem, FileLocation(str(path), 1))
-    for (place, text), question in zip(draft.reading.numbered(texts, path), ids.ids, strict=True):
+    for (place, text), question in zip(draft.reading.numbered(texts, path), ids, strict=True):
         draft.response(path.stem, question, Response(text), place)
     return texts
 
 
 def _read_labels(
-    path: Path, ids: _Ids, counts: list[int], texts: list[str], draft: NuggetDraft
+    path: Path,
+    ids: list[str],
+    source: str,
+    counts: list[int],
+    texts: list[str],
+    draft: NuggetDraft,
 ) -> None:
-    rows = zip(ids.ids, counts, texts, strict=True)
-    lines = draft.reading.numbered(ids.aligned(path), path)
-    for (place, line), (question, count, text) in zip(lines, rows, strict=True):
+    lines = draft.reading.numbered(_aligned(path, ids, source), path)
+    for (place, line), question, count, text in zip(lines, ids, counts, texts, strict=True):
         labels = line.split("\t")
         if len(labels) != count or not {*labels} <= {"0", "1"}:
             draft.problem(place, f"found {quoted(line)}, expected {count} labels 0 or 1")
@@ -334,16 +305,11 @@ def _read_labels(
             draft.judge(JudgedResponse(question, str(i), text, float(label), path.stem), place)
 
 
-# ------------------------------------------------------------------------------------ writing
-
-
 def units_files(nuggets: NuggetSet) -> Iterator[NamedFile]:
     """Yield the files of a folder; a run must be judged whole, or not at all."""
     questions = nuggets.key.questions.values()
     yield IDS, [f"{question.id}\n" for question in questions]
-    units = (
-        [_one_line(item.descriptions[0]) for item in question.nuggets] for question in questions
-    )
+    units = ([_one_line(n.descriptions[0]) for n in question.nuggets] for question in questions)
     yield UNITS, ["\t".join(text.replace("\t", " ") for text in row) + "\n" for row in units]
     for run in nuggets.runs.values():
         if not run.tag or any(c in run.tag for c in "/\\\0"):
@@ -360,18 +326,17 @@ def _one_line(text: str) -> str:
 
 def _labels(run: Run, nuggets: NuggetSet) -> list[str]:
     """Return a line for each question; nothing if nothing of the run was judged."""
+    best = nuggets.judgements.best
     rows = {
-        id: [
-            nuggets.judgements.best(id, nugget.id, run.responses(id)) for nugget in question.nuggets
-        ]
+        id: [best(id, nugget.id, run.responses(id)) for nugget in question.nuggets]
         for id, question in nuggets.key.questions.items()
     }
-    silent = [question for question in rows if not run.responses(question)]
-    judged = [label for labels in rows.values() for label in labels if label is not None]
-    missing = [q for q, labels in rows.items() if None in labels and q not in silent]
-    if judged and missing:
+    if all(label is None for labels in rows.values() for label in labels):
+        return []
+    missing = [id for id, labels in rows.items() if None in labels and run.responses(id)]
+    if missing:
         raise OutputError(
             f"run {short(run.tag)} was not judged on all nuggets of question {short(missing[0])}: "
             "content units need every label; choose another format"
         )
-    return ["\t".join(f"{bool(v):d}" for v in row) + "\n" for row in rows.values() if judged]
+    return ["\t".join(f"{bool(v):d}" for v in row) + "\n" for row in rows.values()]

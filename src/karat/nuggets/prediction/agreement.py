@@ -16,7 +16,7 @@ from typing import NamedTuple
 from karat.arithmetic import SLACK
 from karat.arrays import Flags, Floats, np
 from karat.nuggets.prediction.pool import Pool
-from karat.nuggets.scores.official import NuggetStats
+from karat.nuggets.scores.official import NuggetStats, RunScore
 from karat.stats.correlation import r_squared, rmse, tau_b
 from karat.stats.distributions import student_quantile
 from karat.stats.significance import UNDECIDED, interval_verdict
@@ -101,6 +101,7 @@ class ScoringMethod(NamedTuple):
     scores: AverageScores
     thresholds: tuple[float | None, float | None] = (None, None)
     scaled: bool = True
+    run_scores: Sequence[RunScore] = ()  # of Pourpre, as published
 
 
 def in_hindsight(

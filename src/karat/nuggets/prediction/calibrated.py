@@ -301,8 +301,8 @@ def without_folds(
         if k in shares:
             gradient, curvature = shares[k]
             w = start - solve_symmetric(total_curvature - curvature, gradient)
-            others = whose != k
-            limit = best_f_threshold(sigmoid(product(Z[judged[others]], w)), yes[others])
+            elsewhere = whose != k
+            limit = best_f_threshold(sigmoid(product(Z[judged[elsewhere]], w)), yes[elsewhere])
         probabilities[in_fold] = sigmoid(product(Z[in_fold], w))
         carried[in_fold] = probabilities[in_fold] > limit
         progress(done, len(kinds), "leaving out")

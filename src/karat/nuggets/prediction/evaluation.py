@@ -7,7 +7,7 @@ threshold with the best tau-b on this set, as in the paper: they are not to be c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -33,7 +33,13 @@ from karat.nuggets.prediction.paper import INFORMED
 from karat.nuggets.prediction.thresholds import compare_models, likeliest_model
 from karat.nuggets.prediction.tuning import Tuning, trial
 from karat.nuggets.scores.decisions import decide_run
-from karat.nuggets.scores.official import NuggetStats, Official
+from karat.nuggets.scores.official import (
+    NuggetStats,
+    Official,
+    RunScore,
+    nugget_stats,
+    run_lengths,
+)
 from karat.nuggets.scores.pourpre import DEFAULT, WITHOUT_STOP_WORDS, Pourpre, score_rouge
 from karat.nuggets.sets.keys_and_runs import NuggetKey, Run
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -88,16 +94,16 @@ def thresholds_of(scores: Floats) -> list[float]:
     return thresholds
 
 
-def official_stats(
+def official_scores(
     nuggets: NuggetSet, runs: Sequence[str], official: Official, corrected: bool
-) -> NuggetStats:
-    """Return runs x questions from judgements of each run, or from corrected ones."""
-    stats, key = [], nuggets.key
+) -> list[RunScore]:
+    """Return the scores of runs from judgements of each run, or from corrected ones."""
+    scores, key = [], nuggets.key
     for run in (nuggets.runs[tag] for tag in runs):
         run_tag = None if corrected else run.tag
         decisions = decide_run(run, key, nuggets.judgements, run_tag=run_tag)
-        stats.append(official.score(run, key, decisions).stats)
-    return NuggetStats(*map(np.array, zip(*stats, strict=True)))
+        scores.append(official.score(run, key, decisions))
+    return scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +113,13 @@ class OfficialComparison:
     tuning: Tuning
     calibrated: CrossValidation
     official: Official
-    stats: NuggetStats  # runs x questions, as assessors have it
+    scores: Sequence[RunScore]  # official ones, in the order of the pool's runs
+
+    @cached_property
+    def stats(self) -> NuggetStats:
+        """Runs x questions, as assessors have it."""
+        stats = (score.stats for score in self.scores)
+        return NuggetStats(*map(np.array, zip(*stats, strict=True)))
 
     @cached_property
     def averages(self) -> AverageScores:
@@ -184,28 +196,23 @@ class OfficialComparison:
 
 
 def pourpre_methods(
-    key: NuggetKey, runs: Sequence[Run], variants: dict[str, Pourpre], official: AverageScores
+    name: str, pourpre: Pourpre, key: NuggetKey, runs: Sequence[Run], official: AverageScores
 ) -> Iterator[ScoringMethod]:
-    """Yield Pourpre by counts and by idf, as published and at its best threshold."""
-    for name, pourpre in variants.items():
-        scores_at = _pourpre_scores(pourpre, key, runs)
-        yield ScoringMethod(f"Pourpre {name}", scores_at(0.0))
-        yield in_hindsight(f"Pourpre {name}", official, _MATCHES, scores_at)
-
-
-def _pourpre_scores(
-    pourpre: Pourpre, key: NuggetKey, runs: Sequence[Run]
-) -> Callable[[float], AverageScores]:
-    """Match all nuggets once; a match below the threshold counts 0."""
+    """Yield Pourpre as published, and at its best threshold, below which a match counts 0."""
     questions = list(key.questions.values())
     tables = [[pourpre.match(q, run.responses(q.id)) for q in questions] for run in runs]
-    match = np.array([np.concatenate(table) for table in tables])
+    matches = np.array([np.concatenate(table) for table in tables])
+    lengths = np.array([run_lengths(run, questions) for run in runs])
 
     def scores_at(threshold: float) -> AverageScores:
-        values = np.where(match < threshold, 0.0, match)
-        return average_f(pourpre.stats(questions, runs, values), pourpre.beta)
+        values = np.where(matches < threshold, 0.0, matches)
+        allowed = (values > 0).astype(np.float64)
+        stats = nugget_stats(questions, pourpre.weights, values, allowed, lengths)
+        return average_f(stats, pourpre.beta)
 
-    return scores_at
+    rows = [pourpre.score_matches(run, key, m) for run, m in zip(runs, tables, strict=True)]
+    yield ScoringMethod(f"Pourpre {name}", scores_at(0.0), run_scores=rows)
+    yield in_hindsight(f"Pourpre {name}", official, _MATCHES, scores_at)
 
 
 def rouge_methods(runs: Sequence[Run], key: NuggetKey) -> Iterator[ScoringMethod]:

@@ -56,7 +56,7 @@ _STEMS, _SURFACE = WordRecipe(ENGLISH.stem), WordRecipe()
 def evidence(pool: Pool, idf: StemIdf | None = None, progress: Progress = silent) -> Floats:
     """Return cells x `NAMES`; idf, if none is given, is that of the pool's responses."""
     idf = idf or smoothed_idf(pool.texts, _STEMS)
-    texts, columns = _Texts(pool, idf), np.empty((int(pool.cell_starts[-1]), len(NAMES)))
+    texts, columns = _Descriptions(pool, idf), np.empty((int(pool.cell_starts[-1]), len(NAMES)))
     for n in (2, 3):
         rule = Paper(n, stem=ENGLISH.stem, stop=ENGLISH.stop, normalised=True, once=True)
         columns[:, PLAIN.index(f"paper-{n}")] = ngram_scores(pool, rule, idf)
@@ -68,7 +68,7 @@ def evidence(pool: Pool, idf: StemIdf | None = None, progress: Progress = silent
     return columns
 
 
-class _Texts:
+class _Descriptions:
     """The descriptions of all nuggets, as ids and weights."""
 
     def __init__(self, pool: Pool, idf: StemIdf) -> None:
@@ -200,7 +200,7 @@ def _add_relative(pool: Pool, rows: Floats) -> None:
 
 OTHER_WORDS = 12
 _SHRINK, _ABOVE, _RARE = 0.3, 1.5, 0.5
-_HEARD = 500  # responses that speak: of more, those that the first model believes most
+_SPEAKERS = 500  # responses that speak: of more, those that the first model believes most
 
 
 class _Passages(NamedTuple):
@@ -215,7 +215,21 @@ class _Passages(NamedTuple):
 
 
 class UnjudgedEvidence:
-    """Columns of evidence that need no judgement of the same nuggets."""
+    """Columns of evidence that need no judgement of the same nuggets.
+
+    The place of a nugget in its key: keys begin with what matters most. And echoes, for facts in
+    other words (pseudo-relevance feedback): every other response to the question speaks with its
+    best passage, as far as a first model believes it to carry the nugget (p^2). The other words of
+    a nugget stand there more often than elsewhere; the echo of a response is the largest share of
+    them, by weight, that any of its passages has:
+
+        b(w)     = (passages of the question with w + 1) / (passages + 2)
+        rate(w)  = (sum of p^2 over best passages with w + S b(w)) / (sum of p^2 + S),   S = 0.3
+        other(w) = max(0, rate(w) - 1.5 b(w)) max(0, log(0.5 / b(w)))
+
+    Of these the 12 largest count, and their equals. A passage is two neighbouring sentences; the
+    best has the largest share of the nugget's words, by idf and by informativeness together.
+    """
 
     def __init__(self, pool: Pool, words: WordRecipe = ENGLISH) -> None:
         self.pool, self.words = pool, words
@@ -297,7 +311,7 @@ def _matches(row: Ints, word: Ints, in_nugget: Flags, idf: Floats, passages: int
 
 def _echo(passages: _Passages, nugget: int, p: Floats) -> Floats:
     """The echo of every response; none has one if it answers alone."""
-    speaks = np.sort(np.argsort(-p, kind="stable")[:_HEARD])
+    speaks = np.sort(np.argsort(-p, kind="stable")[:_SPEAKERS])
     best = passages.best[speaks, nugget]
     first, last = (np.searchsorted(passages.row, best, side) for side in ("left", "right"))
     sizes = last - first
@@ -320,7 +334,7 @@ def _echo(passages: _Passages, nugget: int, p: Floats) -> Floats:
     weights[:, passages.nugget_words[nugget, passage_words]] = 0.0
     listener = np.full(len(p), len(speaks))
     listener[speaks] = np.arange(len(speaks))
-    return _heard(passages, passage_words, _largest(weights), listener)
+    return _largest_share(passages, passage_words, _largest(weights), listener)
 
 
 def _largest(weights: Floats) -> Floats:
@@ -332,7 +346,9 @@ def _largest(weights: Floats) -> Floats:
     return np.asarray(weights / np.where(totals > 0, totals, 1.0))
 
 
-def _heard(passages: _Passages, passage_words: Ints, weights: Floats, listener: Ints) -> Floats:
+def _largest_share(
+    passages: _Passages, passage_words: Ints, weights: Floats, listener: Ints
+) -> Floats:
     """The largest share in any passage of each response."""
     column = np.full(len(passages.background), -1)
     column[passage_words] = np.arange(len(passage_words))

@@ -236,7 +236,10 @@ _PAIRS = 50.0  # what that weighs beside measured ones
 
 @dataclass(frozen=True, eq=False)
 class MeasuredErrors:
-    """Judged runs, what was guessed of them without themselves, and their judgements."""
+    """Judged runs, what was guessed of them without themselves, and their judgements.
+
+    Scores are expected values. The share A of nuggets, F macro and F micro have their own errors.
+    """
 
     pool: Pool
     probabilities: Floats
@@ -254,8 +257,15 @@ class MeasuredErrors:
         share = score_errors(guessed[self._judged], self._official[self._judged])
         least = SUPPORT if scoring.strict else np.nextafter(0, 1)  # as F counts judgements
         carried = (np.nan_to_num(self.labels) >= least).astype(np.float64)
+        has_score = ~np.isnan(self._official)
         guessed_stats, official = (
-            self._returned(x, scoring) for x in (self.probabilities, carried)
+            NuggetStats(
+                *(
+                    part[self._judged]
+                    for part in pool_stats(self.pool, x, scoring).select(has_score)
+                )
+            )
+            for x in (self.probabilities, carried)
         )
         f = official.f(scoring.beta)
         if ((~np.isnan(f)).sum(axis=1) > 1).sum() < 2:  # no nuggets are vital
@@ -277,20 +287,23 @@ class MeasuredErrors:
         """The runs that were judged whole on two questions or more."""
         return np.flatnonzero((~np.isnan(self._official)).sum(axis=1) > 1)
 
-    def _returned(self, cells: Floats, scoring: Official) -> NuggetStats:
-        """Return what the judged runs returned where their official scores are known."""
-        stats = pool_stats(self.pool, cells, scoring).select(~np.isnan(self._official))
-        return NuggetStats(*(part[self._judged] for part in stats))
-
     def doubt(self) -> float:
-        """Return what a pair known from an identical response counts beside a guess."""
+        """Return what a pair known from an identical response counts beside a guess.
+
+        Assessors do not agree with themselves: identical responses are not always labelled alike.
+
+            doubt = noise / share of wrong guesses, at most 1
+        """
         judged = ~np.isnan(self.labels)
         wrong = float((self.carried != (self.labels > 0))[judged].mean()) if judged.any() else 0.0
         return min(1.0, label_noise(self.pool, self.labels) / max(wrong, 0.01))
 
 
 def label_noise(pool: Pool, labels: Floats) -> float:
-    """Return the share of identical responses that are labelled differently, drawn to a tenth."""
+    """Return the share of identical responses that are labelled differently, drawn to a tenth.
+
+    noise = (pairs of identical responses labelled differently + 5) / (such pairs + 50)
+    """
     judged = np.flatnonzero(~np.isnan(labels))
     words = pool.text_ids[pool.cell_response[judged]] * (len(pool.nuggets) + 1)
     words += pool.cell_nugget[judged]
@@ -322,6 +335,10 @@ LIKE_MEASURED = 0.75
 
 def other_runs_tell(answered: Flags, judged: Flags, elsewhere: Ints) -> Flags:
     """Return for each run whether other runs were judged on what it was not judged on.
+
+    Its intervals from measured errors can be trusted if on every such question `FEWEST_RUNS` other
+    runs or more were judged, in the mean at least `LIKE_MEASURED` times as many as on the questions
+    where errors are measured. Elsewhere the classifier guesses worse than was measured.
 
     `answered` and `judged` are runs x questions; `elsewhere` counts judged runs that are not among
     these, for each question.
@@ -431,9 +448,13 @@ def paired_significance(
 
 
 def difference_interval(gaps: Floats, margins: Margins) -> tuple[float, float] | None:
-    """Return the 95% interval of the mean of differences, new minus old.
+    """Return the 95% interval of the mean of differences, new minus old; None if unknown.
 
-    None if either margin is unknown.
+    Other questions would give other differences d, and guesses may be wrong. The ends of the
+    intervals of both scores recover the variance of either (Zou and Donner 2008):
+
+        reach = t s / sqrt(n)
+        low   = mean d - sqrt(reach^2 + (new score - its low)^2 + (high of the old score - it)^2)
     """
     old, new = margins
     if old is None or new is None:

@@ -162,7 +162,22 @@ class _Responses(NamedTuple):
 class Likeness:
     """The responses of a pool, made comparable once; `columns` then takes any judgements.
 
-    With `first`, only so many of the responses to each question, the first ones, may be judged.
+    For every cell, from the judgements of other folds alone (the last one from none):
+
+        rate        logit of (yes + 1/2) / (judged + 1)
+        gp          Gaussian process regression of the judgements less the rate
+        residual    the same of the judgements less what the description's evidence gives, over
+                    nearness plus 1 for what holds for all responses
+        closest     likeness to the closest response that carries the nugget less that to the
+                    closest that does not
+        neighbours  mean judgement of the others, weighted by the 6th power of likeness
+        words       naive Bayes: log odds of the words present and absent, over their norm
+        standing    mean logit of the description's guesses over the question's nuggets, in standard
+                    deviations from that of the other responses: a good answer or a poor one
+
+    Likeness is the cosine of words and pairs of neighbouring words, log counts times the idf among
+    the responses to the question (`csrc/nuggets/likeness.hpp`). With `first`, only so many of the
+    responses to each question, the first ones, may be judged.
     """
 
     def __init__(self, pool: Pool, first: int | None = None) -> None:

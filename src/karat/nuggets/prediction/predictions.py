@@ -118,10 +118,8 @@ class Predictions:
         """Return the errors of scores, as far as they were measured; `adjusted`: by models."""
         if (official, adjusted) not in self._errors:
             source = self.adjustment if adjusted and self.adjustment else self
-            measured = source.measured_errors
-            self._errors[official, adjusted] = (
-                measured.errors(official) if measured else RunErrors()
-            )
+            runs = source.measured_errors
+            self._errors[official, adjusted] = runs.errors(official) if runs else RunErrors()
         return self._errors[official, adjusted]
 
     @cached_property
@@ -191,12 +189,14 @@ class Predictions:
             for cells in (self.probabilities, ~np.isnan(self.labels))
         )
         predicted = PredictedRun(questions, run, decisions, official, *tables)
-        expected, decided = run_answers(questions, run, decisions, official, predicted.chances)
+        expected, with_decisions = run_answers(
+            questions, run, decisions, official, predicted.chances
+        )
         intervals = errors.intervals(expected, official.beta, general)
         if isinstance(self.classifier, Calibrated) and any(few_runs(error) for error in errors):
             by_base_rate = shifted_intervals(predicted, self.shift, self.spread, general)
             intervals = errors.narrower(intervals, by_base_rate) if intervals else by_base_rate
-        return intervals and intervals.holding(decided, official.beta)
+        return intervals and intervals.holding(with_decisions, official.beta)
 
     def _errors_of(
         self,
@@ -257,11 +257,9 @@ def predict_support(
     else:
         predictions = _predict_by_classifier(batch, classifier, progress)
     # Errors are measured by judgements as they are: A counts partial support.
-    measured = predictions.measured_errors
-    measured = measured and replace(measured, labels=labels[batch.cells])
-    predictions = replace(
-        predictions, classifier=classifier, strict=strict, measured_errors=measured
-    )
+    errors = predictions.measured_errors
+    errors = errors and replace(errors, labels=labels[batch.cells])
+    predictions = replace(predictions, classifier=classifier, strict=strict, measured_errors=errors)
     if not judgements.of_models:
         return predictions
     adjustment = adjust_by_models(predictions, batch, judgements)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -67,14 +67,6 @@ class QuestionChange(NamedTuple):
     delta: float | None = None
 
 
-class _Side(NamedTuple):
-    """A nugget in one version: the credited response, the source, the probability of a guess."""
-
-    response: str
-    by: str
-    p: float | None
-
-
 _UNSURE = {
     NOTHING: "rest on responses that nobody judged for the nugget, which count as not carrying "
     'it ("nothing" decides)',
@@ -93,39 +85,37 @@ class NuggetChanges(Result):
     @cached_property
     def all(self) -> tuple[ChangeRow, ...]:
         """Every nugget, in the order of the key."""
-        rows, both = [], self.scoring.scored
+        rows = []
         for id, question in self.scoring.nuggets.key.questions.items():
-            credits = [
-                scored_run.decisions[id].credit(self.scoring.official.strict) for scored_run in both
-            ]
-            for j, (nugget, *at) in enumerate(zip(question.nuggets, *credits, strict=True)):
-                old, new = (
-                    self._side(version, id, j, credit)
-                    for version, credit in zip(both, at, strict=True)
-                )
+            versions = [self._nuggets(version, id) for version in self.scoring.scored]
+            for nugget, old, new in zip(question.nuggets, *versions, strict=True):
+                _, texts, sources, chances = zip(old, new, strict=True)
                 rows.append(
                     ChangeRow(
-                        change=_KINDS[at[0] is not None, at[1] is not None],
+                        change=_KINDS[old[0], new[0]],
                         question=id,
                         nugget=nugget.id,
                         importance=nugget.importance,
                         description=nugget.descriptions[0],
-                        old_response=old.response,
-                        new_response=new.response,
-                        old_by=old.by,
-                        new_by=new.by,
-                        old_p=old.p,
-                        new_p=new.p,
+                        old_response=texts[0],
+                        new_response=texts[1],
+                        old_by=sources[0],
+                        new_by=sources[1],
+                        old_p=chances[0],
+                        new_p=chances[1],
                     )
                 )
         return tuple(rows)
 
-    def _side(self, version: ScoredRun, question: str, nugget: int, credit: int | None) -> _Side:
-        """Return a nugget in one version."""
-        text = "" if credit is None else version.run.responses(question)[credit].text
-        by = version.decisions[question].by(nugget, credit)
-        p = self.scoring.guess_probability(version, question, nugget) if by == GUESS else None
-        return _Side(text, by, p)
+    def _nuggets(
+        self, version: ScoredRun, question: str
+    ) -> Iterator[tuple[bool, str, str, float | None]]:
+        """Yield for each nugget if it is carried, by which response, what says so, and p."""
+        answer, responses = version.decisions[question], version.run.responses(question)
+        for j, credit in enumerate(answer.credit(self.scoring.official.strict)):
+            text, by = "" if credit is None else responses[credit].text, answer.by(j, credit)
+            p = self.scoring.guess_probability(version, question, j) if by == GUESS else None
+            yield credit is not None, text, by, p
 
     @property
     def rows(self) -> tuple[ChangeRow, ...]:
@@ -222,15 +212,19 @@ def diff_nuggets(
     versions = [*old.runs.values(), *new.runs.values()]
     if names[0] == names[1]:
         names = f"{names[0]} (old)", f"{names[1]} (new)"
-    same_tag = versions[0].tag == versions[1].tag
-    runs = [
-        replace(run, tag=n) if same_tag else run for run, n in zip(versions, names, strict=True)
-    ]
-    both = replace(old, runs={run.tag: run for run in runs})
-    tags = {run.tag: judged.tag for run, judged in zip(runs, versions, strict=True)}
-    scores: dict[str, Any] = {"corrected": corrected, "general": general, "judged_as": tags}
-    guesses: dict[str, Any] = {"guess": guess, "classifier": classifier}
-    done = score_nuggets(both, official, **guesses, **scores, progress=progress)
+    runs = versions
+    if versions[0].tag == versions[1].tag:
+        runs = [replace(run, tag=name) for run, name in zip(versions, names, strict=True)]
+    done = score_nuggets(
+        replace(old, runs={run.tag: run for run in runs}),
+        official,
+        guess=guess,
+        classifier=classifier,
+        corrected=corrected,
+        general=general,
+        judged_as={run.tag: judged.tag for run, judged in zip(runs, versions, strict=True)},
+        progress=progress,
+    )
     all_remarks = tuple(
         note for nuggets in (old, new) for note in remarks(nuggets, corrected=corrected)
     )

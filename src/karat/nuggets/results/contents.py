@@ -287,7 +287,7 @@ def nugget_judge_agreement(
     )
 
 
-class _Labels(NamedTuple):
+class _JudgeLabels(NamedTuple):
     """The labels of judges for pairs of response and nugget, known by the response's words."""
 
     table: JudgeTable  # without what was adjudicated
@@ -296,7 +296,7 @@ class _Labels(NamedTuple):
     adjudicated: Floats  # the adjudicated value of each pair, or NaN
 
 
-def _labels(judgements: Judgements, out: Sequence[str]) -> _Labels:
+def _labels(judgements: Judgements, excluded: Sequence[str]) -> _JudgeLabels:
     """Return all labels but those of some runs; of a judge's for one pair the most favourable."""
     values: dict[tuple[str, PairKey], float] = {}
     runs: dict[PairKey, str] = {}
@@ -304,7 +304,7 @@ def _labels(judgements: Judgements, out: Sequence[str]) -> _Labels:
     kinds: dict[str, str] = {}
     for row in judgements.rows:
         words, name = row.words, row.judge or UNNAMED
-        if row.run in out:
+        if row.run in excluded:
             continue
         if row.kind == ADJUDICATED:
             settled[words] = max(row.value, settled.get(words, 0.0))
@@ -312,31 +312,34 @@ def _labels(judgements: Judgements, out: Sequence[str]) -> _Labels:
         kinds.setdefault(name, row.kind or PERSON)
         runs.setdefault(words, row.run)
         values[name, words] = max(row.value, values.get((name, words), 0.0))
-    units, names = [words for _, words in values], [name for name, _ in values]
-    table = judge_table(units, names, list(values.values()))
+    names, units = zip(*values, strict=True) if values else ((), ())
+    table = judge_table(list(units), list(names), list(values.values()))
     adjudicated = np.array([settled.get(words, np.nan) for words in table.units], dtype=np.float64)
-    return _Labels(table, tuple(runs[words] for words in table.units), kinds, adjudicated)
+    return _JudgeLabels(table, tuple(runs[words] for words in table.units), kinds, adjudicated)
 
 
 def _carried(values: Floats) -> Floats:
     return np.where(np.isnan(values), np.nan, (values > 0).astype(np.float64))
 
 
-def _judge(labels_by_judge: _Labels, k: int) -> JudgeKappa:
-    name, carried_labels = (
-        labels_by_judge.table.judges[k],
-        _carried(labels_by_judge.table.values[k]),
-    )
-    rest = np.delete(labels_by_judge.table.values, k, axis=0)
+def _judge(judges: _JudgeLabels, k: int) -> JudgeKappa:
+    """Return the agreement of one judge with the majority of the others and with adjudication."""
+    name, labels = judges.table.judges[k], _carried(judges.table.values[k])
+    rest = np.delete(judges.table.values, k, axis=0)
     yes, no = (rest > 0).sum(axis=0), (rest == 0).sum(axis=0)
-    with_others = cohen_kappa(
-        carried_labels, np.where(yes == no, np.nan, (yes > no).astype(np.float64))
+    majority = np.where(yes == no, np.nan, (yes > no).astype(np.float64))
+    with_others, settled = (
+        cohen_kappa(labels, x) for x in (majority, _carried(judges.adjudicated))
     )
-    settled = cohen_kappa(carried_labels, _carried(labels_by_judge.adjudicated))
-    agreed: list[Any] = [
-        v
-        for agreement in (with_others, settled)
-        for v in (agreement.units, agreement.equal, agreement.value)
-    ]
-    labels, carried = int((~np.isnan(carried_labels)).sum()), float(np.nanmean(carried_labels))
-    return JudgeKappa(name, labels_by_judge.kinds[name], labels, carried, *agreed)
+    return JudgeKappa(
+        judge=name,
+        kind=judges.kinds[name],
+        labels=int((~np.isnan(labels)).sum()),
+        carried=float(np.nanmean(labels)),
+        others_units=with_others.units,
+        others_equal=with_others.equal,
+        others_kappa=with_others.value,
+        adjudicated_units=settled.units,
+        adjudicated_equal=settled.equal,
+        adjudicated_kappa=settled.value,
+    )

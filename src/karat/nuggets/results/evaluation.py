@@ -27,7 +27,7 @@ from karat.nuggets.prediction.evaluation import (
     RunF,
     TauPoint,
     ThresholdCurve,
-    official_stats,
+    official_scores,
     pourpre_methods,
     rouge_methods,
     threshold_curve,
@@ -127,6 +127,13 @@ class Contest(NamedTuple):
     paper_tau: float = math.nan
     paper_model: str | None = None
     """The threshold model of the paper's; None for one threshold with the best F."""
+
+    @property
+    def winner(self) -> str:
+        """By F: `calibrated`, `paper` or `tie`."""
+        if self.calibrated == self.paper:
+            return "tie"
+        return "calibrated" if self.calibrated > self.paper else "paper"
 
     @property
     def is_decided(self) -> bool:
@@ -333,13 +340,17 @@ def evaluate_nuggets(
     likeness = None if by == "question" else Likeness(pool)
     calibrated = cross_validate(cells, X, likeness, progress=progress)
     carried = np.where(cells.official_labels > 0, 1.0, 0.0)
-    stats = official_stats(nuggets, pool.runs, official, corrected)
-    comparison = OfficialComparison(tuning, calibrated, official, stats)
+    run_scores = official_scores(nuggets, pool.runs, official, corrected)
+    comparison = OfficialComparison(tuning, calibrated, official, run_scores)
     runs = [nuggets.runs[tag] for tag in pool.runs]
     weigh = source.of_words(nuggets.runs.values(), Pourpre().stem)
     variants = {"count": Pourpre(beta=beta), "idf": Pourpre(beta=beta, weigh=weigh)}
     classifiers = list(comparison.classifiers())
-    pourpre = list(pourpre_methods(nuggets.key, runs, variants, comparison.averages))
+    pourpre = [
+        method
+        for name, variant in variants.items()
+        for method in pourpre_methods(name, variant, nuggets.key, runs, comparison.averages)
+    ]
     rouge = list(rouge_methods(runs, nuggets.key))
     agreements = [
         pair
@@ -347,7 +358,7 @@ def evaluate_nuggets(
         for pair in agreement_of_scores(method, comparison.averages, pool.runs)
     ]
     scores = sorted((row for row, _ in agreements), key=lambda row: row.average == "macro")
-    official_scores = pool.run_scores(carried)
+    shares = pool.run_scores(carried)
     known_share = float(cells.is_known[~np.isnan(cells.official_labels)].mean())
     choice = tuning.paper_choice
     lead = f_difference(pool, calibrated.carried, choice.carried, cells.official_labels)
@@ -358,7 +369,7 @@ def evaluate_nuggets(
         calibrated=calibrated,
         rows=(
             *_classifier_rows(tuning, calibrated, known_share > 0),
-            *_baseline_rows(pourpre, rouge, comparison, official_scores),
+            *_baseline_rows(pourpre, rouge, comparison, shares),
         ),
         contest=Contest(
             calibrated=calibrated.agreement.f,
@@ -374,7 +385,7 @@ def evaluate_nuggets(
             RunPoint(run, score, guessed, *(interval[1:] if interval else (None, None)))
             for run, score, guessed, interval in zip(
                 pool.runs,
-                official_scores.tolist(),
+                shares.tolist(),
                 pool.run_scores(calibrated.probabilities).tolist(),
                 intervals_of_runs(
                     pool.question_scores(calibrated.probabilities), pool.question_scores(carried)
@@ -387,7 +398,7 @@ def evaluate_nuggets(
         judgements=tuple(comparison.judgements()),
         run_scores=tuple(comparison.runs()),
         curve=tuple(comparison.curve()),
-        curves=tuple(threshold_curve(tuning, n, official_scores) for n in (1, 2, 3)),
+        curves=tuple(threshold_curve(tuning, n, shares) for n in (1, 2, 3)),
         known_share=known_share,
     )
 
@@ -417,8 +428,11 @@ def _baseline_rows(
 ) -> Iterator[EvaluationRow]:
     """Yield the agreement of Pourpre, as published, with official F, and of ROUGE with A."""
     for method in pourpre[::2]:
-        for average in reversed(AVERAGES):
-            official, scores = (getattr(x, average) for x in (comparison.averages, method.scores))
+        for average in AVERAGES[::-1]:
+            official, scores = (
+                np.array([getattr(run, average).f for run in runs])
+                for runs in (comparison.scores, method.run_scores)
+            )
             numbers = tau_b(official, scores), r_squared(official, scores), rmse(official, scores)
             yield EvaluationRow(f"{method.name}, {average}", None, None, None, *numbers)
     for method in rouge:

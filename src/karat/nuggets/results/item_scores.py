@@ -134,7 +134,7 @@ def _items(done: NuggetScoring, names: Sequence[str]) -> ItemScores:
         both = zip(nuggets.nuggets, credits, strict=True)
         carried.append(tuple(n.id for n, credit in both if n.vital and credit is not None))
 
-    def shown(places: Sequence[int]) -> list[ItemText]:
+    def item_texts(places: Sequence[int]) -> list[ItemText]:
         ids = [rows[at].question for at in places]
         answers = (" / ".join(r.text for r in scored_run.run.responses(id)) for id in ids)
         questions = (key.questions[id].text for id in ids)
@@ -142,7 +142,7 @@ def _items(done: NuggetScoring, names: Sequence[str]) -> ItemScores:
         return [ItemText(answer, question, references=()) for answer, question in pairs]
 
     ids = tuple(row.question for row in rows)
-    about = scored_run.run.tag, ids, tuple(measures), _against(done.nuggets), shown, "nuggets"
+    about = scored_run.run.tag, ids, tuple(measures), _against(done.nuggets), item_texts, "nuggets"
     return ItemScores(*about, tuple(carried), "vital nugget", done.gate_notes)
 
 

@@ -245,8 +245,8 @@ def nugget_stats(
     """Return runs x questions from runs x nuggets: credit in recall, and in the allowance."""
     ends, weight = starts(questions), _join(nugget_weights(q, weights) for q in questions)
     total = np.broadcast_to(sum_groups(weight[None], ends), lengths.shape)
-    returned = sum_groups(credit * weight, ends)
-    return NuggetStats(returned, total, ALLOWANCE * sum_groups(allowed, ends), lengths)
+    credited = sum_groups(credit * weight, ends)
+    return NuggetStats(credited, total, ALLOWANCE * sum_groups(allowed, ends), lengths)
 
 
 def answer_length(responses: Iterable[Response]) -> int:
@@ -364,11 +364,11 @@ def run_answers(
     All questions have nuggets.
     """
     expected: list[list[Floats]] = []
-    decided: list[list[Floats]] = []
+    by_decision: list[list[Floats]] = []
     for question in questions:
         answer, probability = decisions[question.id], probabilities[question.id]
-        decided.append([answer.best, answer.returned_counts(official.strict)])
-        expected.append(decided[-1])
+        by_decision.append([answer.best, answer.returned_counts(official.strict)])
+        expected.append(by_decision[-1])
         if not answer.is_judged.all():
             tables = answer.values, answer.carried(official.strict)
             mixed = (np.where(answer.is_judged, table, probability) for table in tables)
@@ -377,7 +377,10 @@ def run_answers(
     # The first row are expected answers, the second decided ones.
     support, carried = (
         np.stack(
-            [np.concatenate([nuggets[part] for nuggets in table]) for table in (expected, decided)]
+            [
+                np.concatenate([nuggets[part] for nuggets in table])
+                for table in (expected, by_decision)
+            ]
         )
         for part in (0, 1)
     )

@@ -77,25 +77,30 @@ class Pourpre:
         )
         return np.maximum.reduceat(_overlap(words, len(texts), self.weigh), starts, axis=1)
 
-    def stats(
-        self, questions: Sequence[Question], runs: Sequence[Run], matches: Floats
-    ) -> NuggetStats:
-        """Return runs x questions from the matches of runs x nuggets."""
-        allowed = matches if self.partial_allowance else (matches > 0).astype(np.float64)
-        lengths = np.array([official.run_lengths(run, questions) for run in runs])
-        return official.nugget_stats(questions, self.weights, matches, allowed, lengths)
-
     def score(self, run: Run, key: NuggetKey, progress: Progress = silent) -> RunScore:
         """Score a run; `vital_returned` and `okay_returned` count matches above 0."""
-        questions, matches, counts = list(key.questions.values()), [np.zeros(0)], []
-        for done, question in enumerate(questions, 1):
+        matches = []
+        for done, question in enumerate(key.questions.values(), 1):
             progress(done, len(key), f"matching {run.tag}")
             matches.append(self.match(question, run.responses(question.id)))
-            matched, vital = matches[-1] > 0, question.is_vital
-            counts.append((int(matched[vital].sum()), int(matched[~vital].sum()), 0, 0))
-        stats = self.stats(questions, [run], np.concatenate(matches)[None])
-        returned = ReturnedNuggets(*np.array(counts, dtype=np.int64).reshape(-1, 4).T)
-        return official.score_run(run, key, stats.run(0), returned, self.beta)
+        return self.score_matches(run, key, matches)
+
+    def score_matches(self, run: Run, key: NuggetKey, matches: Sequence[Floats]) -> RunScore:
+        """Score a run from the matches of each question's nuggets."""
+        questions = list(key.questions.values())
+        rows, counts = [], []
+        for question, match in zip(questions, matches, strict=True):
+            weight = official.nugget_weights(question, self.weights)
+            allowed = match if self.partial_allowance else match > 0
+            allowance = official.ALLOWANCE * math.fsum(allowed.tolist())
+            rows.append((math.fsum((weight * match).tolist()), float(weight.sum()), allowance))
+            vital = question.is_vital
+            counts.append((int((match > 0)[vital].sum()), int((match > 0)[~vital].sum()), 0, 0))
+        weights, totals, allowances = np.array(rows, dtype=np.float64).reshape(-1, 3).T
+        lengths = official.run_lengths(run, questions)
+        stats = NuggetStats(weights, totals, allowances, lengths)
+        nuggets = ReturnedNuggets(*np.array(counts, dtype=np.int64).reshape(-1, 4).T)
+        return official.score_run(run, key, stats, nuggets, self.beta)
 
 
 def score_pourpre(

@@ -1,7 +1,10 @@
 """Judgements: which response carries which nugget, as judges said.
 
 A judgement is looked up by question, nugget and normalised response, so that the same words are
-never judged twice, whoever submitted them. `voting.py` says which of several judgements counts.
+never judged twice, whoever submitted them. Adjudicated judgements decide; where there are none,
+people do; the label of a model never does. A judge who judged the same words several times votes
+for the most favourable value (the paper's corrected judgements); judgements without a name are one
+judge's.
 """
 
 from __future__ import annotations
@@ -26,7 +29,11 @@ Sides: TypeAlias = tuple[float, float]  # the lower and the higher value that ha
 
 
 class Votes(NamedTuple):
-    """The judgements that decide about one response and nugget."""
+    """The judgements that decide about one response and nugget, one of each judge.
+
+    The majority decides whether the response carries the nugget, and of those who say so the
+    majority whether in full or in part. A tie counts as half, unless `ties` says otherwise.
+    """
 
     rank: int
     by_judge: dict[str, float]
@@ -50,12 +57,6 @@ class Votes(NamedTuple):
         """Return the value that counts."""
         low, high = self.sides
         return low if low == high else {HALF: 0.5, YES: high, NO: low}[ties]
-
-
-def check_ties(ties: str) -> None:
-    """Refuse what is no rule for ties."""
-    if ties not in TIES:
-        raise InputError(f"ties {quoted(ties)}: expected one of {', '.join(TIES)}")
 
 
 SUPPORT, PARTIAL, NOT = 1.0, 0.5, 0.0
@@ -109,7 +110,8 @@ class Judgements:
     ties: str = HALF
 
     def __post_init__(self) -> None:
-        check_ties(self.ties)
+        if self.ties not in TIES:
+            raise InputError(f"ties {quoted(self.ties)}: expected one of {', '.join(TIES)}")
         check_kinds({row.kind for row in self.rows})
 
     @cached_property
@@ -215,12 +217,11 @@ class Judgements:
     def contradictions(self) -> tuple[Contradiction, ...]:
         """Pairs of rows of one judge about the same words that differ, each with the first."""
         first: dict[tuple[str, str, PairKey], JudgedResponse] = {}
-        contradictions = []
-        for row in self.rows:
-            other = first.setdefault((row.judge, row.kind, row.words), row)
-            if other.value != row.value:
-                contradictions.append(Contradiction(other, row))
-        return tuple(contradictions)
+        pairs = [
+            Contradiction(first.setdefault((row.judge, row.kind, row.words), row), row)
+            for row in self.rows
+        ]
+        return tuple(pair for pair in pairs if pair.first.value != pair.second.value)
 
     @cached_property
     def disputes(self) -> tuple[DisputedJudgement, ...]:

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 from karat import _kernel
 from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError
-from karat.paraphrase.align.links import RULES
-from karat.paraphrase.align.parallel_text import Words, word_count
+from karat.paraphrase.align.parallel_text import RULES, Words, word_count
 from karat.text.tokens import check_choice
 
 MODELS = {
@@ -30,8 +29,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
     "fertility": {"model1": 4, "hmm": 4, "agreement": "min", "threshold": 0.4, "prefix": 4},
     "hmm": {"model1": 5, "hmm": 5, "agreement": "root", "threshold": 0.5, "prefix": 0},
 }
-MAX_ITERATIONS = 1000
-"""Iterations of model 1, and of the HMM."""
+MAX_ITERATIONS = 1000  # iterations of model 1, and of the HMM
 _FERTILITY_ITERATIONS = 2  # of the last iterations of the HMM
 _DEFAULT_OF_MODEL: Any = None  # the default is the model's
 
@@ -42,8 +40,7 @@ class Iteration(NamedTuple):
     name: str
     hmm: bool
     fertility: bool = False
-    counts_fertility: bool = False
-    """True if the next step takes fertilities."""
+    counts_fertility: bool = False  # True if the next step takes fertilities
 
 
 @dataclass(frozen=True)
@@ -145,13 +142,11 @@ class HmmLearner:
         """Return the entries of word pairs before anything was counted."""
         return np.ones((size, 2), np.float32)
 
-    def part(self, texts: Texts, cells: Any, entries: Any, posteriors: Any) -> _kernel.JointAligner:
+    def part(self, texts: Texts, cells: Any, entries: Any, posteriors: Any) -> Any:
         """Return the kernel's aligner of a part of the text, with the current estimates."""
-        aligner = self.aligner
-        tables = {"cells": cells, "entries": entries, "jumps": self.jumps}
-        return _kernel.JointAligner(
-            *texts, aligner.longest, aligner.agreement, **tables, words=self.n_words
-        )
+        tables = {"cells": cells, "entries": entries, "jumps": self.jumps, "words": self.n_words}
+        settings = self.aligner.longest, self.aligner.agreement
+        return _kernel.JointAligner(*texts, *settings, **tables)
 
     def expect_options(self, step: Iteration) -> dict[str, bool]:
         """Return the options of the kernel's E-step."""
@@ -221,15 +216,10 @@ class FertilityLearner:
         """Return the entries of word pairs before anything was counted."""
         return np.zeros(size, np.int64)
 
-    def part(
-        self, texts: Texts, cells: Any, entries: Any, posteriors: Any
-    ) -> _kernel.FertilityAligner:
+    def part(self, texts: Texts, cells: Any, entries: Any, posteriors: Any) -> Any:
         """Return the kernel's aligner of a part of the text; it replaces the posteriors."""
-        aligner = self.aligner
-        tables = {"cells": cells, "counts": entries, "posteriors": posteriors}
-        return _kernel.FertilityAligner(
-            self.model, *texts, aligner.longest, aligner.agreement, **tables
-        )
+        settings = self.aligner.longest, self.aligner.agreement
+        return _kernel.FertilityAligner(self.model, *texts, *settings, cells, entries, posteriors)
 
     def expect_options(self, step: Iteration) -> dict[str, bool]:
         """Return the options of the kernel's E-step."""
@@ -240,15 +230,13 @@ class FertilityLearner:
         """Return the options of the kernel's decoding."""
         return {"hmm": self.aligner.hmm > 0, "fertility": self.aligner.fertilities > 0}
 
-    def add_pairs(self, sources: Any, pivots: Any, counts: Ints) -> None:
+    def add_pairs(self, *_: Any) -> None:
         """Do nothing: the model has counted its words."""
 
-    def add_part(self, kernel: _kernel.FertilityAligner) -> None:
+    def add_part(self, _: Any) -> None:
         """Do nothing: all parts count into one model."""
 
-    def entries(
-        self, keys: NDArray[np.int32], sums: Ints, read_last: Callable[[], Any]
-    ) -> NDArray[Any]:
+    def entries(self, keys: Any, sums: Ints, read_last: Any) -> NDArray[Any]:
         """Return the entries of word pairs: their counts in the text."""
         return sums
 

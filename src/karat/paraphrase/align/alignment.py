@@ -18,15 +18,18 @@ from karat import _kernel
 from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError
 from karat.paraphrase.align.aligner import LEARNERS, Aligner, Iteration
-from karat.paraphrase.align.links import AnyLinks, Links, StoredLinks, check_lengths, symmetrize
 from karat.paraphrase.align.parallel_text import (
+    LinkFiles,
+    Links,
     Parallel,
     Words,
+    check_lengths,
     cut_batches,
     cut_parts,
     measure_texts,
     parallel_tokens,
     run_in_batches,
+    symmetrize,
     word_count,
 )
 from karat.progress import Progress, silent
@@ -185,10 +188,10 @@ class _WordPairs:
         def decode(rule: str) -> Links:
             options = self.learner.decode_options() | {"rule": rule}
             decode_batch = partial(kernel.decode, **options, threshold=aligner.threshold or 0.5)
-            links = StoredLinks(in_memory=True)
+            links = LinkFiles(in_memory=True)
             for batch in run_in_batches(decode_batch, batches, step_name="linking words", **work):
                 links.append(*batch)
-            return links.part(0, len(links))
+            return links.links()
 
         if aligner.decoding == "posterior":
             return decode("mean")
@@ -203,8 +206,7 @@ def _source_words(rows: Ints, start: int, stop: int) -> NDArray[np.int32]:
     return np.repeat(np.arange(first, last, dtype=np.int32), np.diff(cut))
 
 
-WORDS = Recipe("none", "lower")
-"""The default recipe: what white space separates, lower-cased."""
+WORDS = Recipe("none", "lower")  # the default recipe: what white space separates, lower-cased
 
 MAX_WORDS = 2**31 - 1
 """Words that a side may have: sums of expectations over all of them fit into 64 bits."""
@@ -226,11 +228,10 @@ class AlignmentRow(NamedTuple):
 class WordAlignment(Result):
     """The links of two texts; `pairs` is the number of word pairs that stand together."""
 
-    links: AnyLinks
+    links: Links
     rows: tuple[AlignmentRow]
     pairs: int
-    nbytes: int
-    """The memory of the table of word pairs."""
+    nbytes: int  # the memory of the table of word pairs
     settings: Mapping[str, object]
     notes: tuple[str, ...]
     signature: str
@@ -269,16 +270,17 @@ def align_words(
     pairs.number_pairs(progress)
     for step in settings.iterations():
         pairs.iterate(step, threads, progress)
-    links = StoredLinks(in_memory)
+    link_files = LinkFiles(in_memory)
     for part in pairs.parts:
         part_links = pairs.link(part, threads=threads, progress=progress)
-        links.append(part_links.source, part_links.pivot, part_links.offsets[1:])
+        link_files.append(part_links.source, part_links.pivot, part_links.offsets[1:])
+    links = link_files.links()
     skipped = {
         "with an empty side": size.empty,
         f"with more than {settings.longest} words on a side": size.too_long,
     }
     return WordAlignment(
-        links.part(0, len(links)) if in_memory else links,
+        links,
         (AlignmentRow(size.pairs, links.size, size.empty, size.too_long),),
         len(pairs.all_keys),
         pairs.nbytes,

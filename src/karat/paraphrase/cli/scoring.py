@@ -38,9 +38,7 @@ form_option = option(
     heading=ADVANCED,
 )
 dimension_option = option(
-    "-d --dimension",
-    "Dimension of SET that is overall quality. Default: detected.",
-    metavar="NAME",
+    "-d --dimension", "Dimension of SET that is overall quality. Default: detected.", metavar="NAME"
 )
 
 
@@ -116,8 +114,7 @@ def _advanced(name: str, help: str, kind: Any = float, metavar: str = "X") -> Ca
 @options.as_text
 @_advanced("--order", "Length of the longest n-grams. Default: that of the model, or 4.", int, "N")
 @_advanced(
-    "--edge",
-    "Drop translations that are not more probable than X, except the best. Default: 0.1.",
+    "--edge", "Drop translations that are not more probable than X, except the best. Default: 0.1."
 )
 @_advanced("--ngram", "Drop n-grams whose weight is not above X. Default: 0.01.")
 @option(
@@ -140,7 +137,7 @@ def explain(
     karat paraphrase explain out.txt --originals in.txt --model m.npz --worst 3
     karat paraphrase explain out.txt --originals in.txt --table en-fr.npz
     """
-    from karat.paraphrase.pem.scoring import explain_paraphrases
+    from karat.paraphrase import explain_paraphrases
     from karat.text.segments import Lines
 
     if settings["segments"] and settings["worst"]:

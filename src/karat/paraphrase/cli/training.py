@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -15,10 +15,6 @@ from karat.cli.show import check_output, say
 from karat.errors import InputError, quoted
 from karat.paraphrase.cli.scoring import dimension_option
 from karat.progress import Bar
-
-if TYPE_CHECKING:
-    from karat.paraphrase.pem.training import Pivot
-    from karat.progress import Progress
 
 memory_option = option(
     "--memory",
@@ -179,9 +175,9 @@ def train(
     karat paraphrase train fr=large.en,large.fr -o m.npz --memory 1 --work stages
     """
     from karat.evalset.loading import load_evalset
+    from karat.paraphrase import Parallel, Pivot, judged_rows, read_parallel, read_pharaoh
     from karat.paraphrase.pem.features import as_features, feature_files
-    from karat.paraphrase.pem.judged_pairs import judged_rows
-    from karat.paraphrase.table.phrase_table import ENGLISH
+    from karat.paraphrase.table.phrase_table import ENGLISH, PIVOT
     from karat.paraphrase.written_files import train_model
     from karat.text.tokens import TOKENIZERS, Recipe, check_choice, stemmers
 
@@ -204,7 +200,19 @@ def train(
                 f"--{option_name} {name}=…: {name} is no pivot language; expected {expected}"
             )
     with Bar() as progress:
-        pivots = _open_pivots(named_paths, tokenizers, links_paths, progress, as_text)
+        texts: dict[str, list[Parallel]] = {}
+        for name, paths in named_paths:
+            first, *second = paths.split(",")
+            if len(second) > 1:
+                raise InputError(f"{quoted(paths)}: {1 + len(second)} files; expected one or two")
+            text = read_parallel(first, second[0] if second else None, progress, as_text=as_text)
+            texts.setdefault(name, []).append(text)
+        given_links = {name: read_pharaoh(path, progress) for name, path in links_paths.items()}
+        recipes = {name: Recipe(tokenizers.get(name, PIVOT.tok), PIVOT.case) for name in texts}
+        pivots = {
+            name: Pivot(corpora, recipes[name], given_links.get(name))
+            for name, corpora in texts.items()
+        }
         human = None
         if judged:
             evalset = load_evalset(judged, progress=progress)
@@ -221,34 +229,6 @@ def _split_named(argument: str, expected: str) -> tuple[str, str]:
     if not (name and equals and value):
         raise InputError(f"{quoted(argument)}: expected {expected}")
     return name, value
-
-
-def _open_pivots(
-    named_paths: list[tuple[str, str]],
-    tokenizers: dict[str, str],
-    links_paths: dict[str, str],
-    progress: Progress,
-    as_text: bool,
-) -> dict[str, Pivot]:
-    """Open the texts and links of each pivot language."""
-    from karat.paraphrase.align.links import read_pharaoh
-    from karat.paraphrase.align.parallel_text import Parallel, read_parallel
-    from karat.paraphrase.pem.training import Pivot
-    from karat.paraphrase.table.phrase_table import PIVOT
-    from karat.text.tokens import Recipe
-
-    texts: dict[str, list[Parallel]] = {}
-    for name, paths in named_paths:
-        first, *second = paths.split(",")
-        if len(second) > 1:
-            raise InputError(f"{quoted(paths)}: {1 + len(second)} files; expected one or two")
-        text = read_parallel(first, second[0] if second else None, progress, as_text=as_text)
-        texts.setdefault(name, []).append(text)
-    links = {name: read_pharaoh(path, progress) for name, path in links_paths.items()}
-    return {
-        name: Pivot(corpora, Recipe(tokenizers.get(name, PIVOT.tok), PIVOT.case), links.get(name))
-        for name, corpora in texts.items()
-    }
 
 
 @click.command(name="controls", cls=Command)
@@ -310,8 +290,7 @@ def table(
     karat paraphrase table en.txt fr.txt --aligner hmm -o en-fr.npz
     karat score out.txt -r in.txt -m pivot_f1:table=en-fr.npz
     """
-    from karat.paraphrase.align.aligner import Aligner
-    from karat.paraphrase.written_files import convert_table, make_table
+    from karat.paraphrase import Aligner, convert_table, make_table
 
     check_output(output, [source] if pivot is None else [source, pivot])
     if pivot is None:
@@ -403,11 +382,8 @@ def align(
     karat paraphrase align english.txt french.txt -o links.txt
     karat paraphrase align english-french.tsv.gz --tok 13a --pivot-tok 13a
     """
-    from karat.paraphrase.align.aligner import Aligner
-    from karat.paraphrase.align.alignment import align_text
-    from karat.paraphrase.align.links import pharaoh_lines
-    from karat.paraphrase.align.parallel_text import read_parallel
-    from karat.text.tokens import Recipe
+    from karat.paraphrase import Aligner, Recipe, align_text, read_parallel
+    from karat.paraphrase.align.parallel_text import pharaoh_lines
 
     check_output(output, [source] if pivot is None else [source, pivot])
     recipe, pivot_recipe = (

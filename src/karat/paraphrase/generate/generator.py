@@ -7,27 +7,282 @@ of the words themselves, lower-cased, and the language model is trained on those
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any
+from itertools import accumulate, pairwise
+from typing import Any, NamedTuple
 
 from karat import _kernel
-from karat.arrays import NDArray, np
+from karat.arithmetic import log, power, sigmoid
+from karat.arrays import Floats, NDArray, np
 from karat.lm.model import LanguageModel
+from karat.lm.tables import EOS, UNK
 from karat.paraphrase.generate.rewrites import ARTICLES, find_trusted
-from karat.paraphrase.generate.rewriting import ChooseArticle, PhraseContexts
 from karat.paraphrase.table.phrase_table import PhraseTable, all_words
 from karat.storage.store import Arrays, with_prefix, without_prefix
+from karat.text.joining import is_clitic, join_words, spaces_of
 from karat.text.segments import Segments
 from karat.text.tokens import Recipe, Vocab, token_parts
 
-WEIGHT = 1.0
-"""The weight of log10 Pr(e'|e) beside the language model's log10 Pr."""
-BEAM = 8
-"""Hypotheses that are kept at each place of a sentence and number of changed words."""
-CHANGES = 6
-"""So many changed words and more are one class."""
+ChooseArticle = Callable[[str], str | None]  # the article before a word, None if it is not known
+
+
+class Replacement(NamedTuple):
+    """A number of words of the original, and those written for them; None: they are kept."""
+
+    length: int
+    words: tuple[str, ...] | None
+    probability: float = 1.0  # Pr(e'|e) of the rewrite
+
+
+class RewrittenWords(NamedTuple):
+    """The words of a rewriting, whether each is new, and whether a space is before it, if known."""
+
+    words: list[str]
+    new: list[bool]
+    spaced: list[bool | None]
+
+
+class Original(NamedTuple):
+    """The words of an original as it has them, and its own spaces where they are known."""
+
+    words: list[str]
+    spaced: Sequence[bool | None]
+    line: str
+
+    @classmethod
+    def of(cls, line: str, lowered: list[str], cased: list[str]) -> Original:
+        """Make one of a line; words keep their case if lower-casing does not change them."""
+        words = cased if len(cased) == len(lowered) else lowered
+        return cls(words, spaces_of(line, words) or [None] * len(words), line)
+
+    def words_of(self, steps: Sequence[Replacement], article: ChooseArticle) -> RewrittenWords:
+        """Return the words of a rewriting, with the right article where it or the next is new.
+
+        Words that both phrases of a rewrite begin or end with are kept as they are.
+        """
+        words, is_new, spaced = RewrittenWords([], [], [])
+        followed = False  # whether the last word stands for the original's word before this one
+        for end, step in zip(accumulate(step.length for step in steps), steps, strict=True):
+            at = end - step.length
+            old = new = self.words[at:end]
+            begin, n_kept = len(old), 0
+            if step.words is not None:
+                begin, n_kept = count_common_ends(old, step.words)
+                core = step.words[begin : len(step.words) - n_kept]
+                new = [*old[:begin], *core, *old[len(old) - n_kept :]]
+            alike = followed and _is_word(new[0]) == _is_word(old[0])
+            words.extend(new)
+            is_new.extend(begin <= i < len(new) - n_kept for i in range(len(new)))
+            spaced.append(self.spaced[at] if alike and not is_clitic(new[0]) else None)
+            spaced.extend([None] * (len(new) - 1))
+            followed = _is_word(new[-1]) == _is_word(old[-1])
+        for i in range(len(words) - 1):
+            if words[i].lower() in ARTICLES and (is_new[i] or is_new[i + 1]):
+                right = article(words[i + 1])
+                if right not in (None, words[i].lower()):
+                    words[i], is_new[i] = str(right), True
+        return RewrittenWords(words, is_new, spaced)
+
+    def text(self, written: RewrittenWords) -> str:
+        """Return the text of some words, in capitals, or its first letter, like the original."""
+        text = join_words(written.words, written.spaced)
+        if self.line.isupper():
+            return text.upper()
+        capital = self.line.lstrip()[:1].isupper()
+        return text[:1].upper() + text[1:] if capital else text
+
+
+def count_common_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+    """Return the numbers of words that both phrases begin and end with, whatever their case."""
+    alike = [a.lower() == b.lower() for a, b in zip(old, new, strict=False)]
+    begin = [*alike, False].index(False)
+    ends = zip(reversed(old), reversed(new), strict=False)
+    end = [*(a.lower() == b.lower() for a, b in ends), False].index(False)
+    return begin, min(end, min(len(old), len(new)) - begin)
+
+
+@lru_cache(1 << 16)
+def _is_word(token: str) -> bool:
+    return any(letter.isalnum() for letter in token)
+
+
+BESIDE = 64  # words that are asked for beside a phrase
+
+_PHRASES_KEPT = 1 << 14  # whose contexts are remembered
+
+Phrase = tuple[str, ...]  # words of the language model
+
+
+class PhraseContexts:
+    """The words beside phrases, by a language model."""
+
+    def __init__(self, language: LanguageModel) -> None:
+        self.language = language
+        self._unigrams = language.arrays["p"].astype(np.float64)
+        frequent = np.argsort(-self._unigrams[EOS + 1 :], kind="stable")[:BESIDE]
+        self._beside = (frequent + EOS + 1).tolist()
+        self.of = lru_cache(_PHRASES_KEPT)(self._of)
+
+    def likeness(self, first: Phrase, second: Phrase) -> float:
+        """Return how alike the words beside two phrases are, 0 to 1."""
+        sides = zip(self.of(first), self.of(second), strict=True)
+        return min(float(np.sqrt(p * q).sum()) for p, q in sides)
+
+    def log10_p(self, word: str) -> float:
+        """Return log10 Pr of a word, whatever stands before it."""
+        return float(self._unigrams[self.language.word_ids([word])[0]])
+
+    def _of(self, words: Phrase) -> tuple[Floats, Floats]:
+        """Return the distributions of the words before and behind a phrase."""
+        phrase = self.language.word_ids(words).tolist()
+        size, count = len(phrase), len(self._beside)
+        before = [(UNK, word, *phrase) for word in self._beside]  # an unknown word ends the history
+        after = [(UNK, *phrase, word) for word in self._beside]
+        rows = [*before, *after, phrase, (UNK, *phrase)]
+        lengths = np.array([0, *map(len, rows)])
+        ids = np.array([word for row in rows for word in row], dtype=np.int32)
+        logs, _ = self.language.kernel.words(ids, np.cumsum(lengths))
+        p = logs.astype(np.float64)
+        table = p[: 2 * count * (size + 3)].reshape(2, count, size + 3)  # each row has its end
+        first, last = p[2 * count * (size + 3) :][:size], p[-1:]
+        left = np.append(table[0, :, 2:-1].sum(axis=1), first.sum())
+        left += self._unigrams[[*self._beside, EOS]]  # a sentence begins as often as one ends
+        return _normalise(left), _normalise(np.append(table[1, :, -2], last))
+
+
+def _normalise(log10_p: Floats) -> Floats:
+    p = power(10.0, log10_p - log10_p.max())
+    return np.asarray(p / p.sum())
+
+
+CONFIDENCE = 0.35  # wordings of less are not given, unless asked for
+MAX_REPEAT = 4  # words that must not stand twice in a row, at most
+FEATURES = ("probability", "likeness", "loss", "gain", "fit", "rarity")
+"""log s of the rewrite; likeness of contexts; log10 Pr that the sentence loses, or gains; mean
+length of the n-grams found at the new words and behind them; log10 Pr of the rarest word."""
+WEIGHTS = (-6.98, 1.17, 3.76, 0.63, -0.21, 0.75, -1.61)  # the constant, then one for each feature
+
+_SEEN = 3  # words in a row across both ends of a rewrite
+_SAME_STEM = 3  # letters that forms of a word begin with, at least
+_ENDING = 2  # letters of the shorter form that may differ
+
+Words = Sequence[str]
+
+
+class Rewrite(NamedTuple):
+    """One rewrite in its sentence; words are those of the language model."""
+
+    written: RewrittenWords
+    old: tuple[str, ...]  # words of the original that differ
+    new: tuple[str, ...]
+    at: int  # where the new words begin in the wording
+    probability: float
+
+
+class SentenceLogs(NamedTuple):
+    """Sentences in a language model: log10 Pr, and the length of the n-gram found for each word."""
+
+    totals: list[float]
+    lengths: list[NDArray[np.int32]]
+
+
+def compute_confidences(
+    contexts: PhraseContexts, original: Words, rewrites: Sequence[Rewrite]
+) -> list[float]:
+    """Return the confidence in each rewrite of an original, by itself.
+
+    It estimates the probability that a reader accepts the rewrite:
+
+        confidence = sigmoid(w0 + sum_i w_i x_i)
+
+    The features x are in `FEATURES`; the weights were learned from rewrites of a model with six
+    pivot languages that one reader marked (docs/lab/pem.md). A rewrite is refused (0) where
+
+    - the language model has never seen a new word, or the word behind one, after the one before;
+    - it has never seen three words in a row across the beginning of the new words, or their end;
+    - words stand twice in a row that do not in the original: `to to`, `of the of the`; or
+    - the rewrite only inflects or contracts words: `girl` and `girls`, `I am` and `I'm`.
+    """
+    sentences = [original, *(rewrite.written.words for rewrite in rewrites)]
+    (original_log10_p, *totals), (_, *all_lengths) = score_sentences(contexts.language, sentences)
+    repeats = find_repeats(original, range(len(original)))
+    confidences = []
+    for rewrite, log10_p, lengths in zip(rewrites, totals, all_lengths, strict=True):
+        end = rewrite.at + len(rewrite.new)
+        if (
+            is_inflection(rewrite.old, rewrite.new)
+            or not fits_context(rewrite.written, lengths, repeats)
+            or any(lengths[place : place + 2].max() < _SEEN for place in (rewrite.at, end))
+        ):
+            confidences.append(0.0)
+            continue
+        change = log10_p - original_log10_p
+        features = (
+            log(rewrite.probability),
+            contexts.likeness(rewrite.old, rewrite.new),
+            min(change, 0.0),
+            max(change, 0.0),
+            float(lengths[rewrite.at : end + 2].mean()),
+            min(map(contexts.log10_p, (*rewrite.old, *rewrite.new))),
+        )
+        weighted = sum(w * x for w, x in zip(WEIGHTS[1:], features, strict=True))
+        confidences.append(sigmoid(WEIGHTS[0] + weighted))
+    return confidences
+
+
+def score_sentences(language: LanguageModel, rows: Sequence[Words]) -> SentenceLogs:
+    """Return what a language model says of sentences; words are its own."""
+    ids = language.word_ids([word for row in rows for word in row])
+    offsets = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
+    p, lengths = language.kernel.words(ids, offsets)
+    logs, ends = p.astype(np.float64), (offsets + np.arange(len(offsets))).tolist()
+    cuts = list(pairwise(ends))
+    return SentenceLogs([float(logs[a:b].sum()) for a, b in cuts], [lengths[a:b] for a, b in cuts])
+
+
+def fits_context(
+    written: RewrittenWords, lengths: NDArray[np.int32], twice: set[tuple[str, ...]]
+) -> bool:
+    """Return whether new words were seen beside others, and none stand twice in a row."""
+    new = np.array([*written.new, False])
+    is_seen = lengths[new | np.concatenate(([False], new[:-1]))] > 1
+    return (
+        bool(is_seen.all()) and find_repeats(written.words, np.flatnonzero(new).tolist()) <= twice
+    )
+
+
+def is_inflection(old: Words, new: Words) -> bool:
+    """Return whether words are only inflected, contracted, added or dropped."""
+    if not old or not new:
+        return True
+    if len(old) == len(new) == 1:  # forms of a word begin alike, but for their endings
+        alike = [a == b for a, b in zip(old[0], new[0], strict=False)]
+        n_alike, shorter = [*alike, False].index(False), min(len(old[0]), len(new[0]))
+        if n_alike >= max(_SAME_STEM, shorter - _ENDING):
+            return True
+    letters = ("".join(filter(str.isalpha, "".join(words))) for words in (old, new))
+    short, long = sorted(letters, key=len)
+    rest = iter(long)
+    is_contracted = any("'" in word or "’" in word for word in (*old, *new))
+    return is_contracted and all(letter in rest for letter in short)
+
+
+def find_repeats(words: Words, places: Iterable[int]) -> set[tuple[str, ...]]:
+    """Return the n-grams that stand twice in a row, with a word of some places among them."""
+    return {
+        tuple(words[i : i + n])
+        for place in places
+        for n in range(1, MAX_REPEAT + 1)
+        for i in range(max(place - 2 * n + 1, 0), min(place, len(words) - 2 * n) + 1)
+        if words[i] == words[i + n] and words[i : i + n] == words[i + n : i + 2 * n]
+    }
+
+
+WEIGHT = 1.0  # the weight of log10 Pr(e'|e) beside the language model's log10 Pr
+BEAM = 8  # hypotheses that are kept at each place of a sentence and number of changed words
+CHANGES = 6  # so many changed words and more are one class
 
 _ARTICLES_KEPT = 1 << 16  # words whose article is remembered
 
@@ -79,11 +334,8 @@ class Generator:
 
         @lru_cache(_ARTICLES_KEPT)
         def article(word: str) -> str | None:
-            vocab = _kernel.Vocab()
-            ids = vocab.add(
-                [text for article_word in ARTICLES for text in (article_word, self.fold(word))]
-            )
-            word_ids = self.language.find(vocab)[ids]
+            phrases = [text for choice in ARTICLES for text in (choice, self.fold(word))]
+            word_ids = self.language.word_ids(phrases)
             p, lengths = self.language.kernel.words(word_ids, np.array([0, 2, 4]))
             word_rows = slice(1, None, 3)  # of article, word and end
             return ARTICLES[int(p[word_rows].argmax())] if lengths[word_rows].max() > 1 else None
@@ -97,16 +349,11 @@ class Generator:
 
     @cached_property
     def _rewrite_word_ids(self) -> NDArray[np.int32]:
-        """The language model's numbers of the words of rewrites."""
-        vocab = _kernel.Vocab()
-        ids = vocab.add(all_words(self.rewrites.pivot))
-        return self.language.find(vocab)[ids]
+        return self.language.word_ids(all_words(self.rewrites.pivot))
 
     def model_words(self, vocab: _kernel.Vocab) -> NDArray[np.int32]:
         """Return the language model's numbers of the words of rewrites, then of a vocabulary."""
         return np.concatenate([self._rewrite_word_ids, self.language.find(vocab)])
-
-    # ------------------------------------------------------------------------------ on disk
 
     @property
     def about(self) -> dict[str, Any]:

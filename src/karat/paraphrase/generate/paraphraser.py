@@ -17,9 +17,9 @@ from karat import __version__
 from karat.arrays import np
 from karat.errors import InputError
 from karat.paraphrase.align.parallel_text import iterate_lines, run_in_batches
-from karat.paraphrase.generate.generator import Generator
-from karat.paraphrase.generate.rewriting import (
+from karat.paraphrase.generate.generator import (
     CONFIDENCE,
+    Generator,
     Original,
     Replacement,
     Rewrite,
@@ -39,10 +39,8 @@ from karat.text.tokens import Tokens, tokenize
 
 SEARCHED_PER_WORDING = 4
 """Rewritings that the search gives for each wording wanted: many do not fit their context."""
-MAX_REWRITES = 3
-"""Rewrites of one wording, at most."""
-MAX_ORIGINAL_WORDS = 1000
-"""The longest original: time and memory grow with its length."""
+MAX_REWRITES = 3  # rewrites of one wording, at most
+MAX_ORIGINAL_WORDS = 1000  # the longest original: time and memory grow with its length
 
 _WORDS = 1 << 16  # of all rewritings of an original that are tried, unless it is very long
 
@@ -84,11 +82,10 @@ def find_wordings(
     all_wordings = []
     for i, (line, line_rewritings) in enumerate(zip(lines, rewritings, strict=True)):
         original = Original.of(line, tokens[i], cased[i])
-        tried = max(max_wordings, _WORDS // max(len(original.words), 1))
-        confident = _confident_wordings(generator, original, line_rewritings[:tried], confidence)
-        all_wordings.append(
-            sorted(confident, key=lambda wording: -wording.confidence)[:max_wordings]
-        )
+        max_tried = max(max_wordings, _WORDS // max(len(original.words), 1))
+        wordings = _confident_wordings(generator, original, line_rewritings[:max_tried], confidence)
+        wordings.sort(key=lambda wording: -wording.confidence)
+        all_wordings.append(wordings[:max_wordings])
     return all_wordings
 
 
@@ -97,23 +94,30 @@ def _confident_wordings(
 ) -> list[Wording]:
     """Return the wordings of an original that reach a confidence; of those alike the surest."""
     changes = [_list_changes(steps) for steps in rewritings]
-    rewrite_confidences = _rewrite_confidences(
-        generator, original, [change for line_changes in changes for change in line_changes]
-    )
+    places = list(dict.fromkeys(place for line_changes in changes for place in line_changes))
+    rewrites = [_make_rewrite(generator, original, *place) for place in places]
+    words = list(map(generator.fold, original.words))
+    confidences = compute_confidences(generator.contexts, words, rewrites)
+    confidence_by_place = dict(zip(places, confidences, strict=True))
+    repeats = find_repeats(words, range(len(words)))
     confidence_by_text: dict[str, float] = {}
-    for steps, places in zip(rewritings, changes, strict=True):
-        confidence = prod(rewrite_confidences[place] for place in places)
-        if len(places) > MAX_REWRITES or not confidence or confidence < min_confidence:
+    for steps, line_changes in zip(rewritings, changes, strict=True):
+        confidence = prod(confidence_by_place[place] for place in line_changes)
+        if len(line_changes) > MAX_REWRITES or not confidence or confidence < min_confidence:
             continue
         written = original.words_of(steps, generator.article)
-        if len(places) == 1 or _rewrites_fit(generator, original, written):
-            text = original.text(written)
-            confidence_by_text[text] = max(confidence, confidence_by_text.get(text, 0.0))
+        if len(line_changes) > 1:  # several rewrites must fit together
+            folded = _fold_case(generator, written)
+            (lengths,) = score_sentences(generator.language, [folded.words]).lengths
+            if not fits_context(folded, lengths, repeats):
+                continue
+        text = original.text(written)
+        confidence_by_text[text] = max(confidence, confidence_by_text.get(text, 0.0))
     letters = "".join(original.line.lower().split())  # others than in case and spaces must differ
     return [
-        Wording(*item)
-        for item in confidence_by_text.items()
-        if "".join(item[0].lower().split()) != letters
+        Wording(text, confidence)
+        for text, confidence in confidence_by_text.items()
+        if "".join(text.lower().split()) != letters
     ]
 
 
@@ -122,23 +126,6 @@ def _list_changes(steps: Steps) -> list[Place]:
     ends = accumulate(step.length for step in steps)
     ended_steps = zip(ends, steps, strict=True)
     return [(end - step.length, step) for end, step in ended_steps if step.words is not None]
-
-
-def _rewrite_confidences(
-    generator: Generator, original: Original, places: Sequence[Place]
-) -> dict[Place, float]:
-    """Return the confidence in each rewrite by itself."""
-    fold = generator.fold
-    distinct_places = list(dict.fromkeys(places))
-    rewrites = [_make_rewrite(generator, original, *place) for place in distinct_places]
-    original_words = list(map(fold, original.words))
-    return dict(
-        zip(
-            distinct_places,
-            compute_confidences(generator.contexts, original_words, rewrites),
-            strict=True,
-        )
-    )
 
 
 def _make_rewrite(generator: Generator, original: Original, at: int, step: Replacement) -> Rewrite:
@@ -157,14 +144,6 @@ def _fold_case(generator: Generator, written: RewrittenWords) -> RewrittenWords:
     return written._replace(words=list(map(generator.fold, written.words)))
 
 
-def _rewrites_fit(generator: Generator, original: Original, written: RewrittenWords) -> bool:
-    """Return whether the rewrites of a wording fit together."""
-    original_words = list(map(generator.fold, original.words))
-    folded = _fold_case(generator, written)
-    (lengths,) = score_sentences(generator.language, [folded.words]).lengths
-    return fits_context(folded, lengths, find_repeats(original_words, range(len(original_words))))
-
-
 def _search(
     generator: Generator, tokens: Tokens, max_rewritings: int, check: Callable[[], None] | None
 ) -> list[list[list[Replacement]]]:
@@ -175,27 +154,21 @@ def _search(
         tokens.ids, tokens.offsets, *maps, model_words, max_rewritings, check
     )
     pairs = list(zip(lengths.tolist(), edges.tolist(), strict=True))
-    replacements = dict(_replacements(generator, set(pairs)))
+    replacements = {pair: _make_replacement(generator, *pair) for pair in set(pairs)}
     steps = [replacements[pair] for pair in pairs]
     rewritings = [steps[a:b] for a, b in pairwise(bounds.tolist())]
     return [rewritings[a:b] for a, b in pairwise(sentences.tolist())]
 
 
-def _replacements(
-    generator: Generator, pairs: set[tuple[int, int]]
-) -> Iterator[tuple[tuple[int, int], Replacement]]:
-    """Yield the replacement of so many words by the rewrite of a number; -1: they are kept."""
-    arrays, written = generator.rewrites.arrays, generator.written
-    offsets, ids = arrays["pivot_phrase_offsets"], arrays["pivot_phrase_ids"]
-    for length, edge in pairs:
-        if edge < 0:
-            yield (length, edge), Replacement(length, None)
-            continue
-        phrase = int(arrays["edge_pivots"][edge])
-        row = ids[offsets[phrase] : offsets[phrase + 1]].tolist()
-        words = tuple(written[word] for word in row)
-        p = float(arrays["edge_probabilities"][edge])
-        yield (length, edge), Replacement(length, words, p)
+def _make_replacement(generator: Generator, length: int, edge: int) -> Replacement:
+    """Return the replacement of so many words by the rewrite of a number; -1: they are kept."""
+    if edge < 0:
+        return Replacement(length, None)
+    arrays = generator.rewrites.arrays
+    phrase = int(arrays["edge_pivots"][edge])
+    first, last = arrays["pivot_phrase_offsets"][phrase : phrase + 2]
+    words = tuple(generator.written[w] for w in arrays["pivot_phrase_ids"][first:last].tolist())
+    return Replacement(length, words, float(arrays["edge_probabilities"][edge]))
 
 
 CANDIDATES = 128
@@ -204,10 +177,8 @@ CANDIDATES = 128
 PEM was not trained on broken sentences: what maximises it over all rewritings would be one that it
 misjudges.
 """
-EMPTY = "the line is empty"
-"""The reason why an empty line has no paraphrase."""
-RANKS = ("confidence", "pem")
-"""Columns by which paraphrases can be ranked."""
+EMPTY = "the line is empty"  # the reason why an empty line has no paraphrase
+RANKS = ("confidence", "pem")  # columns by which paraphrases can be ranked
 
 _LINES = 32  # of one batch
 
@@ -220,8 +191,7 @@ class Paraphrase(NamedTuple):
     pivot_f1: float
     fluency: float
     target_f1: float
-    confidence: float
-    """0 to 1 (see `karat.paraphrase.generate.rewriting`)."""
+    confidence: float  # 0 to 1 (see `karat.paraphrase.generate.generator`)
 
 
 class Generated(NamedTuple):
@@ -253,8 +223,7 @@ class GeneratedParaphrases(Result):
     rows: tuple[GeneratedRow, ...]
     settings: Mapping[str, object]
     notes: tuple[str, ...]
-    signatures: Mapping[str, str]
-    """Signatures of the scores and of the search for paraphrases."""
+    signatures: Mapping[str, str]  # signatures of the scores and of the search for paraphrases
 
     @property
     def signature(self) -> str:
@@ -287,21 +256,18 @@ def generate_paraphrases(
     choices: dict[str, Any] = {"confidence": confidence, "rank_by": rank_by}
     results = generate_lines(pem, texts, n, **choices, threads=threads, progress=progress)
     rows: list[GeneratedRow] = []
-    reasons: list[str] = []
     for i, (line, result) in enumerate(zip(iterate_lines(texts), results, strict=True), 1):
         if result.reason is not None:
-            reasons.append(result.reason)
             rows.append(GeneratedRow(i, line, reason=result.reason))
         for rank, best in enumerate(result.paraphrases, 1):
             rows.append(GeneratedRow(i, line, None, rank, *best))
-    settings = {"model": pem.name, "n": n, **choices}
+    reasons = [row.reason for row in rows if row.reason is not None]
     notes = tuple(generated_notes(reasons, confidence, pem))
-    settings_text = ",".join(
-        f"{name}={to_text(value)}" for name, value in {"n": n, **choices}.items()
-    )
+    settings = {"n": n, **choices}
+    settings_text = ",".join(f"{name}={to_text(value)}" for name, value in settings.items())
     search = f"generate:{settings_text}|model={pem.digest}|karat={__version__}"
     signatures = {"pem": pem.signature, "generate": search}
-    return GeneratedParaphrases(tuple(rows), settings, notes, signatures)
+    return GeneratedParaphrases(tuple(rows), {"model": pem.name, **settings}, notes, signatures)
 
 
 def generated_notes(without: Sequence[str], confidence: float, pem: PEM) -> Iterator[str]:
@@ -369,16 +335,6 @@ def require_generator(pem: PEM) -> Generator:
     return pem.generator
 
 
-def _flatten_wordings(
-    lines: Sequence[str], all_wordings: Sequence[Sequence[Wording]]
-) -> tuple[list[str], list[str]]:
-    """Return the originals and the texts of all wordings."""
-    originals = [
-        line for line, line_wordings in zip(lines, all_wordings, strict=True) for _ in line_wordings
-    ]
-    return originals, [wording.text for line_wordings in all_wordings for wording in line_wordings]
-
-
 def _rank_wordings(
     pem: PEM,
     lines: Sequence[str],
@@ -388,24 +344,21 @@ def _rank_wordings(
     rank_by: str,
 ) -> Iterator[Generated]:
     """Yield the best paraphrases of each line; of equals the surest."""
-    originals, texts = _flatten_wordings(lines, all_wordings)
+    lines_and_wordings = list(zip(lines, all_wordings, strict=True))
+    originals = [line for line, wordings in lines_and_wordings for _ in wordings]
+    texts = [wording.text for _, wordings in lines_and_wordings for wording in wordings]
     scores = pem.score(originals, texts, threads=1) if texts else ()
     rows: Iterator[Any] = zip(*(column.tolist() for column in scores), strict=True)
-    for line, line_wordings in zip(lines, all_wordings, strict=True):
+    for line, wordings in lines_and_wordings:
         candidates = [
-            Paraphrase(*(wording.text, *next(rows), wording.confidence))
-            for wording in line_wordings
+            Paraphrase(*(wording.text, *next(rows), wording.confidence)) for wording in wordings
         ]
-        order = np.argsort([-getattr(wording, rank_by) for wording in candidates], kind="stable")[
-            :n
-        ].tolist()
-        yield Generated(
-            [candidates[i] for i in order], None if candidates else _reason(line, min_confidence)
+        reason = None
+        if not candidates:
+            unsure = f"no rewriting reaches confidence {min_confidence:g}"
+            reason = unsure if min_confidence > 0 else "no rewriting is known"
+            reason = reason if line.strip() else EMPTY
+        order = np.argsort(
+            [-getattr(candidate, rank_by) for candidate in candidates], kind="stable"
         )
-
-
-def _reason(line: str, least: float) -> str:
-    """Return why a line has no paraphrase."""
-    if not line.strip():
-        return EMPTY
-    return f"no rewriting reaches confidence {least:g}" if least > 0 else "no rewriting is known"
+        yield Generated([candidates[i] for i in order[:n].tolist()], reason)

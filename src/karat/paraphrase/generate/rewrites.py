@@ -23,9 +23,19 @@ from karat import _kernel
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError
 from karat.paraphrase.table import phrase_table
-from karat.paraphrase.table.phrase_pairs import PhraseCounts, PhraseRows, SortedPhrases
-from karat.paraphrase.table.phrase_table import PhrasePairs, PhraseTable, pad_phrases, to_offsets
-from karat.paraphrase.table.training import PhraseTableFiles, split_between_phrases
+from karat.paraphrase.table.phrase_table import (
+    PhraseCounts,
+    PhrasePairs,
+    PhraseTable,
+    pad_phrases,
+    to_offsets,
+)
+from karat.paraphrase.table.training import (
+    PhraseRows,
+    PhraseTableFiles,
+    SortedPhrases,
+    split_between_phrases,
+)
 from karat.progress import silent
 from karat.storage.arrays import ArrayFile, as_memory, forget_pages
 from karat.text.tokens import Ragged, Recipe, Vocab
@@ -37,14 +47,10 @@ _MAX_JOINED_PATHS = 1 << 22  # of paths through a pivot that are held in memory 
 class RewriteLimits:
     """Limits that keep the noise of rare links out, and the table small."""
 
-    forward: float = 0.005
-    """Pr(f|e) must be at least this."""
-    backward: float = 0.002
-    """Pr(e'|f) must be at least this."""
-    rewrite: float = 0.005
-    """Pr(e'|e) and Pr(e|e') must be at least this."""
-    most: int = 20
-    """The rewrites of a phrase, at most."""
+    forward: float = 0.005  # Pr(f|e) must be at least this
+    backward: float = 0.002  # Pr(e'|f) must be at least this
+    rewrite: float = 0.005  # Pr(e'|e) and Pr(e|e') must be at least this
+    most: int = 20  # the rewrites of a phrase, at most
     min_ways: int = 2
     """Pivot phrases of all languages that must lead to a rewrite; one is enough of one language."""
     discount: float = 0.5
@@ -381,8 +387,7 @@ PRONOUNS = frozenset(_PRONOUNS.split())
 _NEGATIONS = "no not never none nobody nothing nowhere neither nor cannot without"
 NEGATIONS = frozenset(_NEGATIONS.split())
 """Words that deny: a rewrite that drops or adds one says the contrary."""
-CONTRACTED_NEGATIONS = ("n't",)
-"""Ends of words that deny."""
+CONTRACTED_NEGATIONS = ("n't",)  # ends of words that deny
 
 
 _MAX_REWRITE_WORDS = 16  # words of a phrase that may be rewritten
@@ -436,7 +441,11 @@ def find_trusted(table: PhraseTable, names: Collection[str] = ()) -> Flags:
     both = (_select_phrases(old, phrases[is_trusted]), _select_phrases(new, pivots[is_trusted]))
     a, b = (pad_phrases(rows, _MAX_REWRITE_WORDS) for rows in both)
     fixed = _number_fixed_words(words, names)
-    keeps_fixed = (_pack_left(fixed[a]) == _pack_left(fixed[b])).all(axis=1)
+    left, right = (
+        np.take_along_axis(rows, np.argsort(rows < 0, axis=1, kind="stable"), axis=1)
+        for rows in (fixed[a], fixed[b])  # the numbers of each row in its front, then -1
+    )
+    keeps_fixed = (left == right).all(axis=1)
     is_trusted[is_trusted] = keeps_fixed & ~(_is_subsequence(a, b) | _is_subsequence(b, a))
     return is_trusted
 
@@ -463,11 +472,6 @@ def _fixed_form(word: str, names: Collection[str]) -> str | None:
     if bare in PRONOUNS or not any(map(str.isalpha, bare)):
         return bare
     return word if word in names or word.endswith(CONTRACTED_NEGATIONS) else None
-
-
-def _pack_left(rows: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Move the numbers of each row to its front, in their order, and the -1 behind them."""
-    return np.take_along_axis(rows, np.argsort(rows < 0, axis=1, kind="stable"), axis=1)
 
 
 def _is_subsequence(short_rows: NDArray[np.int32], long_rows: NDArray[np.int32]) -> Flags:

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 
 POWER = 6
 """Of 1 to 64, that with the best agreement on half of the judged headlines (docs/lab/pem.md)."""
-COPY = 2.0
-"""The score of the original itself (section 5.1 of the paper)."""
+COPY = 2.0  # the score of the original itself (section 5.1 of the paper)
 
 _LARGEST_MEAN = 1e50
 _MEAN_LAYOUTS = {
@@ -47,10 +46,8 @@ _MEAN_LAYOUTS = {
 class ControlMean:
     """The means of each feature of adequacy over controls."""
 
-    none: Floats
-    """Over sentences that have nothing to do with the original."""
-    copy: Floats
-    """Over the originals themselves."""
+    none: Floats  # over sentences that have nothing to do with the original
+    copy: Floats  # over the originals themselves
 
     @property
     def width(self) -> int:
@@ -257,9 +254,8 @@ def _predict_left_out(features: Floats, human: Floats, fold: Ints, setting: SvrS
     predictions = np.empty(len(human))
     for k in range(int(fold.max()) + 1):
         is_training = fold != k
-        predictions[~is_training] = fit_svr(
-            features[is_training], human[is_training], setting
-        ).predict(features[~is_training])
+        regression = fit_svr(features[is_training], human[is_training], setting)
+        predictions[~is_training] = regression.predict(features[~is_training])
     return predictions
 
 
@@ -276,14 +272,11 @@ def split_predict(
     """
     training_groups = [group for group, keep in zip(groups, is_training, strict=True) if keep]
     inner = min(3, len(set(training_groups)))
-    chosen = (
-        search_setting(features[is_training], human[is_training], training_groups, grid, inner)
-        if inner > 1
-        else grid[0]
-    )
-    return fit_svr(features[is_training], human[is_training], chosen).predict(
-        features[~is_training]
-    )
+    training = features[is_training], human[is_training]
+    setting = grid[0]
+    if inner > 1:
+        setting = search_setting(*training, training_groups, grid, inner)
+    return fit_svr(*training, setting).predict(features[~is_training])
 
 
 def cross_predict(

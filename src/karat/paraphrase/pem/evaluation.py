@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from karat.arrays import Flags, Floats, np
+from karat.arrays import Floats, np
 from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
 from karat.metrics.names import metric
@@ -41,8 +41,7 @@ RIVALS: Mapping[str, tuple[str, ...]] = {
 }
 """Name -> the metrics that take the place of the pivot features; the original is the reference."""
 
-Scores = dict[str, Floats]
-"""Metric -> its score of every paraphrase."""
+Scores = dict[str, Floats]  # metric -> its score of every paraphrase
 
 
 def as_rivals(rivals: Mapping[str, Sequence[str]] | Sequence[str] | None) -> dict[str, list[str]]:
@@ -78,8 +77,7 @@ def rival_features(
     return {name: np.column_stack([rest, *metrics]) for name, metrics in columns.items()}
 
 
-ALL_PAIRS, NO_CONTROLS = "all", "no controls"
-"""Pairs that correlations and gains are of."""
+ALL_PAIRS, NO_CONTROLS = "all", "no controls"  # pairs that correlations and gains are of
 CRITERIA = ("adequacy", "fluency", "dissimilarity")
 MEAN = "the model's mean, nothing learned"
 NO_METRICS = "no metrics as features"
@@ -112,8 +110,7 @@ class Gain(NamedTuple):
     low: float
     high: float
     p: float
-    pairs: str = ALL_PAIRS
-    """The pairs that are compared: all, or those that are no controls."""
+    pairs: str = ALL_PAIRS  # the pairs that are compared: all, or those that are no controls
 
 
 class JudgedPoint(NamedTuple):
@@ -132,23 +129,19 @@ class ParaphraseEvaluation(Result):
     rows: tuple[Correlation, ...]
     gains: tuple[Gain, ...]
     parts: tuple[Correlation, ...]
-    alone: tuple[Correlation, ...]
-    """The metrics of the rivals, without a regression."""
+    alone: tuple[Correlation, ...]  # the metrics of the rivals, without a regression
     inter_judge: tuple[Correlation, ...]
     criteria: tuple[Correlation, ...]
     predictions: tuple[JudgedPoint, ...]
     """Human score and PEM of every paraphrase, by a regression that had not seen its original."""
-    system_means: tuple[JudgedPoint, ...]
-    """The means of the predictions of each system."""
+    system_means: tuple[JudgedPoint, ...]  # the means of the predictions of each system
     dissimilarities: tuple[JudgedPoint, ...]
     """Dissimilarity and overall quality of adequate, fluent paraphrases."""
     settings: Mapping[str, object]
     notes: tuple[str, ...]
     signature: str
-    judged: JudgedPairs
-    """All judged pairs."""
-    tested: JudgedPairs
-    """The pairs that were tested."""
+    judged: JudgedPairs  # all judged pairs
+    tested: JudgedPairs  # the pairs that were tested
     measures: Mapping[str, Floats]
     """PEM, its parts and the metrics of the rivals: a score for each tested pair."""
 
@@ -193,7 +186,7 @@ def evaluate_paraphrases(
     rivals = as_rivals(compare_with)
     is_training = None if train_first is None else judged.first_originals(train_first)
     is_tested = np.ones(len(judged), np.bool_) if is_training is None else ~is_training
-    tested = judged.where(is_tested)
+    tested = judged.select(is_tested)
 
     def predict(matrix: Floats) -> Floats:
         """Predict the tested rows by regressions that have not seen their originals."""
@@ -345,9 +338,6 @@ def _notes(judged: JudgedPairs, pem: PEM, has_rivals: bool, resamples: int) -> I
         )
 
 
-# -------------------------------------------------------------------------------- correlations
-
-
 def correlate(judged: JudgedPairs, first: str, x: Floats, second: str, y: Floats) -> Correlation:
     """Correlate two columns over the rows that have both."""
     has_both = ~(np.isnan(x) | np.isnan(y))
@@ -396,12 +386,8 @@ def criteria(judged: JudgedPairs) -> list[Correlation]:
 
 def good_dissimilarity(judged: JudgedPairs) -> Floats:
     """Return the dissimilarity of adequate and fluent paraphrases; NaN for others."""
-    return np.where(_is_good(judged), judged.values("dissimilarity"), np.nan)
-
-
-def _is_good(judged: JudgedPairs) -> Flags:
-    """Return which paraphrases are adequate and fluent."""
-    return (judged.values("adequacy") >= HIGH) & (judged.values("fluency") >= HIGH)
+    is_good = (judged.values("adequacy") >= HIGH) & (judged.values("fluency") >= HIGH)
+    return np.where(is_good, judged.values("dissimilarity"), np.nan)
 
 
 def correlate_with_judges(judged: JudgedPairs, name: str, predicted: Floats) -> list[Correlation]:
@@ -411,9 +397,6 @@ def correlate_with_judges(judged: JudgedPairs, name: str, predicted: Floats) -> 
     for judge, judge_scores in columns.items() if len(columns) > 1 else ():
         rows.append(correlate(judged, name, predicted, f"judge {judge}", judge_scores))
     return rows
-
-
-# ---------------------------------------------------------------------------------- bootstrap
 
 
 def paired_gains(
@@ -427,7 +410,7 @@ def paired_gains(
     gains = [paired_gain(judged, first, second, resamples, seed)]
     if not (real := judged.real).all() and real.any():
         real_first, real_second = ((name, column[real]) for name, column in (first, second))
-        without = paired_gain(judged.where(real), real_first, real_second, resamples, seed)
+        without = paired_gain(judged.select(real), real_first, real_second, resamples, seed)
         gains.append(without._replace(pairs=NO_CONTROLS))
     return gains
 
@@ -505,9 +488,6 @@ def _pearson_from_sums(sums: Floats) -> Floats:
         return np.asarray((n * xy - x * y) / np.sqrt((n * xx - x * x) * (n * yy - y * y)))
 
 
-# ------------------------------------------------------------------------------------- points
-
-
 def _system_means(judged: JudgedPairs, predicted: Floats) -> Iterator[JudgedPoint]:
     systems = np.array(judged.systems)
     for name in dict.fromkeys(judged.systems):
@@ -518,7 +498,6 @@ def _system_means(judged: JudgedPairs, predicted: Floats) -> Iterator[JudgedPoin
 def _dissimilarities(judged: JudgedPairs) -> Iterable[JudgedPoint]:
     if not set(CRITERIA) <= set(judged.evalset.dimensions):
         return ()
-    rows = _is_good(judged).nonzero()[0]
-    columns = judged.values("dissimilarity")[rows], judged.human[rows]
-    systems = [judged.systems[i] for i in rows.tolist()]
-    return map(JudgedPoint, *(column.tolist() for column in columns), systems)
+    is_good = (judged.values("adequacy") >= HIGH) & (judged.values("fluency") >= HIGH)
+    columns = judged.values("dissimilarity")[is_good].tolist(), judged.human[is_good].tolist()
+    return map(JudgedPoint, *columns, np.array(judged.systems)[is_good].tolist())

@@ -64,12 +64,10 @@ def pooled_f1(stats: NDArray[Any], order: int | None = None) -> Floats:
 class PivotSettings:
     """Settings of a bag of pivot n-grams; the defaults are the paper's."""
 
-    order: int = 4
-    """The longest n-grams."""
+    order: int = 4  # the longest n-grams
     edge: float = 0.1
     """Edges of the network must be more probable than this; the best edge is always kept."""
-    ngram: float = 0.01
-    """N-grams must weigh more than this."""
+    ngram: float = 0.01  # N-grams must weigh more than this
     renormalise: bool = False
     """True if the edges that are kept share the whole probability of their phrase."""
 
@@ -202,8 +200,7 @@ class MetricFeature(NamedTuple):
     """A metric, and the identity that it had in training."""
 
     metric: Metric
-    identity: str | None = None
-    """None before training."""
+    identity: str | None = None  # None before training
 
     @property
     def name(self) -> str:
@@ -266,20 +263,19 @@ def replace_features(
     if not names:
         return tuple(trained)
     features = as_features(names)
-    kinds = [[feature.metric.name for feature in side] for side in (trained, features)]
-    if kinds[0] != kinds[1]:
+    if [feature.metric.name for feature in trained] != [new.metric.name for new in features]:
         expected = ", ".join(feature.name for feature in trained) or "none"
-        names = ", ".join(feature.name for feature in features)
+        listed = ", ".join(feature.name for feature in features)
         raise InputError(
-            f"--feature {names}: the features of this model are {expected}; give the same metrics "
+            f"--feature {listed}: the features of this model are {expected}; give the same metrics "
             "in this order"
         )
-    pairs = zip(trained, features, strict=True)
-    return tuple(MetricFeature(new.metric, old.identity) for old, new in pairs)
+    identities = [feature.identity for feature in trained]
+    return tuple(map(MetricFeature, (new.metric for new in features), identities))
 
 
 def identify_features(features: Sequence[MetricFeature]) -> tuple[MetricFeature, ...]:
-    """Return features with the identity of training, which is that of now if they have none."""
+    """Return features with the identity of training: the current one if they have none."""
     return tuple(f._replace(identity=f.identity or f.metric.identity()) for f in features)
 
 
@@ -319,10 +315,8 @@ class PairFeatures:
 
     names: tuple[str, ...]
     matrix: Floats
-    n_metrics: int = 0
-    """Number of metrics, whose columns are the last."""
-    notes: tuple[str, ...] = ()
-    """Notes of the metrics on these texts."""
+    n_metrics: int = 0  # number of metrics, whose columns are the last
+    notes: tuple[str, ...] = ()  # notes of the metrics on these texts
 
     def column(self, name: str) -> Floats:
         """Return the column of a feature."""

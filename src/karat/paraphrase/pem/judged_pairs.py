@@ -42,7 +42,11 @@ def control_sentences(originals: Sequence[str], seed: int = SEED) -> dict[str, l
     if len(set(originals)) < 2:
         raise InputError("controls need at least two different originals: one has no other")
     rng = np.random.default_rng(seed)
-    random_sentences = [_draw_other(originals, text, rng) for text in originals]
+    random_sentences = []
+    for text in originals:
+        while (other := originals[int(rng.integers(len(originals)))]) == text:
+            pass
+        random_sentences.append(other)
     counts = Counter(word for text in originals for word in text.split())
     words, share = list(counts), np.array(list(counts.values())) / counts.total()
     unigram_sentences = [
@@ -50,13 +54,6 @@ def control_sentences(originals: Sequence[str], seed: int = SEED) -> dict[str, l
         for text in originals
     ]
     return dict(zip(CONTROLS, (list(originals), random_sentences, unigram_sentences), strict=True))
-
-
-def _draw_other(originals: Sequence[str], text: str, rng: np.random.Generator) -> str:
-    while True:
-        other = originals[int(rng.integers(len(originals)))]
-        if other != text:
-            return other
 
 
 def overall_dimension(evalset: EvalSet, name: str | None = None) -> str:
@@ -102,12 +99,9 @@ def add_controls(evalset: EvalSet, dimension: str | None = None, seed: int = SEE
                 judgements.append(Judgement(name, segment, JUDGE, scale.name, score))
         systems[name] = tuple(outputs)
     copied_fields = ("segments", "references", "groups", "sources", "description", "licence")
-    copied: dict[str, Any] = {part: getattr(evalset, part) for part in copied_fields}
-    copied["judge_kinds"] = evalset.judgements.judge_kinds
-    dimensions = evalset.dimensions.values()
-    return make_evalset(
-        evalset.name, systems, dimensions=dimensions, judgements=judgements, **copied
-    )
+    parts: dict[str, Any] = {part: getattr(evalset, part) for part in copied_fields}
+    parts |= {"judge_kinds": evalset.judgements.judge_kinds, "judgements": judgements}
+    return make_evalset(evalset.name, systems, dimensions=evalset.dimensions.values(), **parts)
 
 
 def to_five(value: float, dimension: Dimension) -> float:
@@ -152,23 +146,19 @@ class JudgedPairs:
         codes = np.array([number[name] for name in self.systems], np.int32)
         return Outputs(names, codes, lambda: self.segments, count=len(self))
 
-    def where(self, rows: Flags) -> JudgedPairs:
+    def select(self, rows: Flags) -> JudgedPairs:
         """Return some of the rows."""
         row_indices = rows.nonzero()[0].tolist()
         lists = ("originals", "paraphrases", "systems", "segments")
-        fields: dict[str, Any] = {
-            name: [getattr(self, name)[i] for i in row_indices] for name in lists
-        }
+        fields: dict[str, Any] = {n: [getattr(self, n)[i] for i in row_indices] for n in lists}
         return replace(self, human=self.human[rows], **fields)
 
     def first_originals(self, number: int) -> Flags:
         """Return which rows are of the first originals, in the order of the set."""
-        judged_originals = set(self.originals)
-        ordered_originals = [
-            text for text in dict.fromkeys(self.evalset.sources or ()) if text in judged_originals
-        ]
-        if not 2 <= number < len(ordered_originals):
-            count = len(ordered_originals)
+        sources, judged = dict.fromkeys(self.evalset.sources or ()), set(self.originals)
+        ordered_originals = [text for text in sources if text in judged]
+        count = len(ordered_originals)
+        if not 2 <= number < count:
             raise InputError(
                 f"train_first={number}: {self.evalset.name} has {count:,} judged originals, of "
                 f"which 2 to {count - 1:,} can be trained on"

@@ -109,11 +109,6 @@ class PivotF1(Metric):
 _PEM_PARTS = ("pem", "pivot_f1", "fluency", "target_f1")
 
 
-def model_digest(name: str) -> str:
-    """Return eight digits that differ with the model, and with scores that its features read."""
-    return _open_mapped(name).digest
-
-
 def open_model(name: str) -> PEM:
     """Return the model of a file, mapped once for as long as the file does not change."""
     model = _open_mapped(name)
@@ -148,7 +143,7 @@ class PEMMetric(Metric):
     name: ClassVar[str] = "pem"
     full_scale: ClassVar[float] = 5.0
     score_range: ClassVar[str] = "1 to 5"
-    digests: ClassVar[Any] = MappingProxyType({"model": model_digest})
+    digests: ClassVar[Any] = MappingProxyType({"model": lambda name: _open_mapped(name).digest})
 
     model: str = setting(
         BUNDLED,

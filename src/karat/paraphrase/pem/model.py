@@ -28,8 +28,7 @@ from karat.metrics.given import ExternalScores
 from karat.metrics.names import metric
 from karat.metrics.pairs import Outputs
 from karat.paraphrase.align.aligner import Aligner
-from karat.paraphrase.generate.generator import Generator
-from karat.paraphrase.generate.rewriting import CONFIDENCE
+from karat.paraphrase.generate.generator import CONFIDENCE, Generator
 from karat.paraphrase.pem.combination import (
     GRID,
     POWER,
@@ -73,12 +72,9 @@ if TYPE_CHECKING:
 
 KIND = "paraphrase model"
 VERSION = 1
-SCALE = (1.0, 5.0)
-"""The ends of the scale of PEM."""
-UNSAVED = "the model"
-"""The name in messages of a model that is in no file."""
-BUNDLED = "bundled"
-"""The name of the small model that comes with Karat."""
+SCALE = (1.0, 5.0)  # the ends of the scale of PEM
+UNSAVED = "the model"  # the name in messages of a model that is in no file
+BUNDLED = "bundled"  # the name of the small model that comes with Karat
 _BUNDLED = {BUNDLED: "model.npz", f"{BUNDLED}-paper": "paper.npz"}
 """Names of small models that come with Karat, and their files; the second has the paper's form."""
 _PLAIN = "".join(chr(c) for c in range(33, 127) if chr(c) not in ",|%")
@@ -104,13 +100,9 @@ CAUTIONS = {
 _text, _record = schema.text, schema.record
 _GENERATOR = _record({"rewrites": TABLE, "lm": LANGUAGE, "casing": schema.mapping_of(_text)})
 _COUNTS = {"paraphrases": schema.integer(0), "originals": schema.integer(0)}
+_PIVOTS = schema.mapping_of(TABLE, 1)
 ABOUT = _record(
-    {
-        "form": _text,
-        "pivots": schema.mapping_of(TABLE, 1),
-        "lm": LANGUAGE,
-        "trained": schema.boolean,
-    },
+    {"form": _text, "pivots": _PIVOTS, "lm": LANGUAGE, "trained": schema.boolean},
     generator=schema.nullable(_GENERATOR),
     judged=_record({"set": _text, "dimension": _text, **_COUNTS}),
     features=schema.list_of(_text),
@@ -125,12 +117,9 @@ class PEMScores(NamedTuple):
     """Columns with a row for each pair: PEM from 1 to 5, and its three parts."""
 
     pem: Floats
-    pivot_f1: Floats
-    """Adequacy, 0 to 1; the mean over pivot languages."""
-    fluency: Floats
-    """log10 Pr / length: nearer to 0 is more fluent."""
-    target_f1: Floats
-    """0 to 1; the lower, the more dissimilar are the words."""
+    pivot_f1: Floats  # adequacy, 0 to 1; the mean over pivot languages
+    fluency: Floats  # log10 Pr / length: nearer to 0 is more fluent
+    target_f1: Floats  # 0 to 1; the lower, the more dissimilar are the words
 
     def interval(self, resamples: int, seed: int = SEED) -> tuple[float, float] | None:
         """Return the 95% interval of mean PEM by a bootstrap over pairs.
@@ -149,17 +138,13 @@ class PEM:
     pivots: Mapping[str, PhraseTable]
     language: LanguageModel
     form: str
-    combination: SVR | ControlMean | None
-    """None: it has parts, but no score."""
+    combination: SVR | ControlMean | None  # None: it has parts, but no score
     about: Mapping[str, Any]
     generator: Generator | None = None
     """The writer of paraphrases; a model that only scores has none."""
-    name: str = UNSAVED
-    """The name of the model in messages."""
-    metrics: tuple[MetricFeature, ...] = ()
-    """Metrics whose scores are features, too."""
-    stored_digest: str = ""
-    """Digest of the file that holds this model; empty if no file does."""
+    name: str = UNSAVED  # the name of the model in messages
+    metrics: tuple[MetricFeature, ...] = ()  # metrics whose scores are features, too
+    stored_digest: str = ""  # digest of the file that holds this model; empty if no file does
 
     @classmethod
     def of(
@@ -251,26 +236,19 @@ class PEM:
     def _with(self, combination: SVR | ControlMean, learned: Mapping[str, Any]) -> PEM:
         """Return the model with another combination, and what it was learned from."""
         about = {k: v for k, v in self.about.items() if k not in ("judged", "features", "mean")}
-        return replace(
-            self,
-            combination=combination,
-            about={**about, **learned},
-            metrics=identify_features(self.metrics),
-            name=UNSAVED,
-            stored_digest="",
+        metrics = identify_features(self.metrics)
+        changed = replace(
+            self, combination=combination, about={**about, **learned}, metrics=metrics
         )
+        return replace(changed, name=UNSAVED, stored_digest="")
 
     def score(
-        self,
-        originals: Texts,
-        paraphrases: Texts,
-        outputs: Outputs | None = None,
-        *,
-        threads: int | None = None,
-        progress: Progress = silent,
+        self, originals: Texts, paraphrases: Texts, outputs: Outputs | None = None, **work: Any
     ) -> PEMScores:
-        """Score every pair: PEM on the scale of 1 to 5, and its parts; NaN if it is untrained."""
-        work: dict[str, Any] = {"threads": threads, "progress": progress}
+        """Score every pair: PEM on the scale of 1 to 5, and its parts; NaN if it is untrained.
+
+        `work` is `threads` and `progress`.
+        """
         return self.scores(self.features(originals, paraphrases, outputs, **work))
 
     def scores(self, features: PairFeatures) -> PEMScores:
@@ -282,10 +260,8 @@ class PEM:
         if (combination := self.combination) is None:
             return np.full(len(features.matrix), np.nan)
         inputs = combination.inputs(features)
-        if inputs.shape[1] != combination.width:
-            raise damaged(
-                self.name, f"its score is of {combination.width} features, not {inputs.shape[1]}"
-            )
+        if (n_features := inputs.shape[1]) != (width := combination.width):
+            raise damaged(self.name, f"its score is of {width} features, not {n_features}")
         return np.clip(combination.predict(inputs), *SCALE)
 
     def generate(
@@ -389,8 +365,6 @@ class PEM:
             f"{self.language.about.get('smoothing')}{running}|{combination}{metrics}"
         )
 
-    # ------------------------------------------------------------------------------ on disk
-
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file, whole or not at all."""
         write_store(path, KIND, VERSION, *self._stored())
@@ -430,12 +404,10 @@ class PEM:
             schema.check_fields(about, ABOUT)
             form, tables = about.pop("form"), about.pop("pivots")
             arrays = partial(without_prefix, arrays=store.arrays)
-            pivots = {
-                name: PhraseTable.of_arrays(
-                    f"{store.name} ({name})", description, arrays(f"pivot{k}.")
-                )
-                for k, (name, description) in enumerate(tables.items())
-            }
+            pivots = {}
+            for k, (name, table) in enumerate(tables.items()):
+                table_name, parts = f"{store.name} ({name})", arrays(f"pivot{k}.")
+                pivots[name] = PhraseTable.of_arrays(table_name, table, parts)
             language = LanguageModel(about.pop("lm"), arrays("lm."), store.name)
             combination: SVR | ControlMean | None = None
             if about.pop("trained"):
@@ -454,13 +426,8 @@ class PEM:
         except InputError as error:
             problem = "a feature of this model is not known here"
             raise type(error)(f"{store.name}: {problem}: {error}") from error
-        return replace(
-            model,
-            combination=combination,
-            name=store.name,
-            metrics=features,
-            stored_digest=store.digest,
-        )
+        model = replace(model, combination=combination, metrics=features)
+        return replace(model, name=store.name, stored_digest=store.digest)
 
 
 def as_pem(model: PEM | str | os.PathLike[str], form: str | None = None) -> PEM:

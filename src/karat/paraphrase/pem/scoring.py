@@ -44,8 +44,7 @@ class SystemRow(NamedTuple):
 
     system: str
     paraphrases: int
-    low: float | None
-    """None without an interval."""
+    low: float | None  # None without an interval
     high: float | None
     pem: float
     pivot_f1: float
@@ -157,24 +156,18 @@ def _systems(candidates: Candidates) -> Sequence[tuple[str, Texts]]:
 
 Words = tuple[str, ...]
 
-UNSEEN = 0.5
-"""N of a single word that is no phrase of the table."""
+UNSEEN = 0.5  # N of a single word that is no phrase of the table
 
 
 class Phrase(NamedTuple):
     """A phrase of a segmented sentence, and what it becomes in the network."""
 
     words: Words
-    in_table: bool
-    """True if the table has it; an unseen word is its own translation."""
-    times: float
-    """N(p)."""
-    probability: float
-    """Pr(p) = N(p) / sum N."""
-    edges: tuple[Translation, ...]
-    """The translations that are kept, as they weigh in the network."""
-    left_out: int
-    """The number of others that the table has."""
+    in_table: bool  # True if the table has it; an unseen word is its own translation
+    times: float  # N(p)
+    probability: float  # Pr(p) = N(p) / sum N
+    edges: tuple[Translation, ...]  # the translations that are kept, as they weigh in the network
+    left_out: int  # the number of others that the table has
 
 
 class Gram(NamedTuple):
@@ -219,10 +212,8 @@ class PairExplanation:
     paraphrase: tuple[Phrase, ...]
     grams: tuple[Gram, ...]
     """Those with most weight in common first, then those with most weight in one bag."""
-    pivot: Floats
-    """Orders x (weight in common, of the paraphrase, of the original)."""
-    target: Floats
-    """Orders x (common, paraphrase, original) for the words themselves."""
+    pivot: Floats  # orders x (weight in common, of the paraphrase, of the original)
+    target: Floats  # orders x (common, paraphrase, original) for the words themselves
     settings: PivotSettings
 
     @property

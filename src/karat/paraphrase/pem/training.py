@@ -20,8 +20,8 @@ from karat.lm.model import LanguageModel
 from karat.lm.tables import KIND as LANGUAGE
 from karat.lm.tables import VERSION as LANGUAGE_VERSION
 from karat.paraphrase.align.aligner import Aligner
-from karat.paraphrase.align.links import AnyLinks, Links
 from karat.paraphrase.align.parallel_text import (
+    Links,
     Parallel,
     Words,
     iterate_lines,
@@ -39,13 +39,14 @@ from karat.paraphrase.pem.features import (
 )
 from karat.paraphrase.pem.judged_pairs import JudgedPairs
 from karat.paraphrase.pem.model import PEM
-from karat.paraphrase.table.phrase_pairs import MAX_PHRASE_WORDS, PhraseCounts, sort_phrases
-from karat.paraphrase.table.phrase_table import ENGLISH, PIVOT, PhraseTable, all_words
+from karat.paraphrase.table.phrase_table import ENGLISH, PIVOT, PhraseCounts, PhraseTable, all_words
 from karat.paraphrase.table.training import (
+    MAX_PHRASE_WORDS,
     build_table,
     describe_corpora,
     link_corpora,
     max_pairs_in_memory,
+    sort_phrases,
 )
 from karat.progress import Progress, silent
 from karat.storage.arrays import ArrayFile, as_memory, forget_pages
@@ -56,8 +57,7 @@ from karat.text.segments import Segments
 from karat.text.tokens import Recipe, Vocab, check_choice
 from karat.text.word_table import StoredStrings, word_arrays, word_table
 
-ORDER = 4
-"""The order of the language model, as in the paper."""
+ORDER = 4  # the order of the language model, as in the paper
 COMBINATIONS = ("regression", "mean")
 """Combinations of features: learned from judgements, or a mean on the scale of controls."""
 
@@ -76,8 +76,7 @@ class TrainingForm(NamedTuple):
     running: bool = False
     """True to count a line as often as it stands in a text, False to count it once."""
     aligner: str = "fertility"
-    agreement: str | None = None
-    """None is that of the aligner."""
+    agreement: str | None = None  # None is that of the aligner
 
 
 FORM_TRAINING = {"paper": TrainingForm("katz", True, "hmm", "product")}
@@ -94,7 +93,7 @@ class Pivot:
 
     corpora: Sequence[Parallel]
     recipe: Recipe = PIVOT
-    links: AnyLinks | None = None
+    links: Links | None = None
     """From another aligner, over all texts in order; None: Karat's own."""
 
 
@@ -197,14 +196,14 @@ class PivotStages:
         return parallel_tokens(self.pivot.corpora, self.recipe, self.pivot.recipe, **self.work)
 
     @cached_property
-    def links(self) -> tuple[AnyLinks, Mapping[str, Any]]:
+    def links(self) -> tuple[Links, Mapping[str, Any]]:
         """The links, and what a table says of Karat's own."""
         if self.pivot.links is not None:
             return self.pivot.links, {}
 
         def align(path: Path) -> None:
             links, about = link_corpora(*self.words, self.aligner, **self.work)
-            write_store(path, _LINKS, 1, about, links.arrays())
+            write_store(path, _LINKS, 1, about, vars(links))
 
         def read(path: Path) -> tuple[Links, dict[str, Any]]:
             store = read_store(path, _LINKS, 1)
@@ -446,7 +445,7 @@ def text_digest(text: Segments) -> str:
     return digest.hexdigest()
 
 
-def _links_digest(links: AnyLinks) -> str:
+def _links_digest(links: Links) -> str:
     digest = sha256()
     for start in range(0, len(links), _PIECE):
         part = links.part(start, min(start + _PIECE, len(links)))

@@ -25,17 +25,15 @@ from karat.arrays import np
 from karat.errors import InputError, quoted
 from karat.evalset.reading import parse_number as as_number
 from karat.paraphrase.align.parallel_text import iterate_lines
-from karat.paraphrase.table.phrase_table import PhrasePairs, PhraseTable
+from karat.paraphrase.table.phrase_table import PhrasePairs, PhraseTable, encode_phrases
 from karat.progress import Progress, silent
 from karat.storage.output import write_atomically
 from karat.text.segments import Lines
-from karat.text.tokens import Ragged, Vocab
+from karat.text.tokens import Vocab
 
-DIRECT = 3
-"""The number of the score that is Pr(f|e), from 1."""
+DIRECT = 3  # the number of the score that is Pr(f|e), from 1
 
-MAX_PHRASE_WORDS_READ = 100
-"""The longest phrase that is read."""
+MAX_PHRASE_WORDS_READ = 100  # the longest phrase that is read
 
 _BAR = "|||"
 
@@ -78,8 +76,8 @@ def read_moses(
         N[phrase] = counts[phrase][0] or N[phrase] + 1
     source, pivot = Vocab(), Vocab()
     pairs = PhrasePairs(
-        _ragged(phrases, source),
-        _ragged([translation for _, translation in lines_of], pivot),
+        encode_phrases(phrases, source),
+        encode_phrases([translation for _, translation in lines_of], pivot),
         np.asarray(probabilities, dtype=np.float64),
         np.asarray([N[phrase] for phrase in phrases], dtype=np.float64),
     )
@@ -121,16 +119,6 @@ def _parse_number(place: str, text: str, expected: str, most: float, above: bool
     if value is None or not 0 <= value <= most or (above and value == 0):
         raise InputError(f"{place}: found {quoted(text)}, expected {expected}")
     return value
-
-
-def _ragged(phrases: list[str], vocab: Vocab) -> Ragged:
-    words = [phrase.split(" ") for phrase in phrases]
-    ids = vocab.add([word for phrase in words for word in phrase])
-    ends = np.cumsum([0, *map(len, words)], dtype=np.int64)
-    return Ragged(ids, ends)
-
-
-# ------------------------------------------------------------------------------------- writing
 
 
 def write_moses(table: PhraseTable, path: str | os.PathLike[str]) -> None:

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 from karat import _kernel
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError, short
-from karat.paraphrase.table.phrase_pairs import PhraseCounts
 from karat.storage.arrays import forget_pages
 from karat.storage.schema import ModelLayout, check_arrays, check_fields, record, text, word_columns
 from karat.storage.store import Arrays, damaged, read_store, store_digest, write_store
@@ -31,8 +30,7 @@ VERSION = 1
 ENGLISH = Recipe("13a", "lower", "porter")
 """The default recipe of text to be compared: Porter-stemmed English."""
 
-PIVOT = Recipe("13a", "lower")
-"""The default recipe of the pivot language."""
+PIVOT = Recipe("13a", "lower")  # the default recipe of the pivot language
 
 _SIDES = ("source", "pivot")
 _LARGE = 1 << 26  # bytes of a table whose pages are given back once it was looked through
@@ -73,6 +71,27 @@ class Maps(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
+class PhraseCounts:
+    """Pair k joins two phrases, `ids[offsets[k]:offsets[k + 1]]` of each side, `counts[k]` times.
+
+    Pairs are unique and sorted by the ids of the source phrase, then of the pivot phrase; a phrase
+    comes before those that it begins.
+    """
+
+    source_ids: NDArray[np.int32]
+    source_offsets: Ints
+    pivot_ids: NDArray[np.int32]
+    pivot_offsets: Ints
+    counts: Ints
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def __repr__(self) -> str:
+        return f"<PhraseCounts: {len(self):,} pairs, seen {int(self.counts.sum()):,} times>"
+
+
+@dataclass(frozen=True, eq=False)
 class PhraseTable:
     """Phrases, N(e), and their translations with Pr(f|e); make one with `from_counts` or `open`."""
 
@@ -82,8 +101,6 @@ class PhraseTable:
     source: WordTable
     pivot: WordTable
     kernel: _kernel.PhraseTable
-
-    # --------------------------------------------------------------------------- where from
 
     @classmethod
     def from_counts(
@@ -143,8 +160,6 @@ class PhraseTable:
         """Write the table, whole or not at all."""
         write_store(path, KIND, VERSION, self.about, self.arrays)
 
-    # ------------------------------------------------------------------------------ what it has
-
     def __len__(self) -> int:
         return len(self.kernel)
 
@@ -203,17 +218,11 @@ class PhraseTable:
             self.arrays["phrase_ids"][np.repeat(has_translations, lengths)],
             to_offsets(lengths[has_translations]),
         )
-        arrays = {
-            **self.arrays,
-            "phrase_ids": phrases.ids,
-            "phrase_offsets": phrases.offsets,
-            "phrase_counts": self.arrays["phrase_counts"][has_translations],
-            "phrase_slots": _kernel.phrase_slots(*phrases),
-            "edge_offsets": to_offsets(translations[has_translations]),
-            "edge_pivots": self.arrays["edge_pivots"][edges],
-            "edge_probabilities": self.arrays["edge_probabilities"][edges],
-        }
-        return PhraseTable.of_arrays(self.name, self.about, arrays)
+        edge_offsets = to_offsets(translations[has_translations])
+        edges_kept = (self.arrays[name][edges] for name in ("edge_pivots", "edge_probabilities"))
+        counts = self.arrays["phrase_counts"][has_translations]
+        selected = _source_arrays(phrases, counts, edge_offsets, *edges_kept)
+        return PhraseTable.of_arrays(self.name, self.about, {**self.arrays, **selected})
 
     def maps(self, vocab: Vocab) -> Maps:
         """Map the words of a vocabulary to those here; an unseen word is its own translation."""
@@ -227,9 +236,6 @@ class PhraseTable:
 def table_digest(path: str) -> str:
     """Return eight digits that differ with the table's content, without reading it whole."""
     return store_digest(path, KIND)
-
-
-# ------------------------------------------------------------------------------ how it is made
 
 
 class PhrasePairs(NamedTuple):
@@ -274,6 +280,13 @@ def pad_phrases(phrases: Ragged, width: int) -> NDArray[np.int32]:
     return rows
 
 
+def encode_phrases(phrases: Sequence[str], vocab: Vocab) -> Ragged:
+    """Return phrases as ids of their words, which are added to a vocabulary."""
+    words = [phrase.split() for phrase in phrases]
+    ids = vocab.add([word for phrase in words for word in phrase])
+    return Ragged(ids, np.cumsum([0, *map(len, words)], dtype=np.int64))
+
+
 def all_words(words: WordTable) -> list[str]:
     """Return all words of a table in the order of their numbers."""
     return words.words(np.arange(len(words), dtype=np.int32))
@@ -290,17 +303,21 @@ def _phrase_arrays(pairs: PhrasePairs) -> dict[str, NDArray[Any]]:
     order = np.lexsort((pivot, -pairs.probabilities, source))
     counts = np.zeros(len(phrases.lengths))
     counts[source] = pairs.counts
-    return {
-        "phrase_ids": phrases.ids,
-        "phrase_offsets": phrases.offsets,
-        "phrase_counts": counts,
-        "phrase_slots": _kernel.phrase_slots(*phrases),
-        "edge_offsets": to_offsets(np.bincount(source, minlength=len(counts))),
-        "edge_pivots": pivot[order].astype(np.int32),
-        "edge_probabilities": pairs.probabilities[order],
+    edge_offsets = to_offsets(np.bincount(source, minlength=len(counts)))
+    edges = pivot[order].astype(np.int32), pairs.probabilities[order]
+    return _source_arrays(phrases, counts, edge_offsets, *edges) | {
         "pivot_phrase_ids": pivots.ids,
         "pivot_phrase_offsets": pivots.offsets,
     }
+
+
+def _source_arrays(
+    phrases: Ragged, counts: Floats, edge_offsets: Ints, pivots: Any, probabilities: Any
+) -> dict[str, NDArray[Any]]:
+    """Return the arrays of the source phrases and their translations."""
+    slots = _kernel.phrase_slots(*phrases)
+    columns = (*phrases, counts, slots, edge_offsets, pivots, probabilities)
+    return dict(zip(_COLUMNS, columns, strict=False))
 
 
 def _phrase_ids(arrays: Arrays, name: str, number: int) -> NDArray[np.int32]:

@@ -6,24 +6,27 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from karat import _kernel
 from karat.arrays import Flags, Ints, NDArray, np
 from karat.errors import InputError
 from karat.paraphrase.align.aligner import Aligner
 from karat.paraphrase.align.alignment import align_words
-from karat.paraphrase.align.links import AnyLinks
-from karat.paraphrase.align.parallel_text import Parallel, StoredRagged, Words, parallel_tokens
-from karat.paraphrase.table.phrase_pairs import (
-    MAX_PHRASE_WORDS,
-    PhraseOrder,
-    PhraseRows,
-    sort_phrases,
+from karat.paraphrase.align.parallel_text import (
+    Links,
+    Parallel,
+    StoredRagged,
+    Words,
+    check_lengths,
+    check_links,
+    parallel_tokens,
+    run_in_batches,
 )
 from karat.paraphrase.table.phrase_table import (
     ENGLISH,
     PIVOT,
+    PhraseCounts,
     PhraseTable,
     describe_recipe,
     pad_phrases,
@@ -32,6 +35,135 @@ from karat.progress import Progress, silent
 from karat.storage.arrays import ArrayFile, as_memory, forget_pages
 from karat.text.tokens import Ragged, Recipe, Vocab
 from karat.text.word_table import word_arrays
+
+MAX_PHRASE_WORDS = 4  # words of a phrase, at most
+
+MAX_ROWS = 1 << 23  # phrase pairs that are held in memory before they go to a temporary file
+
+_SORTING = "phrase pairs are sorted there"
+_SENTENCES = 4096  # of one batch
+_PIECE = 1 << 18  # rows that are merged between two looks at the keyboard
+
+
+class PhraseRows(NamedTuple):
+    """Sorted phrase pairs as the kernel has them: both phrases, each filled up with -1."""
+
+    ids: NDArray[np.int32]
+    counts: Ints
+
+
+def extract_phrases(
+    source: Words,
+    pivot: Words,
+    links: Links,
+    longest: int = MAX_PHRASE_WORDS,
+    *,
+    most_rows: int = MAX_ROWS,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> PhraseCounts:
+    """Return all phrase pairs of up to `longest` words on each side.
+
+    Beyond `most_rows` pairs, sorted batches go to temporary files and are merged at the end; the
+    result does not depend on it, nor on the number of threads.
+    """
+    work: dict[str, Any] = {"threads": threads, "progress": progress}
+    return sort_phrases(source, pivot, links, longest, max_rows=most_rows, **work).counts(progress)
+
+
+class PhraseOrder(NamedTuple):
+    """For each word of both sides its place in an order, in which phrases are sorted."""
+
+    source: NDArray[np.int32]
+    pivot: NDArray[np.int32]
+
+
+class SortedPhrases:
+    """Sorted batches of phrase pairs, `max_rows` of them in memory, the others in files."""
+
+    def __init__(self, longest: int, max_rows: int) -> None:
+        self.longest, self.max_rows = longest, max_rows
+        self.batches: list[PhraseRows] = []
+        self.spilled: list[PhraseRows] = []
+
+    def add(self, rows: PhraseRows) -> None:
+        """Take the next batch; too many in memory become one sorted batch in files, mapped."""
+        self.batches.append(rows)
+        if sum(len(batch.counts) for batch in self.batches) > self.max_rows:
+            ids, counts = (
+                ArrayFile("int32", _SORTING, 2 * self.longest),
+                ArrayFile("int64", _SORTING),
+            )
+            for piece in self._merge(self.batches):
+                ids.append(piece.ids)
+                counts.append(piece.counts)
+            self.spilled.append(PhraseRows(ids.mapped(), counts.mapped()))
+            self.batches = []
+
+    def _merge(self, batches: list[PhraseRows]) -> Iterator[PhraseRows]:
+        """Yield the rows of batches in order, equal ones put together, piece by piece."""
+        ids, counts = [batch.ids for batch in batches], [batch.counts for batch in batches]
+        merge = _kernel.PhraseMerge(ids, counts, self.longest)
+        while not merge.done:
+            yield PhraseRows(*merge.next(_PIECE))
+
+    def merged(self, progress: Progress) -> Iterator[PhraseRows]:
+        """Yield all phrase pairs in order, each once, piece by piece."""
+        batches = self.spilled + self.batches
+        total, done = sum(len(batch.counts) for batch in batches), 0
+        for piece in self._merge(batches):
+            yield piece
+            done += len(piece.counts)
+            forget_pages(column for batch in self.spilled for column in batch)
+            progress(done, total, "merging phrases")
+
+    def counts(self, progress: Progress) -> PhraseCounts:
+        """Return all phrase pairs; those that did not fit into memory are mapped."""
+        in_memory = not self.spilled
+        source, pivot = (StoredRagged(_SORTING, in_memory) for _ in range(2))
+        counts = ArrayFile("int64", _SORTING, in_memory=in_memory)
+        for piece in self.merged(progress):
+            source.append_padded(piece.ids[:, : self.longest])
+            pivot.append_padded(piece.ids[:, self.longest :])
+            counts.append(piece.counts)
+        columns = (source.ids, source.offsets, pivot.ids, pivot.offsets, counts)
+        return PhraseCounts(*(column.mapped() for column in columns))
+
+
+def sort_phrases(
+    source: Words,
+    pivot: Words,
+    links: Links,
+    longest: int = MAX_PHRASE_WORDS,
+    order: PhraseOrder | None = None,
+    *,
+    max_rows: int = MAX_ROWS,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> SortedPhrases:
+    """Extract phrase pairs into sorted batches; with `order`, words become their places in it."""
+    if longest < 1:
+        raise InputError(f"longest={longest}: expected at least one word")
+    check_lengths(source, pivot, links)
+    phrases = SortedPhrases(longest, max_rows)
+
+    def extract(start: int, stop: int) -> PhraseRows:
+        texts = source.part(start, stop), pivot.part(start, stop)
+        part = links.part(start, stop)
+        check_links(*texts, part, start)
+        ids = [texts[0].ids, texts[1].ids]
+        if order is not None:
+            ids = [places[side_ids] for places, side_ids in zip(order, ids, strict=True)]
+        sides = ids[0], texts[0].offsets, ids[1], texts[1].offsets
+        columns = part.source, part.pivot, part.offsets
+        return PhraseRows(*_kernel.extract_phrases(*sides, *columns, 0, stop - start, longest))
+
+    cuts = [(at, min(at + _SENTENCES, len(links))) for at in range(0, len(links), _SENTENCES)]
+    for rows in run_in_batches(extract, cuts, threads, progress, "extracting phrases"):
+        phrases.add(rows)
+        forget_pages(vars(links).values())  # they may be mapped
+    return phrases
+
 
 _PURPOSE = "the phrase table is made there"
 _PAIRS = 1 << 20  # of one piece, at most
@@ -60,7 +192,7 @@ class PhraseTableFiles:
         self.piece_pivots, self.pair_counts = file("int32"), file("int64")
         # Pivot phrases of all pieces, and their numbers among all pivot phrases.
         self.pivot_rows, self.numbers = file("int32", width=longest), file("int32")
-        self.pieces: list[tuple[int, int]] = []  # where the pairs of each piece end, and its pivots
+        self.pieces: list[tuple[int, int, int]] = []  # where pairs, pivots and phrases of each end
 
     def add(self, pairs: PhraseRows) -> None:
         """Take the next pairs, of whole source phrases."""
@@ -77,12 +209,12 @@ class PhraseTableFiles:
         self.pivot_rows.append(pivot[order[new]])
         self.piece_pivots.append(number_in_piece)
         self.pair_counts.append(pairs.counts)
-        self.pieces.append((len(self.pair_counts), len(self.pivot_rows)))
+        self.pieces.append((len(self.pair_counts), len(self.pivot_rows), len(self.phrases)))
 
     def number_pivots(self, progress: Progress) -> None:
         """Number the pivot phrases of all pieces."""
         rows = self.pivot_rows.mapped()
-        bounds = [0, *(end for _, end in self.pieces)]
+        bounds = [0, *(end for _, end, _ in self.pieces)]
         parts = [rows[a:b] for a, b in pairwise(bounds)]
         union, n_numbered = _kernel.SortedUnion(parts, self.longest), 0
         at = bounds[:-1]
@@ -112,25 +244,18 @@ class PhraseTableFiles:
 
         Of a pair, the number of its pivot phrase, and how often it was seen.
         """
-        first = pivots = phrase = 0
-        for end, pivots_end in self.pieces:
-            numbers = self.numbers.read(pivots, pivots_end)[self.piece_pivots.read(first, end)]
-            offsets = self._edges_of(phrase, end)
-            yield phrase, offsets, numbers, self.pair_counts.read(first, end)
-            first, pivots, phrase = end, pivots_end, phrase + len(offsets) - 1
+        pairs = pivots = phrases = 0
+        for pairs_end, pivots_end, phrases_end in self.pieces:
+            in_piece = self.piece_pivots.read(pairs, pairs_end)
+            numbers = self.numbers.read(pivots, pivots_end)[in_piece]
+            offsets = self.edge_offsets.read(phrases, phrases_end + 1)
+            yield phrases, offsets, numbers, self.pair_counts.read(pairs, pairs_end)
+            pairs, pivots, phrases = pairs_end, pivots_end, phrases_end
 
     def phrase_rows(self) -> Iterator[NDArray[np.int32]]:
         """Yield the source phrases as rows of words, filled up with -1."""
         for phrases in self._pieces_of_phrases():
             yield pad_phrases(phrases, self.longest)
-
-    def _edges_of(self, phrase: int, end: int) -> Ints:
-        """Return where the pairs of the phrases of a piece begin, and where the last end."""
-        offsets = self.edge_offsets.read(phrase, phrase + _PAIRS + 1)
-        while offsets[-1] < end:
-            offsets = self.edge_offsets.read(phrase, phrase + 2 * len(offsets))
-        piece_offsets: Ints = offsets[: int(np.searchsorted(offsets, end)) + 1]
-        return piece_offsets
 
     def arrays(self, order: PhraseOrder, source: Vocab, pivot: Vocab) -> dict[str, NDArray[Any]]:
         """Return the arrays of the table, mapped."""
@@ -212,7 +337,7 @@ def train_pivot(
     pivot: Recipe = PIVOT,
     *,
     aligner: Aligner | None = None,
-    links: AnyLinks | None = None,
+    links: Links | None = None,
     longest: int = MAX_PHRASE_WORDS,
     memory: int | None = None,
     threads: int | None = None,
@@ -243,7 +368,7 @@ def train_pivot(
 def build_table(
     source: Words,
     pivot: Words,
-    links: AnyLinks,
+    links: Links,
     about: Mapping[str, Any],
     longest: int = MAX_PHRASE_WORDS,
     *,
@@ -275,7 +400,7 @@ def max_pairs_in_memory(memory: int | None) -> int:
 
 def link_corpora(
     source: Words, pivot: Words, aligner: Aligner | None, **work: Any
-) -> tuple[AnyLinks, dict[str, Any]]:
+) -> tuple[Links, dict[str, Any]]:
     """Link the words of parallel texts; what the table says of the links."""
     alignment = align_words(source, pivot, aligner, **work)
     _, _, empty, too_long = alignment.rows[0]
