@@ -99,7 +99,7 @@ def measure(inputs: str) -> None:
     """The figures on the dev part."""
     train = read_treebank(DATA / "en_ewt-ud-train.conllu")
     began = time.process_time()
-    model = OrderingModel.train(train, inputs)
+    model = train_ordering(train, inputs)
     print(f"{inputs}: trained on {len(train):,} sentences, {time.process_time() - began:.0f} s")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.npz"

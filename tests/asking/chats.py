@@ -31,22 +31,24 @@ def requests(number: int) -> list[Request]:
 def echoed(request: Request, text: str) -> str:
     """The check: a JSON object with the message."""
     try:
-        found = json.loads(text)
+        parsed = json.loads(text)
     except ValueError:
         return "no JSON"
-    return "" if found.get("echo") == request.messages[-1].content else "wrong id"
+    return "" if parsed.get("echo") == request.messages[-1].content else "wrong id"
 
 
 def endpoint(url: str, **more: Any) -> Endpoint:
     return Endpoint(url, "model-1", **{"timeout": 5.0, **more})
 
 
-def asked(url: str, wanted: Iterable[Request], cache: Path | None = None, **more: Any) -> AskResult:
+def asked(
+    url: str, expected: Iterable[Request], cache: Path | None = None, **more: Any
+) -> AskResult:
     """Ask with short waits; `limits` are changes of them."""
     limits = Limits(**{**asdict(QUICK), **more.pop("limits", {})})
     settings = {"cache": cache, "limits": limits, "check": echoed, **more}
     of_endpoint = settings.pop("endpoint", None) or endpoint(url)
-    return ask(wanted, of_endpoint, **settings)
+    return ask(expected, of_endpoint, **settings)
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
@@ -71,17 +73,17 @@ def start(url: str, cache: Path, number: int, **limits: Any) -> subprocess.Popen
 def main(url: str, cache: str, number: str, limits: str) -> None:
     """Ask, and print the usage and how many answers are right."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started this ignores it
-    wanted = requests(int(number))
-    given = json.loads(limits)
-    if "prices" in given:
-        given["prices"] = Prices(*given["prices"])
-    place = endpoint(url, timeout=given.pop("timeout", 5.0))
-    found = asked(url, wanted, Path(cache), endpoint=place, limits=given)
+    expected = requests(int(number))
+    parsed = json.loads(limits)
+    if "prices" in parsed:
+        parsed["prices"] = Prices(*parsed["prices"])
+    place = endpoint(url, timeout=parsed.pop("timeout", 5.0))
+    run = asked(url, expected, Path(cache), endpoint=place, limits=parsed)
     right = sum(
-        answer.text is not None and not echoed(one, answer.text)
-        for one, answer in zip(wanted, found.answers, strict=True)
+        answer.text is not None and not echoed(item, answer.text)
+        for item, answer in zip(expected, run.answers, strict=True)
     )
-    usage = found.usage._asdict() | {"totals": found.usage.totals._asdict(), "right": right}
+    usage = run.usage._asdict() | {"totals": run.usage.totals._asdict(), "right": right}
     print(json.dumps(usage))
 
 

@@ -108,11 +108,11 @@ class ChatServer(ThreadingHTTPServer):
 
     def _drawn(self, content: str, number: int) -> str:
         """Draw a behaviour that depends on the seed, the message and the attempt alone."""
-        told = f"{self.seed} {content!a} {number}".encode()
-        drawn = int.from_bytes(hashlib.sha256(told).digest()[:8], "big") / 2**64
+        message = f"{self.seed} {content!a} {number}".encode()
+        drawing = int.from_bytes(hashlib.sha256(message).digest()[:8], "big") / 2**64
         for name, share in self.shares.items():
-            drawn -= share
-            if drawn < 0:
+            drawing -= share
+            if drawing < 0:
                 return name
         return self.always
 
@@ -153,8 +153,8 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
-    def fail(self, status: int, said: str, **headers: str) -> None:
-        self.reply(status, json.dumps({"error": {"message": said}}).encode(), **headers)
+    def fail(self, status: int, message: str, **headers: str) -> None:
+        self.reply(status, json.dumps({"error": {"message": message}}).encode(), **headers)
 
     def complete(self, text: str | None, end: str = "stop", usage: bool = True) -> bool:
         self.reply(200, completion(text, end, usage))
@@ -172,10 +172,10 @@ class Handler(BaseHTTPRequestHandler):
 def completion(text: str | None, end: str = "stop", usage: bool = True) -> bytes:
     """The body of an answer; tokens are words."""
     choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": end}
-    found: Body = {"object": "chat.completion", "choices": [choice]}
+    run: Body = {"object": "chat.completion", "choices": [choice]}
     if usage:
-        found["usage"] = {"prompt_tokens": 10, "completion_tokens": len((text or "").split())}
-    return json.dumps(found).encode()
+        run["usage"] = {"prompt_tokens": 10, "completion_tokens": len((text or "").split())}
+    return json.dumps(run).encode()
 
 
 # ------------------------------------------------------------------------- behaviours
@@ -199,11 +199,11 @@ def old_http(handler: Handler, body: Body) -> bool:
 
 def chunked(handler: Handler, body: Body) -> bool:
     """Answer in chunks."""
-    whole = completion(handler.server.answer(body))
+    full_result = completion(handler.server.answer(body))
     handler.send_response(200)
     handler.send_header("Transfer-Encoding", "chunked")
     handler.end_headers()
-    for piece in (whole[:7], whole[7:]):
+    for piece in (full_result[:7], full_result[7:]):
         handler.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
     handler.wfile.write(b"0\r\n\r\n")
     return True
@@ -226,8 +226,8 @@ def closed(handler: Handler, body: Body) -> None:
 
 
 def truncated(handler: Handler, body: Body) -> None:
-    whole = completion(handler.server.answer(body))
-    handler.reply(200, whole[: len(whole) // 2], length=len(whole))
+    full_result = completion(handler.server.answer(body))
+    handler.reply(200, full_result[: len(full_result) // 2], length=len(full_result))
     handler.close_connection = True
 
 
@@ -288,8 +288,8 @@ def refusal_with_the_key(handler: Handler, body: Body) -> None:
     handler.fail(401, f"Incorrect API key provided: {handler.key}.")
 
 
-def failing(status: int, said: str = "", **headers: str) -> Callable[[Handler, Body], None]:
-    return lambda handler, body: handler.fail(status, said, **headers)
+def failing(status: int, message: str = "", **headers: str) -> Callable[[Handler, Body], None]:
+    return lambda handler, body: handler.fail(status, message, **headers)
 
 
 def replying(content: bytes) -> Callable[[Handler, Body], None]:

@@ -59,11 +59,11 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("url", "told"), WRONG.items())
-def test_wrong_urls_are_refused_in_one_sentence(url: str, told: str) -> None:
+@pytest.mark.parametrize(("url", "message"), WRONG.items())
+def test_wrong_urls_are_refused_in_one_sentence(url: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         Endpoint(url, "model")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert "http://localhost:8000/v1" in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -110,8 +110,10 @@ def test_ipv6(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    "given", [{"url": None}, {"model": 3}, {"key_variable": b"KEY"}], ids=lambda one: str([*one])
+    "arguments",
+    [{"url": None}, {"model": 3}, {"key_variable": b"KEY"}],
+    ids=lambda one: str([*one]),
 )
-def test_names_of_endpoints_are_strings(given: dict[str, Any]) -> None:
+def test_names_of_endpoints_are_strings(arguments: dict[str, Any]) -> None:
     with pytest.raises(kt.InputError, match="expected a string"):
-        kt.Endpoint(**{"url": "demo", "model": "m", **given})
+        kt.Endpoint(**{"url": "demo", "model": "m", **arguments})

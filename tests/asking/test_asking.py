@@ -18,20 +18,20 @@ MIX = {"429": 0.1, "500": 0.1, "reset": 0.1, "no json": 0.1, "slow": 0.2}
 
 def test_answers_come_in_the_order_of_requests() -> None:
     with serving(shares={"slow": 0.3}) as server:
-        found = asked(server.url, requests(40), limits={"concurrency": 8})
-        assert [answer.id for answer in found.answers] == [f"request {i}" for i in range(40)]
-        assert found.answers[7] == Reply("request 7", '{"echo": "request 7"}', "", False, 10, 3)
+        run = asked(server.url, requests(40), limits={"concurrency": 8})
+        assert [answer.id for answer in run.answers] == [f"request {i}" for i in range(40)]
+        assert run.answers[7] == Reply("request 7", '{"echo": "request 7"}', "", False, 10, 3)
         assert 2 <= server.most_at_once <= 8
 
 
 @pytest.mark.parametrize("concurrency", [1, 3, 16])
 def test_answers_do_not_depend_on_concurrency(concurrency: int) -> None:
     with serving(shares=MIX, seed=3, pause=0.01) as server:
-        found = asked(server.url, requests(40), limits={"concurrency": concurrency, "attempts": 9})
-    assert [answer.text for answer in found.answers] == [
+        run = asked(server.url, requests(40), limits={"concurrency": concurrency, "attempts": 9})
+    assert [answer.text for answer in run.answers] == [
         f'{{"echo": "request {i}"}}' for i in range(40)
     ]
-    assert server.behaviours() == {"ok": 25, "slow": 15, **found_failures(found.usage.failures)}
+    assert server.behaviours() == {"ok": 25, "slow": 15, **found_failures(run.usage.failures)}
 
 
 def found_failures(failures: dict[str, int]) -> dict[str, int]:
@@ -85,8 +85,8 @@ def test_spellings_of_a_url_and_of_zero_are_one_request(tmp_path: Path) -> None:
     with serving() as server:
         asked(server.url, requests(1), tmp_path / "cache")
         for url in (f"{server.url}/", f"{server.url}/chat/completions"):
-            same = endpoint(url, temperature=0)
-            assert asked("", requests(1), tmp_path / "cache", endpoint=same).answers[0].cached
+            equal = endpoint(url, temperature=0)
+            assert asked("", requests(1), tmp_path / "cache", endpoint=equal).answers[0].cached
         assert {came.path for came in server.asked} == {"/v1/chat/completions"}
 
 
@@ -121,11 +121,11 @@ def test_connections_are_kept_where_the_server_keeps_them(behaviour: str) -> Non
 def test_equal_requests_are_asked_once() -> None:
     with serving() as server:
         twins = [Request(name, (Message("user", "same"),)) for name in "abc"]
-        found = ask(twins, endpoint(server.url), cache=None)
+        answers = ask(twins, endpoint(server.url), cache=None)
         assert len(server.asked) == 1
-    assert [answer.id for answer in found.answers] == ["a", "b", "c"]
-    assert [answer.cached for answer in found.answers] == [False, True, True]
-    assert found.usage.cached == 2
+    assert [answer.id for answer in answers.answers] == ["a", "b", "c"]
+    assert [answer.cached for answer in answers.answers] == [False, True, True]
+    assert answers.usage.cached == 2
 
 
 def test_ids_differ_and_messages_are_there() -> None:
@@ -140,9 +140,12 @@ def test_no_requests_need_no_server() -> None:
 
 
 def test_the_demo_answers_offline(tmp_path: Path) -> None:
-    found = ask(requests(3), Endpoint("demo", "demo"), cache=tmp_path / "cache")
-    assert all(answer.text for answer in found.answers)
-    assert found.usage.estimated_tokens == found.usage.prompt_tokens + found.usage.completion_tokens
+    answers = ask(requests(3), Endpoint("demo", "demo"), cache=tmp_path / "cache")
+    assert all(answer.text for answer in answers.answers)
+    assert (
+        answers.usage.estimated_tokens
+        == answers.usage.prompt_tokens + answers.usage.completion_tokens
+    )
     assert ask(requests(3), Endpoint("demo", "demo"), cache=tmp_path / "cache").usage.cached == 3
 
 
@@ -154,8 +157,8 @@ def test_an_error_of_a_worker_ends_the_run(
         raise error
 
     monkeypatch.setattr("karat.llm.demo.answer", answer)
-    told = "no such task" if isinstance(error, InputError) else "^a worker failed with ZeroDivis"
-    with pytest.raises((InputError, RuntimeError), match=told):
+    message = "no such task" if isinstance(error, InputError) else "^a worker failed with ZeroDivis"
+    with pytest.raises((InputError, RuntimeError), match=message):
         ask(requests(3), Endpoint("demo", "demo"), cache=None)
 
 
@@ -197,9 +200,9 @@ def test_tokens_that_nobody_counted_are_estimated() -> None:
 
 
 def test_progress_counts_requests_failures_and_tokens(tmp_path: Path) -> None:
-    told: list[tuple[int, int, str]] = []
+    message: list[tuple[int, int, str]] = []
     with serving(["500"]) as server:
-        asked(server.url, requests(3), progress=lambda *report: told.append(report))
-    assert told[0] == (0, 3, "asking: 0 tokens, 0 failed")
-    assert told[-1] == (3, 3, "asking: 39 tokens, 1 failed")
-    assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)
+        asked(server.url, requests(3), progress=lambda *report: message.append(report))
+    assert message[0] == (0, 3, "asking: 0 tokens, 0 failed")
+    assert message[-1] == (3, 3, "asking: 39 tokens, 1 failed")
+    assert [done for done, _, _ in message] == sorted(done for done, _, _ in message)

@@ -31,8 +31,8 @@ ANYTHING = st.recursive(
 @example({"choices": [{"message": {}}]})
 @example({"choices": {"0": {"message": {"content": "a"}}}})
 @example({"error": ["a"]})
-def test_any_json(found: Any) -> None:
-    body = json.dumps(found).encode()
+def test_any_json(run: Any) -> None:
+    body = json.dumps(run).encode()
     done = as_completion(body, KEY, request("a"))
     assert isinstance(done, Completion | EndpointFailure)
     assert done.prompt_tokens >= 0
@@ -50,9 +50,9 @@ def test_any_bytes(body: bytes) -> None:
 def test_any_url(url: str) -> None:
     for spelled in (url, f"http://{url}", f"https://localhost{url}"):
         try:
-            found = parse_address(spelled)
+            address = parse_address(spelled)
         except InputError:
             continue
-        assert parse_address(found.url) == found
-        assert found.url.isascii()
-        assert found.url.isprintable()
+        assert parse_address(address.url) == address
+        assert address.url.isascii()
+        assert address.url.isprintable()

@@ -35,27 +35,29 @@ def test_retry_after_that_says_nothing(wrong: str | None) -> None:
 
 
 def jobs(number: int) -> list[RequestJob]:
-    return [RequestJob(one, one.id, [place], tries=1) for place, one in enumerate(requests(number))]
+    return [
+        RequestJob(item, item.id, [place], tries=1) for place, item in enumerate(requests(number))
+    ]
 
 
 def waits(limits: Limits) -> list[float]:
     """The waits of one request after each attempt."""
     (job,) = jobs(1)
-    found = []
+    run = []
     for job.tries in range(1, 9):
         schedule = Schedule([], limits)
         schedule.again(job, 100.0, None)
-        found.append(schedule.ready_at(100.0) - 100.0)
-    return found
+        run.append(schedule.ready_at(100.0) - 100.0)
+    return run
 
 
 def test_waits_double_with_jitter_from_the_seed_and_are_capped() -> None:
-    found = waits(Limits(backoff=1.0, longest_wait=20.0))
-    for wait, longest in zip(found, [1, 2, 4, 8, 16, 20, 20, 20], strict=True):
+    run = waits(Limits(backoff=1.0, longest_wait=20.0))
+    for wait, longest in zip(run, [1, 2, 4, 8, 16, 20, 20, 20], strict=True):
         assert longest / 2 <= wait <= longest
-    assert len({round(wait, 9) for wait in found}) == 8
-    assert found == waits(Limits(backoff=1.0, longest_wait=20.0))
-    assert found != waits(Limits(backoff=1.0, longest_wait=20.0, seed=1))
+    assert len({round(wait, 9) for wait in run}) == 8
+    assert run == waits(Limits(backoff=1.0, longest_wait=20.0))
+    assert run != waits(Limits(backoff=1.0, longest_wait=20.0, seed=1))
 
 
 def test_nothing_is_sent_before_the_time_that_the_server_names() -> None:
@@ -81,8 +83,8 @@ def test_a_long_wait_is_capped_and_that_is_said() -> None:
     with serving(["429 after"], retry_after="3600") as server:
         usage = asked(server.url, requests(1)).usage
     assert usage.missing == 0
-    told = "the server asked for a wait of 3,600 s (Retry-After); the longest wait is 0.05 s"
-    assert usage.notes == (told,)
+    message = "the server asked for a wait of 3,600 s (Retry-After); the longest wait is 0.05 s"
+    assert usage.notes == (message,)
 
 
 def test_retry_after_is_waited_for() -> None:
@@ -103,14 +105,14 @@ def test_the_rate_holds_across_threads() -> None:
 def test_a_budget_of_requests_counts_retries(tmp_path: Path) -> None:
     with serving(["500", "500"]) as server:
         limits = {"budget_requests": 10}
-        found = asked(server.url, requests(30), tmp_path / "cache", limits=limits)
+        run = asked(server.url, requests(30), tmp_path / "cache", limits=limits)
         assert len(server.asked) == 10
-        assert found.usage.sent == 10
-        answered = [answer for answer in found.answers if answer.text is not None]
+        assert run.usage.sent == 10
+        answered = [answer for answer in run.answers if answer.text is not None]
         assert len(answered) == 8
-        assert {answer.reason for answer in found.answers if answer.text is None} == {"budget"}
-        assert found.usage.missing == 22
-        assert "22 missing" in found.usage.notes[0]
+        assert {answer.reason for answer in run.answers if answer.text is None} == {"budget"}
+        assert run.usage.missing == 22
+        assert "22 missing" in run.usage.notes[0]
         later = asked(server.url, requests(30), tmp_path / "cache")
         assert (later.usage.cached, later.usage.sent) == (8, 22)
 
@@ -152,12 +154,12 @@ def test_a_budget_that_holds_nothing_says_so() -> None:
 def test_stored_answers_cost_no_budget(tmp_path: Path) -> None:
     with serving() as server:
         asked(server.url, requests(5), tmp_path / "cache")
-        found = asked(server.url, requests(6), tmp_path / "cache", limits={"budget_requests": 1})
-    assert found.usage.missing == 0
+        run = asked(server.url, requests(6), tmp_path / "cache", limits={"budget_requests": 1})
+    assert run.usage.missing == 0
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "message"),
     [
         ({"concurrency": 0}, "concurrency=0: expected a whole number, at least 1"),
         ({"concurrency": 1000}, "concurrency=1000: expected at most 256"),
@@ -173,8 +175,8 @@ def test_stored_answers_cost_no_budget(tmp_path: Path) -> None:
         ({"grace": 1e20}, "grace=1e\\+20: expected seconds, 0 to 86,400"),
     ],
 )
-def test_wrong_limits(wrong: dict[str, Any], told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_wrong_limits(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         Limits(**wrong)
 
 

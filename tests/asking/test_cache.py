@@ -156,10 +156,10 @@ def test_a_full_disk_keeps_what_is_stored(tmp_path: Path) -> None:
         assert done.stdout.count("\n") == 1
         before = server.answered.total()
         assert before > 20
-        found = asked(server.url, requests(800), cache)
-        assert found.usage.missing == 0
-        assert before - found.usage.cached <= 4
-        assert found.usage.repeated <= 4
+        run = asked(server.url, requests(800), cache)
+        assert run.usage.missing == 0
+        assert before - run.usage.cached <= 4
+        assert run.usage.repeated <= 4
 
 
 def test_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
@@ -171,9 +171,9 @@ def test_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
 
 def test_an_answer_is_stored_before_anybody_hears_of_it(tmp_path: Path) -> None:
     """Each time progress reports, a copy of the files has as many answers as are reported."""
-    seen = []
+    occurrences = []
 
-    def progress(done: int, total: int, what: str) -> None:
+    def progress(done: int, total: int, subject: str) -> None:
         copy = tmp_path / "copy"
         for end in ("", "-wal"):
             path = tmp_path / f"cache{end}"
@@ -183,12 +183,12 @@ def test_an_answer_is_stored_before_anybody_hears_of_it(tmp_path: Path) -> None:
             "SELECT count(*) FROM requests WHERE state = 'answered'"
         ).fetchone()
         file.close()
-        seen.append((done, stored))
+        occurrences.append((done, stored))
 
     with serving() as server:
         asked(server.url, requests(12), tmp_path / "cache", progress=progress)
-    assert seen[-1] == (12, 12)
-    assert all(done == stored for done, stored in seen)
+    assert occurrences[-1] == (12, 12)
+    assert all(done == stored for done, stored in occurrences)
 
 
 def test_invalid_answers_are_kept_for_diagnosis_and_never_answers(tmp_path: Path) -> None:
@@ -203,8 +203,8 @@ def test_invalid_answers_are_kept_for_diagnosis_and_never_answers(tmp_path: Path
 
 
 def test_a_check_that_fails_loses_nothing_stored(tmp_path: Path) -> None:
-    def check(one: Request, text: str) -> str:
-        if one.id == "request 5":
+    def check(item: Request, text: str) -> str:
+        if item.id == "request 5":
             raise ZeroDivisionError
         return ""
 
@@ -213,5 +213,5 @@ def test_a_check_that_fails_loses_nothing_stored(tmp_path: Path) -> None:
             asked(
                 server.url, requests(9), tmp_path / "cache", check=check, limits={"concurrency": 1}
             )
-        found = ask(requests(9), endpoint(server.url), cache=tmp_path / "cache")
-        assert found.usage.cached == 5
+        answers = ask(requests(9), endpoint(server.url), cache=tmp_path / "cache")
+        assert answers.usage.cached == 5

@@ -62,31 +62,31 @@ LEAKS = [
 def test_the_key_is_in_no_file_answer_or_error(
     tmp_path: Path, behaviour: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    shown: list[str] = []
+    output: list[str] = []
 
-    def check(one: Request, text: str) -> str:
-        shown.append(text)
+    def check(item: Request, text: str) -> str:
+        output.append(text)
         return "" if "key" in text else f"no key in {text}"
 
     with serving([behaviour] * 3, answer=lambda body: '{"key": 1}') as server:
         try:
-            found = asked(
+            run = asked(
                 server.url,
                 requests(3),
                 tmp_path / "cache",
                 check=check,
-                progress=lambda *report: shown.append(str(report)),
+                progress=lambda *report: output.append(str(report)),
             )
-            shown += [repr(found), str(found)]
+            output += [repr(run), str(run)]
         except KaratError as error:
-            shown += [str(error), repr(error), repr(error.__context__)]
-            shown += traceback.TracebackException.from_exception(
+            output += [str(error), repr(error), repr(error.__context__)]
+            output += traceback.TracebackException.from_exception(
                 error, capture_locals=True
             ).format()
         assert all(came.headers["Authorization"] == f"Bearer {SECRET}" for came in server.asked)
     files = [path.read_bytes() for path in tmp_path.iterdir()]
     assert files
-    assert not any(map(has_secret, [*files, *shown, *capfd.readouterr()]))
+    assert not any(map(has_secret, [*files, *output, *capfd.readouterr()]))
 
 
 def test_an_answer_with_the_key_is_redacted_and_stored_so(tmp_path: Path) -> None:
@@ -98,19 +98,19 @@ def test_an_answer_with_the_key_is_redacted_and_stored_so(tmp_path: Path) -> Non
 
 def test_a_rejected_answer_with_the_key_is_redacted(tmp_path: Path) -> None:
     with serving(["echo of the key"] * 2) as server:
-        found = asked(
+        run = asked(
             server.url,
             [request("a")],
             tmp_path / "cache",
             check=lambda one, text: f"refused: {text}",
             limits={"attempts": 2},
         )
-    assert "[key]" in found.answers[0].reason
-    assert not has_secret((tmp_path / "cache").read_bytes() + repr(found).encode())
+    assert "[key]" in run.answers[0].reason
+    assert not has_secret((tmp_path / "cache").read_bytes() + repr(run).encode())
 
 
 @pytest.mark.parametrize(
-    ("said", "left"),
+    ("message", "left"),
     [
         (f"a {SECRET} b {SECRET}", "a [key] b [key]"),
         (f"{SECRET[:20]}...", "[key]..."),
@@ -126,8 +126,8 @@ def test_a_rejected_answer_with_the_key_is_redacted(tmp_path: Path) -> None:
         (SECRET.encode().hex(), "[key]"),
     ],
 )
-def test_redaction(said: str, left: str) -> None:
-    assert read_key("OPENAI_API_KEY").redact(said) == left
+def test_redaction(message: str, left: str) -> None:
+    assert read_key("OPENAI_API_KEY").redact(message) == left
 
 
 ODD_KEYS = [
@@ -187,8 +187,8 @@ def test_a_placeholder_is_no_secret() -> None:
 
 
 def test_a_key_does_not_show_itself() -> None:
-    found = read_key("OPENAI_API_KEY")
-    assert not has_secret(repr(found) + str(found) + f"{found}" + repr([found]))
+    run = read_key("OPENAI_API_KEY")
+    assert not has_secret(repr(run) + str(run) + f"{run}" + repr([run]))
     assert not has_secret(repr(Endpoint("http://localhost/v1", "model")))
 
 

@@ -51,15 +51,15 @@ def test_after_two_kills_nothing_stored_is_asked_again(tmp_path: Path) -> None:
     times: dict[str, int] = {}
     with serving(shares=MANY, seed=5, pause=0.01) as server:
         for after in (draw.randrange(20, 250), draw.randrange(300, 550)):
-            known = killed(server, cache, number, after, concurrency)
+            expected = killed(server, cache, number, after, concurrency)
             assert times.items() <= server.times.items()  # those stored before
-            times = {content: server.times[content] for content in known}
+            times = {content: server.times[content] for content in expected}
         client = start(server.url, cache, number, concurrency=concurrency, **PATIENT)
         out, err = client.communicate(timeout=60)
         assert client.returncode == 0, err
         assert times.items() <= server.times.items()
     usage = json.loads(out)
-    assert (usage["right"], usage["missing"], usage["cached"]) == (number, 0, len(known))
+    assert (usage["right"], usage["missing"], usage["cached"]) == (number, 0, len(expected))
     assert usage["repeated"] <= concurrency
     totals = usage["totals"]
     assert usage["repeated"] <= totals["repeated"] <= 2 * concurrency
@@ -77,11 +77,11 @@ def test_what_was_in_flight_at_a_kill_is_asked_again_and_counted(tmp_path: Path)
         client.kill()
         client.communicate()
         server.always = "ok"
-        found = asked(server.url, requests(10), cache)
-    assert (found.usage.cached, found.usage.repeated, found.usage.missing) == (2, 3, 0)
-    assert found.usage.unmetered == 3
-    assert found.usage.totals.repeated == 3
-    assert found.usage.totals.sent == 2 + 3 + 8
+        run = asked(server.url, requests(10), cache)
+    assert (run.usage.cached, run.usage.repeated, run.usage.missing) == (2, 3, 0)
+    assert run.usage.unmetered == 3
+    assert run.usage.totals.repeated == 3
+    assert run.usage.totals.sent == 2 + 3 + 8
     assert asked("http://127.0.0.1:9", [], cache).usage.repeated == 0
 
 
@@ -99,9 +99,9 @@ def test_ctrl_c_stores_what_arrives_within_the_grace(tmp_path: Path) -> None:
         assert "KeyboardInterrupt" in interrupted(client)
         answered = server.answered.total()
         server.always = "ok"
-        found = asked(server.url, requests(50), cache)
-    assert 4 <= found.usage.cached == answered < 50
-    assert found.usage.repeated == 0
+        run = asked(server.url, requests(50), cache)
+    assert 4 <= run.usage.cached == answered < 50
+    assert run.usage.repeated == 0
 
 
 def test_ctrl_c_does_not_wait_for_a_hanging_server(tmp_path: Path) -> None:
@@ -114,10 +114,10 @@ def test_ctrl_c_does_not_wait_for_a_hanging_server(tmp_path: Path) -> None:
 def test_an_interrupt_while_storing_counts_nothing_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = Cache.write
+    write = Cache.write
 
     def interrupted_write(self: Cache, *given: Any) -> None:
-        whole(self, *given)
+        write(self, *given)
         if given[0]:
             signal.raise_signal(signal.SIGINT)
 
@@ -127,10 +127,10 @@ def test_an_interrupt_while_storing_counts_nothing_twice(
             patch.setattr(Cache, "write", interrupted_write)
             with pytest.raises(KeyboardInterrupt):
                 asked(server.url, requests(20), cache)
-        found = asked(server.url, requests(20), cache).usage
-        assert found.totals.answered == 20
-        assert found.totals.sent == len(server.asked) == 20
-        assert found.repeated == 0
+        usage = asked(server.url, requests(20), cache).usage
+        assert usage.totals.answered == 20
+        assert usage.totals.sent == len(server.asked) == 20
+        assert usage.repeated == 0
 
 
 def test_a_request_to_stop_ends_the_run(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_a_request_to_stop_ends_the_run(tmp_path: Path) -> None:
 def test_no_thread_is_left(tmp_path: Path) -> None:
     with serving(always="hang") as server:
 
-        def progress(done: int, total: int, what: str) -> None:
+        def progress(done: int, total: int, subject: str) -> None:
             if server.at_once == 4:
                 raise KeyboardInterrupt
 

@@ -41,21 +41,21 @@ KINDS = {
 @pytest.mark.parametrize(("behaviour", "kind"), KINDS.items())
 def test_a_failed_attempt_is_tried_again(behaviour: str, kind: str) -> None:
     with serving([behaviour, behaviour]) as server:
-        found = asked(server.url, [request("a"), request("b")], limits={"concurrency": 1})
+        run = asked(server.url, [request("a"), request("b")], limits={"concurrency": 1})
         assert len(server.asked) == 4
-    assert [answer.text for answer in found.answers] == ['{"echo": "a"}', '{"echo": "b"}']
-    assert found.usage.failures == {kind: 2}
-    assert found.usage.retried == 2
+    assert [answer.text for answer in run.answers] == ['{"echo": "a"}', '{"echo": "b"}']
+    assert run.usage.failures == {kind: 2}
+    assert run.usage.retried == 2
 
 
 @pytest.mark.parametrize("behaviour", ["hang", "drip", "drip headers"])
 def test_a_time_out_is_for_the_whole_attempt(behaviour: str) -> None:
     with serving([behaviour], pause=0.02) as server:
         short = endpoint(server.url, timeout=0.8)
-        found = asked("", [request("a")], endpoint=short)
-    assert found.answers[0].text == '{"echo": "a"}'
-    assert found.usage.failures == {"time-out": 1}
-    assert found.usage.unmetered == 1
+        run = asked("", [request("a")], endpoint=short)
+    assert run.answers[0].text == '{"echo": "a"}'
+    assert run.usage.failures == {"time-out": 1}
+    assert run.usage.unmetered == 1
 
 
 REASONS = {
@@ -74,13 +74,13 @@ REASONS = {
 }
 
 
-@pytest.mark.parametrize(("behaviour", "why"), REASONS.items())
-def test_an_answer_that_never_comes_is_missing(tmp_path: Path, behaviour: str, why: str) -> None:
+@pytest.mark.parametrize(("behaviour", "reason"), REASONS.items())
+def test_an_answer_that_never_comes_is_missing(tmp_path: Path, behaviour: str, reason: str) -> None:
     attempts = 1 if behaviour == "400" else 3
     with serving([behaviour] * attempts) as server:
-        found = asked(server.url, [request("a")], tmp_path / "cache", limits={"attempts": 3})
-        assert found.answers == (("a", None, why, False, 0, 0),)
-        assert found.usage.missing == 1
+        run = asked(server.url, [request("a")], tmp_path / "cache", limits={"attempts": 3})
+        assert run.answers == (("a", None, reason, False, 0, 0),)
+        assert run.usage.missing == 1
         later = asked(server.url, [request("a")], tmp_path / "cache")  # by now the server is well
         assert later.answers[0].text == '{"echo": "a"}'
         assert (later.usage.cached, later.usage.repeated) == (0, 0)
@@ -107,22 +107,22 @@ STOPS = {
 }
 
 
-@pytest.mark.parametrize(("behaviour", "told"), STOPS.items())
+@pytest.mark.parametrize(("behaviour", "message"), STOPS.items())
 def test_a_refusal_ends_the_run_and_keeps_what_was_answered(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, behaviour: str, told: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, behaviour: str, message: str
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789abcdef")
     with serving(["ok", "ok"], always=behaviour) as server:
         with pytest.raises(EndpointError) as caught:
             asked(server.url, requests(50), tmp_path / "cache", limits={"concurrency": 2})
         port = str(server.server_address[1])
-        assert told in str(caught.value).replace(port, "PORT")
+        assert message in str(caught.value).replace(port, "PORT")
         assert "\n" not in str(caught.value)
         assert len(server.asked) <= 2 + 2 * 2
         server.always = "ok"
-        found = asked(server.url, requests(50), tmp_path / "cache")
-        assert found.usage.cached == 2
-        assert found.usage.missing == 0
+        run = asked(server.url, requests(50), tmp_path / "cache")
+        assert run.usage.cached == 2
+        assert run.usage.missing == 0
 
 
 def test_without_a_key_the_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,14 +148,14 @@ def closed_port() -> int:
 def test_an_endpoint_that_is_down_ends_the_run_after_the_attempts() -> None:
     sent = []
 
-    def progress(done: int, total: int, what: str) -> None:
-        sent.append(what)
+    def progress(done: int, total: int, subject: str) -> None:
+        sent.append(subject)
 
     url = f"http://127.0.0.1:{closed_port()}"
     with pytest.raises(EndpointError) as caught:
         asked(url, requests(10_000), limits={"attempts": 3}, progress=progress)
-    told = f"cannot connect to {url}: no connection after 3 attempts (Connection refused"
-    assert str(caught.value).startswith(told)
+    message = f"cannot connect to {url}: no connection after 3 attempts (Connection refused"
+    assert str(caught.value).startswith(message)
     failures = int(sent[-1].split()[-2])
     assert failures <= 3 * (4 + WAITING * 4)  # four at once
 
@@ -191,11 +191,11 @@ def test_a_server_that_breaks_down_ends_the_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize("behaviour", ["no json", "400"])
 def test_requests_that_fail_by_themselves_do_not_end_a_run(behaviour: str) -> None:
     with serving(["ok"], always=behaviour) as server:
-        found = asked(server.url, requests(30), limits={"attempts": 1, "concurrency": 1})
-    assert found.usage.missing == 29
+        run = asked(server.url, requests(30), limits={"attempts": 1, "concurrency": 1})
+    assert run.usage.missing == 29
 
 
 def test_half_characters_are_replaced(tmp_path: Path) -> None:
     with serving(answer=lambda body: '{"echo": "a", "more": "\\ud83d\ud83d"}') as server:
-        found = asked(server.url, [request("a")], tmp_path / "cache")
-    assert found.answers[0].text == '{"echo": "a", "more": "\\ud83d\ufffd"}'
+        run = asked(server.url, [request("a")], tmp_path / "cache")
+    assert run.answers[0].text == '{"echo": "a", "more": "\\ud83d\ufffd"}'

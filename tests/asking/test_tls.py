@@ -20,11 +20,25 @@ pytestmark = pytest.mark.skipif(not shutil.which("openssl"), reason="openssl mak
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A new certificate for localhost, with its key."""
     folder = tmp_path_factory.mktemp("certificate")
-    made = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+    produced = [
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-days",
+        "2",
+        "-subj",
+        "/CN=localhost",
+    ]
     files = ["-keyout", "key.pem", "-out", "certificate.pem"]
     names = ["-addext", "subjectAltName=DNS:localhost"]
     subprocess.run(
-        ["openssl", *made, *files, *names], cwd=folder, check=True, capture_output=True, timeout=60
+        ["openssl", *produced, *files, *names],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+        timeout=60,
     )
     return folder
 

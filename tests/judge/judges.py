@@ -17,15 +17,15 @@ Given = dict[str, Any]
 
 def given(body: dict[str, Any]) -> Given:
     """The values that a prompt shows, read from its lines `name: JSON`."""
-    found: Given = {}
+    result: Given = {}
     for line in str(body["messages"][-1]["content"]).split("\n"):
         name, colon, value = line.partition(": ")
         if colon and name.isidentifier() and value[:1] in '"[{n0123456789':
             try:
-                found[name] = json.loads(value)
+                result[name] = json.loads(value)
             except ValueError:
                 continue
-    return found
+    return result
 
 
 def entries(**values: Any) -> dict[str, Any]:
@@ -42,8 +42,8 @@ def judge(answer: Callable[[Given], Any], script: tuple[str, ...] = ()) -> Itera
     """A server whose model answers with what a function makes of the values of a prompt."""
 
     def said(body: dict[str, Any]) -> str:
-        made = answer(given(body))
-        return made if isinstance(made, str) else json.dumps(made)
+        answer_text = answer(given(body))
+        return answer_text if isinstance(answer_text, str) else json.dumps(answer_text)
 
     with serving(script, answer=said) as server:
         yield server
@@ -61,8 +61,8 @@ def asked(server: ChatServer, folder: Path, **more: Any) -> dict[str, Any]:
 def a_set(**more: Any) -> kt.EvalSet:
     """Two systems, two segments; both wrote the same about the second."""
     systems = {"alpha": ("A cat sat.", "Rain fell."), "beta": ("Dogs ran off.", "Rain fell.")}
-    told = {
+    message = {
         "references": ["The cat sat down.", "It rained."],
         "dimensions": [kt.Dimension("fluency", low=1, high=5, guideline="Does it read well?")],
     }
-    return kt.make_evalset("small", systems, **{**told, **more})
+    return kt.make_evalset("small", systems, **{**message, **more})

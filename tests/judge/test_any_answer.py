@@ -56,6 +56,6 @@ def test_any_text_comes_out_of_the_prompt_as_it_was(texts: list[str], source: st
     outputs = [{"id": str(k), "text": text} for k, text in enumerate(texts, 1)]
     values = {**dict.fromkeys(RATINGS.all), "outputs": outputs, "source": source, "scale": {}}
     messages = task_prompt(RATINGS).messages(values)
-    shown = values_of({"messages": [{"content": content} for _, content in messages]})
-    assert (shown["outputs"], shown["source"]) == (outputs, source)
+    output = values_of({"messages": [{"content": content} for _, content in messages]})
+    assert (output["outputs"], output["source"]) == (outputs, source)
     assert [role for role, _ in messages] == ["system", "user"]

@@ -42,8 +42,8 @@ def test_overlap(text: str, other: str, f: float) -> None:
 )
 def test_ratings(scale: dict[str, Any], value: float) -> None:
     outputs = [{"id": "1", "text": "the cat sat"}]
-    found = said("ratings", outputs=outputs, references=["the cat ran", "no"], scale=scale)
-    (entry,) = found["answers"]
+    result = said("ratings", outputs=outputs, references=["the cat ran", "no"], scale=scale)
+    (entry,) = result["answers"]
     assert entry["value"] == pytest.approx(value)
     assert (entry["id"], entry["evidence"]) == ("1", "the cat sat")
 
@@ -51,21 +51,21 @@ def test_ratings(scale: dict[str, Any], value: float) -> None:
 def test_pairs_and_nuggets() -> None:
     outputs = [{"id": "1", "text": "x"}, {"id": "2", "text": "a cat"}]
     assert said("pairs", outputs=outputs, source="the cat") == {"evidence": "a cat", "better": "2"}
-    same = [{"id": "1", "text": "x"}, {"id": "2", "text": "y"}]
-    assert said("pairs", outputs=same, references=["z"]) == {"evidence": "", "better": "tie"}
+    equal = [{"id": "1", "text": "x"}, {"id": "2", "text": "y"}]
+    assert said("pairs", outputs=equal, references=["z"]) == {"evidence": "", "better": "tie"}
     texts = ("built by Ada Marlow", "Marlow built ships", "made of iron", "of it")
     nuggets = [{"id": str(k), "text": text} for k, text in enumerate(texts)]
-    found = said("nuggets", response="Well. Ada Marlow built it.", nuggets=nuggets)
-    labels = [entry["label"] for entry in found["answers"]]
+    result = said("nuggets", response="Well. Ada Marlow built it.", nuggets=nuggets)
+    labels = [entry["label"] for entry in result["answers"]]
     assert labels == ["support", "partial_support", "not_support", "partial_support"]
-    assert found["answers"][0]["evidence"] == "Ada Marlow built it."
+    assert result["answers"][0]["evidence"] == "Ada Marlow built it."
 
 
 def test_it_says_that_it_is_no_model() -> None:
-    found = kt.judge_ratings("demo", "adequacy", endpoint=DEMO)
-    assert found.judge == "demo (word overlap)"
-    assert found.notes[0].startswith("demo is the offline stand-in: it counts shared words")
-    assert (len(found.rows), found.missing) == (48, ())
+    ratings = kt.judge_ratings("demo", "adequacy", endpoint=DEMO)
+    assert ratings.judge == "demo (word overlap)"
+    assert ratings.notes[0].startswith("demo is the offline stand-in: it counts shared words")
+    assert (len(ratings.rows), ratings.missing) == (48, ())
 
 
 def test_a_prompt_that_it_cannot_read() -> None:

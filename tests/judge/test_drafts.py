@@ -22,7 +22,7 @@ def fact(text: str = "Ada built it", **more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("given", "why"),
+    ("arguments", "reason"),
     [
         (fact(" ".join(["word"] * 13)), "longer than 12 words"),
         (fact("..."), "no words, or control characters"),
@@ -36,29 +36,29 @@ def fact(text: str = "Ada built it", **more: Any) -> dict[str, Any]:
         (fact("ADA  built it."), "a duplicate"),
     ],
 )
-def test_refused_facts(given: dict[str, Any], why: str) -> None:
-    found = read_facts(DOCUMENTS, 20, json.dumps({"facts": [fact(), given]}))
-    assert [one.text for one in found.accepted] == ["Ada built it"]
-    assert [one.reason for one in found.refused] == [why]
+def test_refused_facts(arguments: dict[str, Any], reason: str) -> None:
+    result = read_facts(DOCUMENTS, 20, json.dumps({"facts": [fact(), arguments]}))
+    assert [item.text for item in result.kept] == ["Ada built it"]
+    assert [item.why for item in result.refused] == [reason]
 
 
 @pytest.mark.parametrize(
-    ("answer", "why"),
+    ("answer", "reason"),
     [
         ({"facts": []}, "no facts"),
         ({"facts": [fact(quote="x y")]}, r"no valid fact \(no quote that occurs in the document\)"),
         ({"nuggets": []}, "no list of facts"),
     ],
 )
-def test_answers_that_are_asked_again(answer: dict[str, Any], why: str) -> None:
-    with pytest.raises(ValueError, match=why):
+def test_answers_that_are_asked_again(answer: dict[str, Any], reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
         read_facts(DOCUMENTS, 20, json.dumps(answer))
 
 
 def test_at_most_so_many() -> None:
     facts = [fact(f"fact {k}", document=1) for k in range(4)]
-    found = read_facts(DOCUMENTS, 3, json.dumps({"facts": facts}))
-    assert ([len(part) for part in found], found.refused[0].reason) == ([3, 1], "more than 3 facts")
+    result = read_facts(DOCUMENTS, 3, json.dumps({"facts": facts}))
+    assert ([len(part) for part in result], result.refused[0].why) == ([3, 1], "more than 3 facts")
 
 
 QUESTIONS = [
@@ -76,43 +76,45 @@ def drafting(values: Given) -> Any:
 
 def test_a_key_that_every_command_reads(tmp_path: Path) -> None:
     path = tmp_path / "questions.jsonl"
-    path.write_text("".join(json.dumps(one) + "\n" for one in QUESTIONS), "utf-8")
+    path.write_text("".join(json.dumps(item) + "\n" for item in QUESTIONS), "utf-8")
     with judge(drafting) as server:
-        found = kt.draft_nuggets(path, **asked(server, tmp_path))
-    assert [(row.nugget, row.importance, row.description, row.quote) for row in found.rows] == [
+        draft = kt.draft_nuggets(path, **asked(server, tmp_path))
+    assert [(row.nugget, row.importance, row.description, row.quote) for row in draft.rows] == [
         ("1", "vital", "Ada built it", "built by Ada"),
         ("2", "okay", "made of iron", "made of iron"),
     ]
-    assert [(row.question, row.fact, row.why) for row in found.refused] == [
+    assert [(row.question, row.fact, row.why) for row in draft.refused] == [
         ("q1", "Ada built it!", "a duplicate")
     ]
-    assert [row.question for row in found.missing] == ["q2"]
-    told = "gpt-test drafted 2 nuggets (1 vital) for 1 question of questions.jsonl. 1 fact refused."
-    assert found.summary.startswith(told)
+    assert [row.question for row in draft.missing] == ["q2"]
+    message = (
+        "gpt-test drafted 2 nuggets (1 vital) for 1 question of questions.jsonl. 1 fact refused."
+    )
+    assert draft.summary.startswith(message)
     for name in ("key.jsonl", "key.txt"):
-        found.save_log(tmp_path / name)
+        draft.save_log(tmp_path / name)
         key = load_nuggets(tmp_path / name).key
-        assert key == found.key
+        assert key == draft.key
         assert key.questions["q1"].text == "Who built it?"
-        beside = (tmp_path / f"{name}.draft.jsonl").read_text("utf-8").splitlines()
-        assert json.loads(beside[0])["drafted_by"] == "gpt-test"
-        assert json.loads(beside[1])["quote"] == "built by Ada"
+        companion = (tmp_path / f"{name}.draft.jsonl").read_text("utf-8").splitlines()
+        assert json.loads(companion[0])["drafted_by"] == "gpt-test"
+        assert json.loads(companion[1])["quote"] == "built by Ada"
     first = json.loads((tmp_path / "key.jsonl").read_text("utf-8").splitlines()[0])
     assert first["drafted_by"] == "gpt-test"
     assert "|prompt=draft.v1@" in first["signature"]
     with pytest.raises(OutputError, match=r"ends in \.jsonl"):
-        found.save_log(tmp_path / "key.md")
+        draft.save_log(tmp_path / "key.md")
 
 
 def test_references_of_a_set_are_documents() -> None:
-    found = kt.draft_nuggets("demo", endpoint=kt.Endpoint("demo", "m"), most=2, sample=3)
-    assert len(found.questions) == 3
-    assert len(found.rows) == 6
-    assert all(len(row.description.split()) <= 12 for row in found.rows)
+    draft = kt.draft_nuggets("demo", endpoint=kt.Endpoint("demo", "m"), most=2, sample=3)
+    assert len(draft.questions) == 3
+    assert len(draft.rows) == 6
+    assert all(len(row.description.split()) <= 12 for row in draft.rows)
 
 
 @pytest.mark.parametrize(
-    ("lines", "told"),
+    ("lines", "message"),
     [
         ('{"question": "q", "documents": []}', "line 1: expected at least one document"),
         ('{"question": "q", "documents": ["x"], "extra": 1}', "line 1: found the name 'extra'"),
@@ -121,35 +123,37 @@ def test_references_of_a_set_are_documents() -> None:
         ('{"question": "q", "documents": ["x"]}\n{', "line 2"),
     ],
 )
-def test_questions_that_are_wrong(lines: str, told: str, tmp_path: Path) -> None:
+def test_questions_that_are_wrong(lines: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "questions.jsonl"
     path.write_text(lines, "utf-8")
     with pytest.raises(InputError) as error:
         kt.draft_nuggets(path, endpoint=kt.Endpoint("demo", "m"))
-    assert told in str(error.value)
+    assert message in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("given", "prompt", "told"),
+    ("arguments", "prompt", "message"),
     [
         (None, None, "found None, expected a file of questions, an evaluation set, or its name"),
         ("demo", 3, "prompt=3: expected the path of a file"),
     ],
 )
-def test_arguments_of_a_wrong_type(given: Any, prompt: Any, told: str) -> None:
-    with pytest.raises(InputError, match=told):
-        kt.draft_nuggets(given, endpoint=kt.Endpoint("demo", "m"), prompt=prompt)
+def test_arguments_of_a_wrong_type(arguments: Any, prompt: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        kt.draft_nuggets(arguments, endpoint=kt.Endpoint("demo", "m"), prompt=prompt)
 
 
 def test_signatures_say_which_questions_were_drawn() -> None:
-    how: Any = {"endpoint": kt.Endpoint("demo", "m"), "most": 2}
-    every, some = (kt.draft_nuggets("demo", **how, **drawn) for drawn in ({}, {"sample": 3}))
-    assert every.signature.startswith("draft-nuggets:most=2|")
-    assert some.signature.startswith("draft-nuggets:most=2,sample=3,seed=12345|")
-    assert (some.settings["sample"], some.settings["seed"]) == (3, 12345)
+    options: Any = {"endpoint": kt.Endpoint("demo", "m"), "most": 2}
+    all_values, part = (
+        kt.draft_nuggets("demo", **options, **drawing) for drawing in ({}, {"sample": 3})
+    )
+    assert all_values.signature.startswith("draft-nuggets:most=2|")
+    assert part.signature.startswith("draft-nuggets:most=2,sample=3,seed=12345|")
+    assert (part.settings["sample"], part.settings["seed"]) == (3, 12345)
 
 
 def test_a_set_without_references() -> None:
-    some = kt.make_evalset("bare", {"a": ("x",)})
+    part = kt.make_evalset("bare", {"a": ("x",)})
     with pytest.raises(InputError, match="bare has no references"):
-        kt.draft_nuggets(some, endpoint=kt.Endpoint("demo", "m"))
+        kt.draft_nuggets(part, endpoint=kt.Endpoint("demo", "m"))

@@ -15,11 +15,11 @@ SCALE = RatingScale(1, 5, "higher")
 
 
 def answer(first: object, second: object = None, **more: object) -> str:
-    one = {"id": "1", "evidence": "cat sat", "value": 4} | (
+    item = {"id": "1", "evidence": "cat sat", "value": 4} | (
         first if isinstance(first, dict) else {}
     )
     two = {"id": "2", "evidence": "", "value": 1} | (second if isinstance(second, dict) else {})
-    return json.dumps({"answers": [one, two], **more})
+    return json.dumps({"answers": [item, two], **more})
 
 
 @pytest.mark.parametrize(
@@ -33,13 +33,13 @@ def answer(first: object, second: object = None, **more: object) -> str:
     ],
 )
 def test_valid_ratings(text: str) -> None:
-    found = read_ratings(TEXTS, SCALE, text)
-    assert {key: rating.value for key, rating in found.items()} == {TEXTS["1"]: 4, "": 1}
-    assert found[TEXTS["1"]].evidence.casefold() == "cat sat"
+    ratings = read_ratings(TEXTS, SCALE, text)
+    assert {key: rating.value for key, rating in ratings.items()} == {TEXTS["1"]: 4, "": 1}
+    assert ratings[TEXTS["1"]].evidence.casefold() == "cat sat"
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
+    ("text", "reason"),
     [
         ("I think it is good.", "invalid JSON"),
         ("[1, 2]", "invalid JSON"),
@@ -66,8 +66,8 @@ def test_valid_ratings(text: str) -> None:
         (answer({}, {"evidence": "cat"}), "the evidence does not occur in the text"),
     ],
 )
-def test_invalid_ratings(text: str, why: str) -> None:
-    with pytest.raises(InvalidAnswer, match=f"^{why}$"):
+def test_invalid_ratings(text: str, reason: str) -> None:
+    with pytest.raises(InvalidAnswer, match=f"^{reason}$"):
         read_ratings(TEXTS, SCALE, text)
 
 
@@ -86,7 +86,7 @@ def test_only_the_best_value_needs_no_evidence(better: str, value: int, valid: b
 
 
 @pytest.mark.parametrize(
-    ("label", "evidence", "found"),
+    ("label", "evidence", "result"),
     [
         ("support", "cat sat", JudgedValue(1.0, "cat sat")),
         (" Partial_Support", "cat", JudgedValue(0.5, "cat")),
@@ -98,12 +98,12 @@ def test_only_the_best_value_needs_no_evidence(better: str, value: int, valid: b
         (1, "cat", "unknown label"),
     ],
 )
-def test_supports(label: object, evidence: str, found: object) -> None:
+def test_supports(label: object, evidence: str, result: object) -> None:
     text = json.dumps({"answers": [{"id": "1", "evidence": evidence, "label": label}]})
-    if isinstance(found, JudgedValue):
-        assert read_supports(TEXTS["1"], ["1"], text) == {"1": found}
+    if isinstance(result, JudgedValue):
+        assert read_supports(TEXTS["1"], ["1"], text) == {"1": result}
     else:
-        with pytest.raises(InvalidAnswer, match=str(found)):
+        with pytest.raises(InvalidAnswer, match=str(result)):
             read_supports(TEXTS["1"], ["1"], text)
 
 

@@ -28,10 +28,12 @@ def test_a_stopped_run_goes_on(
         while len(server.asked) < 4 and started.poll() is None:
             time.sleep(0.02)
         started.send_signal(signal.SIGINT)
-        _, said = started.communicate(timeout=60)
-        told = b"karat: interrupted; answers so far are in log.jsonl.cache.sqlite: run the same "
-        assert (started.returncode, said.count(b"\n")) == (130, 1)
-        assert said.startswith(told)
+        _, message = started.communicate(timeout=60)
+        expected_message = (
+            b"karat: interrupted; answers so far are in log.jsonl.cache.sqlite: run the same "
+        )
+        assert (started.returncode, message.count(b"\n")) == (130, 1)
+        assert message.startswith(expected_message)
         assert not (folder / "log.jsonl").exists()
         server.always = "ok"
         before = len(server.asked)

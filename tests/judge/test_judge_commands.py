@@ -41,8 +41,10 @@ def test_a_run_is_written_and_goes_on_from_its_cache(called: Called, a_set: Path
         done = called(*asks, *url, "--budget", "4")
         assert done.returncode == 0
         assert "m rated 4 of 6 outputs of mine; 2 are missing (" in done.stdout
-        told = "2 are missing in log.jsonl; answers so far are in log.jsonl.cache.sqlite: run the"
-        assert told in done.stderr
+        message = (
+            "2 are missing in log.jsonl; answers so far are in log.jsonl.cache.sqlite: run the"
+        )
+        assert message in done.stderr
         assert len(lines(log)) == 5
         plan = called(*asks, *url, "--dry-run", "--price", "1,2", "-f", "json")
         (row,) = json.loads(plan.stdout)["rows"]
@@ -84,7 +86,7 @@ def test_no_key_is_in_any_file(called: Called, a_set: Path, monkeypatch: Any) ->
 
 
 @pytest.mark.parametrize(
-    ("args", "told"),
+    ("args", "message"),
     [
         (["-d", "y"], "mine has no dimension 'y' (it has x): to rate a new one"),
         (["-d", "x", "--scale", "5-1"], "expected a lower and a higher end such as 1-5"),
@@ -103,12 +105,12 @@ def test_no_key_is_in_any_file(called: Called, a_set: Path, monkeypatch: Any) ->
         (["-d", "x", "--report", "page.png"], "page.png: cannot write .png files"),
     ],
 )
-def test_refused(called: Called, a_set: Path, args: list[str], told: str) -> None:
+def test_refused(called: Called, a_set: Path, args: list[str], message: str) -> None:
     (a_set.parent / "bad.md").write_text("Rate\n{texts}", "utf-8")
     before = {path.name for path in a_set.parent.iterdir()}
     done = called("judge", "ratings", "mine.jsonl", *DEMO, *args)
     assert done.returncode == 2
-    assert told in done.stderr
+    assert message in done.stderr
     assert done.stderr.count("\n") == 1
     assert {path.name for path in a_set.parent.iterdir()} == before
 
@@ -125,18 +127,18 @@ def test_the_output_is_no_input(called: Called, a_set: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "told"),
+    ("behaviour", "message"),
     [("401", "key"), ("404", "model"), ("no json", "gave no valid answer"), ("500", "HTTP 500")],
 )
 def test_an_endpoint_that_is_of_no_use(
-    called: Called, a_set: Path, behaviour: str, told: str
+    called: Called, a_set: Path, behaviour: str, message: str
 ) -> None:
     with serving(always=behaviour) as server:
         done = called(
             *("judge", "ratings", "mine.jsonl", "-d", "x", "-o", "log.jsonl"), *quick(server.url)
         )
     assert done.returncode == 2
-    assert told in done.stderr
+    assert message in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (a_set.parent / "log.jsonl").exists()
 
@@ -159,11 +161,11 @@ def test_a_prompt_is_copied_changed_and_used(called: Called, folder: Path) -> No
     names = []
     for change in ("", "Be strict.\n"):
         path.write_text(printed + change, "utf-8")
-        found = json.loads(called(*asks, "--prompt", "mine.md").stdout)
-        (told,) = (
-            found["signature"] if isinstance(found["signature"], list) else [found["signature"]]
+        parsed = json.loads(called(*asks, "--prompt", "mine.md").stdout)
+        (message,) = (
+            parsed["signature"] if isinstance(parsed["signature"], list) else [parsed["signature"]]
         )
-        names.append(json.dumps(told).split("prompt=")[1].split("|")[0])
+        names.append(json.dumps(message).split("prompt=")[1].split("|")[0])
     assert names[0] != names[1]
     assert names[0].replace("mine@", "ratings.v1@") in listed
 

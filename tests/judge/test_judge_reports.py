@@ -30,7 +30,7 @@ STANDING = JudgeRow("x", "gpt", 2, 3, 1, 0.5, 12, False, True, None, "")
 
 
 @pytest.mark.parametrize(
-    ("found", "told"),
+    ("result", "message"),
     [
         (RATED, ("gpt rated 2 of 2 outputs of mine.", "Mean x: b 4.00 and a 2.00.")),
         (
@@ -58,12 +58,12 @@ STANDING = JudgeRow("x", "gpt", 2, 3, 1, 0.5, 12, False, True, None, "")
         ),
     ],
 )
-def test_ratings(found: ModelRatings, told: tuple[str, ...]) -> None:
-    assert ratings_answer(found) == told
+def test_ratings(result: ModelRatings, message: tuple[str, ...]) -> None:
+    assert ratings_answer(result) == message
 
 
 @pytest.mark.parametrize(
-    ("bias", "told"),
+    ("bias", "message"),
     [
         (PositionBias(0, 0, None, 0, None), []),
         (PositionBias(2, 0, 0.0, 0, None), ["The order changed no winner in 2 pairs."]),
@@ -76,20 +76,20 @@ def test_ratings(found: ModelRatings, told: tuple[str, ...]) -> None:
         ),
     ],
 )
-def test_pairs(bias: PositionBias, told: list[str]) -> None:
+def test_pairs(bias: PositionBias, message: list[str]) -> None:
     rows = (
         JudgedPairRow("1", "a", "b", 1, "", False, 2),
         JudgedPairRow("2", "a", "b", 0.5, "", True, 2),
     )
-    found = ModelPairs("mine", "gpt", rows, 2, (), USAGE, bias=bias)
-    first, second, *others = pairs_answer(found)
+    result = ModelPairs("mine", "gpt", rows, 2, (), USAGE, bias=bias)
+    first, second, *rest = pairs_answer(result)
     assert first == "gpt compared 2 of 2 pairs of outputs of mine."
     assert second == "Share of comparisons won, ties as half: a 75.0% and b 25.0%."
-    assert others == told
+    assert rest == message
 
 
 @pytest.mark.parametrize(
-    ("more", "told"),
+    ("more", "message"),
     [
         ({}, "4 requests sent, 1,200 tokens."),
         (
@@ -99,8 +99,8 @@ def test_pairs(bias: PositionBias, told: list[str]) -> None:
         ({"sent": 0, "prompt_tokens": 0, "completion_tokens": 0}, "0 requests sent."),
     ],
 )
-def test_usage(more: dict[str, Any], told: str) -> None:
-    assert usage_sentence(USAGE._replace(**more)) == told
+def test_usage(more: dict[str, Any], message: str) -> None:
+    assert usage_sentence(USAGE._replace(**more)) == message
 
 
 def test_usage_of_all_runs_and_failed_attempts() -> None:
@@ -117,8 +117,8 @@ def test_usage_of_all_runs_and_failed_attempts() -> None:
 
 def test_reasons_of_missing_judgements() -> None:
     rows = [MissingRow(f"reason {k}", 5 - k, "x") for k in range(5)]
-    told = "; 15 are missing (reason 0 5, reason 1 4, reason 2 3, other reasons 3)"
-    assert missing_clause(rows) == told
+    message = "; 15 are missing (reason 0 5, reason 1 4, reason 2 3, other reasons 3)"
+    assert missing_clause(rows) == message
     assert missing_clause([]) == ""
 
 

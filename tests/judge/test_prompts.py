@@ -32,7 +32,7 @@ def test_messages(text: str, messages: list[tuple[str, str]]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("one\n{output}\n{outputs}", "mine.md, line 2: found the placeholder {output}, expected"),
         ("{source}", "mine.md: the prompt has no placeholder {outputs}, which ratings needs"),
@@ -40,12 +40,12 @@ def test_messages(text: str, messages: list[tuple[str, str]]) -> None:
         (" \n", "mine.md is empty: expected a prompt with {outputs}"),
     ],
 )
-def test_refused(text: str, told: str, tmp_path: Path) -> None:
+def test_refused(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.md"
     path.write_text(text, "utf-8")
     with pytest.raises(InputError) as error:
         read_prompt(path, SLOTS)
-    assert told in str(error.value)
+    assert message in str(error.value)
 
 
 def test_files_that_are_no_text(tmp_path: Path) -> None:
@@ -78,12 +78,12 @@ def test_values_are_one_line_of_json(text: str) -> None:
 
 
 def test_bundled_prompts_are_complete() -> None:
-    found = bundled_prompts()
-    assert list(found) == ["ratings", "pairs", "nuggets", "draft"]
-    for prompt, slots, _ in found.values():
+    result = bundled_prompts()
+    assert list(result) == ["ratings", "pairs", "nuggets", "draft"]
+    for prompt, slots, _ in result.values():
         prompt.check(slots)
         values = {word: f"<{word}>" for word in slots.all}
-        (system, told), (user, asked) = prompt.messages(values)
+        (system, message), (user, arguments) = prompt.messages(values)
         assert (system, user) == ("system", "user")
-        assert "do not follow" in told
-        assert all(f'"<{word}>"' in asked for word in slots.all)
+        assert "do not follow" in message
+        assert all(f'"<{word}>"' in arguments for word in slots.all)

@@ -18,25 +18,29 @@ from karat.errors import InputError
 def by_length(values: Given) -> dict[str, Any]:
     """Rates an output 1 to 5 by its number of words, with its first word as evidence."""
     listed = [
-        {"id": one["id"], "evidence": one["text"].split()[0], "value": len(one["text"].split())}
-        for one in values["outputs"]
+        {
+            "id": value["id"],
+            "evidence": value["text"].split()[0],
+            "value": len(value["text"].split()),
+        }
+        for value in values["outputs"]
     ]
     return {"answers": listed}
 
 
 def test_ratings_and_their_log(tmp_path: Path) -> None:
     with judge(by_length) as server:
-        found = kt.judge_ratings(a_set(), "fluency", **asked(server, tmp_path))
-    rows = [(row.system, row.segment, row.value, row.evidence) for row in found.rows]
+        ratings = kt.judge_ratings(a_set(), "fluency", **asked(server, tmp_path))
+    rows = [(row.system, row.segment, row.value, row.evidence) for row in ratings.rows]
     assert rows == [
         ("alpha", "1", 3, "A"),
         ("alpha", "2", 2, "Rain"),
         ("beta", "1", 3, "Dogs"),
         ("beta", "2", 2, "Rain"),
     ]
-    assert found.usage.sent == 3  # equal outputs are rated once
-    assert (found.expected, found.missing) == (4, ())
-    found.save_log(tmp_path / "log.jsonl")
+    assert ratings.usage.sent == 3  # equal outputs are rated once
+    assert (ratings.expected, ratings.missing) == (4, ())
+    ratings.save_log(tmp_path / "log.jsonl")
     header, first, *_ = map(json.loads, (tmp_path / "log.jsonl").read_text("utf-8").splitlines())
     assert header["judgements"] == "small"
     assert header["dimensions"][0] == {
@@ -59,22 +63,22 @@ def test_the_model_sees_no_names_and_no_other_segment(tmp_path: Path) -> None:
         kt.judge_ratings(a_set(), "fluency", batch=9, **asked(server, tmp_path))
     assert len(server.asked) == 2
     for came in server.asked:
-        told = json.dumps(came.body)
-        assert not any(name in told for name in ("alpha", "beta", "small"))
-    shown = [came.content for came in server.asked]
-    assert sum("cat sat" in text for text in shown) == 1
-    assert all('guideline: "Does it read well?"' in text for text in shown)
-    assert all('scale: {"low": 1, "high": 5, "better": "higher"}' in text for text in shown)
+        message = json.dumps(came.body)
+        assert not any(name in message for name in ("alpha", "beta", "small"))
+    contents = [came.content for came in server.asked]
+    assert sum("cat sat" in text for text in contents) == 1
+    assert all('guideline: "Does it read well?"' in text for text in contents)
+    assert all('scale: {"low": 1, "high": 5, "better": "higher"}' in text for text in contents)
 
 
 def test_the_order_in_a_batch_is_drawn_by_the_seed(tmp_path: Path) -> None:
     systems = {f"s{k}": (f"Output {k} here.",) for k in range(6)}
-    some = kt.make_evalset("six", systems, dimensions=[kt.Dimension("x", low=1, high=5)])
+    part = kt.make_evalset("six", systems, dimensions=[kt.Dimension("x", low=1, high=5)])
     orders = []
     for seed in (1, 1, 2):
         with judge(by_length) as server:
-            how = asked(server, tmp_path, cache=None, batch=6, seed=seed)
-            kt.judge_ratings(some, "x", **how)
+            settings = asked(server, tmp_path, cache=None, batch=6, seed=seed)
+            kt.judge_ratings(part, "x", **settings)
         (came,) = server.asked
         orders.append(came.content[came.content.index("outputs: ") :])
     assert orders[0] == orders[1] != orders[2]
@@ -85,16 +89,16 @@ def test_an_invalid_answer_is_missing_and_never_a_low_score(tmp_path: Path) -> N
         return "no idea" if "Dogs" in values["outputs"][0]["text"] else by_length(values)
 
     with judge(broken) as server:
-        found = kt.judge_ratings(a_set(), "fluency", **asked(server, tmp_path))
-    assert [(row.system, row.segment) for row in found.rows] == [
+        ratings = kt.judge_ratings(a_set(), "fluency", **asked(server, tmp_path))
+    assert [(row.system, row.segment) for row in ratings.rows] == [
         ("alpha", "1"),
         ("alpha", "2"),
         ("beta", "2"),
     ]
-    (row,) = found.missing
+    (row,) = ratings.missing
     assert "invalid JSON" in row.why
     assert (row.missing, row.example) == (1, "beta, segment 1")
-    assert "1 is missing (" in found.summary
+    assert "1 is missing (" in ratings.summary
     assert server.times[server.asked[1].content] + server.times[server.asked[0].content] >= 2
 
 
@@ -113,11 +117,11 @@ def test_every_output_is_rated_whatever_the_server_does(tmp_path: Path) -> None:
 
     limits = kt.Limits(attempts=12, backoff=0.0)
     with serving(answer=answer, shares=dict.fromkeys(FAILURES, 0.05), seed=1) as server:
-        how = asked(server, tmp_path, limits=limits, scale=(1, 99))
-        found = kt.judge_ratings("demo", "length", **how)
-    assert (len(found.rows), found.missing) == (48, ())
-    assert all(row.value == len(row.output.split()) for row in found.rows)
-    assert sum(found.usage.failures.values()) == len(server.asked) - 48 > 0
+        settings = asked(server, tmp_path, limits=limits, scale=(1, 99))
+        ratings = kt.judge_ratings("demo", "length", **settings)
+    assert (len(ratings.rows), ratings.missing) == (48, ())
+    assert all(row.value == len(row.output.split()) for row in ratings.rows)
+    assert sum(ratings.usage.failures.values()) == len(server.asked) - 48 > 0
     assert set(server.answered.values()) <= {0, 1}
 
 
@@ -126,25 +130,25 @@ def test_replicates_are_averaged(tmp_path: Path) -> None:
         answers.append(1)
         value = 5 if len(answers) % 2 else 2
         listed = [
-            {"id": one["id"], "evidence": one["text"][:3], "value": value}
-            for one in values["outputs"]
+            {"id": item["id"], "evidence": item["text"][:3], "value": value}
+            for item in values["outputs"]
         ]
         return {"answers": listed}
 
     answers: list[int] = []
     with judge(drawn) as server:
-        found = kt.judge_ratings(a_set(), "fluency", replicates=2, **asked(server, tmp_path))
-    assert {(row.value, row.answers) for row in found.rows} == {(3.5, 2)}
-    assert found.usage.sent == 6
+        ratings = kt.judge_ratings(a_set(), "fluency", replicates=2, **asked(server, tmp_path))
+    assert {(row.value, row.answers) for row in ratings.rows} == {(3.5, 2)}
+    assert ratings.usage.sent == 6
 
 
 def test_a_sample_is_part_of_a_larger_one(tmp_path: Path) -> None:
     texts = tuple(f"Text number {k}." for k in range(20))
-    some = kt.make_evalset("twenty", {"a": texts}, dimensions=[kt.Dimension("x", low=1, high=5)])
+    part = kt.make_evalset("twenty", {"a": texts}, dimensions=[kt.Dimension("x", low=1, high=5)])
     with judge(by_length) as server:
-        few = kt.judge_ratings(some, "x", sample=4, **asked(server, tmp_path))
-        more = kt.judge_ratings(some, "x", sample=9, **asked(server, tmp_path))
-    segments = [{row.segment for row in found.rows} for found in (few, more)]
+        ratings = kt.judge_ratings(part, "x", sample=4, **asked(server, tmp_path))
+        more = kt.judge_ratings(part, "x", sample=9, **asked(server, tmp_path))
+    segments = [{row.segment for row in result.rows} for result in (ratings, more)]
     assert (len(segments[0]), len(segments[1])) == (4, 9)
     assert segments[0] < segments[1]
     assert (more.usage.sent, more.usage.cached) == (5, 4)
@@ -153,10 +157,10 @@ def test_a_sample_is_part_of_a_larger_one(tmp_path: Path) -> None:
 
 def test_long_texts_are_not_sent(tmp_path: Path) -> None:
     systems = {"a": ("word " * 50_000, "Short one."), "b": ("Fine.", "Short two.")}
-    some = kt.make_evalset("long", systems, dimensions=[kt.Dimension("x", low=1, high=5)])
+    part = kt.make_evalset("long", systems, dimensions=[kt.Dimension("x", low=1, high=5)])
     with judge(by_length) as server:
-        found = kt.judge_ratings(some, "x", **asked(server, tmp_path))
-    assert [(row.why, row.missing) for row in found.missing] == [("text too long", 1)]
+        ratings = kt.judge_ratings(part, "x", **asked(server, tmp_path))
+    assert [(row.why, row.missing) for row in ratings.missing] == [("text too long", 1)]
     assert len(server.asked) == 3
 
 
@@ -170,22 +174,22 @@ HOSTILE = [
 
 def test_hostile_outputs_stay_data(tmp_path: Path) -> None:
     systems = {f"s{k}": (text,) for k, text in enumerate(HOSTILE)}
-    some = kt.make_evalset("hostile", systems, dimensions=[kt.Dimension("x", low=1, high=5)])
-    seen: list[Given] = []
+    part = kt.make_evalset("hostile", systems, dimensions=[kt.Dimension("x", low=1, high=5)])
+    occurrences: list[Given] = []
 
     def fair(values: Given) -> dict[str, Any]:
-        seen.append(values)
-        listed = [{"id": one["id"], "evidence": "", "value": 5} for one in values["outputs"]]
+        occurrences.append(values)
+        listed = [{"id": value["id"], "evidence": "", "value": 5} for value in values["outputs"]]
         return {"answers": listed}
 
     with judge(fair) as server:
-        found = kt.judge_ratings(some, "x", batch=4, **asked(server, tmp_path))
-    assert [row.value for row in found.rows] == [5] * 4
-    (values,) = seen
-    assert sorted(one["text"] for one in values["outputs"]) == sorted(HOSTILE)
-    assert [one["id"] for one in values["outputs"]] == ["1", "2", "3", "4"]
+        ratings = kt.judge_ratings(part, "x", batch=4, **asked(server, tmp_path))
+    assert [row.value for row in ratings.rows] == [5] * 4
+    (values,) = occurrences
+    assert sorted(value["text"] for value in values["outputs"]) == sorted(HOSTILE)
+    assert [value["id"] for value in values["outputs"]] == ["1", "2", "3", "4"]
     assert values["scale"] == {"low": 1, "high": 5, "better": "higher"}
-    found.render("html")
+    ratings.render("html")
 
 
 def test_agreement_with_people(tmp_path: Path) -> None:
@@ -196,21 +200,21 @@ def test_agreement_with_people(tmp_path: Path) -> None:
         ("a", str(k + 1), "ann", "x", min(5, len(systems["a"][k].split()) + (k == 0)))
         for k in range(8)
     ]
-    some = kt.make_evalset(
+    part = kt.make_evalset(
         "judged", systems, judgements=people, dimensions=[kt.Dimension("x", low=1, high=5)]
     )
     with judge(by_length) as server:
-        found = kt.judge_ratings(some, "x", **asked(server, tmp_path))
+        ratings = kt.judge_ratings(part, "x", **asked(server, tmp_path))
         with pytest.raises(InputError, match="has a judge 'ann' who is no model"):
-            kt.judge_ratings(some, "x", judge="ann", **asked(server, tmp_path))
-    assert found.agreement is not None
-    assert found.agreement.shared == 8
-    assert 0.9 < found.agreement.r < 1
-    assert f"Pearson's r with the mean of people is {found.agreement.r:.3f} (8" in found.summary
+            kt.judge_ratings(part, "x", judge="ann", **asked(server, tmp_path))
+    assert ratings.agreement is not None
+    assert ratings.agreement.shared == 8
+    assert 0.9 < ratings.agreement.r < 1
+    assert f"Pearson's r with the mean of people is {ratings.agreement.r:.3f} (8" in ratings.summary
 
 
 @pytest.mark.parametrize(
-    ("dimension", "more", "told"),
+    ("dimension", "more", "message"),
     [
         ("style", {}, "small has no dimension 'style' (it has fluency): to rate a new one"),
         ("open", {}, "dimension open has no complete scale: give one"),
@@ -226,12 +230,12 @@ def test_agreement_with_people(tmp_path: Path) -> None:
         ("fluency", {"limits": 5}, "limits=5: expected a karat.Limits"),
     ],
 )
-def test_refused(dimension: str, more: dict[str, Any], told: str) -> None:
-    known = [kt.Dimension("fluency", low=1, high=5), kt.Dimension("open", low=0)]
-    some = a_set(dimensions=known)
+def test_refused(dimension: str, more: dict[str, Any], message: str) -> None:
+    expected_expected = [kt.Dimension("fluency", low=1, high=5), kt.Dimension("open", low=0)]
+    part = a_set(dimensions=expected_expected)
     with pytest.raises(InputError) as error:
-        kt.judge_ratings(some, dimension, **{"endpoint": kt.Endpoint("demo", "m"), **more})
-    expected = told.replace("(it has fluency)", "(it has fluency, open)")
+        kt.judge_ratings(part, dimension, **{"endpoint": kt.Endpoint("demo", "m"), **more})
+    expected = message.replace("(it has fluency)", "(it has fluency, open)")
     assert expected in str(error.value)
 
 

@@ -45,8 +45,8 @@ def by_word(values: Given) -> dict[str, Any]:
 
 def test_labels_and_their_log(nuggets: kt.NuggetSet, tmp_path: Path) -> None:
     with judge(by_word) as server:
-        found = kt.judge_nuggets(nuggets, **asked(server, tmp_path))
-    rows = [(row.question, row.nugget, row.label, row.evidence, row.runs) for row in found.rows]
+        supports = kt.judge_nuggets(nuggets, **asked(server, tmp_path))
+    rows = [(row.question, row.nugget, row.label, row.evidence, row.runs) for row in supports.rows]
     both = ("heron", "wren")  # white space and case do not matter: one response of two runs
     assert rows == [
         ("q1", "n1", "support", "ada", both),
@@ -57,10 +57,10 @@ def test_labels_and_their_log(nuggets: kt.NuggetSet, tmp_path: Path) -> None:
         ("q1", "n3", "not_support", "", ("wren",)),
         ("q2", "n1", "not_support", "", ("wren",)),
     ]
-    assert found.usage.sent == 3
+    assert supports.usage.sent == 3
     assert 'question: "Who built the bridge?"' in server.asked[0].content
     assert not any("heron" in came.content for came in server.asked)
-    found.save_log(tmp_path / "log.jsonl")
+    supports.save_log(tmp_path / "log.jsonl")
     read = load_nuggets(tmp_path / "key.txt", tmp_path / "runs.txt", tmp_path / "log.jsonl")
     assert [(row.judge, row.kind) for row in read.judgements.rows] == [("gpt-test", "model")] * 7
     assert read.judgements.rows[2].evidence == "iron"
@@ -71,9 +71,9 @@ def test_labels_and_their_log(nuggets: kt.NuggetSet, tmp_path: Path) -> None:
 
 def test_batches_of_nuggets(nuggets: kt.NuggetSet, tmp_path: Path) -> None:
     with judge(by_word) as server:
-        found = kt.judge_nuggets(nuggets, batch=2, **asked(server, tmp_path))
-    assert found.usage.sent == 5
-    assert [row.value for row in found.rows] == [1, 0, 1, 0, 0, 0, 0]
+        supports = kt.judge_nuggets(nuggets, batch=2, **asked(server, tmp_path))
+    assert supports.usage.sent == 5
+    assert [row.value for row in supports.rows] == [1, 0, 1, 0, 0, 0, 0]
 
 
 def test_replicates_take_the_median(nuggets: kt.NuggetSet, tmp_path: Path) -> None:
@@ -84,14 +84,14 @@ def test_replicates_take_the_median(nuggets: kt.NuggetSet, tmp_path: Path) -> No
         label = labels[len(asked_for) % 3]
         evidence = values["response"].split()[0] if label != "not_support" else ""
         listed = [
-            {"id": one["id"], "evidence": evidence, "label": label} for one in values["nuggets"]
+            {"id": value["id"], "evidence": evidence, "label": label} for value in values["nuggets"]
         ]
         return {"answers": listed}
 
     asked_for: list[int] = []
     with judge(drawn) as server:
-        found = kt.judge_nuggets(nuggets, replicates=3, **asked(server, tmp_path))
-    assert {(row.label, row.value, row.answers) for row in found.rows} == {
+        supports = kt.judge_nuggets(nuggets, replicates=3, **asked(server, tmp_path))
+    assert {(row.label, row.value, row.answers) for row in supports.rows} == {
         ("partial_support", 0.5, 3)
     }
 
@@ -101,9 +101,9 @@ def test_missing_labels_are_counted(nuggets: kt.NuggetSet, tmp_path: Path) -> No
         return "?" if "Nobody" in values["response"] else by_word(values)
 
     with judge(broken) as server:
-        found = kt.judge_nuggets(nuggets, **asked(server, tmp_path))
-    assert (len(found.rows), found.expected) == (4, 7)
-    assert [(row.missing, row.example) for row in found.missing] == [
+        supports = kt.judge_nuggets(nuggets, **asked(server, tmp_path))
+    assert (len(supports.rows), supports.expected) == (4, 7)
+    assert [(row.missing, row.example) for row in supports.missing] == [
         (3, "question q1, nugget n1, run wren")
     ]
 

@@ -20,11 +20,11 @@ def test_weights_are_close_and_stay(values: list[float], width: int) -> None:
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    found, exponents = to_bytes(np.ones(6, dtype=np.float32), 3)
+    values, exponents = to_bytes(np.ones(6, dtype=np.float32), 3)
     with pytest.raises(ValueError, match="reshape"):
-        from_bytes(found, exponents[:1], 3)
+        from_bytes(values, exponents[:1], 3)
     with pytest.raises(ValueError, match="wrong type"):
-        from_bytes(found, exponents.astype(np.int32), 3)  # type: ignore[arg-type]
+        from_bytes(values, exponents.astype(np.int32), 3)  # type: ignore[arg-type]
 
 
 def test_exponents_out_of_range_are_refused():

@@ -66,9 +66,9 @@ def content(treebank: Treebank, model: RealizerModel, inputs: str, classes: tupl
     """Return the sentences that are made of a treebank without some classes of words."""
     completer, slots = model.completer(inputs), completed_slots(classes)
     trees = content_trees(treebank, completer.final).without(slots)
-    found = realize_content(completer, model.ordering["all"], trees, slots)
-    trees = found.inserted.trees
-    return [trees.sentence(i, best.nodes) for i, (best, *_) in enumerate(found.orders)]
+    realized = realize_content(completer, model.ordering["all"], trees, slots)
+    trees = realized.inserted.trees
+    return [trees.sentence(i, best.nodes) for i, (best, *_) in enumerate(realized.orders)]
 
 
 def references(treebank: Treebank) -> list[str]:
@@ -97,12 +97,12 @@ def test_neither_order_nor_capitals_of_the_file_are_seen(
     model: RealizerModel, tmp_path: Path, inputs: str
 ) -> None:
     text = toy_content(25, 3)
-    known = content(bank(tmp_path, text), model, inputs)
+    expected = content(bank(tmp_path, text), model, inputs)
     for seed in range(3):
-        assert content(bank(tmp_path, scrambled(text, seed)), model, inputs) == known
+        assert content(bank(tmp_path, scrambled(text, seed)), model, inputs) == expected
     lower = re.sub(r"(?m)^(\d+\t)(\S+)", lambda m: m[1] + m[2].lower(), text)
     assert lower != text
-    assert content(bank(tmp_path, lower), model, inputs) == known
+    assert content(bank(tmp_path, lower), model, inputs) == expected
 
 
 def test_given_words_stay_and_slots_can_be_kept(model: RealizerModel, tmp_path: Path) -> None:
@@ -120,15 +120,15 @@ def test_given_words_stay_and_slots_can_be_kept(model: RealizerModel, tmp_path: 
     closed = bank(tmp_path, noun.format(more="|Complete=No") + verb + "\n")
     assert said(closed, complete=BOTH) == "dog sleeps ."
     that = "3\ta\ta\tDET\tDET\tDefinite=Ind|PronType=Art\t1\tdet\t_\t_\n"
-    given = bank(tmp_path, noun.format(more="") + verb + that + "\n")
-    assert said(given, complete=BOTH) == "a dog sleeps ."
+    arguments = bank(tmp_path, noun.format(more="") + verb + that + "\n")
+    assert said(arguments, complete=BOTH) == "a dog sleeps ."
 
 
 def test_the_words_beside_an_article_decide(model: RealizerModel, tmp_path: Path) -> None:
     treebank = bank(tmp_path, toy_content(60, 5))
-    said = " ".join(content(treebank, model, "all"))
-    assert " an owl " in f" {said}"
-    assert not re.search(r"\b(a (owl|eel)|an (cat|dog|man))\b", said)
+    message = " ".join(content(treebank, model, "all"))
+    assert " an owl " in f" {message}"
+    assert not re.search(r"\b(a (owl|eel)|an (cat|dog|man))\b", message)
 
 
 def test_a_stored_model_says_the_same(model: RealizerModel, tmp_path: Path) -> None:
@@ -142,29 +142,29 @@ def test_a_stored_model_says_the_same(model: RealizerModel, tmp_path: Path) -> N
 
 def test_a_completer_of_another_version_is_refused(model: RealizerModel) -> None:
     about, arrays = model.completer("all").parts()
-    told = "m.npz: its completion is of version {}, and this Karat reads version 2: train"
+    message = "m.npz: its completion is of version {}, and this Karat reads version 2: train"
     for version in (3, 1):
-        with pytest.raises(InputError, match=told.format(version)):
+        with pytest.raises(InputError, match=message.format(version)):
             Completer.stored(ModelStore("m.npz", about | {"version": version}, arrays))
     del about["version"]
-    with pytest.raises(InputError, match=told.format(1)):
+    with pytest.raises(InputError, match=message.format(1)):
         Completer.stored(ModelStore("m.npz", about, arrays))
 
 
 def test_evaluation_has_rows_for_content_words(model: RealizerModel, tmp_path: Path) -> None:
-    found = evaluate_realizer(model, bank(tmp_path, toy_content(20, 7)))
+    rows_found = evaluate_realizer(model, bank(tmp_path, toy_content(20, 7)))
     (both,) = [
         row
-        for row in found.rows
+        for row in rows_found.rows
         if row.model == "completion: function words and punctuation"
         and row.inputs == "all, content words"
     ]
     assert both.bleu == pytest.approx(100)
     assert both.exact == 1
-    scores = {(one.inputs, one.complete, one.slot): one for one in found.slots}
+    scores = {(slot.inputs, slot.complete, slot.slot): slot for slot in rows_found.slots}
     assert scores["all", "function words", "aux"].f == 1
     assert scores["relations", "punctuation", "final"].words == 20
-    assert "Words inserted" in [block.title for block in found.document("").blocks]
+    assert "Words inserted" in [block.title for block in rows_found.document("").blocks]
 
 
 def tall(words: int) -> str:
@@ -190,8 +190,8 @@ def test_long_sentences_are_refused_before_anything_is_made_of_them(
     treebank = bank(tmp_path, toy_content(3, 1) + tree)
     monkeypatch.setattr(slot_features, "_sisters", None)
     words = int(treebank.offsets[-1] - treebank.offsets[-2])
-    told = rf"line 2\d: {words:,} words: expected at most 1,000 in a sentence"
-    with pytest.raises(InputError, match=told):
+    message = rf"line 2\d: {words:,} words: expected at most 1,000 in a sentence"
+    with pytest.raises(InputError, match=message):
         realize_trees(model, treebank, inputs="all", complete=BOTH)
     with pytest.raises(InputError, match=rf"{words:,} words: expected at most 1,000"):
         explain_tree(model, treebank, 3, inputs="all", complete=BOTH)
@@ -202,8 +202,8 @@ def test_inserted_words_do_not_count_in_the_length_of_a_sentence(
     model: RealizerModel, tmp_path: Path, tree: str
 ) -> None:
     treebank = bank(tmp_path, tree)
-    found = realize_trees(model, treebank, inputs="all", complete=BOTH)
-    words = found.rows[0].sentence.split(" ")
+    sentences = realize_trees(model, treebank, inputs="all", complete=BOTH)
+    words = sentences.rows[0].sentence.split(" ")
     # A noun has an article, the verb a mark.
     assert len(words) == 2 * len(treebank.words) > 1000
     nouns = len(treebank.words) - 1
@@ -216,53 +216,53 @@ def test_blocks_of_any_size_make_the_same_sentences(
 ) -> None:
     treebank = bank(tmp_path, toy_content(11, 9))
     realizer = ContentRealizer(model, inputs, completed_slots(BOTH))
-    told: list[tuple[int, int, str]] = []
+    message: list[tuple[int, int, str]] = []
 
     def made(most: int) -> list[tuple[str, float]]:
-        found, ends = [], 0
-        for first, some in realizer.realize_all(treebank, 2, most=most, progress=report):
+        rows_found, ends = [], 0
+        for first, part in realizer.realize_all(treebank, 2, most=most, progress=report):
             assert first == ends
-            ends += len(some.content)
-            scores = [order.score for few in some.orders for order in few]
-            found += zip(some.texts(), scores, strict=True)
-        return found
+            ends += len(part.content)
+            scores = [order.score for sample in part.orders for order in sample]
+            rows_found += zip(part.texts(), scores, strict=True)
+        return rows_found
 
     def report(*args: object) -> None:
-        told.append(args)  # type: ignore[arg-type]
+        message.append(args)  # type: ignore[arg-type]
 
-    whole = made(11)
-    assert told == [(0, 11, "completing"), (11, 11, "completing")]
-    told.clear()
-    assert made(4) == whole
-    assert [done for done, *_ in told] == [0, 4, 8, 11]
-    assert made(1) == whole
+    full_result = made(11)
+    assert message == [(0, 11, "completing"), (11, 11, "completing")]
+    message.clear()
+    assert made(4) == full_result
+    assert [done for done, *_ in message] == [0, 4, 8, 11]
+    assert made(1) == full_result
     rows = realize_trees(model, treebank, 2, inputs=inputs, complete=BOTH).rows
-    assert [(row.sentence, row.score) for row in rows] == whole
+    assert [(row.sentence, row.score) for row in rows] == full_result
     assert [row.tree for row in rows if row.rank == 1] == [*range(1, 12)]
 
 
 def test_blocks_hold_few_sentences_and_few_pairs_of_sisters(tmp_path: Path) -> None:
     treebank = bank(tmp_path, toy_content(600, 9) + flat(600) * 3 + toy_content(1, 1))
-    found = list(split_into_blocks(treebank))
-    assert [first for first, _ in found] == [0, 256, 512, 600, 601, 602, 603]
-    assert [len(some) for _, some in found] == [256, 256, 88, 1, 1, 1, 1]
-    assert [word for _, some in found for word in some.words] == treebank.words
-    assert [one for _, some in found for one in some.lines.tolist()] == treebank.lines.tolist()
+    listed = list(split_into_blocks(treebank))
+    assert [first for first, _ in listed] == [0, 256, 512, 600, 601, 602, 603]
+    assert [len(part) for _, part in listed] == [256, 256, 88, 1, 1, 1, 1]
+    assert [word for _, part in listed for word in part.words] == treebank.words
+    assert [line for _, part in listed for line in part.lines.tolist()] == treebank.lines.tolist()
 
 
 def test_evaluation_in_blocks_is_the_same(
     model: RealizerModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     treebank = bank(tmp_path, toy_content(10, 7))
-    whole = evaluate_realizer(model, treebank, "relations")
+    full_result = evaluate_realizer(model, treebank, "relations")
     monkeypatch.setattr(
         evaluation, "split_into_blocks", partial(split_into_blocks, max_sentences=3)
     )
     parts = evaluate_realizer(model, treebank, "relations")
     assert [row._replace(speed=0) for row in parts.rows] == [
-        row._replace(speed=0) for row in whole.rows
+        row._replace(speed=0) for row in full_result.rows
     ]
-    assert parts.slots == whole.slots
+    assert parts.slots == full_result.slots
 
 
 def test_an_evaluation_of_one_input_has_its_completion(
@@ -276,8 +276,8 @@ def test_an_evaluation_of_one_input_has_its_completion(
 
     assert inputs("all") == ["all", "all, content words"]
     assert inputs("relations") == ["relations, content words"]
-    every = ["all", "all, content words", "relations, content words"]
-    assert inputs() == inputs("every") == inputs("relations, all") == every
+    all_values = ["all", "all, content words", "relations, content words"]
+    assert inputs() == inputs("every") == inputs("relations, all") == all_values
     without = replace(model, completion={"all": model.completion["all"]})
     with pytest.raises(InputError, match="train it with --complete-from relations"):
         evaluate_realizer(without, treebank, "relations")
@@ -288,19 +288,19 @@ def test_an_evaluation_of_one_input_has_its_completion(
 def test_an_explanation_tells_what_else_was_possible(model: RealizerModel, tmp_path: Path) -> None:
     treebank = bank(tmp_path, toy_content(20, 8))
     bare = replace(treebank, relations=["dep" if r == "det" else r for r in treebank.relations])
-    found = explain_tree(model, bare, 0, 2, inputs="relations", complete=BOTH)
-    assert found.completion is not None
-    slots = groupby(found.completion.fillings, key=lambda one: (one.word, one.slot))
-    for chances in ([one.probability for one in group] for _, group in slots):
+    explanation = explain_tree(model, bare, 0, 2, inputs="relations", complete=BOTH)
+    assert explanation.completion is not None
+    slots = groupby(explanation.completion.fillings, key=lambda item: (item.word, item.slot))
+    for chances in ([item.probability for item in group] for _, group in slots):
         assert chances[:3] == sorted(chances[:3], reverse=True)
-    assert [(row.model, row.exact) for row in found.rows] == [("completion", None)]
-    told = [note for table in found.document("").tables for note in table.notes]
-    assert "Relations were given, categories and tags guessed." in told
-    tree, (best, *_), optional = found.completion[1:]
-    shown = [one.word for one in optional if one.word]
-    assert shown == [tree.words[node] for node in best.nodes]
-    assert any(one.alternatives for one in optional)
-    assert all(one.alternatives for one in optional if not one.word)
+    assert [(row.model, row.exact) for row in explanation.rows] == [("completion", None)]
+    notes = [note for table in explanation.document("").tables for note in table.notes]
+    assert "Relations were given, categories and tags guessed." in notes
+    tree, (best, *_), optional = explanation.completion[1:]
+    words = [item.word for item in optional if item.word]
+    assert words == [tree.words[node] for node in best.nodes]
+    assert any(item.alternatives for item in optional)
+    assert all(item.alternatives for item in optional if not item.word)
     blank = replace(treebank, upos=["_"] * len(treebank.words))
     with pytest.raises(InputError, match=r"no tags \(UPOS\)"):
         explain_tree(model, blank, 0, inputs="all", complete=BOTH)
@@ -314,57 +314,57 @@ def test_an_explanation_has_a_filling_its_probability_and_the_runner_up(
     noun = "1\towl\towl\tNOUN\tNOUN\tNumber=Sing\t2\tnsubj\t_\t_\n"
     verb = "2\tsleeps\tsleep\tVERB\tVERB\tMood=Ind\t0\troot\t_\t_\n\n"
     trees = bank(tmp_path, noun + verb)
-    found = explain_tree(model, trees, 0, inputs="relations", complete=BOTH)
-    assert found.completion is not None
-    rows = [one for one in found.completion.fillings if one.slot == "article"]
-    best, second, third = (one[:5] for one in rows)
-    assert found.rows[0].sentence.startswith("the owl sleeps")
+    explanation = explain_tree(model, trees, 0, inputs="relations", complete=BOTH)
+    assert explanation.completion is not None
+    rows = [filling for filling in explanation.completion.fillings if filling.slot == "article"]
+    best, second, third = (filling[:5] for filling in rows)
+    assert explanation.rows[0].sentence.startswith("the owl sleeps")
     # An owl has one article as often as the other, and `a` never.
     assert best == ("owl", "article", "the", pytest.approx(0.5, abs=0.05), True)
     assert second == ("owl", "article", "an", pytest.approx(0.5, abs=0.05), False)
     assert third == ("owl", "article", "a", pytest.approx(0, abs=0.05), False)
-    assert found.completion.optional[0] == ("the", best[3], (("an", second[3]),))
+    assert explanation.completion.optional[0] == ("the", best[3], (("an", second[3]),))
 
 
 def test_an_explanation_tells_what_decided(model: RealizerModel, tmp_path: Path) -> None:
     treebank = bank(tmp_path, toy_content(30, 8))
     without = replace(treebank, features=["" for _ in treebank.words])
     trees = content_trees(without, model.completer("all").final).without(completed_slots(BOTH))
-    made = realize_content(
+    realized = realize_content(
         model.completer("all"), model.ordering["all"], trees, completed_slots(BOTH)
     )
-    assert made.scores
+    assert realized.scores
     weights = WEIGHTS["all"]
-    for (slot, node), scores in made.scores.items():
+    for (slot, node), scores in realized.scores.items():
         best = max(scores, key=lambda filling: scores[filling].total)
-        assert made.fillings[slot][node] == best
+        assert realized.fillings[slot][node] == best
         for filling, score in scores.items():
             *parts, total = score
             assert sum(parts) == pytest.approx(total)
             assert score.bonus == pytest.approx(weights[slot].word * sum(map(len, filling)))
             assert bool(score.language_model) == bool(weights[slot].words)
             assert bool(score.class_model) == bool(weights[slot].classes)
-    shown = explain_completion(made, trees.words).fillings
-    assert all(one.total == 0.0 for one in shown if one.chosen and one.total is not None)
-    compared = [one for one in shown if not one.chosen and one.total is not None]
+    fillings = explain_completion(realized, trees.words).fillings
+    assert all(item.total == 0.0 for item in fillings if item.chosen and item.total is not None)
+    compared = [item for item in fillings if not item.chosen and item.total is not None]
     assert compared
-    for one in compared:
-        parts = one.log_p, one.language_model, one.class_model, one.bonus
-        assert sum(part for part in parts if part is not None) == pytest.approx(one.total)
-        assert one.total is not None
-        assert one.total <= 0
+    for item in compared:
+        parts = item.log_p, item.language_model, item.class_model, item.bonus
+        assert sum(part for part in parts if part is not None) == pytest.approx(item.total)
+        assert item.total is not None
+        assert item.total <= 0
 
 
 def test_an_empty_slot_is_told_from_the_word_nothing(model: RealizerModel, tmp_path: Path) -> None:
     trees = bank(tmp_path, toy_content(1, 8))
-    found = explain_tree(model, trees, 0, inputs="all", complete=BOTH)
-    assert found.completion is not None
+    explanation = explain_tree(model, trees, 0, inputs="all", complete=BOTH)
+    assert explanation.completion is not None
     rows = [SlotFilling("owl", "case", text, 0.5, not text) for text in ("", "nothing")]
-    other = replace(found, completion=found.completion._replace(fillings=tuple(rows)))
+    other = replace(explanation, completion=explanation.completion._replace(fillings=tuple(rows)))
     document = other.document("")
     slots = json.loads("".join(render_json(document)))["slots"]
     assert [(row["filling"], row["chosen"]) for row in slots] == [("", True), ("nothing", False)]
-    (table,) = [one for one in document.blocks if one.title == "Words inserted"]
+    (table,) = [block for block in document.blocks if block.title == "Words inserted"]
     assert [table.column("said").cell(row) for row in table.rows] == ["nothing", "nothing"]
 
 
@@ -380,7 +380,7 @@ def test_odd_trees_are_completed(model: RealizerModel, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "said"),
+    ("expected", "message"),
     [
         (
             {"complete": ("verbs",)},
@@ -396,10 +396,10 @@ def test_odd_trees_are_completed(model: RealizerModel, tmp_path: Path) -> None:
     ],
 )
 def test_wrong_requests_are_refused(
-    model: RealizerModel, tmp_path: Path, wanted: dict, said: str
+    model: RealizerModel, tmp_path: Path, expected: dict, message: str
 ) -> None:
-    with pytest.raises(InputError, match=re.escape(said)):
-        realize_trees(model, bank(tmp_path, toy_content(2, 1)), **({"inputs": "all"} | wanted))
+    with pytest.raises(InputError, match=re.escape(message)):
+        realize_trees(model, bank(tmp_path, toy_content(2, 1)), **({"inputs": "all"} | expected))
 
 
 def test_a_model_without_the_part_says_what_to_train(model: RealizerModel, tmp_path: Path) -> None:
@@ -426,21 +426,29 @@ def test_commands_complete_trees_in_brackets(model: RealizerModel, tmp_path: Pat
     model.save(tmp_path / "m.npz")
     path = tmp_path / "trees.txt"
     path.write_text("(sleeps root VERB VBZ Mood=Ind (dog nsubj NOUN NN Definite=Def|Number=Sing))")
-    given = (path, "--model", tmp_path / "m.npz", "--inputs", "all", "--complete", ",".join(BOTH))
-    assert run("generate", *given) == "the dog sleeps .\n"
-    assert run("generate", *given, "--keep", "article") == "dog sleeps .\n"
-    explained = json.loads(run("explain", *given, "--keep", "article", "-f", "json"))
+    arguments = (
+        path,
+        "--model",
+        tmp_path / "m.npz",
+        "--inputs",
+        "all",
+        "--complete",
+        ",".join(BOTH),
+    )
+    assert run("generate", *arguments) == "the dog sleeps .\n"
+    assert run("generate", *arguments, "--keep", "article") == "dog sleeps .\n"
+    explained = json.loads(run("explain", *arguments, "--keep", "article", "-f", "json"))
     assert explained["results"][0]["sentence"] == "dog sleeps ."
     chosen = {row["slot"]: row["filling"] for row in explained["slots"] if row["chosen"] is True}
     assert chosen["final"] == "."
     assert "article" not in chosen
-    assert "--keep is for --complete" in run("explain", *given[:-2], "--keep", "aux")
+    assert "--keep is for --complete" in run("explain", *arguments[:-2], "--keep", "aux")
 
 
 def test_every_input_is_evaluated_without_a_note(model: RealizerModel, tmp_path: Path) -> None:
     model.save(tmp_path / "m.npz")
     bank(tmp_path, toy_content(2, 1))
-    given = [
+    arguments = [
         "evaluate",
         str(tmp_path / "toy.conllu"),
         "--model",
@@ -449,22 +457,29 @@ def test_every_input_is_evaluated_without_a_note(model: RealizerModel, tmp_path:
         "tsv",
     ]
 
-    done = CliRunner().invoke(command, given, standalone_mode=False)
+    done = CliRunner().invoke(command, arguments, standalone_mode=False)
     assert (done.exception, done.stderr) == (None, "")
-    assert "expected one of" in run(*given, "--inputs", "both")
-    assert "trained for inputs=words" in run(*given, "--inputs", "words")
+    assert "expected one of" in run(*arguments, "--inputs", "both")
+    assert "trained for inputs=words" in run(*arguments, "--inputs", "words")
 
 
 @pytest.mark.parametrize("inputs", ["words", "all", "lemmas"])
 def test_generate_names_what_it_does_not_know(tmp_path: Path, inputs: str) -> None:
-    given = ("generate", tmp_path / "t.conllu", "--model", tmp_path / "m.npz", "--inputs", inputs)
-    told = "expected some of function-words, punctuation"
-    assert run(*given, "--complete", "verbs") == f"complete='verbs': {told}"
+    arguments = (
+        "generate",
+        tmp_path / "t.conllu",
+        "--model",
+        tmp_path / "m.npz",
+        "--inputs",
+        inputs,
+    )
+    message = "expected some of function-words, punctuation"
+    assert run(*arguments, "--complete", "verbs") == f"complete='verbs': {message}"
 
 
 def test_train_names_the_inputs_that_it_does_not_know(tmp_path: Path) -> None:
     bank(tmp_path, toy_content(2, 1))
-    given = ("train", tmp_path / "toy.conllu", "-o", tmp_path / "m.npz", "--inputs", "all")
-    told = run(*given, "--complete-from", "all,words")
-    assert told == "complete_from='words': expected some of all, relations"
+    arguments = ("train", tmp_path / "toy.conllu", "-o", tmp_path / "m.npz", "--inputs", "all")
+    completed = run(*arguments, "--complete-from", "all,words")
+    assert completed == "complete_from='words': expected some of all, relations"
     assert not (tmp_path / "m.npz").exists()

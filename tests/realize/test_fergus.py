@@ -42,10 +42,10 @@ def first(model: RealizerModel, path: Path, inputs: str = "words") -> list[str]:
 
 def test_the_papers_example_comes_out_right(demo: Treebank, model: RealizerModel) -> None:
     trees = input_trees(demo, "words").choose([0])
-    (found,) = model.the_fergus().realize(trees, 3)
-    assert trees.sentence(0, found[0].nodes) == "there was no cost estimate for the second phase ."
-    assert [order.score for order in found] == sorted((o.score for o in found), reverse=True)
-    assert len({order.nodes for order in found}) == 3
+    (orders,) = model.the_fergus().realize(trees, 3)
+    assert trees.sentence(0, orders[0].nodes) == "there was no cost estimate for the second phase ."
+    assert [order.score for order in orders] == sorted((o.score for o in orders), reverse=True)
+    assert len({order.nodes for order in orders}) == 3
 
 
 def test_the_supertags_of_the_example_are_those_of_the_treebank(
@@ -55,10 +55,10 @@ def test_the_supertags_of_the_example_are_those_of_the_treebank(
     trees = input_trees(demo, "words").choose([0])
     (best,) = fergus.chooser.choose_best(trees, 0, 1)
     grammar = fergus.chooser.grammar
-    named = dict(zip(trees.words, map(grammar.label, best.labels.tolist()), strict=True))
-    assert named["was"] == ("VERB", "root")
-    assert named["estimate"] == ("NOUN", "nsubj")
-    assert named["phase"] == ("NOUN", "nmod")
+    mapping = dict(zip(trees.words, map(grammar.label, best.labels.tolist()), strict=True))
+    assert mapping["was"] == ("VERB", "root")
+    assert mapping["estimate"] == ("NOUN", "nsubj")
+    assert mapping["phase"] == ("NOUN", "nmod")
     assert grammar.frames[best.frames[0]] == (("expl", 0), ("nsubj", 1))
 
 
@@ -73,7 +73,7 @@ def test_the_order_of_the_file_does_not_reach_any_realiser(
     other = read_trees(tmp_path / "other.conllu", inputs)
     for realizer in model.realizers(inputs):
         a, b = (
-            [trees.sentence(i, found[0].nodes) for i, found in enumerate(realizer.realize(trees))]
+            [trees.sentence(i, orders[0].nodes) for i, orders in enumerate(realizer.realize(trees))]
             for trees in (expected, other)
         )
         assert a == b
@@ -86,9 +86,9 @@ def test_models_are_the_same_after_they_were_saved(
     again = open_realizer(tmp_path / "a.npz")
     for inputs in ("words", "all"):
         trees = input_trees(demo, inputs).choose(range(20))
-        for mine, theirs in zip(model.realizers(inputs), again.realizers(inputs), strict=True):
-            assert mine.name == theirs.name
-            assert mine.realize(trees, 2) == theirs.realize(trees, 2)
+        for left, right in zip(model.realizers(inputs), again.realizers(inputs), strict=True):
+            assert left.name == right.name
+            assert left.realize(trees, 2) == right.realize(trees, 2)
     train_realizer(demo, "fergus").save(tmp_path / "b.npz")
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
@@ -157,10 +157,10 @@ def test_baselines_whose_counts_are_cut_short_are_called_damaged(
 
 def with_a_nan(cells: np.ndarray) -> np.ndarray:
     """The n-grams of a model, the first of which has a probability that is no number."""
-    found = cells.copy()
-    first = int(np.flatnonzero(found[::2] != 2**64 - 1)[0])
-    found[2 * first + 1] |= np.uint64(0x7FC00000)
-    return found
+    orders = cells.copy()
+    first = int(np.flatnonzero(orders[::2] != 2**64 - 1)[0])
+    orders[2 * first + 1] |= np.uint64(0x7FC00000)
+    return orders
 
 
 def test_models_whose_language_model_has_no_numbers_are_called_damaged(
@@ -177,10 +177,12 @@ def test_models_whose_language_model_has_no_numbers_are_called_damaged(
 
 def test_a_changed_byte_is_found(model: RealizerModel, tmp_path: Path) -> None:
     model.save(tmp_path / "a.npz")
-    whole = (tmp_path / "a.npz").read_bytes()
+    full_result = (tmp_path / "a.npz").read_bytes()
     keys = model.the_fergus().chooser.keys.tobytes()
-    at = whole.index(keys) + len(keys) // 2
-    (tmp_path / "b.npz").write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+    at = full_result.index(keys) + len(keys) // 2
+    (tmp_path / "b.npz").write_bytes(
+        full_result[:at] + bytes([full_result[at] ^ 1]) + full_result[at + 1 :]
+    )
     with pytest.raises(kt.InputError, match=r"tree_keys.npy: its checksum is another"):
         open_realizer(tmp_path / "b.npz")
 
@@ -212,8 +214,8 @@ def test_a_head_may_have_any_number_of_daughters(
     (tmp_path / "a.conllu").write_text(star(n))
     trees = read_trees(tmp_path / "a.conllu", inputs)
     for realizer in model.realizers(inputs):
-        (found,) = realizer.realize(trees, 2)
-        assert all(sorted(order.nodes) == list(range(n + 1)) for order in found)
+        (orders,) = realizer.realize(trees, 2)
+        assert all(sorted(order.nodes) == list(range(n + 1)) for order in orders)
     fergus = model.the_fergus()
     lattice = unravel(fergus.chooser, trees, fergus.chooser.choose(trees), fergus.weights)
     assert lattice.states <= fergus.weights.width * (n + 2)
@@ -226,22 +228,22 @@ def test_many_orders_of_a_crowded_head_are_found(
     (tmp_path / "a.conllu").write_text(star(60))
     trees = read_trees(tmp_path / "a.conllu")
     fergus = model.the_fergus()
-    (found,) = fergus.linearize(trees, fergus.chooser.choose(trees), k)
-    assert len({order.nodes for order in found}) == k
-    assert [order.score for order in found] == sorted((o.score for o in found), reverse=True)
+    (path,) = fergus.linearize(trees, fergus.chooser.choose(trees), k)
+    assert len({order.nodes for order in path}) == k
+    assert [order.score for order in path] == sorted((o.score for o in path), reverse=True)
 
 
 def test_an_explanation_tells_how_far_it_is_and_can_be_stopped(
     model: RealizerModel, demo: Treebank
 ) -> None:
-    said: list[tuple[int, int, str]] = []
+    message: list[tuple[int, int, str]] = []
     trees = input_trees(demo, "words")
-    explain_tree(model, trees, 0, 8, progress=lambda *told: said.append(told))
-    assert [what for _, _, what in said][:2] == ["choosing supertags", "choosing paths"]
-    assert said[2:] == [(done, 10, "realising supertags") for done in range(2, 10)]
+    explain_tree(model, trees, 0, 8, progress=lambda *told: message.append(told))
+    assert [subject for _, _, subject in message][:2] == ["choosing supertags", "choosing paths"]
+    assert message[2:] == [(done, 10, "realising supertags") for done in range(2, 10)]
 
-    def stop(done: int, total: int, what: str) -> None:
-        if what == "realising supertags":
+    def stop(done: int, total: int, subject: str) -> None:
+        if subject == "realising supertags":
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -261,8 +263,8 @@ def test_a_deep_tree_is_realised(model: RealizerModel, tmp_path: Path) -> None:
         for i in range(1, n + 1)
     ]
     (tmp_path / "a.conllu").write_text("\n".join(rows) + "\n\n")
-    (found,) = model.the_fergus().realize(read_trees(tmp_path / "a.conllu"))
-    assert sorted(found[0].nodes) == list(range(n))
+    (order,) = model.the_fergus().realize(read_trees(tmp_path / "a.conllu"))
+    assert sorted(order[0].nodes) == list(range(n))
 
 
 def test_a_deep_tree_is_explained(model: RealizerModel, tmp_path: Path) -> None:
@@ -271,10 +273,10 @@ def test_a_deep_tree_is_explained(model: RealizerModel, tmp_path: Path) -> None:
         for i in range(1, 1001)
     ]
     (tmp_path / "a.conllu").write_text("\n".join(rows) + "\n\n")
-    found = explain_tree(model, read_trees(tmp_path / "a.conllu"), 0, 1).supertags
-    assert found is not None
-    assert found.lattice.expanded() is None
-    assert len(found.best.nodes) == 1000
+    supertags = explain_tree(model, read_trees(tmp_path / "a.conllu"), 0, 1).supertags
+    assert supertags is not None
+    assert supertags.lattice.expanded() is None
+    assert len(supertags.best.nodes) == 1000
     with pytest.raises(InputError, match="has 1,000 words: a lattice that is not pruned"):
         explain_tree(model, read_trees(tmp_path / "a.conllu"), 0, 1, unpruned=True)
 
@@ -296,17 +298,17 @@ def test_words_tags_and_relations_never_seen_are_realised(
         "3\tblorfs\t_\tVERB\t_\t_\t2\tobj\t_\t_\n\n"
     )
     for inputs in ("words", "all"):
-        (found,) = first(model, tmp_path / "a.conllu", inputs)
-        assert sorted(found.split()) == ["blorfs", "qwxz", "日本"]
+        (orders,) = first(model, tmp_path / "a.conllu", inputs)
+        assert sorted(orders.split()) == ["blorfs", "qwxz", "日本"]
 
 
 def test_a_treebank_without_projective_trees_teaches(tmp_path: Path) -> None:
-    one = (
+    item = (
         "1\ta\t_\tX\t_\t_\t3\tdet\t_\t_\n2\tb\t_\tX\t_\t_\t4\tdet\t_\t_\n"
         "3\tc\t_\tX\t_\t_\t0\troot\t_\t_\n4\td\t_\tX\t_\t_\t3\tobj\t_\t_\n\n"
     )
     path = tmp_path / "a.conllu"
-    path.write_text(one * 3)
+    path.write_text(item * 3)
     model = train_realizer(read_treebank(path), "fergus")
     assert first(model, path) == ["a c b d"] * 3  # the best that keeps subtrees together
 
@@ -326,12 +328,12 @@ def test_a_treebank_of_one_word_is_enough(tmp_path: Path) -> None:
 
 def test_the_grammar_counts_every_word_once(demo: Treebank) -> None:
     trees = input_trees(demo, "all")
-    found = extract_grammar(trees, gold_frames(trees)).supertags()
-    assert sum(supertag.times for supertag in found) == len(trees.words)
-    assert [s.times for s in found] == sorted((s.times for s in found), reverse=True)
-    det = [s for s in found if s.relation == "det"]
+    orders = extract_grammar(trees, gold_frames(trees)).supertags()
+    assert sum(supertag.times for supertag in orders) == len(trees.words)
+    assert [s.times for s in orders] == sorted((s.times for s in orders), reverse=True)
+    det = [s for s in orders if s.relation == "det"]
     assert sum((s.left or 0) * s.times for s in det) > 0.9 * sum(s.times for s in det)
-    assert all(s.kind == "argument" for s in found if s.relation in ARGUMENTS)
+    assert all(s.kind == "argument" for s in orders if s.relation in ARGUMENTS)
 
 
 @pytest.mark.parametrize("k", [1, 2])
@@ -400,21 +402,21 @@ def test_baselines_count_sides_in_random_and_in_real_trees(model: RealizerModel)
 
 def sides(trees: InputTrees) -> dict[tuple[str, ...], list[bool]]:
     """For every lexeme, with and without her mother's, whether she was left."""
-    found: dict[tuple[str, ...], list[bool]] = {}
+    orders: dict[tuple[str, ...], list[bool]] = {}
     for node, mother in enumerate(trees.mothers().tolist()):
         if mother >= 0:
             left = bool(trees.places[node] < trees.places[mother])
             word = trees.words[node]
             for key in ((), (word,), (word, trees.words[mother])):
-                found.setdefault(key, []).append(left)
-    return found
+                orders.setdefault(key, []).append(left)
+    return orders
 
 
-def left_share(found: dict[tuple[str, ...], list[bool]], word: str, mother: str) -> float:
+def left_share(orders: dict[tuple[str, ...], list[bool]], word: str, mother: str) -> float:
     p = 0.5
     for key in ((), (word,), (word, mother)):
-        seen = found.get(key, [])
-        p = (sum(seen) + p) / (len(seen) + 1) if seen else p
+        occurrences = orders.get(key, [])
+        p = (sum(occurrences) + p) / (len(occurrences) + 1) if occurrences else p
     return p
 
 
@@ -451,8 +453,8 @@ def test_punctuation_is_put_in_where_there_is_none(model: RealizerModel) -> None
 @pytest.mark.parametrize("symbol", ["$", "%", "&", "#", "@", "+", "=", "€", "％", "$$"])
 def test_symbols_that_are_read_out_are_no_punctuation(model: RealizerModel, symbol: str) -> None:
     lm = model.the_fergus().lm
-    (found,) = punctuate(lm, [f"there was no {symbol} estimate for the second phase"])
-    assert found == f"there was no {symbol} estimate for the second phase ."
+    (punctuated,) = punctuate(lm, [f"there was no {symbol} estimate for the second phase"])
+    assert punctuated == f"there was no {symbol} estimate for the second phase ."
 
 
 @pytest.mark.parametrize("text", ["well – yes", "( he said )", "“ no ”", "what ?!", ""])

@@ -50,16 +50,16 @@ def test_the_tree_chooser_finds_the_best_of_all_supertaggings(
     fergus, tables, trees = trained(folder, seed)
     expected = sorted((s for s, _ in formulas.supertaggings(tables, trees, tree)), reverse=True)
     for k in (1, 6, 60):
-        found = fergus.chooser.choose_best(trees, tree, k)
-        assert [float(s.scores[0]) for s in found] == pytest.approx(expected[:k])
+        supertags = fergus.chooser.choose_best(trees, tree, k)
+        assert [float(s.scores[0]) for s in supertags] == pytest.approx(expected[:k])
 
 
-def best_frames(fergus: Fergus, one: InputTrees) -> tuple[list[object], list[int], formulas.Nodes]:
-    found = fergus.chooser.choose(one)
+def best_frames(fergus: Fergus, item: InputTrees) -> tuple[list[object], list[int], formulas.Nodes]:
+    orders = fergus.chooser.choose(item)
     grammar = fergus.chooser.grammar
-    frames = [grammar.frames[f] if f >= 0 else None for f in found.frames.tolist()]
-    labels = [grammar.label(label) for label in found.labels.tolist()]
-    return frames, found.slots.tolist(), formulas.Nodes(one, 0, labels)
+    frames = [grammar.frames[f] if f >= 0 else None for f in orders.frames.tolist()]
+    labels = [grammar.label(label) for label in orders.labels.tolist()]
+    return frames, orders.slots.tolist(), formulas.Nodes(item, 0, labels)
 
 
 @some_tree
@@ -67,19 +67,19 @@ def test_the_lattice_has_exactly_the_orders_that_the_supertags_allow(
     folder: Path, seed: int, tree: int
 ) -> None:
     fergus, tables, trees = trained(folder, seed)
-    one = trees.choose([tree])
-    frames, slots, nodes = best_frames(fergus, one)
+    item = trees.choose([tree])
+    frames, slots, nodes = best_frames(fergus, item)
     expected = [order for order, _ in formulas.orders(tables, nodes, frames, slots, EVERYTHING)]
-    lattice = unravel(fergus.chooser, one, fergus.chooser.choose(one), EVERYTHING)
+    lattice = unravel(fergus.chooser, item, fergus.chooser.choose(item), EVERYTHING)
     assert lattice.sequences == len(expected)
     assert not lattice.pruned
     if lattice.sequences <= 2000:
         assert lattice.orders() == sorted(map(tuple, expected))
-    free = unravel(fergus.chooser, one, fergus.chooser.choose(one), LpWeights().unlimited())
+    free = unravel(fergus.chooser, item, fergus.chooser.choose(item), LpWeights().unlimited())
     assert (free.sequences, free.pruned) == (lattice.sequences, False)
-    drawn = lattice.expanded()
-    if drawn is not None and len(one.words) > 1:
-        assert sorted(paths(drawn, 0)) == sorted(expected)
+    drawing = lattice.expanded()
+    if drawing is not None and len(item.words) > 1:
+        assert sorted(paths(drawing, 0)) == sorted(expected)
 
 
 def paths(arcs: list[tuple[int, int, int]], start: int) -> list[list[int]]:
@@ -92,18 +92,18 @@ def paths(arcs: list[tuple[int, int, int]], start: int) -> list[list[int]]:
 @some_tree
 def test_the_lp_chooser_finds_the_best_paths(folder: Path, seed: int, tree: int) -> None:
     fergus, tables, trees = trained(folder, seed)
-    one = trees.choose([tree])
-    frames, slots, nodes = best_frames(fergus, one)
+    item = trees.choose([tree])
+    frames, slots, nodes = best_frames(fergus, item)
     scored: dict[str, float] = {}
     for order, score in formulas.orders(tables, nodes, frames, slots, EVERYTHING):
-        sentence = one.sentence(0, order)
+        sentence = item.sentence(0, order)
         total = score + log(10) * float(fergus.lm.score([sentence])[0])
         scored[sentence] = max(total, scored.get(sentence, total))
     expected = sorted(scored.values(), reverse=True)
     for k in (1, 3, 40):
-        found = fergus.linearize(one, fergus.chooser.choose(one), k)[0]
-        assert [order.score for order in found] == pytest.approx(expected[:k], abs=1e-4)
-        assert len({one.sentence(0, order.nodes) for order in found}) == len(found)
+        orders = fergus.linearize(item, fergus.chooser.choose(item), k)[0]
+        assert [order.score for order in orders] == pytest.approx(expected[:k], abs=1e-4)
+        assert len({item.sentence(0, order.nodes) for order in orders}) == len(orders)
 
 
 @some_tree
@@ -112,11 +112,11 @@ def test_the_baseline_is_the_likeliest_order_of_its_sides(
 ) -> None:
     fergus, tables, trees = trained(folder, seed)
     counts = formulas.left_counts(tables.trees)
-    one = trees.choose([tree])
-    (orders,) = fergus.baselines[-1].realize(one)
-    every = formulas.left_right(counts, formulas.Nodes(trees, tree))
-    assert orders[0].nodes in every
-    sentences = [one.sentence(0, order) for order in every]
+    item = trees.choose([tree])
+    (orders,) = fergus.baselines[-1].realize(item)
+    all_values = formulas.left_right(counts, formulas.Nodes(trees, tree))
+    assert orders[0].nodes in all_values
+    sentences = [item.sentence(0, order) for order in all_values]
     best = log(10) * float(fergus.lm.score(sentences).max())
     assert orders[0].score == pytest.approx(best, abs=1e-4)
 
@@ -127,6 +127,6 @@ def test_pruned_lattices_give_orders_all_the_same(
 ) -> None:
     fergus, _, trees = trained(folder, seed)
     narrow = replace(fergus, weights=LpWeights(width=width, margin=1.0, beam=2))
-    one = trees.choose([tree])
-    (found,) = narrow.realize(one)
-    assert sorted(found[0].nodes) == list(range(len(one.words)))
+    item = trees.choose([tree])
+    (order,) = narrow.realize(item)
+    assert sorted(order[0].nodes) == list(range(len(item.words)))

@@ -21,9 +21,9 @@ def test_weights_are_close_and_stay(values: list[float], width: int) -> None:
 
 
 def test_two_weights_share_a_byte() -> None:
-    found, exponents = to_half_bytes(np.arange(-7, 8, dtype=np.float32), 15)
-    assert (len(found), exponents.tolist()) == (8, [0])
-    np.testing.assert_array_equal(from_half_bytes(found, exponents, 15), np.arange(-7, 8))
+    values, exponents = to_half_bytes(np.arange(-7, 8, dtype=np.float32), 15)
+    assert (len(values), exponents.tolist()) == (8, [0])
+    np.testing.assert_array_equal(from_half_bytes(values, exponents, 15), np.arange(-7, 8))
 
 
 @given(st.integers(0, 6), st.integers(1, 5), st.data())
@@ -31,15 +31,15 @@ def test_the_kernel_reads_what_is_written_here(rows: int, width: int, data: st.D
     levels = data.draw(st.lists(st.integers(0, 15), min_size=rows * width, max_size=rows * width))
     scales = data.draw(st.lists(st.floats(0, 9, width=32), min_size=rows, max_size=rows))
     even = [*levels, 0] if len(levels) % 2 else levels
-    found = np.array([a + 16 * b for a, b in zip(even[::2], even[1::2], strict=True)], np.uint8)
-    got = _kernel.from_half_bytes(found, np.array(scales, np.float32), width)
+    values = np.array([a + 16 * b for a, b in zip(even[::2], even[1::2], strict=True)], np.uint8)
+    got = _kernel.from_half_bytes(values, np.array(scales, np.float32), width)
     expected = [np.float32(level - 7) * scales[i // width] for i, level in enumerate(levels)]
     np.testing.assert_array_equal(got, np.array(expected, np.float32))
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    found, exponents = to_half_bytes(np.ones(6, dtype=np.float32), 3)
+    values, exponents = to_half_bytes(np.ones(6, dtype=np.float32), 3)
     with pytest.raises(ValueError, match="3 bytes for 3 weights"):
-        from_half_bytes(found, exponents[:1], 3)
+        from_half_bytes(values, exponents[:1], 3)
     with pytest.raises(ValueError, match="wrong type"):
-        from_half_bytes(found, exponents.astype(np.int32), 3)  # type: ignore[arg-type]
+        from_half_bytes(values, exponents.astype(np.int32), 3)  # type: ignore[arg-type]

@@ -60,8 +60,8 @@ def test_features_are_those_of_the_tree(tree: tuple, seed: int) -> None:
     order = next(projective_orders(heads))
     at, rows = _kernel.explain_order(w, columns.kernel, 0, places_of(order))
     for node, row in zip(at.tolist(), rows.tolist(), strict=True):
-        found = treelet_features(ordered(columns, heads, order), node)
-        sums = [sum(float(w[h >> (64 - BITS)]) for h in group) for group in found.values()]
+        orders = treelet_features(ordered(columns, heads, order), node)
+        sums = [sum(float(w[h >> (64 - BITS)]) for h in group) for group in orders.values()]
         np.testing.assert_allclose(row, sums, atol=1e-4)
 
 
@@ -74,11 +74,11 @@ def test_symbols_are_hashes_of_bytes(text: str) -> None:
 def test_the_best_orders_are_those_of_all(tree: tuple, seed: int) -> None:
     columns, _, heads = tree
     w = weights(seed)
-    every = sorted((parts(w, columns, order) for order in projective_orders(heads)), reverse=True)
+    ranked = sorted((parts(w, columns, order) for order in projective_orders(heads)), reverse=True)
     best = found(w, columns, 8)
-    assert len(best) == min(8, len(every))
+    assert len(best) == min(8, len(ranked))
     totals = [parts(w, columns, order) for _, order in best]
-    np.testing.assert_allclose(totals, every[: len(best)], atol=1e-4)
+    np.testing.assert_allclose(totals, ranked[: len(best)], atol=1e-4)
     assert len({order for _, order in best}) == len(best)
 
 
@@ -167,8 +167,8 @@ def trained(columns: NodeColumns, hidden: float) -> NDArray[np.float32]:
 @given(trees(7))
 def test_hidden_words_teach_nothing(tree: tuple) -> None:
     columns, words, _ = tree
-    others = symbols([f"{word}-" for word in words])
-    changed = replace(columns, words=others, endings=others)
+    symbols_found = symbols([f"{word}-" for word in words])
+    changed = replace(columns, words=symbols_found, endings=symbols_found)
     np.testing.assert_array_equal(trained(columns, 1.0), trained(changed, 1.0))
     assert columns.nodes == 1 or (trained(columns, 0.0) != trained(changed, 0.0)).any()
 

@@ -14,7 +14,7 @@ from karat.errors import InputError, Interrupted
 from karat.realize import labelling
 from karat.realize import ordering as ordering_training
 from karat.realize.input_trees import InputTrees, input_trees, read_trees
-from karat.realize.ordering import OrderingModel, TreeletScores
+from karat.realize.ordering import OrderingModel, TreeletScores, train_ordering
 from karat.realize.treebank import Treebank, read_treebank
 from karat.storage.store import ModelStore
 
@@ -41,11 +41,11 @@ def treebank(tmp_path_factory: pytest.TempPathFactory) -> Treebank:
 
 @pytest.fixture(scope="module", params=["words", "all"])
 def model(request: pytest.FixtureRequest, treebank: Treebank, small: None) -> OrderingModel:
-    return OrderingModel.train(treebank, request.param)
+    return train_ordering(treebank, request.param)
 
 
 def sentences(model: OrderingModel, trees: InputTrees) -> list[str]:
-    return [trees.sentence(i, found[0].nodes) for i, found in enumerate(model.realize(trees))]
+    return [trees.sentence(i, result[0].nodes) for i, result in enumerate(model.realize(trees))]
 
 
 def test_the_language_is_learned(model: OrderingModel, tmp_path: Path) -> None:
@@ -56,20 +56,20 @@ def test_the_language_is_learned(model: OrderingModel, tmp_path: Path) -> None:
 
 def test_the_order_of_the_file_is_not_seen(model: OrderingModel, tmp_path: Path) -> None:
     text = toy_treebank(30, 3)
-    known = sentences(model, input_trees(bank(tmp_path, text), model.inputs))
+    expected = sentences(model, input_trees(bank(tmp_path, text), model.inputs))
     for seed in range(3):
         (tmp_path / "scrambled.conllu").write_text(scrambled(text, seed), "utf-8")
         trees = read_trees(tmp_path / "scrambled.conllu", model.inputs)
-        assert sentences(model, trees) == known
+        assert sentences(model, trees) == expected
 
 
 def test_a_scrambled_tree_of_unknown_words_too(model: OrderingModel, tmp_path: Path) -> None:
     text = toy_treebank(10, 4)
     for word in ("cat", "tree", "sees", "often", "the"):
         text = text.replace(f"\t{word}\t", f"\tx{word[::-1]}\t")
-    known = sentences(model, input_trees(bank(tmp_path, text), model.inputs))
+    expected = sentences(model, input_trees(bank(tmp_path, text), model.inputs))
     (tmp_path / "scrambled.conllu").write_text(scrambled(text, 1), "utf-8")
-    assert sentences(model, read_trees(tmp_path / "scrambled.conllu", model.inputs)) == known
+    assert sentences(model, read_trees(tmp_path / "scrambled.conllu", model.inputs)) == expected
 
 
 def test_a_saved_model_is_the_same(model: OrderingModel, tmp_path: Path) -> None:
@@ -85,20 +85,20 @@ def test_a_saved_model_is_the_same(model: OrderingModel, tmp_path: Path) -> None
 
 
 def test_training_is_repeatable(treebank: Treebank) -> None:
-    few = input_trees(treebank, "all")
-    first, second = (OrderingModel.train(treebank, "all", seed=3) for _ in range(2))
+    trees = input_trees(treebank, "all")
+    first, second = (train_ordering(treebank, "all", seed=3) for _ in range(2))
     np.testing.assert_array_equal(first.weights, second.weights)
-    assert first.realize(few, 2) == second.realize(few, 2)
+    assert first.realize(trees, 2) == second.realize(trees, 2)
 
 
 def test_several_orders(model: OrderingModel, tmp_path: Path) -> None:
     trees = input_trees(bank(tmp_path, toy_treebank(20, 6)), model.inputs)
-    for i, found in enumerate(model.realize(trees, 5)):
-        assert len({order.nodes for order in found}) == len(found) == 5
-        scores = [order.score for order in found]
+    for i, result in enumerate(model.realize(trees, 5)):
+        assert len({order.nodes for order in result}) == len(result) == 5
+        scores = [order.score for order in result]
         assert scores == sorted(scores, reverse=True)
         assert all(
-            sorted(order.nodes) == list(range(len(trees.words[trees.slice(i)]))) for order in found
+            sorted(order.nodes) == list(range(len(trees.words[trees.slice(i)]))) for order in result
         )
 
 
@@ -117,7 +117,7 @@ def test_an_order_is_explained(model: OrderingModel, tmp_path: Path) -> None:
 
 
 def test_words_are_not_enough_for_a_model_of_all(treebank: Treebank) -> None:
-    model = OrderingModel.train(treebank, "all")
+    model = train_ordering(treebank, "all")
     with pytest.raises(InputError, match="only words: read them with inputs='all'"):
         model.realize(input_trees(treebank, "words"))
 
@@ -130,14 +130,14 @@ def test_k_is_at_least_one(model: OrderingModel, treebank: Treebank, k: int) -> 
 
 def test_unknown_inputs(treebank: Treebank) -> None:
     with pytest.raises(InputError, match="inputs='tags': expected one of words, all"):
-        OrderingModel.train(treebank, "tags")
+        train_ordering(treebank, "tags")
 
 
 def test_one_word_and_a_single_sentence(tmp_path: Path) -> None:
-    one = bank(tmp_path, "1\tyes\tyes\tINTJ\tUH\t_\t0\troot\t_\t_\n\n")
+    item = bank(tmp_path, "1\tyes\tyes\tINTJ\tUH\t_\t0\troot\t_\t_\n\n")
     for inputs in ("words", "all"):
-        model = OrderingModel.train(one, inputs)
-        assert sentences(model, input_trees(one, inputs)) == ["yes"]
+        model = train_ordering(item, inputs)
+        assert sentences(model, input_trees(item, inputs)) == ["yes"]
 
 
 def test_a_tree_that_is_not_projective_is_trained_on_and_ordered(
@@ -148,28 +148,28 @@ def test_a_tree_that_is_not_projective_is_trained_on_and_ordered(
         for i, (word, head) in enumerate([("a", 3), ("b", 4), ("c", 0), ("d", 1)], 1)
     )
     crossed = bank(tmp_path, text + "\n")
-    found = OrderingModel.train(crossed, "all").realize(input_trees(crossed, "all"))
-    assert sorted(found[0][0].nodes) == [0, 1, 2, 3]
+    orders = train_ordering(crossed, "all").realize(input_trees(crossed, "all"))
+    assert sorted(orders[0][0].nodes) == [0, 1, 2, 3]
 
 
 def test_training_can_be_stopped(treebank: Treebank) -> None:
-    seen: list[tuple[int, int, str]] = []
+    occurrences: list[tuple[int, int, str]] = []
 
-    def progress(done: int, total: int, what: str) -> None:
-        seen.append((done, total, what))
-        if len(seen) == 6:
+    def progress(done: int, total: int, subject: str) -> None:
+        occurrences.append((done, total, subject))
+        if len(occurrences) == 6:
             raise Interrupted("interrupted")
 
     with pytest.raises(Interrupted):
-        OrderingModel.train(treebank, "all", progress=progress)
-    assert [done for done, _, _ in seen] == list(range(6))
+        train_ordering(treebank, "all", progress=progress)
+    assert [done for done, _, _ in occurrences] == list(range(6))
 
 
 @pytest.mark.parametrize("inputs", ["words", "all"])
 def test_all_progress_is_reported(treebank: Treebank, inputs: str) -> None:
-    seen: list[tuple[int, int]] = []
-    OrderingModel.train(treebank, inputs, progress=lambda d, t, _: seen.append((d, t)))
-    assert {total for _, total in seen} == {len(seen)}
+    occurrences: list[tuple[int, int]] = []
+    train_ordering(treebank, inputs, progress=lambda d, t, _: occurrences.append((d, t)))
+    assert {total for _, total in occurrences} == {len(occurrences)}
 
 
 def stored(about: dict[str, Any], arrays: dict[str, Any]) -> OrderingModel:
@@ -179,7 +179,7 @@ def stored(about: dict[str, Any], arrays: dict[str, Any]) -> OrderingModel:
 
 def test_a_model_that_says_nonsense_is_damaged(model: OrderingModel) -> None:
     about, arrays = model.parts()
-    nameless = [{**said, "names": [1] * len(said["names"])} for said in about["labels"]]
+    nameless = [{**message, "names": [1] * len(message["names"])} for message in about["labels"]]
     for change in ({"lm_weight": float("nan")}, {"labels": nameless}):
         with pytest.raises(InputError, match="damaged"):
             stored({**about, **change}, arrays)

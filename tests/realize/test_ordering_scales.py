@@ -37,7 +37,7 @@ from karat import _kernel
 from karat.realize import labelling
 from karat.realize import ordering as ordering_training
 from karat.realize.input_trees import input_trees
-from karat.realize.ordering import OrderingModel, Scales, mean_scales
+from karat.realize.ordering import Scales, mean_scales, train_ordering
 from karat.realize.symbols import NodeColumns, symbols, to_columns
 from karat.realize.treebank import Treebank, read_treebank
 
@@ -51,12 +51,12 @@ def test_classes_are_templates_and_frequencies(tree: tuple, bits: int, times: in
     order = next(projective_orders(heads))
     chosen = np.zeros(times, dtype=np.int64)
     classes = _kernel.feature_classes(columns.kernel, places_of(order), chosen, bits)
-    found = [(f >> (64 - bits), template(f)) for f in features(ordered(columns, heads, order))]
-    counts = Counter(at for at, _ in found)
+    values = [(f >> (64 - bits), template(f)) for f in features(ordered(columns, heads, order))]
+    counts = Counter(at for at, _ in values)
     assert len(classes) == 1 << bits
     assert set(np.flatnonzero(classes).tolist()) == (set(counts) if times else set())
     for at in np.flatnonzero(classes).tolist():
-        assert (at, classes[at] // FREQUENCIES) in found
+        assert (at, classes[at] // FREQUENCIES) in values
         assert classes[at] % FREQUENCIES == frequency(counts[at] * times)
 
 
@@ -64,22 +64,22 @@ def sums(
     tree: Tree, w: NDArray[np.float32], classes: NDArray[np.uint16]
 ) -> tuple[NDArray[np.float64], float]:
     """What the scales multiply in an order, and w · f."""
-    found, total = np.zeros(SCALES), 0.0
+    values, total = np.zeros(SCALES), 0.0
     for feature in features(tree):
         at = feature >> (64 - BITS)
-        found[classes[at] // FREQUENCIES] += w[at]
-        found[_kernel.TEMPLATES + classes[at] % FREQUENCIES] += w[at]
+        values[classes[at] // FREQUENCIES] += w[at]
+        values[_kernel.TEMPLATES + classes[at] % FREQUENCIES] += w[at]
         total += float(w[at])
-    return found, total
+    return values, total
 
 
 def dense(trainer: _kernel.ScaleTrainer, i: int) -> tuple[int, list[float], NDArray[np.float64]]:
     """A sentence of a trainer, with a row for every order."""
     right, scores, rows = trainer.parts(i)
-    found = np.zeros((len(scores), SCALES))
+    values = np.zeros((len(scores), SCALES))
     for k, scale, value in rows.tolist():
-        found[int(k), int(scale)] = value
-    return right, scores.tolist(), found
+        values[int(k), int(scale)] = value
+    return right, scores.tolist(), values
 
 
 @given(trees(6), st.integers(0, 99), st.sampled_from([0.0, 0.5]))
@@ -99,14 +99,14 @@ def test_scales_multiply_what_features_add(tree: tuple, seed: int, weight: float
     if len(orders) < 2:
         assert len(trainer) == 0
         return
-    right, said, found = dense(trainer, 0)
+    right, message, values = dense(trainer, 0)
     texts = [[words[j] for j in order] for order in orders]
     assert right == texts.index(texts[-1])
-    np.testing.assert_allclose(said, scores - scores[0], atol=1e-9)
+    np.testing.assert_allclose(message, scores - scores[0], atol=1e-9)
     rows = [sums(ordered(columns, heads, order), w, classes) for order in orders]
     for k, (row, total) in enumerate(rows):
         row[-1] = scores[k] - total
-        np.testing.assert_allclose(found[k], row - (rows[0][0] if k else row), atol=1e-4)
+        np.testing.assert_allclose(values[k], row - (rows[0][0] if k else row), atol=1e-4)
 
 
 @pytest.mark.parametrize(("best", "taught"), [(1, 0), (2, 0), (5, 0), (6, 1)])
@@ -123,28 +123,28 @@ def test_an_order_that_was_not_found_teaches_nothing(best: int, taught: int) -> 
 def toy_columns(folder: Path, sentences: int) -> tuple[NodeColumns, NDArray[np.int32], Treebank]:
     (folder / "toy.conllu").write_text(toy_treebank(sentences, 1), "utf-8")
     treebank = read_treebank(folder / "toy.conllu")
-    found = input_trees(treebank, "all")
-    return to_columns(found), found.places, treebank
+    values = input_trees(treebank, "all")
+    return to_columns(values), values.places, treebank
 
 
 @pytest.fixture(scope="module")
 def trainer(tmp_path_factory: pytest.TempPathFactory) -> _kernel.ScaleTrainer:
     """The best orders of twenty sentences by weights that know nothing."""
     columns, places, _ = toy_columns(tmp_path_factory.mktemp("toy"), 20)
-    every = np.arange(len(columns))
-    classes = _kernel.feature_classes(columns.kernel, places, every, BITS)
-    found = _kernel.ScaleTrainer(weights(1) * 2, classes)
-    found.see(columns.kernel, places, every, 200, 200, 8, None, NOTHING, 0.0)
-    return found
+    all_values = np.arange(len(columns))
+    classes = _kernel.feature_classes(columns.kernel, places, all_values, BITS)
+    values = _kernel.ScaleTrainer(weights(1) * 2, classes)
+    values.see(columns.kernel, places, all_values, 200, 200, 8, None, NOTHING, 0.0)
+    return values
 
 
 def listed(trainer: _kernel.ScaleTrainer) -> list[Sentence]:
-    found = []
+    values = []
     for i in range(len(trainer)):
         right, scores, rows = dense(trainer, i)
         parts = [{j: row[j] for j in np.flatnonzero(row).tolist()} for row in rows]
-        found.append(Sentence(scores, parts, right))
-    return found
+        values.append(Sentence(scores, parts, right))
+    return values
 
 
 @pytest.mark.parametrize("epochs", [1, 3])
@@ -157,15 +157,15 @@ def test_scales_are_fitted_as_defined(trainer: _kernel.ScaleTrainer, epochs: int
 
 def test_the_treebank_is_more_probable_with_scales(trainer: _kernel.ScaleTrainer) -> None:
     sentences = listed(trainer)
-    found = trainer.fit(6, 0.1, 10.0, 0.001, 1)
-    assert loss(sentences, found.tolist()) < 0.9 * loss(sentences, [0.0] * SCALES)
-    np.testing.assert_array_equal(found, trainer.fit(6, 0.1, 10.0, 0.001, 1))
+    values = trainer.fit(6, 0.1, 10.0, 0.001, 1)
+    assert loss(sentences, values.tolist()) < 0.9 * loss(sentences, [0.0] * SCALES)
+    np.testing.assert_array_equal(values, trainer.fit(6, 0.1, 10.0, 0.001, 1))
 
 
 def test_a_scale_is_the_sum_of_its_parts() -> None:
-    found = np.zeros(SCALES, dtype=np.float32)
-    found[70], found[_kernel.TEMPLATES + 2], found[-1] = 0.25, -0.5, -0.75
-    scales = Scales.of(found)
+    values = np.zeros(SCALES, dtype=np.float32)
+    values[70], values[_kernel.TEMPLATES + 2], values[-1] = 0.25, -0.5, -0.75
+    scales = Scales.of(values)
     classes = np.array([0, 70 * FREQUENCIES, 70 * FREQUENCIES + 2, 2], dtype=np.uint16)
     scaled = scales.scaled(np.full(4, 2, dtype=np.float32), classes)
     assert scaled.tolist() == [2.0, 2.5, 1.5, 1.0]
@@ -174,8 +174,8 @@ def test_a_scale_is_the_sum_of_its_parts() -> None:
 
 
 def test_several_scales_are_their_mean_and_none_are_one() -> None:
-    ones, threes = (np.full(SCALES, x, dtype=np.float32) for x in (1, 3))
-    assert (mean_scales([ones, threes]).classes == 5).all()
+    unit_rows, threes = (np.full(SCALES, x, dtype=np.float32) for x in (1, 3))
+    assert (mean_scales([unit_rows, threes]).classes == 5).all()
     assert (mean_scales([]).classes == 1).all()
     assert mean_scales([]).language_model == 1
 
@@ -191,19 +191,19 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
 
 def test_a_model_from_words_has_no_scales(small: pytest.MonkeyPatch, tmp_path: Path) -> None:
     _, _, treebank = toy_columns(tmp_path, 80)
-    assert OrderingModel.train(treebank, "words").lm_weight == ordering_training.LM_WEIGHT
+    assert train_ordering(treebank, "words").lm_weight == ordering_training.LM_WEIGHT
 
 
 def test_a_model_is_trained_with_scales(small: pytest.MonkeyPatch, tmp_path: Path) -> None:
     inputs = "all"
     _, _, treebank = toy_columns(tmp_path, 80)
-    seen: list[tuple[int, int]] = []
-    model = OrderingModel.train(treebank, inputs, progress=lambda d, t, _: seen.append((d, t)))
-    assert [done for done, _ in seen] == list(range(seen[0][1]))
-    again = OrderingModel.train(treebank, inputs)
+    occurrences: list[tuple[int, int]] = []
+    model = train_ordering(treebank, inputs, progress=lambda d, t, _: occurrences.append((d, t)))
+    assert [done for done, _ in occurrences] == list(range(occurrences[0][1]))
+    again = train_ordering(treebank, inputs)
     np.testing.assert_array_equal(model.weights, again.weights)
     small.setattr(ordering_training, "MIN_SCALE_SENTENCES", 1000)
-    plain = OrderingModel.train(treebank, inputs)
+    plain = train_ordering(treebank, inputs)
     assert (model.weights != plain.weights).any()
     assert model.lm_weight != plain.lm_weight == ordering_training.LM_WEIGHT
     (tmp_path / "new.conllu").write_text(toy_treebank(30, 2), "utf-8")

@@ -11,15 +11,15 @@ from karat import _kernel
 from karat.arithmetic import exp, log, quick_exp, quick_log
 
 
-def _units(found: np.ndarray, exact: np.ndarray) -> float:
+def _units(values: np.ndarray, exact: np.ndarray) -> float:
     """The largest error, in units in the last place of the exact values (to half a unit)."""
-    return float((np.abs(found - exact) / np.spacing(np.abs(exact))).max())
+    return float((np.abs(values - exact) / np.spacing(np.abs(exact))).max())
 
 
 def test_quick_exponentials() -> None:
     x = np.concatenate([np.linspace(-744, 709.7, 50_001), np.linspace(-1, 1, 50_001)])
     assert _units(quick_exp(x), exp(x)) <= 1
-    assert [quick_exp(float(one)) for one in x[::997]] == quick_exp(x)[::997].tolist()
+    assert [quick_exp(float(item)) for item in x[::997]] == quick_exp(x)[::997].tolist()
     assert quick_exp(np.array([0.0, -800.0, 800.0, -math.inf, math.inf])).tolist() == [
         *(1, 0, math.inf, 0, math.inf)
     ]
@@ -37,10 +37,10 @@ def test_quick_logarithms() -> None:
 
 def test_exponentials_of_floats_are_nearly_those_of_doubles_rounded() -> None:
     x = np.linspace(-103, 88.7, 100_001).astype(np.float32)
-    found = _kernel.exp_of_float(x.astype(np.float64))
+    values = _kernel.exp_of_float(x.astype(np.float64))
     exact = exp(x.astype(np.float64))
     unit = np.spacing(exact.astype(np.float32)).astype(np.float64)
-    assert (np.abs(found - exact) / unit).max() < 0.51
+    assert (np.abs(values - exact) / unit).max() < 0.51
     ends = _kernel.exp_of_float(np.array([0.0, -200.0, 89.0, -math.inf, math.inf]))
     assert ends.tolist() == [1, 0, math.inf, 0, math.inf]
     assert math.isnan(_kernel.exp_of_float(math.nan))

@@ -25,14 +25,14 @@ def model(bank: Treebank) -> kt.RealizerModel:
     return kt.train_realizer(bank, "fergus")
 
 
-def refused(told: str, function: Any, *given: Any, **named: Any) -> None:
+def refused(message: str, function: Any, *given: Any, **named: Any) -> None:
     with pytest.raises(kt.InputError) as error:
         function(*given, **named)
-    assert told in str(error.value)
+    assert message in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("n_best", "told"),
+    ("n_best", "message"),
     [
         (10**9, "n_best=1000000000: expected at most 1,000"),
         (2.5, "n_best=2.5: expected a whole number, 1 or more"),
@@ -41,11 +41,11 @@ def refused(told: str, function: Any, *given: Any, **named: Any) -> None:
     ],
 )
 def test_numbers_of_sentences(
-    model: kt.RealizerModel, bank: Treebank, n_best: Any, told: str
+    model: kt.RealizerModel, bank: Treebank, n_best: Any, message: str
 ) -> None:
-    refused(told, kt.realize_trees, model, input_trees(bank), n_best)
-    refused(told, kt.realize_trees, model, bank, n_best)
-    refused(told.replace("n_best", "k"), kt.explain_tree, model, input_trees(bank), 0, n_best)
+    refused(message, kt.realize_trees, model, input_trees(bank), n_best)
+    refused(message, kt.realize_trees, model, bank, n_best)
+    refused(message.replace("n_best", "k"), kt.explain_tree, model, input_trees(bank), 0, n_best)
 
 
 def test_models_trees_and_treebanks(model: kt.RealizerModel, bank: Treebank) -> None:
@@ -64,16 +64,16 @@ def test_models_trees_and_treebanks(model: kt.RealizerModel, bank: Treebank) -> 
 
 
 def test_names_of_inputs_and_slots(model: kt.RealizerModel, bank: Treebank) -> None:
-    told = "inputs=['all', 3]: expected a string, with commas"
-    refused(told, kt.train_realizer, bank, inputs=["all", 3])
-    refused(told, kt.evaluate_realizer, model, bank, ["all", 3])
+    message = "inputs=['all', 3]: expected a string, with commas"
+    refused(message, kt.train_realizer, bank, inputs=["all", 3])
+    refused(message, kt.evaluate_realizer, model, bank, ["all", 3])
     refused("inputs=3: expected one of words, all, lemmas", kt.read_trees, DEMO, 3)
     refused("realizer=[]: expected one of fergus", kt.train_realizer, bank, [])
     refused("lm_order='x': expected a whole number", kt.train_realizer, bank, lm_order="x")
     refused("complete_from='everything': ex", kt.train_realizer, bank, complete_from="everything")
     refused("complete=5: expected a list of names", kt.realize_trees, model, bank, complete=5)
-    given: dict[str, Any] = {"complete": "function-words", "keep": "auxiliary"}
-    refused("keep='auxiliary': expected some of", kt.realize_trees, model, bank, **given)
+    arguments: dict[str, Any] = {"complete": "function-words", "keep": "auxiliary"}
+    refused("keep='auxiliary': expected some of", kt.realize_trees, model, bank, **arguments)
     assert to_names("keep", "aux, comma") == ("aux", "comma") == to_names("keep", ["aux", "comma"])
     assert to_names("keep", "") == ()
     refused("keep=[3]: expected a list of names", to_names, "keep", [3])
@@ -82,13 +82,15 @@ def test_names_of_inputs_and_slots(model: kt.RealizerModel, bank: Treebank) -> N
 
 def test_what_was_asked_for_is_named(model: kt.RealizerModel, bank: Treebank) -> None:
     words: dict[str, Any] = {"inputs": "words", "complete": "punctuation"}
-    told = "insertion of punctuation is explained from relations: give --inputs all, relations"
-    refused(told, kt.explain_tree, model, bank, 0, **words)
-    told = "--keep needs relations: give --inputs all, relations or lemmas, or leave --keep out"
-    refused(told, kt.realize_trees, model, bank, **words, keep="comma")
+    message = "insertion of punctuation is explained from relations: give --inputs all, relations"
+    refused(message, kt.explain_tree, model, bank, 0, **words)
+    message = "--keep needs relations: give --inputs all, relations or lemmas, or leave --keep out"
+    refused(message, kt.realize_trees, model, bank, **words, keep="comma")
     words["complete"] = "function-words"
-    told = "relations are needed to choose where to insert function words: give --inputs all"
-    refused(told, kt.realize_trees, model, bank, **words)
-    given: dict[str, Any] = {"inputs": "all", "complete": "punctuation", "keep": "aux"}
-    told = "keep='aux': nothing is inserted there, as it is for --complete function-words: leave it"
-    refused(told, kt.realize_trees, model, bank, **given)
+    message = "relations are needed to choose where to insert function words: give --inputs all"
+    refused(message, kt.realize_trees, model, bank, **words)
+    arguments: dict[str, Any] = {"inputs": "all", "complete": "punctuation", "keep": "aux"}
+    message = (
+        "keep='aux': nothing is inserted there, as it is for --complete function-words: leave it"
+    )
+    refused(message, kt.realize_trees, model, bank, **arguments)

@@ -24,12 +24,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = DEMO.read_text("utf-8")
     (folder / "bank.conllu").write_text(text, "utf-8")
     (folder / "few.conllu").write_text("\n\n".join(text.split("\n\n")[:4]) + "\n\n", "utf-8")
-    made = realize.train_realizer_file(folder / "bank.conllu", folder / "m.npz", "fergus")
-    (row,) = made.rows
+    training = realize.train_realizer_file(folder / "bank.conllu", folder / "m.npz", "fergus")
+    (row,) = training.rows
     assert (row.models, row.sentences) == ("baselines, supertags", 182)
     assert row.megabytes == pytest.approx((folder / "m.npz").stat().st_size / 1e6)
-    assert made.settings == {"realizer": "fergus", "inputs": "words", "lm_order": 3}
-    assert made.records() == [row._asdict()]
+    assert training.settings == {"realizer": "fergus", "inputs": "words", "lm_order": 3}
+    assert training.records() == [row._asdict()]
     return folder
 
 
@@ -42,33 +42,33 @@ def shown(*arguments: object) -> Any:
 
 def made(name: str, place: Path) -> tuple[Result, str, list[object]]:
     """A result, the table of its rows, and its command."""
-    model, few = realize.open_realizer(place / "m.npz"), place / "few.conllu"
-    trees = realize.read_trees(few)
+    model, sample = realize.open_realizer(place / "m.npz"), place / "few.conllu"
+    trees = realize.read_trees(sample)
     if name == "generate":
-        line = ["generate", few, "--model", place / "m.npz", "--n-best", 2]
+        line = ["generate", sample, "--model", place / "m.npz", "--n-best", 2]
         return realize.realize_trees(model, trees, 2), "rows", line
     if name == "explain":
         return realize.explain_tree(model, trees, 1), "results", [
-            "explain", few, "--model", place / "m.npz", "--segment", 2
+            "explain", sample, "--model", place / "m.npz", "--segment", 2
         ]  # fmt: skip
     if name == "grammar":
         return realize.list_supertags(place / "m.npz", 5), "rows", [
             "grammar", place / "m.npz", "--most", 5
         ]  # fmt: skip
-    found = realize.evaluate_realizer(model, realize.read_treebank(few))
-    return found, "rows", ["evaluate", few, "--model", place / "m.npz"]
+    evaluation = realize.evaluate_realizer(model, realize.read_treebank(sample))
+    return evaluation, "rows", ["evaluate", sample, "--model", place / "m.npz"]
 
 
 @pytest.mark.parametrize("name", ["generate", "explain", "grammar", "evaluate"])
 def test_the_rows_of_a_result_are_those_of_the_json(place: Path, name: str) -> None:
     result, table, line = made(name, place)
-    said = shown(*line)
-    mine, theirs = result.records(), said[table]
-    for row in (*mine, *theirs):
+    message = shown(*line)
+    left, right = result.records(), message[table]
+    for row in (*left, *right):
         row.pop("speed", None)
-    assert mine == theirs
-    assert len(mine) == len(result.rows)
-    assert list(result.notes) == said["notes"][: len(result.notes)]
+    assert left == right
+    assert len(left) == len(result.rows)
+    assert list(result.notes) == message["notes"][: len(result.notes)]
     assert len(repr(result)) < 100
     assert "<table" in result._repr_html_()
 

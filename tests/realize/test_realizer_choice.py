@@ -58,25 +58,25 @@ def held_out_bank(place: Path) -> Treebank:
     return kt.read_treebank(place / "test.conllu")
 
 
-def sentences(found: kt.RealizedSentences) -> list[str]:
-    return [row.sentence for row in found.rows]
+def sentences(rows_found: kt.RealizedSentences) -> list[str]:
+    return [row.sentence for row in rows_found.rows]
 
 
 def references(bank: Treebank) -> list[str]:
     return [" ".join(bank.words[a:b]).lower() for a, b in pairwise(bank.offsets.tolist())]
 
 
-@pytest.mark.parametrize(("realizer", "own"), [("fergus", "the_fergus"), ("ordering", None)])
+@pytest.mark.parametrize(("realizer", "own_model"), [("fergus", "the_fergus"), ("ordering", None)])
 def test_sentences_are_those_of_the_realizer_that_was_named(
-    both: kt.RealizerModel, place: Path, realizer: str, own: str | None
+    both: kt.RealizerModel, place: Path, realizer: str, own_model: str | None
 ) -> None:
     trees = kt.read_trees(place / "test.conllu")
-    orders = (both.the_fergus() if own else both.ordering["words"]).realize(trees)
+    orders = (both.the_fergus() if own_model else both.ordering["words"]).realize(trees)
     expected = [trees.sentence(i, best.nodes) for i, (best, *_) in enumerate(orders)]
-    found = kt.realize_trees(both, trees, realizer=realizer)
-    assert sentences(found) == expected
-    assert [row.score for row in found.rows] == [best.score for best, *_ in orders]
-    assert found.settings["realizer"] == realizer
+    rows_found = kt.realize_trees(both, trees, realizer=realizer)
+    assert sentences(rows_found) == expected
+    assert [row.score for row in rows_found.rows] == [best.score for best, *_ in orders]
+    assert rows_found.settings["realizer"] == realizer
 
 
 def test_the_ordering_model_writes_by_default(both: kt.RealizerModel, place: Path) -> None:
@@ -89,16 +89,16 @@ def test_the_ordering_model_writes_by_default(both: kt.RealizerModel, place: Pat
 
 
 def test_the_command_writes_with_the_realizer_that_was_named(place: Path, called: Called) -> None:
-    given = ("realize", "generate", str(place / "test.conllu"), "--model")
-    shown = {
+    arguments = ("realize", "generate", str(place / "test.conllu"), "--model")
+    output = {
         name: json.loads(
-            called(*given, str(place / "both.npz"), "-f", "json", "--realizer", name).stdout
+            called(*arguments, str(place / "both.npz"), "-f", "json", "--realizer", name).stdout
         )
         for name in ("fergus", "ordering")
     }
-    assert shown["fergus"]["summary"].endswith("from words, by the supertags.")
-    assert shown["ordering"]["summary"].endswith("from words, by the ordering model.")
-    assert shown["fergus"]["rows"][0]["score"] != shown["ordering"]["rows"][0]["score"]
+    assert output["fergus"]["summary"].endswith("from words, by the supertags.")
+    assert output["ordering"]["summary"].endswith("from words, by the ordering model.")
+    assert output["fergus"]["rows"][0]["score"] != output["ordering"]["rows"][0]["score"]
 
 
 @pytest.mark.parametrize(
@@ -121,16 +121,16 @@ def test_a_model_without_the_realizer_is_refused_in_a_sentence(
     trees, path = str(place / "test.conllu"), str(place / model)
     done = called("realize", command, trees, "--model", path, *options)
     assert (done.returncode, done.stdout) == (2, "")
-    said = done.stderr
-    assert said.startswith(f"karat: {message}")
-    assert said.count("\n") == 1
+    stderr = done.stderr
+    assert stderr.startswith(f"karat: {message}")
+    assert stderr.count("\n") == 1
 
 
 def test_completion_needs_the_realizer_that_was_named(place: Path, called: Called) -> None:
-    given = ("realize", "generate", str(place / "test.conllu"), "--inputs", "relations")
-    given = (*given, "--complete", "function-words", "--model")
+    arguments = ("realize", "generate", str(place / "test.conllu"), "--inputs", "relations")
+    arguments = (*arguments, "--complete", "function-words", "--model")
     for model, realizer in (("alone.npz", "fergus"), ("both.npz", "ordering")):
-        done = called(*given, str(place / model), "--realizer", realizer)
+        done = called(*arguments, str(place / model), "--realizer", realizer)
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.startswith("karat: the model has no ")
 
@@ -142,8 +142,8 @@ def test_an_unknown_realizer_is_refused(both: kt.RealizerModel, place: Path) -> 
 
 
 def test_the_help_says_which_realizer_writes_by_default(called: Called) -> None:
-    shown = " ".join(called("realize", "generate", "--help").stdout.split())
-    assert "Default: ordering if the model has it for these inputs, else fergus." in shown
+    output = " ".join(called("realize", "generate", "--help").stdout.split())
+    assert "Default: ordering if the model has it for these inputs, else fergus." in output
 
 
 # ----------------------------------------------------------------------------- explain, evaluate
@@ -157,8 +157,8 @@ def test_an_explanation_can_be_of_one_realizer(both: kt.RealizerModel, place: Pa
     assert [row.model for row in supertags.rows] == ["supertags", "the file"]
     assert [row.model for row in ordering.rows] == ["ordering model", "the file"]
     assert (supertags.ordering, ordering.supertags) == (None, None)
-    told = "karat realize generate --realizer fergus writes the sentence of the supertags."
-    assert told in supertags.notes
+    message = "karat realize generate --realizer fergus writes the sentence of the supertags."
+    assert message in supertags.notes
     with pytest.raises(InputError, match="realizer=ordering, so no lattice: leave unpruned out"):
         kt.explain_tree(both, trees, 0, realizer="ordering", unpruned=True)
 
@@ -170,7 +170,7 @@ def test_an_evaluation_can_be_of_one_realizer(
         name: kt.evaluate_realizer(both, held_out_bank, "words", realizer=name).rows
         for name in (None, "fergus", "ordering")
     }
-    models = {name: [row.model for row in found] for name, found in rows.items()}
+    models = {name: [row.model for row in rows_found] for name, rows_found in rows.items()}
     assert models["fergus"] == ["LR, random trees", "LR, real trees", "supertags"]
     assert models["ordering"] == ["ordering model"]
     assert models[None] == models["fergus"] + models["ordering"]
@@ -179,9 +179,9 @@ def test_an_evaluation_can_be_of_one_realizer(
 def test_an_evaluation_of_one_realizer_leaves_out_completions_that_it_cannot_order(
     both: kt.RealizerModel, held_out_bank: Treebank
 ) -> None:
-    found = kt.evaluate_realizer(both, held_out_bank, realizer="ordering")
-    assert [row.model for row in found.rows] == ["ordering model"]
-    assert any(note.startswith("Completion is not evaluated") for note in found.notes)
+    evaluation = kt.evaluate_realizer(both, held_out_bank, realizer="ordering")
+    assert [row.model for row in evaluation.rows] == ["ordering model"]
+    assert any(note.startswith("Completion is not evaluated") for note in evaluation.notes)
     by_fergus = kt.evaluate_realizer(both, held_out_bank, realizer="fergus")
     assert any(row.model.startswith("completion") for row in by_fergus.rows)
     assert not any(note.startswith("Completion is not evaluated") for note in by_fergus.notes)
@@ -198,14 +198,14 @@ CONTENT = "(sleeps root VERB VERB Mood=Ind (dog nsubj NOUN NOUN Definite=Def|Num
 def test_fergus_inserts_function_words_and_punctuation(place: Path, called: Called) -> None:
     (place / "content.txt").write_text(CONTENT, "utf-8")
     model = ("--model", str(place / "fergus.npz"))
-    given = ("realize", "generate", str(place / "content.txt"), *model, "--complete")
+    arguments = ("realize", "generate", str(place / "content.txt"), *model, "--complete")
     for inputs in ("all", "relations"):
-        done = called(*given, ",".join(BOTH), "--inputs", inputs)
+        done = called(*arguments, ",".join(BOTH), "--inputs", inputs)
         assert (done.returncode, done.stderr) == (0, "")
         words = done.stdout.split()
         assert words[-1] in {".", "?"}
         assert words[:-1] in (["the", "dog", "sleeps"], ["a", "dog", "sleeps"])
-    marks = called(*given, "punctuation", "--inputs", "all").stdout
+    marks = called(*arguments, "punctuation", "--inputs", "all").stdout
     assert marks == "dog sleeps .\n"
 
 
@@ -225,11 +225,15 @@ def test_completed_trees_are_ordered_by_the_realizer_that_was_named(
         "The supertags order the completed trees, because the model has no ordering model for "
         "words with tags and relations: train with --inputs both.",
     )
-    why = kt.explain_tree(both, bank, 0, inputs="all", complete=BOTH, realizer="fergus")
-    assert why.ordering is None
-    assert why.supertags is not None
-    assert why.supertags.paths[0].sentence == why.rows[0].sentence == "the dog sleeps ."
-    assert "Tree Chooser: supertags" in [block.title for block in why.document("").blocks]
+    explanation = kt.explain_tree(both, bank, 0, inputs="all", complete=BOTH, realizer="fergus")
+    assert explanation.ordering is None
+    assert explanation.supertags is not None
+    assert (
+        explanation.supertags.paths[0].sentence
+        == explanation.rows[0].sentence
+        == "the dog sleeps ."
+    )
+    assert "Tree Chooser: supertags" in [block.title for block in explanation.document("").blocks]
 
 
 def test_the_ordering_model_orders_completed_trees_by_default(place: Path) -> None:
@@ -244,7 +248,7 @@ def test_the_ordering_model_orders_completed_trees_by_default(place: Path) -> No
 def test_a_completion_by_fergus_is_evaluated(
     fergus: kt.RealizerModel, held_out_bank: Treebank
 ) -> None:
-    found = kt.evaluate_realizer(fergus, held_out_bank, "all")
-    rows = {row.model: row for row in found.rows}
+    evaluation = kt.evaluate_realizer(fergus, held_out_bank, "all")
+    rows = {row.model: row for row in evaluation.rows}
     assert rows["completion: function words and punctuation"].exact > 0.9
-    assert {score.f for score in found.slots if score.slot in ("aux", "article")} == {1}
+    assert {score.f for score in evaluation.slots if score.slot in ("aux", "article")} == {1}

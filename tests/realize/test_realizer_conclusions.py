@@ -87,9 +87,9 @@ def test_the_example_holds_only_for_the_right_sentence(held_out: Treebank) -> No
     other = slice_sentences(held_out, 1, 20)
     assert is_example_right(right, other, "d").verdict == "holds"
     assert is_example_right(PRINTED["LR, random trees"].lower(), other, "d").verdict == "fails"
-    seen = is_example_right(right, held_out, "d")  # its first sentence is the example
-    assert seen.verdict == "undecided"
-    assert seen.evidence.startswith("the training text has this sentence")
+    occurrences = is_example_right(right, held_out, "d")  # its first sentence is the example
+    assert occurrences.verdict == "undecided"
+    assert occurrences.evidence.startswith("the training text has this sentence")
 
 
 def test_figure_2_is_realized_from_the_tree_of_the_paper() -> None:
@@ -103,8 +103,8 @@ def test_figure_2_is_realized_from_the_tree_of_the_paper() -> None:
         "phase": "for",
         **dict.fromkeys(("the", "second"), "phase"),
     }
-    found = kt.reproduce("fergus", "bundled")
-    rows = [row for row in found.rows if row.data == "Figure 2"]
+    result = kt.reproduce("fergus", "bundled")
+    rows = [row for row in result.rows if row.data == "Figure 2"]
     paper = {(row.item.split(":")[0], row.paper) for row in rows}
     assert paper == {
         *(("LR, random trees", value) for value in (0.44, 0.56, 0.33, 0.67)),
@@ -113,11 +113,11 @@ def test_figure_2_is_realized_from_the_tree_of_the_paper() -> None:
     words = sorted(EXAMPLE.words, key=str.lower)
     for model, printed in PRINTED.items():
         (detail,) = [row.detail for row in rows if row.item == f"{model}: simple"]
-        ours, quoted = detail.removesuffix(")").split(" (paper: ")
+        left, quoted = detail.removesuffix(")").split(" (paper: ")
         assert quoted == printed
-        assert sorted(ours.split()) == [word.lower() for word in words]
-    assert found.conclusions[1].evidence == rows[4].detail.split(" (")[0]
-    assert found.notes[1].endswith(EXAMPLE_SENTENCE)  # from the tree of the treebank
+        assert sorted(left.split()) == [word.lower() for word in words]
+    assert result.conclusions[1].evidence == rows[4].detail.split(" (")[0]
+    assert result.notes[1].endswith(EXAMPLE_SENTENCE)  # from the tree of the treebank
 
 
 def test_printed_sentences_have_the_accuracies_of_the_paper() -> None:
@@ -133,9 +133,9 @@ def test_a_lead_in_bleu_is_tested(model: kt.RealizerModel, held_out: Treebank) -
     (lead,) = evaluate_realizer(model, held_out, "words").leads
     assert (lead.first.model, lead.second.model) == ("supertags", "LR, real trees")
     assert lead.verdict == "better"
-    (few,) = evaluate_realizer(model, slice_sentences(held_out, 0, 1), "words").leads
-    assert few.first.bleu > few.second.bleu
-    assert few.verdict == "undecided"
+    (sample,) = evaluate_realizer(model, slice_sentences(held_out, 0, 1), "words").leads
+    assert sample.first.bleu > sample.second.bleu
+    assert sample.verdict == "undecided"
 
 
 def test_equal_realizers_are_not_ranked(model: kt.RealizerModel) -> None:
@@ -186,18 +186,18 @@ def test_the_order_of_brackets_is_not_called_that_of_the_file(
     (tmp_path / "t.txt").write_text(text, "utf-8")
     trees = kt.read_trees(tmp_path / "t.txt")
     assert not trees.has_word_order
-    found = kt.explain_tree(model, trees, 0)
-    assert [(row.model, row.exact) for row in found.rows] == [("supertags", None)]
-    assert found.document("").answer == ("Supertags: she sleeps .",)
-    assert TRAINED not in found.notes
+    explanation = kt.explain_tree(model, trees, 0)
+    assert [(row.model, row.exact) for row in explanation.rows] == [("supertags", None)]
+    assert explanation.document("").answer == ("Supertags: she sleeps .",)
+    assert TRAINED not in explanation.notes
 
 
 def test_words_in_a_treebank_have_the_order_of_the_file(
     model: kt.RealizerModel, held_out: Treebank
 ) -> None:
-    found = kt.explain_tree(model, input_trees(held_out), 0)
-    assert [row.model for row in found.rows] == ["supertags", "the file"]
-    assert found.document("").answer == (f"Supertags, as in the file: {EXAMPLE_SENTENCE}",)
+    explanation = kt.explain_tree(model, input_trees(held_out), 0)
+    assert [row.model for row in explanation.rows] == ["supertags", "the file"]
+    assert explanation.document("").answer == (f"Supertags, as in the file: {EXAMPLE_SENTENCE}",)
 
 
 def test_an_explanation_says_if_the_sentence_was_trained_on(
@@ -209,14 +209,14 @@ def test_an_explanation_says_if_the_sentence_was_trained_on(
 
 
 def test_the_demonstration_leaves_its_sentence_out_of_training(demo: Treebank) -> None:
-    shown = explain_demo()
-    assert {row.sentence for row in shown.rows} == {EXAMPLE_SENTENCE}
-    assert shown.notes[-1] == (
+    explanation = explain_demo()
+    assert {row.sentence for row in explanation.rows} == {EXAMPLE_SENTENCE}
+    assert explanation.notes[-1] == (
         "Trained on the other 181 sentences of the bundled treebank; this one was left out."
     )
-    assert TRAINED not in shown.notes
-    others = kt.train_realizer(slice_sentences(demo, 1, len(demo)), "fergus")
-    expected = kt.explain_tree(others, input_trees(demo), 0).supertags
-    assert shown.supertags is not None
+    assert TRAINED not in explanation.notes
+    rest = kt.train_realizer(slice_sentences(demo, 1, len(demo)), "fergus")
+    expected = kt.explain_tree(rest, input_trees(demo), 0).supertags
+    assert explanation.supertags is not None
     assert expected is not None
-    assert shown.supertags.paths == expected.paths
+    assert explanation.supertags.paths == expected.paths

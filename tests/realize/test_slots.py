@@ -51,7 +51,7 @@ def test_function_words_and_marks_are_taken_out(tmp_path: Path) -> None:
         "Definite=Def|Number=Sing",
         "Number=Sing",
     ]
-    filled = {slot: [filling_text(one) for one in trees.fillings[slot]] for slot in SLOTS}
+    filled = {slot: [filling_text(filling) for filling in trees.fillings[slot]] for slot in SLOTS}
     assert filled["aux"] == ["could", "", ""]
     assert filled["case"] == ["", "", "because of"]
     assert filled["article"] == ["", "the", ""]
@@ -78,9 +78,9 @@ def test_scores_of_slots_are_those_of_a_worked_example() -> None:
         return tuple((SlotWord(word, "aux", "AUX"),) for word in words)
 
     gold = {"aux": [items("will", "be"), items("is"), ()]}
-    found = {"aux": [items("will"), items("was"), items("has")]}
-    (one,) = slot_scores("all", "both", ["aux"], gold, found)
-    assert (one.precision, one.recall, one.f, one.words) == (1 / 3, 1 / 3, 1 / 3, 3)
+    result = {"aux": [items("will"), items("was"), items("has")]}
+    (score,) = slot_scores("all", "both", ["aux"], gold, result)
+    assert (score.precision, score.recall, score.f, score.words) == (1 / 3, 1 / 3, 1 / 3, 3)
 
 
 def test_probabilities_are_those_of_a_slow_softmax() -> None:
@@ -88,10 +88,10 @@ def test_probabilities_are_those_of_a_slow_softmax() -> None:
     table = rng.normal(size=(5, 3)).astype(np.float32)
     rows = [[0, 2, 4], [], [1, 1, 3]]
     offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)
-    given = _kernel.given_rows(np.array([*chain(*rows)], dtype=np.int32), offsets)
-    found = _kernel.label_chances(table.reshape(-1), 3, given)
-    for mine, chances in zip(rows, found, strict=True):
-        sums = table[mine].sum(axis=0)
+    arguments = _kernel.given_rows(np.array([*chain(*rows)], dtype=np.int32), offsets)
+    result = _kernel.label_chances(table.reshape(-1), 3, arguments)
+    for left, chances in zip(rows, result, strict=True):
+        sums = table[left].sum(axis=0)
         expected = np.exp(sums) / np.exp(sums).sum()
         assert np.allclose(chances, expected, atol=1e-6)
 
@@ -107,8 +107,8 @@ def test_rows_that_do_not_fit_are_refused() -> None:
 
 def test_features_of_pairs_are_those_of_a_slow_walk(tmp_path: Path) -> None:
     trees = content_trees(bank(tmp_path, toy_content(12, 4)), frozenset(".?"))
-    made = NodeFeatures(trees, True, {})
-    nodes = made.sisters.nodes.tolist(), made.sisters.partners.tolist()
+    produced = NodeFeatures(trees, True, {})
+    nodes = produced.sisters.nodes.tolist(), produced.sisters.partners.tolist()
     heads = trees.heads.tolist()
     slow = {
         (i, j)
@@ -117,7 +117,7 @@ def test_features_of_pairs_are_those_of_a_slow_walk(tmp_path: Path) -> None:
         if i != j and heads[i] == heads[j] >= 0
     }
     assert set(zip(*nodes, strict=True)) == slow
-    blocks = made.blocks(made.columns, {"node": "iw", "daughter": "dr", "sister": "dr"}, 1)
+    blocks = produced.blocks(produced.columns, {"node": "iw", "daughter": "dr", "sister": "dr"}, 1)
     numbers, offsets = ragged(blocks, trees.nodes, 30)
     counts = [1 + heads.count(i) + sum(a == i for a, _ in slow) for i in range(trees.nodes)]
     assert np.diff(offsets).tolist() == counts
@@ -127,8 +127,8 @@ def test_features_of_pairs_are_those_of_a_slow_walk(tmp_path: Path) -> None:
 
 
 def test_commas_are_told_from_quotation_marks_and_letters_that_are_named_after_them() -> None:
-    others = "\N{HEAVY SINGLE COMMA QUOTATION MARK ORNAMENT}\N{MODIFIER LETTER TURNED COMMA}ș;"
-    assert "".join(filter(is_comma, ",，、،՝፣᠂﹐" + others)) == ",，、،՝፣᠂﹐"
+    rest = "\N{HEAVY SINGLE COMMA QUOTATION MARK ORNAMENT}\N{MODIFIER LETTER TURNED COMMA}ș;"
+    assert "".join(filter(is_comma, ",，、،՝፣᠂﹐" + rest)) == ",，、،՝፣᠂﹐"
 
 
 def test_empty_strings_have_a_symbol_of_their_own() -> None:
@@ -143,55 +143,60 @@ def test_fillings_are_shown_in_the_places_of_the_widest() -> None:
     comma, cop, aux = item(",", "punct"), item("be", "cop"), item("will", "aux")
     choice = Choice(0, "comma", (((), 0.5), ((comma, comma), 0.3), ((comma,), 0.2)))
     assert widest_filling(choice) == (comma, comma)
-    ways = [(one.chance, one.placement) for one in list_candidates(choice, widest_filling(choice))]
+    possible_paths = [
+        (candidate.chance, candidate.placement)
+        for candidate in list_candidates(choice, widest_filling(choice))
+    ]
     two = [(0.2, (comma, None)), (0.2, (None, comma))]
-    assert ways == [(0.5, (None, None)), (0.3, (comma, comma)), *two]
+    assert possible_paths == [(0.5, (None, None)), (0.3, (comma, comma)), *two]
     # The best filling has no place in the longer one, and stays.
     other = Choice(0, "aux", (((aux,), 0.5), ((cop, cop), 0.4), ((item("can", "aux"),), 0.1)))
     assert widest_filling(other) == (aux,)
-    assert [one.chance for one in list_candidates(other, (aux,))] == [0.5, 0.1]
+    assert [candidate.chance for candidate in list_candidates(other, (aux,))] == [0.5, 0.1]
 
 
 def test_ways_are_the_first_of_all_permutations() -> None:
     marks = [item(word, "punct") for word in ('"', ")", ",")] + [item("be", "cop")]
-    few = [some for n in range(5) for some in combinations_with_replacement(sorted(marks), n)]
-    for filling, wide in product(few, few):
+    sample = [part for n in range(5) for part in combinations_with_replacement(sorted(marks), n)]
+    for filling, wide in product(sample, sample):
         fits = [
             tuple(dict(zip(at, filling, strict=True)).get(k) for k in range(len(wide)))
             for at in permutations(range(len(wide)), len(filling))
             if all(a[0].relation == wide[k][0].relation for a, k in zip(filling, at, strict=True))
         ]
         choice = Choice(0, "other", ((filling, 1.0),))
-        found = [one.placement for one in list_candidates(choice, wide)]
-        assert found == list(dict.fromkeys(fits))[:4]
+        placements = [candidate.placement for candidate in list_candidates(choice, wide)]
+        assert placements == list(dict.fromkeys(fits))[:4]
 
 
 def test_rare_fillings_are_not_tried() -> None:
     choice = Choice(0, "case", (((item("in", "case"),), 0.97), ((item("on", "case"),), 0.01)))
-    assert [one.chance for one in list_candidates(choice, widest_filling(choice))] == [0.97]
+    assert [candidate.chance for candidate in list_candidates(choice, widest_filling(choice))] == [
+        0.97
+    ]
 
 
 def test_lemmas_of_forms_are_learned(tmp_path: Path) -> None:
     lines = ["1\tGoes\tgo\tV\tV\t_\t0\troot\t_\t_\n\n"] * 2
     lines.append("1\tgoes\tgoes\tV\tV\t_\t0\troot\t_\t_\n\n1\tx\t_\tV\tV\t_\t0\troot\t_\t_\n\n")
-    known = learn_lemmas(bank(tmp_path, "".join(lines)))
-    assert known == {"goes": "go"}
-    assert [lemma(word, known) for word in ("goes", "x", "1999")] == ["go", "x", "0000"]
+    expected = learn_lemmas(bank(tmp_path, "".join(lines)))
+    assert expected == {"goes": "go"}
+    assert [lemma(word, expected) for word in ("goes", "x", "1999")] == ["go", "x", "0000"]
 
 
 def test_frequent_words_stand_for_themselves(tmp_path: Path) -> None:
     lines = "1\tThe\tthe\tDET\tX\t_\t2\tdet\t_\t_\n2\tw{n}\tw\tNOUN\tX\t_\t0\troot\t_\t_\n\n"
-    found = train_class_model(bank(tmp_path, "".join(lines.format(n=n) for n in range(50))))
-    assert found.frequent == {"the"}
-    assert [found.token("the", "DET"), found.token("w1", "NOUN")] == ["the", "NOUN"]
-    likely, odd = found.model.score(["the NOUN", "NOUN the"])
+    result = train_class_model(bank(tmp_path, "".join(lines.format(n=n) for n in range(50))))
+    assert result.frequent == {"the"}
+    assert [result.token("the", "DET"), result.token("w1", "NOUN")] == ["the", "NOUN"]
+    likely, odd = result.model.score(["the NOUN", "NOUN the"])
     assert likely > odd
 
 
 def test_every_word_of_a_real_treebank_is_kept_or_in_a_slot(karat_data: Path) -> None:
     treebank = read_treebank(karat_data / "treebank-sequoia" / "fr_sequoia-ud-dev.conllu")
     trees = content_trees(treebank, frozenset(".?!:…"))
-    taken = {slot: sum(map(len, trees.fillings[slot])) for slot in SLOTS[:5]}
-    assert taken == {"aux": 336, "mark": 223, "case": 1480, "cc": 220, "article": 1351}
+    chosen = {slot: sum(map(len, trees.fillings[slot])) for slot in SLOTS[:5]}
+    assert chosen == {"aux": 336, "mark": 223, "case": 1480, "cc": 220, "article": 1351}
     words = [item for slot in SLOTS for filling in trees.fillings[slot] for item in filling]
     assert trees.nodes + sum(map(len, words)) == len(treebank.words)

@@ -12,7 +12,7 @@ TREE = '(see root VERB VBD Tense=Past|Mood=Ind\n  (cat nsubj NOUN)\n  ("(" punct
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "result"),
     [
         (TREE, True),
         (f"\ufeff# a comment\n\n  {TREE}", True),
@@ -23,25 +23,25 @@ TREE = '(see root VERB VBD Tense=Past|Mood=Ind\n  (cat nsubj NOUN)\n  ("(" punct
         ("", False),
     ],
 )
-def test_notation_is_recognised(text: str, found: bool) -> None:
-    assert is_notation(text.encode()) is found
+def test_notation_is_recognised(text: str, result: bool) -> None:
+    assert is_notation(text.encode()) is result
 
 
 def test_brackets_are_read_in_their_order() -> None:
-    found = read_notation(f"# first\n{TREE}\n{TREE}".encode(), "t")
-    assert found.words[:4] == ["see", "cat", "(", "a"]
-    assert found.heads[:4].tolist() == [0, 1, 1, 3]
-    assert found.relations[:4] == ["root", "nsubj", "punct", "det"]
-    assert found.xpos[:2] == ["VBD", "_"]
-    assert found.features[:2] == ["Mood=Ind|Tense=Past", ""]
-    assert found.offsets.tolist() == [0, 4, 8]
-    assert found.lines.tolist() == [2, 6]
+    treebank = read_notation(f"# first\n{TREE}\n{TREE}".encode(), "t")
+    assert treebank.words[:4] == ["see", "cat", "(", "a"]
+    assert treebank.heads[:4].tolist() == [0, 1, 1, 3]
+    assert treebank.relations[:4] == ["root", "nsubj", "punct", "det"]
+    assert treebank.xpos[:2] == ["VBD", "_"]
+    assert treebank.features[:2] == ["Mood=Ind|Tense=Past", ""]
+    assert treebank.offsets.tolist() == [0, 4, 8]
+    assert treebank.lines.tolist() == [2, 6]
 
 
 def test_lines_of_json() -> None:
-    found = read_notation(b'\n{"lemma": "a"}\n\n[{"lemma": "b"}, {"lemma": "c"}]\n', "t")
-    assert found.words == ["a", "b", "c"]
-    assert found.lines.tolist() == [2, 4, 4]
+    treebank = read_notation(b'\n{"lemma": "a"}\n\n[{"lemma": "b"}, {"lemma": "c"}]\n', "t")
+    assert treebank.words == ["a", "b", "c"]
+    assert treebank.lines.tolist() == [2, 4, 4]
     with pytest.raises(InputError, match="t, line 2, tree 3: found 7, expected an object"):
         read_notation(b'[{"lemma": "a"}, {"lemma": "b"}]\n7', "t")
 
@@ -55,7 +55,7 @@ def test_a_deep_tree_is_read_in_brackets_and_refused_in_json() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ('{"lemma": "a", "lemma": "b"}', "an object has the member 'lemma' twice: give it once"),
         (f'{{"lemma": {"1" * 5000}}}', "lemma is inf, expected a string"),
@@ -89,11 +89,11 @@ def test_a_deep_tree_is_read_in_brackets_and_refused_in_json() -> None:
         ("(a\0 root)", "line 1, column 2: lemma is 'a.x00', expected no control characters"),
     ],
 )
-def test_what_would_be_lost_or_break_a_line_is_refused(text: str, told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_what_would_be_lost_or_break_a_line_is_refused(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         read_notation(text.encode(), "t")
 
 
 def test_apostrophes_and_escaped_marks_are_parts_of_words() -> None:
-    found = read_notation(b'(rock\'n\'roll root X ("6\\"" obj) (a dep X Y Complete=No))', "t")
-    assert found.words == ["rock'n'roll", '6"', "a"]
+    treebank = read_notation(b'(rock\'n\'roll root X ("6\\"" obj) (a dep X Y Complete=No))', "t")
+    assert treebank.words == ["rock'n'roll", '6"', "a"]

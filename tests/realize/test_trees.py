@@ -53,9 +53,9 @@ def test_the_nodes_are_the_sentences_words_with_their_heads(
     path.write_text(random_treebank(seed, 4, most=9))
     bank = read_treebank(path)
     trees = input_trees(bank, "all")
-    found = [tree for (tree,) in trees.references()]
+    result = [tree for (tree,) in trees.references()]
     expected = [tree for (tree,) in kt.read_conllu(path)]
-    assert [(t.words, t.heads) for t in found] == [(t.words, t.heads) for t in expected]
+    assert [(t.words, t.heads) for t in result] == [(t.words, t.heads) for t in expected]
     for i in range(len(trees)):
         heads = trees.heads[trees.slice(i)]
         assert heads[0] == -1
@@ -110,8 +110,8 @@ def test_a_treebank_is_read_line_by_line(tmp_path: Path) -> None:
     tracemalloc.start()
     try:
         bank = read_treebank(path)
-        kept, most = tracemalloc.get_traced_memory()
+        remaining, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     assert len(bank.surfaces) == len(bank.features) == len(bank.words)
-    assert most - kept < path.stat().st_size / 4  # less than a copy of the file
+    assert most - remaining < path.stat().st_size / 4  # less than a copy of the file

@@ -73,18 +73,18 @@ def test_labels_that_a_realiser_sees_are_checked(
     model: RealizerModel, folder: Path, inputs: str, complete: tuple[str, ...], note: str
 ) -> None:
     path = folder / "trees.txt"
-    found = realize_trees(model, read_input(path), inputs=inputs, complete=complete)
-    assert found.notes[-1].startswith(note)
+    sentences = realize_trees(model, read_input(path), inputs=inputs, complete=complete)
+    assert sentences.notes[-1].startswith(note)
     if complete:
-        told = kt.explain_tree(model, read_input(path), 0, inputs=inputs, complete=complete)
+        explanation = kt.explain_tree(model, read_input(path), 0, inputs=inputs, complete=complete)
     else:
-        told = kt.explain_tree(model, read_trees(path, inputs), 0)
-    assert told.notes[-1] == found.notes[-1]
+        explanation = kt.explain_tree(model, read_trees(path, inputs), 0)
+    assert explanation.notes[-1] == sentences.notes[-1]
 
 
 def test_nothing_is_said_of_known_labels_or_words_alone(model: RealizerModel, folder: Path) -> None:
-    known, typed = (read_input(folder / name) for name in ("train.conllu", "trees.txt"))
-    assert not realize_trees(model, known, inputs="lemmas").notes
+    expected, typed = (read_input(folder / name) for name in ("train.conllu", "trees.txt"))
+    assert not realize_trees(model, expected, inputs="lemmas").notes
     assert not any("never saw" in note for note in realize_trees(model, typed).notes)
 
 
@@ -93,16 +93,16 @@ def test_many_labels_are_counted_and_some_named(model: RealizerModel, folder: Pa
     nodes = " ".join(f"(owl x{n} NOUN NN)" for n in range(7))
     path.write_text(f"(see root VERB VBZ {nodes})", "utf-8")
     (note,) = realize_trees(model, read_input(path), inputs="lemmas").notes
-    told = "The input has 7 relations that the model never saw: x0, x1, x2, x3, x4 and 2 more."
-    assert note == told
+    message = "The input has 7 relations that the model never saw: x0, x1, x2, x3, x4 and 2 more."
+    assert note == message
 
 
 def test_a_model_checks_what_it_knows(folder: Path) -> None:
     typed = read_input(folder / "trees.txt")
     lemmas = trained(folder, "ordering", inputs="lemmas")
     (note,) = realize_trees(lemmas, typed, inputs="lemmas").notes
-    told = "The input has 1 UPOS tag and 1 feature that the model never saw: BAR, Numbre=Sing."
-    assert note == told
+    message = "The input has 1 UPOS tag and 1 feature that the model never saw: BAR, Numbre=Sing."
+    assert note == message
     both = trained(folder, "ordering", inputs="both")
     assert realize_trees(both, typed, inputs="all").notes == (TAGS,)
     alone = trained(folder, "ordering", inputs="all")

@@ -34,7 +34,7 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("features", "told"),
+    ("features", "expected_message"),
     [
         ("Number", "'Number', expected features such as Number=Sing|Person=3"),
         ("Number=Sing|", "expected features such as"),
@@ -44,14 +44,14 @@ def path(tmp_path: Path) -> Path:
         ("", "'', expected features such as Number=Sing|Person=3, or _"),
     ],
 )
-def test_malformed_features_are_refused(path: Path, features: str, told: str) -> None:
+def test_malformed_features_are_refused(path: Path, features: str, expected_message: str) -> None:
     path.write_text(rows(features=features), "utf-8")
     for read in (read_input, read_treebank):
         with pytest.raises(InputError) as error:
             read(path)
-        said = str(error.value)
-        assert "t, line 3, word 2: features (FEATS) is " in said
-        assert told in said
+        message = str(error.value)
+        assert "t, line 3, word 2: features (FEATS) is " in message
+        assert expected_message in message
 
 
 @pytest.mark.parametrize(
@@ -91,11 +91,11 @@ def test_blank_lemmas_are_refused_in_trees(path: Path) -> None:
 
 def test_a_missing_form_is_refused_where_forms_are_needed(path: Path) -> None:
     path.write_text(rows(form="_"), "utf-8")
-    told = "t, line 3, sentence s1, word 2: no form: give it in the second column"
-    with pytest.raises(InputError, match=told):
+    message = "t, line 3, sentence s1, word 2: no form: give it in the second column"
+    with pytest.raises(InputError, match=message):
         read_treebank(path)
     for inputs in ("words", "all"):
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=message):
             read_trees(path, inputs)
     assert len(read_trees(path, "lemmas")) == 1
     path.write_text(rows(form="_", lemma="_"), "utf-8")  # an underscore
@@ -107,14 +107,16 @@ def test_an_original_id_stands_once_in_a_sentence(path: Path) -> None:
     assert read_input(path).words == ["rains", "It"] * 2
     assert read_input(path).word_lines == [3, 2, 7, 6]
     path.write_text(rows(misc=("original_id=4", "original_id=4")), "utf-8")
-    told = "line 3, sentence s1, word 2: original_id=4 stands at another word of the sentence too"
+    message = (
+        "line 3, sentence s1, word 2: original_id=4 stands at another word of the sentence too"
+    )
     for read in (read_input, read_treebank):
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=message):
             read(path)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", "t is empty: expected CoNLL-U, brackets or JSON"),
         ("\n# a\n", "t: no sentences: expected CoNLL-U, brackets or JSON"),
@@ -124,9 +126,9 @@ def test_an_original_id_stands_once_in_a_sentence(path: Path) -> None:
         ("(rain\n (it))", r"t, line 1: no tags \(UPOS\): --inputs lemmas needs them, give one"),
     ],
 )
-def test_what_lacks_is_named_with_its_line(path: Path, text: str, told: str) -> None:
+def test_what_lacks_is_named_with_its_line(path: Path, text: str, message: str) -> None:
     path.write_text(text, "utf-8")
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         read_trees(path, "lemmas")
 
 
@@ -141,5 +143,5 @@ def test_the_bundled_treebank_is_read_with_its_lines() -> None:
     with resources.as_file(DEMO) as place:
         bank, lines = read_treebank(place), place.read_text("utf-8").split("\n")
         read_input(place)
-    found = [lines[line - 1].split("\t")[1] for line in bank.word_lines]
-    assert found == bank.words
+    splits = [lines[line - 1].split("\t")[1] for line in bank.word_lines]
+    assert splits == bank.words

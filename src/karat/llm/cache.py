@@ -83,8 +83,9 @@ class Cache:
     ) -> None:
         self.path = None if path is None else Path(path)
         self._reading = reading
-        self._asked, self._free = (endpoint.name, endpoint.model), endpoint.is_demo
-        with self._telling():
+        self._endpoint_and_model = (endpoint.name, endpoint.model)
+        self._free = endpoint.is_demo
+        with self._readable_errors():
             self._file = sqlite3.connect(
                 ":memory:" if self.path is None else _address(self.path, reading),
                 uri=True,
@@ -93,7 +94,7 @@ class Cache:
                 cached_statements=16,
             )
         try:
-            with self._telling():
+            with self._readable_errors():
                 self._prepare()
         except BaseException:
             self._file.close()
@@ -107,7 +108,7 @@ class Cache:
 
     def stored(self, key: str) -> CachedReply | None:
         """Return what is known of a request, or None."""
-        with self._telling():
+        with self._readable_errors():
             row = self._file.execute(
                 "SELECT state, rejections, answer, prompt_tokens, completion_tokens "
                 "FROM requests WHERE key = ?",
@@ -117,9 +118,10 @@ class Cache:
 
     def totals(self) -> dict[str, int]:
         """Return the counts of all runs with this endpoint and model, by name."""
-        with self._telling():
+        with self._readable_errors():
             rows = self._file.execute(
-                "SELECT name, count FROM totals WHERE endpoint = ? AND model = ?", self._asked
+                "SELECT name, count FROM totals WHERE endpoint = ? AND model = ?",
+                self._endpoint_and_model,
             )
             return dict(rows.fetchall())
 
@@ -130,7 +132,7 @@ class Cache:
         counts: Mapping[str, int],
     ) -> None:
         """Store outcomes and what is sent now: all of it on disk when this returns, or nothing."""
-        with self._telling(), self._transaction():
+        with self._readable_errors(), self._transaction():
             for job, verdict in verdicts:
                 if isinstance(verdict, Completion):
                     tokens = (verdict.prompt_tokens, verdict.completion_tokens)
@@ -141,7 +143,7 @@ class Cache:
                         _FAIL, (verdict.reason(1), invalid, verdict.rejected, job.key)
                     )
             self._file.executemany(_SEND, [(job.key,) for job in sent])
-            rows = [(*self._asked, name, count) for name, count in counts.items()]
+            rows = [(*self._endpoint_and_model, name, count) for name, count in counts.items()]
             self._file.executemany(_COUNT, rows)
 
     @contextmanager
@@ -186,7 +188,7 @@ class Cache:
         return short(self.path or "the cache")
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
+    def _readable_errors(self) -> Iterator[None]:
         """Turn errors of SQLite into one sentence each."""
         try:
             yield

@@ -94,18 +94,18 @@ def _preference(values: dict[str, Any]) -> dict[str, Any]:
 
 def _nuggets(values: dict[str, Any]) -> dict[str, Any]:
     response = values.get("response") or ""
-    return {"answers": [_judge_nugget(nugget, response) for nugget in values["nuggets"]]}
-
-
-def _judge_nugget(nugget: dict[str, Any], response: str) -> dict[str, Any]:
-    key_words = {word for word in _words(nugget["text"]) if len(word) > _SHORT}
-    key_words = key_words or set(_words(nugget["text"]))
-    share = len(key_words & set(_words(response))) / max(len(key_words), 1)
-    label = "support" if share >= _WHOLE else "partial_support" if share >= _PART else "not_support"
     sentences = [sentence.strip() for sentence in _SENTENCE.findall(response) if sentence.strip()]
-    best = max(sentences, key=lambda sentence: len(key_words & set(_words(sentence))), default="")
-    evidence = "" if label == "not_support" else best
-    return {"id": nugget["id"], "evidence": evidence, "label": label}
+    answers = []
+    for nugget in values["nuggets"]:
+        key_words = {word for word in _words(nugget["text"]) if len(word) > _SHORT}
+        key_words = key_words or set(_words(nugget["text"]))
+        share = len(key_words & set(_words(response))) / max(len(key_words), 1)
+        best = max(sentences, key=lambda text: len(key_words & set(_words(text))), default="")
+        label, evidence = "not_support", ""
+        if share >= _PART:
+            label, evidence = "support" if share >= _WHOLE else "partial_support", best
+        answers.append({"id": nugget["id"], "evidence": evidence, "label": label})
+    return {"answers": answers}
 
 
 def _facts(values: dict[str, Any]) -> dict[str, Any]:

@@ -29,7 +29,11 @@ from karat.storage.unpacking import read_bytes
 
 def shuffle(names: Sequence[str], seed: int, salt: str = "") -> list[str]:
     """Return names in a random order, the same on every machine."""
-    return sorted(names, key=lambda name: _hash(f"{seed}\t{salt}\t{name}"))
+
+    def sort_key(name: str) -> bytes:
+        return sha256(f"{seed}\t{salt}\t{name}".encode("utf-8", "surrogatepass")).digest()
+
+    return sorted(names, key=sort_key)
 
 
 def draw_sample(names: Sequence[str], size: int | None, seed: int) -> list[str]:
@@ -42,10 +46,6 @@ def draw_sample(names: Sequence[str], size: int | None, seed: int) -> list[str]:
     check_count("sample", size, 1)
     sample = set(shuffle(names, seed)[:size])
     return [name for name in names if name in sample]
-
-
-def _hash(text: str) -> bytes:
-    return sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 MAX_TEXT_LENGTH = 200_000
@@ -119,12 +119,10 @@ def quote_from(entry: Mapping[str, Any], text: str, *, needed: bool, key: str = 
 
     It may be empty unless it is needed.
     """
-    value = entry.get(key, "")
-    if value is None:
-        value = ""
-    if not isinstance(value, str):
+    value = entry.get(key)
+    if not isinstance(value, str | None):
         raise InvalidAnswer(f"the {key} is not a text")
-    quote = " ".join(value.split())
+    quote = " ".join((value or "").split())
     if not quote and needed:
         raise InvalidAnswer(f"no {key}")
     if not occurs(quote, text):
@@ -134,14 +132,11 @@ def quote_from(entry: Mapping[str, Any], text: str, *, needed: bool, key: str = 
 
 def occurs(quote: str, text: str) -> bool:
     """Return whether a quote stands in a text; white space and case do not matter."""
-    return _plain(quote) in _plain(text)
+    plain_quote, plain_text = (" ".join(part.split()).casefold() for part in (quote, text))
+    return plain_quote in plain_text
 
 
-def _plain(text: str) -> str:
-    return " ".join(text.split()).casefold()
-
-
-_HEADING = re.compile(r"\[(system|user)\]\s*")
+_HEADING = re.compile(r"^\[(system|user)\][^\S\n]*$", re.MULTILINE)
 _PLACEHOLDER = re.compile(r"\{\{([a-z_]+)\}\}|\{([a-z_]+)\}")
 _UNSEEN = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 """Characters that end lines, turn the writing direction or are no text: escaped in JSON."""
@@ -190,47 +185,35 @@ class Prompt:
                 problem = f"the prompt has no placeholder {{{word}}}, which {slots.task} needs"
                 raise InputError(f"{place}: {problem}; add it")
 
-    def messages(self, values: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
-        """Return role and content of each message, its placeholders filled with JSON."""
+    def messages(self, values: Mapping[str, object]) -> tuple[Message, ...]:
+        """Return the messages, their placeholders filled with JSON."""
         filled = {word: as_json(value) for word, value in values.items()}
 
         def fill(match: re.Match[str]) -> str:
             return f"{{{match[1]}}}" if match[1] else filled[match[2]]
 
-        return tuple((role, _PLACEHOLDER.sub(fill, text)) for role, text in self._parts())
-
-    def _parts(self) -> Iterator[tuple[str, str]]:
-        role, lines = "user", list[str]()
-        for line in self.text.split("\n"):
-            if heading := _HEADING.fullmatch(line):
-                if "".join(lines).strip():
-                    yield role, "\n".join(lines).strip()
-                role, lines = heading[1], []
-            else:
-                lines.append(line)
-        if "".join(lines).strip():
-            yield role, "\n".join(lines).strip()
+        # The text before the first heading is the user's.
+        first, *parts = _HEADING.split(self.text)
+        pairs = [("user", first), *zip(parts[::2], parts[1::2], strict=True)]
+        texts = [(role, text.strip()) for role, text in pairs if text.strip()]
+        return tuple(Message(role, _PLACEHOLDER.sub(fill, text)) for role, text in texts)
 
 
 def read_prompt(path: str | PathLike[str], slots: Slots) -> Prompt:
     """Return the prompt in a file, checked for a task."""
     place = as_path("prompt", path)
-    text = _read_text(place).replace("\r\n", "\n")
+    try:
+        text = read_bytes(place).decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{place}, line {line}: not valid UTF-8, expected a text") from error
+    except OSError as error:
+        raise InputError(f"{place}: {error.strerror or error}") from error
     prompt = Prompt(place.name.removesuffix(".md").removesuffix(".txt"), text, str(path))
     if not text.strip():
         raise InputError(f"{path} is empty: expected a prompt with {{{slots.needed[0]}}}")
     prompt.check(slots)
     return prompt
-
-
-def _read_text(path: Path) -> str:
-    try:
-        return read_bytes(path).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{path}, line {line}: not valid UTF-8, expected a text") from error
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}") from error
 
 
 def bundled_prompt(folder: Path, name: str) -> Prompt:
@@ -308,15 +291,14 @@ class Interview(NamedTuple):
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on missing replicates, estimated tokens and limits."""
+        notes = list(self.usage.notes)
+        if self.usage.estimated_tokens:
+            notes.insert(0, "Tokens are estimated: the server did not count them.")
         n_incomplete = sum(len(answers) < self.replicates for answers in self.answers.values())
-        problem = f"{n_incomplete:,} of {len(self.answers):,} judgements rest on fewer than"
-        replicate_notes = [f"{problem} {self.replicates} answers."] if n_incomplete else []
-        estimated = ["Tokens are estimated: the server did not count them."]
-        return (
-            *replicate_notes,
-            *(estimated if self.usage.estimated_tokens else []),
-            *self.usage.notes,
-        )
+        if n_incomplete:
+            problem = f"{n_incomplete:,} of {len(self.answers):,} judgements rest on fewer than"
+            notes.insert(0, f"{problem} {self.replicates} answers.")
+        return tuple(notes)
 
 
 @dataclass(frozen=True)
@@ -336,29 +318,25 @@ class InterviewTask:
     def requests(self, setup: Setup) -> list[Request]:
         """Return the requests, those of the replicates of a case one after the other."""
         schema = f"{self.prompt.name}@{sha256(self.form.encode()).hexdigest()[:8]}"
+        filled = [(case.id, self.prompt.messages(case.values)) for case in self.cases]
         return [
-            Request(f"{case.id}\t{k}", messages, schema, k)
-            for case in self.cases
-            for messages in [tuple(Message(*m) for m in self.prompt.messages(case.values))]
+            Request(f"{id}\t{k}", messages, schema, k)
+            for id, messages in filled
             for k in range(setup.replicates)
         ]
 
-    def plan(self, setup: Setup) -> Plan:
-        """Return what asking would take; nothing is sent."""
-        return plan(self.requests(setup), setup.endpoint, setup.cache, setup.limits)
-
     def ask(self, setup: Setup, progress: Progress = silent) -> Interview:
         """Ask about every case and read the answers; a stored one may have an earlier form."""
-        cases = {case.id: case for case in self.cases}
+        readers = {case.id: case.read for case in self.cases}
 
         def check(request: Request, text: str) -> str:
             try:
-                cases[_case(request.id)].read(text)
+                readers[_case(request.id)](text)
             except InvalidAnswer as error:
                 return str(error)
             return ""
 
-        ask_result = ask(
+        replies, usage = ask(
             self.requests(setup),
             setup.endpoint,
             cache=setup.cache,
@@ -366,20 +344,18 @@ class InterviewTask:
             check=check,
             progress=progress,
         )
-        answers: dict[str, list[Any]] = {}
-        missing: list[tuple[str, str]] = []
-        for reply in ask_result.answers:
+        answers: dict[str, tuple[Any, ...]] = {}
+        reasons: dict[str, str] = {}
+        for reply in replies:
             case = _case(reply.id)
             try:
                 if reply.text is not None:
-                    answers.setdefault(case, []).append(cases[case].read(reply.text))
+                    answers[case] = (*answers.get(case, ()), readers[case](reply.text))
                 else:
-                    missing.append((case, reply.reason))
+                    reasons.setdefault(case, reply.reason)
             except InvalidAnswer as error:
-                missing.append((case, str(error)))
-        parsed = {id: tuple(values) for id, values in answers.items() if values}
-        reasons = dict(reversed(missing))
-        return Interview(parsed, reasons, ask_result.usage, setup.replicates)
+                reasons.setdefault(case, str(error))
+        return Interview(answers, reasons, usage, setup.replicates)
 
 
 class ModelTask(Protocol):
@@ -416,16 +392,14 @@ def signature(name: str, settings: Mapping[str, object], task: InterviewTask, se
         task: prompt and cases.
         setup: model, and how it is asked.
     """
-    task_settings = ",".join(f"{key}={_plain_setting(value)}" for key, value in settings.items())
-    shared_settings = {"prompt": task.prompt.label, "cases": task.digest, **setup.settings}
-    fields = "|".join(f"{key}={_plain_setting(value)}" for key, value in shared_settings.items())
-    return f"{name}:{task_settings}|{fields}|karat={__version__}"
 
+    def fields(values: Mapping[str, object]) -> Iterator[str]:
+        for key, value in values.items():
+            text = f"{value:g}" if isinstance(value, float) else str(value)
+            yield f"{key}={quote(text, safe=_SAFE)}"  # without characters that separate values
 
-def _plain_setting(value: object) -> str:
-    """Return a value without the characters that separate values."""
-    text = f"{value:g}" if isinstance(value, float) else str(value)
-    return quote(text, safe=_SAFE)
+    shared = {"prompt": task.prompt.label, "cases": task.digest, **setup.settings}
+    return f"{name}:{','.join(fields(settings))}|{'|'.join(fields(shared))}|karat={__version__}"
 
 
 ESTIMATED = "Tokens are estimated: four characters are taken for one."
@@ -437,16 +411,16 @@ class AskingPlan(Result):
 
     task: str
     rows: tuple[Plan, ...]
-    notes: tuple[str, ...] = (ESTIMATED,)
-    settings: Mapping[str, object] = field(default_factory=dict)
-    signature: str = ""
+    notes: tuple[str, ...]
+    settings: Mapping[str, object]
+    signature: str
 
 
 def plan_task(model_task: ModelTask, setup: Setup) -> AskingPlan:
     """Return what asking about a task would take; nothing is sent."""
     task = model_task.task()
-    full_signature = signature(model_task.name, model_task.settings, task, setup)
+    planned = plan(task.requests(setup), setup.endpoint, setup.cache, setup.limits)
     settings = {**model_task.settings, "prompt": task.prompt.label, **setup.settings}
-    return AskingPlan(
-        model_task.name, (task.plan(setup),), (*setup.notes, ESTIMATED), settings, full_signature
-    )
+    full_signature = signature(model_task.name, model_task.settings, task, setup)
+    notes = (*setup.notes, ESTIMATED)
+    return AskingPlan(model_task.name, (planned,), notes, settings, full_signature)

@@ -145,10 +145,8 @@ class ModelRatings(Judging):
     @property
     def values(self) -> list[str]:
         """Values for a distribution: those that were given, and a short scale of whole numbers."""
-        low, high = self.dimension.low or 0, self.dimension.high or 0
-        is_whole = (
-            float(low).is_integer() and float(high).is_integer() and high - low < _SHORT_SCALE
-        )
+        low, high = float(self.dimension.low or 0), float(self.dimension.high or 0)
+        is_whole = low.is_integer() and high.is_integer() and high - low < _SHORT_SCALE
         scale = range(int(low), int(high) + 1) if is_whole else ()
         return sorted({f"{x:g}" for x in (*scale, *(row.value for row in self.rows))}, key=float)
 

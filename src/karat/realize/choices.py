@@ -100,8 +100,8 @@ def _optional_words(realized: RealizedContent) -> Iterator[OptionalWord]:
     }
 
     def likely(slot: Slot, chosen: str) -> tuple[tuple[str, float], ...]:
-        others = probabilities.get(slot, {}).items()
-        return tuple((t, p) for t, p in others if t != chosen and p >= MIN_SHOWN_PROBABILITY)
+        texts = probabilities.get(slot, {}).items()
+        return tuple((t, p) for t, p in texts if t != chosen and p >= MIN_SHOWN_PROBABILITY)
 
     def empty_slots(word: int) -> Iterator[OptionalWord]:
         for slot in empty.get(word, ()):

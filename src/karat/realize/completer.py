@@ -1,7 +1,9 @@
-"""The class model: an n-gram model of sentences in which tags stand for all but frequent words.
+"""The completer: fills the slots of content words one after the other, by a classifier each.
 
-It sees which function words and marks follow each other around nouns, verbs and so on, whatever
-these are.
+A slot sees what the slots before it were filled with, at its node, the node's head, daughters and
+sisters. Whatever is given stays: a slot that has something in the input is not filled again, and a
+node that is final gets nothing. From words and relations alone, tags are guessed first, for the
+ordering model.
 """
 
 from __future__ import annotations
@@ -38,7 +40,12 @@ from karat.realize.slot_features import (
     mix,
     ragged,
 )
-from karat.realize.symbols import from_half_bytes, to_half_bytes
+from karat.realize.symbols import (
+    feature_rows,
+    from_half_bytes,
+    positions_within,
+    to_half_bytes,
+)
 from karat.realize.treebank import Treebank
 from karat.storage import schema
 from karat.storage.schema import ModelLayout, check_arrays
@@ -50,7 +57,11 @@ ORDER, FREQUENT = 5, 50
 
 @dataclass(frozen=True, eq=False)
 class ClassModel:
-    """The words that stand for themselves, and the model of these and of tags."""
+    """An n-gram model of sentences in which tags stand for all but the `frequent` words.
+
+    It sees which function words and marks follow each other around nouns, verbs and so on, whatever
+    these are.
+    """
 
     frequent: frozenset[str]
     model: LanguageModel
@@ -138,26 +149,32 @@ class TreeViews:
         blocks = self._base
         if filled:
             blocks = blocks + self._features.blocks(columns, filled_templates(len(filled)), 2000)
-        return _select_nodes(*ragged(blocks, self.nodes, BITS), nodes)
+        numbers, offsets = ragged(blocks, self.nodes, BITS)
+        counts = np.diff(offsets)[nodes]
+        places = np.repeat(offsets[nodes], counts) + positions_within(counts)
+        return numbers[places], np.append(0, np.cumsum(counts)).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class SlotClassifier(Generic[T]):
     """Fillings, kinds of nodes that may have them, features that have weights, and the weights.
 
-    The first filling is that of all other nodes: nothing.
+        P(filling | node) = exp(Σ w[f, filling]) / Σ over all fillings
+
+    Nodes are of kinds, by relation and tag; a slot that nodes of a kind hardly ever fill stays
+    empty there. The first filling is that of all other nodes: nothing.
     """
 
     fillings: tuple[T, ...]
     kinds: frozenset[Kind]
-    known: Flags
+    has_weight: Flags
     weights: Weights
 
     def chances(self, views: TreeViews, filled: Sequence[Hashes]) -> tuple[Ints, Chances]:
         """Return the nodes that may have fillings, and the probability of each."""
         members = [j for j, kind in enumerate(views.kinds) if kind in self.kinds]
         nodes = np.array(members, dtype=np.int64)
-        rows = _rows(*views.numbers(filled, nodes), self.known)
+        rows = _rows(*views.numbers(filled, nodes), self.has_weight)
         return nodes, _kernel.label_chances(self.weights, len(self.fillings), rows)
 
     def about(self) -> dict[str, Any]:
@@ -167,18 +184,21 @@ class SlotClassifier(Generic[T]):
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the stored arrays: half a byte a weight, and the exponent of each row."""
         levels, exponents = to_half_bytes(self.weights, len(self.fillings))
-        return {"known": np.packbits(self.known), "levels": levels, "exponents": exponents}
+        return {"known": np.packbits(self.has_weight), "levels": levels, "exponents": exponents}
 
     @classmethod
     def stored(
         cls, fillings: Sequence[T], kinds: Sequence[Sequence[str]], arrays: Mapping[str, Any]
     ) -> SlotClassifier[T]:
         """Return a stored classifier; a ValueError or KeyError if its arrays do not fit."""
-        levels = {
-            "known": ModelLayout("uint8", "bytes of features"),
-            "levels": ModelLayout("uint8", "levels"),
-        }
-        check_arrays(arrays, levels | {"exponents": ModelLayout("int8", "rows", -100, 100)})
+        check_arrays(
+            arrays,
+            {
+                "known": ModelLayout("uint8", "bytes of features"),
+                "levels": ModelLayout("uint8", "levels"),
+                "exponents": ModelLayout("int8", "rows", -100, 100),
+            },
+        )
         has_weight = np.unpackbits(arrays["known"]).astype(bool)
         if len(has_weight) != 1 << BITS or int(has_weight.sum()) != len(arrays["exponents"]):
             raise ValueError("features and weights differ in number")
@@ -188,9 +208,7 @@ class SlotClassifier(Generic[T]):
 
     def rounded(self) -> SlotClassifier[T]:
         """Return the classifier as it is when it has been stored."""
-        arrays = self.arrays()
-        weights = from_half_bytes(arrays["levels"], arrays["exponents"], len(self.fillings))
-        return SlotClassifier(self.fillings, self.kinds, self.known, weights)
+        return self.stored(self.fillings, [*self.kinds], self.arrays())
 
 
 def train_classifier(
@@ -211,7 +229,13 @@ def train_classifier(
         *sorted(f for f, n in times.items() if f != nothing and n >= MIN_FILLING_COUNT),
     )
     number = {filling: i for i, filling in enumerate(fillings)}
-    kinds = _filled_kinds(views.kinds, gold, nothing)
+    totals = Counter(views.kinds)
+    filled_counts = Counter(
+        kind for kind, filling in zip(views.kinds, gold, strict=True) if filling != nothing
+    )
+    kinds = frozenset(
+        kind for kind, n in filled_counts.items() if n >= MIN_FILLED_SHARE * totals[kind]
+    )
     members = [j for j, kind in enumerate(views.kinds) if kind in kinds and gold[j] in number]
     numbers, offsets = views.numbers(filled, np.array(members, dtype=np.int64))
     min_count = max(MIN_FEATURE_COUNT, len(members) // NODES)
@@ -230,25 +254,9 @@ def train_classifier(
     return SlotClassifier(fillings, kinds, has_weight, weights)
 
 
-def _filled_kinds(kinds: list[Kind], gold: Sequence[T], nothing: T) -> frozenset[Kind]:
-    """Return the kinds of nodes that fill a slot often enough."""
-    totals = Counter(kinds)
-    filled = Counter(kind for kind, filling in zip(kinds, gold, strict=True) if filling != nothing)
-    return frozenset(kind for kind, n in filled.items() if n >= MIN_FILLED_SHARE * totals[kind])
-
-
-def _select_nodes(numbers: Numbers, offsets: Ints, nodes: Ints) -> tuple[Numbers, Ints]:
-    """Return the features of some nodes alone."""
-    counts = np.diff(offsets)[nodes]
-    begins = np.append(0, np.cumsum(counts)).astype(np.int64)
-    places = np.arange(int(begins[-1])) + np.repeat(offsets[nodes] - begins[:-1], counts)
-    return numbers[places], begins
-
-
 def _rows(numbers: Numbers, offsets: Ints, has_weight: Flags) -> _kernel.RowsOfNodes:
     """Return the rows of the features that have weights."""
-    table = np.where(has_weight, np.cumsum(has_weight) - 1, -1).astype(np.int32)
-    rows = table[numbers]
+    rows = feature_rows(has_weight)[numbers]
     before = np.append(0, np.cumsum(rows >= 0))
     return _kernel.given_rows(rows[rows >= 0], before[offsets].astype(np.int64))
 
@@ -332,21 +340,18 @@ class Completer:
 
     def _choices(self, slot: str, views: TreeViews, filled: list[Hashes]) -> list[Choice]:
         """Return the likeliest fillings of a slot where it may be filled."""
-        model, input_fillings, closed = (
-            self.slots[slot],
-            views.trees.fillings[slot],
-            views.trees.closed,
-        )
+        model, trees = self.slots[slot], views.trees
         nodes, chances = model.chances(views, filled)
-        free = [n for n, j in enumerate(nodes.tolist()) if not input_fillings[j] and not closed[j]]
+        is_free = [not trees.fillings[slot][j] and not trees.closed[j] for j in nodes.tolist()]
+        free = np.flatnonzero(is_free)
         nodes, chances = nodes[free], chances[free]
         weighted = chances.copy()
         weighted[:, 0] *= np.float32(EMPTY_FACTOR)
         ranked = np.argsort(-weighted, axis=1, kind="stable")[:, :MAX_FILLINGS]
-        choices = []
-        for j, best, p in zip(nodes.tolist(), ranked.tolist(), chances.tolist(), strict=True):
-            choices.append(Choice(j, slot, tuple((model.fillings[k], p[k]) for k in best)))
-        return choices
+        rows = zip(nodes.tolist(), ranked.tolist(), chances.tolist(), strict=True)
+        return [
+            Choice(j, slot, tuple((model.fillings[k], p[k]) for k in best)) for j, best, p in rows
+        ]
 
     def _tagged(self, trees: ContentTrees, views: TreeViews) -> ContentTrees:
         """Return the trees with tags, guessed if they are not given."""
@@ -360,17 +365,17 @@ class Completer:
 
     def parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the stored completer: its description and its arrays."""
-        slots = {slot: classifier.about() for slot, classifier in self.slots.items()}
-        arrays = self.classes.arrays()
-        for slot, classifier in self.slots.items():
-            arrays |= with_prefix(f"{slot}_", classifier.arrays())
-        description = {
+        about: dict[str, Any] = {
             "version": VERSION,
             "inputs": self.inputs,
             "final": sorted(self.final),
             "lemmas": dict(self.lemmas),
+            "slots": {slot: classifier.about() for slot, classifier in self.slots.items()},
+            "classes": self.classes.about(),
         }
-        about: dict[str, Any] = description | {"slots": slots, "classes": self.classes.about()}
+        arrays = self.classes.arrays()
+        for slot, classifier in self.slots.items():
+            arrays |= with_prefix(f"{slot}_", classifier.arrays())
         if self.tagger is not None:
             about["tagger"] = self.tagger.about()
             arrays |= with_prefix("tagger_", self.tagger.arrays())
@@ -379,37 +384,30 @@ class Completer:
     @classmethod
     def stored(cls, store: ModelStore) -> Completer:
         """Return the completer in a store that has its parts."""
-        description, arrays = store.about, store.arrays
-        if (version := description.get("version", 1)) != VERSION:
+        about, arrays = store.about, store.arrays
+        if (version := about.get("version", 1)) != VERSION:
             raise InputError(
                 f"{store.name}: its completion is of version {quoted(version)}, and this Karat "
                 f"reads version {VERSION}: train the model again with --complete-from"
             )
         try:
-            schema.check_fields(description, _ABOUT)
-            check_inputs(description["inputs"], COMPLETED)
-            slots = {
-                slot: SlotClassifier.stored(
-                    [_filling(filling) for filling in about["fillings"]],
-                    about["kinds"],
-                    without_prefix(f"{slot}_", arrays),
-                )
-                for slot, about in description["slots"].items()
-                if slot in SLOTS
-            }
-            classes = ClassModel.stored(description["classes"], arrays, store.name)
+            schema.check_fields(about, _ABOUT)
+            check_inputs(about["inputs"], COMPLETED)
+            slots: dict[str, SlotClassifier[Filling]] = {}
+            for slot in (slot for slot in about["slots"] if slot in SLOTS):
+                fillings, kinds = about["slots"][slot]["fillings"], about["slots"][slot]["kinds"]
+                listed = [tuple(tuple(SlotWord(*w) for w in item) for item in f) for f in fillings]
+                part = without_prefix(f"{slot}_", arrays)
+                slots[slot] = SlotClassifier.stored(listed, kinds, part)
+            classes = ClassModel.stored(about["classes"], arrays, store.name)
             tagger = None
-            if description["inputs"] == "relations":  # where tags are given, none are guessed
-                tagger_description, tagger_arrays = (
-                    description["tagger"],
-                    without_prefix("tagger_", arrays),
-                )
-                tagger = SlotClassifier.stored(
-                    tagger_description["fillings"], tagger_description["kinds"], tagger_arrays
-                )
+            if about["inputs"] == "relations":  # where tags are given, none are guessed
+                fillings, kinds = about["tagger"]["fillings"], about["tagger"]["kinds"]
+                part = without_prefix("tagger_", arrays)
+                tagger = SlotClassifier[str].stored(fillings, kinds, part)
         except (KeyError, TypeError, ValueError) as error:
             raise damaged(store.name, str(error)) from error
-        settings = description["inputs"], frozenset(description["final"]), description["lemmas"]
+        settings = about["inputs"], frozenset(about["final"]), about["lemmas"]
         return cls(*settings, classes, slots, tagger)
 
 
@@ -422,11 +420,6 @@ def check_features(treebank: Treebank, inputs: str) -> None:
 def hash_fillings(fillings: Sequence[Filling]) -> Hashes:
     """Return a symbol of every filling."""
     return hash_strings(filling_text(filling) for filling in fillings)
-
-
-def _filling(stored: list[list[list[str]]]) -> Filling:
-    """Return a filling from lists; a TypeError or ValueError if they are none."""
-    return tuple(tuple(SlotWord(*word) for word in item) for item in stored)
 
 
 SLOT_LEARNING = {"comma": Learning(rate=0.05, dropout=0.6)}

@@ -76,8 +76,7 @@ def insert_fillings(trees: ContentTrees, fillings: Fillings) -> InsertedTrees:
     rows = ((node.word, "", node.tag, "", node.relation, "") for node in nodes)
     bank = Treebank.of_rows(trees.name, rows, [node.head for node in nodes], offsets, trees.ids)
     unordered = unordered_trees(bank, "all")
-    starts = np.repeat(unordered.offsets[:-1], np.diff(unordered.offsets))
-    moved = [nodes[j] for j in (starts + unordered.places).tolist()]
+    moved = [nodes[j] for j in (unordered.starts + unordered.places).tolist()]
     sources = np.array([node.source for node in moved], dtype=np.int64)
     return InsertedTrees(unordered, [node.place for node in moved], sources)
 
@@ -189,7 +188,7 @@ def _placements(filling: Filling, wide: Filling) -> list[Shown]:
         for order in orders
         if all(fits(item, wide[k]) for item, k in zip(filling, order, strict=True))
     )
-    placements = (tuple(shown.get(k) for k in range(len(wide))) for shown in items)
+    placements = (tuple(placed.get(k) for k in range(len(wide))) for placed in items)
     return list(islice(dict.fromkeys(placements), MAX_PLACEMENTS))
 
 

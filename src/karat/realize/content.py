@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from karat import _kernel
-from karat.arrays import Flags, Ints, NDArray, np
+from karat.arrays import Flags, Ints, np
 from karat.errors import InputError, quoted
-from karat.realize.input_trees import check_lengths, to_names
+from karat.realize.input_trees import check_lengths, number_contents, to_names
 from karat.realize.treebank import Treebank
 
 SLOTS = ("aux", "mark", "case", "cc", "article", "final", "comma", "other")
@@ -167,23 +167,16 @@ class ContentTrees:
 def final_marks(treebank: Treebank) -> frozenset[str]:
     """Return the marks at roots that end the sentence more often than not, and three times."""
     last = set((treebank.offsets[1:] - 1).tolist())
-    roots = np.repeat(treebank.offsets[:-1] + _root_places(treebank), np.diff(treebank.offsets))
-    starts = np.repeat(treebank.offsets[:-1], np.diff(treebank.offsets))
-    at_root = (starts + treebank.heads - 1 == roots).tolist()
+    mothers = treebank.mothers
     counts: Counter[tuple[str, bool]] = Counter()
-    for j, (word, relation) in enumerate(zip(treebank.words, treebank.relations, strict=True)):
-        if at_root[j] and base_relation(relation) == "punct":
-            counts[word, j in last] += 1
-    often = {
-        word: n for (word, end), n in counts.items() if end and n >= 3 and can_end_sentence(word)
-    }
-    return frozenset(word for word, n in often.items() if n > counts[word, False])
-
-
-def _root_places(treebank: Treebank) -> Ints:
-    """Return the place of every sentence's root within it."""
-    places: Ints = np.flatnonzero(treebank.heads == 0) - treebank.offsets[:-1]
-    return places
+    for j in np.flatnonzero((mothers >= 0) & (mothers[mothers] < 0)).tolist():
+        if base_relation(treebank.relations[j]) == "punct":
+            counts[treebank.words[j], j in last] += 1
+    return frozenset(
+        word
+        for (word, at_end), n in counts.items()
+        if at_end and n >= 3 and n > counts[word, False] and can_end_sentence(word)
+    )
 
 
 def content_trees(
@@ -191,81 +184,84 @@ def content_trees(
 ) -> ContentTrees:
     """Take the function words and marks out of a treebank's trees, into slots.
 
+    Taken out of a word's slots, articles leave `Definite` behind, and finite auxiliaries their
+    tense or mood as `Tense[aux]`: Past, Pres, Fut, Cnd, Pot, Nec and so on, as FEATS have it. Where
+    FEATS have neither, as for English modal verbs, `MODALITY` annotates the input. Models never see
+    this table: trees that a user writes have the feature themselves.
+
     Args:
         treebank: sentences of at most 1,000 words.
         final: marks that end sentences.
         lemmas: also sort nodes by lemma and XPOS, of which a model of lemmas makes words.
     """
     check_lengths(treebank)
-    content: list[int] = []
-    heads: list[int] = []
-    offsets = [0]
-    members: dict[str, dict[int, list[int]]] = {slot: {} for slot in SLOTS}
-    items: dict[int, tuple[int, ...]] = {}
-    features = list(treebank.features)
-    words = [word.lower() for word in treebank.words]
-    for start, end in zip(
-        treebank.offsets[:-1].tolist(), treebank.offsets[1:].tolist(), strict=True
-    ):
-        sentence = _Sentence(treebank, words, start, end, final)
-        sentence_content = sentence.content_words()
-        place = {j: len(content) + n for n, j in enumerate(sentence_content)}
-        for j, slot in sentence.slots.items():
-            members[slot].setdefault(sentence.above(j), []).append(j)
-            items[j] = sentence.item(j)
-            feature = _feature_of_function_word(treebank, j, slot)
-            if feature:
-                at = sentence.above(j)
-                features[at] = "|".join(sorted({*filter(None, features[at].split("|")), feature}))
-        content += sentence_content
-        heads += [
-            place[sentence.mother(j)] if sentence.mother(j) >= 0 else -1 for j in sentence_content
-        ]
-        offsets.append(len(content))
-    closed = np.array([CLOSED in features[j].split("|") for j in content], dtype=bool)
-    fillings, sources = _fill_slots(treebank, words, content, members, items)
+    words, features = [word.lower() for word in treebank.words], list(treebank.features)
+    relations, mothers = treebank.relations, treebank.mothers.tolist()
+    slots, fixed = _words_in_slots(treebank, words, final)
+
+    def content_word_of(j: int) -> int:
+        while j in slots or j in fixed:
+            j = mothers[j]
+        return j
+
+    members: dict[str, dict[int, list[tuple[int, ...]]]] = {slot: {} for slot in SLOTS}
+    for j, (slot, fixed_daughters) in slots.items():
+        at = content_word_of(j)
+        is_inner = slot == "final" and mothers[at] >= 0  # only at the root it ends the sentence
+        members["other" if is_inner else slot].setdefault(at, []).append((j, *fixed_daughters))
+        if feature := _feature_of_function_word(treebank, j, slot):
+            features[at] = "|".join(sorted({*filter(None, features[at].split("|")), feature}))
+    content = [j for j in range(len(words)) if j not in slots and j not in fixed]
+
+    def item(places: tuple[int, ...]) -> Item:
+        return tuple(SlotWord(words[k], relations[k], treebank.upos[k]) for k in places)
+
+    def sort_key(places: tuple[int, ...]) -> tuple[Item, list[Lemma]]:
+        return item(places), [_lemma(treebank, k) for k in places]
+
+    sources: dict[str, list[Sources]] = {}
+    for slot, by_node in members.items():
+        items = {at: tuple(sorted(listed, key=sort_key)) for at, listed in by_node.items()}
+        sources[slot] = [items.get(j, ()) for j in content]
+    number = {j: i for i, j in enumerate(content)}
     trees = ContentTrees(
         name=treebank.name,
         words=[words[j] for j in content],
         tags=[treebank.upos[j] for j in content],
-        relations=[treebank.relations[j] for j in content],
-        features=[_remove_feature(features[j], CLOSED) for j in content],
-        heads=np.array(heads, dtype=np.int64),
-        offsets=np.array(offsets, dtype=np.int64),
+        relations=[relations[j] for j in content],
+        features=["|".join(p for p in features[j].split("|") if p != CLOSED) for j in content],
+        heads=np.array([number.get(mothers[j], -1) for j in content], dtype=np.int64),
+        offsets=np.searchsorted(content, treebank.offsets).astype(np.int64),
         ids=treebank.ids,
-        fillings=fillings,
-        closed=closed,
+        fillings={slot: [tuple(map(item, s)) for s in column] for slot, column in sources.items()},
+        closed=np.array([CLOSED in features[j].split("|") for j in content], dtype=bool),
         places=np.array(content, dtype=np.int64),
         sources=sources,
     )
-    return _sort_nodes(trees, _lemmas_of(trees, treebank) if lemmas else [()] * len(content))
+    return _sort_nodes(trees, treebank if lemmas else None)
 
 
-def _fill_slots(
-    treebank: Treebank,
-    words: list[str],
-    content: list[int],
-    members: Mapping[str, Mapping[int, list[int]]],
-    items: Mapping[int, tuple[int, ...]],
-) -> tuple[dict[str, list[Filling]], dict[str, list[Sources]]]:
-    """Return what is in every slot of the content words, sorted, and where it stood."""
+def _words_in_slots(
+    treebank: Treebank, words: list[str], final: frozenset[str]
+) -> tuple[dict[int, tuple[str, list[int]]], set[int]]:
+    """Return the words in slots, each with its slot and `fixed` daughters, and all of the latter.
 
-    def item(places: tuple[int, ...]) -> Item:
-        return tuple(SlotWord(words[k], treebank.relations[k], treebank.upos[k]) for k in places)
-
-    def key(places: tuple[int, ...]) -> tuple[Item, list[Lemma]]:
-        return item(places), [_lemma(treebank, k) for k in places]
-
-    fillings: dict[str, list[Filling]] = {}
-    sources: dict[str, list[Sources]] = {}
-    for slot, by_node in members.items():
-        sorted_items = {
-            at: tuple(sorted((items[j] for j in slot_members), key=key))
-            for at, slot_members in by_node.items()
-        }
-        sources[slot] = [sorted_items.get(j, ()) for j in content]
-        fillings[slot] = [tuple(map(item, places)) for places in sources[slot]]
-    return fillings, sources
+    A word in a slot has no daughters but marks and `fixed` words without any.
+    """
+    kinds = [base_relation(relation) for relation in treebank.relations]
+    daughters: dict[int, list[int]] = {}
+    for j, mother in enumerate(treebank.mothers.tolist()):
+        daughters.setdefault(mother, []).append(j)
+    slots: dict[int, tuple[str, list[int]]] = {}
+    fixed: set[int] = set()
+    roots = set(daughters.get(-1, ()))
+    for j, word in enumerate(words):
+        slot, below = slot_of(word, kinds[j], treebank.features[j], final), daughters.get(j, ())
+        is_leaf = all(kinds[d] in ("punct", FIXED) and d not in daughters for d in below)
+        if slot and j not in roots and is_leaf:
+            slots[j] = slot, [d for d in below if kinds[d] == FIXED]
+            fixed.update(slots[j][1])
+    return slots, fixed
 
 
 Lemma = tuple[str, str, str]
@@ -274,22 +270,6 @@ Lemma = tuple[str, str, str]
 
 def _lemma(treebank: Treebank, j: int) -> Lemma:
     return treebank.lemmas[j].lower(), treebank.xpos[j], treebank.features[j]
-
-
-def _lemmas_of(trees: ContentTrees, treebank: Treebank) -> list[tuple[Lemma, ...]]:
-    """Return the lemmas of every node and of the words in its slots."""
-    slots = zip(*(trees.sources[slot] for slot in SLOTS), strict=True)
-    return [
-        (
-            _lemma(treebank, j),
-            *(_lemma(treebank, k) for of in node_sources for item in of for k in item),
-        )
-        for j, node_sources in zip(trees.places.tolist(), slots, strict=True)
-    ]
-
-
-def _remove_feature(features: str, removed: str) -> str:
-    return "|".join(part for part in features.split("|") if part != removed)
 
 
 def _feature_of_function_word(treebank: Treebank, j: int, slot: str) -> str:
@@ -306,91 +286,28 @@ def _feature_of_function_word(treebank: Treebank, j: int, slot: str) -> str:
     return f"Tense[aux]={value}" if value else ""
 
 
-class _Sentence:
-    """The words of one sentence, of which some are in slots."""
-
-    def __init__(
-        self, treebank: Treebank, words: list[str], start: int, end: int, final: frozenset[str]
-    ) -> None:
-        self.bank, self.start, self.end = treebank, start, end
-        self.daughters: dict[int, list[int]] = {}
-        for j in range(start, end):
-            self.daughters.setdefault(self.mother(j), []).append(j)
-        self.fixed: dict[int, int] = {}
-        self.slots: dict[int, str] = {}
-        for j in range(start, end):
-            slot = slot_of(words[j], treebank.relations[j], treebank.features[j], final)
-            if slot and self.mother(j) >= 0 and self._closed(j):
-                self.slots[j] = slot
-                self.fixed |= dict.fromkeys(self._fixed(j), j)
-        for j, slot in self.slots.items():  # a mark that ends sentences does so at the root alone
-            if slot == "final" and self.mother(self.above(j)) >= 0:
-                self.slots[j] = "other"
-
-    def mother(self, j: int) -> int:
-        """Return a word's head, -1 for the root."""
-        head = int(self.bank.heads[j])
-        return self.start + head - 1 if head else -1
-
-    def _fixed(self, j: int) -> list[int]:
-        return [
-            d for d in self.daughters.get(j, ()) if base_relation(self.bank.relations[d]) == FIXED
-        ]
-
-    def _closed(self, j: int) -> bool:
-        """Return whether a word has no daughters but marks and `fixed` words without any."""
-        for d in self.daughters.get(j, ()):
-            kind = base_relation(self.bank.relations[d])
-            if kind != "punct" and not (kind == FIXED and d not in self.daughters):
-                return False
-            if kind == "punct" and d in self.daughters:
-                return False
-        return True
-
-    def above(self, j: int) -> int:
-        """Return the content word that a word in a slot belongs to."""
-        at = self.mother(j)
-        while at in self.slots or at in self.fixed:
-            at = self.mother(at)
-        return at
-
-    def item(self, j: int) -> tuple[int, ...]:
-        """Return a word in a slot with its `fixed` daughters."""
-        return (j, *self._fixed(j))
-
-    def content_words(self) -> list[int]:
-        """Return the content words."""
-        return [
-            j for j in range(self.start, self.end) if j not in self.slots and j not in self.fixed
-        ]
-
-
-def _sort_nodes(trees: ContentTrees, more: Sequence[tuple[Lemma, ...]]) -> ContentTrees:
+def _sort_nodes(trees: ContentTrees, lemma_bank: Treebank | None) -> ContentTrees:
     """Sort the nodes of every tree by content, so that nothing of the file's order is left.
 
-    `more` has what they are sorted by beside the columns.
+    With `lemma_bank`, lemmas of every node and of the words in its slots are content, too.
     """
-    slots = [trees.fillings[slot] for slot in SLOTS]
-    columns = (trees.words, trees.tags, trees.relations, trees.features, trees.closed.tolist())
-    contents = list(zip(*columns, *slots, more, strict=True))
-    number = {content: i for i, content in enumerate(sorted(set(contents)))}
-    keys = np.array([number[content] for content in contents], dtype=np.int32)
-    sizes = np.diff(trees.offsets)
-    starts = np.repeat(trees.offsets[:-1], sizes)
+    columns = trees.words, trees.tags, trees.relations, trees.features, trees.closed.tolist()
+    contents = list(zip(*columns, *(trees.fillings[slot] for slot in SLOTS), strict=True))
+    if lemma_bank is not None:
+        slots = zip(*(trees.sources[slot] for slot in SLOTS), strict=True)
+        for node, (place, sources) in enumerate(zip(trees.places.tolist(), slots, strict=True)):
+            below = [k for slot_sources in sources for item in slot_sources for k in item]
+            lemmas = tuple(_lemma(lemma_bank, k) for k in (place, *below))
+            contents[node] = (*contents[node], lemmas)
+    starts = np.repeat(trees.offsets[:-1], np.diff(trees.offsets))
     local = np.where(trees.heads < 0, -1, trees.heads - starts).astype(np.int32)
-    nodes = _kernel.canonical_order(keys, local, trees.offsets) + starts
-    return reorder_nodes(trees, nodes)
-
-
-def reorder_nodes(trees: ContentTrees, nodes: NDArray[np.int64]) -> ContentTrees:
-    """Return the nodes in another order, within every tree."""
+    nodes = _kernel.canonical_order(number_contents(contents), local, trees.offsets) + starts
     moved = np.empty(len(nodes), dtype=np.int64)
     moved[nodes] = np.arange(len(nodes))
     above = trees.heads[nodes]
-    listed = nodes.tolist()
 
     def pick(column: list) -> list:  # type: ignore[type-arg]
-        return [column[j] for j in listed]
+        return [column[j] for j in nodes.tolist()]
 
     return replace(
         trees,

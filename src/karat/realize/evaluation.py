@@ -145,8 +145,7 @@ class RealizerOutput(NamedTuple):
         pairs = zip(self.sentences, reference_sentences, strict=True)
         exact = sum(written == reference for written, reference in pairs) / len(trees)
         speed = len(trees) / max(self.seconds, 1e-9)
-        identity = self.model, self.inputs
-        return RealizerScores._make((*identity, *values, exact, speed, self.forms))
+        return RealizerScores._make((self.model, self.inputs, *values, exact, speed, self.forms))
 
 
 class Lead(NamedTuple):
@@ -436,8 +435,7 @@ def realize_lemmas(
     """
     bank = with_lemmas(treebank)
     trees, references = input_trees(bank, "lemmas"), input_trees(treebank).without_spaces()
-    starts = np.repeat(trees.offsets[:-1], np.diff(trees.offsets))
-    gold_forms = [bank.words[j].lower() for j in (starts + trees.places).tolist()]
+    gold_forms = [bank.words[j].lower() for j in (trees.starts + trees.places).tolist()]
     first = trees.choose([0])
     realizer.inflection.forms(first, realizer.realize(first))  # see `realize_each`
     begin = time.process_time()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib import resources
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -37,7 +36,13 @@ from karat.realize.lattice import TreeLattice, check_small, unravel
 from karat.realize.model import RealizerModel, RealizerResult, open_realizer, train_realizer
 from karat.realize.ordering import OrderingModel, TreeletScores
 from karat.realize.symbols import symbols, to_columns
-from karat.realize.treebank import Treebank, check_forms, read_treebank, slice_sentences
+from karat.realize.treebank import (
+    Treebank,
+    bundled_treebank,
+    check_forms,
+    read_treebank,
+    slice_sentences,
+)
 from karat.settings import check_count
 from karat.storage.output import FilePath, as_path
 from karat.storage.store import is_store
@@ -153,14 +158,7 @@ class OrderingExplained(NamedTuple):
         """
         for rank, treelets in enumerate(self.treelets[1:], 2):
             pairs = zip(treelets, self.treelets[0], strict=True)
-            yield (
-                rank,
-                [
-                    (treelet, treelet.sum - best_treelet.sum)
-                    for treelet, best_treelet in pairs
-                    if treelet != best_treelet
-                ],
-            )
+            yield rank, [(other, other.sum - best.sum) for other, best in pairs if other != best]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -396,9 +394,7 @@ def _rows_from_lemmas(model: str, forms: OrderedForms) -> tuple[RealizerSentence
 
 def explain_demo(*, progress: Progress = silent) -> RealizedTree:
     """Explain the paper's example sentence, by models of the rest of the bundled treebank."""
-    place = resources.files("karat") / "data" / "treebank" / "demo.conllu"
-    with resources.as_file(place) as path:
-        treebank = read_treebank(path)
+    treebank = bundled_treebank()
     model = train_realizer(slice_sentences(treebank, 1, len(treebank)), progress=progress)
     explained = explain_tree(model, input_trees(treebank, "words"), 0, progress=progress)
     note = (
@@ -488,10 +484,10 @@ def _node_labels(model: OrderingModel, tree: InputTrees) -> Iterator[NodeLabel]:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class SupertagList(RealizerResult):
-    """Supertags, the most frequent first; `drawn` has some of them, half with slots."""
+    """Supertags, the most frequent first; `pictured` has some of them to draw, half with slots."""
 
     rows: tuple[Supertag, ...]
-    drawn: tuple[Supertag, ...]
+    pictured: tuple[Supertag, ...]
 
 
 def list_supertags(source: FilePath, most: int = 30) -> SupertagList:
@@ -509,19 +505,18 @@ def list_supertags(source: FilePath, most: int = 30) -> SupertagList:
         trees = input_trees(read_treebank(source), "all")
         grammar = extract_grammar(trees, gold_frames(trees))
     supertags = grammar.supertags()
-    total, covered = (
-        sum(counted.times for counted in group) for group in (supertags, supertags[:most])
-    )
+    total = sum(supertag.times for supertag in supertags)
+    covered = sum(supertag.times for supertag in supertags[:most]) / max(total, 1)
     note = (
         f"{len(supertags):,} supertags with {len(grammar.frames):,} frames; those listed cover "
-        f"{covered / max(total, 1):.1%} of {total:,} words."
+        f"{covered:.1%} of {total:,} words."
     )
     with_slots = [supertag for supertag in supertags if supertag.frame != "*"][: N_DRAWN // 2]
-    to_draw = dict.fromkeys([*supertags[: N_DRAWN - len(with_slots)], *with_slots])
+    pictured = dict.fromkeys([*supertags[: N_DRAWN - len(with_slots)], *with_slots])
     return SupertagList(
         name=str(source),
         rows=tuple(supertags[:most]),
         settings={"most": most},
         notes=(note,),
-        drawn=tuple(to_draw),
+        pictured=tuple(pictured),
     )

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, astuple, dataclass, replace
-from functools import partial
 from typing import Any, ClassVar
 
 from karat import _kernel
@@ -40,7 +39,15 @@ class Supertags:
 
 
 class TreeChooser:
-    """The tree model of a grammar; `keys` and `counts` are its parameters."""
+    """The Tree Chooser: a supertag for every node of a tree, by the stochastic tree model.
+
+    The model's parameters are the paper's, (l_d, s_d | l_m, s_m): a daughter's lexeme and supertag
+    given her mother's, with interpolated back-off to labels and categories
+    (csrc/realize/fergus/tree_model.hpp). The best supertags of a tree are found exactly, by dynamic
+    programming, under the attachment constraint: every slot of a frame is filled by one daughter of
+    its relation. A word that was never seen is guessed by its suffix and shape; a treelet that fits
+    no frame gets the free frame.
+    """
 
     def __init__(self, grammar: Grammar, keys: NDArray[np.uint32], counts: Int32s) -> None:
         self.grammar = grammar
@@ -74,16 +81,11 @@ class TreeChooser:
 
     def choose_best(self, trees: InputTrees, tree: int, k: int) -> list[Supertags]:
         """Return the k best supertaggings of one tree, the best first."""
-        single = trees.choose([tree])
-        labels, frames, slots, scores, _ = _kernel.choose_trees(
-            self.kernel, *self.columns(single), k
-        )
-        n = len(single.words)
-        parts = [slice(i * n, (i + 1) * n) for i in range(len(scores))]
-        return [
-            Supertags(labels[p], frames[p], slots[p], scores[i : i + 1])
-            for i, p in enumerate(parts)
-        ]
+        columns = self.columns(trees.choose([tree]))
+        labels, frames, slots, scores, _ = _kernel.choose_trees(self.kernel, *columns, k)
+        flat = labels, frames, slots, scores
+        by_rank = zip(*(np.split(column, len(scores)) for column in flat), strict=True)
+        return [Supertags(*supertags) for supertags in by_rank]
 
 
 ORDER = 3
@@ -94,10 +96,14 @@ BATCH = 256
 
 @dataclass(frozen=True)
 class LpWeights:
-    """Weights of the parts of the score, and limits of the search.
+    """Weights of the LP Chooser, which takes the likeliest path through the lattice.
 
-    A lattice keeps `width` states a level, and arcs whose best path is at most `margin` worse than
-    the best; the composition keeps `beam` hypotheses a state, 0 means all.
+        score = side * log p(sides) + pair * log p(orders) + lm * log p(words)
+
+    The first two are the adjunction table's, which the lattice's arcs carry; the third is that of
+    an n-gram model. A lattice keeps `width` states a level, and arcs whose best path is at most
+    `margin` worse than the best; the composition keeps `beam` hypotheses a state, 0 means all.
+    Weights and limits were chosen on training documents that were held out.
     """
 
     side: float = 1.6
@@ -137,20 +143,15 @@ def lm_words(model: LanguageModel, trees: InputTrees) -> NDArray[np.int32]:
 
 
 def realize_in_batches(
-    order: Callable[[InputTrees], Orders], trees: InputTrees, k: int, progress: Progress
+    order: Callable[[InputTrees], Orders], trees: InputTrees, size: int, progress: Progress
 ) -> Orders:
-    """Return what `order` makes of all trees, of which it is given few at a time."""
-    all_orders: Orders = []
-    for batch in small_batches(trees, max(BATCH // k, 1)):
-        all_orders += order(batch)
-        progress(len(all_orders), len(trees), "realising")
-    return all_orders
-
-
-def small_batches(trees: InputTrees, size: int) -> Iterator[InputTrees]:
-    """Yield the trees, few at a time: between two there is a look at the clock and keyboard."""
+    """Return what `order` makes of all trees, of which it is given `size` at a time."""
+    orders: Orders = []
     for start in range(0, len(trees), size):
-        yield trees.choose(range(start, min(start + size, len(trees))))
+        progress(start, len(trees), "ordering")
+        orders += order(trees.choose(range(start, min(start + size, len(trees)))))
+    progress(len(trees), len(trees), "ordering")
+    return orders
 
 
 def to_orders(trees: InputTrees, nodes: NDArray[np.int32], scores: Floats, starts: Ints) -> Orders:
@@ -172,7 +173,14 @@ WEIGHTS = LpWeights(margin=1000.0)
 
 @dataclass(frozen=True, eq=False)
 class LeftRight:
-    """The baseline; `name` says which trees its counts are from."""
+    """The baseline LR of section 3.3: a tree model that only knows left from right.
+
+        p(l_d left of l_m), which backs off to p(l_d left of any mother), then to p(left)
+
+    The rest of the pipeline is that of FERGUS: each daughter goes to her likelier side, the lattice
+    holds every order within a side, and the LP Chooser takes the best path by its language model.
+    `name` says which trees its counts are from.
+    """
 
     name: str
     grammar: Grammar
@@ -182,40 +190,40 @@ class LeftRight:
 
     def realize(self, trees: InputTrees, k: int = 1, *, progress: Progress = silent) -> Orders:
         """Return the k best orders of every tree."""
-        return realize_in_batches(partial(self._best, k=k), trees, k, progress)
 
-    def _best(self, trees: InputTrees, k: int) -> Orders:
-        words = self.grammar.find(trees.words)
-        tables = self.keys, self.counts, words, trees.heads, trees.offsets
-        search = self.lm.kernel, lm_words(self.lm, trees), WEIGHTS.wider(k).values(), k
-        nodes, scores, _, starts = _kernel.linearize_left_right(*tables, *search)
-        return to_orders(trees, nodes, scores, starts)
+        def order(batch: InputTrees) -> Orders:
+            words = self.grammar.find(batch.words)
+            tables = self.keys, self.counts, words, batch.heads, batch.offsets
+            search = self.lm.kernel, lm_words(self.lm, batch), WEIGHTS.wider(k).values(), k
+            nodes, scores, _, starts = _kernel.linearize_left_right(*tables, *search)
+            return to_orders(batch, nodes, scores, starts)
+
+        return realize_in_batches(order, trees, max(BATCH // k, 1), progress)
 
 
 def train_left_right(
     grammar: Grammar, trees: InputTrees, lm: LanguageModel, *, random_trees: bool
 ) -> LeftRight:
-    """Count on which side of her mother each lexeme stood, in real or in random trees."""
-    mothers = _random_mothers(trees) if random_trees else trees.mothers()
+    """Count on which side of her mother each lexeme stood, in real or in random trees.
+
+    The paper counts sides in a *random* tree of each training sentence: words in random order, each
+    below an earlier one. The authors' later paper counts them in the real trees.
+    """
+    mothers = trees.mothers()
+    if random_trees:
+        rng = random.Random(0)
+        for i, start in enumerate(trees.offsets[:-1].tolist()):
+            order = [start + node for node in trees.reference(i)]
+            rng.shuffle(order)
+            mothers[order[0]] = -1
+            for at in range(1, len(order)):
+                mothers[order[at]] = order[rng.randrange(at)]
     nodes = np.flatnonzero(mothers >= 0)
     words, above = grammar.find(trees.words), mothers[nodes]
     left = trees.places[nodes] < trees.places[above]
     side_counts = _kernel.count_sides(words[nodes], words[above], left.astype(np.int32))
     name = "LR, random trees" if random_trees else "LR, real trees"
     return LeftRight(name, grammar, lm, *side_counts)
-
-
-def _random_mothers(trees: InputTrees) -> NDArray[np.int64]:
-    """Make a random tree of each sentence: words in random order, each below an earlier one."""
-    rng = random.Random(0)
-    mothers = np.full(len(trees.words), -1, dtype=np.int64)
-    for i in range(len(trees)):
-        start = int(trees.offsets[i])
-        order = [start + node for node in trees.reference(i)]
-        rng.shuffle(order)
-        for at in range(1, len(order)):
-            mothers[order[at]] = order[rng.randrange(at)]
-    return mothers
 
 
 DEFAULT_WEIGHTS = LpWeights()
@@ -260,19 +268,18 @@ class Fergus:
         progress(2, 4, "training the language model")
         lm = train_lm(trees, order)
         progress(3, 4, "training the baselines")
-        baselines = tuple(
-            train_left_right(grammar, trees, lm, random_trees=random) for random in (True, False)
-        )
+        kinds = (True, False)  # of random trees, and of real ones
+        baselines = tuple(train_left_right(grammar, trees, lm, random_trees=r) for r in kinds)
         progress(4, 4, "trained")
         return cls(chooser, lm, baselines, weights or DEFAULT_WEIGHTS)
 
     def realize(self, trees: InputTrees, k: int = 1, *, progress: Progress = silent) -> Orders:
         """Return the k best orders of every tree, the best first."""
 
-        def order(part: InputTrees) -> Orders:
-            return self.linearize(part, self.chooser.choose(part), k)
+        def order(batch: InputTrees) -> Orders:
+            return self.linearize(batch, self.chooser.choose(batch), k)
 
-        return realize_in_batches(order, trees, k, progress)
+        return realize_in_batches(order, trees, max(BATCH // k, 1), progress)
 
     def linearize(self, trees: InputTrees, supertags: Supertags, k: int = 1) -> Orders:
         """Return the k best orders of trees whose supertags are chosen."""

@@ -1,8 +1,4 @@
-"""Edits that turn a lemma into a form, counted from the end, so that they fit other lemmas too.
-
-`study` -> `studies` is (0, y, ies); `5000` -> `5,000` is (3, , `,`): a comma before the last three
-characters. What changes the beginning alone has the place `START` (`machen` -> `gemacht`).
-"""
+"""Forms of lemmas: those that were seen, with back-off to similar features and to suffix rules."""
 
 from __future__ import annotations
 
@@ -12,9 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 from itertools import combinations
+from math import prod
 from typing import NamedTuple
 
 START = -1
+"""The place of an edit that changes the beginning alone: `machen` -> `gemacht`."""
 MIN_SEVERAL_EDITS = 3
 """Characters, changed on both sides, that may be several changes."""
 Edit = tuple[tuple[int, str, str], ...]
@@ -22,28 +20,32 @@ Edit = tuple[tuple[int, str, str], ...]
 
 
 def edit_between(lemma: str, form: str) -> Edit:
-    """Return the edit that turns a lemma into a form."""
+    """Return the edit that turns a lemma into a form.
+
+    Places count from the end, so that edits fit other lemmas too: `study` -> `studies` is
+    (0, y, ies); `5000` -> `5,000` is (3, , `,`), a comma before the last three characters.
+    """
+
+    def at(begin: int, end: int, new: str) -> tuple[int, str, str]:
+        is_start = begin == 0 and end < len(lemma)
+        return START if is_start else len(lemma) - end, lemma[begin:end], new
+
     if lemma == form:
         return ()
     begin = common_beginning(lemma, form)
     end = common_beginning(lemma[begin:][::-1], form[begin:][::-1])
     old, new = lemma[begin : len(lemma) - end], form[begin : len(form) - end]
     if min(len(old), len(new)) < MIN_SEVERAL_EDITS:
-        return (_at(lemma, begin, begin + len(old), new),)
+        return (at(begin, begin + len(old), new),)
     matcher = SequenceMatcher(None, lemma, form, autojunk=False)
     changed = [opcode for opcode in matcher.get_opcodes() if opcode[0] != "equal"]
-    return tuple(_at(lemma, i, j, form[a:b]) for _, i, j, a, b in changed)
+    return tuple(at(i, j, form[a:b]) for _, i, j, a, b in changed)
 
 
 def common_beginning(a: str, b: str) -> int:
     """Return the number of characters that two words begin with alike."""
     pairs = enumerate(zip(a, b, strict=False))
     return next((i for i, (x, y) in pairs if x != y), min(len(a), len(b)))
-
-
-def _at(lemma: str, begin: int, end: int, new: str) -> tuple[int, str, str]:
-    at_start = begin == 0 and end < len(lemma)
-    return START if at_start else len(lemma) - end, lemma[begin:end], new
 
 
 def apply_edit(lemma: str, edit: Edit) -> str | None:
@@ -96,7 +98,13 @@ def suffixes(lemma: str) -> Iterator[str]:
 
 
 class SuffixRules:
-    """Edits of known types, by label and suffix."""
+    """Rules for lemmas that were never seen: the edit of most known lemmas that end alike.
+
+        P(edit | lemma, tag, features) = share of it among types with the longest known suffix
+
+    A type is a lemma with a tag and features; how often it occurs does not matter, so irregular
+    verbs count as little as they should. A suffix is known if two types have it.
+    """
 
     def __init__(self) -> None:
         self._edits: dict[tuple[Label, str], Counter[Edit]] = defaultdict(Counter)
@@ -196,57 +204,24 @@ class FormSource(NamedTuple):
 
 
 class FormTable:
-    """Seen forms of all cells."""
+    """Seen forms of all cells.
+
+    A cell that was not seen takes the forms of the seen cell of the lemma that most probably has
+    the same,
+
+        P(same) = Π over the features that differ of P(same form | the two values of the feature)
+
+    as counted over lemmas with both values; or the form of a suffix rule, if that is more probable.
+    UPOS and XPOS count as features. Tags and features that no lemma was seen with are incomplete:
+    then all cells of the lemma count that have what is given.
+    """
 
     def __init__(self, counts: Mapping[Cell, Forms]) -> None:
         self.counts = counts
         self._cells: dict[str, list[Cell]] = defaultdict(list)
         for cell in counts:
             self._cells[cell.lemma].append(cell)
-        self.forms = lru_cache(CACHED)(self._forms)
-
-    @cached_property
-    def _same_form_counts(self) -> dict[Differences, tuple[int, int]]:
-        """Pairs of cells with the same form, and all; made when an unknown cell is met."""
-        return _same_forms(self._cells.values(), self.counts)
-
-    @cached_property
-    def _rules(self) -> SuffixRules:
-        """Rules for unknown lemmas; made when one is met."""
-        types = self.counts.items()
-        return SuffixRules.learn((c.lemma, c.labels, most_frequent(forms)) for c, forms in types)
-
-    @cached_property
-    def _usual(self) -> dict[tuple[str, str], str]:
-        """Form and UPOS -> the XPOS that they were seen with most often."""
-        tag_counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-        for cell, forms in self.counts.items():
-            for form, n in forms.items():
-                tag_counts[form, cell.upos][cell.xpos] += n
-        return {key: most_frequent(tags) for key, tags in tag_counts.items()}
-
-    def usual_tags(self, form: str, upos: str) -> str:
-        """Return UPOS and the most frequent XPOS of a form, as one text."""
-        return f"{upos} {self._usual.get((form, upos), '')}"
-
-    @cached_property
-    def _cells_of_forms(self) -> dict[tuple[str, str], Cell]:
-        """Form and UPOS -> the cell that it was seen with most often, if its lemma is sure."""
-        cell_counts: dict[tuple[str, str], Counter[Cell]] = defaultdict(Counter)
-        for cell, forms in self.counts.items():
-            for form, n in forms.items():
-                cell_counts[form, cell.upos][cell] += n
-        best_cells = {}
-        for key, cells in cell_counts.items():
-            best = min(cells, key=lambda cell: (-cells[cell], cell))
-            of_lemma = sum(n for cell, n in cells.items() if cell.lemma == best.lemma)
-            if of_lemma >= SURE * cells.total():
-                best_cells[key] = best
-        return best_cells
-
-    def cell_of(self, form: str, upos: str) -> Cell | None:
-        """Return the cell that a form most probably is of; None if its lemma is not sure."""
-        return self._cells_of_forms.get((form, upos))
+        self.forms = lru_cache(CACHED)(lambda cell: self.source(cell).forms)
 
     @classmethod
     def learn(cls, occurrences: Iterable[tuple[Cell, str]]) -> FormTable:
@@ -270,22 +245,69 @@ class FormTable:
             counts.setdefault(Cell(*names), {})[form] = int(n)
         return cls(counts)
 
-    def _forms(self, cell: Cell) -> Forms:
-        """Return the forms that a cell may have; there is at least one."""
-        return self.source(cell).forms
+    @cached_property
+    def _same_form_counts(self) -> dict[Differences, tuple[int, int]]:
+        """Pairs of cells with the same form, and all pairs, by the features that differ."""
+        n_same: Counter[Differences] = Counter()
+        total: Counter[Differences] = Counter()
+        for cells in self._cells.values():
+            forms = {cell: most_frequent(self.counts[cell]) for cell in cells}
+            for cell, other in combinations(cells, 2):
+                different = differences(cell, other)
+                total[different] += 1
+                n_same[different] += forms[cell] == forms[other]
+        return {key: (n_same[key], n) for key, n in total.items()}
+
+    @cached_property
+    def _rules(self) -> SuffixRules:
+        """Rules for unknown lemmas; made when one is met."""
+        types = self.counts.items()
+        return SuffixRules.learn((c.lemma, c.labels, most_frequent(forms)) for c, forms in types)
+
+    @cached_property
+    def _cells_of_forms(self) -> dict[tuple[str, str], Counter[Cell]]:
+        """Form and UPOS -> the cells that they were seen with, and how often."""
+        cell_counts: dict[tuple[str, str], Counter[Cell]] = defaultdict(Counter)
+        for cell, forms in self.counts.items():
+            for form, n in forms.items():
+                cell_counts[form, cell.upos][cell] += n
+        return dict(cell_counts)
+
+    def usual_tags(self, form: str, upos: str) -> str:
+        """Return UPOS and the most frequent XPOS of a form, as one text."""
+        tag_counts: Counter[str] = Counter()
+        for cell, n in self._cells_of_forms.get((form, upos), {}).items():
+            tag_counts[cell.xpos] += n
+        return f"{upos} {most_frequent(tag_counts) if tag_counts else ''}"
+
+    def cell_of(self, form: str, upos: str) -> Cell | None:
+        """Return the cell that a form was seen with most often; None if its lemma is not sure."""
+        cells = self._cells_of_forms.get((form, upos))
+        if cells is None:
+            return None
+        best = min(cells, key=lambda cell: (-cells[cell], cell))
+        of_lemma = sum(n for cell, n in cells.items() if cell.lemma == best.lemma)
+        return best if of_lemma >= SURE * cells.total() else None
 
     def source(self, cell: Cell) -> FormSource:
-        """Return the forms that a cell may have, and where they come from."""
+        """Return the forms that a cell may have (at least one), and where they come from."""
         reduced = self._known_part(cell)
         if reduced in self.counts:
             return FormSource(self.counts[reduced], "seen")
-        cells = [] if reduced[1:] in self._tagged else self._completing(reduced)
-        if not cells:
+        completing = []
+        if reduced[1:] not in self._tagged:  # its tags and features are incomplete
+            required = {*filter(None, reduced.features.split("|"))}
+            completing = [
+                other
+                for other in self._cells.get(reduced.lemma, ())
+                if other.upos == reduced.upos
+                and reduced.xpos in ("", "_", other.xpos)
+                and required <= {*other.features.split("|")}
+            ]
+        if not completing:
             return self._guess(reduced)
-        forms = sum(
-            (Counter(self.counts[completing_cell]) for completing_cell in cells), Counter[str]()
-        )
-        shared = reduced if len(cells) > 1 else cells[0]
+        forms = sum((Counter(self.counts[other]) for other in completing), Counter[str]())
+        shared = reduced if len(completing) > 1 else completing[0]
         return FormSource(_without_slips(forms), "similar", shared.tagged)
 
     @cached_property
@@ -293,25 +315,14 @@ class FormTable:
         """Tags with features that some lemma was seen with."""
         return frozenset(cell[1:] for cell in self.counts)
 
-    def _completing(self, cell: Cell) -> list[Cell]:
-        """Return all cells of a lemma that have the given tags and features, and more."""
-        required = {*filter(None, cell.features.split("|"))}
-        return [
-            other
-            for other in self._cells.get(cell.lemma, ())
-            if other.upos == cell.upos
-            and cell.xpos in ("", "_", other.xpos)
-            and required <= {*other.features.split("|")}
-        ]
-
     def _known_part(self, cell: Cell) -> Cell:
         """Return a cell without features that its UPOS never had: they tell nothing of forms."""
         if cell in self.counts or (cell.upos, "") not in self._features:
             return cell
-        parts = cell.features.split("|")
-        return cell._replace(
-            features="|".join(part for part in parts if (cell.upos, part) in self._features)
-        )
+        known_features = [
+            part for part in cell.features.split("|") if (cell.upos, part) in self._features
+        ]
+        return cell._replace(features="|".join(known_features))
 
     @cached_property
     def _features(self) -> frozenset[tuple[str, str]]:
@@ -336,13 +347,17 @@ class FormTable:
 
     def _probability_of_same(self, cell: Cell, other: Cell) -> float:
         """Return the probability that two cells of a lemma have the same form."""
+
+        def share(different: Differences) -> float:
+            n_same, total = self._same_form_counts.get(different, (0, 0))
+            return (n_same + UNSEEN) / (total + 1)
+
         different = differences(cell, other)
         if different in self._same_form_counts:
-            return _same_form_share(self._same_form_counts[different])
-        probability = 1.0
-        for difference in different:
-            probability *= _same_form_share(self._same_form_counts.get((difference,), (0, 0)))
-        return probability if len(different) <= MAX_DIFFERENCES else 0.0
+            return share(different)
+        if len(different) > MAX_DIFFERENCES:
+            return 0.0
+        return prod(share((difference,)) for difference in different)
 
 
 def most_frequent(forms: Forms) -> str:
@@ -366,23 +381,3 @@ def differences(cell: Cell, other: Cell) -> Differences:
     pairs = ((name, values.get(name, ""), other_values.get(name, "")) for name in names)
     upos = cell.upos if cell.upos == other.upos else ""
     return tuple((upos, name, min(a, b), max(a, b)) for name, a, b in pairs)
-
-
-def _same_forms(
-    lemmas: Iterable[list[Cell]], counts: Mapping[Cell, Forms]
-) -> dict[Differences, tuple[int, int]]:
-    """Count pairs of cells with the same form, and all, by the features in which they differ."""
-    n_same: Counter[Differences] = Counter()
-    total: Counter[Differences] = Counter()
-    for cells in lemmas:
-        forms = [most_frequent(counts[cell]) for cell in cells]
-        for i, j in combinations(range(len(cells)), 2):
-            different = differences(cells[i], cells[j])
-            total[different] += 1
-            n_same[different] += forms[i] == forms[j]
-    return {key: (n_same[key], n) for key, n in total.items()}
-
-
-def _same_form_share(counts: tuple[int, int]) -> float:
-    n_same, total = counts
-    return (n_same + UNSEEN) / (total + 1)

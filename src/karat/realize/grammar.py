@@ -4,7 +4,7 @@ The paper took its elementary trees from XTAG; here they come from the treebank 
 supertag is its category (UPOS), its relation to the mother, and its frame: the argument slots in
 their order around the head, such as `nsubj * obj`. Relations in `ARGUMENTS` fill slots
 (substitution); all others adjoin, and the adjunction table counts on which side and in which order
-(csrc/realize/fergus/precedence.hpp). Frames that occur once, or with more than `MOST_SLOTS` slots,
+(csrc/realize/fergus/precedence.hpp). Frames that occur once, or with more than `MAX_SLOTS` slots,
 are left out: their nodes have the free frame, in which arguments adjoin too.
 """
 
@@ -121,10 +121,10 @@ class Grammar:
         supertags = []
         for label, frame, times, left in zip(*columns, strict=True):
             tag, relation = self.label(label)
-            kind = "argument" if relation in ARGUMENTS else "adjunct"
             text = frame_text(self.frames[frame] if frame >= 0 else ())
-            share = None if relation == "root" else left / times
-            kind = "initial" if relation == "root" else kind
+            kind, share = "argument" if relation in ARGUMENTS else "adjunct", left / times
+            if relation == "root":
+                kind, share = "initial", None
             supertags.append(Supertag(tag, relation, kind, text, times, share))
         return supertags
 
@@ -234,13 +234,9 @@ def _word_arrays(words: Sequence[str], labels: Int32s) -> dict[str, NDArray[Any]
     for word, label in zip(words, labels.tolist(), strict=True):
         counts.setdefault(word, Counter())[label] += 1
     sorted_words = sorted(counts)
-    all_counts = (counts[word] for word in sorted_words)
-    offsets, values = _rows(
-        [
-            sorted(label_counts, key=lambda label: (-label_counts[label], label))
-            for label_counts in all_counts
-        ]
-    )
+    by_count = [counts[word].items() for word in sorted_words]
+    ranked = (sorted(pairs, key=lambda pair: (-pair[1], pair[0])) for pairs in by_count)
+    offsets, values = _rows([[label for label, _ in pairs] for pairs in ranked])
     vocab = _kernel.Vocab()
     vocab.add(sorted_words)
     return word_arrays(vocab, "words") | {"label_offsets": offsets, "labels": values}

@@ -1,14 +1,18 @@
-"""Nodes of many trees in flat columns, as the models of inflection see them."""
+"""The inflector: from lemmas with tags and features to forms, in two passes.
+
+Candidates are the forms that were seen for a lemma (`forms`). The first pass chooses among them by
+the tree, so that the words can be ordered; the second by the tree and the neighbours.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 from karat.arithmetic import log
-from karat.arrays import Flags, Floats, Ints, np
+from karat.arrays import Floats, Ints, np
 from karat.realize.forms import Cell, Forms, FormSource, FormTable
 from karat.realize.input_trees import InputTrees
 from karat.realize.log_linear import (
@@ -20,7 +24,7 @@ from karat.realize.log_linear import (
     symbols,
 )
 from karat.realize.orthography import plain
-from karat.realize.symbols import word_shape
+from karat.realize.symbols import positions_within, word_shape
 from karat.realize.treebank import MISSING, Treebank
 
 SIZES = (3, 6, 10, 15, 25, 40)
@@ -50,10 +54,8 @@ class Nodes:
     @classmethod
     def of_treebank(cls, bank: Treebank) -> Nodes:
         """Return the words of a treebank."""
-        starts = np.repeat(bank.offsets[:-1], np.diff(bank.offsets))
-        mothers = np.where(bank.heads > 0, starts + bank.heads - 1, -1).astype(np.int64)
         cells = _cells(bank.lemmas, bank.upos, bank.xpos, bank.features)
-        return cls(cells, bank.relations, mothers, bank.offsets)
+        return cls(cells, bank.relations, bank.mothers, bank.offsets)
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -97,8 +99,7 @@ class Nodes:
         order, starts = self._daughters
         first, sizes = starts[nodes], starts[nodes + 1] - starts[nodes]
         owners = np.repeat(np.arange(len(nodes)), sizes)
-        within = np.arange(len(owners)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        return owners, order[first[owners] + within]
+        return owners, order[first[owners] + positions_within(sizes)]
 
     def sisters(self, nodes: Ints) -> tuple[Ints, Ints]:
         """Return the other daughters of the nodes' mothers: which node's, and the sisters."""
@@ -165,14 +166,12 @@ class Candidates(NamedTuple):
     sentences: Ints
 
     @classmethod
-    def of(cls, sentences: Sequence[Sequence[dict[str, float]]]) -> Candidates:
-        """Make candidates of forms with their scores (logarithms), word by word."""
-        words = [word for sentence in sentences for word in sentence]
-        offsets = np.cumsum([0, *map(len, words)], dtype=np.int64)
-        priors = np.array([score for word in words for score in word.values()], dtype=np.float64)
-        starts = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
-        forms = [form for word in words for form in word]
-        return cls(forms, Choices(offsets, priors), starts)
+    def of(cls, forms: list[Forms], sentences: Ints) -> Candidates:
+        """Make candidates of the forms of every word, with their counts."""
+        offsets = np.cumsum([0, *map(len, forms)], dtype=np.int64)
+        counts = np.array([n for word in forms for n in word.values()], dtype=np.float64)
+        priors = log(counts + SMOOTHING)
+        return cls([form for word in forms for form in word], Choices(offsets, priors), sentences)
 
 
 class FormParts(NamedTuple):
@@ -192,7 +191,13 @@ class FormParts(NamedTuple):
 
 
 def pair_features(parts: FormParts, left: Ints, right: Ints, rows: Ints) -> LogLinearFeatures:
-    """Return the features of neighbouring forms, for the rows they belong to."""
+    """Return the features of neighbouring forms, for the rows they belong to.
+
+    Scores of pairs are sums of weights of the two forms, of how one begins and of how the other
+    ends. They are learned with the neighbours of the treebank on both sides:
+
+        P(form | neighbours) = exp(score(form) + score(left, form) + score(form, right)) / Σ
+    """
     before, after = parts.forms[left], parts.forms[right]
     key_pairs = [(before, after)]
     key_pairs += [(before, part[right]) for part in parts.beginnings]
@@ -210,109 +215,63 @@ def neighbour_rows(candidates: Candidates, chosen: Ints) -> tuple[Ints, Ints]:
 
 
 def choose_forms(model: LogLinear, candidates: Candidates, scores: Floats) -> Ints:
-    """Return the row of the best form of every word, neighbours considered.
+    """Return the row of the best form of every word, neighbours considered: a or an, le or l'.
+
+        best = argmax over forms of Σ score(form) + Σ over neighbours of score(form, next form)
+
+    The best forms of a sentence are found together (Viterbi), since one may depend on the other:
+    `will` is `wo` before `n't`.
 
     Args:
         model: weights of pairs, beside which it may have others.
         candidates: forms of the words of sentences; their priors are not looked at.
         scores: score of each form without its neighbours.
     """
-    pairs = _Pairs.of(model, candidates)
-    best_rows: Ints = candidates.choices.offsets[:-1].copy()
-    for first, end in _doubtful_spans(candidates):
-        best_rows[first:end] = _best_path(candidates, scores, pairs, first, end)
+    offsets = candidates.choices.offsets
+    # Before, between and after sentences is an edge, which has one form, at row -1.
+    words = np.insert(np.arange(len(offsets) - 1), candidates.sentences, -1)
+    counts = np.where(words < 0, 1, np.diff(offsets)[words])
+    rows = np.where(words < 0, -1, offsets[words])
+    starts, pair_scores = _score_pairs(model, candidates.forms, rows, counts)
+
+    def between(at: int) -> Floats:
+        """Return the scores of the forms of two neighbours, a row for each of the first word's."""
+        pairs = pair_scores[starts[at - 1] : starts[at]]
+        return pairs.reshape(counts[at - 1], counts[at])
+
+    best_rows: Ints = offsets[:-1].copy()
+    doubtful = counts > 1
+    begins = np.flatnonzero(doubtful[1:] & ~doubtful[:-1]) + 1
+    ends = np.flatnonzero(doubtful[:-1] & ~doubtful[1:]) + 1
+    for first, end in zip(begins.tolist(), ends.tolist(), strict=True):
+        form_scores = [scores[rows[at] : rows[at] + counts[at]] for at in range(first, end)]
+        total, back = form_scores[0] + between(first)[0], []
+        for at in range(first + 1, end):
+            sums = total[:, None] + between(at)
+            back.append(sums.argmax(axis=0))
+            total = sums.max(axis=0) + form_scores[at - first]
+        best = [int((total + between(end)[:, 0]).argmax())]
+        for steps in reversed(back):
+            best.append(int(steps[best[-1]]))
+        best_rows[words[first:end]] = rows[first:end] + best[::-1]
     return best_rows
 
 
-class _Pairs(NamedTuple):
-    """Scores of neighbouring forms: those of words i - 1 and i begin at `starts[i]`.
+def _score_pairs(
+    model: LogLinear, forms: list[str], rows: Ints, counts: Ints
+) -> tuple[Ints, Floats]:
+    """Return the scores of all forms of neighbours of which one has several.
 
-    Word i may be the first of a sentence, or the one after the last word.
+    Those of words i and i + 1 begin at the first result's place i. Word i has the rows `rows[i]` to
+    `rows[i] + counts[i]`.
     """
-
-    starts: Ints
-    scores: Floats
-
-    @classmethod
-    def of(cls, model: LogLinear, candidates: Candidates) -> _Pairs:
-        """Score all pairs of which one word has several forms."""
-        offsets, n = candidates.choices.offsets, len(candidates.choices.offsets) - 1
-        counts = np.append(np.diff(offsets), 1)
-        is_first = np.zeros(n + 1, dtype=bool)
-        is_first[candidates.sentences] = True
-        # A pair at an edge is two pairs: of the last word and the edge, of the edge and the first.
-        before = np.append(1, counts[:-1])
-        sizes = np.where(is_first, before + counts, before * counts)
-        sizes = np.where((before > 1) | (counts > 1), sizes, 0)
-        starts = np.append(0, np.cumsum(sizes))
-        words = np.repeat(np.arange(n + 1), sizes)
-        within = np.arange(len(words)) - starts[words]
-        first, second = np.divmod(within, counts[words])
-        edge = is_first[words]
-        last_row = np.append(0, offsets[:-1])[words]  # the first row of the word before
-        ends = edge & (within < before[words])
-        left = np.where(edge, np.where(ends, last_row + within, -1), last_row + first)
-        own_row = np.append(offsets[:-1], 0)[words]
-        right = np.where(
-            edge, np.where(ends, -1, own_row + within - before[words]), own_row + second
-        )
-        parts = FormParts.of(candidates.forms)
-        features = pair_features(parts, left, right, np.arange(len(words)))
-        return cls(starts, model.scores(features, len(words)))
-
-    def between(self, word: int, before: int, count: int) -> Floats:
-        """Return the scores of the forms of two neighbours, the first word's by rows."""
-        scores = self.scores[self.starts[word] : self.starts[word + 1]]
-        return scores.reshape(before, count) if len(scores) else np.zeros((before, count))
-
-    def after_edge(self, word: int, count: int) -> Floats:
-        """Return the scores of the first word's forms."""
-        scores = self.scores[self.starts[word] : self.starts[word + 1]]
-        return scores[len(scores) - count :] if len(scores) else np.zeros(count)
-
-    def before_edge(self, word: int, count: int) -> Floats:
-        """Return the scores of the last word's forms; `word` is the one after it."""
-        scores = self.scores[self.starts[word] : self.starts[word + 1]]
-        return scores[:count] if len(scores) else np.zeros(count)
-
-
-def _doubtful_spans(candidates: Candidates) -> list[tuple[int, int]]:
-    """Return the spans of words with several forms, within sentences."""
-    doubtful = np.diff(candidates.choices.offsets) > 1
-    cuts = np.zeros(len(doubtful) + 1, dtype=bool)
-    cuts[candidates.sentences] = True
-    begins = doubtful & (cuts[:-1] | ~np.append(False, doubtful[:-1]))
-    ends = doubtful & (cuts[1:] | ~np.append(doubtful[1:], False))
-    places = np.flatnonzero(begins).tolist(), (np.flatnonzero(ends) + 1).tolist()
-    return list(zip(*places, strict=True))
-
-
-def _best_path(
-    candidates: Candidates, scores: Floats, pairs: _Pairs, first: int, end: int
-) -> list[int]:
-    """Return the rows of the best forms of a span of words, whose neighbours have one form."""
-    offsets = candidates.choices.offsets
-    counts = np.diff(offsets[first : end + 1]).tolist()
-    edges = {int(i) for i in candidates.sentences[np.isin(candidates.sentences, (first, end))]}
-    total = scores[offsets[first] : offsets[first + 1]].copy()
-    if first in edges:
-        total += pairs.after_edge(first, counts[0])
-    else:
-        total += pairs.between(first, 1, counts[0])[0]
-    back = []
-    for word in range(first + 1, end):
-        before, count = counts[word - first - 1 : word - first + 1]
-        sums = total[:, None] + pairs.between(word, before, count)
-        back.append(sums.argmax(axis=0))
-        total = sums.max(axis=0) + scores[offsets[word] : offsets[word + 1]]
-    if end in edges:
-        total = total + pairs.before_edge(end, counts[-1])
-    else:
-        total = total + pairs.between(end, counts[-1], 1)[:, 0]
-    best = [int(total.argmax())]
-    for steps in reversed(back):
-        best.append(int(steps[best[-1]]))
-    return [int(offsets[first + i]) + k for i, k in enumerate(reversed(best))]
+    sizes = np.where((counts[:-1] > 1) | (counts[1:] > 1), counts[:-1] * counts[1:], 0)
+    starts = np.append(0, np.cumsum(sizes))
+    words = np.repeat(np.arange(len(sizes)), sizes)
+    first, second = np.divmod(np.arange(len(words)) - starts[words], counts[words + 1])
+    left, right = rows[words] + first, rows[words + 1] + second
+    features = pair_features(FormParts.of(forms), left, right, np.arange(len(words)))
+    return starts, model.scores(features, len(words))
 
 
 SMOOTHING = 0.5
@@ -330,13 +289,11 @@ class Inflector:
 
     def candidates(self, nodes: Nodes, order: Ints, sentences: Ints) -> Candidates:
         """Return the forms that nodes may have, in a given order."""
-        forms = [
-            {nodes.fixed_forms[j]: 0}
-            if j in nodes.fixed_forms
-            else self.table.forms(nodes.cells[j])
-            for j in order.tolist()
-        ]
-        return _candidates(forms, sentences)
+        fixed, forms = nodes.fixed_forms, self.table.forms
+        listed = order.tolist()
+        return Candidates.of(
+            [{fixed[j]: 0} if j in fixed else forms(nodes.cells[j]) for j in listed], sentences
+        )
 
     def source(self, nodes: Nodes, j: int) -> FormSource:
         """Return the forms that a node may have, and where they come from."""
@@ -354,21 +311,9 @@ class Inflector:
     def forms_in_order(self, nodes: Nodes, order: Ints, sentences: Ints) -> list[str]:
         """Return the forms of nodes in a given order, by the tree and the neighbours."""
         candidates = self.candidates(nodes, order, sentences)
-        scores = candidates.choices.priors + tree_scores(
-            self.by_neighbours, nodes, order, candidates
-        )
-        rows = choose_forms(self.by_neighbours, candidates, scores)
+        by_tree = tree_scores(self.by_neighbours, nodes, order, candidates)
+        rows = choose_forms(self.by_neighbours, candidates, candidates.choices.priors + by_tree)
         return [candidates.forms[row] for row in rows.tolist()]
-
-
-def _candidates(forms: list[Forms], sentences: Ints) -> Candidates:
-    offsets = np.cumsum([0, *map(len, forms)], dtype=np.int64)
-    counts = np.array([n for word_forms in forms for n in word_forms.values()], dtype=np.float64)
-    return Candidates(
-        [form for word_forms in forms for form in word_forms],
-        Choices(offsets, log(counts + SMOOTHING)),
-        sentences,
-    )
 
 
 def tree_scores(model: LogLinear, nodes: Nodes, order: Ints, candidates: Candidates) -> Floats:
@@ -404,57 +349,36 @@ def train_inflector(bank: Treebank) -> Inflector:
     has_lemma = np.array([lemma != MISSING for lemma in bank.lemmas])
     pairs = list(zip(nodes.cells, forms, strict=True))
     table = FormTable.learn(pairs[i] for i in np.flatnonzero(has_lemma).tolist())
-    options = [_without_occurrence(_forms_if_unseen(table, cell), form) for cell, form in pairs]
-    candidates = _candidates(options, bank.offsets)
-    right = _right_rows(candidates, forms)
-    doubtful = has_lemma & (np.diff(candidates.choices.offsets) > 1) & (right >= 0)
+    counts = [_counts_of_others(table, cell, form) for cell, form in pairs]
+    candidates = Candidates.of(counts, bank.offsets)
+    choices = candidates.choices
+    offsets, items = choices.offsets.tolist(), choices.items
+    right = np.full(len(forms), -1)  # the row of the right form, -1 if it is no candidate
+    for i, form in enumerate(forms):
+        if form in (word_forms := candidates.forms[offsets[i] : offsets[i + 1]]):
+            right[i] = offsets[i] + word_forms.index(form)
+    doubtful = has_lemma & (np.diff(choices.offsets) > 1) & (right >= 0)
+    is_right = np.zeros(len(choices.priors), dtype=bool)
+    is_right[right[doubtful]] = True
     by_tree = candidate_features(nodes, np.arange(len(nodes)), candidates)
-    by_both = LogLinearFeatures.joined([by_tree, *_gold_pair_features(candidates, right, doubtful)])
-    first = _train_log_linear(candidates.choices, by_tree, right, doubtful)
-    return Inflector(table, first, _train_log_linear(candidates.choices, by_both, right, doubtful))
-
-
-def _gold_pair_features(
-    candidates: Candidates, right: Ints, doubtful: Flags
-) -> list[LogLinearFeatures]:
-    """Return the features of candidates with the right neighbours on both sides."""
     before, after = neighbour_rows(candidates, right)
-    items = candidates.choices.items
-    rows = np.flatnonzero(doubtful[items])
-    parts = FormParts.of(candidates.forms)
-    return [
-        pair_features(parts, before[items[rows]], rows, rows),
-        pair_features(parts, rows, after[items[rows]], rows),
-    ]
+    rows, parts = np.flatnonzero(doubtful[items]), FormParts.of(candidates.forms)
+    with_left = pair_features(parts, before[items[rows]], rows, rows)
+    with_right = pair_features(parts, rows, after[items[rows]], rows)
+    by_both = LogLinearFeatures.joined([by_tree, with_left, with_right])
+    first, second = (
+        LogLinear.train_on(choices, features, is_right, doubtful) for features in (by_tree, by_both)
+    )
+    return Inflector(table, first, second)
 
 
-def _forms_if_unseen(table: FormTable, cell: Cell) -> Forms:
-    """Return the forms of a cell; of one that was seen once, those it would have else."""
+def _counts_of_others(table: FormTable, cell: Cell, form: str) -> Forms:
+    """Return counts of forms without one occurrence, so that a word does not vote for itself.
+
+    A cell that was seen once has the forms that it would have else.
+    """
     forms = table.forms(cell)
-    return table.guessed(cell) if sum(forms.values()) == 1 else forms
-
-
-def _without_occurrence(forms: Forms, form: str) -> Forms:
-    """Return the counts without one occurrence, so that a word does not vote for itself."""
+    forms = table.guessed(cell) if sum(forms.values()) == 1 else forms
     if len(forms) == 1 or form not in forms:
         return forms
     return {other_form: max(n - (other_form == form), 0) for other_form, n in forms.items()}
-
-
-def _right_rows(candidates: Candidates, forms: list[str]) -> Ints:
-    """Return the row of the right candidate of every word, -1 if it is none of them."""
-    offsets = candidates.choices.offsets.tolist()
-    spans = zip(forms, offsets[:-1], offsets[1:], strict=True)
-    rows = (
-        next((r for r in range(a, b) if candidates.forms[r] == form), -1) for form, a, b in spans
-    )
-    return np.fromiter(rows, dtype=np.int64, count=len(forms))
-
-
-def _train_log_linear(
-    choices: Choices, features: LogLinearFeatures, right: Ints, doubtful: Flags
-) -> LogLinear:
-    """Train on the words with several forms, one of which is right."""
-    is_right = np.zeros(len(choices.priors), dtype=bool)
-    is_right[right[doubtful]] = True
-    return LogLinear.train_on(choices, features, is_right, doubtful)

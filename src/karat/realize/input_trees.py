@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -104,10 +105,14 @@ class InputTrees:
         """Return the slice of the columns that holds the nodes of tree i."""
         return slice(int(self.offsets[i]), int(self.offsets[i + 1]))
 
+    @cached_property
+    def starts(self) -> Ints:
+        """The place in the columns where the tree of each node begins."""
+        return np.repeat(self.offsets[:-1], np.diff(self.offsets))
+
     def mothers(self) -> Ints:
         """Return every node's head as a place in the columns, -1 for roots."""
-        starts = np.repeat(self.offsets[:-1], np.diff(self.offsets))
-        places: Ints = np.where(self.heads < 0, -1, starts + self.heads)
+        places: Ints = np.where(self.heads < 0, -1, self.starts + self.heads)
         return places
 
     def choose(self, chosen: Sequence[int]) -> InputTrees:
@@ -142,14 +147,14 @@ class InputTrees:
 
     def references(self) -> Trees:
         """Return the trees with their words in the order of the treebank, for metrics."""
-        return Trees([self._reference_tree(i) for i in range(len(self))])
-
-    def _reference_tree(self, i: int) -> Tree:
-        nodes, part = self.reference(i), self.slice(i)
-        rank = {node: place for place, node in enumerate(nodes, 1)}
-        heads, words = self.heads[part].tolist(), self.words[part]
-        reference_heads = [rank.get(heads[node], 0) for node in nodes]
-        return Tree(tuple(words[node] for node in nodes), tuple(reference_heads), self.ids[i])
+        trees = []
+        for i, tree_id in enumerate(self.ids):
+            nodes, part = self.reference(i), self.slice(i)
+            rank = {node: place for place, node in enumerate(nodes, 1)}
+            heads, words = self.heads[part].tolist(), self.words[part]
+            reference_heads = tuple(rank.get(heads[node], 0) for node in nodes)
+            trees.append(Tree(tuple(words[node] for node in nodes), reference_heads, tree_id))
+        return Trees(trees)
 
 
 _COLUMNS = ("words", "tags", "relations", "fine", "features", "lemmas")
@@ -175,38 +180,42 @@ def input_trees(treebank: Treebank, inputs: str = "words", *, lower: bool = True
 
 def unordered_trees(treebank: Treebank, inputs: str, *, lower: bool = True) -> InputTrees:
     """Return the sentences of a treebank as unordered trees, however long they are."""
-    node_contents = _columns(treebank, inputs, lower)
-    starts, offsets = np.repeat(treebank.offsets[:-1], np.diff(treebank.offsets)), treebank.offsets
-    heads = treebank.heads - 1
-    contents = list(zip(*node_contents.values(), strict=True))
-    number = {content: i for i, content in enumerate(sorted(set(contents)))}
-    keys = np.array([number[content] for content in contents], dtype=np.int32)
-    order = _kernel.canonical_order(keys, heads, offsets)
+    texts = treebank.lemmas if inputs == "lemmas" else treebank.words
+    words, blank = [word.lower() for word in texts] if lower else list(texts), [""] * len(texts)
+    contents = {"words": words, "tags": blank, "relations": blank}  # what nodes are sorted by
+    if inputs != "words":
+        contents |= {"tags": treebank.upos, "relations": treebank.relations}
+    if inputs == "lemmas":
+        contents |= {"fine": treebank.xpos, "features": treebank.features}
+    keys = number_contents(list(zip(*contents.values(), strict=True)))
+    starts, heads = treebank.starts, treebank.heads - 1
+    order = _kernel.canonical_order(keys, heads, treebank.offsets)
     nodes = order + starts
-    node_list = nodes.tolist()
-    moved = np.empty(len(treebank.words), dtype=np.int32)
-    moved[nodes] = np.arange(len(treebank.words)) - starts
+    moved = np.empty(len(words), dtype=np.int32)
+    moved[nodes] = np.arange(len(words)) - starts
     mothers = heads[nodes]
     above = np.where(mothers < 0, -1, moved[starts + np.maximum(mothers, 0)]).astype(np.int32)
     if inputs == "lemmas":  # their capitals are no content that the nodes are sorted by
-        node_contents["lemmas"] = treebank.lemmas
-    columns = {name: [column[j] for j in node_list] for name, column in node_contents.items()}
-    fields: dict[str, Any] = {"heads": above, "offsets": offsets, "places": order}
-    fields |= {"ids": treebank.ids, "has_word_order": treebank.has_word_order}
-    return InputTrees(treebank.name, inputs, **fields, **columns)  # type: ignore[arg-type]
+        contents["lemmas"] = treebank.lemmas
+    columns: dict[str, Any] = {
+        name: [column[j] for j in nodes.tolist()] for name, column in contents.items()
+    }
+    return InputTrees(
+        treebank.name,
+        inputs,
+        heads=above,
+        offsets=treebank.offsets,
+        places=order,
+        ids=treebank.ids,
+        has_word_order=treebank.has_word_order,
+        **columns,
+    )
 
 
-def _columns(treebank: Treebank, inputs: str, lower: bool) -> dict[str, list[str]]:
-    """Return what is given of each node: what it is sorted by, and all that a model may see."""
-    words = treebank.lemmas if inputs == "lemmas" else treebank.words
-    forms = [word.lower() for word in words] if lower else list(words)
-    blank = [""] * len(words)
-    if inputs == "words":
-        return {"words": forms, "tags": blank, "relations": blank}
-    columns = {"words": forms, "tags": treebank.upos, "relations": treebank.relations}
-    if inputs == "lemmas":
-        columns |= {"fine": treebank.xpos, "features": treebank.features}
-    return columns
+def number_contents(contents: Sequence[Any]) -> NDArray[np.int32]:
+    """Return the rank of every node's content among all different contents."""
+    number = {content: i for i, content in enumerate(sorted(set(contents)))}
+    return np.array([number[content] for content in contents], dtype=np.int32)
 
 
 def check_inputs(inputs: str, allowed: Sequence[str] = INPUTS) -> None:
@@ -262,22 +271,17 @@ def read_input(path: str | Path) -> Treebank:
     begin = buffer[:SNIFFED_BYTES]
     if is_notation(begin):
         return read_notation(bytes(buffer), name)
-    if len(buffer) < SNIFFED_BYTES and not first_character(begin.decode("utf-8-sig", "replace")):
+    text = begin.decode("utf-8-sig", "replace")
+    if len(buffer) < SNIFFED_BYTES and not first_character(text):
         raise InputError(f"{name}: no sentences: expected {NOTATIONS}")
-    _check_notation(begin, name)
+    lines = enumerate(text.split("\n"), 1)
+    number, line = next(((n, ln) for n, ln in lines if ln.strip() and ln[0] != "#"), (0, "\t"))
+    if "\t" not in line and not line[0].isdigit() and "\ufffd" not in line:
+        problem = f"found {quoted(line.rstrip())}, expected {NOTATIONS}"
+        raise InputError(f"{name}, line {number}: {problem}")
     treebank = parse_treebank(buffer, name)
     _check_written(treebank)
     return treebank
-
-
-def _check_notation(begin: bytes, name: str) -> None:
-    """Refuse a file whose first line, but for comments, is like none of the formats."""
-    for number, line in enumerate(begin.decode("utf-8-sig", "replace").split("\n"), 1):
-        if line.strip() and line[0] != "#":
-            if "\t" not in line and not line[0].isdigit() and "\ufffd" not in line:
-                problem = f"found {quoted(line.rstrip())}, expected {NOTATIONS}"
-                raise InputError(f"{name}, line {number}: {problem}")
-            return
 
 
 _WRITTEN = {
@@ -296,14 +300,11 @@ def _check_written(treebank: Treebank) -> None:
         column: list[str] = getattr(treebank, name)
         problems = {cell: text_problem(cell) for cell in set(column)}
         if name == "features":
-            problems = {
-                cell: text_issue or complete_problem(cell) for cell, text_issue in problems.items()
-            }
-        bad = {cell: problem for cell, problem in problems.items() if problem}
-        if bad:
-            j = next(j for j, cell in enumerate(column) if cell in bad)
-            value = quoted(column[j])
-            raise InputError(f"{treebank.word_place(j)}: {label} is {value}, {bad[column[j]]}")
+            problems = {cell: issue or complete_problem(cell) for cell, issue in problems.items()}
+        if any(problems.values()):
+            j = next(j for j, cell in enumerate(column) if problems[cell])
+            finding = f"{label} is {quoted(column[j])}, {problems[column[j]]}"
+            raise InputError(f"{treebank.word_place(j)}: {finding}")
 
 
 def with_lemmas(treebank: Treebank) -> Treebank:
@@ -320,13 +321,12 @@ def with_lemmas(treebank: Treebank) -> Treebank:
 
 def without_lemma(treebank: Treebank) -> tuple[Flags, Flags]:
     """Return which words lack a lemma, and which need none, as they are parts of others."""
-    has_lemma = np.array([lemma not in ("", MISSING) for lemma in treebank.lemmas])
-    starts = np.repeat(treebank.offsets[:-1], np.diff(treebank.offsets))
-    is_head = np.zeros(len(has_lemma), dtype=bool)
-    is_head[(starts + treebank.heads - 1)[treebank.heads > 0]] = True
-    part = ~has_lemma & ~is_head & np.array([r == PART_OF_WORD for r in treebank.relations])
-    part &= treebank.heads > 0  # a sentence keeps its root
-    return ~has_lemma & ~part, part
+    lacks_lemma = np.array([lemma in ("", MISSING) for lemma in treebank.lemmas])
+    is_part = np.array([relation == PART_OF_WORD for relation in treebank.relations])
+    is_head = np.zeros(len(lacks_lemma), dtype=bool)
+    is_head[treebank.mothers[treebank.heads > 0]] = True
+    part = lacks_lemma & is_part & ~is_head & (treebank.heads > 0)  # a sentence keeps its root
+    return lacks_lemma & ~part, part
 
 
 def check_lemmas(treebank: Treebank) -> None:
@@ -377,9 +377,8 @@ def to_names(name: str, value: Any) -> tuple[str, ...]:
     """Return names, which are given as strings or as one string with commas; None has none."""
     if value is None or isinstance(value, str):
         return tuple(item.strip() for item in value.split(",")) if value else ()
-    if not isinstance(value, Iterable) or isinstance(value, bytes):
-        raise InputError(f"{name}={quoted(value)}: expected a list of names")
-    names = tuple(value)
+    names = value if isinstance(value, Iterable) and not isinstance(value, bytes) else [None]
+    names = tuple(names)
     if not all(isinstance(item, str) for item in names):
         raise InputError(f"{name}={quoted(value)}: expected a list of names")
     return names

@@ -6,7 +6,7 @@ the first found for them as well.
 
     P(label | node) = exp(Σ w[f, label]) / Σ over all labels
 
-Where no relation is as probable as `SURE`, the second most probable is told beside the first.
+Where no relation is as probable as `MIN_CERTAIN`, the second most probable stands beside the first.
 
 A model that learns from labels must see the errors that it will meet. So the training set is
 labelled by models that have not seen the labels of its documents (`jackknife`).
@@ -26,6 +26,7 @@ from karat.realize.symbols import (
     NodeColumns,
     Symbols,
     check_power_of_two,
+    feature_rows,
     from_half_bytes,
     symbols,
     to_half_bytes,
@@ -71,32 +72,30 @@ class Classifier:
 
     names: Mapping[str, tuple[str, ...]]
     sees_labels: bool
-    known: Flags
+    has_weight: Flags
     weights: Mapping[str, Weights]
 
     @cached_property
     def rows(self) -> NDArray[np.int32]:
         """The row of every feature, -1 for those that have none."""
-        return _rows(self.known)
+        return feature_rows(self.has_weight)
 
     def predict_labels(self, columns: NodeColumns, chosen: Ints) -> dict[str, Symbols]:
         """Return the most probable labels of some trees' nodes, and the others of relations."""
         tables, sizes = [self.weights[kind] for kind in self.names], map(len, self.names.values())
         inputs = columns.kernel, columns.affixes, chosen, self.sees_labels, MIN_CERTAIN
         numbers = _kernel.label_trees(tables, list(sizes), self.rows, *inputs)
-        columns_of_kind = {}
+        labels = {}
         for k, (kind, names) in enumerate(self.names.items()):
-            symbols_of_names = np.append(
-                symbols(list(names)), np.uint32(0)
-            )  # the last, at -1: no doubt
-            columns_of_kind[kind] = symbols_of_names[numbers[:, k, 0]]
+            symbols_of_names = np.append(symbols(list(names)), np.uint32(0))  # at -1: no doubt
+            labels[kind] = symbols_of_names[numbers[:, k, 0]]
             if kind == DOUBTED_KIND:
-                columns_of_kind["others"] = symbols_of_names[numbers[:, k, 1]]
-        return columns_of_kind
+                labels["doubtful_relations"] = symbols_of_names[numbers[:, k, 1]]
+        return labels
 
     def arrays(self, n: int) -> dict[str, NDArray[Any]]:
         """Return the stored arrays: half a byte a weight, and the exponent of each row."""
-        arrays: dict[str, NDArray[Any]] = {f"known_{n}": np.packbits(self.known)}
+        arrays: dict[str, NDArray[Any]] = {f"known_{n}": np.packbits(self.has_weight)}
         for kind, names in self.names.items():
             levels, exponents = to_half_bytes(self.weights[kind], len(names))
             arrays[f"labels_{n}_{kind}_exponents"] = exponents
@@ -115,13 +114,13 @@ class Classifier:
         check_arrays(arrays, columns)
         has_weight = np.unpackbits(arrays[f"known_{n}"]).astype(bool)
         check_power_of_two(len(has_weight), "features")
-        rows, weights = int(has_weight.sum()), {}
+        weights = {}
         for kind, kind_names in names.items():
-            start = f"labels_{n}_{kind}_"
-            exponents = arrays[f"{start}exponents"]
-            if rows != len(exponents):
+            exponents = arrays[f"labels_{n}_{kind}_exponents"]
+            if int(has_weight.sum()) != len(exponents):
                 raise ValueError("features and weights differ in number")
-            weights[kind] = from_half_bytes(arrays[f"{start}levels"], exponents, len(kind_names))
+            levels = arrays[f"labels_{n}_{kind}_levels"]
+            weights[kind] = from_half_bytes(levels, exponents, len(kind_names))
         return cls(names, n > 0, has_weight, weights)
 
 
@@ -180,7 +179,7 @@ def jackknife(
     classifiers: dict[int, Classifier] = {}
     splits = [(np.flatnonzero(folds != f), np.flatnonzero(folds == f)) for f in np.unique(folds)]
     splits.append((np.arange(len(folds)), np.arange(0)))  # at last all, and none
-    kinds = [*gold, *(["others"] if DOUBTED_KIND in gold else [])]
+    kinds = [*gold, *(["doubtful_relations"] if DOUBTED_KIND in gold else [])]
     for n in passes:
         predicted = {kind: np.empty(columns.nodes, dtype=np.uint32) for kind in kinds}
         stop = Stop()
@@ -208,7 +207,9 @@ def _train(
     names = {kind: label_set.names for kind, label_set in gold.items()}
     sizes = [len(kind_names) for kind_names in names.values()]
     trainer = _kernel.LabelTrainer(sizes, int(has_weight.sum()), RATE, DROPOUT, DAMPING)
-    rows = _kernel.rows_of_nodes(columns.kernel, columns.affixes, chosen, _rows(has_weight), n > 0)
+    rows = _kernel.rows_of_nodes(
+        columns.kernel, columns.affixes, chosen, feature_rows(has_weight), n > 0
+    )
     numbers = np.stack([label_set.numbers for label_set in gold.values()], axis=1)
     rng = np.random.default_rng([seed, n])
     for epoch in range(EPOCHS):
@@ -221,10 +222,5 @@ def _train(
     tables = np.split(trainer.mean(), np.cumsum(sizes)[:-1], axis=1)
     weights = {kind: table.reshape(-1) for kind, table in zip(names, tables, strict=True)}
     stop.check()
-    label_set = Classifier(names, n > 0, has_weight, weights)
-    return label_set, label_set.predict_labels(columns, held_out)
-
-
-def _rows(has_weight: Flags) -> NDArray[np.int32]:
-    """Return the row of every feature, -1 for those that have none."""
-    return np.where(has_weight, np.cumsum(has_weight) - 1, -1).astype(np.int32)
+    classifier = Classifier(names, n > 0, has_weight, weights)
+    return classifier, classifier.predict_labels(columns, held_out)

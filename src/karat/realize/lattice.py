@@ -83,9 +83,7 @@ class TreeLattice:
         for arc in sorted(arcs, key=lambda arc: -arc.end):
             score = to_end.get(arc.end, -inf) + arc.score
             to_end[arc.start] = max(to_end.get(arc.start, -inf), score)
-        path_scores = {
-            arc: round(from_start[arc.start] + arc.score + to_end[arc.end], 6) for arc in arcs
-        }
+        path_scores = {a: round(from_start[a.start] + a.score + to_end[a.end], 6) for a in arcs}
         ranked = sorted(path_scores.values(), reverse=True)
         if len(ranked) <= max_arcs:
             return arcs

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from karat.arithmetic import quick_exp
 from karat.arrays import Flags, Floats, Ints, NDArray, np
+from karat.realize.symbols import positions_within
 from karat.realize.symbols import symbols as ordering_symbols
 from karat.storage.schema import ModelLayout, check_arrays
 
@@ -70,8 +71,8 @@ class Choices(NamedTuple):
         """Return the features of items once for each candidate, as (feature, row) pairs."""
         counts = np.diff(self.offsets)[of_items.rows]
         features = np.repeat(np.arange(len(counts)), counts)
-        within = np.arange(len(features)) - np.repeat(np.cumsum(counts) - counts, counts)
-        return np.stack([features, self.offsets[of_items.rows][features] + within])
+        rows = self.offsets[of_items.rows][features] + positions_within(counts)
+        return np.stack([features, rows])
 
     def best(self, scores: Floats) -> Ints:
         """Return the row of every item's best candidate; of equal ones the first."""
@@ -108,11 +109,14 @@ class LogLinear:
     def train(
         cls, choices: Choices, features: LogLinearFeatures, right: Flags, seed: int = 1
     ) -> LogLinear:
-        """Learn weights from the rows that are right, one an item."""
+        """Learn weights from the rows that are right, one an item.
+
+        Weights follow the gradient of log P by AdaGrad; their mean over the later steps counts.
+        """
         if not len(choices.priors):
             return cls(np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.float32))
         features, keys = _frequent(choices, features)
-        sums, squares = np.zeros(len(keys)), np.zeros(len(keys))
+        weights, squares = np.zeros(len(keys)), np.zeros(len(keys))
         order = np.argsort(features.rows, kind="stable")
         rows, places = features.rows[order], np.searchsorted(keys, features.keys[order])
         starts = np.searchsorted(rows, choices.offsets)
@@ -120,11 +124,20 @@ class LogLinear:
         total, steps = np.zeros(len(keys)), 0
         for epoch in range(EPOCHS):
             shuffled = rng.permutation(len(choices.offsets) - 1)
-            for items in np.array_split(shuffled, len(shuffled) // BATCH + 1):
-                chosen = _Batch.of(np.sort(items), choices, starts, rows, places)
-                chosen.step(sums, squares, choices.priors, right)
+            for batch in np.array_split(shuffled, len(shuffled) // BATCH + 1):
+                items = np.sort(batch)
+                batch_rows, offsets = _spans(choices.offsets, items)
+                listed, _ = _spans(starts, items)
+                new_rows = np.searchsorted(batch_rows, rows[listed])
+                sums = np.bincount(new_rows, weights[places[listed]], minlength=len(batch_rows))
+                priors = choices.priors[batch_rows]
+                slope = right[batch_rows] - Choices(offsets, priors).probabilities(priors + sums)
+                used, inverse = np.unique(places[listed], return_inverse=True)
+                gradient = np.bincount(inverse, slope[new_rows], minlength=len(used))
+                squares[used] += gradient * gradient
+                weights[used] += RATE * gradient / np.sqrt(DAMPING + squares[used])
                 if epoch >= EPOCHS // 2:
-                    total, steps = total + sums, steps + 1
+                    total, steps = total + weights, steps + 1
         return cls(keys, (total / max(steps, 1)).astype(np.float32))
 
     @classmethod
@@ -134,15 +147,10 @@ class LogLinear:
         """Learn from the `is_known` items; `right` has a flag for every row of all items."""
         sizes = np.diff(choices.offsets)
         is_selected = np.repeat(is_known, sizes)
-        number = np.cumsum(is_selected) - 1
-        offsets = np.append(0, np.cumsum(sizes[is_known]))
-        of_kept = is_selected[features.rows]
-        selected_features = LogLinearFeatures(
-            number[features.rows[of_kept]], features.keys[of_kept]
-        )
-        return cls.train(
-            Choices(offsets, choices.priors[is_selected]), selected_features, right[is_selected]
-        )
+        selected = Choices(np.append(0, np.cumsum(sizes[is_known])), choices.priors[is_selected])
+        of_selected, number = is_selected[features.rows], np.cumsum(is_selected) - 1
+        rows, keys = number[features.rows[of_selected]], features.keys[of_selected]
+        return cls.train(selected, LogLinearFeatures(rows, keys), right[is_selected])
 
     def arrays(self, name: str) -> dict[str, NDArray[Any]]:
         """Return the stored arrays."""
@@ -162,40 +170,11 @@ class LogLinear:
         return cls(keys, arrays[f"{name}_weights"].astype(np.float32))
 
 
-class _Batch(NamedTuple):
-    """Some items, with their rows and features renumbered."""
-
-    choices: Choices
-    selected_rows: Ints
-    rows: Ints
-    places: Ints
-
-    @classmethod
-    def of(cls, items: Ints, choices: Choices, starts: Ints, rows: Ints, places: Ints) -> _Batch:
-        selected_rows, offsets = _spans(choices.offsets, items)
-        listed, _ = _spans(starts, items)
-        new = np.searchsorted(selected_rows, rows[listed])
-        return cls(
-            Choices(offsets, choices.priors[selected_rows]), selected_rows, new, places[listed]
-        )
-
-    def step(self, weights: Floats, squares: Floats, priors: Floats, right: Flags) -> None:
-        """Move the weights one step up the gradient."""
-        sums = np.bincount(self.rows, weights[self.places], minlength=len(self.selected_rows))
-        probabilities = self.choices.probabilities(priors[self.selected_rows] + sums)
-        slope = right[self.selected_rows] - probabilities
-        used, inverse = np.unique(self.places, return_inverse=True)
-        gradient = np.bincount(inverse, slope[self.rows], minlength=len(used))
-        squares[used] += gradient * gradient
-        weights[used] += RATE * gradient / np.sqrt(DAMPING + squares[used])
-
-
 def _spans(offsets: Ints, items: Ints) -> tuple[Ints, Ints]:
     """Return all places of some spans, one span after the other, and where each begins there."""
     sizes = offsets[items + 1] - offsets[items]
-    begin = np.append(0, np.cumsum(sizes))
-    places = np.arange(begin[-1]) + np.repeat(offsets[items] - begin[:-1], sizes)
-    return places, begin
+    places = np.repeat(offsets[items], sizes) + positions_within(sizes)
+    return places, np.append(0, np.cumsum(sizes))
 
 
 def _frequent(choices: Choices, features: LogLinearFeatures) -> tuple[LogLinearFeatures, Keys]:

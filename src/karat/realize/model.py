@@ -40,7 +40,7 @@ from karat.realize.input_trees import (
     to_names,
     without_lemma,
 )
-from karat.realize.ordering import OrderingModel
+from karat.realize.ordering import OrderingModel, train_ordering
 from karat.realize.treebank import MISSING, Treebank, read_treebank
 from karat.results import Result
 from karat.settings import check_count
@@ -331,7 +331,7 @@ def train_realizer(
         fergus = Fergus.train(treebank, order=lm_order, progress=progress)
     if realizer in ("ordering", "all"):
         for kind in kinds:
-            ordering[kind] = OrderingModel.train(treebank, kind, progress=progress)
+            ordering[kind] = train_ordering(treebank, kind, progress=progress)
     completion = {kind: train_completer(treebank, kind, progress=progress) for kind in completed}
     if "lemmas" in ordering:
         inflection = Inflection.train(treebank, progress=progress)

@@ -1,18 +1,30 @@
-"""The ordering model: a log-linear model of the order of treelets."""
+"""The ordering model: a log-linear model of the order of every treelet (a head and its daughters).
+
+    P(order | treelet) = exp(w · f(order)) / Σ exp(w · f(other)),  over the k best orders
+
+The features f tell which daughters stand before the head (side), which of two daughters on one side
+comes first (pair), which items are neighbours, which three stand in a row (triple), which two stand
+on both sides of the head (across), and how all stand (order): their words, tags, relations, sizes,
+and the words that their subtrees begin and end with. The tree is ordered bottom-up; of each subtree
+a few orders are kept for the treelet above to choose from. The log-probability of an n-gram
+language model, times a weight, is added (csrc/realize/ordering/model.hpp). Given words alone, the
+model first guesses tags and relations (`labelling`).
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any, ClassVar, NamedTuple
 
 from karat import __version__, _kernel
-from karat.arrays import Ints, NDArray, np
+from karat.arrays import Flags, Ints, NDArray, np
 from karat.errors import InputError
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
-from karat.realize.fergus import lm_words, small_batches, to_orders, train_lm
+from karat.realize.fergus import lm_words, realize_in_batches, to_orders, train_lm
 from karat.realize.input_trees import InputTrees, Orders, WordOrder, check_inputs, input_trees
 from karat.realize.labelling import FOLDS, Gold, Labeller, jackknife
 from karat.realize.symbols import (
@@ -79,19 +91,6 @@ class OrderingModel:
     trained: Mapping[str, Any]
     """On what: the treebank's name, its sentences, the seed."""
 
-    @classmethod
-    def train(
-        cls,
-        treebank: Treebank,
-        inputs: str = "words",
-        *,
-        seed: int = 1,
-        progress: Progress = silent,
-    ) -> OrderingModel:
-        """Train on a treebank; `inputs` says what will be known of a node: words, or all."""
-
-        return train_ordering(treebank, inputs, seed=seed, progress=progress)
-
     def parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the stored model: its description and its arrays, which are what is used."""
         about = {
@@ -130,21 +129,16 @@ class OrderingModel:
         """Return the k best orders of every tree, the best first; fewer if fewer were found."""
         if k < 1:
             raise InputError(f"k={k}: expected at least 1")
-        orders: Orders = []
-        for batch in small_batches(trees, BATCH):
-            progress(len(orders), len(trees), "ordering")
-            orders += self._order(batch, k)
-        progress(len(trees), len(trees), "ordering")
-        return orders
 
-    def _order(self, trees: InputTrees, k: int) -> Orders:
-        """Order a batch of trees, which are labelled first."""
-        columns, words = self._columns(trees).kernel, lm_words(self.language_model, trees)
-        model = self.language_model.kernel if self.lm_weight else None
-        search = k, BEAM, ALTERNATIVES, model, words, self.lm_weight
-        ordered = _kernel.order_trees(self.weights, columns, 0, len(trees), *search)
-        counts, scores, nodes = ordered
-        return to_orders(trees, nodes, scores, np.append(0, np.cumsum(counts)))
+        def order(batch: InputTrees) -> Orders:
+            columns, words = self._columns(batch).kernel, lm_words(self.language_model, batch)
+            model = self.language_model.kernel if self.lm_weight else None
+            search = k, BEAM, ALTERNATIVES, model, words, self.lm_weight
+            ordered = _kernel.order_trees(self.weights, columns, 0, len(batch), *search)
+            counts, scores, nodes = ordered
+            return to_orders(batch, nodes, scores, np.append(0, np.cumsum(counts)))
+
+        return realize_in_batches(order, trees, BATCH, progress)
 
     def explain(self, trees: InputTrees, i: int, order: WordOrder) -> list[TreeletScores]:
         """Return what each group of features adds to an order of tree i, treelet by treelet."""
@@ -184,7 +178,15 @@ SCALE_PARTS = 4  # of the trees, between two reports of progress
 
 
 class Scales(NamedTuple):
-    """A factor for each class of features (`_kernel.feature_classes`), and the language model's."""
+    """A factor for each class of features (`_kernel.feature_classes`), and the language model's.
+
+        scale(feature) = 1 + a(template) + b(how often the treebank's orders have the feature)
+
+    Weights fit the trees they were trained on, so there some templates, and features that are seen
+    often, seem better than they are. A model of half of the treebank orders the other half; a and
+    b, and the scale of the language model, are those with which the treebank's orders win most
+    probably against the other best orders (csrc/realize/ordering/scales.hpp).
+    """
 
     classes: NDArray[np.float32]
     language_model: float
@@ -211,28 +213,22 @@ def mean_scales(additions: Sequence[NDArray[np.float32]]) -> Scales:
 
 
 def learn_scales(
-    weights: NDArray[np.float32],
     columns: NodeColumns,
     trees: InputTrees,
-    seen_trees: Ints,
-    unseen_trees: Ints,
-    model: LanguageModel,
+    is_seen: Flags,
     lm_weight: float,
     seed: int,
-    step: Callable[[str], None],
+    step: Report,
 ) -> NDArray[np.float32]:
-    """Return what is added to 1, for weights and a language model of the trees `seen_trees`."""
+    """Return what is added to 1, for a model of some trees that orders the others."""
+    seen_trees, unseen_trees = np.flatnonzero(is_seen), np.flatnonzero(~is_seen)
+    weights = train_weights(columns, trees.places, seen_trees, seed, step)
+    model = train_lm(trees.choose(seen_trees.tolist()), LM_ORDER)
     bits = len(weights).bit_length() - 1
     classes = _kernel.feature_classes(columns.kernel, trees.places, seen_trees, bits)
     trainer, words = _kernel.ScaleTrainer(weights, classes), lm_words(model, trees)
-    search = (
-        SCALE_BEST,
-        SCALE_BEAM,
-        SCALE_ALTERNATIVES,
-        model.kernel if lm_weight else None,
-        words,
-        lm_weight,
-    )
+    kernel = model.kernel if lm_weight else None
+    search = SCALE_BEST, SCALE_BEAM, SCALE_ALTERNATIVES, kernel, words, lm_weight
     for part in np.array_split(unseen_trees[::SCALE_TREE_STEP], SCALE_PARTS):
         step("scales of features")
         trainer.see(columns.kernel, trees.places, np.ascontiguousarray(part), *search)
@@ -265,13 +261,36 @@ def train_ordering(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> OrderingModel:
-    """Train an ordering model; the same treebank and seed give the same model."""
+    """Train an ordering model; the same treebank and seed give the same model.
+
+    Rates and the weight of the language model were chosen on documents held out of EWT's training
+    part; experiments/realize_ordering.py repeats the choice of the weight.
+
+    Args:
+        treebank: sentences with tags and relations.
+        inputs: what will be known of a node: words, all or lemmas.
+        seed: seed of the order of the trees.
+        lm_weight: weight of the language model.
+        threads: threads that train labellers; they do not change the result.
+        progress: function that is called with the progress.
+    """
     check_inputs(inputs)
     halves = HALVES if inputs != "words" and len(treebank) >= MIN_SCALE_SENTENCES else 0
-    step = _step_counter(progress, inputs, halves)
+    labelling_steps = {"words": 2, "all": 1, "lemmas": 0}[inputs] * (FOLDS + 1)
+    n_steps = labelling_steps + (1 + halves) * EPOCHS * PARTS + halves * SCALE_PARTS + 1
+    steps_done = count()
+
+    def step(description: str) -> None:
+        progress(next(steps_done), n_steps, description)
+
     trees = input_trees(treebank, "all")
     labeller, columns = _label_treebank(treebank, trees, inputs, seed, step, threads)
-    scales = _train_scales(treebank, trees, columns, halves, lm_weight, seed, step)
+    is_first = _folds(treebank, 2) == 0
+    additions = [
+        learn_scales(columns, trees, is_first == bool(half), lm_weight, seed, step)
+        for half in range(halves)
+    ]
+    scales = mean_scales(additions)
     all_trees = np.arange(len(trees), dtype=np.int64)
     weights = train_weights(columns, trees.places, all_trees, seed, step)
     if halves:
@@ -288,27 +307,12 @@ def train_ordering(
     return OrderingModel(inputs, weights, labeller, model, lm_weight, trained)
 
 
-def _step_counter(progress: Progress, inputs: str, halves: int) -> Report:
-    """Return a function that reports each step of the work as it begins."""
-    labels = {"words": 2, "all": 1, "lemmas": 0}[inputs] * (FOLDS + 1)
-    total = labels + (1 + halves) * EPOCHS * PARTS + halves * SCALE_PARTS + 1
-    done = 0
-
-    def step(description: str) -> None:
-        nonlocal done
-        progress(done, total, description)
-        done += 1
-
-    return step
-
-
 def _label_treebank(
     treebank: Treebank, trees: InputTrees, inputs: str, seed: int, step: Report, threads: int | None
 ) -> tuple[Labeller, NodeColumns]:
     """Return a labeller of what is not given, and the trees with the labels it would find."""
     columns = to_columns(trees)
-    starts = np.repeat(trees.offsets[:-1], np.diff(trees.offsets))
-    listed = (starts + trees.places).tolist()
+    listed = (trees.starts + trees.places).tolist()
     fine = [treebank.xpos[j] for j in listed]
     if inputs == "lemmas":  # all labels are given
         fine_column = fine_symbols(fine, [treebank.features[j] for j in listed])
@@ -326,27 +330,6 @@ def _folds(treebank: Treebank, folds: int = FOLDS) -> NDArray[np.int32]:
     if len(documents) >= 2 * folds:
         return treebank.documents % folds
     return (np.arange(len(treebank)) % folds).astype(np.int32)
-
-
-def _train_scales(
-    treebank: Treebank,
-    trees: InputTrees,
-    columns: NodeColumns,
-    halves: int,
-    lm_weight: float,
-    seed: int,
-    step: Report,
-) -> Scales:
-    """Return the mean of what each half's model teaches on the half that it has not seen."""
-    of_first, additions = _folds(treebank, 2) == 0, []
-    for half in range(halves):
-        seen_trees = np.flatnonzero(of_first == bool(half))
-        unseen_trees = np.flatnonzero(of_first != bool(half))
-        weights = train_weights(columns, trees.places, seen_trees, seed, step)
-        model = train_lm(trees.choose(seen_trees.tolist()), LM_ORDER)
-        arguments = seen_trees, unseen_trees, model, lm_weight, seed, step
-        additions.append(learn_scales(weights, columns, trees, *arguments))
-    return mean_scales(additions)
 
 
 def train_weights(

@@ -1,16 +1,23 @@
-"""Typography: variants of the same mark are one, so that a model sees them as the same word."""
+"""Orthography: marks in plain variants, capitals, spaces, and words that are written as one."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from karat.arrays import Flags, Ints, np
+from karat.arrays import Ints, np
 from karat.realize.forms import common_beginning
-from karat.realize.log_linear import Choices, LogLinear, LogLinearFeatures, mix_keys, symbols
+from karat.realize.log_linear import (
+    Choices,
+    Keys,
+    LogLinear,
+    LogLinearFeatures,
+    mix_keys,
+    symbols,
+)
 from karat.realize.treebank import Surface
 
 MARKS = str.maketrans(
@@ -20,7 +27,7 @@ MARKS = str.maketrans(
 
 
 def plain(word: str) -> str:
-    """Return a word with plain marks."""
+    """Return a word with plain marks, so that a model sees variants of a mark as the same word."""
     return word if word.isascii() else word.translate(MARKS)
 
 
@@ -41,56 +48,72 @@ def spell(form: str, lemma: str, case: str) -> str:
 
 
 class Spellings:
-    """All ways of writing the words of sentences, which are in order."""
+    """All ways of writing the words of sentences, which are in order and in lower case.
+
+        P(way | word, lemma, place) = exp(prior + Σ w[f]) / Σ over the ways of writing the word
+
+    Ways that write the word alike are one. The prior is for capitals as the lemma has them: a
+    treebank may be too small to have names like McDonald.
+    """
 
     def __init__(self, forms: list[str], lemmas: list[str], tags: list[str], starts: Ints) -> None:
         self._forms, self._lemmas, self._tags, self._starts = forms, lemmas, tags, starts
-        texts, cases, sizes, priors = list[str](), list[str](), [0], list[float]()
+        self.texts, self._ways = list[str](), list[str]()
+        sizes, priors = [0], list[float]()
         for form, lemma in zip(forms, lemmas, strict=True):
             by_text = {spell(form, lemma, case): case for case in reversed(CASES)}
-            texts += [*by_text]
             first, *other_texts = by_text  # the first is spelt like the lemma
+            self.texts += by_text
+            self._ways += by_text.values()
             priors += [PRIOR if first != form else 0.0, *([0.0] * len(other_texts))]
-            cases += [*by_text.values()]
             sizes.append(len(by_text))
-        self.texts, self._ways = texts, cases
-        offsets = np.cumsum(sizes, dtype=np.int64)
-        self.choices = Choices(offsets, np.array(priors))
+        self.choices = Choices(np.cumsum(sizes, dtype=np.int64), np.array(priors))
 
     def features(self) -> LogLinearFeatures:
         """Return the features of every way."""
         n = len(self._forms)
-        forms = symbols([*self._forms, ""])
-        tags = symbols([*self._tags, ""])
+        forms, tags = symbols([*self._forms, ""]), symbols([*self._tags, ""])
         cases = symbols([*map(case_of, self._lemmas), ""])
-        before, after = np.arange(-1, n - 1), np.append(np.arange(1, n), -1)
-        before[self._starts[:-1]] = -1
-        after[self._starts[1:] - 1] = -1
-        place = np.where(before < 0, 0, np.where(before[before] < 0, 1, 2)).astype(np.uint64)
         ends = symbols([form[-1:] for form in self._forms])
-        word_columns = forms[:-1], tags[:-1], cases[:-1]
+        before, after = neighbours(n, self._starts)
+        place = np.where(before < 0, 0, np.where(before[before] < 0, 1, 2)).astype(np.uint64)
+        form, tag, case = forms[:-1], tags[:-1], cases[:-1]
         templates = (
-            (place, word_columns[2]),
-            (place, word_columns[0]),
+            (place, case),
+            (place, form),
             (place, forms[before]),
-            (place, word_columns[1], word_columns[2]),
-            (word_columns[0], word_columns[2]),
-            (word_columns[1], word_columns[2]),
-            (word_columns[2], forms[before]),
-            (word_columns[2], forms[after]),
-            (cases[before], word_columns[2], cases[after]),
-            (cases[before], word_columns[2], word_columns[1]),
-            (ends, word_columns[1], word_columns[2]),
+            (place, tag, case),
+            (form, case),
+            (tag, case),
+            (case, forms[before]),
+            (case, forms[after]),
+            (cases[before], case, cases[after]),
+            (cases[before], case, tag),
+            (ends, tag, case),
         )
-        words_index = np.arange(n)
-        features = [
-            LogLinearFeatures(words_index, mix_keys(i, *parts)) for i, parts in enumerate(templates)
+        of_items = template_features(templates, n)
+        features, rows = self.choices.crossed(of_items)
+        keys = mix_keys(50, of_items.keys[features], symbols(self._ways)[rows])
+        return LogLinearFeatures(rows, keys)
+
+
+def neighbours(n: int, starts: Ints) -> tuple[Ints, Ints]:
+    """Return the words before and after each of n words, -1 at the edges of sentences."""
+    before, after = np.arange(-1, n - 1), np.append(np.arange(1, n), -1)
+    before[starts[:-1]] = -1
+    after[starts[1:] - 1] = -1
+    return before, after
+
+
+def template_features(templates: Sequence[tuple[Keys, ...]], n: int) -> LogLinearFeatures:
+    """Return the features that templates make of n words; a template is a tuple of columns."""
+    rows = np.arange(n)
+    return LogLinearFeatures.joined(
+        [
+            LogLinearFeatures(rows, np.broadcast_to(mix_keys(i, *parts), n))
+            for i, parts in enumerate(templates)
         ]
-        of_items = LogLinearFeatures.joined(features)
-        features_of_rows, rows = self.choices.crossed(of_items)
-        return LogLinearFeatures(
-            rows, mix_keys(50, of_items.keys[features_of_rows], symbols(self._ways)[rows])
-        )
+    )
 
 
 def case_of(word: str) -> str:
@@ -122,7 +145,13 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, eq=False)
 class Spacing:
-    """Words that are written as one, and weights of spaces."""
+    """Words that are written as one, and weights of spaces.
+
+        P(space | two neighbours) = exp(Σ w[f]) / (1 + exp(Σ w[f]))
+
+    Both are learned from SpaceAfter and from multiword tokens. Words that are mostly written as one
+    (`de le` -> `du`) are; other multiword tokens (`don't`) are words without a space between them.
+    """
 
     fused: Mapping[Words, str]
     model: LogLinear
@@ -141,31 +170,34 @@ class Spacing:
 
     def _joined(self, words: list[str], spaces: list[bool]) -> str:
         parts, i = [], 0
+        lowered = _lower_words(words)
         while i < len(words):
-            n = self._written_as_one(words, i)
-            text = (
-                _copy_case(self.fused[_lower_words(words[i : i + n])], words[i])
-                if n > 1
-                else words[i]
-            )
-            i += n
+            text, end = words[i], i + 1
+            for n in self._lengths:
+                fused = self.fused.get(lowered[i : i + n])
+                if fused is not None and i + n <= len(words):
+                    case, end = case_of(words[i]), i + n
+                    text = fused.capitalize() if case == "first" else fused
+                    text = text.upper() if case == "upper" else text
+                    break
+            i = end
             parts += [text, " " if spaces[i - 1] else ""]
         return "".join(parts).rstrip(" ")
-
-    def _written_as_one(self, words: list[str], i: int) -> int:
-        """Return the number of words from place i that are written as one, 1 if it stands alone."""
-        lengths = (n for n in self._lengths if _lower_words(words[i : i + n]) in self.fused)
-        return next((n for n in lengths if i + n <= len(words)), 1)
 
     @classmethod
     def train(
         cls, words: list[str], tags: list[str], surfaces: list[Surface], starts: Ints
     ) -> Spacing:
         """Learn from words in order, and how they are written."""
-        spaces = np.array([surface.space_after for surface in surfaces])
-        has_gap = np.ones(len(words), dtype=bool)
+        n, spaces = len(words), np.array([surface.space_after for surface in surfaces])
+        has_gap = np.ones(n, dtype=bool)
         has_gap[starts[1:] - 1] = False  # whether a space follows a sentence is no matter
-        model = _train_spaces(gap_features(words, tags, starts), spaces, has_gap)
+        # A gap has two candidates: nothing, which has no features, and a space.
+        choices = Choices(np.arange(0, 2 * n + 1, 2), np.zeros(2 * n))
+        rows, keys = gap_features(words, tags, starts)
+        right = np.stack([~spaces, spaces], axis=1).ravel()
+        features = LogLinearFeatures(2 * rows + 1, keys)
+        model = LogLinear.train_on(choices, features, right, has_gap)
         return cls(_count_fused(words, surfaces), model)
 
 
@@ -173,13 +205,11 @@ def gap_features(words: list[str], tags: list[str], starts: Ints) -> LogLinearFe
     """Return the features of the gap after each word."""
     n, lowered = len(words), [word.lower() for word in words]
     forms, labels = symbols([*lowered, ""]), symbols([*tags, ""])
-    after, before = np.append(np.arange(1, n), -1), np.arange(-1, n - 1)
-    after[starts[1:] - 1] = -1
-    before[starts[:-1]] = -1
+    before, right = neighbours(n, starts)
     turns = np.append(_closing_marks(lowered, starts), 0).astype(np.uint64)
     ends = symbols([*(word[-1:] for word in lowered), ""])
     begins = symbols([*(word[:1] for word in lowered), ""])
-    left, right, rows = slice(0, n), after, np.arange(n)
+    left = slice(0, n)
     templates = (
         (),
         (ends[left], begins[right]),
@@ -196,11 +226,7 @@ def gap_features(words: list[str], tags: list[str], starts: Ints) -> LogLinearFe
         (forms[before], forms[left], labels[right]),
         (forms[left], turns[left], labels[right]),
     )
-    features = [
-        LogLinearFeatures(rows, np.broadcast_to(mix_keys(i, *p), n))
-        for i, p in enumerate(templates)
-    ]
-    return LogLinearFeatures.joined(features)
+    return template_features(templates, n)
 
 
 def _closing_marks(words: list[str], starts: Ints) -> list[int]:
@@ -212,16 +238,6 @@ def _closing_marks(words: list[str], starts: Ints) -> list[int]:
             turns.append(times[word] % 2)
             times[word] += 1
     return turns
-
-
-def _train_spaces(features: LogLinearFeatures, spaces: Flags, has_gap: Flags) -> LogLinear:
-    """Train with two candidates a gap: nothing, which has no features, and a space."""
-    n = len(spaces)
-    choices = Choices(np.arange(0, 2 * n + 1, 2), np.zeros(2 * n))
-    right = np.stack([~spaces, spaces], axis=1).ravel()
-    return LogLinear.train_on(
-        choices, LogLinearFeatures(2 * features.rows + 1, features.keys), right, has_gap
-    )
 
 
 def _lower_words(words: Iterable[str]) -> Words:
@@ -244,12 +260,6 @@ def _count_fused(words: list[str], surfaces: list[Surface]) -> dict[Words, str]:
         tokens: texts for tokens, texts in text_counts.items() if 2 * texts.total() > times[tokens]
     }
     return {tokens: min(ts, key=lambda text: (-ts[text], text)) for tokens, ts in mostly.items()}
-
-
-def _copy_case(text: str, word: str) -> str:
-    """Return a text with the capitals of a word."""
-    case = case_of(word)
-    return text.upper() if case == "upper" else text.capitalize() if case == "first" else text
 
 
 def format_fused(fused: Mapping[Words, str]) -> str:

@@ -7,12 +7,9 @@ the sentence of Figure 2 from the tree that is printed there.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from importlib import resources
-from typing import Any, NamedTuple
 
 from karat.api import compare
-from karat.arrays import Ints, np
+from karat.arrays import np
 from karat.metrics.names import metric
 from karat.realize.evaluation import (
     METRICS,
@@ -23,7 +20,7 @@ from karat.realize.evaluation import (
 )
 from karat.realize.fergus import Fergus
 from karat.realize.input_trees import InputTrees, Realizer, input_trees
-from karat.realize.treebank import Treebank, read_treebank, slice_sentences
+from karat.realize.treebank import Treebank, bundled_treebank, read_treebank, slice_sentences
 from karat.reproduction.papers import ReproductionRequest
 from karat.reproduction.results import (
     FAILS,
@@ -42,13 +39,7 @@ from karat.text.trees import Tree
 CITATION = "Bangalore, Rambow and Whittaker 2000, Evaluation Metrics for Generation"
 TRAIN, TEST = (f"treebank-ewt/en_ewt-ud-{part}.conllu" for part in ("train", "dev"))
 ACCURACIES = tuple(METRICS)[:4]
-ACCURACY_NAMES = dict(
-    zip(
-        ACCURACIES,
-        ("simple", "generation", "simple tree", "generation tree"),
-        strict=True,
-    )
-)
+ACCURACY_NAMES = {key: key.replace("_", " ") for key in ACCURACIES}
 EXAMPLE = Tree(
     ("There", "was", "no", "cost", "estimate", "for", "the", "second", "phase"),
     (5, 5, 5, 5, 0, 5, 9, 9, 6),
@@ -66,37 +57,35 @@ HELD_OUT_STEP = 10
 """Of the bundled sentences each tenth is held out."""
 
 
-class Parts(NamedTuple):
-    """A treebank to train on, and another to test on."""
-
-    train: Treebank
-    test: Treebank
-    name: str
-
-
 def reproduce_fergus(request: ReproductionRequest) -> Reproduction:
     """Train the realizer and its baselines, and score what they write for other sentences."""
     real = request.data.holds_all([TRAIN, TEST])
-    parts = _read_parts(request) if real else _bundled_parts()
-    fergus = Fergus.train(parts.train, progress=request.progress)
-    trees = input_trees(parts.test, "words")
+    if real:
+        data = "treebank-ewt"
+        train, test = (read_treebank(request.data / place) for place in (TRAIN, TEST))
+    else:
+        data, bank = "the bundled treebank", bundled_treebank()
+        is_held_out = np.arange(len(bank)) % HELD_OUT_STEP == 0
+        train, test = (bank.select(np.flatnonzero(is_held_out == part)) for part in (False, True))
+    fergus = Fergus.train(train, progress=request.progress)
+    trees = input_trees(test, "words")
     realizers: list[Realizer] = [*fergus.baselines, fergus]
     outputs = realize_each(realizers, trees, progress=request.progress)
     baseline, *_, supertags = outputs
     figure_2 = write_example(fergus, _figure_2())
-    example = is_example_right(figure_2["supertags"], parts.train, parts.name)
+    example = is_example_right(figure_2["supertags"], train, data)
     return Reproduction(
         name="fergus",
         paper=CITATION,
-        data=(parts.name,),
+        data=(data,),
         rows=(
             *_worked_example(),
             *_example_numbers(figure_2),
-            *_numbers([output.scores() for output in outputs], parts.name),
+            *_numbers([output.scores() for output in outputs], data),
         ),
-        conclusions=(is_better(supertags, baseline, parts.name, request.seed), example),
-        differs=tuple(_differences(parts)),
-        settings={**request.settings, "trained": len(parts.train), "tested": len(parts.test)},
+        conclusions=(is_better(supertags, baseline, data, request.seed), example),
+        differs=tuple(_differences(train, test, data)),
+        settings={**request.settings, "trained": len(train), "tested": len(test)},
         signatures={ACCURACY_NAMES[key]: metric(METRICS[key]).signature() for key in ACCURACIES},
         invented="" if real else "The sentences of the bundled treebank were written for Karat.",
         remarks=(
@@ -105,49 +94,6 @@ def reproduce_fergus(request: ReproductionRequest) -> Reproduction:
             _attached_as_in_training(fergus),
         ),
     )
-
-
-def _read_parts(request: ReproductionRequest) -> Parts:
-    train, test = (read_treebank(request.data / place) for place in (TRAIN, TEST))
-    return Parts(train, test, "treebank-ewt")
-
-
-def _bundled_parts() -> Parts:
-    bank = _demo()
-    held = np.arange(len(bank)) % HELD_OUT_STEP == 0
-    train, test = (
-        _select_sentences(bank, np.flatnonzero(is_chosen)) for is_chosen in (~held, held)
-    )
-    return Parts(train, test, "the bundled treebank")
-
-
-def _demo() -> Treebank:
-    place = resources.files("karat") / "data" / "treebank" / "demo.conllu"
-    with resources.as_file(place) as path:
-        return read_treebank(path)
-
-
-def _select_sentences(bank: Treebank, chosen: Ints) -> Treebank:
-    """Return some sentences of a treebank."""
-    cuts = [np.arange(bank.offsets[i], bank.offsets[i + 1]) for i in chosen.tolist()]
-    nodes = np.concatenate(cuts)
-    columns = ("words", "lemmas", "upos", "xpos", "relations")
-    picked: dict[str, Any] = {
-        name: [getattr(bank, name)[j] for j in nodes.tolist()] for name in columns
-    }
-    sizes = np.array([len(cut) for cut in cuts], dtype=np.int64)
-    return replace(
-        bank,
-        **picked,
-        heads=bank.heads[nodes],
-        offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        ids=[bank.ids[i] for i in chosen.tolist()],
-        documents=bank.documents[chosen],
-        lines=bank.lines[chosen],
-    )
-
-
-# ------------------------------------------------------------------------------------ numbers
 
 
 def _worked_example() -> Iterator[ReproducedNumber]:
@@ -185,9 +131,6 @@ def _numbers(scores: list[RealizerScores], data: str) -> Iterator[ReproducedNumb
             yield ReproducedNumber("Table 1", item, "accuracy", *values, data)
 
 
-# -------------------------------------------------------------------------------- conclusions
-
-
 def is_better(
     supertags: RealizerOutput, baseline: RealizerOutput, data: str, seed: int = SEED
 ) -> Conclusion:
@@ -216,18 +159,12 @@ def is_example_right(sentence: str, training: Treebank, data: str) -> Conclusion
     """Judge the supertag model's sentence for Figure 2, unless it was trained on the example."""
     right = PRINTED["supertags"].lower()
     claim = f"The supertag model writes the right sentence from Figure 2's tree: {right}"
-    if right in {text.removesuffix(" .") for text in _sentences(training)}:
+    trees = input_trees(training, "words")
+    texts = (trees.sentence(i, trees.reference(i)) for i in range(len(trees)))
+    if any(text.removesuffix(" .") == right for text in texts):
         evidence = f"the training text has this sentence; {sentence}"
         return Conclusion("section 3.3", claim, UNDECIDED, evidence, data)
     return Conclusion("section 3.3", claim, to_verdict(sentence == right), sentence, data)
-
-
-def _sentences(bank: Treebank) -> list[str]:
-    trees = input_trees(bank, "words")
-    return [trees.sentence(i, trees.reference(i)) for i in range(len(trees))]
-
-
-# ------------------------------------------------------------------------------------ example
 
 
 def _figure_2() -> InputTrees:
@@ -248,26 +185,21 @@ def write_example(fergus: Fergus, tree: InputTrees) -> dict[str, str]:
 
 def _attached_as_in_training(fergus: Fergus) -> str:
     """Say what the supertag model writes for the example with the heads that treebanks give it."""
-    tree = input_trees(slice_sentences(_demo(), 0, 1), "words")
-    sentence = write_example(fergus, tree)["supertags"]
+    tree = input_trees(slice_sentences(bundled_treebank(), 0, 1), "words")
     return (
         "In Figure 2, 'was' depends on 'estimate', and 'phase' on 'for'. In the training trees it "
         "is the other way round; from a tree like these, the supertag model writes: "
-        f"{sentence}"
+        f"{write_example(fergus, tree)['supertags']}"
     )
 
 
-# -------------------------------------------------------------------------------- differences
-
-
-def _differences(parts: Parts) -> Iterator[PaperDifference]:
-    train, test = (f"{len(bank):,} sentences, {len(bank.words):,} words" for bank in parts[:2])
+def _differences(train: Treebank, test: Treebank, data: str) -> Iterator[PaperDifference]:
+    sizes = [f"{len(bank):,} sentences, {len(bank.words):,} words" for bank in (train, test)]
     newspaper = "1,000,000 words of the Wall Street Journal"
-    yield PaperDifference("training text", newspaper, f"{parts.name}: {train}")
-    yield PaperDifference("test text", "100 sentences of the Wall Street Journal", test)
+    yield PaperDifference("training text", newspaper, f"{data}: {sizes[0]}")
+    yield PaperDifference("test text", "100 sentences of the Wall Street Journal", sizes[1])
     yield PaperDifference("grammar", "XTAG, written by hand", "extracted from the treebank")
     heads = "Universal Dependencies, where a preposition depends on its noun"
     yield PaperDifference("trees", "made from the Penn Treebank by heuristics", heads)
-    yield PaperDifference(
-        "positions", "by supertags, no costs", "costs of sides and sisters, learned"
-    )
+    costs = "costs of sides and sisters, learned"
+    yield PaperDifference("positions", "by supertags, no costs", costs)

@@ -12,12 +12,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from karat.arrays import Ints, NDArray, np
 from karat.realize.content import ContentTrees
-from karat.realize.symbols import symbols
+from karat.realize.symbols import positions_within, symbols
 from karat.realize.treebank import MISSING, Treebank
 
 BASE = {
@@ -98,8 +98,7 @@ def hash_strings(column: Iterable[str]) -> Hashes:
     return numbered
 
 
-@dataclass(frozen=True, eq=False)
-class FeaturePairs:
+class FeaturePairs(NamedTuple):
     """Nodes in rising order, and for each another node."""
 
     nodes: Ints
@@ -112,8 +111,7 @@ class FeaturePairs:
         return cls(nodes[order], partners[order])
 
 
-@dataclass(frozen=True, eq=False)
-class FeatureBlock:
+class FeatureBlock(NamedTuple):
     """Hashes of features: a row for every entry of `nodes`, which rise."""
 
     nodes: Ints
@@ -146,8 +144,9 @@ class NodeFeatures:
             "t": hash_strings(trees.tags) if self.sees_all else blank,
             "F": hash_strings(trees.features) if self.sees_all else blank,
             "k": self._sizes(),
-            "n": _clip_counts(np.bincount(self.daughters.nodes, minlength=self.n)),
+            "n": np.minimum(np.bincount(self.daughters.nodes, minlength=self.n), 5),
         }
+        columns["n"] = columns["n"].astype(np.uint64)
         return columns | {"D": self.bag(self.daughters, columns["r"])}
 
     def _sizes(self) -> Hashes:
@@ -215,14 +214,14 @@ class NodeFeatures:
         ):
             counts = np.diff(begins)[pairs.partners]
             pair_numbers = np.repeat(np.arange(len(counts)), counts)
-            within = np.arange(len(pair_numbers)) - np.repeat(np.cumsum(counts) - counts, counts)
             nodes = pairs.nodes[pair_numbers]
             names = _names(templates[kind])
             pair_columns = {k: node_columns[k][nodes] for k in names if k[0] in "ihg"}
             pair_columns |= {
                 k: columns[k[1:]][pairs.partners[pair_numbers]] for k in names if k[0] == "d"
             }
-            pair_columns["f"] = values[begins[pairs.partners][pair_numbers] + within]
+            places = begins[pairs.partners][pair_numbers] + positions_within(counts)
+            pair_columns["f"] = values[places]
             start += 200
             blocks.append(
                 FeatureBlock(nodes, _hash_templates(templates[kind], start, pair_columns))
@@ -232,11 +231,6 @@ class NodeFeatures:
 
 SIZES = np.array([1, 2, 3, 4, 6, 9, 14, 25])
 """Limits of classes of sizes."""
-
-
-def _clip_counts(counts: Ints) -> Hashes:
-    clipped: Hashes = np.minimum(counts, 5).astype(np.uint64)
-    return clipped
 
 
 def _names(templates: str) -> set[str]:
@@ -256,8 +250,7 @@ def _sisters(daughters: FeaturePairs) -> FeaturePairs:
     counts = np.diff(np.append(begins, len(kids)))
     many = np.repeat(counts, counts)  # sisters of each, with herself
     first = np.repeat(kids, many)
-    within = np.arange(len(first)) - np.repeat(np.cumsum(many) - many, many)
-    second = kids[np.repeat(np.repeat(begins, counts), many) + within]
+    second = kids[np.repeat(np.repeat(begins, counts), many) + positions_within(many)]
     return FeaturePairs.of(first[first != second], second[first != second])
 
 
@@ -285,9 +278,7 @@ def ragged(
     numbers_of_nodes = np.empty(int(offsets[-1]), dtype=np.int32)
     begins = offsets[:-1].copy()
     for block, count, width in zip(blocks, counts_of_block, widths, strict=True):
-        first = np.repeat(np.cumsum(count) - count, count)
-        rank = np.arange(len(block.nodes)) - first
-        places = begins[block.nodes] + rank * width
+        places = begins[block.nodes] + positions_within(count) * width
         numbers = (block.hashes >> np.uint64(64 - bits)).astype(np.int32)
         numbers_of_nodes[places[:, None] + np.arange(width)] = numbers
         begins += count * width

@@ -13,7 +13,7 @@ from functools import cached_property
 from math import sqrt
 
 from karat import _kernel
-from karat.arrays import Ints, NDArray, np
+from karat.arrays import Flags, Ints, NDArray, np
 from karat.realize.input_trees import InputTrees
 
 Symbols = NDArray[np.uint32]
@@ -38,7 +38,7 @@ class NodeColumns:
     offsets: Ints
     affixes: Symbols = field(default_factory=lambda: _NO_AFFIXES)
     """A row a node; none where nothing will be labelled."""
-    others: Symbols = field(default_factory=lambda: _NO_SYMBOLS)
+    doubtful_relations: Symbols = field(default_factory=lambda: _NO_SYMBOLS)
     """Relations that are less probable, 0 where there is no doubt; none if all were given."""
 
     def __len__(self) -> int:
@@ -53,7 +53,11 @@ class NodeColumns:
     def kernel(self) -> _kernel.TreeColumns:
         """The columns as the kernel takes them, checked."""
         columns = self.words, self.endings, self.shapes, self.tags, self.fine, self.relations
-        alternatives = self.others if len(self.others) else np.zeros(self.nodes, dtype=np.uint32)
+        alternatives = (
+            self.doubtful_relations
+            if len(self.doubtful_relations)
+            else np.zeros(self.nodes, dtype=np.uint32)
+        )
         return _kernel.TreeColumns(*columns, alternatives, self.heads, self.offsets)
 
     def blank(self) -> NodeColumns:
@@ -75,21 +79,18 @@ def to_columns(trees: InputTrees) -> NodeColumns:
     tags, words = symbols(trees.tags), trees.words
     fine = fine_symbols(trees.fine, trees.features) if trees.fine else tags
     number = {word: i for i, word in enumerate(dict.fromkeys(words))}
-    shape_of_word = {
-        word: word_shape(word) for word in number
-    }  # each distinct word is looked at once
-    endings, shapes = [word[-3:] for word in words], [shape_of_word[word] for word in words]
-    columns = (
-        symbols(words),
-        symbols(endings),
-        symbols(shapes),
-        tags,
-        fine,
-        symbols(trees.relations),
-    )
+    shape_of_word = {word: word_shape(word) for word in number}  # each word is looked at once
     affixes = np.stack([symbols([word[part] for word in number]) for part in AFFIXES], axis=1)
     return NodeColumns(
-        *columns, trees.heads, trees.offsets, affixes[[number[word] for word in words]]
+        words=symbols(words),
+        endings=symbols([word[-3:] for word in words]),
+        shapes=symbols([shape_of_word[word] for word in words]),
+        tags=tags,
+        fine=fine,
+        relations=symbols(trees.relations),
+        heads=trees.heads,
+        offsets=trees.offsets,
+        affixes=affixes[[number[word] for word in words]],
     )
 
 
@@ -119,12 +120,16 @@ whatever division rounds to, and below 5 · √2, so that one of 5 does."""
 
 
 def to_bytes(weights: Weights, width: int) -> tuple[Bytes, Bytes]:
-    """Return the bytes of all weights, and the exponents of their rows of `width`."""
+    """Return the bytes of all weights, and the exponents of their rows of `width`.
+
+        weight = byte · 2 ^ exponent,  |byte| <= 127
+
+    Storing twice changes nothing.
+    """
     table = weights.reshape(-1, width)
     halves, exponents = np.frexp(np.abs(table).max(axis=1, initial=0) / np.float32(127))
-    exponents = np.clip(
-        exponents - (halves == 0.5), -_MAX_EXPONENT, _MAX_EXPONENT
-    )  # the least power that suffices
+    # The least power that suffices.
+    exponents = np.clip(exponents - (halves == 0.5), -_MAX_EXPONENT, _MAX_EXPONENT)
     levels = np.rint(np.ldexp(table, -exponents[:, None]))
     return levels.astype(np.int8).reshape(-1), exponents.astype(np.int8)
 
@@ -141,14 +146,19 @@ def from_bytes(levels: Bytes, exponents: Bytes, width: int) -> Weights:
 
 
 def to_half_bytes(weights: Weights, width: int) -> tuple[NDArray[np.uint8], Bytes]:
-    """Return the levels of all weights, two a byte, and the exponents of their rows of `width`."""
+    """Return the levels of all weights, two a byte, and the exponents of their rows of `width`.
+
+        weight = level · 2 ^ (exponent / 2),  |level| <= 7
+
+    A weight of a classifier has dozens of others beside it in every sum, so that what is lost by
+    rounding averages out; half the space is better spent on twice the features.
+    """
     table = weights.reshape(-1, width)
     largest = np.abs(table).max(axis=1, initial=0)
     parts, powers = np.frexp(largest / MAX_SCALED)  # a logarithm would round
     halves = 2 * powers - (parts <= np.float32(sqrt(0.5))) - (parts <= 0.5)
-    exponents = np.clip(
-        np.where(largest > 0, halves, -_MAX_EXPONENT), -_MAX_EXPONENT, _MAX_EXPONENT
-    ).astype(np.int8)
+    halves = np.where(largest > 0, halves, -_MAX_EXPONENT)
+    exponents = np.clip(halves, -_MAX_EXPONENT, _MAX_EXPONENT).astype(np.int8)
     levels = np.rint(table / _scales(exponents)[:, None]).astype(np.int8).reshape(-1) + LEVELS
     even = np.append(levels, 0) if len(levels) % 2 else levels
     pairs = even.astype(np.uint8).reshape(-1, 2)
@@ -180,3 +190,13 @@ def check_power_of_two(size: int, of: str) -> None:
     """Refuse a table whose size is not a power of two."""
     if size < 2 or size & (size - 1):
         raise ValueError(f"{size} {of}, expected a power of two")
+
+
+def feature_rows(has_weight: Flags) -> NDArray[np.int32]:
+    """Return the row of every feature in a table of weights, -1 for those that have none."""
+    return np.where(has_weight, np.cumsum(has_weight) - 1, -1).astype(np.int32)
+
+
+def positions_within(sizes: Ints) -> Ints:
+    """Return 0, 1, 2, … for every group of so many members, one group after the other."""
+    return np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)

@@ -250,13 +250,9 @@ def _treebank(name: str, trees: Iterable[TreeNode]) -> Treebank:
         lines.append(tree.line)
     if not lines:
         raise InputError(f"{name}: no trees")
-    columns = (
-        (lemma, lemma, upos, xpos, relation, _sorted_features(features))
-        for lemma, relation, upos, xpos, features in rows
-    )
+    columns = []
+    for lemma, relation, upos, xpos, features in rows:
+        parts = sorted(part for part in features.split("|") if "=" in part)
+        columns.append((lemma, lemma, upos, xpos, relation, "|".join(parts)))
     bank = Treebank.of_rows(name, columns, heads, offsets, [""] * len(lines), lines)
     return replace(bank, word_lines=places, has_word_order=False)
-
-
-def _sorted_features(features: str) -> str:
-    return "|".join(sorted(part for part in features.split("|") if "=" in part))

@@ -9,7 +9,8 @@ from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain
+from importlib import resources
+from itertools import chain, compress, count
 from typing import Any, NamedTuple
 
 from karat import _kernel
@@ -80,14 +81,8 @@ COLUMNS, FEATS = 10, 5
 """Columns of CoNLL-U, and the place of the features."""
 
 WORD_COLUMNS = (
-    "words",
-    "lemmas",
-    "upos",
-    "xpos",
-    "relations",
-    "features",
-    "surfaces",
-    "word_lines",
+    *("words", "lemmas", "upos", "xpos", "relations"),
+    *("features", "surfaces", "word_lines"),
 )
 """Columns of a treebank that have an entry for each word."""
 
@@ -140,23 +135,44 @@ class Treebank:
         columns = self.words, self.lemmas, self.upos, self.xpos, self.relations, self.features
         return data_digest(columns, self.surfaces, self.heads, self.offsets)
 
+    @cached_property
+    def starts(self) -> Ints:
+        """The place in the columns where the sentence of each word begins."""
+        return np.repeat(self.offsets[:-1], np.diff(self.offsets))
+
+    @cached_property
+    def mothers(self) -> Ints:
+        """The head of each word as a place in the columns, -1 for roots."""
+        mothers: Ints = np.where(self.heads > 0, self.starts + self.heads - 1, -1)
+        return mothers
+
+    def select(self, sentences: Sequence[int] | Ints) -> Treebank:
+        """Return some sentences, in the order in which they are named."""
+        spans = [range(*self.offsets[i : i + 2].tolist()) for i in sentences]
+        words = np.array([*chain(*spans)], dtype=np.int64)
+        columns: dict[str, Any] = {name: getattr(self, name) for name in WORD_COLUMNS}
+        for name, column in columns.items():
+            columns[name] = [column[j] for j in words] if column else column
+        chosen = np.array(sentences, dtype=np.int64)
+        return replace(
+            self,
+            heads=self.heads[words],
+            offsets=np.cumsum([0, *map(len, spans)], dtype=np.int64),
+            ids=[self.ids[i] for i in sentences],
+            documents=self.documents[chosen],
+            lines=self.lines[chosen],
+            **columns,
+        )
+
     def keep(self, is_kept: Flags) -> Treebank:
         """Return the sentences with some of their words; those left out head no others."""
-        number = np.append(0, np.cumsum(is_kept))
-        starts = np.repeat(self.offsets[:-1], np.diff(self.offsets))
+        number, starts = np.append(0, np.cumsum(is_kept)), self.starts
         heads = np.where(self.heads > 0, number[starts + self.heads] - number[starts], 0)
         columns: dict[str, Any] = {name: getattr(self, name) for name in WORD_COLUMNS}
-        columns_kept: dict[str, Any] = {
-            name: [
-                value
-                for value, keep_value in zip(column, is_kept.tolist(), strict=True)
-                if keep_value
-            ]
-            for name, column in columns.items()
-            if column
-        }
-        offsets, kept_heads = number[self.offsets].astype(np.int64), heads[is_kept].astype(np.int32)
-        return replace(self, heads=kept_heads, offsets=offsets, **columns_kept)
+        for name, column in columns.items():
+            columns[name] = list(compress(column, is_kept.tolist()))
+        offsets = number[self.offsets].astype(np.int64)
+        return replace(self, heads=heads[is_kept].astype(np.int32), offsets=offsets, **columns)
 
     @classmethod
     def of_rows(
@@ -176,33 +192,28 @@ class Treebank:
             heads, offsets, ids: as the treebank has them.
             lines: lines where sentences begin; 1 if they are not from a file.
         """
-        words, lemmas, upos, xpos, relations, features = map(list, zip(*rows, strict=True))
+        names = ("words", "lemmas", "upos", "xpos", "relations", "features")
+        columns: dict[str, Any] = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
         return cls(
             name=name,
-            words=words,
-            lemmas=lemmas,
-            upos=upos,
-            xpos=xpos,
-            relations=relations,
             heads=np.array(heads, dtype=np.int32),
             offsets=np.array(offsets, dtype=np.int64),
             ids=ids,
             documents=np.zeros(len(ids), dtype=np.int32),
             lines=np.array(lines or [1] * len(ids), dtype=np.int64),
-            features=features,
+            **columns,
         )
 
-    def place(self, sentence: int) -> str:
-        """Return the place of a sentence, for messages."""
+    def place(self, sentence: int, line: int | None = None) -> str:
+        """Return the place of a sentence, or of a line of it, for messages."""
         identifier = f", sentence {self.ids[sentence]}" if self.ids[sentence] else ""
-        return f"{self.name}, line {self.lines[sentence]:,}{identifier}"
+        return f"{self.name}, line {line or self.lines[sentence]:,}{identifier}"
 
     def word_place(self, j: int) -> str:
         """Return the place of word j of the columns, for messages."""
         sentence = int(np.searchsorted(self.offsets, j, side="right")) - 1
-        identifier = f", sentence {self.ids[sentence]}" if self.ids[sentence] else ""
-        line = self.word_lines[j] if self.word_lines else self.lines[sentence]
-        return f"{self.name}, line {line:,}{identifier}, word {j - self.offsets[sentence] + 1:,}"
+        place = self.place(sentence, self.word_lines[j] if self.word_lines else None)
+        return f"{place}, word {j - self.offsets[sentence] + 1:,}"
 
 
 def read_treebank(path: str | os.PathLike[str]) -> Treebank:
@@ -222,6 +233,13 @@ def read_treebank(path: str | os.PathLike[str]) -> Treebank:
     return treebank
 
 
+def bundled_treebank() -> Treebank:
+    """Return the treebank that comes with Karat; its first sentence is the paper's example."""
+    place = resources.files("karat") / "data" / "treebank" / "demo.conllu"
+    with resources.as_file(place) as path:
+        return read_treebank(path)
+
+
 def check_forms(treebank: Treebank) -> None:
     """Refuse words without a form; an underscore has itself as its lemma."""
     if MISSING not in treebank.words:
@@ -235,11 +253,8 @@ def parse_treebank(buffer: mmap.mmap, name: str) -> Treebank:
     """Return the sentences of a mapped file."""
     columns = columns_in(buffer, name)
     lists: list[Any] = [c.strings() if isinstance(c, _kernel.Views) else c for c in columns]
+    features, lines, surfaces = _word_columns(buffer, name)
     treebank = Treebank(name, *lists)
-    features, lines = list[str](), list[int]()
-    distinct: dict[Surface, Surface] = {}  # each is held once
-    rows = _with_features(_rows(buffer), features, lines, name)
-    surfaces = [distinct.setdefault(surface, surface) for surface in _surfaces(rows, name)]
     treebank = replace(treebank, features=features, surfaces=surfaces, word_lines=lines)
     places = _original_ids(buffer, name, len(treebank.words))
     return treebank if places is None else _sort_by_original(treebank, places)
@@ -253,52 +268,26 @@ def _original_ids(text: mmap.mmap, name: str, n: int) -> NDArray[np.int32] | Non
     """Return the original place of each word, if the file gives it for every word."""
     if text.find(b"original_id=") < 0:
         return None
-    matches = (_ORIGINAL.search(match[0]) for match in _WORD.finditer(text))
-    places = np.fromiter(
-        (int(match_of_word[1]) if match_of_word else -1 for match_of_word in matches),
-        dtype=np.int32,
-    )
-    if len(places) != n or (places < 0).any():
+    matches = [_ORIGINAL.search(line[0]) for line in _WORD.finditer(text)]
+    if len(matches) != n or None in matches:
         raise InputError(f"{name}: original_id is given for some words, expected it for all")
-    return places
+    return np.array([int(match[1]) for match in matches if match], dtype=np.int32)
 
 
-_Row = tuple[int, list[bytes]]
-
-
-def _rows(text: mmap.mmap) -> Iterator[_Row]:
+def _rows(text: mmap.mmap) -> Iterator[tuple[int, list[bytes]]]:
     """Yield the line and the cells of every word and multiword token; none between sentences."""
-    for number, line in enumerate(_lines(text), 1):
+    at = len(BOM_UTF8) if text[: len(BOM_UTF8)] == BOM_UTF8 else 0
+    for number in count(1):
+        if at >= len(text):
+            return
+        end = text.find(b"\n", at)
+        end = len(text) if end < 0 else end
+        line, at = text[at:end], end + 1
         cells = line.rstrip(b"\r").split(b"\t")
         if len(cells) == COLUMNS and b"." not in cells[0] and line[:1] != b"#":
             yield number, cells
         elif not line.strip():
             yield number, []
-
-
-def _lines(text: mmap.mmap) -> Iterator[bytes]:
-    """Yield the lines of a mapped file, one at a time."""
-    at = len(BOM_UTF8) if text[: len(BOM_UTF8)] == BOM_UTF8 else 0
-    while at < len(text):
-        end = text.find(b"\n", at)
-        end = len(text) if end < 0 else end
-        yield text[at:end]
-        at = end + 1
-
-
-def _with_features(
-    rows: Iterable[_Row], features: list[str], lines: list[int], name: str
-) -> Iterator[_Row]:
-    """Yield rows as they are, and add the features and the line of every word to lists."""
-    parsed: dict[bytes, str] = {}
-    for line, cells in rows:
-        if cells and b"-" not in cells[0]:
-            cell = cells[FEATS]
-            if cell not in parsed:
-                parsed[cell] = _features(cell, f"{name}, line {line}, word {cells[0].decode()}")
-            features.append(parsed[cell])
-            lines.append(line)
-        yield line, cells
 
 
 def _features(cell: bytes, location: str) -> str:
@@ -311,21 +300,21 @@ def _features(cell: bytes, location: str) -> str:
     problem = features_problem(text) if text else f"{FEATURES}, or {MISSING}"
     if problem:
         raise InputError(f"{location}: features (FEATS) is {quoted(text)}, {problem}")
-    parts = text.split("|")
-    return "|".join(
-        sorted(part for part in parts if part[:1].isupper() or _is_complete_feature(part))
-    )
+    parts = sorted(text.split("|"))
+    return "|".join(p for p in parts if p[:1].isupper() or p.lower().startswith("complete="))
 
 
-def _is_complete_feature(part: str) -> bool:
-    return part.lower().startswith("complete=")
+def _word_columns(text: mmap.mmap, name: str) -> tuple[list[str], list[int], list[Surface]]:
+    """Return the features, the line and the text of every word.
 
-
-def _surfaces(rows: Iterable[_Row], name: str) -> Iterator[Surface]:
-    """Yield the text of every word; refuse multiword tokens that do not stand before their own."""
+    Multiword tokens must stand directly before their own words.
+    """
+    features, lines, surfaces = list[str](), list[int](), list[Surface]()
+    parsed: dict[bytes, str] = {}
+    distinct: dict[Surface, Surface] = {}  # each is held once
     token, words, begun = Surface("", True), list[str](), 0
     place = end = 0  # the last word so far, and the last one of the multiword token
-    for line, cells in chain(rows, [(0, [])]):
+    for line, cells in chain(_rows(text), [(0, [])]):
         first, _, last = cells[0].partition(b"-") if cells else (b"", b"", b"")
         if place < end and (last or not cells):
             raise _misplaced_token(name, begun)
@@ -338,12 +327,23 @@ def _surfaces(rows: Iterable[_Row], name: str) -> Iterator[Surface]:
             if int(first) != place + 1 or end <= place:
                 raise _misplaced_token(name, line)
             continue
+        cell = cells[FEATS]
+        if cell not in parsed:
+            parsed[cell] = _features(cell, f"{name}, line {line}, word {cells[0].decode()}")
+        features.append(parsed[cell])
+        lines.append(line)
         place += 1
         if place > end:
-            yield surface
+            surfaces.append(distinct.setdefault(surface, surface))
             continue
         words.append(surface.text)
-        yield from _surfaces_of_token(token, words) if place == end else ()
+        if place == end:  # else the text of the token is that of its first word
+            in_parts = "".join(words) == token.text
+            texts = words if in_parts else [token.text, *[""] * (len(words) - 1)]
+            spaces = [*[False] * (len(words) - 1), token.space_after]
+            written = map(Surface, texts, spaces)
+            surfaces += (distinct.setdefault(part, part) for part in written)
+    return features, lines, surfaces
 
 
 def _misplaced_token(name: str, line: int) -> InputError:
@@ -351,37 +351,24 @@ def _misplaced_token(name: str, line: int) -> InputError:
     return InputError(f"{name}, line {line}: {problem}, each word in one token at most")
 
 
-def _surfaces_of_token(token: Surface, words: list[str]) -> list[Surface]:
-    """Return the text of the words of a multiword token."""
-    texts = words if "".join(words) == token.text else [token.text, *[""] * (len(words) - 1)]
-    *earlier_texts, last = texts
-    return [*(Surface(text, False) for text in earlier_texts), Surface(last, token.space_after)]
-
-
 def _sort_by_original(bank: Treebank, original: NDArray[np.int32]) -> Treebank:
     """Return the sentences with their words sorted by original number."""
-    sentences = np.repeat(np.arange(len(bank)), np.diff(bank.offsets))
-    order = np.lexsort((original, sentences))
-    again = (np.diff(original[order]) == 0) & (np.diff(sentences[order]) == 0)
+    order = np.lexsort((original, bank.starts))
+    again = (np.diff(original[order]) == 0) & (np.diff(bank.starts[order]) == 0)
     if again.any():
         j = int(order[1:][again][0])
         problem = f"original_id={original[j]} stands at another word of the sentence too"
         raise InputError(f"{bank.word_place(j)}: {problem}: give each word its own")
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
-    starts = bank.offsets[sentences]
-    heads = place[starts + np.maximum(bank.heads - 1, 0)] - starts + 1
+    heads = np.where(bank.heads > 0, place[bank.mothers] - bank.starts + 1, 0)
     moved: dict[str, Any] = {c: [getattr(bank, c)[j] for j in order.tolist()] for c in WORD_COLUMNS}
-    return replace(bank, heads=np.where(bank.heads > 0, heads, 0)[order].astype(np.int32), **moved)
+    return replace(bank, heads=heads[order].astype(np.int32), **moved)
 
 
 def slice_sentences(bank: Treebank, first: int, end: int) -> Treebank:
     """Return a treebank of the sentences from `first` up to `end`, which is not one of them."""
-    offsets = bank.offsets[first : end + 1]
-    part = slice(int(offsets[0]), int(offsets[-1]))
-    chosen: dict[str, Any] = {c: getattr(bank, c)[part] for c in (*WORD_COLUMNS, "heads")}
-    chosen |= {c: getattr(bank, c)[first:end] for c in ("ids", "documents", "lines")}
-    return replace(bank, offsets=offsets - offsets[0], **chosen)
+    return bank.select(range(first, end))
 
 
 MAX_BLOCK_SENTENCES, MAX_BLOCK_PAIRS = 256, 1 << 18
@@ -393,7 +380,9 @@ def split_into_blocks(
     treebank: Treebank, max_sentences: int = MAX_BLOCK_SENTENCES
 ) -> Iterator[tuple[int, Treebank]]:
     """Yield some sentences after the other: the number of the first, and the sentences."""
-    pairs = _pairs(treebank)
+    daughters = np.bincount(treebank.mothers[treebank.mothers >= 0], minlength=len(treebank.words))
+    sums = np.append(0, np.cumsum(daughters.astype(np.int64) ** 2))
+    pairs = np.diff(sums[treebank.offsets])  # of sisters, and of words with themselves
     first = n_held = 0
     for i, n_pairs in enumerate(pairs.tolist()):
         if i > first and (i - first >= max_sentences or n_held + n_pairs > MAX_BLOCK_PAIRS):
@@ -402,13 +391,3 @@ def split_into_blocks(
         n_held += n_pairs
     if first < len(pairs):
         yield first, slice_sentences(treebank, first, len(pairs))
-
-
-def _pairs(treebank: Treebank) -> Ints:
-    """Return the number of pairs of sisters in every sentence, and of words with themselves."""
-    starts = np.repeat(treebank.offsets[:-1], np.diff(treebank.offsets))
-    mothers = (starts + treebank.heads - 1)[treebank.heads > 0]
-    daughters = np.bincount(mothers, minlength=len(treebank.words))
-    sums = np.append(0, np.cumsum(daughters.astype(np.int64) ** 2))
-    pairs_of_sentence: Ints = np.diff(sums[treebank.offsets])
-    return pairs_of_sentence

@@ -60,13 +60,15 @@ def output(*arguments: object) -> str:
 
 
 def test_generate_writes_a_sentence_a_line(place: Path) -> None:
-    shown = output("generate", place / "bank.conllu", "--model", place / "model.npz").splitlines()
-    assert len(shown) == 182
-    assert shown[0] == EXAMPLE
+    expected_output = output(
+        "generate", place / "bank.conllu", "--model", place / "model.npz"
+    ).splitlines()
+    assert len(expected_output) == 182
+    assert expected_output[0] == EXAMPLE
 
 
 def test_generate_with_several_sentences_is_a_table(place: Path) -> None:
-    shown = output(
+    expected_output = output(
         "generate",
         place / "bank.conllu",
         "--model",
@@ -76,7 +78,7 @@ def test_generate_with_several_sentences_is_a_table(place: Path) -> None:
         "-f",
         "json",
     )
-    rows = json.loads(shown)["rows"]
+    rows = json.loads(expected_output)["rows"]
     assert [(row["tree"], row["rank"]) for row in rows[:3]] == [(1, 1), (1, 2), (2, 1)]
     assert rows[0]["sentence"] == EXAMPLE
     assert rows[0]["score"] > rows[1]["score"]
@@ -88,13 +90,13 @@ def test_generate_puts_in_punctuation(place: Path) -> None:
         "1\tshe\t_\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\tsleeps\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"
     )
     assert output("generate", bare, "--model", place / "model.npz") == "she sleeps\n"
-    given = ("generate", bare, "--model", place / "model.npz")
-    assert output(*given, "--complete", "punctuation") == "she sleeps .\n"
+    arguments = ("generate", bare, "--model", place / "model.npz")
+    assert output(*arguments, "--complete", "punctuation") == "she sleeps .\n"
 
 
 def test_evaluate_sets_the_realisers_beside_the_paper(place: Path, whole: Path) -> None:
-    shown = json.loads(output("evaluate", place / "bank.conllu", "--model", whole, "-f", "json"))
-    names = [(row["model"], row["inputs"]) for row in shown["rows"]]
+    parsed = json.loads(output("evaluate", place / "bank.conllu", "--model", whole, "-f", "json"))
+    names = [(row["model"], row["inputs"]) for row in parsed["rows"]]
     assert names == [
         ("LR, random trees", "words"),
         ("LR, real trees", "words"),
@@ -102,22 +104,24 @@ def test_evaluate_sets_the_realisers_beside_the_paper(place: Path, whole: Path) 
         ("ordering model", "words"),
         ("supertags", "all"),
     ]
-    assert [row["simple"] for row in shown["paper"]] == [0.412, 0.589]
-    assert "gtm" in shown["signature"]
-    for row in shown["rows"]:
+    assert [row["simple"] for row in parsed["paper"]] == [0.412, 0.589]
+    assert "gtm" in parsed["signature"]
+    for row in parsed["rows"]:
         assert row["simple"] <= row["generation"] <= 1
         assert 0 <= row["gtm"] <= 1
         assert 0 <= row["exact"] <= 1
         assert row["speed"] > 0
-    assert "no ordering model for words with tags and relations" in " ".join(shown["notes"])
+    assert "no ordering model for words with tags and relations" in " ".join(parsed["notes"])
 
 
 @pytest.mark.parametrize("format", ["text", "html", "md", "latex"])
 def test_evaluate_has_everything_in_every_format(place: Path, format: str) -> None:
-    shown = output("evaluate", place / "bank.conllu", "--model", place / "model.npz", "-f", format)
+    expected_output = output(
+        "evaluate", place / "bank.conllu", "--model", place / "model.npz", "-f", format
+    )
     for word in ("GTM F", "Exact", "Sent./s", "Gen. tree", "0.762", "Table 1"):
-        assert word in shown
-    assert "these figures say nothing about other text" in " ".join(shown.split())
+        assert word in expected_output
+    assert "these figures say nothing about other text" in " ".join(expected_output.split())
 
 
 def test_evaluate_tells_how_much_was_trained_on(place: Path, tmp_path: Path) -> None:
@@ -128,11 +132,11 @@ def test_evaluate_tells_how_much_was_trained_on(place: Path, tmp_path: Path) -> 
     first, *_ = DEMO.read_text("utf-8").split("\n\n")
     other = "1\tOh\t_\tINTJ\t_\t_\t0\troot\t_\t_\n\n"
     (tmp_path / "a.conllu").write_text(first + "\n\n" + 3 * other, "utf-8")
-    some = json.loads(
+    parsed = json.loads(
         output("evaluate", tmp_path / "a.conllu", "--model", place / "model.npz", "-f", "json")
     )
-    assert some["training"] == [{"sentences": 4, "seen": 1, "share": 0.25}]
-    assert "1 of 4 sentences (25.0%) occur in what the model was trained on too." in some["notes"]
+    assert parsed["training"] == [{"sentences": 4, "seen": 1, "share": 0.25}]
+    assert "1 of 4 sentences (25.0%) occur in what the model was trained on too." in parsed["notes"]
     (tmp_path / "b.conllu").write_text(other)
     none = output("evaluate", tmp_path / "b.conllu", "--model", place / "model.npz")
     assert "The model was trained on none of these sentences." in none
@@ -143,8 +147,8 @@ def test_evaluate_tells_how_much_was_trained_on(place: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize("order", [1, 2, 4, 6])
 def test_the_language_model_has_the_order_asked_for(place: Path, order: int) -> None:
     model = place / "order.npz"
-    given = ("--realizer", "fergus", "--lm-order", order)
-    output("train", place / "bank.conllu", "-o", model, *given)
+    arguments = ("--realizer", "fergus", "--lm-order", order)
+    output("train", place / "bank.conllu", "-o", model, *arguments)
     assert open_realizer(model).the_fergus().lm.order == order
     assert len(output("generate", place / "bank.conllu", "--model", model).splitlines()) == 182
 
@@ -166,61 +170,61 @@ def test_options_of_a_model_that_is_not_trained_are_refused(
 
 
 def test_explain_shows_assignments_lattice_and_paths(place: Path) -> None:
-    shown = output("explain", place / "bank.conllu", "--model", place / "model.npz")
-    assert "expl * nsubj" in shown
-    assert "word sequences" in shown
-    assert EXAMPLE in shown
-    assert "phase: obl instead of nmod" in shown
-    drawn = output("explain", place / "bank.conllu", "--model", place / "model.npz", "-f", "svg")
-    assert drawn.startswith("<svg")
-    assert "estimate" in drawn
+    expected_output = output("explain", place / "bank.conllu", "--model", place / "model.npz")
+    assert "expl * nsubj" in expected_output
+    assert "word sequences" in expected_output
+    assert EXAMPLE in expected_output
+    assert "phase: obl instead of nmod" in expected_output
+    drawing = output("explain", place / "bank.conllu", "--model", place / "model.npz", "-f", "svg")
+    assert drawing.startswith("<svg")
+    assert "estimate" in drawing
 
 
 def test_explain_marks_the_best_path_in_plain_text(place: Path, whole: Path) -> None:
-    shown = output("explain", place / "bank.conllu", "--model", whole)
-    assert "stressed" not in shown
-    assert "5 orders, the best marked." in shown
-    best = [line for line in shown.splitlines() if "▸ there" in line]
+    expected_output = output("explain", place / "bank.conllu", "--model", whole)
+    assert "stressed" not in expected_output
+    assert "5 orders, the best marked." in expected_output
+    best = [line for line in expected_output.splitlines() if "▸ there" in line]
     assert len(best) == 2  # of the lattice and of the orders
 
 
 def test_explain_lists_every_supertag_of_every_assignment(place: Path) -> None:
-    said = output("explain", place / "bank.conllu", "--model", place / "model.npz", "-f", "json")
-    found = json.loads(said)
-    assert [row["rank"] for row in found["assignments"]] == [1, 2, 3, 4, 5]
-    scores = [row["score"] for row in found["assignments"]]
+    message = output("explain", place / "bank.conllu", "--model", place / "model.npz", "-f", "json")
+    parsed = json.loads(message)
+    assert [row["rank"] for row in parsed["assignments"]] == [1, 2, 3, 4, 5]
+    scores = [row["score"] for row in parsed["assignments"]]
     assert scores == sorted(scores, reverse=True)
-    assert len(found["assigned"]) == 5 * len(found["nodes"])
+    assert len(parsed["assigned"]) == 5 * len(parsed["nodes"])
     for rank in range(2, 6):
-        mine = [row for row in found["assigned"] if row["rank"] == rank]
-        pairs = zip(mine, found["nodes"], strict=True)
+        rows = [row for row in parsed["assigned"] if row["rank"] == rank]
+        pairs = zip(rows, parsed["nodes"], strict=True)
         other = [a["word"] for a, b in pairs if any(a[key] != b[key] for key in b)]
-        assert other == [row["word"] for row in mine if row["differs"]]
-        assert all(f"{word}: " in found["assignments"][rank - 1]["changes"] for word in other)
-    assert {"head", "start", "end", "word", "score"} <= set(found["arcs"][0])
+        assert other == [row["word"] for row in rows if row["differs"]]
+        assert all(f"{word}: " in parsed["assignments"][rank - 1]["changes"] for word in other)
+    assert {"head", "start", "end", "word", "score"} <= set(parsed["arcs"][0])
 
 
 def test_a_tree_of_one_word_is_explained(place: Path) -> None:
-    one = place / "one.conllu"
-    one.write_text("1\tYes\t_\tINTJ\t_\t_\t0\troot\t_\t_\n\n")
-    shown = output("explain", one, "--model", place / "model.npz")
-    assert "yes → 1" in shown
-    assert output("explain", one, "--model", place / "model.npz", "-f", "svg").startswith("<svg")
+    item = place / "one.conllu"
+    item.write_text("1\tYes\t_\tINTJ\t_\t_\t0\troot\t_\t_\n\n")
+    expected_output = output("explain", item, "--model", place / "model.npz")
+    assert "yes → 1" in expected_output
+    assert output("explain", item, "--model", place / "model.npz", "-f", "svg").startswith("<svg")
     assert "1 word sequence." in output(
-        "explain", one, "--model", place / "model.npz", "--unpruned"
+        "explain", item, "--model", place / "model.npz", "--unpruned"
     )
 
 
 def test_all_orders_are_drawn_without_costs(place: Path) -> None:
-    asked = ("explain", place / "bank.conllu", "--model", place / "model.npz")
-    told = "Word lattice, unpruned and unweighted"
-    assert told not in output(*asked)
-    assert told in output(*asked, "--unpruned")
-    assert output(*asked, "-f", "json") in output(*asked, "--unpruned", "-f", "json").replace(
-        " --unpruned", ""
-    )
+    arguments = ("explain", place / "bank.conllu", "--model", place / "model.npz")
+    message = "Word lattice, unpruned and unweighted"
+    assert message not in output(*arguments)
+    assert message in output(*arguments, "--unpruned")
+    assert output(*arguments, "-f", "json") in output(
+        *arguments, "--unpruned", "-f", "json"
+    ).replace(" --unpruned", "")
     for form in ("svg", "html"):
-        assert told in output(*asked, "--unpruned", "-f", form)
+        assert message in output(*arguments, "--unpruned", "-f", form)
 
 
 @pytest.mark.parametrize("model", ["whole.npz", "alone.npz"])
@@ -228,26 +232,26 @@ def test_what_the_ordering_model_generates_is_explained(
     place: Path, whole: Path, model: str
 ) -> None:
     path = place / model
-    said = json.loads(output("explain", place / "bank.conllu", "--model", path, "-f", "json"))
-    assert ("nodes" in said) == (path == whole)
-    assert {"treelet", "side", "pair", "neighbour", "triple"} <= set(said["ordered"][0])
+    parsed = json.loads(output("explain", place / "bank.conllu", "--model", path, "-f", "json"))
+    assert ("nodes" in parsed) == (path == whole)
+    assert {"treelet", "side", "pair", "neighbour", "triple"} <= set(parsed["ordered"][0])
     written = output("generate", place / "bank.conllu", "--model", path).splitlines()[0]
-    assert said["orders"][0]["sentence"] == said["results"][-2]["sentence"] == written
-    assert said["results"][-1]["sentence"] == EXAMPLE
-    for row in said["orders"]:
+    assert parsed["orders"][0]["sentence"] == parsed["results"][-2]["sentence"] == written
+    assert parsed["results"][-1]["sentence"] == EXAMPLE
+    for row in parsed["orders"]:
         assert row["features"] + row["lm"] == pytest.approx(row["score"])
-    total = sum(row["sum"] for row in said["ordered"])
-    assert total == pytest.approx(said["orders"][0]["features"])
-    assert said["labels"][0]["word"] == "was"
+    total = sum(row["sum"] for row in parsed["ordered"])
+    assert total == pytest.approx(parsed["orders"][0]["features"])
+    assert parsed["labels"][0]["word"] == "was"
     for form in ("svg", "html"):
         assert "<svg" in output("explain", place / "bank.conllu", "--model", path, "-f", form)
 
 
 def test_an_order_loses_by_its_treelets_and_the_language_model(place: Path, whole: Path) -> None:
-    said = json.loads(output("explain", place / "bank.conllu", "--model", whole, "-f", "json"))
-    best = said["orders"][0]
-    for order in said["orders"][1:]:
-        rows = [row for row in said["other_treelets"] if row["rank"] == order["rank"]]
+    parsed = json.loads(output("explain", place / "bank.conllu", "--model", whole, "-f", "json"))
+    best = parsed["orders"][0]
+    for order in parsed["orders"][1:]:
+        rows = [row for row in parsed["other_treelets"] if row["rank"] == order["rank"]]
         lost = sum(row["less"] for row in rows)
         assert order["features"] == pytest.approx(best["features"] + lost, abs=1e-4)
 
@@ -259,8 +263,8 @@ def test_both_realisers_list_the_best_and_punctuate(place: Path, whole: Path, mo
         "1\tshe\t_\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\tsleeps\t_\tVERB\t_\t_\t0\troot\t_\t_\n"
         "3\twell\t_\tADV\t_\t_\t2\tadvmod\t_\t_\n\n"
     )
-    given = ("generate", bare, "--model", place / model, "--n-best", 3, "-f", "json")
-    rows = json.loads(output(*given, "--complete", "punctuation"))["rows"]
+    arguments = ("generate", bare, "--model", place / model, "--n-best", 3, "-f", "json")
+    rows = json.loads(output(*arguments, "--complete", "punctuation"))["rows"]
     assert [row["rank"] for row in rows] == [1, 2, 3]
     assert len({row["sentence"] for row in rows}) == 3
     for row in rows:
@@ -270,15 +274,15 @@ def test_both_realisers_list_the_best_and_punctuate(place: Path, whole: Path, mo
 
 @pytest.mark.parametrize("source", ["model.npz", "bank.conllu"])
 def test_the_grammar_of_a_model_is_that_of_its_treebank(place: Path, source: str) -> None:
-    shown = output("grammar", place / source, "--most", 500)
-    assert "nsubj * obj" in shown
-    assert "nsubj↓" in shown
+    expected_output = output("grammar", place / source, "--most", 500)
+    assert "nsubj * obj" in expected_output
+    assert "nsubj↓" in expected_output
     assert output("grammar", place / source, "-f", "svg").startswith("<svg")
 
 
 def test_the_demonstration_realises_the_papers_example() -> None:
-    shown = json.loads(output("demo", "-f", "json"))
-    written = {row["model"]: row["sentence"] for row in shown["results"]}
+    parsed = json.loads(output("demo", "-f", "json"))
+    written = {row["model"]: row["sentence"] for row in parsed["results"]}
     assert written == {"supertags": EXAMPLE, "ordering model": EXAMPLE, "the file": EXAMPLE}
 
 
@@ -333,11 +337,11 @@ def test_labels_that_are_not_there_are_not_taken_as_given(
 
 def refused(done: subprocess.CompletedProcess[bytes], message: str) -> None:
     """One sentence, exit code 2."""
-    said = done.stderr.decode()
+    expected_message = done.stderr.decode()
     assert done.returncode == 2
-    assert message in said
-    assert said.startswith("karat: ")
-    assert said.count("\n") == 1
+    assert message in expected_message
+    assert expected_message.startswith("karat: ")
+    assert expected_message.count("\n") == 1
     assert not done.stdout
 
 
@@ -356,9 +360,9 @@ def test_folders_are_refused(place: Path, karat: Run) -> None:
 
 @pytest.mark.parametrize("share", [0.01, 0.3, 0.9, 0.999])
 def test_a_truncated_model_is_refused(place: Path, karat: Run, share: float) -> None:
-    whole = (place / "model.npz").read_bytes()
+    full_result = (place / "model.npz").read_bytes()
     cut = place / "cut.npz"
-    cut.write_bytes(whole[: int(share * len(whole))])
+    cut.write_bytes(full_result[: int(share * len(full_result))])
     done = karat("realize", "generate", str(place / "bank.conllu"), "--model", str(cut))
     refused(done, "expected a realiser of Karat, found a damaged one, or one cut short")
     for command in ("evaluate", "explain"):
@@ -373,8 +377,8 @@ def test_a_model_of_another_version_is_refused(place: Path, karat: Run) -> None:
     done = karat(
         "realize", "generate", str(place / "bank.conllu"), "--model", str(place / "old.npz")
     )
-    said = f"a realiser of version {VERSION - 1}, and this Karat reads version {VERSION}"
-    refused(done, said)
+    message = f"a realiser of version {VERSION - 1}, and this Karat reads version {VERSION}"
+    refused(done, message)
 
 
 def star(daughters: int) -> str:
@@ -405,8 +409,8 @@ def test_odd_trees_are_realised_and_explained(
     path.write_text(ODD[name] + "\n", "utf-8")
     words = sorted(line.split("\t")[1].lower() for line in ODD[name].splitlines())
     assert sorted(output("generate", path, "--model", place / model).split()) == words
-    shown = json.loads(output("explain", path, "--model", place / model, "-f", "json"))
-    assert sorted(shown["results"][0]["sentence"].split()) == words
+    parsed = json.loads(output("explain", path, "--model", place / model, "-f", "json"))
+    assert sorted(parsed["results"][0]["sentence"].split()) == words
     assert output("explain", path, "--model", place / model, "-f", "svg").startswith("<svg")
     row = json.loads(output("evaluate", path, "--model", place / model, "-f", "json"))["rows"][-1]
     assert row["exact"] in {0, 1}
@@ -452,13 +456,13 @@ def test_the_format_of_the_surface_realization_tasks(place: Path, inputs: str) -
         output("generate", path, "--model", place / "model.npz", "--inputs", inputs)
         == EXAMPLE + "\n"
     )
-    given = ("explain", path, "--model", place / "model.npz", "--inputs", inputs, "-f", "json")
-    results = json.loads(output(*given))["results"]
+    arguments = ("explain", path, "--model", place / "model.npz", "--inputs", inputs, "-f", "json")
+    results = json.loads(output(*arguments))["results"]
     assert results[-1] == {"model": "the file", "exact": None, "sentence": EXAMPLE}
-    given = ("evaluate", path, "--model", place / "model.npz", "--inputs", inputs, "-f", "json")
-    found = json.loads(output(*given))
-    assert found["rows"][-1]["exact"] == 1
-    assert found["training"] == [{"sentences": 1, "seen": 1, "share": 1.0}]
+    arguments = ("evaluate", path, "--model", place / "model.npz", "--inputs", inputs, "-f", "json")
+    parsed = json.loads(output(*arguments))
+    assert parsed["rows"][-1]["exact"] == 1
+    assert parsed["training"] == [{"sentences": 1, "seen": 1, "share": 1.0}]
     path.write_text(SURFACE.replace("|original_id=9", ""))
     done = run("generate", path, "--model", place / "model.npz")
     assert "original_id is given for some words, expected it for all" in str(done.exception)
@@ -496,12 +500,12 @@ FALLBACK = (
 def test_generate_says_why_it_does_without_the_ordering_model(
     place: Path, whole: Path, karat: Run
 ) -> None:
-    given = ("realize", "generate", str(place / "bank.conllu"), "--model", str(whole))
-    done = karat(*given, "--inputs", "all")
+    arguments = ("realize", "generate", str(place / "bank.conllu"), "--model", str(whole))
+    done = karat(*arguments, "--inputs", "all")
     assert done.stderr.decode() == f"karat: note: t{FALLBACK}\n"
     assert done.stdout.decode().splitlines()[0] == EXAMPLE
-    assert not karat(*given).stderr
-    listed = json.loads(karat(*given, "--inputs", "all", "-f", "json").stdout)
+    assert not karat(*arguments).stderr
+    listed = json.loads(karat(*arguments, "--inputs", "all", "-f", "json").stdout)
     assert listed["notes"] == [f"T{FALLBACK}"]
     by_choice = (
         "realize",
@@ -515,18 +519,20 @@ def test_generate_says_why_it_does_without_the_ordering_model(
 
 def test_a_model_that_has_lemmas_says_so() -> None:
     both = RealizerModel(None, {"all": None, "lemmas": None})
-    told = "give --inputs all. The model also has lemmas: if the trees have lemmas, give --inputs "
-    assert both.fallback_notes("words", None)[0].endswith(f"{told}lemmas.")
+    message = (
+        "give --inputs all. The model also has lemmas: if the trees have lemmas, give --inputs "
+    )
+    assert both.fallback_notes("words", None)[0].endswith(f"{message}lemmas.")
     assert both.fallback_notes("lemmas", None) == ()
-    (one,) = RealizerModel(None, {"lemmas": None}).fallback_notes("words", None)
-    assert one.endswith("or give --inputs lemmas.")
-    assert "also" not in one
+    (item,) = RealizerModel(None, {"lemmas": None}).fallback_notes("words", None)
+    assert item.endswith("or give --inputs lemmas.")
+    assert "also" not in item
 
 
 def test_explain_says_why_it_does_without_the_ordering_model(place: Path, whole: Path) -> None:
-    given = ("explain", place / "bank.conllu", "--model", whole, "-f", "json")
-    assert f"T{FALLBACK}" in json.loads(output(*given, "--inputs", "all"))["notes"]
-    assert f"T{FALLBACK}" not in json.loads(output(*given)).get("notes", ())
+    arguments = ("explain", place / "bank.conllu", "--model", whole, "-f", "json")
+    assert f"T{FALLBACK}" in json.loads(output(*arguments, "--inputs", "all"))["notes"]
+    assert f"T{FALLBACK}" not in json.loads(output(*arguments)).get("notes", ())
 
 
 def test_a_model_for_both_inputs_has_two(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -556,5 +562,7 @@ def test_a_tree_that_is_not_there_is_refused(place: Path) -> None:
 
 
 def test_the_group_lists_its_commands() -> None:
-    shown = output()
-    assert all(name in shown for name in ("train", "generate", "evaluate", "explain", "grammar"))
+    expected_output = output()
+    assert all(
+        name in expected_output for name in ("train", "generate", "evaluate", "explain", "grammar")
+    )

@@ -48,8 +48,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         for module in (ordering_training, labelling, completer):
             patch.setattr(module, "BITS", 16)
-        made = kt.train_realizer(bank, "ordering", inputs="lemmas, all", complete_from=("all",))
-        made.save(place / "model.npz")
+        produced = kt.train_realizer(bank, "ordering", inputs="lemmas, all", complete_from=("all",))
+        produced.save(place / "model.npz")
         yield place
 
 
@@ -60,8 +60,8 @@ def model(folder: Path) -> RealizerModel:
 
 def texts(model: RealizerModel, text: str, path: Path, **more: object) -> list[str]:
     path.write_text(text, "utf-8")
-    wanted: dict = {"inputs": "lemmas", "complete": BOTH, **more}
-    return [row.sentence for row in realize_trees(model, read_input(path), **wanted).rows]
+    expected: dict = {"inputs": "lemmas", "complete": BOTH, **more}
+    return [row.sentence for row in realize_trees(model, read_input(path), **expected).rows]
 
 
 def test_kinds_of_input_are_listed_in_their_order_and_once() -> None:
@@ -72,19 +72,19 @@ def test_kinds_of_input_are_listed_in_their_order_and_once() -> None:
 
 
 def test_one_file_has_both_models_and_one_language_model(model: RealizerModel) -> None:
-    said = "ordering model (words, tags, relations), ordering model (lemmas)"
-    assert model.contents() == f"{said}, completion (words, tags, relations), inflection"
+    message = "ordering model (words, tags, relations), ordering model (lemmas)"
+    assert model.contents() == f"{message}, completion (words, tags, relations), inflection"
     first, second = (model.ordering[kind].language_model.arrays for kind in ("all", "lemmas"))
     assert all(first[name] is second[name] for name in first)
 
 
 def test_content_lemmas_become_sentences(model: RealizerModel, tmp_path: Path) -> None:
     tree = "(sleep root VERB VERB Mood={mood} (owl nsubj NOUN NOUN Definite={definite}))"
-    given = tree.format(mood="Ind", definite="Ind") + tree.format(mood="Int", definite="Def")
+    arguments = tree.format(mood="Ind", definite="Ind") + tree.format(mood="Int", definite="Def")
     path = tmp_path / "trees.txt"
-    assert texts(model, given, path) == ["An owl sleeps .", "The owl sleeps ?"]
-    assert texts(model, given, path, keep=("final",)) == ["An owl sleeps", "The owl sleeps"]
-    assert texts(model, given, path, complete=BOTH[:1], detokenise=True) == [
+    assert texts(model, arguments, path) == ["An owl sleeps .", "The owl sleeps ?"]
+    assert texts(model, arguments, path, keep=("final",)) == ["An owl sleeps", "The owl sleeps"]
+    assert texts(model, arguments, path, complete=BOTH[:1], detokenise=True) == [
         "An owl sleeps",
         "The owl sleeps",
     ]
@@ -95,25 +95,25 @@ def test_neither_order_nor_capitals_of_lemmas_are_seen(
 ) -> None:
     pairs = [("Owl", "York"), ("Cat", "house"), ("eel", "Leeds"), ("Man", "garden")]
     text = "".join(CONTENT.format(dog=noun, town=town) for noun, town in pairs)
-    known = [one.lower() for one in texts(model, text, tmp_path / "a.conllu")]
-    assert known[0] == "an owl sleeps at york ."
+    expected = [item.lower() for item in texts(model, text, tmp_path / "a.conllu")]
+    assert expected[0] == "an owl sleeps at york ."
     for seed in range(3):
         lower = re.sub(r"(?m)^(\d+\t_\t)(\S+)", lambda m: m[1] + m[2].lower(), text)
         other = scrambled(lower, seed)
-        assert [one.lower() for one in texts(model, other, tmp_path / "b.conllu")] == known
+        assert [item.lower() for item in texts(model, other, tmp_path / "b.conllu")] == expected
 
 
 @pytest.mark.parametrize("name", ["McDonald", "NATO", "Leeds", "iPhone", "York"])
 def test_a_treebank_without_names_keeps_their_capitals(
     model: RealizerModel, tmp_path: Path, name: str
 ) -> None:
-    (said,) = texts(model, CONTENT.format(dog="owl", town=name), tmp_path / "t.conllu")
-    assert said.split(" ")[-2:] == [name, "."]
-    assert said.startswith("An owl sleeps ")
+    (text,) = texts(model, CONTENT.format(dog="owl", town=name), tmp_path / "t.conllu")
+    assert text.split(" ")[-2:] == [name, "."]
+    assert text.startswith("An owl sleeps ")
 
 
 @pytest.mark.parametrize(
-    ("tree", "said"),
+    ("tree", "message"),
     [
         ("(the root DET DET Definite=Def|PronType=Art)", ["the"]),
         ("(will root AUX AUX VerbForm=Fin (at case ADP))", ["at", "will"]),
@@ -121,34 +121,34 @@ def test_a_treebank_without_names_keeps_their_capitals(
     ],
 )
 def test_a_tree_of_function_words_alone_keeps_them(
-    model: RealizerModel, tmp_path: Path, tree: str, said: list[str]
+    model: RealizerModel, tmp_path: Path, tree: str, message: list[str]
 ) -> None:
-    (found,) = texts(model, tree, tmp_path / "odd.txt", keep=("final", "comma", "other"))
-    assert set(said) <= set(found.lower().split(" "))
+    (text,) = texts(model, tree, tmp_path / "odd.txt", keep=("final", "comma", "other"))
+    assert set(message) <= set(text.lower().split(" "))
 
 
 def test_features_that_were_never_seen_do_not_change_a_form(model: RealizerModel) -> None:
     table = model.the_inflection().inflector.table
-    seen = next(cell for cell in table.counts if cell.lemma == "man")
-    odd = seen._replace(features=f"{seen.features}|Definite=Ind|Odd=Yes")
-    assert table.source(odd) == table.source(seen)
+    occurrences = next(cell for cell in table.counts if cell.lemma == "man")
+    odd = occurrences._replace(features=f"{occurrences.features}|Definite=Ind|Odd=Yes")
+    assert table.source(odd) == table.source(occurrences)
     assert table.source(odd).origin == "seen"
 
 
 def test_evaluation_has_all_that_the_model_can_be_given(model: RealizerModel, folder: Path) -> None:
     bank = kt.read_treebank(folder / "train.conllu")
-    found = kt.evaluate_realizer(model, bank)
+    evaluation = kt.evaluate_realizer(model, bank)
     lemmas = [*["lemmas"] * 3, *["lemmas, content words"] * 3]
-    assert [row.inputs for row in found.rows] == ["all", *["all, content words"] * 3, *lemmas]
+    assert [row.inputs for row in evaluation.rows] == ["all", *["all, content words"] * 3, *lemmas]
     assert [row.inputs for row in kt.evaluate_realizer(model, bank, "lemmas").rows] == lemmas
-    table = found.document("").blocks[1]
+    table = evaluation.document("").blocks[1]
     assert [row.forms is None for row in table.rows] == [True] * 4 + [False] * 6
-    lines = render_text(found.document(""), width=70).splitlines()
+    lines = render_text(evaluation.document(""), width=70).splitlines()
     # However many parts the table is cut into, each tells the inputs.
     parts = sum(line.startswith("  Model ") for line in lines)
     assert parts > 1
     assert lines.count("from lemmas of content words") == lines.count("from lemmas") == parts
-    assert "SR'19" in " ".join(found.notes)
+    assert "SR'19" in " ".join(evaluation.notes)
 
 
 def test_a_model_without_the_part_says_what_to_train(model: RealizerModel, tmp_path: Path) -> None:
@@ -166,15 +166,15 @@ def test_content_lemmas_are_explained_without_the_forms_of_the_file(
 ) -> None:
     path = tmp_path / "content.conllu"
     path.write_text(CONTENT.format(dog="owl", town="york"), "utf-8")
-    found = explain_tree(model, read_input(path), 0, inputs="lemmas", complete=BOTH)
-    written, text = (row.sentence for row in found.rows)
+    explanation = explain_tree(model, read_input(path), 0, inputs="lemmas", complete=BOTH)
+    written, text = (row.sentence for row in explanation.rows)
     assert [written] == texts(model, CONTENT.format(dog="owl", town="york"), path)
     assert [text] == texts(model, path.read_text("utf-8"), path, detokenise=True)
     assert written == "An owl sleeps at york ."
-    (told,) = found.document("").answer
-    assert told.endswith("in doubt: An owl sleeps at york .")
-    assert told.startswith("3 words inserted, ")
-    assert ("owl", "article", "an") in {one[:3] for one in found.completion.fillings}
+    (answer,) = explanation.document("").answer
+    assert answer.endswith("in doubt: An owl sleeps at york .")
+    assert answer.startswith("3 words inserted, ")
+    assert ("owl", "article", "an") in {filling[:3] for filling in explanation.completion.fillings}
 
 
 def test_punctuation_alone_is_inserted_by_the_completion(
@@ -182,16 +182,16 @@ def test_punctuation_alone_is_inserted_by_the_completion(
 ) -> None:
     # The feature tells the mark, which the language model of the sentence does not see.
     tree = "(sleep root VERB VERB Mood={} (owl nsubj NOUN NOUN Number=Sing))"
-    given = tree.format("Ind") + tree.format("Int")
+    arguments = tree.format("Ind") + tree.format("Int")
     path, marks = tmp_path / "trees.txt", BOTH[1:]
-    assert texts(model, given, path, complete=marks) == ["owl sleeps .", "owl sleeps ?"]
-    kept = texts(model, given, path, complete=marks, keep=("final",))
-    assert kept == ["owl sleeps", "owl sleeps"]
-    words = given.replace("(sleep", "(sleeps")
-    found = texts(model, words, path, complete=marks, inputs="all")
-    assert found == ["owl sleeps .", "owl sleeps ?"]
+    assert texts(model, arguments, path, complete=marks) == ["owl sleeps .", "owl sleeps ?"]
+    remaining = texts(model, arguments, path, complete=marks, keep=("final",))
+    assert remaining == ["owl sleeps", "owl sleeps"]
+    words = arguments.replace("(sleep", "(sleeps")
+    text_lines = texts(model, words, path, complete=marks, inputs="all")
+    assert text_lines == ["owl sleeps .", "owl sleeps ?"]
     without = replace(model, completion={})
-    (first, second) = texts(without, given, path, complete=marks)
+    (first, second) = texts(without, arguments, path, complete=marks)
     assert first == second
     assert not model.completes("relations")
 
@@ -207,7 +207,7 @@ def test_relations_need_a_completion_of_their_own(model: RealizerModel, tmp_path
 @pytest.fixture(scope="module")
 def contracting(folder: Path) -> RealizerModel:
     path = folder / "contractions.conllu"
-    path.write_text("".join(one.conllu for one in toy_sentences(200, 1)), "utf-8")
+    path.write_text("".join(toy_sentence.conllu for toy_sentence in toy_sentences(200, 1)), "utf-8")
     bank = kt.read_treebank(path)
     return kt.train_realizer(bank, "ordering", inputs="all,lemmas", complete_from=("all",))
 
@@ -220,26 +220,30 @@ def sentences() -> list[ToySentence]:
 def test_content_lemmas_become_text_with_contractions_and_capitals(
     contracting: RealizerModel, sentences: list[ToySentence], tmp_path: Path
 ) -> None:
-    given = "".join(one.content for one in sentences)
-    found = texts(contracting, given, tmp_path / "t.txt", detokenise=True)
-    assert found == [one.text for one in sentences]
-    said = " ".join(found)
+    arguments = "".join(sentence.content for sentence in sentences)
+    text_lines = texts(contracting, arguments, tmp_path / "t.txt", detokenise=True)
+    assert text_lines == [sentence.text for sentence in sentences]
+    message = " ".join(text_lines)
     for part in ("An owl", "A cat", "doesn't", "will not", "McDonald", "DeVito", "de l'", " du "):
-        assert part in said
+        assert part in message
 
 
 def test_forms_are_chosen_again_when_words_have_been_inserted(
     contracting: RealizerModel, sentences: list[ToySentence], tmp_path: Path
 ) -> None:
     path = tmp_path / "t.txt"
-    path.write_text("".join(one.content for one in sentences), "utf-8")
+    path.write_text("".join(sentence.content for sentence in sentences), "utf-8")
     bank = read_input(path)
     first = contracting.the_inflection().with_forms(bank).words
     pairs = zip(first, bank.lemmas, strict=True)
     by_tree = [form for form, lemma in pairs if lemma == "not"]
-    said = texts(contracting, path.read_text("utf-8"), path)
-    final = [word for one in said for word in one.split(" ") if word in ("n't", "not")]
-    expected = ["n't" if "n't" in one.text else "not" for one in sentences if "(not" in one.content]
+    message = texts(contracting, path.read_text("utf-8"), path)
+    final = [word for sentence in message for word in sentence.split(" ") if word in ("n't", "not")]
+    expected = [
+        "n't" if "n't" in sentence.text else "not"
+        for sentence in sentences
+        if "(not" in sentence.content
+    ]
     assert final == expected
     assert by_tree != expected  # the word before `not` was not known yet
 
@@ -255,21 +259,28 @@ def test_an_inserted_word_gets_the_form_that_its_neighbour_asks_for(
     of = completer.slots["article"]
     turned = {"a": "an", "an": "a", "le": "l'", "l'": "le"}
     fillings = tuple(
-        tuple(tuple(one._replace(word=turned.get(one.word, one.word)) for one in i) for i in some)
-        for some in of.fillings
+        tuple(
+            tuple(
+                sentence._replace(word=turned.get(sentence.word, sentence.word)) for sentence in i
+            )
+            for i in filling
+        )
+        for filling in of.fillings
     )
     wrong = replace(completer, slots={**completer.slots, "article": replace(of, fillings=fillings)})
     model = replace(contracting, completion={"all": wrong})
-    weights = {slot: one._replace(words=0.0) for slot, one in completion.WEIGHTS["all"].items()}
+    weights = {
+        slot: sentence._replace(words=0.0) for slot, sentence in completion.WEIGHTS["all"].items()
+    }
     monkeypatch.setitem(completion.WEIGHTS, "all", weights)
-    given = "".join(one.content for one in sentences)
-    found = texts(model, given, tmp_path / "t.txt", detokenise=True)
-    assert found == [one.text for one in sentences]
+    arguments = "".join(sentence.content for sentence in sentences)
+    text_lines = texts(model, arguments, tmp_path / "t.txt", detokenise=True)
+    assert text_lines == [sentence.text for sentence in sentences]
 
 
 def test_a_form_of_several_lemmas_stays_as_it_was_inserted() -> None:
-    seen = [("be", "'s")] * 3 + [("have", "'s")] + [("be", "is")] * 5
-    cells = [(Cell(lemma, "AUX", "VBZ", "Tense=Pres"), form) for lemma, form in seen]
+    occurrences = [("be", "'s")] * 3 + [("have", "'s")] + [("be", "is")] * 5
+    cells = [(Cell(lemma, "AUX", "VBZ", "Tense=Pres"), form) for lemma, form in occurrences]
     table = FormTable.learn(cells)
     assert table.cell_of("'s", "AUX") is None
     assert table.cell_of("is", "AUX") == cells[0][0]
@@ -284,66 +295,75 @@ def test_words_of_the_input_in_slots_keep_their_lemmas(
       (do aux AUX VBZ Mood=Ind|Tense=Pres|VerbForm=Fin) (not advmod PART RB Polarity=Neg)
       (DeVito obj PROPN NNP Number=Sing)
       (lac obl NOUN NN Number=Sing (de case ADP IN) (le det DET DT Definite=Def|PronType=Art)))"""
-    (found,) = texts(contracting, tree, tmp_path / "t.txt", detokenise=True)
-    assert found == "An owl doesn't see DeVito du lac."
+    (text,) = texts(contracting, tree, tmp_path / "t.txt", detokenise=True)
+    assert text == "An owl doesn't see DeVito du lac."
 
 
 def test_blocks_of_any_size_make_the_same_text(
     contracting: RealizerModel, sentences: list[ToySentence], tmp_path: Path
 ) -> None:
     path = tmp_path / "t.txt"
-    path.write_text("".join(one.content for one in sentences), "utf-8")
+    path.write_text("".join(sentence.content for sentence in sentences), "utf-8")
     realizer = ContentRealizer(contracting, "lemmas", completed_slots(BOTH))
-    whole, *others = (
+    full_result, *rest = (
         [
             text
-            for _, some in realizer.realize_all(read_input(path), 2, most=most)
-            for text in some.texts(detokenise=True)
+            for _, part in realizer.realize_all(read_input(path), 2, most=most)
+            for text in part.texts(detokenise=True)
         ]
         for most in (30, 7, 1)
     )
-    assert others == [whole, whole]
+    assert rest == [full_result, full_result]
 
 
 def test_content_lemmas_are_evaluated(
     contracting: RealizerModel, sentences: list[ToySentence], tmp_path: Path
 ) -> None:
     path = tmp_path / "t.conllu"
-    path.write_text("".join(one.conllu for one in sentences), "utf-8")
-    found = kt.evaluate_realizer(contracting, kt.read_treebank(path), "lemmas")
-    rows = [row for row in found.rows if row.inputs == "lemmas, content words"]
+    path.write_text("".join(item.conllu for item in sentences), "utf-8")
+    evaluation = kt.evaluate_realizer(contracting, kt.read_treebank(path), "lemmas")
+    rows = [row for row in evaluation.rows if row.inputs == "lemmas, content words"]
     assert [(row.model, row.exact, row.forms) for row in rows] == [
         ("completion: function words and punctuation", 1, 1),
         ("completion: function words", 1, 1),
         ("completion: punctuation", 1, 1),
     ]
-    scores = {(one.complete, one.slot): one for one in found.slots if one.inputs == "lemmas"}
+    scores = {
+        (item.complete, item.slot): item for item in evaluation.slots if item.inputs == "lemmas"
+    }
     both = "function words and punctuation"
     assert [scores[both, slot].f for slot in ("aux", "case", "article", "final")] == [1] * 4
     assert scores[both, "article"].words == 60
     assert ("punctuation", "aux") not in scores
-    *_, last = found.document("").answer
+    *_, last = evaluation.document("").answer
     assert last.startswith("BLEU from lemmas of content words is 100.0 with completion of function")
 
 
 def test_the_explanation_of_content_lemmas_has_their_forms(
     contracting: RealizerModel, sentences: list[ToySentence], tmp_path: Path
 ) -> None:
-    number = next(i for i, one in enumerate(sentences) if "An owl doesn't" in one.text)
+    number = next(i for i, sentence in enumerate(sentences) if "An owl doesn't" in sentence.text)
     path = tmp_path / "t.txt"
-    path.write_text("".join(one.content for one in sentences), "utf-8")
-    found = explain_tree(contracting, read_input(path), number, 2, inputs="lemmas", complete=BOTH)
-    assert found.rows[1].sentence == sentences[number].text
-    chosen = [(one.lemma, one.form) for one in found.inflection if one.chosen]
+    path.write_text("".join(sentence.content for sentence in sentences), "utf-8")
+    explanation = explain_tree(
+        contracting, read_input(path), number, 2, inputs="lemmas", complete=BOTH
+    )
+    assert explanation.rows[1].sentence == sentences[number].text
+    chosen = [
+        (sentence.lemma, sentence.form) for sentence in explanation.inflection if sentence.chosen
+    ]
     assert chosen[:4] == [("a", "an"), ("owl", "owl"), ("do", "does"), ("not", "n't")]
-    forms = {(one.lemma, one.form): one for one in found.inflection}
+    forms = {(sentence.lemma, sentence.form): sentence for sentence in explanation.inflection}
     assert forms["a", "a"].probability < 0.5 < forms["a", "an"].probability
     assert forms["not", "not"].source == "seen with these tags and features"
     assert forms[".", "."].source == "inserted as it is"
-    words = found.rows[0].sentence.lower()
+    words = explanation.rows[0].sentence.lower()
     assert " ".join(form for _, form in chosen) == words
-    assert found.ordering is not None
-    assert found.ordering.orders[0].sentence == words
-    assert " ".join(one.word for one in found.completion.optional if one.word) == words
-    titles = [table.title for table in found.document("").tables]
+    assert explanation.ordering is not None
+    assert explanation.ordering.orders[0].sentence == words
+    assert (
+        " ".join(sentence.word for sentence in explanation.completion.optional if sentence.word)
+        == words
+    )
+    titles = [table.title for table in explanation.document("").tables]
     assert titles[:3] == ["Sentences", "Forms", "Words inserted"]

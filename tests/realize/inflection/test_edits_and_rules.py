@@ -76,13 +76,13 @@ def test_unseen_features_take_the_forms_of_similar_ones() -> None:
     def verb(lemma: str, person: str, tense: str) -> Cell:
         return Cell(lemma, "VERB", "_", f"Person={person}|Tense={tense}")
 
-    seen = []
+    occurrences = []
     for lemma in ("go", "see", "walk"):
         past = {"go": "went", "see": "saw", "walk": "walked"}[lemma]
-        seen += [(verb(lemma, "1", "Past"), past), (verb(lemma, "3", "Past"), past)]
-        seen += [(verb(lemma, "1", "Pres"), lemma), (verb(lemma, "3", "Pres"), f"{lemma}s")]
-    seen += [(verb("run", "1", "Past"), "ran"), (verb("run", "1", "Pres"), "run")]
-    table = FormTable.learn(seen)
+        occurrences += [(verb(lemma, "1", "Past"), past), (verb(lemma, "3", "Past"), past)]
+        occurrences += [(verb(lemma, "1", "Pres"), lemma), (verb(lemma, "3", "Pres"), f"{lemma}s")]
+    occurrences += [(verb("run", "1", "Past"), "ran"), (verb("run", "1", "Pres"), "run")]
+    table = FormTable.learn(occurrences)
     assert differences(verb("run", "3", "Past"), verb("run", "1", "Past")) == (
         ("VERB", "Person", "1", "3"),
     )
@@ -95,17 +95,20 @@ def test_unseen_features_take_the_forms_of_similar_ones() -> None:
 def test_what_is_missing_of_features_is_unknown() -> None:
     past, part = "Mood=Ind|Number={}|Person=3|Tense=Past|VerbForm=Fin", "Tense=Past|VerbForm=Part"
     sing, plur = (past.format(number) for number in ("Sing", "Plur"))
-    seen = [(Cell("buy", "VERB", "VBD", sing), "bought")] * 2
-    seen += [(Cell("buy", "VERB", "VB", "VerbForm=Inf"), "buy"), (Cell("obey", "X", "", ""), "o")]
+    occurrences = [(Cell("buy", "VERB", "VBD", sing), "bought")] * 2
+    occurrences += [
+        (Cell("buy", "VERB", "VB", "VerbForm=Inf"), "buy"),
+        (Cell("obey", "X", "", ""), "o"),
+    ]
     for lemma in ("destroy", "obey", "employ"):
-        seen += [(Cell(lemma, "VERB", "VBD", sing), f"{lemma}ed")]
-        seen += [(Cell(lemma, "VERB", "VBN", part), f"{lemma}ed")]
-    table = FormTable.learn(seen)
-    found = table.source(Cell("buy", "VERB", "VBD", ""))
-    assert found == ({"bought": 2}, "similar", f"VERB VBD {sing}")
+        occurrences += [(Cell(lemma, "VERB", "VBD", sing), f"{lemma}ed")]
+        occurrences += [(Cell(lemma, "VERB", "VBN", part), f"{lemma}ed")]
+    table = FormTable.learn(occurrences)
+    source = table.source(Cell("buy", "VERB", "VBD", ""))
+    assert source == ({"bought": 2}, "similar", f"VERB VBD {sing}")
     assert table.forms(Cell("buy", "VERB", "VBD", "Tense=Past")) == {"bought": 2}
-    found = table.source(Cell("buy", "VERB", "", ""))
-    assert found == ({"bought": 2, "buy": 1}, "similar", "VERB")
+    source = table.source(Cell("buy", "VERB", "", ""))
+    assert source == ({"bought": 2, "buy": 1}, "similar", "VERB")
     # Where lemmas were seen with just these features, they are complete; and some do not fit.
     assert table.source(Cell("buy", "VERB", "VBN", part)).detail == f"VERB VBD {sing}"
     assert table.source(Cell("buy", "VERB", "VBN", "")).origin == "rule"

@@ -36,17 +36,19 @@ def model(folder: Path) -> RealizerModel:
 
 
 def texts(model: RealizerModel, path: Path, *, detokenise: bool = True) -> list[str]:
-    found = realize_trees(model, read_trees(path, "lemmas"), detokenise=detokenise)
-    return [row.sentence for row in found.rows]
+    sentences = realize_trees(model, read_trees(path, "lemmas"), detokenise=detokenise)
+    return [row.sentence for row in sentences.rows]
 
 
 def as_written(text: str) -> list[str]:
     """The text of CoNLL-U."""
-    found = []
+    text_lines = []
     for part in text.strip().split("\n\n"):
         rows = [line.split("\t") for line in part.split("\n") if not line.startswith("#")]
-        found.append("".join(r[1] + ("" if r[9] == "SpaceAfter=No" else " ") for r in rows).strip())
-    return found
+        text_lines.append(
+            "".join(r[1] + ("" if r[9] == "SpaceAfter=No" else " ") for r in rows).strip()
+        )
+    return text_lines
 
 
 def test_the_language_is_learned(model: RealizerModel, folder: Path) -> None:
@@ -57,16 +59,16 @@ def test_the_language_is_learned(model: RealizerModel, folder: Path) -> None:
 def test_without_detokenise_words_have_spaces_between_them(
     model: RealizerModel, folder: Path
 ) -> None:
-    found = texts(model, folder / "test.conllu", detokenise=False)
-    assert found[0].endswith(" .")
-    assert any(" n't " in sentence for sentence in found)
+    text_lines = texts(model, folder / "test.conllu", detokenise=False)
+    assert text_lines[0].endswith(" .")
+    assert any(" n't " in sentence for sentence in text_lines)
 
 
 def test_neither_the_order_nor_the_capitals_of_the_file_are_seen(
     model: RealizerModel, folder: Path, tmp_path: Path
 ) -> None:
     text = (folder / "test.conllu").read_text("utf-8")
-    known = texts(model, folder / "test.conllu")
+    expected = texts(model, folder / "test.conllu")
     for seed in range(3):
         rows = [line.split("\t") for line in scrambled(text, seed).split("\n")]
         for row in rows:
@@ -74,7 +76,7 @@ def test_neither_the_order_nor_the_capitals_of_the_file_are_seen(
                 row[1], row[2] = "_", row[2].lower()
         path = tmp_path / "scrambled.conllu"
         path.write_text("\n".join("\t".join(row) for row in rows), "utf-8")
-        assert [one.lower() for one in texts(model, path)] == [one.lower() for one in known]
+        assert [item.lower() for item in texts(model, path)] == [item.lower() for item in expected]
 
 
 def test_forms_that_were_never_seen(model: RealizerModel, tmp_path: Path) -> None:
@@ -88,10 +90,10 @@ def test_forms_that_were_never_seen(model: RealizerModel, tmp_path: Path) -> Non
         "(a det DET DT Definite=Ind (. punct PUNCT .))\n",
         "utf-8",
     )
-    found = texts(model, path)
-    assert found[0] == "An agouti sees taxes."
-    assert found[1].lower() == "odd"
-    assert sorted(found[2].lower().replace(".", " .").split()) == [".", "a"]
+    text_lines = texts(model, path)
+    assert text_lines[0] == "An agouti sees taxes."
+    assert text_lines[1].lower() == "odd"
+    assert sorted(text_lines[2].lower().replace(".", " .").split()) == [".", "a"]
 
 
 def test_json_is_the_same_tree(model: RealizerModel, tmp_path: Path) -> None:
@@ -111,17 +113,17 @@ def test_json_is_the_same_tree(model: RealizerModel, tmp_path: Path) -> None:
 
 
 def test_evaluation_has_a_row_for_each_step(model: RealizerModel, folder: Path) -> None:
-    found = kt.evaluate_realizer(model, kt.read_treebank(folder / "test.conllu"), "lemmas")
-    assert [row.model for row in found.rows] == [
+    evaluation = kt.evaluate_realizer(model, kt.read_treebank(folder / "test.conllu"), "lemmas")
+    assert [row.model for row in evaluation.rows] == [
         "lemmas unchanged",
         "forms by tree",
         "forms in context",
     ]
-    assert [row.forms for row in found.rows[1:]] == [pytest.approx(1.0, abs=0.1), 1.0]
-    assert found.rows[0].forms < 0.8
-    assert found.rows[2].bleu == pytest.approx(100)
-    assert found.rows[2].exact == 1
-    document = str(found.document("karat realize evaluate"))
+    assert [row.forms for row in evaluation.rows[1:]] == [pytest.approx(1.0, abs=0.1), 1.0]
+    assert evaluation.rows[0].forms < 0.8
+    assert evaluation.rows[2].bleu == pytest.approx(100)
+    assert evaluation.rows[2].exact == 1
+    document = str(evaluation.document("karat realize evaluate"))
     assert "forms" in document
 
 
@@ -139,13 +141,13 @@ def run(*arguments: object) -> str:
 
 
 def test_the_command_writes_text(folder: Path) -> None:
-    given = ("generate", folder / "test.conllu", "--model", folder / "model.npz")
-    written = run(*given, "--inputs", "lemmas", "--detokenise")
+    arguments = ("generate", folder / "test.conllu", "--model", folder / "model.npz")
+    written = run(*arguments, "--inputs", "lemmas", "--detokenise")
     assert written.splitlines() == as_written((folder / "test.conllu").read_text("utf-8"))
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("(a b C", 'line 1, column 7: the text ends, expected ")"'),
         ("(a b C\n  (_ x Y))", "line 2, column 4: found '_', expected a lemma"),
@@ -172,23 +174,23 @@ def test_the_command_writes_text(folder: Path) -> None:
     ],
 )
 def test_bad_input_is_refused_in_a_sentence(
-    folder: Path, tmp_path: Path, text: str, told: str
+    folder: Path, tmp_path: Path, text: str, message: str
 ) -> None:
     path = tmp_path / "bad.txt"
     path.write_text(text, "utf-8")
-    given = ("generate", path, "--model", folder / "model.npz", "--inputs", "lemmas")
-    found = run(*given)
-    assert told in found
-    assert found.startswith(str(path))
-    assert "\n" not in found
+    arguments = ("generate", path, "--model", folder / "model.npz", "--inputs", "lemmas")
+    completed = run(*arguments)
+    assert message in completed
+    assert completed.startswith(str(path))
+    assert "\n" not in completed
 
 
 def test_text_is_for_lemmas_and_lemmas_need_their_model(folder: Path, tmp_path: Path) -> None:
     bank = kt.read_treebank(folder / "train.conllu")
     kt.train_realizer(bank, "fergus").save(tmp_path / "fergus.npz")
-    given = ("generate", folder / "test.conllu", "--model", tmp_path / "fergus.npz")
-    assert "give --inputs lemmas, or leave --detokenise out" in run(*given, "--detokenise")
-    assert "train it with --inputs lemmas" in run(*given, "--inputs", "lemmas")
+    arguments = ("generate", folder / "test.conllu", "--model", tmp_path / "fergus.npz")
+    assert "give --inputs lemmas, or leave --detokenise out" in run(*arguments, "--detokenise")
+    assert "train it with --inputs lemmas" in run(*arguments, "--inputs", "lemmas")
 
 
 def test_parts_of_words_are_left_out(model: RealizerModel, tmp_path: Path) -> None:
@@ -196,7 +198,7 @@ def test_parts_of_words_are_left_out(model: RealizerModel, tmp_path: Path) -> No
     path.write_text(
         "1\ta\talso\tADV\tRB\t_\t0\troot\t_\t_\n2\tlso\t_\tX\tRB\t_\t1\tgoeswith\t_\t_\n\n", "utf-8"
     )
-    assert [one.lower() for one in texts(model, path)] == ["also"]
+    assert [text.lower() for text in texts(model, path)] == ["also"]
 
 
 def test_a_root_is_no_part_of_a_word(model: RealizerModel, tmp_path: Path) -> None:
@@ -220,20 +222,20 @@ def test_an_explanation_tells_where_forms_come_from(model: RealizerModel, tmp_pa
     path = tmp_path / "tree.txt"
     more = "(do aux AUX VBZ Number=Plur|Person=3|Tense=Pres|VerbForm=Fin) (. punct"
     path.write_text(AGOUTI.replace("(. punct", more), "utf-8")
-    found = kt.explain_tree(model, read_trees(path, "lemmas"), 0, 2)
-    assert [row.sentence for row in found.rows] == [
+    explanation = kt.explain_tree(model, read_trees(path, "lemmas"), 0, 2)
+    assert [row.sentence for row in explanation.rows] == [
         " ".join(texts(model, path, detokenise=False)),
         " ".join(texts(model, path)),
     ]
-    forms = {(one.lemma, one.form): one for one in found.inflection}
+    forms = {(item.lemma, item.form): item for item in explanation.inflection}
     article, other = forms["a", "an"], forms["a", "a"]
     assert (article.place, article.chosen, other.chosen) == (1, True, False)
     assert article.probability + other.probability == pytest.approx(1)
-    parts = [sum((one.counts, one.tree, one.before, one.after)) for one in (article, other)]
+    parts = [sum((item.counts, item.tree, item.before, item.after)) for item in (article, other)]
     assert math.exp(parts[0] - parts[1]) == pytest.approx(article.probability / other.probability)
     assert other.times == 107
     assert other.counts == pytest.approx(math.log(107.5))
-    assert {one.lemma: one.source for one in found.inflection} == {
+    assert {item.lemma: item.source for item in explanation.inflection} == {
         "a": "seen with these tags and features",
         "see": "seen with these tags and features",
         ".": "seen with these tags and features",
@@ -241,7 +243,7 @@ def test_an_explanation_tells_where_forms_come_from(model: RealizerModel, tmp_pa
         "tax": "rule for -x",
         "do": "seen with AUX VBZ Number=Sing|Person=3|Tense=Pres|VerbForm=Fin",
     }
-    assert len(found.ordering.orders) == 2  # type: ignore[union-attr]
+    assert len(explanation.ordering.orders) == 2  # type: ignore[union-attr]
 
 
 def test_the_chosen_form_is_the_most_probable_given_its_neighbours(
@@ -249,9 +251,9 @@ def test_the_chosen_form_is_the_most_probable_given_its_neighbours(
 ) -> None:
     trees = read_trees(folder / "test.conllu", "lemmas")
     for i in range(5):
-        found = kt.explain_tree(model, trees, i)
-        best = {one.place: one.form for one in reversed(found.inflection)}
-        assert [one.form for one in found.inflection if one.chosen] == [
+        explanation = kt.explain_tree(model, trees, i)
+        best = {item.place: item.form for item in reversed(explanation.inflection)}
+        assert [item.form for item in explanation.inflection if item.chosen] == [
             best[place] for place in sorted(best)
         ]
 
@@ -259,32 +261,34 @@ def test_the_chosen_form_is_the_most_probable_given_its_neighbours(
 def test_the_command_explains_forms(folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "tree.txt"
     path.write_text(AGOUTI, "utf-8")
-    given = ("explain", path, "--model", folder / "model.npz", "--inputs", "lemmas")
-    shown = run(*given)
-    assert "1. a\n  an " in shown
-    assert "5 forms made from lemmas, 1 in doubt: An agouti sees taxes ." in shown
-    assert "0  ▸ an / 0.51 → 1  |  a / 0.49 → 1" in shown
-    assert "All were given." in shown
-    assert "leave unpruned out" in run(*given, "--unpruned")
-    assert "does not insert words from inputs=lemmas" in run(*given, "--complete", "punctuation")
+    arguments = ("explain", path, "--model", folder / "model.npz", "--inputs", "lemmas")
+    completed = run(*arguments)
+    assert "1. a\n  an " in completed
+    assert "5 forms made from lemmas, 1 in doubt: An agouti sees taxes ." in completed
+    assert "0  ▸ an / 0.51 → 1  |  a / 0.49 → 1" in completed
+    assert "All were given." in completed
+    assert "leave unpruned out" in run(*arguments, "--unpruned")
+    assert "does not insert words from inputs=lemmas" in run(
+        *arguments, "--complete", "punctuation"
+    )
 
 
 def test_punctuation_is_put_in_before_text_is_written(folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "tree.txt"
-    given = ("generate", path, "--model", folder / "model.npz", "--inputs", "lemmas")
+    arguments = ("generate", path, "--model", folder / "model.npz", "--inputs", "lemmas")
     path.write_text(AGOUTI, "utf-8")
-    whole = run(*given, "--detokenise")
-    assert run(*given, "--detokenise", "--complete", "punctuation") == whole
+    completed = run(*arguments, "--detokenise")
+    assert run(*arguments, "--detokenise", "--complete", "punctuation") == completed
     path.write_text(AGOUTI.replace("\n  (. punct PUNCT .))", ")"), "utf-8")
-    assert run(*given, "--detokenise").strip() == whole.strip().removesuffix(".")
-    assert run(*given, "--detokenise", "--complete", "punctuation") == whole
-    assert "expected some of function-words" in run(*given, "--complete", "nonsense")
+    assert run(*arguments, "--detokenise").strip() == completed.strip().removesuffix(".")
+    assert run(*arguments, "--detokenise", "--complete", "punctuation") == completed
+    assert "expected some of function-words" in run(*arguments, "--complete", "nonsense")
 
 
 def test_a_model_of_lemmas_alone_is_evaluated_on_them(folder: Path) -> None:
-    shown = run("evaluate", folder / "test.conllu", "--model", folder / "model.npz")
-    assert "forms in context  1.000" in shown
-    assert "are of other data" in shown.replace("\n", " ")
+    completed = run("evaluate", folder / "test.conllu", "--model", folder / "model.npz")
+    assert "forms in context  1.000" in completed
+    assert "are of other data" in completed.replace("\n", " ")
 
 
 def test_training_counts_words_without_a_lemma(folder: Path, tmp_path: Path) -> None:
@@ -296,12 +300,12 @@ def test_training_counts_words_without_a_lemma(folder: Path, tmp_path: Path) -> 
     path, output = tmp_path / "few.conllu", tmp_path / "m.npz"
     path.write_text("\n".join(lines), "utf-8")
     train = kt.realize.model.train_realizer_file
-    (told,) = train(path, output, "ordering", inputs="lemmas").notes
-    assert told.startswith(f"2 words have no lemma ({path}, line {places[0] + 1}, ")
-    assert told.endswith(" is the first): give lemmas in the third column.")
-    told = told[0].lower() + told[1:]
-    given = ("train", path, "-o", output, "--realizer", "ordering", "--inputs", "lemmas")
-    assert f"karat: note: {told}\n" in run(*given)
+    (note,) = train(path, output, "ordering", inputs="lemmas").notes
+    assert note.startswith(f"2 words have no lemma ({path}, line {places[0] + 1}, ")
+    assert note.endswith(" is the first): give lemmas in the third column.")
+    note = note[0].lower() + note[1:]
+    arguments = ("train", path, "-o", output, "--realizer", "ordering", "--inputs", "lemmas")
+    assert f"karat: note: {note}\n" in run(*arguments)
     assert train(folder / "train.conllu", output, "ordering", inputs="lemmas").notes == ()
 
 
@@ -309,8 +313,17 @@ def test_nothing_is_written_if_the_input_is_refused(folder: Path, tmp_path: Path
     path, output = tmp_path / "bad.txt", tmp_path / "out.txt"
     path.write_text("(a b C\n  (_ x Y))", "utf-8")
     for name in ("generate", "explain"):
-        given = (name, path, "--model", folder / "model.npz", "--inputs", "lemmas", "-o", output)
-        assert "line 2, column 4: found '_', expected a lemma" in run(*given)
+        arguments = (
+            name,
+            path,
+            "--model",
+            folder / "model.npz",
+            "--inputs",
+            "lemmas",
+            "-o",
+            output,
+        )
+        assert "line 2, column 4: found '_', expected a lemma" in run(*arguments)
         assert not output.exists()
     wrong = ("train", folder / "train.conllu", "-o", output, "--inputs", "all,lemon")
     assert run(*wrong) == "inputs='lemon': expected one of words, all, lemmas, both"

@@ -22,8 +22,8 @@ FORMS = ("a", "an", "do", "n't", "not", "wo")
 def random_model(seed: int) -> LogLinear:
     """Weights of all pairs of forms, and of the edges."""
     parts = FormParts.of(list(FORMS))
-    every = np.arange(-1, len(FORMS))
-    left, right = np.repeat(every, len(every)), np.tile(every, len(every))
+    all_values = np.arange(-1, len(FORMS))
+    left, right = np.repeat(all_values, len(all_values)), np.tile(all_values, len(all_values))
     keys = np.unique(pair_features(parts, left, right, np.arange(len(left))).keys)
     weights = np.random.default_rng(seed).normal(size=len(keys)).astype(np.float32)
     return LogLinear(keys, weights)
@@ -32,12 +32,12 @@ def random_model(seed: int) -> LogLinear:
 def score(model: LogLinear, words: tuple[str, ...]) -> float:
     """The sum over neighbours, each pair scored alone."""
     parts = FormParts.of(list(words))
-    found = 0.0
+    result = 0.0
     for i in range(len(words) + 1):
         left, right = i - 1, i if i < len(words) else -1
-        one = pair_features(parts, np.array([left]), np.array([right]), np.zeros(1, np.int64))
-        found += float(model.scores(one, 1)[0])
-    return found
+        item = pair_features(parts, np.array([left]), np.array([right]), np.zeros(1, np.int64))
+        result += float(model.scores(item, 1)[0])
+    return result
 
 
 WORD = st.dictionaries(st.sampled_from(FORMS), st.floats(-2, 2), min_size=1, max_size=3)
@@ -46,17 +46,21 @@ WORD = st.dictionaries(st.sampled_from(FORMS), st.floats(-2, 2), min_size=1, max
 @settings(deadline=None, max_examples=25)
 @given(st.integers(0, 99), st.lists(st.lists(WORD, min_size=1, max_size=4), min_size=1, max_size=3))
 def test_the_best_forms_are_those_of_an_oracle(seed: int, sentences: list) -> None:
-    model, candidates = random_model(seed), Candidates.of(sentences)
-    rows = choose_forms(model, candidates, candidates.choices.priors).tolist()
-    found = iter(candidates.forms[row] for row in rows)
+    words_of_all = [word for sentence in sentences for word in sentence]
+    starts = np.cumsum([0, *map(len, sentences)])
+    candidates = Candidates.of([dict.fromkeys(word, 1) for word in words_of_all], starts)
+    scores = np.array([value for word in words_of_all for value in word.values()])
+    model = random_model(seed)
+    rows = choose_forms(model, candidates, scores).tolist()
+    result = iter(candidates.forms[row] for row in rows)
     for sentence in sentences:
-        words = tuple(next(found) for _ in sentence)
+        words = tuple(next(result) for _ in sentence)
 
-        def total(some: tuple[str, ...], given: list = sentence) -> float:
-            return score(model, some) + sum(w[f] for w, f in zip(given, some, strict=True))
+        def total(part: tuple[str, ...], arguments: list = sentence) -> float:
+            return score(model, part) + sum(w[f] for w, f in zip(arguments, part, strict=True))
 
         # The edge counts only for words with several forms: it is the same for all paths else.
-        best = max(total(some) for some in product(*sentence))
+        best = max(total(part) for part in product(*sentence))
         assert total(words) >= best - 1e-6
 
 

@@ -20,11 +20,11 @@ SENTENCES, HELD_OUT = 500, 60
 
 
 def some(bank: Treebank, first: int, end: int) -> Treebank:
-    kept = np.repeat(
+    remaining = np.repeat(
         (np.arange(len(bank)) >= first) & (np.arange(len(bank)) < end), np.diff(bank.offsets)
     )
-    found = bank.keep(kept)
-    return replace(found, offsets=np.unique(found.offsets))
+    part = bank.keep(remaining)
+    return replace(part, offsets=np.unique(part.offsets))
 
 
 @pytest.fixture(scope="module")
@@ -48,11 +48,14 @@ def test_french_is_inflected_and_written(bank: Treebank, french: Inflection) -> 
     tags = tags_of(held_out.upos, held_out.xpos)
     texts = french.spacing.text(held_out.words, tags, starts)
     written = [
-        "".join(f"{one.text} " if one.space_after else one.text for one in held_out.surfaces[a:b])
+        "".join(
+            f"{surface.text} " if surface.space_after else surface.text
+            for surface in held_out.surfaces[a:b]
+        )
         for a, b in pairwise(starts.tolist())
     ]
-    same = sum(a == b.strip() for a, b in zip(texts, written, strict=True))
-    assert same > 0.85 * HELD_OUT
+    total = sum(a == b.strip() for a, b in zip(texts, written, strict=True))
+    assert total > 0.85 * HELD_OUT
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ FILE = RealizerSentence("the file", None, "a b")
 
 
 @pytest.mark.parametrize(
-    ("made", "told"),
+    ("produced", "message"),
     [
         (
             [("supertags", True, "a b"), ("ordering model", True, "a b")],
@@ -37,16 +37,16 @@ FILE = RealizerSentence("the file", None, "a b")
         ),
     ],
 )
-def test_equal_sentences_are_told_once(made: list[Any], told: tuple[str, ...]) -> None:
-    rows = [*(RealizerSentence(*one) for one in made), FILE]
-    found: Any = SimpleNamespace(rows=rows, completion=None, inflection=())
-    assert explanation_answer(found) == told
+def test_equal_sentences_are_told_once(produced: list[Any], message: tuple[str, ...]) -> None:
+    rows = [*(RealizerSentence(*item) for item in produced), FILE]
+    answer: Any = SimpleNamespace(rows=rows, completion=None, inflection=())
+    assert explanation_answer(answer) == message
 
 
 def test_without_a_sentence_of_the_file_nothing_is_compared_with_it() -> None:
     rows = [RealizerSentence(name, None, "a b") for name in ("supertags", "ordering model")]
-    found: Any = SimpleNamespace(rows=rows, completion=None, inflection=())
-    assert explanation_answer(found) == ("Supertags and ordering model: a b",)
+    answer: Any = SimpleNamespace(rows=rows, completion=None, inflection=())
+    assert explanation_answer(answer) == ("Supertags and ordering model: a b",)
 
 
 def test_completions_tell_how_much_was_inserted() -> None:
@@ -58,26 +58,28 @@ def test_completions_tell_how_much_was_inserted() -> None:
     ]
     rows = [RealizerSentence("completion", None, "the dog has been")]
     completion = SimpleNamespace(optional=slots)
-    found: Any = SimpleNamespace(rows=rows, completion=completion, inflection=())
-    told = "3 words inserted, 2 choices in doubt: the dog has been"
-    assert explanation_answer(found) == (told,)
+    answer: Any = SimpleNamespace(rows=rows, completion=completion, inflection=())
+    message = "3 words inserted, 2 choices in doubt: the dog has been"
+    assert explanation_answer(answer) == (message,)
     completion.optional = slots[1:2]
-    told = "No words inserted, 0 choices in doubt: the dog has been"
-    assert explanation_answer(found) == (told,)
+    message = "No words inserted, 0 choices in doubt: the dog has been"
+    assert explanation_answer(answer) == (message,)
 
 
 def row(model: str, inputs: str, bleu: float, exact: float) -> RealizerScores:
     return RealizerScores(model, inputs, 0.5, 0.5, 0.5, 0.5, bleu, 0.5, exact, 1.0)
 
 
-def evaluated(rows: list[RealizerScores], verdict: str = "", seen: int = 0) -> tuple[str, ...]:
+def evaluated(
+    rows: list[RealizerScores], verdict: str = "", occurrences: int = 0
+) -> tuple[str, ...]:
     """What is said of rows, the last two of which compete if there is a verdict."""
     second, first = (*rows, *rows)[-2:]
     leads = [Lead(first.inputs, first, second, verdict)] if verdict else []
-    found: Any = SimpleNamespace(
-        rows=rows, leads=leads, training=TrainingOverlap(50, seen, seen / 50)
+    answer: Any = SimpleNamespace(
+        rows=rows, leads=leads, training=TrainingOverlap(50, occurrences, occurrences / 50)
     )
-    return evaluation_answer(found)
+    return evaluation_answer(answer)
 
 
 WORDS = [row("supertags", "words", 39.0, 0.1), row("ordering model", "words", 40.0, 0.2)]
@@ -92,23 +94,24 @@ def test_a_realizer_is_called_better_if_a_test_says_so() -> None:
 
 
 def test_a_realizer_is_not_called_better_if_the_lead_may_be_chance() -> None:
-    (told,) = evaluated(WORDS, "undecided")
-    assert "better" not in told
-    assert told == f"{BLEU} (not significantly different from 39.0 with supertags){EXACT}"
+    (message,) = evaluated(WORDS, "undecided")
+    assert "better" not in message
+    assert message == f"{BLEU} (not significantly different from 39.0 with supertags){EXACT}"
 
 
 def test_a_realizer_without_a_rival_is_not_compared() -> None:
-    (told,) = evaluated(WORDS[1:])
-    assert told == f"{BLEU}{EXACT}"
+    (message,) = evaluated(WORDS[1:])
+    assert message == f"{BLEU}{EXACT}"
 
 
 @pytest.mark.parametrize(
-    ("seen", "said"), [(50, " that the model was trained on"), (25, "mostly trained on"), (24, "")]
+    ("occurrences", "message"),
+    [(50, " that the model was trained on"), (25, "mostly trained on"), (24, "")],
 )
-def test_the_headline_says_if_the_trees_were_trained_on(seen: int, said: str) -> None:
-    (told,) = evaluated(WORDS, "better", seen)
-    assert said in told
-    assert ("trained" in told) == bool(said)
+def test_the_headline_says_if_the_trees_were_trained_on(occurrences: int, message: str) -> None:
+    (expected_message,) = evaluated(WORDS, "better", occurrences)
+    assert message in expected_message
+    assert ("trained" in expected_message) == bool(message)
 
 
 def test_completions_are_not_compared_and_the_first_is_told() -> None:
@@ -123,7 +126,7 @@ def test_completions_are_not_compared_and_the_first_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("inserted", "complete", "said"),
+    ("inserted", "complete", "message"),
     [
         (0, None, "1 sentence for 1 tree, from words, by the supertags."),
         (0, "punctuation", "by the supertags; no punctuation inserted."),
@@ -133,10 +136,12 @@ def test_completions_are_not_compared_and_the_first_is_told() -> None:
     ],
 )
 def test_words_are_called_inserted_only_if_they_were(
-    inserted: int, complete: str | None, said: str
+    inserted: int, complete: str | None, message: str
 ) -> None:
     settings = {"inputs": "words", "realizer": "fergus"}
     settings |= {"complete": complete} if complete else {}
     rows = (RealizedSentence(1, 1, 0.0, "a b"),)
-    (told,) = sentences_answer(RealizedSentences("f", rows, settings, inserted=inserted))
-    assert told.endswith(said)
+    (expected_message,) = sentences_answer(
+        RealizedSentences("f", rows, settings, inserted=inserted)
+    )
+    assert expected_message.endswith(message)

@@ -49,8 +49,8 @@ def test_the_best_path_is_straight() -> None:
 
 def test_words_that_would_meet_stand_apart() -> None:
     places = {0: (0.0, 0.0), 1: (0.0, 54.0), 2: (92.0, 0.0), 3: (92.0, 54.0)}
-    drawn = _draw_arcs([GraphArc(0, 3, "for"), GraphArc(1, 2, "the")], places)
-    first, second = (part for part in drawn if "<text" in part)
+    drawing = _draw_arcs([GraphArc(0, 3, "for"), GraphArc(1, 2, "the")], places)
+    first, second = (part for part in drawing if "<text" in part)
     assert 'x="46' in first
     assert 'x="46' not in second
     assert _covered_area((46.0, 20.0), 20.0, [((50.0, 25.0), 20.0)]) == 16 * 6
@@ -63,12 +63,12 @@ _SPOTS = st.tuples(st.tuples(_SIDE, _SIDE.map(lambda y: y / 4)), st.floats(1, 15
 
 @given(st.lists(_SPOTS, max_size=20), _SPOTS)
 def test_the_grid_finds_all_that_a_word_would_cover(
-    taken: list[tuple[tuple[float, float], float]], one: tuple[tuple[float, float], float]
+    chosen: list[tuple[tuple[float, float], float]], item: tuple[tuple[float, float], float]
 ) -> None:
     grid = _OccupiedGrid()
-    for spot, size in taken:
+    for spot, size in chosen:
         grid.add(spot, size)
-    assert grid.met(*one) == pytest.approx(_covered_area(*one, taken))
+    assert grid.met(*item) == pytest.approx(_covered_area(*item, chosen))
 
 
 @pytest.mark.parametrize("words", ["the cost no [… phase …]", "sent . yesterday [… plan …] it"])
@@ -77,10 +77,10 @@ def test_no_word_of_a_dense_lattice_hides_another(words: str) -> None:
     orders = list(permutations(range(len(named))))
     arcs = [arc._replace(word=named[int(arc.word)], best=False) for arc in order_graph(orders)]
     texts = [part for part in draw(arcs).parts if part.startswith("<text")]
-    found = [re.search(r'x="([\d.]+)" y="([\d.]+)".*>(.*?)</text>', text) for text in texts]
-    placed = [((float(m[1]), float(m[2])), svg.extent(m[3])) for m in found if m]
+    result = [re.search(r'x="([\d.]+)" y="([\d.]+)".*>(.*?)</text>', text) for text in texts]
+    placed = [((float(m[1]), float(m[2])), svg.extent(m[3])) for m in result if m]
     assert len(placed) == len(arcs)
-    assert not sum(_covered_area(*one, [other]) for one, other in combinations(placed, 2))
+    assert not sum(_covered_area(*item, [other]) for item, other in combinations(placed, 2))
 
 
 def test_words_without_a_choice_stand_together_in_a_sketch() -> None:
@@ -92,8 +92,8 @@ def test_words_without_a_choice_stand_together_in_a_sketch() -> None:
 def paths(arcs: list[GraphArc], state: int, last: int = 1) -> list[tuple[int, ...]]:
     if state == last:
         return [()]
-    ways = [arc for arc in arcs if arc.start == state]
-    return [(int(arc.word), *rest) for arc in ways for rest in paths(arcs, arc.end)]
+    possible_paths = [arc for arc in arcs if arc.start == state]
+    return [(int(arc.word), *rest) for arc in possible_paths for rest in paths(arcs, arc.end)]
 
 
 @given(st.lists(st.permutations(range(5)), min_size=1, max_size=6, unique_by=tuple))
@@ -116,11 +116,11 @@ def test_arcs_between_the_same_states_hang_below_each_other_inside_the_drawing()
     words = ["in / 0.40", "to / 0.08", "from / 0.07", "on / 0.06"]
     arcs = [GraphArc(0, 1, word, word == words[0], "told") for word in words]
     drawing = draw(arcs, compact=True)
-    drawn = "".join(drawing.parts)
+    expected_drawing = "".join(drawing.parts)
     heights = [
-        float(re.search(rf'y="([\d.]+)"[^>]*>{re.escape(word)}<', drawn).group(1))  # type: ignore[union-attr]
+        float(re.search(rf'y="([\d.]+)"[^>]*>{re.escape(word)}<', expected_drawing).group(1))  # type: ignore[union-attr]
         for word in words
     ]
     assert all(below - above >= 12 for above, below in pairwise(heights))
     assert heights[-1] < drawing.height
-    assert drawn.count("<title>told</title>") == 4
+    assert expected_drawing.count("<title>told</title>") == 4

@@ -267,5 +267,5 @@ def _slots_table(evaluation: RealizerEvaluation) -> Table:
 def supertags_document(supertags: SupertagList) -> Document:
     """Return supertags by frequency, some of them drawn."""
     table = Table("rows", "Supertags", _SUPERTAGS, supertags.rows, notes=supertags.notes)
-    blocks = (table, tree_figure(supertags.drawn))
+    blocks = (table, tree_figure(supertags.pictured))
     return Document(f"Grammar of {supertags.name}", blocks, notes=())
