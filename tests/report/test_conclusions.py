@@ -630,8 +630,7 @@ def agreed(f: float) -> AssessorAgreement:
 
 @case
 def chosen(calibrated: float, best: float, likely: float | None) -> str:
-    result_stub = SimpleNamespace(
-        calibrated=SimpleNamespace(agreement=agreed(calibrated)),
+    tuning = SimpleNamespace(
         best=SimpleNamespace(agreement=agreed(best)),
         likeliest=(
             SimpleNamespace(name="nugget"),
@@ -639,7 +638,10 @@ def chosen(calibrated: float, best: float, likely: float | None) -> str:
             None,
         ),
     )
-    return nugget_evaluation.winners(result_stub)  # type: ignore[arg-type]
+    evaluation = SimpleNamespace(
+        calibrated=SimpleNamespace(agreement=agreed(calibrated)), tuning=tuning
+    )
+    return nugget_evaluation.NuggetEvaluation._winners(evaluation)  # type: ignore[arg-type]
 
 
 @case

@@ -332,8 +332,10 @@ def _tables(estimate: Estimate, biased: Sequence[EstimateRow]) -> Iterator[Table
 
     row_columns = with_digits(_ROWS)
     if not helper_names(estimate):  # people's own scores are the estimates
-        same = {"people", "people_low", "people_high", "ratio"}
-        row_columns = [replace(c, readers="programs") if c.key in same else c for c in row_columns]
+        redundant = {"people", "people_low", "people_high", "ratio"}
+        row_columns = [
+            replace(c, readers="programs") if c.key in redundant else c for c in row_columns
+        ]
     yield Table("rows", "Systems", row_columns, estimate.ranked, open=True)
     if estimate.differences:
         title = f"Differences from {estimate.differences[0].baseline}"

@@ -199,12 +199,12 @@ def meta_basis(result: Ranking) -> str:
         systems, segments, outputs, judges = result.size
         counts = format_count(systems, "system"), format_count(segments, "segment")
         size = f"{', '.join(counts)}, {format_count(outputs, 'judged output')}"
-        named = [name for name in judges if name]
-        if raters_unnamed(named):
+        judge_names = [name for name in judges if name]
+        if raters_unnamed(judge_names):
             size += "; the raters are not named"
-        elif named:
-            size += f" by {format_count(len(named), 'judge')}"
-            size += f" ({named[0]})" if len(named) == 1 else ""
+        elif judge_names:
+            size += f" by {format_count(len(judge_names), 'judge')}"
+            size += f" ({judge_names[0]})" if len(judge_names) == 1 else ""
         parts.append(f"{size}.")
     if experiment.resamples:
         over = "systems and segments" if experiment.over == "both" else experiment.over
@@ -229,16 +229,16 @@ def average_answer(result: RankAverage) -> tuple[str, ...]:
     if not rows:
         return ()
     tasks = format_count(len({row[:4] for row in result.tasks}), "task")
-    best, others = rows[0], rows[1:]
+    best, next_rows = rows[0], rows[1:]
     ends = "" if math.isnan(best.low) else format_interval(best.low, best.high, 3)
     name, value = metric_label(best.metric), f"{best.value:.3f} {ends}".rstrip()
-    if not others:
+    if not next_rows:
         return (f"{name} has the average {value} over {tasks}.",)
     sentence = f"{name} has the highest average over {tasks}, {value}"
     if best.rank is None:
         return (f"{sentence}; differences between metrics were not tested.",)
-    lead = _lead_clause(others[0], metric_label(others[0].metric))
-    if tied := [metric_label(row.metric) for row in others if row.rank == 1]:
+    lead = _lead_clause(next_rows[0], metric_label(next_rows[0].metric))
+    if tied := [metric_label(row.metric) for row in next_rows if row.rank == 1]:
         lead = f"tied with {join_names(tied, MAX_TIED)}"
     return (f"{sentence}, {lead}.",)
 
@@ -272,12 +272,14 @@ def rank_galleries(result: Ranking) -> list[Gallery]:
             title, caption = "Ranks of metrics", f"{_RANKS} {caption} Rows: by mean rank."
         galleries.append(Gallery(title, _rank_panels(enough, result), caption))
     for unit, level in (("system", "system level"), ("point", "other levels")):
-        few = [leader for leader in all_leaders if leader.has_few_points and leader.unit == unit]
-        if few:
-            count = format_count(min(leader.best.points for leader in few), unit)
+        unranked = [
+            leader for leader in all_leaders if leader.has_few_points and leader.unit == unit
+        ]
+        if unranked:
+            count = format_count(min(leader.best.points for leader in unranked), unit)
             title = f"{level.capitalize()}: {count} are too few to rank metrics"
             caption = f"Values without ranks: with so few {unit}s almost any order may be chance."
-            panels = _rank_panels(list(map(_without_ranks, few)), result, f"{level}: ")
+            panels = _rank_panels(list(map(_without_ranks, unranked)), result, f"{level}: ")
             galleries.append(Gallery(title, panels, caption, folded=True))
     return galleries
 

@@ -188,7 +188,7 @@ _LEFT_OUT = _percent(
     "Cross-validated R^2 (1 - PRESS/SST): how well it predicts left-out systems.",
 )
 _POINTS = (
-    Column("what", "Point"),
+    Column("point", "Point"),
     Column("cell", "Cell", help="AEv(alpha, N)."),
     *_R2,
     _percent("wins", "Wins %", "Resamples in which it is the best cell."),
@@ -223,7 +223,7 @@ _RECOMMENDED = (
 
 
 class _PlanePoint(NamedTuple):
-    what: str
+    point: str
     cell: str
     r2: float
     low: float

@@ -79,14 +79,14 @@ def _segment_examples(ranked: RankedSegments, extreme: str, first: bool) -> Exam
     rows = [row for row in ranked.rows if row.extreme == extreme]
     metrics = list(dict.fromkeys(m for row in rows for m in row.scores))
     metrics.sort(key=lambda m: m != ranked.metric)  # the one that ranks comes first
-    few = len(metrics) <= MAX_SHOWN_METRICS  # else there is no room for the texts
+    fits = len(metrics) <= MAX_SHOWN_METRICS  # else there is no room for the texts
     score_columns = [
         number(
             str(m),
             str(m),
             metric_digits(m),
             f"Score by {m}.",
-            readers="all" if few or position == 0 else "programs",
+            readers="all" if fits or position == 0 else "programs",
             value=partial(_score, m),
         )
         for position, m in enumerate(metrics)

@@ -164,7 +164,7 @@ def split_panels(table: Table, sheet: Sheet) -> Iterator[tuple[list[Column], lis
         texts = [cell_text(cell, column, visible, row=row) for row, cell in cells]
         natural.append(widest([visible(column.title), *texts]))
         is_number = [column.align == "right" or not isinstance(cell, str) for _, cell in cells]
-        numbers = [text for text, whole in zip(texts, is_number, strict=True) if whole]
+        numbers = [text for text, keep in zip(texts, is_number, strict=True) if keep]
         start = MIN_TITLE if numbers and len(numbers) == len(texts) else MIN_NAME
         floors.append(max(min(natural[-1], start), widest(numbers)))
         if position == 0:
