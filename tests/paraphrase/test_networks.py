@@ -44,7 +44,7 @@ def test_it_is_drawn_when_it_is_asked_for(
     pair: PairExplanation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     figure = network_figure(1, pair)
-    monkeypatch.setattr(figures, "_arcs", None)  # drawing would fail from here on
+    monkeypatch.setattr(figures, "_network", None)  # drawing would fail from here on
     with pytest.raises(TypeError):
         _ = figure.svg
 

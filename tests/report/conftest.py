@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from karat.report.charts.models import ChartInterval, Intervals
+from karat.report.charts.models import ChartRow, RowChart
 from karat.report.model import Column, Document, Figure, Table
 
 HOSTILE = 'a|b\\c\t"q"\n<script>alert(1)</script>\x1b[31m & $x_1$ #50% ~^{}\u202e'
@@ -55,7 +55,7 @@ def document() -> Document:
         notes=("- a note with <b>markup</b> & more",),
     )
     words = Table("words", "Words", (Column("word", "Word"),), ({"word": "_snake_case_"},))
-    chart = Intervals("BLEU", "BLEU", [ChartInterval("A", 30.1, 29.0, 31.0)])
+    chart = RowChart("BLEU", "BLEU", [ChartRow("A", 30.1, 29.0, 31.0)])
     return Document(
         title="Two <systems>",
         blocks=(scores, words, Figure("Figure & title", chart, "caption <i>")),

@@ -3,25 +3,49 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 from karat.report.charts.models import (
     CellMark,
-    ChartInterval,
     ChartLine,
-    Curve,
-    Curves,
+    ChartRow,
     HeatMap,
-    Intervals,
-    Knot,
     Outline,
-    Pair,
-    PairedEstimate,
-    PairedIntervals,
     Point,
-    Scatter,
+    RowChart,
+    XYChart,
 )
 
-SCATTER = Scatter(
+Value = tuple[float, float, float, str]
+"""A value, its interval and its text."""
+
+
+def joined(
+    title: str,
+    x_axis: str,
+    y_axis: str,
+    curves: Sequence[tuple[str, Sequence[Any]]],
+    **options: Any,
+) -> XYChart:
+    """Return curves, each a name and its knots."""
+    points = [Point(x, y, "", name, *ends) for name, knots in curves for x, y, *ends in knots]
+    return XYChart(title, x_axis, y_axis, points, joined=True, **options)
+
+
+def pair(label: str, main: Value, other: Value | None = None) -> ChartRow:
+    """Return a row with a value and the value that it is compared with."""
+    return ChartRow(label, *main, other=ChartRow("", *other) if other else None)
+
+
+def paired(
+    title: str, axis: str, names: tuple[str, str], rows: Sequence[ChartRow], better: str = ""
+) -> RowChart:
+    """Return two lines for each row."""
+    return RowChart(title, axis, rows, "pair", names=names, better=better)
+
+
+SCATTER = XYChart(
     "Human scores against BLEU",
     "BLEU",
     "human score",
@@ -50,27 +74,27 @@ HEAT_MAP = HeatMap(
     outline=Outline((0, 0), (1, 2), "predicted"),
     caption="Squared correlations.",
 )
-CURVES = Curves(
+CURVES = joined(
     "Reliability",
     "segments",
     "Pearson's r",
     [
-        Curve("bleu", [Knot(1, 0.1, 0.0, 0.2), Knot(5, 0.5, 0.4, 0.6), Knot(25, 0.6, 0.5, 0.7)]),
-        Curve("gtm $e$", [Knot(25, 0.8), Knot(1, 0.3), Knot(5, math.nan)]),
+        ("bleu", [(1, 0.1, 0.0, 0.2), (5, 0.5, 0.4, 0.6), (25, 0.6, 0.5, 0.7)]),
+        ("gtm $e$", [(25, 0.8), (1, 0.3), (5, math.nan)]),
     ],
     caption="95% intervals.",
 )
-INTERVALS = Intervals(
+INTERVALS = RowChart(
     "Correlations",
     "Pearson's r",
     [
-        ChartInterval("bleu", 0.7, 0.5, 0.8),
-        ChartInterval("chrf", 0.75),
-        ChartInterval("none", math.nan),
+        ChartRow("bleu", 0.7, 0.5, 0.8),
+        ChartRow("chrf", 0.75),
+        ChartRow("none", math.nan),
     ],
     baseline=0.6,
 )
-BARS = Scatter(
+BARS = XYChart(
     "Official and guessed scores",
     "official",
     "guessed",
@@ -83,14 +107,14 @@ BARS = Scatter(
     ChartLine(1.0, 0.0),
     caption="Two have bars.",
 )
-PAIRED = PairedIntervals(
+PAIRED = paired(
     "Human scores",
     "quality",
     ("people with chrF", "people alone"),
     [
-        Pair("atlas", PairedEstimate(4.2, 4.0, 4.4, "4.2"), PairedEstimate(4.1, 3.8, 4.4, "4.1")),
-        Pair("beacon <b>", PairedEstimate(3.9, math.nan, math.nan, "3.9")),
-        Pair("none", PairedEstimate(math.nan, 1, 2, "–")),
+        pair("atlas", (4.2, 4.0, 4.4, "4.2"), (4.1, 3.8, 4.4, "4.1")),
+        pair("beacon <b>", (3.9, math.nan, math.nan, "3.9")),
+        pair("none", (math.nan, 1, 2, "–")),
     ],
     "higher",
 )

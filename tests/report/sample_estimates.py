@@ -13,9 +13,9 @@ SETTINGS = {"population": "set", "correction": "holm"}
 def row(system: str, value: float, ratio: float = 0.8, bias: float = 0.0) -> EstimateRow:
     """A row whose interval reaches 1 to both sides; labels 50 of 460."""
     people = value - 0.5, value - 0.5 - 1 / ratio, value - 0.5 + 1 / ratio
-    found = value, value - 1, value + 1
+    interval = value, value - 1, value + 1
     return EstimateRow(
-        *(system, *people, *found, ratio, 50, 460, "student", 101),
+        *(system, *people, *interval, ratio, 50, 460, "student", 101),
         *(bias, bias - 0.5, bias + 0.5),
     )
 

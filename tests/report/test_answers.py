@@ -16,22 +16,24 @@ from karat.report.model import format_interval, format_signed, join_names, metri
 BLEU, CHRF, TER = map(kt.metric, ("bleu", "chrf", "ter"))
 
 
-def row(system: str, m: kt.Metric, delta: float | None, told: str | None = None) -> CompareRow:
+def row(system: str, m: kt.Metric, delta: float | None, verdict: str | None = None) -> CompareRow:
     """A row with an interval of the difference of one to each side."""
     score = Score(50.0 + (delta or 0.0), {}, f"{m}|karat")
     if delta is None:
         return CompareRow(system, m, score, 49.0, 51.0, *[None] * 9)
     ends = delta - 1, delta + 1
-    return CompareRow(system, m, score, 49.0, 51.0, delta, *ends, 0.01, 0.9, 3, 2, 1, told)
+    return CompareRow(system, m, score, 49.0, 51.0, delta, *ends, 0.01, 0.9, 3, 2, 1, verdict)
 
 
 def comparison(*rows: CompareRow) -> Comparison:
-    bases = [row("base", m, None) for m in dict.fromkeys(one.metric for one in rows)]
+    bases = [
+        row("base", m, None) for m in dict.fromkeys(compare_row.metric for compare_row in rows)
+    ]
     return Comparison((*rows, *bases), 2, 1000, 1, {}, "base", "bootstrap", 1000)
 
 
 @pytest.mark.parametrize(
-    ("rows", "told"),
+    ("rows", "expected"),
     [
         ([row("A", BLEU, 4.6, "better")], "A beats base by BLEU +4.6 [3.6, 5.6]."),
         ([row("A", BLEU, -4.6, "worse")], "A is worse than base by BLEU -4.6 [-5.6, -3.6]."),
@@ -57,8 +59,8 @@ def comparison(*rows: CompareRow) -> Comparison:
         ),
     ],
 )
-def test_one_system(rows: list[CompareRow], told: str) -> None:
-    assert comparison_answer(comparison(*rows)) == (told,)
+def test_one_system(rows: list[CompareRow], expected: str) -> None:
+    assert comparison_answer(comparison(*rows)) == (expected,)
 
 
 def test_many_systems_are_counted() -> None:
@@ -95,8 +97,8 @@ def test_many_tests_of_few_systems_have_a_warning() -> None:
     metrics = [BLEU, CHRF, TER, *map(kt.metric, ("rouge1", "rouge2"))]
     rows = [row("A", m, 0.1, "undecided") for m in metrics[1:]]
     warning = "These are 5 tests, not corrected for their number"
-    decided = comparison_answer(comparison(row("A", BLEU, 4.6, "better"), *rows))
-    assert decided[1].startswith(warning)
+    answer = comparison_answer(comparison(row("A", BLEU, 4.6, "better"), *rows))
+    assert answer[1].startswith(warning)
     undecided = comparison_answer(comparison(row("A", BLEU, 0.1, "undecided"), *rows))
     assert not any(warning in sentence for sentence in undecided)
     fewer = comparison_answer(comparison(row("A", BLEU, 4.6, "better"), *rows[1:]))
@@ -111,43 +113,45 @@ def test_nothing_is_said_about_chance_where_nothing_is_decided() -> None:
 
 def test_the_basis_names_the_rule_and_how_many_tests_there_were() -> None:
     rows = [row("A", BLEU, 4.6, "better"), row("A", CHRF, 0.5, "undecided")]
-    told = comparison_basis(comparison(*rows))
-    assert told.startswith("2 references. Decided where the 95% interval of the difference ex")
-    assert told.endswith("1,000 trials; the 2 tests are not corrected for their number.")
+    basis = comparison_basis(comparison(*rows))
+    assert basis.startswith("2 references. Decided where the 95% interval of the difference ex")
+    assert basis.endswith("1,000 trials; the 2 tests are not corrected for their number.")
     assert "corrected" not in comparison_basis(comparison(rows[0]))
 
 
 def test_few_segments_decide_nothing() -> None:
     texts = ["a b c d", "e f g h", "i j k l"]
-    found = kt.compare({"A": ["x", "y", "z"], "B": texts}, texts, ["chrf"], trials=50)
-    assert found["B", "chrf"].verdict == "undecided"
-    assert found.summary == "3 segments are too few to tell systems apart: at least 6 are needed."
-    assert "Fewer than 6 segments decide nothing." in found.document().basis
+    result = kt.compare({"A": ["x", "y", "z"], "B": texts}, texts, ["chrf"], trials=50)
+    assert result["B", "chrf"].verdict == "undecided"
+    assert result.summary == "3 segments are too few to tell systems apart: at least 6 are needed."
+    assert "Fewer than 6 segments decide nothing." in result.document().basis
 
 
 def test_intervals_of_differences_are_those_of_paired_resamples() -> None:
     """The same outputs differ by nothing in every resample, however wide their own intervals."""
     texts = ["a b c d", "e f g h", "i j k l", "m n o p"]
-    others = ["a b c x", "e f g h", "i y k l", "m n o p"]
-    found = kt.compare({"A": texts, "B": others, "C": texts}, others, ["chrf"], trials=50)
-    assert found["C", "chrf"][5:8] == (0.0, 0.0, 0.0)
-    better = found["B", "chrf"]
+    other_texts = ["a b c x", "e f g h", "i y k l", "m n o p"]
+    result = kt.compare(
+        {"A": texts, "B": other_texts, "C": texts}, other_texts, ["chrf"], trials=50
+    )
+    assert result["C", "chrf"][5:8] == (0.0, 0.0, 0.0)
+    better = result["B", "chrf"]
     assert 0 <= (better.delta_low or 0) <= (better.delta or 0) <= (better.delta_high or 0)
-    assert found["C", "chrf"].verdict == "undecided"
-    assert found["A", "chrf"].verdict is None
+    assert result["C", "chrf"].verdict == "undecided"
+    assert result["A", "chrf"].verdict is None
 
 
 def test_summaries_are_in_python_too() -> None:
     texts = ["a b c d", "e f g h"]
-    found = kt.score({"A": texts, "B": ["x", "y"]}, texts, ["bleu", "chrf"])
-    assert found.summary.startswith("Best by both metrics: A.")
-    assert replace(found, rows=found.rows[:1]).summary == ""  # one system: nothing to say
+    result = kt.score({"A": texts, "B": ["x", "y"]}, texts, ["bleu", "chrf"])
+    assert result.summary.startswith("Best by both metrics: A.")
+    assert replace(result, rows=result.rows[:1]).summary == ""  # one system: nothing to say
 
 
 def test_a_summary_commands_no_terminal() -> None:
     texts = ["a b c d", "e f g h"]
-    found = kt.score({"A\x1b[31m\u202e": texts, "B": ["x", "y"]}, texts, ["bleu", "chrf"])
-    assert found.summary.startswith(r"Best by both metrics: A\x1b[31m\u202e.")
+    scores = kt.score({"A\x1b[31m\u202e": texts, "B": ["x", "y"]}, texts, ["bleu", "chrf"])
+    assert scores.summary.startswith(r"Best by both metrics: A\x1b[31m\u202e.")
 
 
 def test_phrases() -> None:
@@ -199,39 +203,39 @@ WRONG = ["x", "y"]
 
 
 def test_the_best_of_several_systems_is_named_and_no_test_is_claimed() -> None:
-    found = kt.score({"A": REFERENCES, "B": WRONG}, REFERENCES, ["bleu", "ter"])
-    assert found.summary == (
+    scores = kt.score({"A": REFERENCES, "B": WRONG}, REFERENCES, ["bleu", "ter"])
+    assert scores.summary == (
         "Best by both metrics: A. Differences are not tested: use karat compare."
     )
 
 
 def test_no_system_is_called_best_where_all_score_the_same() -> None:
-    found = kt.score({"A": WRONG, "B": WRONG}, REFERENCES, ["bleu", "chrf"])
-    assert found.summary.startswith("All systems have the same score by both metrics.")
-    assert "Best" not in found.summary
+    scores = kt.score({"A": WRONG, "B": WRONG}, REFERENCES, ["bleu", "chrf"])
+    assert scores.summary.startswith("All systems have the same score by both metrics.")
+    assert "Best" not in scores.summary
 
 
 def test_a_tie_by_one_metric_is_no_lead_by_it() -> None:
     """Both systems have all words, in another order: only BLEU tells them apart."""
     systems = {"A": REFERENCES, "B": ["d c b a", "h g f e"]}
-    found = kt.score(systems, REFERENCES, ["bleu", "rouge1"])
-    assert found.summary.startswith("Best by BLEU: A. All systems have the same score by ROUGE-1.")
+    scores = kt.score(systems, REFERENCES, ["bleu", "rouge1"])
+    assert scores.summary.startswith("Best by BLEU: A. All systems have the same score by ROUGE-1.")
 
 
 def test_scores_that_differ_by_rounding_alone_are_a_tie() -> None:
-    found = kt.score({"A": REFERENCES, "B": WRONG}, REFERENCES, "bleu")
-    first, second = found.rows
+    scores = kt.score({"A": REFERENCES, "B": WRONG}, REFERENCES, "bleu")
+    first, second = scores.rows
     close = second._replace(score=replace(second.score, value=first.score.value * (1 - 1e-15)))
     assert close.score.value < first.score.value
-    assert "Best" not in replace(found, rows=(first, close)).summary
+    assert "Best" not in replace(scores, rows=(first, close)).summary
     apart = second._replace(score=replace(second.score, value=first.score.value * (1 - 1e-9)))
-    assert replace(found, rows=(first, apart)).summary.startswith("Best by BLEU: A.")
+    assert replace(scores, rows=(first, apart)).summary.startswith("Best by BLEU: A.")
 
 
 def test_a_system_without_a_score_is_not_the_best() -> None:
-    found = kt.score({"A": REFERENCES, "B": WRONG}, REFERENCES, "bleu")
-    first, second = found.rows
+    scores = kt.score({"A": REFERENCES, "B": WRONG}, REFERENCES, "bleu")
+    first, second = scores.rows
     missing = first._replace(score=replace(first.score, value=float("nan")))
-    assert replace(found, rows=(missing, second)).summary.startswith("Best by BLEU: B.")
+    assert replace(scores, rows=(missing, second)).summary.startswith("Best by BLEU: B.")
     both = (missing, second._replace(score=missing.score))
-    assert replace(found, rows=both).summary == ""
+    assert replace(scores, rows=both).summary == ""

@@ -54,8 +54,8 @@ class Conclusion(NamedTuple):
 
 def case(says: Callable[..., str]) -> Callable[..., Case]:
     """Numbers are given now; what is said of them is made when a test asks, once."""
-    said = cache(says)
-    return lambda *numbers, **more: partial(said, *numbers, **more)
+    read_sentences = cache(says)
+    return lambda *numbers, **more: partial(read_sentences, *numbers, **more)
 
 
 # ----------------------------------------------------------------------------- the plane
@@ -211,22 +211,22 @@ METRICS = [
 def judges(*rows: tuple[float, ...]) -> str:
     """The notes of judges a, b, … on outputs 1, 2, …; NaN is no judgement."""
     count = len(rows[0])
-    given = [
+    values = [
         ("s", str(k), "abcdefg"[j], "d", x)
         for j, row in enumerate(rows)
         for k, x in enumerate(row, 1)
         if not math.isnan(x)
     ]
     outputs = {"s": ["x"] * count}
-    evalset = kt.make_evalset("set", outputs, judgements=given, dimensions=["d"])
-    found = kt.judge_agreement(evalset)
-    return " ".join([*(row.note for row in found.judges), *found.notes])
+    evalset = kt.make_evalset("set", outputs, judgements=values, dimensions=["d"])
+    agreement = kt.judge_agreement(evalset)
+    return " ".join([*(row.note for row in agreement.judges), *agreement.notes])
 
 
 def ratings(seed: int, count: int, truth: tuple[float, ...] | None = None) -> tuple[float, ...]:
     rng = np.random.default_rng(seed)
-    drawn = rng.normal(size=count)
-    return tuple((drawn if truth is None else np.array(truth) + 0.3 * drawn).round(2).tolist())
+    samples = rng.normal(size=count)
+    return tuple((samples if truth is None else np.array(truth) + 0.3 * samples).round(2).tolist())
 
 
 TRUTH = ratings(1, 60)
@@ -283,18 +283,18 @@ def meta(
         unjudged=0.0,
         value=(lambda *_: 1.0) if flat else (lambda name, place, _: place * (name > "s1")),
     )
-    asked = kt.Experiment(
+    experiment = kt.Experiment(
         "small", metrics, ("quality",), **{"resamples": 0, "trials": 0, "levels": ("item",), **more}
     )
-    report = kt.meta_report(asked, evalset)
+    report = kt.meta_report(experiment, evalset)
     table, page = report.evaluation.document().tables[0], report.document()
-    told = [*report.evaluation.document().notes, *page.notes]
-    told += [str(row.note) for row in table.rows]
-    told += [str(table.column("heading").cell(row)) for row in table.rows]
+    texts = [*report.evaluation.document().notes, *page.notes]
+    texts += [str(row.note) for row in table.rows]
+    texts += [str(table.column("heading").cell(row)) for row in table.rows]
     for t in page.tables:
         if t.key == "disagreements":
-            told += [str(t.column("heading").cell(row)) for row in t.rows]
-    return " ".join(told)
+            texts += [str(t.column("heading").cell(row)) for row in t.rows]
+    return " ".join(texts)
 
 
 SYSTEM = ("system",)
@@ -353,8 +353,8 @@ def test_an_output_on_which_metric_and_humans_agree_is_no_disagreement() -> None
         judgements=[(s, "1", "j", "d", v) for s, v in (("a", 3), ("b", 2), ("c", 1))],
         dimensions=["d"],
     )
-    asked = kt.Experiment("set", ("rouge1",), resamples=0, trials=0)
-    page = kt.meta_report(asked, evalset).document()
+    experiment = kt.Experiment("set", ("rouge1",), resamples=0, trials=0)
+    page = kt.meta_report(experiment, evalset).document()
     assert not [table for table in page.tables if table.key == "disagreements"]
 
 
@@ -364,8 +364,8 @@ def test_an_output_on_which_metric_and_humans_agree_is_no_disagreement() -> None
 @case
 def compared(metric: str) -> str:
     systems = {"a": ["a b", "c d e f g"], "b": ["a b c", "c d e"]}
-    found = kt.compare(systems, ["a b c", "c d e f g"], metric, trials=5)
-    document = comparison_document(found)
+    comparison = kt.compare(systems, ["a b c", "c d e f g"], metric, trials=5)
+    document = comparison_document(comparison)
     return " ".join([*document.notes, *document.signatures])
 
 
@@ -389,12 +389,14 @@ def verdicts(*differences: Sequence[float], systems: int = 1, **more: Any) -> st
     size = len(differences[0])
     names = [f"new{n}" for n in range(systems)]
     metrics = [
-        kt.external_scores(f"m{n}", {"base": [0.0] * size, **{name: list(own) for name in names}})
-        for n, own in enumerate(differences)
+        kt.external_scores(
+            f"m{n}", {"base": [0.0] * size, **{name: list(metric_scores) for name in names}}
+        )
+        for n, metric_scores in enumerate(differences)
     ]
     texts = {name: ["x"] * size for name in ("base", *names)}
-    found = kt.compare(texts, ["x"] * size, metrics, trials=200, **more)
-    document = comparison_document(found)
+    comparison = kt.compare(texts, ["x"] * size, metrics, trials=200, **more)
+    document = comparison_document(comparison)
     return " ".join([*document.answer, document.basis])
 
 
@@ -484,8 +486,8 @@ COMPARED += [
 def scored(*values: float) -> str:
     """What is said of the scores of systems A, B, …"""
     systems = {name: [value] for name, value in zip("ABCD", values, strict=False)}
-    found = kt.score({name: ["x"] for name in systems}, ["x"], kt.external_scores("m", systems))
-    return found.summary
+    scores = kt.score({name: ["x"] for name in systems}, ["x"], kt.external_scores("m", systems))
+    return scores.summary
 
 
 SCORED = [
@@ -531,16 +533,16 @@ def gated(differences: Sequence[float], carried: str = "", **limits: Any) -> str
 
     def items(scores: Sequence[float], names: str) -> kt.ItemScores:
         rows = np.array([(score, 1.0) for score in scores])
-        measured = (kt.MeasuredItems(GivenMean(), "m|version=1", rows),)
-        things = tuple((name,) for name in names) if names else None
+        measures = (kt.MeasuredItems(GivenMean(), "m|version=1", rows),)
+        nugget_names = tuple((name,) for name in names) if names else None
         texts = lambda places: [kt.ItemText("x", "x") for _ in places]  # noqa: E731
-        return kt.ItemScores("run", ids, measured, "same", texts, "other", things, "nugget")
+        return kt.ItemScores("run", ids, measures, "same", texts, "other", nugget_names, "nugget")
 
     before = "a" * len(differences) if carried else ""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "baseline.tsv"
         kt.write_baseline(items([50.0] * len(ids), before), baseline=path)
-        after = items([50 + own for own in differences], carried)
+        after = items([50 + difference for difference in differences], carried)
         return kt.gate(after, baseline=path, resamples=200, **limits).summary
 
 
@@ -628,7 +630,7 @@ def agreed(f: float) -> AssessorAgreement:
 
 @case
 def chosen(calibrated: float, best: float, likely: float | None) -> str:
-    found = SimpleNamespace(
+    result_stub = SimpleNamespace(
         calibrated=SimpleNamespace(agreement=agreed(calibrated)),
         best=SimpleNamespace(agreement=agreed(best)),
         likeliest=(
@@ -637,7 +639,7 @@ def chosen(calibrated: float, best: float, likely: float | None) -> str:
             None,
         ),
     )
-    return nugget_evaluation.winners(found)  # type: ignore[arg-type]
+    return nugget_evaluation.winners(result_stub)  # type: ignore[arg-type]
 
 
 @case
@@ -699,13 +701,13 @@ REALIZERS = [
 
 
 def remarked(**changed: Any) -> Case:
-    given: dict[str, Any] = {
+    inputs: dict[str, Any] = {
         "systems": {"a": ["x", "y"], "b": ["x", "y"]},
         "references": ["x", "y"],
         "judgements": [(s, k, "j", "d", float(k)) for s in "ab" for k in "12"],
         "dimensions": ["d"],
     }
-    return lambda: " ".join(kt.check_evalset(kt.make_evalset("set", **(given | changed))).notes)
+    return lambda: " ".join(kt.check_evalset(kt.make_evalset("set", **(inputs | changed))).notes)
 
 
 SETS = [
@@ -734,18 +736,18 @@ ALL = [
 ]
 
 
-@pytest.mark.parametrize("one", ALL, ids=lambda one: one.sentence[:40])
-def test_a_conclusion_is_drawn_where_it_must_and_nowhere_else(one: Conclusion) -> None:
-    for said in one.drawn:
-        assert one.sentence in said()
-    for said in one.not_drawn:
-        assert one.sentence not in said()
+@pytest.mark.parametrize("conclusion", ALL, ids=lambda conclusion: conclusion.sentence[:40])
+def test_a_conclusion_is_drawn_where_it_must_and_nowhere_else(conclusion: Conclusion) -> None:
+    for case_sentences in conclusion.drawn:
+        assert conclusion.sentence in case_sentences()
+    for case_sentences in conclusion.not_drawn:
+        assert conclusion.sentence not in case_sentences()
 
 
 def test_a_negative_correlation_has_its_sign_in_the_table_and_in_the_picture() -> None:
-    found = fit_plane(kt.load_evalset("demo"), "fluency", resamples=0, permutations=20)
-    table, chart = plane_table(found), plane_chart(found, None)
-    assert {-1.0, 1.0} == set(np.sign(found.r))
+    fit = fit_plane(kt.load_evalset("demo"), "fluency", resamples=0, permutations=20)
+    table, chart = plane_table(fit), plane_chart(fit, None)
+    assert {-1.0, 1.0} == set(np.sign(fit.r))
     assert chart.values == [[row[f"alpha{k}"] for k in range(11)] for row in table.rows]
     assert chart.caption.endswith("A minus sign marks a negative correlation.")
 

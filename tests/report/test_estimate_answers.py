@@ -28,7 +28,7 @@ BEST = "A has the best estimate: 84.0 [83.0, 85.0]."
 
 
 @pytest.mark.parametrize(
-    ("found", "told"),
+    ("estimate", "expected"),
     [
         (made((A,)), ("People's score of A is estimated at 84.0 [83.0, 85.0].", HELPS)),
         (
@@ -160,8 +160,8 @@ BEST = "A has the best estimate: 84.0 [83.0, 85.0]."
         (made(()), ()),
     ],
 )
-def test_answers(found: Estimate, told: tuple[str, ...]) -> None:
-    assert estimate_answer(found) == told
+def test_answers(estimate: Estimate, expected: tuple[str, ...]) -> None:
+    assert estimate_answer(estimate) == expected
 
 
 def test_the_basis_says_what_was_labelled_and_when_differences_are_decided() -> None:
@@ -177,15 +177,15 @@ def test_the_basis_says_what_was_labelled_and_when_differences_are_decided() -> 
 
 
 def test_a_set_that_is_labelled_whole_has_no_word_on_intervals_and_tests() -> None:
-    found = made(tuple(EXACT[:2]), (difference("B", -0.02, "not tested"),))
-    assert estimate_basis(found) == "460 of 460 segments labelled."
-    text = found.render("text")
+    estimate = made(tuple(EXACT[:2]), (difference("B", -0.02, "not tested"),))
+    assert estimate_basis(estimate) == "460 of 460 segments labelled."
+    text = estimate.render("text")
     assert "Dots: means." in text
     assert "better than" not in text
 
 
 @pytest.mark.parametrize(
-    ("found", "absent"),
+    ("estimate", "absent"),
     [
         (made((EXACT[0], B), (difference("B", -1.0),)), "nothing was estimated"),
         (made(()), "nothing was estimated"),
@@ -201,8 +201,8 @@ def test_a_set_that_is_labelled_whole_has_no_word_on_intervals_and_tests() -> No
         (made(tuple(EXACT), judges=()), "times as wide"),
     ],
 )
-def test_sentences_that_do_not_follow_are_not_said(found: Estimate, absent: str) -> None:
-    assert absent not in " ".join(estimate_answer(found))
+def test_sentences_that_do_not_follow_are_not_said(estimate: Estimate, absent: str) -> None:
+    assert absent not in " ".join(estimate_answer(estimate))
 
 
 @pytest.mark.parametrize(
@@ -212,15 +212,15 @@ def test_sentences_that_do_not_follow_are_not_said(found: Estimate, absent: str)
 def test_the_level_of_intervals_has_two_digits_of_what_is_left(
     confidence: float, level: str
 ) -> None:
-    found = made((A, B), (difference("B", -1.0)._replace(confidence=confidence),))
-    assert f"if its {level} interval excludes 0." in estimate_basis(found)
+    estimate = made((A, B), (difference("B", -1.0)._replace(confidence=confidence),))
+    assert f"if its {level} interval excludes 0." in estimate_basis(estimate)
 
 
 def test_the_bias_of_a_judge_is_not_told_from_an_interval_without_width() -> None:
-    rows = [one._replace(bias=0.1, bias_low=0.1, bias_high=0.1) for one in EXACT]
+    rows = [exact_row._replace(bias=0.1, bias_low=0.1, bias_high=0.1) for exact_row in EXACT]
     assert "than people do" not in made(tuple(rows)).render("text")
-    seen = [one._replace(bias_low=0.05) for one in rows]
-    assert "higher than people do" in made(tuple(seen)).render("text")
+    biased_rows = [exact_row._replace(bias_low=0.05) for exact_row in rows]
+    assert "higher than people do" in made(tuple(biased_rows)).render("text")
 
 
 @pytest.mark.parametrize(("half", "places"), [(26, 0), (2.6, 1), (0.44, 2), (0.08, 3), (0, 2)])
@@ -237,20 +237,20 @@ def test_labels_that_judges_are_worth() -> None:
 
 
 def test_what_judges_add_is_the_mean_over_the_systems_with_intervals() -> None:
-    found = made((row("A", 84.0, 0.5), row("B", 83.0, 0.9), NO_WIDTH))
-    assert found.ratio == pytest.approx(0.7)
+    estimate = made((row("A", 84.0, 0.5), row("B", 83.0, 0.9), NO_WIDTH))
+    assert estimate.ratio == pytest.approx(0.7)
     both = [labels_worth(ratio, 50, 460, finite=True) for ratio in (0.5, 0.9)]
-    assert found.worth == pytest.approx(sum(both) / 2)
+    assert estimate.worth == pytest.approx(sum(both) / 2)
     assert isnan(made((NO_WIDTH,)).ratio)
 
 
 def test_judges_get_no_credit_for_rows_of_another_method() -> None:
     rows = row("A", 84.0, 0.9), row("B", 83.0, 0.5)
-    found = replace(made(rows), methods={"A": "estimate", "B": "nuggeteer"})
-    assert found.ratio == pytest.approx(0.9)
-    assert found.worth == pytest.approx(labels_worth(0.9, 50, 460, finite=True))
-    told = "With chrF, intervals of 1 of 2 systems are 0.90 times as wide as by people alone"
-    assert estimate_answer(found)[-1].startswith(told)
+    estimate = replace(made(rows), methods={"A": "estimate", "B": "nuggeteer"})
+    assert estimate.ratio == pytest.approx(0.9)
+    assert estimate.worth == pytest.approx(labels_worth(0.9, 50, 460, finite=True))
+    expected = "With chrF, intervals of 1 of 2 systems are 0.90 times as wide as by people alone"
+    assert estimate_answer(estimate)[-1].startswith(expected)
     guessed = replace(made((A,), judges=()), methods={"A": "nuggeteer"})
     assert isnan(guessed.ratio)
     assert isnan(guessed.worth)

@@ -8,12 +8,13 @@ from math import nan
 from pathlib import Path
 
 import pytest
+from sample_charts import pair, paired
 from sample_estimates import THREE, difference, made, row
 
 from karat.estimation.estimate_results import Estimate, EstimateDifference, EstimateRow, JudgeWorth
 from karat.estimation.planning import PlannedUnit
 from karat.report.charts.letters import chart_sketch
-from karat.report.charts.models import Forest, Pair, PairedEstimate, PairedIntervals
+from karat.report.charts.models import RowChart
 from karat.report.charts.svg.drawings import chart_svg
 from karat.report.render.html import render_notebook
 from karat.report.render.renderers import render
@@ -33,16 +34,16 @@ def test_output_equals_the_golden_file(format: str) -> None:
 
 
 def test_json_has_the_fields_of_the_result() -> None:
-    found = json.loads(THREE.render("json"))
+    report = json.loads(THREE.render("json"))
     for key, kind in {
         "rows": EstimateRow,
         "differences": EstimateDifference,
         "judges": JudgeWorth,
         "planned": PlannedUnit,
     }.items():
-        assert set(found[key][0]) == set(kind._fields), key  # type: ignore[attr-defined]
-    assert found["rows"][2]["ratio"] is None
-    assert list(found["notes"]) == list(THREE.notes)
+        assert set(report[key][0]) == set(kind._fields), key  # type: ignore[attr-defined]
+    assert report["rows"][2]["ratio"] is None
+    assert list(report["notes"]) == list(THREE.notes)
 
 
 def test_warnings_stand_beside_the_answer() -> None:
@@ -58,22 +59,22 @@ def test_warnings_stand_beside_the_answer() -> None:
     assert f"\x1b[33m{warning}" in render(THREE.document(), "text", color=True)
 
 
-def pictures(found: Estimate) -> list[object]:
-    return [figure.drawing for figure in found.document().figures]
+def pictures(estimate: Estimate) -> list[object]:
+    return [figure.drawing for figure in estimate.document().figures]
 
 
 def test_pictures_show_both_intervals_and_the_bias() -> None:
     scores, bias = pictures(THREE)
-    assert isinstance(scores, PairedIntervals)
-    assert [pair.label for pair in scores.pairs] == ["A", "B <b>", "C"]
+    assert isinstance(scores, RowChart)
+    assert [row.label for row in scores.rows] == ["A", "B <b>", "C"]
     assert scores.names == ("people with chrF", "people alone")
-    first = scores.pairs[0]
-    assert first.main[:3] == (84.0, 83.0, 85.0)
+    first = scores.rows[0]
+    assert first[1:4] == (84.0, 83.0, 85.0)
     assert first.other is not None
-    assert first.other[:3] == (83.5, 82.25, 84.75)
-    assert isinstance(bias, Forest)
-    told = {change.label: (change.text, change.verdict) for change in bias.changes}
-    assert told == {
+    assert first.other[1:4] == (83.5, 82.25, 84.75)
+    assert isinstance(bias, RowChart)
+    biases = {change.label: (change.text, change.detail) for change in bias.rows}
+    assert biases == {
         "A": ("0.0", "undecided"),
         "B <b>": ("+2.0", "higher than people do"),
         "C": ("-2.0", "lower than people do"),
@@ -83,12 +84,12 @@ def test_pictures_show_both_intervals_and_the_bias() -> None:
 
 def test_without_judges_there_is_one_line_a_system_and_no_bias() -> None:
     alone = row("A", 84.0)._replace(bias=nan, bias_low=nan, bias_high=nan)
-    found = made((alone,), judges=())
-    (scores,) = pictures(found)
-    assert isinstance(scores, PairedIntervals)
-    assert scores.pairs[0].other is None
+    estimate = made((alone,), judges=())
+    (scores,) = pictures(estimate)
+    assert isinstance(scores, RowChart)
+    assert scores.rows[0].other is None
     assert not scores.compared
-    (table,) = found.document().tables
+    (table,) = estimate.document().tables
     assert {column.key for column in table.shown_columns} == {
         *("system", "estimate", "low", "high", "labels", "more", "form")
     }
@@ -108,29 +109,29 @@ def test_every_system_has_its_place_by_letters() -> None:
     assert chart_sketch(CHART, Sheet(12, False)) == ["too narrow", "for a plot"]
 
 
-CHART = PairedIntervals(
+CHART = paired(
     "Scores",
     "score",
     ("both", "one alone"),
     [
-        Pair("atlas", PairedEstimate(80, 76, 82, "80"), PairedEstimate(76, 73, 82, "76")),
-        Pair("日本語", PairedEstimate(75, nan, nan, "75"), PairedEstimate(nan, nan, nan, "–")),
-        Pair("unseen", PairedEstimate(nan, 1, 2, "–")),
+        pair("atlas", (80, 76, 82, "80"), (76, 73, 82, "76")),
+        pair("日本語", (75, nan, nan, "75"), (nan, nan, nan, "–")),
+        pair("unseen", (nan, 1, 2, "–")),
     ],
     "lower",
 )
 
 
 def test_the_drawing_names_every_line_and_the_better_direction() -> None:
-    drawn = chart_svg(CHART)
-    assert drawn.startswith("<svg")
-    assert "score (← lower is better)" in drawn
-    assert drawn.count("<circle") == 3 + 2  # and two of the key
-    assert "atlas: both 80, one alone 76" in drawn
-    assert "unseen" not in drawn
-    assert "no data" in chart_svg(PairedIntervals("Scores", "score", ("a", "b"), []))
+    drawing = chart_svg(CHART)
+    assert drawing.startswith("<svg")
+    assert "score (← lower is better)" in drawing
+    assert drawing.count("<circle") == 3 + 2  # and two of the key
+    assert "atlas: both 80, one alone 76" in drawing
+    assert "unseen" not in drawing
+    assert "no data" in chart_svg(paired("Scores", "score", ("a", "b"), []))
 
 
 def test_differences_to_a_baseline_that_is_not_the_best() -> None:
-    found = made((row("A", 84.0), row("B", 83.0)), (difference("A", 1.0, "better", "B"),))
-    assert "Differences from B" in found.render("text")
+    estimate = made((row("A", 84.0), row("B", 83.0)), (difference("A", 1.0, "better", "B"),))
+    assert "Differences from B" in estimate.render("text")

@@ -148,12 +148,20 @@ def looked_at(pages: dict[str, Path], size: tuple[int, int], *options: str) -> d
 
 @pytest.mark.parametrize("options", [(), (DARK,)], ids=["light", "dark"])
 def test_phones(pages: dict[str, Path], options: tuple[str, ...]) -> None:
-    found = looked_at(pages, PHONE, *options)
-    assert set(found) == set(pages)
-    assert {name: one["wide"] for name, one in found.items() if one["wide"] > 0} == {}
-    assert {name: one["answerRight"] for name, one in found.items() if one["answerRight"] > 0} == {}
-    assert {name: one["pale"] for name, one in found.items() if one["pale"]} == {}
-    assert [name for name, one in found.items() if one["hostile"] or one["fetched"]] == []
+    measures = looked_at(pages, PHONE, *options)
+    assert set(measures) == set(pages)
+    assert {
+        name: measure["wide"] for name, measure in measures.items() if measure["wide"] > 0
+    } == {}
+    assert {
+        name: measure["answerRight"]
+        for name, measure in measures.items()
+        if measure["answerRight"] > 0
+    } == {}
+    assert {name: measure["pale"] for name, measure in measures.items() if measure["pale"]} == {}
+    assert [
+        name for name, measure in measures.items() if measure["hostile"] or measure["fetched"]
+    ] == []
 
 
 SILENT = {"segments", "worst", "metrics", "sets", "draft", "sentences", "rewritten"}
@@ -161,12 +169,17 @@ SILENT = {"segments", "worst", "metrics", "sets", "draft", "sentences", "rewritt
 
 
 def test_the_first_screen_has_the_answer_and_the_first_picture(pages: dict[str, Path]) -> None:
-    found = looked_at(pages, DESK)
+    measures = looked_at(pages, DESK)
     low = {
-        name: (one["answer"], one["picture"])
-        for name, one in found.items()
+        name: (measure["answer"], measure["picture"])
+        for name, measure in measures.items()
         if name not in SILENT
-        and not (one["answer"] and one["answer"] < 700 and one["picture"] and one["picture"] < 850)
+        and not (
+            measure["answer"]
+            and measure["answer"] < 700
+            and measure["picture"]
+            and measure["picture"] < 850
+        )
     }
     assert low == {}
 
@@ -193,10 +206,10 @@ def test_tables_search_filter_and_turn_pages(pages: dict[str, Path]) -> None:
       return steps;
     """
     first, second, searched, none, again = ask(pages["segments"], program)
-    whole = f"{4 * 80 * 6:,}"
+    total = f"{4 * 80 * 6:,}"
     assert first[:1] == [100]
-    assert f"Rows 1 to 100 of {whole}" in first[1]
-    assert f"Rows 101 to 200 of {whole}" in second[1]
+    assert f"Rows 1 to 100 of {total}" in first[1]
+    assert f"Rows 101 to 200 of {total}" in second[1]
     assert searched[2] is True
     assert f"of {80 * 6}" in searched[1]
     assert none[0] == 0

@@ -21,11 +21,11 @@ def rows(*sizes: int) -> LazyRows[Row]:
 @pytest.mark.parametrize("sizes", [(), (0,), (3,), (2, 0, 3), (0, 1), (1, 0)], ids=str)
 def test_rows_are_those_of_a_list(sizes: tuple[int, ...]) -> None:
     listed: list[Row] = [{"part": p, "row": i} for p, n in enumerate(sizes) for i in range(n)]
-    made = rows(*sizes)
-    assert len(made) == len(listed)
-    assert list(made) == listed
-    assert made[1:4] == listed[1:4]
-    assert made[::-1] == listed[::-1]
+    lazy_rows = rows(*sizes)
+    assert len(lazy_rows) == len(listed)
+    assert list(lazy_rows) == listed
+    assert lazy_rows[1:4] == listed[1:4]
+    assert lazy_rows[::-1] == listed[::-1]
 
 
 def test_a_row_that_is_not_there() -> None:
@@ -35,12 +35,12 @@ def test_a_row_that_is_not_there() -> None:
 
 
 def test_no_row_is_made_before_it_is_looked_at() -> None:
-    seen: list[int] = []
+    indices: list[int] = []
 
     def make(i: int) -> Row:
-        seen.append(i)
+        indices.append(i)
         return {"row": i}
 
-    made = LazyRows([(1_000_000, make)])
-    assert made[7] == {"row": 7}
-    assert seen == [7]
+    lazy_rows = LazyRows([(1_000_000, make)])
+    assert lazy_rows[7] == {"row": 7}
+    assert indices == [7]

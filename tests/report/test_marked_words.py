@@ -23,12 +23,14 @@ def cases_of(document: Document) -> list[ExampleCase]:
 
 
 def marked_of(case: ExampleCase) -> dict[str, list[str]]:
-    return {one.label: [one.text[a:b] for a, b in one.marks] for one in case.passages}
+    return {
+        passage.label: [passage.text[a:b] for a, b in passage.marks] for passage in case.passages
+    }
 
 
 def test_a_comparison() -> None:
-    found = kt.compare({"odd": ODD, "good": GOOD}, REFERENCES, "chrf", trials=10, examples=3)
-    cases = cases_of(found.document())
+    comparison = kt.compare({"odd": ODD, "good": GOOD}, REFERENCES, "chrf", trials=10, examples=3)
+    cases = cases_of(comparison.document())
     assert len(cases) == 3
     for case in cases:
         number = int(case.title.split()[-1]) - 1
@@ -43,30 +45,30 @@ def test_a_comparison_of_a_table() -> None:
         for name, texts in {"good": GOOD, "odd": ODD}.items()
         for n in range(3)
     ]
-    found = kt.compare(rows, None, "chrf", by="system", id="id", trials=10, examples=3)
-    marks = [marked_of(case) for case in cases_of(found.document())]
+    comparison = kt.compare(rows, None, "chrf", by="system", id="id", trials=10, examples=3)
+    marks = [marked_of(case) for case in cases_of(comparison.document())]
     assert [words["good"] for words in marks] == [[], [], []]
     assert sorted(words["odd"][0] for words in marks) == ["snow", "wolf", "wrote"]
 
 
 def test_worst_segments() -> None:
     for texts, expected in ((GOOD, []), (ODD, ["snow", "wolf", "wrote"])):
-        found = kt.score({"A": texts}, REFERENCES, "chrf", segments=True).worst(3)
-        marks = [marked_of(case)["candidate"] for case in cases_of(found.document())]
+        ranked = kt.score({"A": texts}, REFERENCES, "chrf", segments=True).worst(3)
+        marks = [marked_of(case)["candidate"] for case in cases_of(ranked.document())]
         assert sorted(word for words in marks for word in words) == expected
 
 
 def test_worst_segments_do_not_add_up_counts_of_references() -> None:
-    found = kt.score({"A": ["the the fox"]}, [["the fox", "the dog"]], "chrf", segments=True)
-    (case,) = cases_of(found.worst(1).document())
+    ranked = kt.score({"A": ["the the fox"]}, [["the fox", "the dog"]], "chrf", segments=True)
+    (case,) = cases_of(ranked.worst(1).document())
     assert marked_of(case)["candidate"] == ["the"]
 
 
 def test_items_of_a_gate(tmp_path: Path) -> None:
     path = tmp_path / "baseline.tsv"
     kt.write_baseline(GOOD, REFERENCES, baseline=path)
-    found = kt.gate(ODD, REFERENCES, baseline=path)
-    marks = [marked_of(case)["output"] for case in cases_of(found.document())]
+    gate = kt.gate(ODD, REFERENCES, baseline=path)
+    marks = [marked_of(case)["output"] for case in cases_of(gate.document())]
     assert sorted(word for words in marks for word in words) == ["snow", "wolf", "wrote"]
 
 
@@ -84,8 +86,8 @@ def test_disagreements_of_metrics_and_humans() -> None:
         ],
         dimensions=["quality"],
     )
-    asked = kt.Experiment("set", ("chrf",), resamples=0, trials=0)
-    cases = cases_of(kt.meta_report(asked, evalset).document())
+    experiment = kt.Experiment("set", ("chrf",), resamples=0, trials=0)
+    cases = cases_of(kt.meta_report(experiment, evalset).document())
     texts = {case.passages[-1].text: marked_of(case)["output"] for case in cases}
     assert any(text in GOOD for text in texts)
     assert all(not marked for text, marked in texts.items() if text in GOOD)
@@ -93,10 +95,10 @@ def test_disagreements_of_metrics_and_humans() -> None:
 
 def test_an_explanation() -> None:
     """Words without a match: a match with any reference is one."""
-    found = kt.explain_segments(GOOD, REFERENCES, "gtm:e=2", segments=[2])
+    explanation = kt.explain_segments(GOOD, REFERENCES, "gtm:e=2", segments=[2])
     passages = [
         passage
-        for block in found.document().blocks
+        for block in explanation.document().blocks
         for case in getattr(block, "cases", ())
         for passage in case.passages
         if passage.label == "candidate"

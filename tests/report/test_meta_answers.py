@@ -45,12 +45,12 @@ def rows(
     ]
 
 
-def ranking(some: Sequence[MetaRow]) -> Ranking:
-    names = {key: tuple(dict.fromkeys(getattr(row, key) for row in some)) for key in FIELDS}
-    asked = Experiment("set", *names.values())
-    tested = any(row.rank is not None for row in some) and len(names["metric"]) > 1
+def ranking(meta_rows: Sequence[MetaRow]) -> Ranking:
+    names = {key: tuple(dict.fromkeys(getattr(row, key) for row in meta_rows)) for key in FIELDS}
+    experiment = Experiment("set", *names.values())
+    tested = any(row.rank is not None for row in meta_rows) and len(names["metric"]) > 1
     tests = (MetricTest("d", "segment", "pearson", "a", "b", 0.1, 0.5),) if tested else ()
-    return Ranking(asked, tuple(some), tests, {})
+    return Ranking(experiment, tuple(meta_rows), tests, {})
 
 
 FIELDS = ("metric", "dimension", "level", "statistic")
@@ -186,27 +186,27 @@ SAID = {
 
 @pytest.mark.parametrize("name", SAID)
 def test_a_ranking_answers(name: str) -> None:
-    some, said = SAID[name]
-    assert meta_answer(ranking(some)) == said
+    meta_rows, expected = SAID[name]
+    assert meta_answer(ranking(meta_rows)) == expected
 
 
 def test_ties_and_few_systems_are_explained_where_they_occur() -> None:
-    whole = meta_basis(ranking([*rows(TIED), *rows(TIED, level="system", points=4)]))
-    assert "Tied metrics have the same rank: they do not differ significantly (PERM-BOTH" in whole
-    assert "Ranks at system level need 6 systems or more." in whole
+    basis = meta_basis(ranking([*rows(TIED), *rows(TIED, level="system", points=4)]))
+    assert "Tied metrics have the same rank: they do not differ significantly (PERM-BOTH" in basis
+    assert "Ranks at system level need 6 systems or more." in basis
     bare = meta_basis(ranking(rows([("bleu", None, 0.4), ("chrf", None, 0.3)])))
     assert bare == "In brackets: 95% bootstrap intervals over systems and segments."
 
 
 def test_the_set_and_its_judges_are_stated() -> None:
-    asked = kt.Experiment("demo", ("bleu",), ("adequacy",), resamples=0, trials=0)
-    assert meta_basis(kt.meta_evaluate(asked)).startswith(
+    experiment = kt.Experiment("demo", ("bleu",), ("adequacy",), resamples=0, trials=0)
+    assert meta_basis(kt.meta_evaluate(experiment)).startswith(
         "4 systems, 12 segments, 48 judged outputs by 3 judges."
     )
 
 
 @pytest.mark.parametrize(
-    ("judges", "told"),
+    ("judges", "expected"),
     [
         (("all",), "48 judged outputs; the raters are not named."),
         (("merged", "all"), "48 judged outputs; the raters are not named."),
@@ -214,7 +214,7 @@ def test_the_set_and_its_judges_are_stated() -> None:
         (("ann",), "48 judged outputs by 1 judge (ann)."),
     ],
 )
-def test_raters_who_are_not_named_are_not_one_judge(judges: tuple[str, ...], told: str) -> None:
+def test_raters_who_are_not_named_are_not_one_judge(judges: tuple[str, ...], expected: str) -> None:
     demo = kt.load_evalset("demo")
     names = [*judges, *judges, *judges]
     rows = [
@@ -224,14 +224,20 @@ def test_raters_who_are_not_named_are_not_one_judge(judges: tuple[str, ...], tol
     ]
     texts = {name: list(outputs) for name, outputs in demo.systems.items()}
     references = [list(group) for group in demo.references]
-    made = kt.make_evalset("made", texts, references=references, judgements=rows, dimensions=["q"])
-    asked = kt.Experiment("made", ("bleu",), ("q",), resamples=0, trials=0)
-    assert meta_basis(kt.meta_evaluate(asked, made)).startswith(f"4 systems, 12 segments, {told}")
+    evalset = kt.make_evalset(
+        "made", texts, references=references, judgements=rows, dimensions=["q"]
+    )
+    experiment = kt.Experiment("made", ("bleu",), ("q",), resamples=0, trials=0)
+    assert meta_basis(kt.meta_evaluate(experiment, evalset)).startswith(
+        f"4 systems, 12 segments, {expected}"
+    )
 
 
 def test_metrics_of_one_name_keep_their_settings() -> None:
-    found = ranking(rows([("bleu", 1, 0.4), ("given:metric=BLEU", 2, 0.3), ("chrf", 2, 0.2)]))
-    assert row_labels(found) == {
+    named_ranking = ranking(
+        rows([("bleu", 1, 0.4), ("given:metric=BLEU", 2, 0.3), ("chrf", 2, 0.2)])
+    )
+    assert row_labels(named_ranking) == {
         "bleu": "bleu",
         "given:metric=BLEU": "given:metric=BLEU",
         "chrf": "chrF",
@@ -239,9 +245,9 @@ def test_metrics_of_one_name_keep_their_settings() -> None:
 
 
 def test_metrics_stand_by_their_mean_rank() -> None:
-    one = leaders(rows([("a", 1, 0.4), ("b", 1, 0.3), ("c", 2, 0.2)]))
+    first_leaders = leaders(rows([("a", 1, 0.4), ("b", 1, 0.3), ("c", 2, 0.2)]))
     two = leaders(rows([("b", 1, 0.4), ("c", 2, 0.3), ("a", 3, 0.2)]))
-    order = by_mean_rank([one[0].rows, two[0].rows], ["a", "b", "c"])
+    order = by_mean_rank([first_leaders[0].rows, two[0].rows], ["a", "b", "c"])
     assert order == ["b", "a", "c"]  # mean ranks 1, 2 and 2; a is before c in more places
 
 
@@ -250,19 +256,19 @@ def test_metrics_stand_by_their_mean_rank() -> None:
 
 def test_an_average_answers_by_rank() -> None:
     rng = kt.load_evalset("demo")
-    asked = kt.Experiment(
+    experiment = kt.Experiment(
         "demo", ("bleu", "chrf"), ("adequacy",), ("segment",), ("pearson",), resamples=50, trials=50
     )
-    found = kt.average_rankings([kt.meta_evaluate(asked, rng)])
-    best, other = found.rows
-    (said,) = average_answer(found)
-    assert said.startswith(f"chrF has the highest average over 1 task, {best.value:.3f} [")
+    average = kt.average_rankings([kt.meta_evaluate(experiment, rng)])
+    best, other = average.rows
+    (sentence,) = average_answer(average)
+    assert sentence.startswith(f"chrF has the highest average over 1 task, {best.value:.3f} [")
     delta = f"{other.delta:.3f} [{other.delta_low:.3f}, {other.delta_high:.3f}]"
     lead = (
         f"alone at rank 1 by the permutation test; next is BLEU (difference {delta}, includes 0)."
     )
     assert (other.rank, (other.delta_high or 0) > 0) == (2, True)
-    assert said.endswith(lead)
+    assert sentence.endswith(lead)
 
 
 # ------------------------------------------------------------------------------------- planes
@@ -278,7 +284,7 @@ def test_few_systems_are_the_first_that_a_plane_says() -> None:
 
 
 @pytest.mark.parametrize(
-    ("p", "picking", "said"),
+    ("p", "picking", "expected"),
     [
         (0.2, 0.5, "no cell agrees significantly better than chance: the largest R^2 is 25% at"),
         (0.01, 0.5, "the cross-validated pick is AEv(0,1): picking a cell explains 50.0%"),
@@ -286,14 +292,16 @@ def test_few_systems_are_the_first_that_a_plane_says() -> None:
         (0.01, NAN, "picking a cell does not pay: it explains an undefined share"),
     ],
 )
-def test_a_plane_with_enough_systems_says_what_to_pick(p: float, picking: float, said: str) -> None:
-    (told,) = plane_answer(enough(p, picking))
-    assert told.startswith(f"For d, {said}")
+def test_a_plane_with_enough_systems_says_what_to_pick(
+    p: float, picking: float, expected: str
+) -> None:
+    (sentence,) = plane_answer(enough(p, picking))
+    assert sentence.startswith(f"For d, {expected}")
 
 
 def test_a_plane_that_predicts_nothing_says_so() -> None:
-    (told,) = plane_answer(enough(0.01, -0.1, -0.2))
-    assert told.startswith("For d, neither a picked cell nor BLEU's point predicts left-out")
+    (sentence,) = plane_answer(enough(0.01, -0.1, -0.2))
+    assert sentence.startswith("For d, neither a picked cell nor BLEU's point predicts left-out")
 
 
 def enough(p: float, picking: float, bleu: float = 0.2) -> kt.PlaneFit:
@@ -304,8 +312,8 @@ def enough(p: float, picking: float, bleu: float = 0.2) -> kt.PlaneFit:
     q2 = np.full(n, bleu)
     q2[0] = max(bleu, 0.3)
     systems = tuple("abcdef")
-    how = "d", kt.metric("aev"), systems, 9, 54, "both", 1, np.full(n, 0.5)
-    return kt.PlaneFit(*how, np.empty((n, 0)), q2, picking, p, 100)
+    arguments = "d", kt.metric("aev"), systems, 9, 54, "both", 1, np.full(n, 0.5)
+    return kt.PlaneFit(*arguments, np.empty((n, 0)), q2, picking, p, 100)
 
 
 def test_verdicts_on_the_prediction_are_one_sentence_for_several_dimensions() -> None:
@@ -342,21 +350,21 @@ def test_a_prediction_on_four_systems_is_undecided() -> None:
         splits=0,
     )
     assert study.verdicts[0].low > 0  # on these four systems, whatever the segments
-    said = " ".join((*study_answer(study), *study.notes))
-    assert "is undecided" in said
-    assert "holds" not in said
+    sentences = " ".join((*study_answer(study), *study.notes))
+    assert "is undecided" in sentences
+    assert "holds" not in sentences
 
 
 @pytest.mark.parametrize(
-    ("task", "guideline", "said"),
+    ("task", "guideline", "expected"),
     [
         ("qa", "strict", "R^2 86.26% in the paper's Table 6 (11 systems"),
         ("summary", "coverage", "Use aev:preset=paper,alpha=0,n=1 for generic summaries with"),
         ("paraphrase", "adequacy", "the paper predicts it, but measured no such task."),
     ],
 )
-def test_a_recommendation_says_what_it_rests_on(task: str, guideline: str, said: str) -> None:
-    assert said in recommendation_answer(kt.recommend(task, guideline))[0]
+def test_a_recommendation_says_what_it_rests_on(task: str, guideline: str, expected: str) -> None:
+    assert expected in recommendation_answer(kt.recommend(task, guideline))[0]
 
 
 # --------------------------------------------------------------- reliability, fits, judges, sets
@@ -364,19 +372,19 @@ def test_a_recommendation_says_what_it_rests_on(task: str, guideline: str, said:
 
 def curves(values: dict[str, tuple[float, float]]) -> ReliabilityCurves:
     """Curves at 1 and 25 segments."""
-    some = [
+    curve_rows = [
         ReliabilityRow("mqm", "pearson", 1, name, length, 9, x, x - 0.1, x + 0.1, 0)
         for name, ends in values.items()
         for length, x in zip((1, 25), ends, strict=True)
     ]
-    asked = ReliabilitySettings(
+    settings = ReliabilitySettings(
         *("set", tuple(values), ("mqm",), (1, 25), (1,), ("pearson",), "summed", "none", 5, 5, 1, 1)
     )
-    return ReliabilityCurves(asked, tuple(some), (), {}, (), {})
+    return ReliabilityCurves(settings, tuple(curve_rows), (), {}, (), {})
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "expected"),
     [
         (
             {"bleu": (0.1, 0.3), "ter": (0.2, 0.2)},
@@ -394,13 +402,13 @@ def curves(values: dict[str, tuple[float, float]]) -> ReliabilityCurves:
     ],
 )
 def test_curves_answer_by_their_ends(
-    values: dict[str, tuple[float, float]], said: tuple[str, ...]
+    values: dict[str, tuple[float, float]], expected: tuple[str, ...]
 ) -> None:
-    assert reliability_answer(curves(values)) == said
+    assert reliability_answer(curves(values)) == expected
 
 
 @pytest.mark.parametrize(
-    ("unseen", "said"),
+    ("unseen", "expected"),
     [
         (0.3, "BLEU explains 40.0% of the variance of d, and 30.0% for left-out systems."),
         (
@@ -411,22 +419,22 @@ def test_curves_answer_by_their_ends(
         (NAN, "BLEU explains 40.0% of the variance of d."),
     ],
 )
-def test_a_fit_answers_for_unseen_systems(unseen: float, said: str) -> None:
+def test_a_fit_answers_for_unseen_systems(unseen: float, expected: str) -> None:
     terms = (FitRow("d", name, 1.0, 0.1, 10.0, 0.0) for name in ("intercept", "bleu"))
     out = (LeftOut("d", "system", 4, 1.0, 1.0, unseen, 0),)
-    found = ScoreFit("set", tuple(terms), (Fit("d", 9, 0.4, 0.3, 1.0),), out, (), {}, (), {})
-    assert fit_answer(found) == (said,)
+    fit = ScoreFit("set", tuple(terms), (Fit("d", 9, 0.4, 0.3, 1.0),), out, (), {}, (), {})
+    assert fit_answer(fit) == (expected,)
 
 
 def judges(alpha: float, shared: int, *flagged: bool, name: str = "j") -> JudgeAgreement:
     row = DimensionAgreement("d", 2, 9, shared, 0.5, 0.5, alpha, alpha, alpha, NAN)
-    every = (
+    all_judges = (
         JudgeRow(
             "d", f"{name}{k}" if name == "j" else name, 9, 1.0, 1.0, 0.5, 9, flag, True, None, ""
         )
         for k, flag in enumerate(flagged)
     )
-    return JudgeAgreement("set", (row,), tuple(every))
+    return JudgeAgreement("set", (row,), tuple(all_judges))
 
 
 AGREED = (
@@ -436,7 +444,7 @@ AGREED = (
 
 
 @pytest.mark.parametrize(
-    ("found", "said"),
+    ("agreement", "expected"),
     [
         (judges(0.5, 12, False, False, False), "No judge is flagged as an outlier."),
         (
@@ -456,14 +464,14 @@ AGREED = (
         ),
     ],
 )
-def test_judges_answer(found: JudgeAgreement, said: str) -> None:
-    assert judges_answer(found)[-1] == said
+def test_judges_answer(agreement: JudgeAgreement, expected: str) -> None:
+    assert judges_answer(agreement)[-1] == expected
 
 
 @pytest.mark.parametrize(("shared", "stated"), [(2, False), (9, False), (10, True)])
 def test_alpha_of_few_shared_outputs_is_no_headline(shared: int, stated: bool) -> None:
-    said = " ".join(judges_answer(judges(0.9, shared, False, False)))
-    assert ("alpha 0.900" in said) == stated
+    sentences = " ".join(judges_answer(judges(0.9, shared, False, False)))
+    assert ("alpha 0.900" in sentences) == stated
 
 
 def test_agreement_that_is_undefined_says_why() -> None:

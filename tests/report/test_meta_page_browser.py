@@ -28,9 +28,13 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         judgements=[row._replace(system=ALIKE[row.system]) for row in demo.judgements],
         dimensions=list(demo.dimensions.values()),
     )
-    asked = kt.Experiment("demo", ("bleu", "ter"), ("fluency", "errors"), resamples=20, trials=20)
+    experiment = kt.Experiment(
+        "demo", ("bleu", "ter"), ("fluency", "errors"), resamples=20, trials=20
+    )
     path = tmp_path_factory.mktemp("page") / "meta.html"
-    path.write_text(render(kt.meta_report(asked, evalset).document("karat meta"), "html"), "utf-8")
+    path.write_text(
+        render(kt.meta_report(experiment, evalset).document("karat meta"), "html"), "utf-8"
+    )
     return path
 
 
@@ -45,11 +49,11 @@ def test_every_case_leads_to_its_grid_which_is_folded_up(page: Path) -> None:
       });
       return { cases, ids: ids.length, different: new Set(ids).size };
     """
-    found = ask(page, program)
-    assert found["ids"] == found["different"]
-    assert len(found["cases"]) == 12
-    assert len({one["title"] for one in found["cases"]}) == 12
-    for one in found["cases"]:
+    links = ask(page, program)
+    assert links["ids"] == links["different"]
+    assert len(links["cases"]) == 12
+    assert len({one["title"] for one in links["cases"]}) == 12
+    for one in links["cases"]:
         assert one["drawn"]
         assert not one["open"]
         assert one["grid"].endswith(f": {one['title']}: matching")
@@ -61,9 +65,9 @@ def test_the_first_screen_has_the_answer_and_all_ranks(page: Path) -> None:
       const maps = [...document.querySelectorAll("#figure-Ranks-of-metrics svg")];
       return [low(document.querySelector(".answer")), ...maps.map(low)];
     """
-    found = ask(page, program, "--window-size=1300,900")
-    assert len(found) == 3
-    assert max(found) < 900
+    measures = ask(page, program, "--window-size=1300,900")
+    assert len(measures) == 3
+    assert max(measures) < 900
 
 
 def test_what_too_few_systems_say_is_folded_up(page: Path) -> None:
@@ -84,10 +88,10 @@ def test_the_page_is_quiet_and_asks_for_nothing(page: Path) -> None:
 
 @pytest.mark.parametrize("options", [(), (DARK,)], ids=["light", "dark"])
 def test_every_letter_is_legible(page: Path, options: tuple[str, ...]) -> None:
-    found = ask(page, CONTRAST, *options)
-    assert (found["paper"] < 0.1) == bool(options)
-    assert len(found["texts"]) > 100
-    assert [(text, ratio) for text, ratio in found["texts"] if ratio < 4.5] == []
+    measures = ask(page, CONTRAST, *options)
+    assert (measures["paper"] < 0.1) == bool(options)
+    assert len(measures["texts"]) > 100
+    assert [(text, ratio) for text, ratio in measures["texts"] if ratio < 4.5] == []
 
 
 @pytest.mark.parametrize("width", [500, 1300])

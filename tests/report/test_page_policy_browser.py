@@ -75,10 +75,10 @@ def test_only_the_scripts_of_the_page_itself_run(folder: Path, kind: str) -> Non
     run(folder, *command, page.name)
     text = page.read_text("utf-8")
     assert "unsafe" not in text.partition("</head>")[0]
-    said = chromium(page, "--dump-dom", "--virtual-time-budget=1000").stderr.splitlines()
-    assert [line for line in said if "CONSOLE" in line] == []
+    messages = chromium(page, "--dump-dom", "--virtual-time-budget=1000").stderr.splitlines()
+    assert [line for line in messages if "CONSOLE" in line] == []
     hostile = folder / f"hostile-{kind}.html"
     hostile.write_text(text.replace("</main>", f"{INJECTED}</main>"), "utf-8")
-    found = ask(hostile, PROGRAM.replace("OWN", repr(left)))
-    assert (found["ran"], found["styled"]) == ([], False)
-    assert found["own"] >= 1
+    state = ask(hostile, PROGRAM.replace("OWN", repr(left)))
+    assert (state["ran"], state["styled"]) == ([], False)
+    assert state["own"] >= 1

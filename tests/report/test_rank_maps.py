@@ -33,10 +33,10 @@ def texts(drawing: str) -> list[str]:
 
 
 def test_a_map_has_ranks_and_values_under_its_heads() -> None:
-    drawn = texts(chart_svg(MAP))
-    assert drawn[:3] == ["segment", "r", "tau-b"]
-    assert drawn[3:10] == ["BLEU", "1", ".457", "12", "-.250", "&lt;b&gt;", ".400"]
-    assert drawn[-5:] == ["1", "2", "3", "4", "5+"]
+    words = texts(chart_svg(MAP))
+    assert words[:3] == ["segment", "r", "tau-b"]
+    assert words[3:10] == ["BLEU", "1", ".457", "12", "-.250", "&lt;b&gt;", ".400"]
+    assert words[-5:] == ["1", "2", "3", "4", "5+"]
 
 
 def test_a_map_tells_who_is_first() -> None:
@@ -61,10 +61,10 @@ def test_ranks_are_shades_on_which_letters_can_be_read() -> None:
 @pytest.mark.parametrize("chart", [SCATTER, HEAT_MAP, CURVES, MAP], ids=lambda c: c.title)
 def test_a_narrow_chart_is_as_wide_as_a_phone(chart: Chart) -> None:
     narrow = chart if isinstance(chart, RankMap) else replace(chart, narrow=True)
-    drawn = chart_svg(narrow)
-    assert 'viewBox="0 0 380 ' in drawn
-    edges = [float(x) for x in re.findall(r' (?:x|x1|x2|cx)="([-0-9.]+)"', drawn)]
-    rectangles = re.findall(r'<rect x="([-0-9.]+)"[^>]*? width="([-0-9.]+)"', drawn)
+    drawing = chart_svg(narrow)
+    assert 'viewBox="0 0 380 ' in drawing
+    edges = [float(x) for x in re.findall(r' (?:x|x1|x2|cx)="([-0-9.]+)"', drawing)]
+    rectangles = re.findall(r'<rect x="([-0-9.]+)"[^>]*? width="([-0-9.]+)"', drawing)
     assert max(edges + [float(x) + float(wide) for x, wide in rectangles]) <= 380
 
 
@@ -75,25 +75,29 @@ ASKED = kt.Experiment("demo", ("bleu", "ter"), ("fluency", "errors"), resamples=
 
 
 def test_levels_of_few_systems_are_apart_without_ranks() -> None:
-    ranks, few = rank_galleries(kt.meta_evaluate(ASKED))
+    ranks, unranked = rank_galleries(kt.meta_evaluate(ASKED))
     assert [figure.title for figure in ranks.figures] == ["fluency", "errors"]
     heads = {column.head for figure in ranks.figures for column in figure.drawing.columns}
     assert heads == {"segment", "item"}
-    assert few.folded
-    assert few.title == "System level: 4 systems are too few to rank metrics"
-    assert [figure.drawing.ranked for figure in few.figures] == [False, False]
+    assert unranked.folded
+    assert unranked.title == "System level: 4 systems are too few to rank metrics"
+    assert [figure.drawing.ranked for figure in unranked.figures] == [False, False]
     assert [figure.drawing.ranked for figure in ranks.figures] == [True, True]
 
 
 def test_few_points_have_no_ranks_at_any_level() -> None:
-    own = MetaRow("d", "system", "pearson", 1, "bleu", 0.9, 0.8, 1.0, 3, 1, 0, 0, "")
-    rows = own, own._replace(level="segment"), own._replace(level="segment", metric="chrf")
-    found = rank_galleries(Ranking(ASKED, rows, (), {}))
-    assert [one.title for one in found] == [
+    meta_row = MetaRow("d", "system", "pearson", 1, "bleu", 0.9, 0.8, 1.0, 3, 1, 0, 0, "")
+    rows = (
+        meta_row,
+        meta_row._replace(level="segment"),
+        meta_row._replace(level="segment", metric="chrf"),
+    )
+    galleries = rank_galleries(Ranking(ASKED, rows, (), {}))
+    assert [gallery.title for gallery in galleries] == [
         "System level: 3 systems are too few to rank metrics",
         "Other levels: 3 points are too few to rank metrics",
     ]
-    assert [figure.title for one in found for figure in one.figures] == [
+    assert [figure.title for gallery in galleries for figure in gallery.figures] == [
         "system level: d",
         "other levels: d",
     ]
@@ -121,29 +125,29 @@ def test_one_row_has_both_names_of_a_metric() -> None:
 
 
 def test_one_metric_has_values_and_no_ranks() -> None:
-    (shown, _) = rank_galleries(kt.meta_evaluate(replace(ASKED, metrics=("bleu",))))
-    assert shown.title == "Agreement with human scores by level"
-    assert not any(figure.drawing.ranked for figure in shown.figures)
+    (gallery, _) = rank_galleries(kt.meta_evaluate(replace(ASKED, metrics=("bleu",))))
+    assert gallery.title == "Agreement with human scores by level"
+    assert not any(figure.drawing.ranked for figure in gallery.figures)
 
 
 def test_differences_are_from_the_best_metric_and_fold_up_where_they_are_many() -> None:
     result = kt.meta_evaluate(ASKED)
-    (found,) = difference_galleries(result)
-    assert found.folded  # 2 dimensions, 2 levels and 2 statistics
+    (gallery,) = difference_galleries(result)
+    assert gallery.folded  # 2 dimensions, 2 levels and 2 statistics
     first = next(row for row in result.rows if row.level == "segment" and row.delta is not None)
-    (change,) = found.figures[0].drawing.changes
+    (change,) = gallery.figures[0].drawing.rows
     assert (change.value, change.low, change.high) == (
         first.delta,
         first.delta_low,
         first.delta_high,
     )
     test = next(test for test in result.tests if test[:3] == first[:3])
-    assert change.verdict == ("worse" if test.p <= 0.05 else "undecided")
+    assert change.detail == ("worse" if test.p <= 0.05 else "undecided")
     assert difference_galleries(kt.meta_evaluate(replace(ASKED, resamples=0))) == []
 
 
 def test_tasks_of_an_average_have_a_map_for_each_set_and_dimension() -> None:
-    found = kt.average_rankings([kt.meta_evaluate(ASKED)])
-    gallery = task_gallery(found)
+    average = kt.average_rankings([kt.meta_evaluate(ASKED)])
+    gallery = task_gallery(average)
     assert [figure.title for figure in gallery.figures] == ["demo, fluency", "demo, errors"]
     assert [len(figure.drawing.columns) for figure in gallery.figures] == [6, 6]

@@ -56,14 +56,17 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page with two grids, the second in need of much room."""
     metric = kt.GTM(e=2)
     long = " ".join(f"word{i}" for i in range(60))
-    shown = [
+    explained_segments = [
         ExplainedSegment(1, metric.explain(CANDIDATE, REFERENCES)),
         ExplainedSegment(2, metric.explain(long, long)),
     ]
     path = tmp_path_factory.mktemp("page") / "grid.html"
     path.write_text(
         render(
-            SegmentExplanations("x", kt.metric("gtm:e=2"), tuple(shown)).document("karat"), "html"
+            SegmentExplanations("x", kt.metric("gtm:e=2"), tuple(explained_segments)).document(
+                "karat"
+            ),
+            "html",
         ),
         "utf-8",
     )
@@ -88,14 +91,14 @@ def test_the_keyboard_goes_from_run_to_run_and_each_is_told(page: Path) -> None:
       return { steps, labels: runs.map((run) => run.getAttribute("aria-label")),
         stops: runs.filter((run) => run.tabIndex === 0).length, live: told.ariaLive };
     """
-    found = ask(page, program)
-    last = len(found["labels"]) - 1
+    state = ask(page, program)
+    last = len(state["labels"]) - 1
     assert last >= 2
-    assert [at for at, _ in found["steps"]] == [0, 1, 2, 1, last, last, 0, 0]
-    assert [told for at, told in found["steps"]] == [
-        found["labels"][at] for at, _ in found["steps"]
+    assert [at for at, _ in state["steps"]] == [0, 1, 2, 1, last, last, 0, 0]
+    assert [told for at, told in state["steps"]] == [
+        state["labels"][at] for at, _ in state["steps"]
     ]
-    assert (found["stops"], found["live"]) == (1, "polite")
+    assert (state["stops"], state["live"]) == (1, "polite")
 
 
 def test_hover_lights_the_row_and_the_column_and_tells_the_run(page: Path) -> None:
@@ -112,19 +115,24 @@ def test_hover_lights_the_row_and_the_column_and_tells_the_run(page: Path) -> No
       grid.dispatchEvent(new PointerEvent("pointerleave"));
       return { during, after: bands(), lit: grid.querySelectorAll("text.lit").length };
     """
-    found = ask(page, program)
-    assert found["during"]["bands"] == ["visible", "visible"]
-    assert found["during"]["lit"] == ["on", "on"]
-    assert found["during"]["told"].startswith("on the mat: 3 words, candidate 1-3")
-    assert (found["after"], found["lit"]) == (["hidden", "hidden"], 0)
+    state = ask(page, program)
+    assert state["during"]["bands"] == ["visible", "visible"]
+    assert state["during"]["lit"] == ["on", "on"]
+    assert state["during"]["told"].startswith("on the mat: 3 words, candidate 1-3")
+    assert (state["after"], state["lit"]) == (["hidden", "hidden"], 0)
 
 
 def test_hover_tells_which_two_words_meet(tmp_path: Path) -> None:
     path = tmp_path / "cells.html"
     texts = [("a b", ["x a", "y"]), ("a " * 2500 + "b", ["c " * 2500])]
-    shown = [ExplainedSegment(n, kt.GTM().explain(*pair)) for n, pair in enumerate(texts, 1)]
+    explained_segments = [
+        ExplainedSegment(n, kt.GTM().explain(*pair)) for n, pair in enumerate(texts, 1)
+    ]
     path.write_text(
-        render(SegmentExplanations("x", kt.metric("gtm"), tuple(shown)).document("karat"), "html"),
+        render(
+            SegmentExplanations("x", kt.metric("gtm"), tuple(explained_segments)).document("karat"),
+            "html",
+        ),
         "utf-8",
     )
     program = """
@@ -155,16 +163,16 @@ def test_a_moved_word_lights_its_other_place(page: Path) -> None:
       moved[0].parentElement.dispatchEvent(new PointerEvent("pointerleave"));
       return { lit, left: document.querySelectorAll(".step.lit").length };
     """
-    found = ask(page, program)
-    assert found == {"lit": [True, True], "left": 0}
+    state = ask(page, program)
+    assert state == {"lit": [True, True], "left": 0}
 
 
 @pytest.mark.parametrize("options", [(), (DARK,)], ids=["light", "dark"])
 def test_every_letter_is_legible(page: Path, options: tuple[str, ...]) -> None:
-    found: dict[str, Any] = ask(page, CONTRAST, *options)
-    assert (found["paper"] < 0.1) == bool(options)
-    assert len(found["seen"]) >= 5
-    assert {color: ratio for color, ratio in found["seen"].items() if ratio < 4.5} == {}
+    measures: dict[str, Any] = ask(page, CONTRAST, *options)
+    assert (measures["paper"] < 0.1) == bool(options)
+    assert len(measures["seen"]) >= 5
+    assert {color: ratio for color, ratio in measures["seen"].items() if ratio < 4.5} == {}
 
 
 @pytest.mark.parametrize("width", [360, 1300])
@@ -204,11 +212,14 @@ def test_a_column_sorts_up_down_and_back(page: Path) -> None:
 
 def test_words_of_wide_letters_are_not_cut_off(tmp_path: Path) -> None:
     words = "compensated Urlaubskampagne Kommunikationsprogramm"
-    shown = [ExplainedSegment(1, kt.GTM(e=2).explain(words, [words]))]
+    explained_segments = [ExplainedSegment(1, kt.GTM(e=2).explain(words, [words]))]
     path = tmp_path / "wide.html"
     path.write_text(
         render(
-            SegmentExplanations("x", kt.metric("gtm:e=2"), tuple(shown)).document("karat"), "html"
+            SegmentExplanations("x", kt.metric("gtm:e=2"), tuple(explained_segments)).document(
+                "karat"
+            ),
+            "html",
         ),
         "utf-8",
     )
@@ -244,8 +255,8 @@ def test_a_long_name_does_not_widen_the_page(tmp_path: Path) -> None:
         Gallery("Small", (figure,), name),
         Examples("Cases", (case,), table, {"system": "System"}),
     )
-    shown = Document(name, blocks, f"karat {name}", {name: name}, (name,), answer=(name,))
+    document = Document(name, blocks, f"karat {name}", {name: name}, (name,), answer=(name,))
     path = tmp_path / "long-name.html"
-    path.write_text(render(shown, "html"), "utf-8")
+    path.write_text(render(document, "html"), "utf-8")
     program = "const page = document.documentElement; return page.scrollWidth - page.clientWidth"
     assert ask(path, program, "--window-size=500,900") == 0

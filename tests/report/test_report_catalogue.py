@@ -44,13 +44,13 @@ def test_what_has_a_scale_keeps_to_it(name, candidate, reference):
 
 @pytest.mark.parametrize("name", FREE)
 def test_what_may_leave_the_scale_says_so_and_does(name):
-    found = score(name, ["x"] * 9, ["a", "b"])
+    value = score(name, ["x"] * 9, ["a", "b"])
     if METRICS[name]().sign > 0:
         assert f"{name} (up to 1, may be negative)" in heading(name)
-        assert found < 0
+        assert value < 0
     else:
         assert f"{name} (from 0, lower is better)" in heading(name)
-        assert found > 100
+        assert value > 100
 
 
 @pytest.mark.parametrize("name", FREE)
@@ -58,8 +58,8 @@ def test_what_may_leave_the_scale_says_so_and_does(name):
 @given(candidate=words, reference=words)
 def test_the_end_that_is_named_holds(name, candidate, reference):
     cls = METRICS[name]()
-    found = score(name, candidate, reference)
-    assert found <= cls.full_scale + 1e-12 if cls.sign > 0 else found >= 0
+    value = score(name, candidate, reference)
+    assert value <= cls.full_scale + 1e-12 if cls.sign > 0 else value >= 0
     perfect = cls.full_scale if cls.sign > 0 else 0.0
     assert score(name, reference, reference) == pytest.approx(perfect)
 

@@ -100,11 +100,11 @@ def test_sections_are_runs_and_missing_groups_are_one_run() -> None:
     columns = (Column("g", "G"), Column("n", "N"))
     rows = tuple({"g": group, "n": n} for n, group in enumerate(groups))
     table = Table("rows", "", columns, rows, group="g")
-    found = [
-        (heading, [shown.cell for (shown,) in rows])
+    runs = [
+        (heading, [cell.cell for (cell,) in rows])
         for heading, rows in sections(table, table.shown_columns, str.upper)
     ]
-    assert found == [("A", [0, 1]), (DASH, [2, 3]), ("A", [4])]
+    assert runs == [("A", [0, 1]), (DASH, [2, 3]), ("A", [4])]
 
 
 def test_table_without_group_is_one_section_without_heading() -> None:

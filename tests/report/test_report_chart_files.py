@@ -13,22 +13,11 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from sample_charts import CHARTS, CURVES, HEAT_MAP, SCATTER
+from sample_charts import CHARTS, CURVES, HEAT_MAP, SCATTER, joined
 
 from karat.cli.show import check_charts, write_charts
 from karat.errors import MissingExtra, OutputError
-from karat.report.charts.models import (
-    Chart,
-    ChartInterval,
-    Curve,
-    Curves,
-    HeatMap,
-    Histogram,
-    Intervals,
-    Knot,
-    Point,
-    Scatter,
-)
+from karat.report.charts.models import Chart, ChartRow, HeatMap, Histogram, Point, RowChart, XYChart
 from karat.report.charts.svg.frame import HEAT, SERIES
 from karat.report.render.svg import INK, chart_file, typesetter
 
@@ -50,8 +39,8 @@ def colours(png: bytes, tmp_path: Path) -> set[str]:
     path = tmp_path / "picture.png"
     path.write_bytes(png)
     pixels = Image.open(path).convert("RGB")
-    found = pixels.getcolors(pixels.width * pixels.height)
-    return {f"#{r:02x}{g:02x}{b:02x}" for _, (r, g, b) in found}
+    colors = pixels.getcolors(pixels.width * pixels.height)
+    return {f"#{r:02x}{g:02x}{b:02x}" for _, (r, g, b) in colors}
 
 
 def test_every_chart_is_written_in_every_format(tmp_path: Path) -> None:
@@ -83,33 +72,33 @@ def test_colours_are_plain_and_come_out(tmp_path: Path) -> None:
 
 
 def test_words_come_out(tmp_path: Path) -> None:
-    named, bare = (chart_file(Scatter(title, "x", "y", []), "png") for title in ("BLEU r²", ""))
-    assert INK in colours(named, tmp_path)
+    titled, bare = (chart_file(XYChart(title, "x", "y", []), "png") for title in ("BLEU r²", ""))
+    assert INK in colours(titled, tmp_path)
     assert INK not in colours(bare, tmp_path)
     assert b"/FontFile" in chart_file(SCATTER, "pdf")
 
 
 def test_words_that_look_like_colours_are_left_alone() -> None:
     words = '"currentColor" "var(--ink, #ffffff)" <style>x</style>'
-    root = ElementTree.fromstring(chart_file(Scatter(words, "x", "y", []), "svg"))
+    root = ElementTree.fromstring(chart_file(XYChart(words, "x", "y", []), "svg"))
     assert root[0].text == words
 
 
 @pytest.mark.parametrize(
     "chart",
     [
-        Scatter("T", "x", "y", []),
-        Scatter("T", "x", "y", [Point(1.0, 1.0, "p")]),
-        Scatter("T", "x", "y", [Point(1e299, -1e-299, "p"), Point(math.inf, 0.0, "q")]),
-        Scatter("T", "x", "y", [Point(k, k % 7, str(k)) for k in range(1000)]),
+        XYChart("T", "x", "y", []),
+        XYChart("T", "x", "y", [Point(1.0, 1.0, "p")]),
+        XYChart("T", "x", "y", [Point(1e299, -1e-299, "p"), Point(math.inf, 0.0, "q")]),
+        XYChart("T", "x", "y", [Point(k, k % 7, str(k)) for k in range(1000)]),
         HeatMap("T", "r", "c", [], [], []),
         HeatMap("T", "r", "c", ["a"], ["b", "c"], [[1.0, 1.0]]),
         HeatMap("T", "r", "c", ["a"], list("abcdefgh" * 9), [[1e-9] * 72]),
-        Curves("T", "x", "y", []),
-        Curves("T", "x", "y", [Curve("c", [Knot(1.0, 1.0, 0.0, 2.0)])], log_x=True),
-        Curves("T", "x", "y", [Curve(f"c{k}", [Knot(k, 1.0)]) for k in range(12)]),
-        Intervals("T", "x", [ChartInterval("a", math.nan)]),
-        Intervals("T", "x", [ChartInterval("a", 1.0, -math.inf, 2.0)], baseline=math.nan),
+        joined("T", "x", "y", []),
+        joined("T", "x", "y", [("c", [(1.0, 1.0, 0.0, 2.0)])], log_x=True),
+        joined("T", "x", "y", [(f"c{k}", [(k, 1.0)]) for k in range(12)]),
+        RowChart("T", "x", [ChartRow("a", math.nan)]),
+        RowChart("T", "x", [ChartRow("a", 1.0, -math.inf, 2.0)], baseline=math.nan),
         Histogram("T", "x", [1.0, 2.0, 2.0], marker=0.0),
     ],
 )
@@ -121,7 +110,7 @@ def test_odd_data(chart: Chart) -> None:
 
 def test_any_label_is_drawn_without_a_warning(hostile: str) -> None:
     points = [Point(1.0, 1.0, hostile, hostile), Point(2.0, 2.0, "日本 \U0001f600 $\\frac$ \udc80")]
-    chart = Scatter(hostile, hostile, hostile, points, note=hostile)
+    chart = XYChart(hostile, hostile, hostile, points, note=hostile)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ElementTree.fromstring(chart_file(chart, "svg"))

@@ -13,23 +13,20 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sample_charts import BARS, CHARTS, CURVES, HEAT_MAP, INTERVALS, SCATTER
+from sample_charts import BARS, CHARTS, CURVES, HEAT_MAP, INTERVALS, SCATTER, joined
 
 from karat.report.charts.axis import Axis, log_ticks, nice_ticks
 from karat.report.charts.letters import chart_sketch
 from karat.report.charts.models import (
     CellMark,
     Chart,
-    ChartInterval,
     ChartLine,
-    Curve,
-    Curves,
+    ChartRow,
     HeatMap,
-    Intervals,
-    Knot,
     Outline,
     Point,
-    Scatter,
+    RowChart,
+    XYChart,
     chart_figure,
     curve_runs,
     interval_bands,
@@ -48,21 +45,21 @@ TEXT = st.text(st.characters(), max_size=40)
 NUMBER = st.floats()
 MAYBE = st.none() | NUMBER
 POINTS = st.lists(st.builds(Point, NUMBER, NUMBER, TEXT, st.sampled_from(["", "a", "<b>"])))
-KNOTS = st.lists(st.builds(Knot, NUMBER, NUMBER, MAYBE, MAYBE), max_size=5)
+KNOTS = st.lists(st.tuples(NUMBER, NUMBER, MAYBE, MAYBE), max_size=5)
 SCATTERS = st.builds(
-    *(Scatter, TEXT, TEXT, TEXT, POINTS),
+    *(XYChart, TEXT, TEXT, TEXT, POINTS),
     st.none() | st.builds(ChartLine, NUMBER, NUMBER),
     *(TEXT, TEXT),
 )
 CURVE_CHARTS = st.builds(
-    *(Curves, TEXT, TEXT, TEXT),
-    st.lists(st.builds(Curve, TEXT, KNOTS), max_size=4),
-    st.booleans(),
+    *(joined, TEXT, TEXT, TEXT),
+    st.lists(st.tuples(TEXT, KNOTS), max_size=4),
+    log_x=st.booleans(),
 )
 INTERVAL_CHARTS = st.builds(
-    *(Intervals, TEXT, TEXT),
-    st.lists(st.builds(ChartInterval, TEXT, NUMBER, MAYBE, MAYBE), max_size=5),
-    MAYBE,
+    *(RowChart, TEXT, TEXT),
+    st.lists(st.builds(ChartRow, TEXT, NUMBER, MAYBE, MAYBE), max_size=5),
+    baseline=MAYBE,
 )
 PLAIN = Sheet(60, False)
 
@@ -106,8 +103,10 @@ def tooltips(root: ElementTree.Element) -> list[str]:
 
 def markers(root: ElementTree.Element) -> list[tuple[float, float]]:
     """Where the markers of points stand."""
-    found = [re.fullmatch(r"translate\((\S+) (\S+)\)", n.get("transform", "")) for n in root.iter()]
-    return [(float(m[1]), float(m[2])) for m in found if m]
+    transforms = [
+        re.fullmatch(r"translate\((\S+) (\S+)\)", n.get("transform", "")) for n in root.iter()
+    ]
+    return [(float(m[1]), float(m[2])) for m in transforms if m]
 
 
 def positions(root: ElementTree.Element) -> Iterator[tuple[float, float]]:
@@ -148,13 +147,13 @@ def test_sketches_survive_any_data(chart: Chart, width: int) -> None:
 @pytest.mark.parametrize(
     "chart",
     [
-        Scatter("T", "x", "y", []),
-        Scatter("T", "x", "y", [Point(1.0, math.nan, "p")]),
+        XYChart("T", "x", "y", []),
+        XYChart("T", "x", "y", [Point(1.0, math.nan, "p")]),
         HeatMap("T", "r", "c", [], [], []),
         HeatMap("T", "r", "c", ["a"], ["b"], [[math.inf]]),
-        Curves("T", "x", "y", [Curve("c", [Knot(0.0, 1.0)])], log_x=True),
-        Curves("T", "x", "y", [Curve("c", [])]),
-        Intervals("T", "x", [ChartInterval("a", math.nan, 0.0, 1.0)]),
+        joined("T", "x", "y", [("c", [(0.0, 1.0)])], log_x=True),
+        joined("T", "x", "y", [("c", [])]),
+        RowChart("T", "x", [ChartRow("a", math.nan, 0.0, 1.0)]),
     ],
 )
 def test_nothing_to_draw_says_so(chart: Chart) -> None:
@@ -199,11 +198,11 @@ def label_boxes(root: ElementTree.Element) -> list[Box]:
     return boxes
 
 
-def crowd(count: int) -> Scatter:
+def crowd(count: int) -> XYChart:
     """Points on a spiral, close to each other in the middle."""
     angles = [0.7 * k for k in range(count)]
     points = [Point(a * math.cos(a), a * math.sin(a), f"system {a:.1f}") for a in angles]
-    return Scatter("T", "x", "y", points)
+    return XYChart("T", "x", "y", points)
 
 
 def test_points_have_tooltips_labels_groups_and_a_note() -> None:
@@ -213,10 +212,10 @@ def test_points_have_tooltips_labels_groups_and_a_note() -> None:
         "beacon <b> (submitted): 25.0, 74.0",
         "日本語 (submitted): 31.0, 73.0",
     ]
-    shown = texts(root)
-    assert {"atlas", "beacon <b>", "日本語", "online", "submitted"} <= set(shown)
-    assert "r = 0.81 [0.60, 0.93]" in shown
-    assert "unseen" not in shown
+    words = texts(root)
+    assert {"atlas", "beacon <b>", "日本語", "online", "submitted"} <= set(words)
+    assert "r = 0.81 [0.60, 0.93]" in words
+    assert "unseen" not in words
     shapes = [path.get("d") for path in every(root, "path")]
     assert len(set(shapes)) == 2  # a shape for each group
     assert SCATTER.story.startswith("3 points; BLEU across, human score up. r = 0.81 [0.60, 0.93].")
@@ -237,7 +236,7 @@ def test_many_points_have_tooltips_alone() -> None:
 
 
 def test_points_at_one_place_and_a_single_point() -> None:
-    for chart in (crowd(1), Scatter("T", "x", "y", [Point(2.0, 2.0, "p")] * 3)):
+    for chart in (crowd(1), XYChart("T", "x", "y", [Point(2.0, 2.0, "p")] * 3)):
         root = parsed(chart)
         assert len(set(markers(root))) == 1
         assert len(label_boxes(root)) == len(chart.points)
@@ -264,9 +263,9 @@ def test_the_fitted_line_stays_within_the_plot(
 
 def test_points_drawn_with_letters() -> None:
     lines = chart_sketch(SCATTER, Sheet(40, False))
-    drawn = [line.split("┤")[-1].split("│")[-1] for line in lines[1:17]]
-    assert drawn[-1].strip() == "a"
-    assert "".join(drawn).replace(" ", "") == "bca"
+    plot_rows = [line.split("┤")[-1].split("│")[-1] for line in lines[1:17]]
+    assert plot_rows[-1].strip() == "a"
+    assert "".join(plot_rows).replace(" ", "") == "bca"
     assert lines[-4:] == [
         "r = 0.81 [0.60, 0.93]",
         "a atlas (online): 20.00, 70.00",
@@ -277,8 +276,8 @@ def test_points_drawn_with_letters() -> None:
 
 
 def test_bars_are_drawn_and_told_where_both_ends_are_known() -> None:
-    drawn = [line for line in every(parsed(BARS), "line") if line.get("class") == "bar"]
-    assert len(drawn) == 2
+    bars = [line for line in every(parsed(BARS), "line") if line.get("class") == "bar"]
+    assert len(bars) == 2
     assert tooltips(parsed(BARS)) == [
         "heron: 0.2, 0.25 (from 0.1 to 0.35)",
         "plover: 0.5, 0.45 (from 0.4 to 0.55)",
@@ -294,7 +293,7 @@ def test_bars_are_drawn_and_told_where_both_ends_are_known() -> None:
 
 
 def test_the_axis_has_room_for_bars() -> None:
-    wide = Scatter("T", "x", "y", [Point(0.0, 0.5, "p", "", -3.0, 7.0)])
+    wide = XYChart("T", "x", "y", [Point(0.0, 0.5, "p", "", -3.0, 7.0)])
     values = wide.ticks()[1].values
     assert values[0] <= -3
     assert values[-1] >= 7
@@ -304,7 +303,7 @@ def test_a_crowd_drawn_with_letters() -> None:
     lines = chart_sketch(crowd(200), PLAIN)
     assert lines[-1] == "· one point; o two to four; ● five or more"
     assert len(lines) <= 21
-    together = chart_sketch(Scatter("T", "x", "y", [Point(0, 0, "p"), Point(0, 0, "q")]), PLAIN)
+    together = chart_sketch(XYChart("T", "x", "y", [Point(0, 0, "p"), Point(0, 0, "q")]), PLAIN)
     assert together[-1] == "* several points"
 
 
@@ -330,10 +329,10 @@ def test_cells_are_shaded_numbered_and_told() -> None:
 
 
 def test_signs_and_the_region_are_explained() -> None:
-    shown = texts(parsed(HEAT_MAP))
+    words = texts(parsed(HEAT_MAP))
     meanings = {"maximum", "BLEU", "pick", "predicted", "missing", "0.00 to 1.00", "N", "alpha"}
-    assert meanings <= set(shown)
-    assert shown.count("◆●") == 1  # two signs in one cell
+    assert meanings <= set(words)
+    assert words.count("◆●") == 1  # two signs in one cell
     assert HEAT_MAP.story == (
         "2 by 3 cells; N down, alpha across; from 0.00 to 1.00; N 1, alpha 1: 1.00 (maximum); "
         "N 2, alpha 1: 0.75 (BLEU, pick); outlined: predicted."
@@ -367,15 +366,15 @@ def test_a_large_map_leaves_its_numbers_to_tooltips() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"values": [[1.0]]}, "a heat map of 2 x 3 names has values of another shape"),
         ({"marks": [CellMark(2, 0, "x", "x")]}, "row 2, column 0 is outside"),
         ({"outline": Outline((0, 1), (0, 3), "x")}, "row 1, column 3 is outside"),
     ],
 )
-def test_what_does_not_fit_a_heat_map(change: dict[str, object], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_what_does_not_fit_a_heat_map(change: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         replace(HEAT_MAP, **change)
 
 
@@ -413,9 +412,9 @@ def test_curves_have_lines_bands_markers_and_names_at_their_ends() -> None:
     assert CURVES.story.endswith("gtm $e$: 1.0: 0.3, to 25.0: 0.8")
 
 
-def many(count: int, apart: float) -> Curves:
-    curves = [Curve(f"metric {k}", [Knot(1, 0.0), Knot(2, k * apart)]) for k in range(count)]
-    return Curves("T", "x", "y", curves)
+def many(count: int, apart: float) -> XYChart:
+    curves = [(f"metric {k}", [(1, 0.0), (2, k * apart)]) for k in range(count)]
+    return joined("T", "x", "y", curves)
 
 
 def test_names_at_the_ends_do_not_overlap() -> None:
@@ -430,38 +429,44 @@ def test_names_at_the_ends_do_not_overlap() -> None:
     [
         many(12, 0.0),
         many(40, 1.0),
-        Curves("T", "x", "y", [Curve("a", [Knot(1, 1)]), Curve("b", [Knot(2, 1)])]),
-        Curves("T", "x", "y", [Curve("a" * 30 + b, [Knot(1, k)]) for k, b in enumerate("bc")]),
+        joined("T", "x", "y", [("a", [(1, 1)]), ("b", [(2, 1)])]),
+        joined("T", "x", "y", [("a" * 30 + b, [(1, k)]) for k, b in enumerate("bc")]),
     ],
 )
-def test_without_room_at_the_ends_there_is_a_legend(chart: Curves) -> None:
+def test_without_room_at_the_ends_there_is_a_legend(chart: XYChart) -> None:
     root = parsed(chart)
     assert not [n for n in every(root, "text") if n.get("class") == "label"]
-    assert {curve.name for curve in chart.curves} <= set(texts(root))
+    assert {*chart.curves} <= set(texts(root))
 
 
 def test_an_axis_of_counts_has_whole_numbers() -> None:
-    curves = [Curve("a", [Knot(1, 0.2), Knot(4, 0.4)])]
-    assert Curves("T", "x", "y", curves).ticks()[0].values[1] == 1.5
-    assert Curves("T", "x", "y", curves, whole_x=True).ticks()[0].values == (1, 2, 3, 4)
+    curves = [("a", [(1, 0.2), (4, 0.4)])]
+    assert joined("T", "x", "y", curves).ticks()[0].values[1] == 1.5
+    assert joined("T", "x", "y", curves, whole_x=True).ticks()[0].values == (1, 2, 3, 4)
 
 
 def test_bands_of_many_curves_are_paler() -> None:
     def shade(count: int) -> float:
-        curves = [Curve(f"m{k}", [Knot(1, k, 0, 9), Knot(2, k, 0, 9)]) for k in range(count)]
-        areas = every(parsed(Curves("T", "x", "y", curves)), "path")
+        curves = [(f"m{k}", [(1, k, 0, 9), (2, k, 0, 9)]) for k in range(count)]
+        areas = every(parsed(joined("T", "x", "y", curves)), "path")
         return max(float(area.get("fill-opacity", 0)) for area in areas)
 
     assert shade(1) == shade(3) > shade(6)
 
 
 def test_a_long_curve_has_few_markers() -> None:
-    chart = Curves("T", "x", "y", [Curve("a", [Knot(k, math.sin(k)) for k in range(1000)])])
+    chart = joined("T", "x", "y", [("a", [(k, math.sin(k)) for k in range(1000)])])
     assert 20 <= len(markers(parsed(chart))) <= 40
 
 
 def test_gaps_break_curves_and_bands() -> None:
-    knots = [Knot(1, 1, 0, 2), Knot(2, 2), Knot(3, 3, 2, 4), Knot(4, math.nan, 1, 2), Knot(5, 5)]
+    knots = [
+        Point(1, 1, low=0, high=2),
+        Point(2, 2),
+        Point(3, 3, low=2, high=4),
+        Point(4, math.nan, low=1, high=2),
+        Point(5, 5),
+    ]
     assert [[k.x for k in run] for run in curve_runs(knots)] == [[1, 2, 3], [5]]
     assert [[k.x for k in run] for run in interval_bands(knots)] == [[1], [3]]
 
@@ -499,9 +504,9 @@ def test_curves_drawn_with_letters() -> None:
     lines = chart_sketch(CURVES, PLAIN)
     assert lines[0] == "Pearson's r"
     assert lines[-1] == "● bleu; ○ gtm $e$"
-    drawn = "".join(lines[1:17])
-    assert (drawn.count("●"), drawn.count("○")) == (3, 2)
-    assert drawn.count("·") > 20
+    plot = "".join(lines[1:17])
+    assert (plot.count("●"), plot.count("○")) == (3, 2)
+    assert plot.count("·") > 20
 
 
 # ----------------------------------------------------------------------------------- intervals
@@ -521,7 +526,7 @@ def test_intervals_drawn_with_letters() -> None:
 
 def test_axes_are_alike_where_the_line_says_equal() -> None:
     points = [Point(0.1, 0.52, "a"), Point(0.9, 0.55, "b")]
-    x, y = Scatter("T", "old", "new", points, ChartLine(1.0, 0.0)).ticks()
+    x, y = XYChart("T", "old", "new", points, ChartLine(1.0, 0.0)).ticks()
     assert x.values == y.values
-    x, y = Scatter("T", "old", "new", points, ChartLine(0.9, 0.0)).ticks()
+    x, y = XYChart("T", "old", "new", points, ChartLine(0.9, 0.0)).ticks()
     assert x.values != y.values

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.report.charts.axis import nice_ticks
-from karat.report.charts.models import Bars, Chart, ChartInterval, Histogram, Intervals
+from karat.report.charts.models import Chart, ChartRow, Histogram, RowChart
 from karat.report.charts.svg.drawings import chart_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -46,19 +46,19 @@ def inside(root: ElementTree.Element) -> bool:
     return all(0 <= x <= width for x in xs) and all(0 <= y <= height for y in ys)
 
 
-INTERVAL = st.builds(ChartInterval, ANY_TEXT, NUMBER, MAYBE, MAYBE)
+INTERVAL = st.builds(ChartRow, ANY_TEXT, NUMBER, MAYBE, MAYBE)
 
 
 @given(ANY_TEXT, st.lists(INTERVAL, max_size=6), MAYBE)
 def test_intervals_survive_any_data(
-    name: str, items: list[ChartInterval], baseline: float | None
+    name: str, items: list[ChartRow], baseline: float | None
 ) -> None:
-    assert inside(parsed(chart_svg(Intervals(name, name, items, baseline))))
+    assert inside(parsed(chart_svg(RowChart(name, name, items, baseline=baseline))))
 
 
-@given(ANY_TEXT, st.lists(st.builds(ChartInterval, ANY_TEXT, NUMBER), max_size=6))
-def test_bars_survive_any_data(name: str, items: list[ChartInterval]) -> None:
-    assert inside(parsed(chart_svg(Bars(name, name, items))))
+@given(ANY_TEXT, st.lists(st.builds(ChartRow, ANY_TEXT, NUMBER), max_size=6))
+def test_bars_survive_any_data(name: str, items: list[ChartRow]) -> None:
+    assert inside(parsed(chart_svg(RowChart(name, name, items, "bar", 0.0))))
 
 
 @given(ANY_TEXT, st.lists(NUMBER, max_size=40), MAYBE, st.integers(1, 30))
@@ -71,8 +71,8 @@ def test_histograms_survive_any_data(
 @pytest.mark.parametrize(
     "chart",
     [
-        Intervals("T", "A", [ChartInterval("a", math.nan, 0, 1)]),
-        Bars("T", "A", []),
+        RowChart("T", "A", [ChartRow("a", math.nan, 0, 1)]),
+        RowChart("T", "A", [], "bar", 0.0),
         Histogram("T", "A", [math.nan, math.inf]),
     ],
 )
@@ -84,11 +84,11 @@ def test_nothing_to_draw_says_so(chart: Chart) -> None:
 
 def test_intervals_show_value_whisker_and_baseline() -> None:
     items = [
-        ChartInterval("A", 30.0, 28.0, 32.0),
-        ChartInterval("B", 34.0),
-        ChartInterval("C", math.nan, 1, 2),
+        ChartRow("A", 30.0, 28.0, 32.0),
+        ChartRow("B", 34.0),
+        ChartRow("C", math.nan, 1, 2),
     ]
-    root = parsed(chart_svg(Intervals("T", "BLEU", items, 29.0)))
+    root = parsed(chart_svg(RowChart("T", "BLEU", items, baseline=29.0)))
     first, second = every(root, "circle")
     horizontal = [n for n in every(root, "line") if n.get("y1") == n.get("y2")]
     dashed = [n for n in every(root, "line") if n.get("stroke-dasharray")]
@@ -104,16 +104,16 @@ def test_intervals_show_value_whisker_and_baseline() -> None:
 
 def test_long_and_hostile_labels_are_cut_with_the_whole_in_a_tooltip() -> None:
     label = "<script>&" + "x" * 100 + "\x1b"
-    root = parsed(chart_svg(Bars("T", "A", [ChartInterval(label, 1.0)])))
-    shown = [text for text in texts(root) if text and text.startswith("<script>&")]
-    assert len(shown[0]) == 32
-    assert shown[0].endswith("…")
+    root = parsed(chart_svg(RowChart("T", "A", [ChartRow(label, 1.0)], "bar", 0.0)))
+    words = [text for text in texts(root) if text and text.startswith("<script>&")]
+    assert len(words[0]) == 32
+    assert words[0].endswith("…")
     assert any(f"<script>&{'x' * 100}\\x1b: 1.0" == n.text for n in every(root, "title"))
 
 
 def test_bars_start_at_zero_on_either_side() -> None:
-    items = [ChartInterval("down", -1.0), ChartInterval("up", 2.0)]
-    root = parsed(chart_svg(Bars("T", "A", items)))
+    items = [ChartRow("down", -1.0), ChartRow("up", 2.0)]
+    root = parsed(chart_svg(RowChart("T", "A", items, "bar", 0.0)))
     down, up = [(float(n.get("x", 0)), float(n.get("width", 0))) for n in every(root, "rect")]
     assert down[0] + down[1] == pytest.approx(up[0], abs=0.02)
     assert up[1] == pytest.approx(2 * down[1], abs=0.02)
@@ -149,7 +149,7 @@ def test_histogram_marker_is_drawn_and_labelled() -> None:
 
 
 def test_colours_follow_the_page_and_stand_alone() -> None:
-    svg = chart_svg(Intervals("T", "A", [ChartInterval("A", 1.0, 0.0, 2.0)], 0.5))
+    svg = chart_svg(RowChart("T", "A", [ChartRow("A", 1.0, 0.0, 2.0)], baseline=0.5))
     assert set(re.findall(r'(?:fill|stroke)="([^"]+)"', svg)) == {
         "currentColor",
         "var(--accent, #2b6cb0)",

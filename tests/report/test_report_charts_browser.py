@@ -8,7 +8,7 @@ import pytest
 from browser import CHROMIUM, ask, chromium, printed_page
 from sample_charts import CHARTS
 
-from karat.report.charts.models import Point, Scatter, chart_figure
+from karat.report.charts.models import Point, XYChart, chart_figure
 from karat.report.model import Document
 from karat.report.render.renderers import render
 
@@ -79,7 +79,7 @@ BARS = """
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page with a chart of each kind, and one whose points are close to each other."""
     points = [Point(k % 4 + 0.2 * k, k * k % 7, name) for k, name in enumerate(NAMES)]
-    charts = (*CHARTS, Scatter("Close", "x", "y", points))
+    charts = (*CHARTS, XYChart("Close", "x", "y", points))
     document = Document("Charts", tuple(map(chart_figure, charts)), "karat", {})
     path = tmp_path_factory.mktemp("page") / "charts.html"
     path.write_text(render(document, "html"), "utf-8")
@@ -88,21 +88,21 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("options", [(), (DARK,)], ids=["light", "dark"])
 def test_every_letter_and_every_series_is_legible(page: Path, options: tuple[str, ...]) -> None:
-    found = ask(page, CONTRAST, *options)
-    assert (found["paper"] < 0.1) == bool(options)
-    assert {"0.25", "▲", "maximum", "gtm $e$", "Atlas", "BLEU"} <= {t for t, _ in found["texts"]}
-    assert [(text, ratio) for text, ratio in found["texts"] if ratio < 4.5] == []
-    assert len(found["series"]) >= 15
-    assert min(found["series"]) >= 3
+    measures = ask(page, CONTRAST, *options)
+    assert (measures["paper"] < 0.1) == bool(options)
+    assert {"0.25", "▲", "maximum", "gtm $e$", "Atlas", "BLEU"} <= {t for t, _ in measures["texts"]}
+    assert [(text, ratio) for text, ratio in measures["texts"] if ratio < 4.5] == []
+    assert len(measures["series"]) >= 15
+    assert min(measures["series"]) >= 3
 
 
 def test_on_paper_it_is_legible_too(page: Path) -> None:
     paper = page.with_name("paper.html")
     paper.write_text(printed_page(page), "utf-8")
-    found = ask(paper, CONTRAST, DARK)  # the dark page, printed
-    assert found["paper"] == 1
-    assert [(text, ratio) for text, ratio in found["texts"] if ratio < 4.5] == []
-    assert min(found["series"]) >= 3
+    measures = ask(paper, CONTRAST, DARK)  # the dark page, printed
+    assert measures["paper"] == 1
+    assert [(text, ratio) for text, ratio in measures["texts"] if ratio < 4.5] == []
+    assert min(measures["series"]) >= 3
 
 
 def test_bars_reach_from_low_to_high_through_their_points(page: Path) -> None:
@@ -116,9 +116,9 @@ def test_bars_reach_from_low_to_high_through_their_points(page: Path) -> None:
 
 
 def test_labels_as_drawn_do_not_overlap(page: Path) -> None:
-    found = ask(page, OVERLAPS, "--window-size=1200,900")
-    assert found["labels"] >= 3 + 2 + 9
-    assert found["bad"] == []
+    overlaps = ask(page, OVERLAPS, "--window-size=1200,900")
+    assert overlaps["labels"] >= 3 + 2 + 9
+    assert overlaps["bad"] == []
 
 
 def test_the_page_is_quiet_and_does_not_scroll_sideways(page: Path) -> None:

@@ -75,8 +75,8 @@ def series_in(block: str) -> list[str]:
 def themes() -> dict[str, tuple[str, list[str]]]:
     """The paper and the series of each theme."""
     light, dark, printed = re.split(r"@media[^{]*", palette())
-    found = zip(("light", "dark", "print"), (light, dark, printed), strict=True)
-    return {name: (re.findall(r"--paper: (#\w+);", css)[0], series_in(css)) for name, css in found}
+    sheets = zip(("light", "dark", "print"), (light, dark, printed), strict=True)
+    return {name: (re.findall(r"--paper: (#\w+);", css)[0], series_in(css)) for name, css in sheets}
 
 
 def test_known_contrasts() -> None:

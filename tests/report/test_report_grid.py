@@ -85,8 +85,8 @@ def test_a_side_without_words_is_said(texts: tuple[str, str]) -> None:
 
 
 def test_what_is_too_large_for_letters_is_said() -> None:
-    said = " ".join(draw_grid(explained("a " * 300, "a " * 200), PLAIN))
-    assert said.startswith("300 x 200 words are too many to draw with letters: write")
+    message = " ".join(draw_grid(explained("a " * 300, "a " * 200), PLAIN))
+    assert message.startswith("300 x 200 words are too many to draw with letters: write")
     lines = draw_edits(kt.alignment("a " * 6000, "a"), PLAIN)
     assert lines == ["6,000 steps are too many to draw here"]
 
@@ -96,11 +96,14 @@ def test_drawings_with_letters_fit_and_hold_no_control_characters(
     candidate: str, references: list[str], width: int
 ) -> None:
     try:
-        found = explained(candidate, *references)
+        explanation = explained(candidate, *references)
     except kt.InputError:  # a lone surrogate
         return
-    edits = found.edits()
-    for draw in (lambda sheet: draw_grid(found, sheet), lambda sheet: draw_edits(edits, sheet)):
+    edits = explanation.edits()
+    for draw in (
+        lambda sheet: draw_grid(explanation, sheet),
+        lambda sheet: draw_edits(edits, sheet),
+    ):
         plain = draw(Sheet(width, False))
         for line in plain:
             assert display_width(line) <= max(width, 24)
@@ -110,8 +113,8 @@ def test_drawings_with_letters_fit_and_hold_no_control_characters(
 
 
 def test_edits_drawn_with_letters() -> None:
-    found = kt.alignment("a long x b", "a b c b d")
-    assert draw_edits(found, PLAIN)[:3] == [
+    alignment = kt.alignment("a long x b", "a b c b d")
+    assert draw_edits(alignment, PLAIN)[:3] == [
         "reference  a b    c b d",
         "             S    S   D",
         "candidate  a long x b",
@@ -145,8 +148,8 @@ def test_the_drawing_shows_every_run_and_names_it() -> None:
 
 
 def test_a_run_lies_where_its_words_are() -> None:
-    found = explained("x a b", "a b y")
-    root = ET.fromstring(grid_svg(found, "T"))
+    explanation = explained("x a b", "a b y")
+    root = ET.fromstring(grid_svg(explanation, "T"))
     edge = next(rect for rect in root.iter(f"{SVG}rect") if rect.get("class") == "edge")
     left, top, wide = (float(edge.get(name) or 0) for name in ("x", "y", "width"))
     cell = wide / 3
@@ -160,8 +163,8 @@ def test_a_run_lies_where_its_words_are() -> None:
 
 
 def test_long_texts_have_numbers_instead_of_words_and_no_hits_beyond_the_limit() -> None:
-    found = explained("a " * 400, "a " * 400)
-    root = ET.fromstring(grid_svg(found, "T"))
+    explanation = explained("a " * 400, "a " * 400)
+    root = ET.fromstring(grid_svg(explanation, "T"))
     texts = [text.text for text in root.iter(f"{SVG}text")]
     assert "160,000 hits are too many to draw" in texts
     assert "100" in texts
@@ -171,12 +174,12 @@ def test_long_texts_have_numbers_instead_of_words_and_no_hits_beyond_the_limit()
 
 @given(WORDS, st.lists(WORDS, min_size=1, max_size=3))
 def test_every_drawing_is_well_formed(candidate: str, references: list[str]) -> None:
-    found = explained(candidate, *references)
-    for drawing in (grid_svg(found, "<T>"), edits_svg(found.edits(), "<T>")):
+    explanation = explained(candidate, *references)
+    for drawing in (grid_svg(explanation, "<T>"), edits_svg(explanation.edits(), "<T>")):
         assert ET.fromstring(drawing).findtext(f"{SVG}title") == "<T>"
-    document = SegmentExplanations("x", kt.metric("gtm"), (ExplainedSegment(1, found),)).document(
-        "karat"
-    )
+    document = SegmentExplanations(
+        "x", kt.metric("gtm"), (ExplainedSegment(1, explanation),)
+    ).document("karat")
     ET.fromstring(render(document, "svg"))
 
 
@@ -187,8 +190,8 @@ def test_references_without_room_for_their_names_have_their_numbers() -> None:
 
 
 def test_words_that_read_like_signs_are_drawn_as_words() -> None:
-    found = kt.alignment("b c d e S", "D b c d e M1 S")
-    texts = ET.fromstring(edits_svg(found, "T")).iter(f"{SVG}text")
+    alignment = kt.alignment("b c d e S", "D b c d e M1 S")
+    texts = ET.fromstring(edits_svg(alignment, "T")).iter(f"{SVG}text")
     looks = [(text.text, text.get("font-size"), text.get("text-decoration")) for text in texts]
     assert looks.count(("D", "12", "line-through")) == 1
     assert looks.count(("D", "10", None)) == 2
@@ -237,9 +240,11 @@ class Steps(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        named = dict(attrs)
-        if named.get("role") == "listitem":
-            self.steps.append((named.get("class") or "", named.get("aria-label") or "", []))
+        attributes = dict(attrs)
+        if attributes.get("role") == "listitem":
+            self.steps.append(
+                (attributes.get("class") or "", attributes.get("aria-label") or "", [])
+            )
 
     def handle_data(self, data: str) -> None:
         if self.steps:
@@ -248,7 +253,7 @@ class Steps(HTMLParser):
 
 def test_steps_are_read_out_as_sentences() -> None:
     steps = Steps(edits_html(kt.alignment("b c d e a <x>", "a b c d e")))
-    assert [(kind, told) for kind, told, _ in steps.steps] == [
+    assert [(kind, sentences) for kind, sentences, _ in steps.steps] == [
         ("step delete move", "a is deleted (move 1)"),
         *(("step keep", f"{word} stays") for word in "bcde"),
         ("step insert move", "a is inserted (move 1)"),
@@ -278,11 +283,13 @@ def test_one_word_is_not_words() -> None:
 
 
 def test_markdown_holds_the_drawings_in_fences_that_no_word_closes() -> None:
-    found = explained("``` a", "a ``` b")
-    shown = render(
-        SegmentExplanations("x", kt.metric("gtm"), (ExplainedSegment(1, found),)).document("karat"),
+    explanation = explained("``` a", "a ``` b")
+    text = render(
+        SegmentExplanations("x", kt.metric("gtm"), (ExplainedSegment(1, explanation),)).document(
+            "karat"
+        ),
         "md",
     )
-    assert shown.count("\n````\n") == 4  # two drawings, each opened and closed
-    assert "  a ■\n" in shown
-    assert "## Segment 1: from the reference to the candidate" in shown
+    assert text.count("\n````\n") == 4  # two drawings, each opened and closed
+    assert "  a ■\n" in text
+    assert "## Segment 1: from the reference to the candidate" in text

@@ -23,8 +23,8 @@ def test_renderers_are_imported_when_called() -> None:
     )
     before, after = (set(part.split()) for part in done.stdout.split("|"))
     assert "karat.report.render.text" in after - before
-    others = {"render.records", "render.markdown", "render.latex", "render.html", "charts"}
-    assert not {f"karat.report.{name}" for name in others} & after
+    other_formats = {"render.records", "render.markdown", "render.latex", "render.html", "charts"}
+    assert not {f"karat.report.{name}" for name in other_formats} & after
 
 
 COMMANDS = """

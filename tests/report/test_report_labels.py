@@ -52,10 +52,10 @@ def test_thirty_systems_find_their_places() -> None:
 
 
 @given(st.lists(st.floats(0, 300), max_size=20))
-def test_names_are_spread_with_a_gap_in_their_order(wanted: list[float]) -> None:
-    places = space_out(wanted, 15, 0, 300)
+def test_names_are_spread_with_a_gap_in_their_order(positions: list[float]) -> None:
+    places = space_out(positions, 15, 0, 300)
     assert places is not None
-    order = sorted(range(len(wanted)), key=lambda k: wanted[k])
+    order = sorted(range(len(positions)), key=lambda k: positions[k])
     assert all(places[b] - places[a] >= 15 - 1e-9 for a, b in pairwise(order))
     assert all(-1e-9 <= place <= 300 for place in places)
 

@@ -94,8 +94,8 @@ def test_page_parts(document: Document) -> None:
     assert len(parsed.all("tbody")) == 3
     assert parsed.texts["strong"][0] == "30.12"
     assert parsed.texts["figcaption"] == ["Figure & title"]
-    folded = [one for one in parsed.all("details") if one.get("class") == "table"]
-    assert [("open" in one, one["id"]) for one in folded] == [
+    folded = [details for details in parsed.all("details") if details.get("class") == "table"]
+    assert [("open" in details, details["id"]) for details in folded] == [
         (False, "table-rows"),
         (False, "table-words"),
     ]
@@ -150,9 +150,9 @@ def test_empty_table_says_so() -> None:
 
 
 def test_a_page_lists_its_sections_where_they_are_many() -> None:
-    few = [Section(f"s{n}", f"Part <{n}>", f"<p>{n}</p>") for n in range(2)]
-    more = [*few, Section("s2", "Part 2", "<p>2</p>")]
-    assert Page(render_page("T", [], few)).all("nav") == []
+    few_sections = [Section(f"s{n}", f"Part <{n}>", f"<p>{n}</p>") for n in range(2)]
+    more = [*few_sections, Section("s2", "Part 2", "<p>2</p>")]
+    assert Page(render_page("T", [], few_sections)).all("nav") == []
     listed = Page(render_page("T", [], more))
     assert [a["href"] for a in listed.all("a")] == ["#s0", "#s1", "#s2"]
     assert listed.texts["a"] == ["Part <0>", "Part <1>", "Part 2"]
@@ -166,8 +166,8 @@ def test_the_answer_leads_in_every_format_for_people() -> None:
     assert parsed.texts["header"] == ["TA beats B: +1.0 [0.5,\xa01.5].80 segments."]
     assert render_markdown(ANSWERED).split("\n")[2] == r"A beats B: +1.0 \[0.5, 1.5\]."
     assert render_text(ANSWERED).split("\n")[:3] == ["T", "", "A beats B: +1.0 [0.5, 1.5]."]
-    made = json.loads("".join(render_json(ANSWERED)))
-    assert made["summary"] == "A beats B: +1.0 [0.5, 1.5]."
+    record = json.loads("".join(render_json(ANSWERED)))
+    assert record["summary"] == "A beats B: +1.0 [0.5, 1.5]."
     assert "summary" not in json.loads("".join(render_json(replace(ANSWERED, answer=()))))
 
 
@@ -283,8 +283,8 @@ def test_latex_numbers_are_typeset(document: Document) -> None:
 
 def test_a_page_names_no_folder_of_the_disk() -> None:
     command = "karat score /home/ann/a.txt x=/data/b.txt -r '/tmp/my ref.txt' sub/c.txt -o /o.html"
-    shown = render_html(Document("T", (), command, {}))
-    assert "karat score a.txt x=b.txt -r &#x27;my ref.txt&#x27; sub/c.txt -o /o.html" in shown
+    page = render_html(Document("T", (), command, {}))
+    assert "karat score a.txt x=b.txt -r &#x27;my ref.txt&#x27; sub/c.txt -o /o.html" in page
 
 
 def test_terms_of_the_answer_and_of_heads_are_explained_on_the_page() -> None:
@@ -321,11 +321,11 @@ def test_ids_of_tables_are_addresses_and_differ() -> None:
     """Keys hold names of the user, such as those of dimensions; an id holds no space."""
     keys = ("plane-d - e", "plane-d-e", "plane-d_e", "plane-d.e", "plane-\u202ee", "plane-<b>")
     tables = tuple(Table(key, key, (Column("x", "X"),), ({"x": 1},)) for key in keys)
-    found = Page(render_html(Document("Planes", tables, "", {})))
-    ids = [look["id"] or "" for _, look in found.elements if "id" in look]
+    page = Page(render_html(Document("Planes", tables, "", {})))
+    ids = [look["id"] or "" for _, look in page.elements if "id" in look]
     assert {"table-plane-d-e", "table-plane-d_20_-_20_e"} < set(ids)
     assert len(set(ids)) == len(ids)
-    assert all(re.fullmatch(r"[\w-]+", one, re.ASCII) for one in ids)
-    links = [look["href"] for name, look in found.elements if name == "a"]
+    assert all(re.fullmatch(r"[\w-]+", table_id, re.ASCII) for table_id in ids)
+    links = [look["href"] for name, look in page.elements if name == "a"]
     assert len(links) > len(keys)
-    assert {f"#{one}" for one in ids} >= set(links)
+    assert {f"#{table_id}" for table_id in ids} >= set(links)

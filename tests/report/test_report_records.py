@@ -63,9 +63,9 @@ def unescape(cell: str) -> str:
     plain = {"\\\\": "\\", "\\t": "\t", "\\n": "\n", "\\r": "\r"}
     result, rest = "", cell
     while rest:
-        taken = rest[:2] if rest[:2] in plain else rest[:1]
-        result += plain.get(taken, taken)
-        rest = rest[len(taken) :]
+        escaped = rest[:2] if rest[:2] in plain else rest[:1]
+        result += plain.get(escaped, escaped)
+        rest = rest[len(escaped) :]
     return result
 
 

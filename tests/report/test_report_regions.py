@@ -41,9 +41,9 @@ def boxes(root: ElementTree.Element, name: str) -> list[dict[str, float]]:
 
 def circle(root: ElementTree.Element, name: str) -> ElementTree.Element:
     for group in root.iter(f"{SVG}g"):
-        title, found = group.find(f"{SVG}title"), group.find(f"{SVG}circle")
-        if title is not None and title.text == name and found is not None:
-            return found
+        title, circle_element = group.find(f"{SVG}title"), group.find(f"{SVG}circle")
+        if title is not None and title.text == name and circle_element is not None:
+            return circle_element
     raise AssertionError(name)
 
 
@@ -53,27 +53,33 @@ def circle(root: ElementTree.Element, name: str) -> ElementTree.Element:
 def test_figure_one_has_the_evaluations_of_the_paper() -> None:
     """Section 2.2 and Figure 1; section 4.3 judges answers leniently and strictly."""
     placed = kt.recommend("qa", "strict").placed
-    found = {(one.task, one.guideline): (one.best, one.tables) for one in placed}
-    assert found == {
+    evaluations = {
+        (region.task, region.guideline): (region.best, region.tables) for region in placed
+    }
+    assert evaluations == {
         ("mt", "fluency"): (((1.0, 3),), (1,)),
         ("mt", "adequacy"): (((0.0, 4),), (2,)),
         ("summary", "coverage"): (((0.0, 1),), (3, 4)),
         ("qa", "lenient"): (((0.0, 2),), (5,)),
         ("qa", "strict"): (((0.3, 2),), (6,)),
     }
-    assert [one.is_requested for one in placed] == [False] * 4 + [True]
+    assert [region.is_requested for region in placed] == [False] * 4 + [True]
 
 
 @pytest.mark.parametrize(("task", "guideline"), [*product(TASKS, GUIDELINES)])
 def test_the_asked_place_is_that_of_the_recommendation(task: str, guideline: str) -> None:
-    found = kt.recommend(task, guideline)
-    (asked,) = (one for one in found.placed if one.is_requested)
-    assert (asked.task, asked.guideline, asked.region) == (task, guideline, found.region)
-    assert set(asked.best) == {(row.alpha, row.n) for row in found.rows}
-    known = ("mt", "qa", "summary")
-    assert len(found.placed) == (5 if asked.tables else 6)
-    assert bool(asked.tables) <= (task in known)
-    chart = regions_chart(found)
+    recommendation = kt.recommend(task, guideline)
+    (requested,) = (region for region in recommendation.placed if region.is_requested)
+    assert (requested.task, requested.guideline, requested.region) == (
+        task,
+        guideline,
+        recommendation.region,
+    )
+    assert set(requested.best) == {(row.alpha, row.n) for row in recommendation.rows}
+    tasks = ("mt", "qa", "summary")
+    assert len(recommendation.placed) == (5 if requested.tables else 6)
+    assert bool(requested.tables) <= (task in tasks)
+    chart = regions_chart(recommendation)
     assert [area.highlighted for area in chart.plotted].count(True) == 1
     assert chart.plotted[-1].name == f"{task}, {guideline}"
     root = parsed(chart)
@@ -104,8 +110,8 @@ def test_no_label_hides_another(task: str, guideline: str) -> None:
     places = list(map(letters, labels))
     assert not [(a, b) for a, b in combinations(places, 2) if a.meets(b)]
     (box,) = boxes(root, f"{task}, {guideline}")
-    asked = [letters(node) for node in labels if node.get("font-weight")]
-    assert max(one.right for one in asked) <= box["x"] + box["width"]
+    bold_labels = [letters(node) for node in labels if node.get("font-weight")]
+    assert max(label_box.right for label_box in bold_labels) <= box["x"] + box["width"]
 
 
 def test_high_and_low_are_where_the_paper_has_them() -> None:
@@ -135,11 +141,11 @@ def test_the_story_says_where_everything_is() -> None:
     assert "evaluated in the paper mt, fluency: 0.7 to 1 across, 2.5 to 4.5 up" in chart.story
 
 
-@given(name=ANY_TEXT, low=st.floats(-5, 4), size=st.floats(0.1, 5), asked=st.booleans())
-def test_regions_survive_any_names(name: str, low: float, size: float, asked: bool) -> None:
+@given(name=ANY_TEXT, low=st.floats(-5, 4), size=st.floats(0.1, 5), highlighted=st.booleans())
+def test_regions_survive_any_names(name: str, low: float, size: float, highlighted: bool) -> None:
     span = Stretch(low, low + size, name)
-    area = Area((low, low + size), (low, low + size), name, asked)
-    spot = Spot(low, low + size, name, asked)
+    area = Area((low, low + size), (low, low + size), name, highlighted)
+    spot = Spot(low, low + size, name, highlighted)
     chart = Regions(name, name, name, [span], [span], [low], [low], [area], [spot])
     root = parsed(chart)
     _, _, width, height = map(float, root.get("viewBox", "").split())
@@ -156,13 +162,13 @@ def test_a_plane_without_areas_says_no_data() -> None:
 
 
 def test_the_command_draws_it(output: Callable[..., str], folder: Path) -> None:
-    asked = ("plane", "recommend", "--task", "mt", "--guideline", "fluency")
-    drawing = output(*asked, "-f", "svg")
+    arguments = ("plane", "recommend", "--task", "mt", "--guideline", "fluency")
+    drawing = output(*arguments, "-f", "svg")
     assert "The evaluation plane" in drawing
     assert "AEv(1,3): Table 1" in drawing
-    assert output(*asked, "-f", "html").count("<figure") == 1
-    assert "AEv(1,3): Table 1" not in output(*asked)  # text has the table alone
-    assert set(json.loads(output(*asked, "-f", "json"))) == {
+    assert output(*arguments, "-f", "html").count("<figure") == 1
+    assert "AEv(1,3): Table 1" not in output(*arguments)  # text has the table alone
+    assert set(json.loads(output(*arguments, "-f", "json"))) == {
         "command",
         "signature",
         "summary",
@@ -170,5 +176,5 @@ def test_the_command_draws_it(output: Callable[..., str], folder: Path) -> None:
         "notes",
     }
     pytest.importorskip("typst")
-    output(*asked, "--charts", "plane")
+    output(*arguments, "--charts", "plane")
     assert (folder / "plane" / "the-evaluation-plane.svg").read_text("utf-8").startswith("<svg")

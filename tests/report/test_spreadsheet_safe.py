@@ -22,7 +22,9 @@ def ranked(texts: list[str]) -> kt.RankedSegments:
 @pytest.mark.parametrize("text", FORMULAS)
 def test_a_formula_gets_an_apostrophe(text: str) -> None:
     plain, safe = (ranked([text]).render("csv", spreadsheet_safe=flag) for flag in (False, True))
-    before, after = (next(csv.DictReader(io.StringIO(made, newline=""))) for made in (plain, safe))
+    before, after = (
+        next(csv.DictReader(io.StringIO(output, newline=""))) for output in (plain, safe)
+    )
     assert (before["candidate"], before["system"]) == (text, "=sys")
     assert (after["candidate"], after["system"]) == (f"'{text}", "'=sys")
     assert after["chrf"] == before["chrf"]
@@ -30,15 +32,17 @@ def test_a_formula_gets_an_apostrophe(text: str) -> None:
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_other_text_stays_as_it_is(text: str) -> None:
-    made = ranked([text]).render("csv", spreadsheet_safe=True)
-    row = next(csv.DictReader(io.StringIO(made, newline="")))
+    output = ranked([text]).render("csv", spreadsheet_safe=True)
+    row = next(csv.DictReader(io.StringIO(output, newline="")))
     assert row["candidate"] == text
 
 
 def test_numbers_stay_numbers() -> None:
-    made = kt.compare({"a": ["x y"] * 3, "b": ["x y z"] * 3}, ["x y z"] * 3, "chrf", baseline="b")
+    comparison = kt.compare(
+        {"a": ["x y"] * 3, "b": ["x y z"] * 3}, ["x y z"] * 3, "chrf", baseline="b"
+    )
     for format in ("csv", "tsv"):
-        text = made.render(format, spreadsheet_safe=True)
+        text = comparison.render(format, spreadsheet_safe=True)
         delimiter = "," if format == "csv" else "\t"
         rows = list(csv.DictReader(io.StringIO(text.split("\r\n\r\n")[0]), delimiter=delimiter))
         assert float(rows[1]["delta"]) < 0

@@ -30,21 +30,21 @@ def with_errors(count: int) -> str:
 
 
 def comparison(segments: int) -> Comparison:
-    systems = {name: [*map(with_errors, own[:segments])] for name, own in ERRORS.items()}
+    systems = {name: [*map(with_errors, errors[:segments])] for name, errors in ERRORS.items()}
     return kt.compare(systems, [REFERENCE] * segments, METRICS)
 
 
 @pytest.fixture(scope="module", params=[8, 4], ids=["8 segments", "4 segments"])
-def found(request: pytest.FixtureRequest) -> Comparison:
+def result(request: pytest.FixtureRequest) -> Comparison:
     return comparison(request.param)
 
 
-def verdicts(found: Comparison) -> dict[tuple[str, str], str | None]:
-    return {(row.system, str(row.metric)): row.verdict for row in found.rows}
+def verdicts(result: Comparison) -> dict[tuple[str, str], str | None]:
+    return {(row.system, str(row.metric)): row.verdict for row in result.rows}
 
 
 def test_the_cases_are_those_in_which_p_alone_misleads() -> None:
-    enough, few = comparison(8), comparison(4)
+    enough, small = comparison(8), comparison(4)
     for metric in METRICS:
         loose = enough["loose", metric]
         assert (loose.p or 1) < 0.05
@@ -52,37 +52,39 @@ def test_the_cases_are_those_in_which_p_alone_misleads() -> None:
         assert max(loose.delta_low or 0, loose.delta_high or 0) > 0
         kinds = [enough[name, metric].verdict for name in ("loose", "best", "worst")]
         assert kinds == ["undecided", "better", "worse"]
-        worst = few["worst", metric]
+        worst = small["worst", metric]
         assert (worst.p or 1) < 0.05
         assert (worst.verdict, worst.units) == ("undecided", 4)
 
 
-def test_text_and_markdown(found: Comparison) -> None:
+def test_text_and_markdown(result: Comparison) -> None:
     for format in ("text", "md"):
-        sentences = re.sub(r"\s+", " ", found.render(format)).replace("\\", "")
-        decided = {name for (name, _), verdict in verdicts(found).items() if verdict != "undecided"}
+        sentences = re.sub(r"\s+", " ", result.render(format)).replace("\\", "")
+        decided_systems = {
+            name for (name, _), verdict in verdicts(result).items() if verdict != "undecided"
+        }
         for name in ("loose", "best", "worst"):
             assert bool(re.search(f"{name} (beats|is worse than) base", sentences)) == (
-                name in decided
+                name in decided_systems
             )
 
 
-def test_json_csv_and_tsv(found: Comparison) -> None:
-    tables = {"json": json.loads(found.render("json"))["rows"]}
+def test_json_csv_and_tsv(result: Comparison) -> None:
+    tables = {"json": json.loads(result.render("json"))["rows"]}
     for format, delimiter in (("csv", ","), ("tsv", "\t")):
-        tables[format] = [*csv.DictReader(io.StringIO(found.render(format)), delimiter=delimiter)]
+        tables[format] = [*csv.DictReader(io.StringIO(result.render(format)), delimiter=delimiter)]
     for rows in tables.values():
         assert {(row["system"], row["metric"]): row["verdict"] or None for row in rows} == verdicts(
-            found
+            result
         )
 
 
-def test_wide_tables_for_programs(found: Comparison) -> None:
-    rows = json.loads(found.wide().render("json"))["rows"]
-    rows += csv.DictReader(io.StringIO(found.wide().render("csv")))
+def test_wide_tables_for_programs(result: Comparison) -> None:
+    rows = json.loads(result.wide().render("json"))["rows"]
+    rows += csv.DictReader(io.StringIO(result.wide().render("csv")))
     for row in rows:
         for metric in METRICS:
-            assert (row[f"{metric} verdict"] or None) == found[row["system"], metric].verdict
+            assert (row[f"{metric} verdict"] or None) == result[row["system"], metric].verdict
 
 
 ROWS = {
@@ -94,14 +96,14 @@ ROWS = {
 
 
 @pytest.mark.parametrize("format", ROWS)
-def test_marks_of_wide_tables(found: Comparison, format: str) -> None:
-    text = found.wide().render(format)
+def test_marks_of_wide_tables(result: Comparison, format: str) -> None:
+    text = result.wide().render(format)
     text = text.replace(r"\textsuperscript{\dag}", "†").replace(r"\textsuperscript{\ddag}", "‡")
     for name in ERRORS:
         (line,) = re.findall(ROWS[format].format(name), text, re.MULTILINE)
-        marks = [MARKS[found[name, metric].verdict] for metric in METRICS]
+        marks = [MARKS[result[name, metric].verdict] for metric in METRICS]
         for metric, mark in zip(METRICS, marks, strict=True):
-            assert f"{found[name, metric].score.value:.2f}{mark}" in line
+            assert f"{result[name, metric].score.value:.2f}{mark}" in line
         assert sorted(re.findall("[†‡]", line)) == sorted("".join(marks))
 
 
@@ -111,20 +113,20 @@ def test_the_legend_explains_marks_only_where_there_can_be_any() -> None:
     assert not any("†" in note for note in comparison(4).wide().document().notes)
 
 
-def test_the_pictures_of_the_page(found: Comparison) -> None:
-    page = found.render("html")
+def test_the_pictures_of_the_page(result: Comparison) -> None:
+    page = result.render("html")
     stories = re.findall(r"<title>(\w+): [^<]*?, (better|worse|undecided)</title>", page)
     expected = [
-        (name, verdict) for (name, _), verdict in verdicts(found).items() if verdict is not None
+        (name, verdict) for (name, _), verdict in verdicts(result).items() if verdict is not None
     ]
     assert sorted(stories) == sorted(expected)
-    decided = sum(verdict != "undecided" for _, verdict in expected)
-    assert page.count("▲</text>") + page.count("▼</text>") == decided
+    n_decided = sum(verdict != "undecided" for _, verdict in expected)
+    assert page.count("▲</text>") + page.count("▼</text>") == n_decided
 
 
-def test_latex_states_the_conclusion(found: Comparison) -> None:
-    comments = [line for line in found.render("latex").splitlines() if line.startswith("% ")]
-    for sentence in found.document().answer:
+def test_latex_states_the_conclusion(result: Comparison) -> None:
+    comments = [line for line in result.render("latex").splitlines() if line.startswith("% ")]
+    for sentence in result.document().answer:
         assert f"% {sentence}" in comments
 
 
@@ -143,10 +145,10 @@ def test_scores_that_few_segments_have_decide_nothing(tmp_path: Path) -> None:
         path.write_text("system\tsegment\tscore\n" + "\n".join(lines) + "\n", encoding="utf-8")
         return kt.compare({"base": texts, "new": texts}, texts, f"given:file={path}")
 
-    few, enough = compared(5), compared(6)
-    assert [few.rows[0].verdict, few.rows[0].units] == ["undecided", 5]
+    small, enough = compared(5), compared(6)
+    assert [small.rows[0].verdict, small.rows[0].units] == ["undecided", 5]
     assert [enough.rows[0].verdict, enough.rows[0].units] == ["better", 6]
-    assert few.summary.startswith("5 segments with a score are too few to tell systems apart")
+    assert small.summary.startswith("5 segments with a score are too few to tell systems apart")
     assert "beats" in enough.summary
     basis = enough.document().basis
     assert basis.startswith("8 segments (6 of them with scores of both systems), 1 reference.")
@@ -159,15 +161,15 @@ def test_a_comparison_of_buckets_says_how_many_segments_there_are() -> None:
         for name in ("base", "best")
         for n, errors in enumerate(ERRORS[name] * 5)
     ]
-    found = kt.compare(rows, None, "chrf", by="system", id="id", buckets=8)
-    assert (found.segments, found.buckets, found.values) == (40, 8, {})
-    assert found.document().basis.startswith("40 segments in 8 buckets, 1 reference. Decided")
-    assert "of 8 buckets of 40 segments" in json.loads(found.render("json"))["notes"][0]
+    result = kt.compare(rows, None, "chrf", by="system", id="id", buckets=8)
+    assert (result.segments, result.buckets, result.values) == (40, 8, {})
+    assert result.document().basis.startswith("40 segments in 8 buckets, 1 reference. Decided")
+    assert "of 8 buckets of 40 segments" in json.loads(result.render("json"))["notes"][0]
 
 
 def test_few_buckets_decide_nothing() -> None:
-    systems = {name: [*map(with_errors, own)] for name, own in ERRORS.items()}
-    found = kt.compare(systems, [REFERENCE] * 8, "chrf", buckets=4)
-    assert {row.verdict for row in found.rows} == {None, "undecided"}
-    assert found.summary == "4 buckets are too few to tell systems apart: at least 6 are needed."
-    assert found.document().basis.startswith("8 segments in 4 buckets, 1 reference. Fewer than 6")
+    systems = {name: [*map(with_errors, errors)] for name, errors in ERRORS.items()}
+    result = kt.compare(systems, [REFERENCE] * 8, "chrf", buckets=4)
+    assert {row.verdict for row in result.rows} == {None, "undecided"}
+    assert result.summary == "4 buckets are too few to tell systems apart: at least 6 are needed."
+    assert result.document().basis.startswith("8 segments in 4 buckets, 1 reference. Fewer than 6")

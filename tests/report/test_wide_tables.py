@@ -51,9 +51,9 @@ def test_marks_against_the_baseline() -> None:
     assert "‡" in {row[0]: row for row in rows_of(worse)}["copy"][1]
     assert "the 2 tests are not corrected for their number" in worse
     assert "Wins" not in worse
-    found = wide.records()[0]
-    assert found["chrf p"] == compared[found["system"], "chrf"].p
-    assert found["ter low"] == compared[found["system"], "ter"].low
+    record = wide.records()[0]
+    assert record["chrf p"] == compared[record["system"], "chrf"].p
+    assert record["ter low"] == compared[record["system"], "ter"].low
 
 
 def test_latex_is_well_formed() -> None:
@@ -74,25 +74,25 @@ def test_latex_is_well_formed() -> None:
 
 
 def test_commands(called: Called) -> None:
-    asked = ("a.txt", "b.txt", "-r", "ref1.txt", "-m", "bleu", "-m", "ter", "--wide")
-    found = json.loads(called("score", *asked, "--resamples", "20", "-f", "json").stdout)
-    assert list(found["rows"][0]) == [
+    arguments = ("a.txt", "b.txt", "-r", "ref1.txt", "-m", "bleu", "-m", "ter", "--wide")
+    report = json.loads(called("score", *arguments, "--resamples", "20", "-f", "json").stdout)
+    assert list(report["rows"][0]) == [
         *("system", "bleu", "bleu low", "bleu high", "ter", "ter low", "ter high")
     ]
-    text = called("compare", *asked, "--resamples", "50").stdout
+    text = called("compare", *arguments, "--resamples", "50").stdout
     heads = next(line for line in text.splitlines() if line.startswith("System"))
     assert heads.split() == ["System", "bleu", "↑", "95%", "ter", "↓", "95%"]
-    assert "<table" in called("compare", *asked, "--resamples", "50", "-f", "html").stdout
+    assert "<table" in called("compare", *arguments, "--resamples", "50", "-f", "html").stdout
 
 
 @pytest.mark.parametrize(
-    ("more", "told"),
+    ("more", "message"),
     [(("--segments",), "leave out --segments"), (("--worst", "2"), "leave out --wide")],
 )
-def test_what_does_not_go_together(called: Called, more: tuple[str, ...], told: str) -> None:
+def test_what_does_not_go_together(called: Called, more: tuple[str, ...], message: str) -> None:
     done = called("score", "a.txt", "-r", "ref1.txt", "--wide", *more)
     assert done.returncode == 2
-    assert told in done.stderr
+    assert message in done.stderr
 
 
 def test_intervals_are_never_cut() -> None:

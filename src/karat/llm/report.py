@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from karat.report.charts.models import ForestTally, HeatMap, Tallies, chart_figure
+from karat.report.charts.models import ChartRow, HeatMap, RowChart, chart_figure
 from karat.report.model import (
     Block,
     Column,
@@ -306,7 +306,9 @@ def pairs_document(pairs: ModelPairs) -> Document:
     rows = Table("rows", "Preferences", _PAIRS, pairs.rows, readers="programs")
     tallies = [_tally(system) for system in pairs.systems]
     caption = "A preference that changes with the order is a tie."
-    chart = Tallies("Comparisons won, tied and lost", "the other systems", tallies, caption)
+    chart = RowChart(
+        "Comparisons won, tied and lost", "the other systems", tallies, "tally", caption=caption
+    )
     bias = Table("bias", "Position bias", _BIAS, [pairs.bias], open=True)
     systems = _systems(pairs.systems, "System", "Share won", 3)
     blocks = (rows, Figure(chart.title, chart, chart.caption), bias, systems)
@@ -359,7 +361,7 @@ def _distribution(
     return [chart_figure(chart)]
 
 
-def _tally(system: SystemShares) -> ForestTally:
+def _tally(system: SystemShares) -> ChartRow:
     """Wins, ties and losses; a mean of replicates between them counts as a tie."""
     wins, losses = (round(system.shares.get(value, 0.0) * system.judged) for value in ("1", "0"))
-    return ForestTally(system.system, wins, system.judged - wins - losses, losses)
+    return ChartRow(system.system, 0, counts=(wins, system.judged - wins - losses, losses))

@@ -10,7 +10,7 @@ from karat.gating.decisions import FAIL, PASS, UNDECIDED, GuardChange, GuardRow
 from karat.gating.gates import GateResult
 from karat.gating.items import ItemMeasure
 from karat.metrics.differing import differing_words
-from karat.report.charts.models import ChartInterval, intervals_figure
+from karat.report.charts.models import ChartRow, intervals_figure
 from karat.report.documents.scores import metric_digits, row_digits
 from karat.report.model import (
     Block,
@@ -153,7 +153,7 @@ def _difference_figures(result: GateResult) -> Figure | Gallery:
 
 def _difference_figure(result: GateResult, metric: ItemMeasure) -> Figure:
     rows = [row for row in result.rows if row.metric == metric]
-    items = [ChartInterval(result.system, row.delta, row.low, row.high) for row in rows]
+    items = [ChartRow(result.system, row.delta, row.low, row.high) for row in rows]
     title = f"Difference from the baseline by {metric}"
     drop = -rows[0].max_drop
     figure = intervals_figure(title, f"difference in {metric}", items, drop, narrow=True)

@@ -235,7 +235,7 @@ class Document:
     basis: str = ""
 
     def __post_init__(self) -> None:
-        keys = [table.key for table in self.tables]
+        keys = [part.key for part in self.parts if isinstance(part, Table)]
         if len(set(keys)) < len(keys):
             raise ValueError(f"a document cannot hold two tables of the same key: {keys}")
         if reserved := RESERVED_KEYS.intersection(keys):
@@ -323,7 +323,7 @@ def sections(
 
     A table without groups is one section, whose sub-heading is None.
     """
-    group = table.column(table.group) if table.group else None
+    group = next((column for column in table.columns if column.key == table.group), None)
     numbered = enumerate(table.rows)
     for value, run in groupby(numbered, lambda item: group.cell(item[1]) if group else None):
         rows = []

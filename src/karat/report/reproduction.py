@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from karat.report.charts.models import ChartLine, Curve, Curves, Knot, Point, Scatter
+from karat.report.charts.models import ChartLine, Point, XYChart
 from karat.report.model import (
     Column,
     Document,
@@ -80,7 +80,7 @@ def _used_columns(rows: Sequence[ReproducedNumber]) -> list[Column]:
     return [replace(column, digits=digits) if column.digits else column for column in used]
 
 
-def _number_charts(rows: Sequence[ReproducedNumber]) -> Iterator[Scatter | Curves]:
+def _number_charts(rows: Sequence[ReproducedNumber]) -> Iterator[XYChart]:
     for measure in dict.fromkeys(row.measure for row in rows):
         measure_rows = [row for row in rows if row.measure == measure]
         points = [
@@ -91,16 +91,13 @@ def _number_charts(rows: Sequence[ReproducedNumber]) -> Iterator[Scatter | Curve
         if len(points) >= MIN_POINTS:
             caption = "On the line, our number is the same as the paper's."
             title = f"In the paper and here: {measure}"
-            yield Scatter(title, "paper", "here", points, ChartLine(1.0, 0.0), caption=caption)
+            yield XYChart(title, "paper", "here", points, ChartLine(1.0, 0.0), caption=caption)
         for data in dict.fromkeys(row.data for row in measure_rows if row.at is not None):
-            yield _curves(measure, data, [row for row in measure_rows if row.data == data])
-
-
-def _curves(measure: str, data: str, rows: Sequence[ReproducedNumber]) -> Curves:
-    knots: dict[str, list[Knot]] = {}
-    for row in rows:
-        if row.at is not None:
-            knots.setdefault(row.item, []).append(Knot(row.at, row.ours, row.low, row.high))
-    curves = [Curve(name, item_knots) for name, item_knots in knots.items()]
-    title = f"{rows[0].where}: {data}, {measure}"
-    return Curves(title, "length", measure, curves, whole_x=True)
+            rows_of_data = [row for row in measure_rows if row.data == data]
+            points = [
+                Point(row.at, row.ours, "", row.item, row.low, row.high)
+                for row in rows_of_data
+                if row.at is not None
+            ]
+            title = f"{rows_of_data[0].where}: {data}, {measure}"
+            yield XYChart(title, "length", measure, points, joined=True, whole_x=True)

@@ -6,24 +6,25 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from karat.nuggets.report.matrix import select_box
 from karat.nuggets.report.scores import (
     F_BETA,
     SHARES,
     changes_answer,
     changes_basis,
+    difference_gallery,
+    difference_row,
     without_ends,
 )
 from karat.nuggets.results.changes import GAINED, KEPT, LOST, MISSED
 from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NO_RESPONSE, NOTHING
 from karat.nuggets.scores.words import ResponseWord, best_window, words_with_nuggets
 from karat.report.charts.models import (
-    Bars,
-    ChartInterval,
     ChartLine,
-    Forest,
-    ForestChange,
+    ChartRow,
     Point,
-    Scatter,
+    RowChart,
+    XYChart,
 )
 from karat.report.charts.svg.frame import shorten
 from karat.report.markup import data, element, quote
@@ -32,15 +33,12 @@ from karat.report.model import (
     Column,
     Document,
     Figure,
-    Gallery,
     Table,
-    format_signed,
     number,
     people_column,
 )
 
 if TYPE_CHECKING:
-    from karat.nuggets.prediction.intervals import Significance
     from karat.nuggets.results.changes import ChangeRow, NuggetChanges
     from karat.nuggets.sets.keys_and_runs import Question, Response
 
@@ -72,13 +70,13 @@ def changes_figure(changes: NuggetChanges) -> Figure:
     """Return the figure of lost and gained nuggets; in other formats than pages, their counts."""
     counts = {row.change: row for row in changes.counts}
     bars = [
-        ChartInterval(f"{change}, {kind}", getattr(counts[change], kind))
+        ChartRow(f"{change}, {kind}", getattr(counts[change], kind))
         for kind in ("vital", "okay")
         for change in (LOST, GAINED)
     ]
     return Figure(
         TITLE,
-        Bars(TITLE, "nuggets", bars),
+        RowChart(TITLE, "nuggets", bars, "bar", baseline=0.0),
         page=lambda: _page(changes),
         script="nuggets/report/changes.js",
         covers=("rows",),
@@ -88,54 +86,37 @@ def changes_figure(changes: NuggetChanges) -> Figure:
 def _page(changes: NuggetChanges) -> str:
     rows = sorted(changes.all, key=lambda row: (_ORDER[row.change], row.importance != "vital"))
     cards = list(_cards(changes, rows))
-    changed = [card for card in cards if card.change in (LOST, GAINED)]
-    columns = [_column(changes, change) for change in (LOST, GAINED)]
-    first_cards = [card.markup for card in changed[:MOST_DRAWN]]
-    more = (
-        f"The first {len(first_cards)} of {len(changed):,}."
-        if len(changed) > len(first_cards)
-        else ""
-    )
+    changed = [card.markup for card in cards if card.change in (LOST, GAINED)]
+    drawn = changed[:MOST_DRAWN]
+    more = f"The first {len(drawn)} of {len(changed):,}." if len(changed) > len(drawn) else ""
+    columns = []
+    for change in (LOST, GAINED):
+        vital = [row for row in changes.all if row.change == change and row.importance == "vital"]
+        items = [
+            element("li", quote(row.description), " ", element("small", quote(row.question)))
+            for row in vital[:MOST_LISTED]
+        ]
+        left = len(vital) - len(items)
+        items += [element("li", f"and {left:,} more below")] if left else []
+        title = element("h3", f"{SIGNS[change]}: {len(vital):,} vital")
+        inner = element("ul", *items) if items else element("p", "none", class_="note")
+        columns.append(element("div", title, inner, class_=f"column {change}"))
+    kinds = {"": "lost or gained", LOST: "lost", GAINED: "gained", KEPT: "kept"}
+    kinds |= {MISSED: "missed by both", "all": "all"}
+    tools = [  # which the script brings to life
+        element("label", "Search ", '<input type="search">'),
+        select_box("Change", "change", kinds),
+        select_box("Importance", "importance", {"": "all", "vital": "vital", "okay": "okay"}),
+        select_box("Decided by", "by", {"": "all", **_BY}),
+    ]
     parts = [
         element("div", *columns, class_="columns"),
-        _tools(),
-        element("div", *first_cards, class_="cards"),
+        element("p", *tools, class_="tools", hidden="hidden"),
+        element("div", *drawn, class_="cards"),
         element("p", more, class_="note more"),
         data(cards),
     ]
     return element("div", *parts, class_="changes")
-
-
-def _column(changes: NuggetChanges, change: str) -> str:
-    """The vital nuggets that were lost, or gained."""
-    rows = [row for row in changes.all if row.change == change and row.importance == "vital"]
-    items = [
-        element("li", quote(row.description), " ", element("small", quote(row.question)))
-        for row in rows[:MOST_LISTED]
-    ]
-    left = len(rows) - len(items)
-    items += [element("li", f"and {left:,} more below")] if left else []
-    title = element("h3", f"{SIGNS[change]}: {len(rows):,} vital")
-    inner = element("ul", *items) if items else element("p", "none", class_="note")
-    return element("div", title, inner, class_=f"column {change}")
-
-
-def _tools() -> str:
-    """Controls that the script brings to life."""
-    kinds = {"": "lost or gained", LOST: "lost", GAINED: "gained", KEPT: "kept"}
-    kinds |= {MISSED: "missed by both", "all": "all"}
-    tools = [
-        element("label", "Search ", '<input type="search">'),
-        _select("Change", "change", kinds),
-        _select("Importance", "importance", {"": "all", "vital": "vital", "okay": "okay"}),
-        _select("Decided by", "by", {"": "all", **_BY}),
-    ]
-    return element("p", *tools, class_="tools", hidden="hidden")
-
-
-def _select(label: str, name: str, options: dict[str, str]) -> str:
-    inner = [element("option", text, value=value) for value, text in options.items()]
-    return element("label", label, " ", element("select", *inner, class_=name))
 
 
 # --------------------------------------------------------------------------------------- cards
@@ -331,13 +312,15 @@ def changes_document(changes: NuggetChanges) -> Document:
 
 def _pictures(result: NuggetChanges, old: str, new: str) -> Iterator[Block]:
     """The changes of F and A with their intervals, and F of each question."""
-    changes = [_change(test) for test in result.tests if test.low is not None]
-    if changes:
+    rows = [
+        difference_row(test.score, test.delta, test.low, test.high, test.verdict)
+        for test in result.tests
+        if test.low is not None
+    ]
+    if rows:
         title = f"Change of scores from {old} to {new}"
         caption = "Dots: differences; lines: 95% intervals. Filled: decided."
-        yield Gallery(
-            title, (Figure(f"Differences from {old}", Forest(title, old, changes)),), caption
-        )
+        yield difference_gallery(title, old, rows, caption)
     points = [
         Point(row.old, row.new, row.question)
         for row in result.questions
@@ -346,11 +329,4 @@ def _pictures(result: NuggetChanges, old: str, new: str) -> Iterator[Block]:
     if len(points) > 1:
         title, caption = "F of each question", "Questions above the diagonal line improved."
         axes = f"F of {old}", f"F of {new}"
-        yield Figure(title, Scatter(title, *axes, points, line=ChartLine(1.0, 0.0)), caption)
-
-
-def _change(test: Significance) -> ForestChange:
-    low, high = (float("nan") if end is None else end for end in (test.low, test.high))
-    return ForestChange(
-        test.score, test.delta, low, high, format_signed(test.delta, 3), test.verdict
-    )
+        yield Figure(title, XYChart(title, *axes, points, line=ChartLine(1.0, 0.0)), caption)

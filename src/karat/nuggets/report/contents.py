@@ -105,13 +105,13 @@ def contents_document(set_contents: NuggetContents) -> Document:
 
 def _difficulty(bins: Sequence[DifficultyBin], contents: Table) -> list[Table | Figure]:
     """The paper's Figure 4 as a chart, the contents, and the figure as a table."""
-    from karat.report.charts.models import Bars, ChartInterval
+    from karat.report.charts.models import ChartRow, RowChart
 
     if not bins:
         return [contents]
     title = "Nuggets by the number of runs that carry them"
-    bars = [ChartInterval(f"{b.label} run{'s' * (b.high != 1)}", 100 * b.share) for b in bins]
-    chart = Figure(title, Bars(title, "nuggets, percent", bars))
+    bars = [ChartRow(f"{b.label} run{'s' * (b.high != 1)}", 100 * b.share) for b in bins]
+    chart = Figure(title, RowChart(title, "nuggets, percent", bars, "bar", baseline=0.0))
     return [chart, contents, Table("difficulty", title, _BINS, bins)]
 
 

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import isnan
 from typing import TYPE_CHECKING
 
 from karat.arithmetic import SLACK
-from karat.nuggets.report.scores import AGREEMENT, DIGITS, MODELS, models_table
+from karat.nuggets.report.scores import AGREEMENT, DIGITS, MODELS, difference_row, models_table
 from karat.nuggets.results.notes import percentage
 from karat.report.charts.models import (
-    ChartInterval,
     ChartLine,
-    Curve,
-    Curves,
-    Forest,
-    ForestChange,
-    Knot,
+    ChartRow,
     Point,
-    Scatter,
+    RowChart,
+    XYChart,
     chart_figure,
     intervals_figure,
 )
@@ -37,71 +33,61 @@ from karat.report.model import (
 )
 
 if TYPE_CHECKING:
-    from karat.nuggets.prediction.agreement import JudgementAgreement
     from karat.nuggets.results.contents import NuggetContents
     from karat.nuggets.results.evaluation import Contest, NuggetEvaluation, NuggetTuning, SettingRow
     from karat.nuggets.results.judgement_agreement import NuggetAgreement
 
 
 CALIBRATED, PAPER = "the calibrated classifier", "the paper's classifier"
+_LEFT = {"system": "run", "institution": "institution", "question": "question"}
+"""The unit that is left out at a time."""
 
 
 def evaluation_answer(evaluation: NuggetEvaluation) -> tuple[str, ...]:
     """Return which classifier agrees best with assessors, and how well it ranks runs."""
     contest = evaluation.contest
-    ranks = [
-        f"{name} {tau_b:.2f}"
-        for name, tau_b in ((CALIBRATED, contest.calibrated_tau), (PAPER, contest.paper_tau))
-        if not isnan(tau_b)
-    ]
+    taus = {CALIBRATED: contest.calibrated_tau, PAPER: contest.paper_tau}
+    ranks = [f"{name} {tau_b:.2f}" for name, tau_b in taus.items() if not isnan(tau_b)]
     ranking = f"Rank correlation of run scores with assessors (tau-b): {', '.join(ranks)}."
     return (_contest(contest), *([ranking] if len(evaluation.runs) > 2 and ranks else []))
 
 
 def _contest(contest: Contest) -> str:
-    calibrated, paper = (f"{f:.{DIGITS}f}" for f in (contest.calibrated, contest.paper))
+    """State which classifier agrees better with assessors, and whether that is decided."""
+    scores = [
+        (CALIBRATED, f"{contest.calibrated:.{DIGITS}f}"),
+        (PAPER, f"{contest.paper:.{DIGITS}f}"),
+    ]
     if contest.difference == 0:
-        return f"Both classifiers agree equally well with assessors: F {paper}."
-    ahead = contest.difference > 0
-    first, second = (calibrated, paper) if ahead else (paper, calibrated)
-    names = (CALIBRATED, PAPER) if ahead else (PAPER, CALIBRATED)
+        return f"Both classifiers agree equally well with assessors: F {scores[1][1]}."
+    sign = 1 if contest.difference > 0 else -1
+    (first, first_f), (second, second_f) = scores[::sign]
+    difference = format_signed(sign * contest.difference, DIGITS)
+    if contest.low is not None and contest.high is not None:
+        low, high = sorted((sign * contest.low, sign * contest.high))
+        difference += f" {format_interval(low, high, DIGITS)}"
     if contest.is_decided:
         return (
-            f"{names[0].capitalize()} agrees better with assessors: F {first}, {names[1]} "
-            f"{second}; the difference ({_contest_difference(contest)}) is decided."
+            f"{first.capitalize()} agrees better with assessors: F {first_f}, {second} "
+            f"{second_f}; the difference ({difference}) is decided."
         )
     return (
-        f"It is undecided which classifier agrees better with assessors: F of {names[0]} {first}, "
-        f"of {names[1]} {second}, difference {_contest_difference(contest)}."
+        f"It is undecided which classifier agrees better with assessors: F of {first} {first_f}, "
+        f"of {second} {second_f}, difference {difference}."
     )
-
-
-def _contest_difference(contest: Contest) -> str:
-    sign = 1 if contest.difference > 0 else -1
-    text = format_signed(sign * contest.difference, DIGITS)
-    if contest.low is None or contest.high is None:
-        return text
-    low, high = sorted((sign * contest.low, sign * contest.high))
-    return f"{text} {format_interval(low, high, DIGITS)}"
 
 
 def evaluation_basis(evaluation: NuggetEvaluation) -> str:
     """Return what the answer rests on: how it was cross-validated, and the interval."""
-    pool = evaluation.tuning.cells.pool
-    left = {"system": "run", "institution": "institution", "question": "question"}
+    pool, model = evaluation.tuning.cells.pool, evaluation.contest.paper_model
+    form = "" if model is None else f" and the threshold model {model}"
     return (
         f"{format_count(len(pool.questions), 'question')}, "
         f"{format_count(len(pool.runs), 'judged run')}; "
-        f"cross-validated, one {left[evaluation.tuning.by]} left out at a time. The paper's "
-        f"classifier has {_paper_form(evaluation.contest)}, chosen by this F. A difference is "
+        f"cross-validated, one {_LEFT[evaluation.tuning.by]} left out at a time. The paper's "
+        f"classifier has its best setting{form}, chosen by this F. A difference is "
         "decided where its 95% interval (jackknife over questions) excludes zero."
     )
-
-
-def _paper_form(contest: Contest) -> str:
-    if contest.paper_model is None:
-        return "its best setting"
-    return f"its best setting and the threshold model {contest.paper_model}"
 
 
 def tuning_answer(tuning: NuggetTuning) -> tuple[str, ...]:
@@ -129,9 +115,8 @@ def tuning_answer(tuning: NuggetTuning) -> tuple[str, ...]:
 
 def tuning_basis(tuning: NuggetTuning) -> str:
     """Return how the settings were cross-validated."""
-    left = {"system": "run", "institution": "institution", "question": "question"}
     return (
-        f"Cross-validated, one {left[tuning.tuning.by]} left out at a time. The F of the best of "
+        f"Cross-validated, one {_LEFT[tuning.tuning.by]} left out at a time. The F of the best of "
         f"{len(tuning.rows)} settings is optimistic: it was chosen by this F."
     )
 
@@ -259,7 +244,7 @@ def tuning_document(tuning: NuggetTuning) -> Document:
     """Return the report of the 24 settings and the threshold models."""
     models = models_table(tuning.models, _TRIED)
     best = [
-        ChartInterval(f"n={row.n} {row.weight}, stem {row.stem}, stop {row.stop}", row.f)
+        ChartRow(f"n={row.n} {row.weight}, stem {row.stem}, stop {row.stop}", row.f)
         for row in tuning.rows[:MOST_DRAWN]
     ]
     blocks: tuple[Block, ...] = (
@@ -273,20 +258,39 @@ def tuning_document(tuning: NuggetTuning) -> Document:
 
 def evaluation_document(evaluation: NuggetEvaluation) -> Document:
     """Return the report of classifiers and baselines side by side, with charts."""
-    curves = Curves(
-        "tau_b against the threshold",
-        "threshold of the paper's classifier",
-        "tau_b of runs",
-        [Curve(name, [Knot(*point) for point in points]) for name, points in evaluation.curves],
-        caption="One threshold for all nuggets; n-grams of up to 1, 2 and 3 words.",
-    )
+    micro = [row for row in evaluation.run_scores if row.average == "micro"]
+    curves = [(name, x, y) for name, curve in evaluation.curves for x, y in curve]
+    six_curves = [  # the paper's Figure 6
+        (f"n={row.n} stem={row.stem}", row.threshold, row.tau_b) for row in evaluation.curve
+    ]
     blocks: tuple[Block, ...] = (
         *_decisions(evaluation),
         Table("rows", "Agreement with assessors", _ROWS, evaluation.rows, open=True),
-        chart_figure(_scatter(evaluation)),
-        chart_figure(_f_scatter(evaluation)),
-        chart_figure(curves),
-        chart_figure(_six_curves(evaluation)),
+        _run_scatter(
+            "Official and guessed scores",
+            ("official A", "guessed A"),
+            [Point(r.official, r.guessed, r.run, "", r.low, r.high) for r in evaluation.runs],
+            _caption(evaluation.outside),
+            f"tau_b {evaluation.rows[0].tau_b:.3f}",
+        ),
+        _run_scatter(  # the paper's Figure 5
+            "Official and guessed F",
+            ("official F, micro", "guessed F, micro"),
+            [Point(row.official, row.guessed, row.run, "", row.low, row.high) for row in micro],
+            _caption(evaluation.f_outside),
+        ),
+        _threshold_curves(
+            "tau_b against the threshold",
+            "tau_b of runs",
+            curves,
+            "One threshold for all nuggets; n-grams of up to 1, 2 and 3 words.",
+        ),
+        _threshold_curves(
+            "tau_b of official F against the threshold",
+            "tau_b of runs' F, micro",
+            six_curves,
+            "One threshold for all nuggets; idf and all words, n-grams of up to n words.",
+        ),
         Table("scores", "Official F", _SCORES, evaluation.scores, group="average"),
         Table("judgements", "Decisions", JUDGED, evaluation.judgements),
         _settings("settings", evaluation.trials),
@@ -302,40 +306,29 @@ def evaluation_document(evaluation: NuggetEvaluation) -> Document:
 
 def _decisions(evaluation: NuggetEvaluation) -> list[Gallery]:
     """F of each classifier's decisions, compared with the calibrated one."""
-    base, *rows = evaluation.judgements
-    changes = [_change(row) for row in rows if row.difference_low is not None]
-    if not changes:
+    base, *others = evaluation.judgements
+    rows = []
+    for row in others:
+        if row.difference is not None and row.difference_low is not None:
+            ends = row.difference_low, row.difference_high
+            rows.append(difference_row(row.what, row.difference, *ends, row.verdict))
+    if not rows:
         return []
     title = "Agreement of decisions with assessors"
     caption = (
         f"F minus that of the calibrated classifier ({base.f:.3f}). Dots: differences; lines: 95% "
         "intervals. Filled: decided."
     )
-    figure = Figure("Differences from the calibrated", Forest(title, base.what, changes))
-    return [Gallery(title, (figure,), caption)]
+    chart = RowChart(title, base.what, rows, "difference")
+    return [Gallery(title, (Figure("Differences from the calibrated", chart),), caption)]
 
 
-def _change(row: JudgementAgreement) -> ForestChange:
-    value, low, high = (
-        float("nan") if x is None else x
-        for x in (row.difference, row.difference_low, row.difference_high)
-    )
-    return ForestChange(row.what, value, low, high, format_signed(value, 3), row.verdict)
-
-
-def _scatter(evaluation: NuggetEvaluation) -> Scatter:
-    return Scatter(
-        "Official and guessed scores",
-        "official A",
-        "guessed A",
-        [
-            Point(run.official, run.guessed, run.run, "", run.low, run.high)
-            for run in evaluation.runs
-        ],
-        line=ChartLine(1.0, 0.0),
-        note=f"tau_b {evaluation.rows[0].tau_b:.3f}",
-        caption=_caption(evaluation.outside),
-    )
+def _run_scatter(
+    title: str, axes: tuple[str, str], points: Sequence[Point], caption: str, note: str = ""
+) -> Figure:
+    """One point for each run; on the diagonal both scores are equal."""
+    diagonal = ChartLine(1.0, 0.0)
+    return chart_figure(XYChart(title, *axes, points, diagonal, note, caption))
 
 
 def _caption(outside: tuple[int, int] | None) -> str:
@@ -352,39 +345,12 @@ def _caption(outside: tuple[int, int] | None) -> str:
     )
 
 
-def _f_scatter(evaluation: NuggetEvaluation) -> Scatter:
-    """The paper's Figure 5: micro F."""
-    rows = [row for row in evaluation.run_scores if row.average == "micro"]
-    return Scatter(
-        "Official and guessed F",
-        "official F, micro",
-        "guessed F, micro",
-        [Point(row.official, row.guessed, row.run, "", row.low, row.high) for row in rows],
-        line=ChartLine(1.0, 0.0),
-        caption=_caption(evaluation.f_outside),
-    )
-
-
-def _six_curves(evaluation: NuggetEvaluation) -> Curves:
-    """The paper's Figure 6."""
-    kinds = dict.fromkeys((row.stem, row.n) for row in evaluation.curve)
-    return Curves(
-        "tau_b of official F against the threshold",
-        "threshold of the paper's classifier",
-        "tau_b of runs' F, micro",
-        [
-            Curve(
-                f"n={n} stem={stem}",
-                [
-                    Knot(row.threshold, row.tau_b)
-                    for row in evaluation.curve
-                    if row[:2] == (stem, n)
-                ],
-            )
-            for stem, n in kinds
-        ],
-        caption="One threshold for all nuggets; idf and all words, n-grams of up to n words.",
-    )
+def _threshold_curves(
+    title: str, y_axis: str, places: Iterable[tuple[str, float, float]], caption: str
+) -> Figure:
+    points = [Point(x, y, "", name) for name, x, y in places]
+    x_axis = "threshold of the paper's classifier"
+    return chart_figure(XYChart(title, x_axis, y_axis, points, caption=caption, joined=True))
 
 
 _PARTS = (("precision", "P", "Precision"), ("recall", "R", "Recall"), ("f", "F", "F"))
@@ -420,8 +386,14 @@ _AGREEMENT_SCORES = (Column("average", "Average"), *AGREEMENT[3:], *SWAPS)
 def agreement_document(agreement: NuggetAgreement) -> Document:
     """Return the report of agreement on pairs, and of what it does to scores of runs."""
     scores = Table("scores", "Agreement of scores", _AGREEMENT_SCORES, agreement.scores)
+    micro = [row for row in agreement.runs if row.average == "micro"]
     blocks: tuple[Table | Figure, ...] = (
-        chart_figure(_agreement_scatter(agreement)),
+        _run_scatter(
+            "F from both judgements",
+            ("official F, micro", "other F, micro"),
+            [Point(row.official, row.other, row.run) for row in micro],
+            "One point for each run; on the line both are equal.",
+        ),
         Table("rows", "Judgements", _AGREEMENT_ROWS, agreement.rows, open=True),
         Table("runs", "Scores of runs", _AGREEMENT_RUNS, agreement.runs, group="average"),
         *([scores] if agreement.scores else []),
@@ -431,15 +403,3 @@ def agreement_document(agreement: NuggetAgreement) -> Document:
     precision, pairs, *notes = agreement.notes
     answer = agreement_answer(agreement)
     return Document(title, blocks, notes=(precision, *notes), answer=answer, basis=pairs)
-
-
-def _agreement_scatter(agreement: NuggetAgreement) -> Scatter:
-    rows = [row for row in agreement.runs if row.average == "micro"]
-    return Scatter(
-        "F from both judgements",
-        "official F, micro",
-        "other F, micro",
-        [Point(row.official, row.other, row.run) for row in rows],
-        line=ChartLine(1.0, 0.0),
-        caption="One point for each run; on the line both are equal.",
-    )

@@ -20,7 +20,7 @@ from karat.nuggets.scores.decisions import GUESS, NO_RESPONSE, NOTHING
 from karat.nuggets.scores.words import words_with_nuggets
 from karat.report.charts.models import HeatMap
 from karat.report.markup import data, element, quote
-from karat.report.model import Figure
+from karat.report.model import Figure, TextPassage
 
 if TYPE_CHECKING:
     from karat.nuggets.results.scoring import NuggetScoring, ScoredRun
@@ -111,12 +111,13 @@ class QuestionMatrix:
 
     def texts(self, run: ScoredRun) -> list[str]:
         """The responses of a run, as they are shown."""
-        return [_cut(visible(r.text, keep="\n\t")) for r in run.run.responses(self.id)]
-
-
-def _cut(text: str) -> str:
-    more = len(text) - LONGEST
-    return text if more <= 0 else f"{text[:LONGEST]} … ({more:,} more characters)"
+        texts = [visible(response.text, keep="\n\t") for response in run.run.responses(self.id)]
+        return [
+            f"{text[:LONGEST]} … ({len(text) - LONGEST:,} more characters)"
+            if len(text) > LONGEST
+            else text
+            for text in texts
+        ]
 
 
 def cell_text(state: str, *, vital: bool) -> str:
@@ -168,7 +169,17 @@ def _page(scoring: NuggetScoring) -> str:
         "missed": VITAL_MISSED,
         "questions": [_data(item, held, scores) for item in matrices],
     }
-    return element("div", _tools(), *markup, *notes, data(told_of), class_="questions")
+    nuggets = {"": "all", "vital": "vital", "missed": "missed by all runs", "guessed": "guessed"}
+    tools = [  # which the script brings to life
+        element("label", "Search ", '<input type="search">'),
+        element("label", "Question ", element("select", class_="chosen")),
+        element("button", "Previous", type="button"),
+        element("button", "Next", type="button"),
+        select_box("Order", "order", {"": "as in the key", "hard": "lowest scores first"}),
+        select_box("Nuggets", "kind", nuggets),
+    ]
+    controls = element("p", *tools, class_="tools", hidden="hidden")
+    return element("div", controls, *markup, *notes, data(told_of), class_="questions")
 
 
 def _held(matrices: Sequence[QuestionMatrix], runs: Sequence[ScoredRun]) -> int:
@@ -191,22 +202,8 @@ def _first(matrices: Sequence[QuestionMatrix]) -> Iterator[QuestionMatrix]:
         yield matrix
 
 
-def _tools() -> str:
-    """Controls that the script brings to life."""
-    nuggets = {"": "all", "vital": "vital", "missed": "missed by all runs", "guessed": "guessed"}
-    orders = {"": "as in the key", "hard": "lowest scores first"}
-    tools = [
-        element("label", "Search ", '<input type="search">'),
-        element("label", "Question ", element("select", class_="chosen")),
-        element("button", "Previous", type="button"),
-        element("button", "Next", type="button"),
-        _select("Order", "order", orders),
-        _select("Nuggets", "kind", nuggets),
-    ]
-    return element("p", *tools, class_="tools", hidden="hidden")
-
-
-def _select(label: str, name: str, options: Mapping[str, str]) -> str:
+def select_box(label: str, name: str, options: Mapping[str, str]) -> str:
+    """Return a control by which readers filter or sort."""
     inner = [element("option", text, value=value) for value, text in options.items()]
     return element("label", label, " ", element("select", *inner, class_=name))
 
@@ -294,26 +291,17 @@ def _anchor(question: int, run: int, response: int) -> str:
 
 
 def _responses(matrix: QuestionMatrix, number: int, held: int) -> Iterator[str]:
-    """The responses of each run, folded."""
+    """The responses of each run, folded; words that nuggets have too are marked."""
+    from karat.report.render.html import marked
+
     for run, scored in enumerate(matrix.runs[:held]):
         if texts := matrix.texts(scored):
-            items = [
-                element("p", _marked(matrix, text), id=_anchor(number, run, i))
-                for i, text in enumerate(texts)
-            ]
+            items = []
+            for i, text in enumerate(texts):
+                words = words_with_nuggets(text, matrix.nuggets)
+                marks = tuple((word.start, word.end) for word, nuggets in words if nuggets)
+                passage = marked(TextPassage("", text, marks))
+                items.append(element("p", passage, id=_anchor(number, run, i)))
             count = f"{len(texts):,} response{'s' * (len(texts) > 1)}"
             summary = element("summary", quote(f"{scored.run.tag}: {count}"))
             yield element("details", summary, *items, class_="responses")
-
-
-def _marked(matrix: QuestionMatrix, text: str) -> str:
-    """A response in which the words that nuggets have too are marked."""
-    pieces, end = [], 0
-    for word, nuggets in words_with_nuggets(text, matrix.nuggets):
-        word_markup = quote(word.text)
-        pieces += [
-            quote(text[end : word.start]),
-            element("mark", word_markup) if nuggets else word_markup,
-        ]
-        end = word.end
-    return "".join([*pieces, quote(text[end:])])

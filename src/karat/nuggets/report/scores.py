@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import isnan
 from typing import TYPE_CHECKING
 
-from karat.nuggets.prediction.intervals import Significance
 from karat.nuggets.report.matrix import questions_figure
 from karat.nuggets.results.notes import percentage
 from karat.nuggets.results.scoring import score_name
-from karat.report.charts.models import ChartInterval, Forest, ForestChange, intervals_figure
+from karat.report.charts.models import ChartRow, RowChart, intervals_figure
 from karat.report.model import (
     Block,
     Column,
@@ -33,7 +32,7 @@ from karat.stats.significance import SIGNIFICANCE_LEVEL, UNDECIDED
 if TYPE_CHECKING:
     from karat.nuggets.results.changes import NuggetChanges
     from karat.nuggets.results.evaluation import ModelRow
-    from karat.nuggets.results.scoring import DifferenceRow, NuggetScoring, RunRow
+    from karat.nuggets.results.scoring import NuggetScoring, RunRow
 
 
 DIGITS = 3
@@ -46,29 +45,27 @@ def score_answer(scoring: NuggetScoring) -> tuple[str, ...]:
     if not scoring.rows or not scoring.nuggets.key.questions:
         return ()
     best, name = scoring.rows[scoring.ranked[0]], score_name(scoring)
-    score_text = f"{name} {_score(best, scoring.scale)}"
+    score = _score(best, scoring.scale)
     if len(scoring.rows) == 1:
-        parts = [f"{best.run} has {score_text}"]
+        share = ""
         if scoring.scale == "F" and not isnan(best.V):
-            parts.append(f"carries {percentage(best.V)} of the vital nuggets")
-        return (f"{' and '.join(parts)}.",)
+            share = f" and carries {percentage(best.V)} of the vital nuggets"
+        return (f"{best.run} has {name} {score}{share}.",)
     nearest, *further = scoring.differences
-    rest = _names([row.run for row in further if row.verdict == UNDECIDED])
+    undecided = [row.run for row in further if row.verdict == UNDECIDED]
+    rest = join_names(undecided) if undecided else ""
+    if len(undecided) > MOST_NAMED:
+        rest = f"{len(undecided):,} other runs"
     if nearest.delta == 0:
         also = f"; the lead of {best.run} over {rest} is not decided" if rest else ""
-        score = _score(best, scoring.scale)
         return (f"{best.run} and {nearest.run} lead with the same {name}, {score}{also}.",)
     verdict = "is decided" + f"; that over {rest} is not" * bool(rest)
     if nearest.verdict == UNDECIDED:
         verdict = "is not decided" + f", nor is that over {rest}" * bool(rest)
-    return (f"{best.run} leads: {score_text}; its lead over {_lead(nearest)} {verdict}.",)
-
-
-def _names(runs: Sequence[str]) -> str:
-    """The names of a few runs, else how many there are."""
-    if len(runs) > MOST_NAMED:
-        return f"{len(runs):,} other runs"
-    return join_names(runs) if runs else ""
+    low, high = nearest.low, nearest.high
+    ends = None if low is None or high is None else (-high, -low)
+    lead = f"{nearest.run} ({_difference_text(-nearest.delta, ends, nearest.p)})"
+    return (f"{best.run} leads: {name} {score}; its lead over {lead} {verdict}.",)
 
 
 def _score(row: RunRow, scale: str) -> str:
@@ -80,14 +77,6 @@ def _score(row: RunRow, scale: str) -> str:
     if low is None or high is None or high - low < 10**-DIGITS:
         return text
     return f"{text} {format_interval(low, high, DIGITS)}"
-
-
-def _lead(row: DifferenceRow) -> str:
-    return f"{row.run} ({_difference_text(-row.delta, _turned(row), row.p)})"
-
-
-def _turned(row: DifferenceRow) -> tuple[float, float] | None:
-    return None if row.low is None or row.high is None else (-row.high, -row.low)
 
 
 def _difference_text(delta: float, ends: tuple[float, float] | None, p: float | None) -> str:
@@ -120,35 +109,31 @@ def score_basis(scoring: NuggetScoring) -> str:
 def _guessed(rows: Sequence[RunRow]) -> list[str]:
     """The share of nuggets that rest on guesses, the largest of some runs; nothing if it is 0."""
     most = max((row.guessed for row in rows if not isnan(row.guessed)), default=0.0)
+    if not most:
+        return []
     share = percentage(most)
     if len(rows) > 1 and not share.startswith("under"):
         share = f"up to {most:.0%}"  # an upper bound may be rounded to 100%
     names = join_names([row.run for row in rows])
-    sentence = f"{share} of the nuggets of {names} rest on a classifier's guesses."
-    return [sentence_case(sentence)] if most else []
+    return [sentence_case(f"{share} of the nuggets of {names} rest on a classifier's guesses.")]
 
 
-def _rules(has_interval: Sequence[bool], rows: Sequence[RunRow]) -> list[str]:
+def _rules(has_interval: Sequence[bool], rows: Sequence[RunRow]) -> Iterator[str]:
     """When differences are decided: those with an interval, and those without."""
-    guesses = any(row.guessed > 0 for row in rows)
-    sentences = [_rule(guesses=guesses)] if any(has_interval) else []
-    return sentences + ([_NO_INTERVAL] if not all(has_interval) else [])
-
-
-_NO_INTERVAL = (
-    "A difference that rests on guesses has no interval, and is not decided, if it is unknown how "
-    "wrong they may be: this classifier needs at least two runs judged on two questions. p takes "
-    "guesses as right."
-)
-
-
-def _rule(*, guesses: bool) -> str:
-    allow = " and allows for wrong guesses" if guesses else ""
-    wrong = ", which takes guesses as right" if guesses else ""
-    return (
-        "A difference is decided where its 95% interval, which is over questions"
-        f"{allow}, excludes zero and p < {SIGNIFICANCE_LEVEL} (paired permutation test{wrong})."
-    )
+    if any(has_interval):
+        guesses = any(row.guessed > 0 for row in rows)
+        allow = " and allows for wrong guesses" if guesses else ""
+        wrong = ", which takes guesses as right" if guesses else ""
+        yield (
+            "A difference is decided where its 95% interval, which is over questions"
+            f"{allow}, excludes zero and p < {SIGNIFICANCE_LEVEL} (paired permutation test{wrong})."
+        )
+    if not all(has_interval):
+        yield (
+            "A difference that rests on guesses has no interval, and is not decided, if it is "
+            "unknown how wrong they may be: this classifier needs at least two runs judged on two "
+            "questions. p takes guesses as right."
+        )
 
 
 # ---------------------------------------------------------------------------------- two versions
@@ -166,18 +151,16 @@ def changes_answer(changes: NuggetChanges) -> tuple[str, ...]:
         ("vital nugget", lost.vital, gained.vital) if vital else ("nugget", lost.okay, gained.okay)
     )
     moved = f"{new} lost {format_count(n_lost, kind)} that {old} carries and gained {n_gained:,}"
-    test = next((n_lost for n_lost in changes.tests if n_lost.questions), None)
-    return (f"{moved}{f': {_moved(test, changes)}' if test else ''}.",)
-
-
-def _moved(test: Significance, changes: NuggetChanges) -> str:
+    test = next((test for test in changes.tests if test.questions), None)
+    if test is None:
+        return (f"{moved}.",)
     name = f"F({changes.scoring.official.beta:g})" if test.score == "F" else test.score
     ends = None if test.low is None or test.high is None else (test.low, test.high)
     change = f"{name} {_difference_text(test.delta, ends, None if isnan(test.p) else test.p)}"
-    verdict = {"better": "an improvement", "worse": "a loss"}.get(test.verdict)
     if not test.trials:
-        return f"{change} on one question, too few for a test"
-    return f"{change}: {verdict or 'no decided change'}"
+        return (f"{moved}: {change} on one question, too few for a test.",)
+    verdicts = {"better": "an improvement", "worse": "a loss"}
+    return (f"{moved}: {change}: {verdicts.get(test.verdict, 'no decided change')}.",)
 
 
 def changes_basis(changes: NuggetChanges) -> str:
@@ -340,29 +323,36 @@ def _tables(scoring: NuggetScoring) -> list[Table]:
 
 def _forest(scoring: NuggetScoring) -> list[Gallery]:
     """The runs that are nearest to the best one, as differences from it."""
-    changes = [_change(row) for row in scoring.differences[:MOST_DRAWN]]
-    if not changes:
-        return []
-    best, name = scoring.differences[0].best, score_name(scoring)
-    left = len(scoring.differences) - len(changes)
-    more = f" The {len(changes)} nearest of {len(scoring.differences)} runs." if left else ""
-    caption = f"Dots: differences; lines: 95% intervals. Filled and red: decided.{more}"
-    title = f"Runs by {name}"
-    return [
-        Gallery(title, (Figure(f"Differences from {best}", Forest(title, best, changes)),), caption)
+    rows = [
+        difference_row(row.run, row.delta, row.low, row.high, row.verdict)
+        for row in scoring.differences[:MOST_DRAWN]
     ]
+    if not rows:
+        return []
+    best, left = scoring.differences[0].best, len(scoring.differences) - len(rows)
+    more = f" The {len(rows)} nearest of {len(scoring.differences)} runs." if left else ""
+    caption = f"Dots: differences; lines: 95% intervals. Filled and red: decided.{more}"
+    return [difference_gallery(f"Runs by {score_name(scoring)}", best, rows, caption)]
+
+
+def difference_row(
+    label: str, delta: float, low: float | None, high: float | None, verdict: str
+) -> ChartRow:
+    """Return a difference for a chart."""
+    return ChartRow(label, delta, low, high, format_signed(delta, 3), verdict)
+
+
+def difference_gallery(title: str, base: str, rows: Sequence[ChartRow], caption: str) -> Gallery:
+    """Return differences from a run as a picture."""
+    chart = RowChart(title, base, rows, "difference")
+    return Gallery(title, (Figure(f"Differences from {base}", chart),), caption)
 
 
 def _intervals(scoring: NuggetScoring) -> Figure:
     """F of the runs, the best first."""
     rows = (scoring.rows[k] for k in scoring.ranked)
-    items = (ChartInterval(row.run, row.macro, row.f_low, row.f_high) for row in rows)
+    items = (ChartRow(row.run, row.macro, row.f_low, row.f_high) for row in rows)
     return intervals_figure("F of runs", "F macro, 95% intervals", items)
-
-
-def _change(row: DifferenceRow) -> ForestChange:
-    low, high = (float("nan") if end is None else end for end in (row.low, row.high))
-    return ForestChange(row.run, row.delta, low, high, format_signed(row.delta, 3), row.verdict)
 
 
 def models_table(models: Sequence[ModelRow], columns: tuple[Column, ...]) -> Table:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from karat.arithmetic import SLACK
 from karat.paraphrase.pem.evaluation import MEAN, NO_CONTROLS, NO_METRICS
 from karat.paraphrase.report.figures import network_figure, pair_figure
-from karat.report.charts.models import ChartInterval, Point, Scatter, chart_figure, intervals_figure
+from karat.report.charts.models import ChartRow, Point, XYChart, chart_figure, intervals_figure
 from karat.report.model import (
     Cell,
     Column,
@@ -31,14 +31,13 @@ from karat.report.model import (
 if TYPE_CHECKING:
     from karat.paraphrase.align.alignment import WordAlignment
     from karat.paraphrase.generate.paraphraser import GeneratedParaphrases
-    from karat.paraphrase.pem.evaluation import Correlation, Gain, JudgedPoint, ParaphraseEvaluation
+    from karat.paraphrase.pem.evaluation import Correlation, Gain, ParaphraseEvaluation
     from karat.paraphrase.pem.scoring import (
         Gram,
         PairExplanation,
         ParaphraseExplanations,
         ParaphraseScores,
         Phrase,
-        SystemRow,
     )
     from karat.paraphrase.written_files import WrittenFile
 
@@ -47,49 +46,37 @@ def scores_answer(result: ParaphraseScores) -> tuple[str, ...]:
     """Name the system with the highest PEM, unless it is tied, and intervals that overlap its."""
     if any(isnan(row.pem) for row in result.rows):  # a model without a score, as a note says
         return ()
-    ranked = sorted(result.rows, key=lambda row: -row.pem)
-    means = [_mean(row) for row in ranked]
+    ranked, means = sorted(result.rows, key=lambda row: -row.pem), []
+    for row in ranked:
+        has_ends = row.low is not None and row.high is not None
+        ends = f" {format_interval(row.low or 0.0, row.high or 0.0, 2)}" if has_ends else ""
+        means.append(f"{row.system} {row.pem:.2f}{ends}")
     if len(ranked) == 1:
         return (f"Mean PEM on a scale from 1 to 5: {means[0]}.",)
     best = ranked[0]
     if isclose(best.pem, ranked[1].pem, rel_tol=SLACK):
         return (f"Several systems share the highest mean PEM: {join_names(means)}.",)
-    overlapping = [row.system for row in ranked[1:] if _overlap(best, row)]
+    overlapping = [
+        row.system
+        for row in ranked[1:]
+        if best.low is not None and row.high is not None and row.high >= best.low
+    ]
     overlap = f" Its interval overlaps that of {join_names(overlapping)}." if overlapping else ""
-    return (
-        f"{best.system} has the highest mean PEM: {means[0]}; {join_names(means[1:])}.{overlap}",
-    )
-
-
-def _mean(row: SystemRow) -> str:
-    """Return a system and its mean PEM, with the interval if there is one."""
-    ends = (
-        "" if row.low is None or row.high is None else f" {format_interval(row.low, row.high, 2)}"
-    )
-    return f"{row.system} {row.pem:.2f}{ends}"
-
-
-def _overlap(best: SystemRow, row: SystemRow) -> bool:
-    """Return whether the interval of a system reaches that of the best."""
-    return best.low is not None and row.high is not None and row.high >= best.low
+    rest = join_names(means[1:])
+    return (f"{best.system} has the highest mean PEM: {means[0]}; {rest}.{overlap}",)
 
 
 def explanation_answer(result: ParaphraseExplanations) -> tuple[str, ...]:
-    """Say for a single pair what its score is made from, and for several which is worst."""
-    if len(result.rows) != 1:
-        return _several(result)
-    row = result.rows[0]
+    """Say for a single pair what its score is made from, and for several the range of scores."""
     is_scored = bool(result.pem) and not isnan(result.pem[0].pem)
-    pem = f"PEM {result.pem[0].pem:.2f} on a scale from 1 to 5. " if is_scored else ""
-    shared = f"The translations of the two sentences match with an F1 of {row.pivot_f1:.3f}"
-    parts = f"(pivot F1; precision {row.precision:.3f}, recall {row.recall:.3f})"
-    return (f"{pem}{shared} {parts}, their own words with {row.target_f1:.3f} (target F1).",)
-
-
-def _several(result: ParaphraseExplanations) -> tuple[str, ...]:
-    """Return the range of the scores of several pairs."""
+    if len(result.rows) == 1:
+        row = result.rows[0]
+        pem = f"PEM {result.pem[0].pem:.2f} on a scale from 1 to 5. " if is_scored else ""
+        shared = f"The translations of the two sentences match with an F1 of {row.pivot_f1:.3f}"
+        parts = f"(pivot F1; precision {row.precision:.3f}, recall {row.recall:.3f})"
+        return (f"{pem}{shared} {parts}, their own words with {row.target_f1:.3f} (target F1).",)
     name, values = "pivot F1", [(row.pivot_f1, row.pair) for row in result.rows]
-    if result.pem and not isnan(result.pem[0].pem):
+    if is_scored:
         name, values = "PEM (1 to 5)", [(row.pem, row.segment) for row in result.pem]
     if not values:
         return ()
@@ -139,19 +126,17 @@ def _agreement(rows: Sequence[Correlation]) -> str:
 
 def _gain(gains: Sequence[Gain]) -> str:
     """Say whether pivot languages help, where all pairs and those without controls agree on it."""
-    against = f"{gains[0].first} against {gains[0].second}: {'; '.join(map(_difference, gains))}"
+    differences = []
+    for gain in gains:
+        ends = "" if isnan(gain.low) else f" {format_interval(gain.low, gain.high, 3)}"
+        pairs = " without controls" if gain.pairs == NO_CONTROLS else ""
+        differences.append(f"{format_signed(gain.difference, 3)}{ends}{pairs}")
+    against = f"{gains[0].first} against {gains[0].second}: {'; '.join(differences)}"
     if all(gain.low > 0 for gain in gains):
         return f"It agrees better than without pivot languages ({against})."
     if all(gain.high < 0 for gain in gains):
         return f"It agrees less well than without pivot languages ({against})."
     return f"The set does not decide whether pivot languages help ({against})."
-
-
-def _difference(gain: Gain) -> str:
-    """Return a difference with its interval, where resamples have one."""
-    ends = "" if isnan(gain.low) else f" {format_interval(gain.low, gain.high, 3)}"
-    pairs = " without controls" if gain.pairs == NO_CONTROLS else ""
-    return f"{format_signed(gain.difference, 3)}{ends}{pairs}"
 
 
 _PARTS = (
@@ -206,7 +191,7 @@ def scores_document(result: ParaphraseScores) -> Document:
     """Return systems, with intervals if there are any, and every paraphrase if it was wanted."""
     has_intervals = any(row.low is not None for row in result.rows)
     columns = [column for column in _SYSTEMS if has_intervals or column.key not in ("low", "high")]
-    pem = (ChartInterval(row.system, row.pem, row.low, row.high) for row in result.rows)
+    pem = (ChartRow(row.system, row.pem, row.low, row.high) for row in result.rows)
     blocks: list[Table | Figure] = [
         intervals_figure("PEM by system", "PEM", pem),
         Table("rows", "Paraphrases", columns, result.rows, open=True),
@@ -282,30 +267,27 @@ def _table(
     return Table(key, title, columns, correlations)
 
 
-def _points(points: Sequence[JudgedPoint]) -> tuple[Point, ...]:
-    """Points in the colours of their systems, where these are few enough to tell apart."""
-    has_few_systems = 1 < len({point.system for point in points}) <= MAX_COLORS
-    return tuple(Point(*point, group=point.system if has_few_systems else "") for point in points)
+def evaluation_charts(result: ParaphraseEvaluation) -> list[XYChart]:
+    """Return the paper's Figures 4, 5 and 3, where there are points for them.
 
-
-def evaluation_charts(result: ParaphraseEvaluation) -> list[Scatter]:
-    """Return the paper's Figures 4, 5 and 3, where there are points for them."""
+    Points have the colours of their systems, where these are few enough to tell apart.
+    """
     predictions = result.predictions
-    drawn_points = predictions[:: max(1, -(-len(predictions) // _MAX_POINTS))]
-    caption = (
-        f"{len(drawn_points):,} of {len(predictions):,} paraphrases."
-        if len(drawn_points) < len(predictions)
-        else ""
-    )
+    drawn = predictions[:: max(1, -(-len(predictions) // _MAX_POINTS))]
+    caption = ""
+    if len(drawn) < len(predictions):
+        caption = f"{len(drawn):,} of {len(predictions):,} paraphrases."
+    is_colored = 1 < len({point.system for point in drawn}) <= MAX_COLORS
+    points = [Point(*point, group=point.system if is_colored else "") for point in drawn]
     title = "PEM and human scores of paraphrases"
-    charts = [Scatter(title, "human", "PEM", _points(drawn_points), caption=caption)]
+    charts = [XYChart(title, "human", "PEM", points, caption=caption)]
     if len(result.system_means) > 1:
-        means = tuple(starmap(Point, result.system_means))
-        charts.append(Scatter("PEM and human scores of systems", "human", "PEM", means))
+        means = list(starmap(Point, result.system_means))
+        charts.append(XYChart("PEM and human scores of systems", "human", "PEM", means))
     if result.dissimilarities:
         title = "Dissimilarity and overall quality of adequate, fluent paraphrases"
-        points = tuple(starmap(Point, result.dissimilarities))
-        charts.append(Scatter(title, "dissimilarity", "overall", points))
+        points = list(starmap(Point, result.dissimilarities))
+        charts.append(XYChart(title, "dissimilarity", "overall", points))
     return charts
 
 

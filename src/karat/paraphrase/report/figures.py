@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from karat.report.charts.svg import frame as svg
 from karat.report.markup import Look, element, quote, shape
@@ -34,13 +34,8 @@ ROW = 24.0
 BEND = 18.0
 HEADING = 26.0
 
-
-class PlacedPhrase(NamedTuple):
-    """A phrase and where it stands: from `x` to `end` in its row."""
-
-    phrase: Phrase
-    x: float
-    end: float
+Placed = tuple["Phrase", float, float]
+"""A phrase and where it stands: from `x` to `end` in its row."""
 
 
 def network_figure(pair: int, explanation: PairExplanation) -> Figure:
@@ -50,91 +45,69 @@ def network_figure(pair: int, explanation: PairExplanation) -> Figure:
 
 
 def _draw_networks(title: str, explanation: PairExplanation) -> str:
+    sentences = {"Original": explanation.original, "Paraphrase": explanation.paraphrase}
     parts: list[str] = []
     y, descriptions = 0.0, []
-    for name, phrases in (
-        ("Original", explanation.original),
-        ("Paraphrase", explanation.paraphrase),
-    ):
+    for name, phrases in sentences.items():
         parts.append(element("text", name, x=0, y=y + 14, font_weight=600))
         y += HEADING
         for row in _rows(phrases):
-            shapes, height = _network(row, y)
-            parts += shapes
-            y += height
+            max_labels = max(len(_labels(phrase)) for phrase, _, _ in row)
+            parts += _network(row, y, y + NETWORK_BOX + 14 + max_labels * ROW / 2)
+            y += NETWORK_BOX + 24 + max_labels * ROW
         arcs = sum(len(phrase.edges) for phrase in phrases)
-        descriptions.append(
-            f"{name}: {format_count(len(phrases), 'phrase')}, {format_count(arcs, 'translation')}"
-        )
+        counts = format_count(len(phrases), "phrase"), format_count(arcs, "translation")
+        descriptions.append(f"{name}: {', '.join(counts)}")
     return svg.chart(title, "; ".join(descriptions), y, parts, fluid=False, class_="grid")
 
 
-def _rows(phrases: Sequence[Phrase]) -> Iterator[list[PlacedPhrase]]:
+def _rows(phrases: Sequence[Phrase]) -> Iterator[list[Placed]]:
     """Yield the phrases row by row, as many in each as there is room for."""
-    row: list[PlacedPhrase] = []
+    row: list[Placed] = []
     x = MARGIN
     for phrase in phrases:
-        width = _width(phrase)
+        arcs = max(map(svg.extent, _labels(phrase)))
+        width = max(svg.extent(_words(phrase, MAX_NETWORK_LABEL)) + 24, arcs + 2 * BEND + 12, 64.0)
         if row and x + width > svg.WIDTH - MARGIN:
             yield row
             row, x = [], MARGIN
-        row.append(PlacedPhrase(phrase, x, x + width))
+        row.append((phrase, x, x + width))
         x += width
     if row:
         yield row
 
 
-def _width(phrase: Phrase) -> float:
-    arcs = [svg.extent(label) for label in _labels(phrase)]
-    return max(svg.extent(_network_words(phrase)) + 24, max(arcs) + 2 * BEND + 12, 64.0)
-
-
-def _network_words(phrase: Phrase) -> str:
-    return svg.shorten(" ".join(phrase.words), MAX_NETWORK_LABEL)
+def _words(phrase: Phrase, most: int) -> str:
+    return svg.shorten(" ".join(phrase.words), most)
 
 
 def _labels(phrase: Phrase) -> list[str]:
     """Return the labels of the arcs, and one for those that are not drawn."""
-    drawn_edges = phrase.edges[:MAX_ARCS]
     labels = [
         f"{svg.shorten(' '.join(words), MAX_NETWORK_LABEL)} / {format_brief(p)}"
-        for words, p in drawn_edges
+        for words, p in phrase.edges[:MAX_ARCS]
     ]
-    more = len(phrase.edges) - len(drawn_edges)
+    more = len(phrase.edges) - len(labels)
     return [*labels, f"and {more} more"] if more else labels
 
 
-def _network(row: Sequence[PlacedPhrase], top: float) -> tuple[list[str], float]:
-    """Return one row of boxes with the network below it, and its height."""
-    max_labels = max(len(_labels(placed.phrase)) for placed in row)
-    middle = top + NETWORK_BOX + 14 + max_labels * ROW / 2
-    parts = [
-        part for placed in row for part in (*_draw_network_box(placed, top), *_arcs(placed, middle))
-    ]
-    states = [row[0].x, *(placed.end for placed in row)]
-    parts += [shape("circle", cx=x, cy=middle, r=3.5, fill=svg.ACCENT) for x in states]
-    return parts, NETWORK_BOX + 24 + max_labels * ROW
-
-
-def _draw_network_box(placed: PlacedPhrase, top: float) -> Iterator[str]:
-    look: Look = {"fill": "none", "stroke": svg.RULE, "rx": 4}
-    width = placed.end - placed.x - 6
-    yield shape("rect", x=placed.x + 3, y=top, width=width, height=NETWORK_BOX - 4, **look)
-    yield svg.label((placed.x + placed.end) / 2, top + 14, _network_words(placed.phrase), "middle")
-
-
-def _arcs(placed: PlacedPhrase, middle: float) -> Iterator[str]:
-    """Yield the arcs of a phrase, in parallel around the middle, and their labels."""
-    labels = _labels(placed.phrase)
-    dashes = None if placed.phrase.in_table else "4 3"
-    for rank, label in enumerate(labels):
-        y = middle + (rank - (len(labels) - 1) / 2) * ROW
-        if rank < len(placed.phrase.edges[:MAX_ARCS]):
-            look: Look = {"fill": "none", "stroke": svg.ACCENT, "stroke_dasharray": dashes}
-            look["stroke_width"] = 1 + 1.5 * placed.phrase.edges[rank].probability
-            yield shape("path", d=_path(placed.x, placed.end, middle, y), **look)
-        place: Look = {"x": (placed.x + placed.end) / 2, "y": y - 5, "text_anchor": "middle"}
-        yield element("text", quote(label), **place, **svg.HALO)
+def _network(row: Sequence[Placed], top: float, middle: float) -> Iterator[str]:
+    """Yield a row of boxes, and below them the arcs in parallel around the middle."""
+    for phrase, x, end in row:
+        look: Look = {"fill": "none", "stroke": svg.RULE, "rx": 4}
+        yield shape("rect", x=x + 3, y=top, width=end - x - 6, height=NETWORK_BOX - 4, **look)
+        yield svg.label((x + end) / 2, top + 14, _words(phrase, MAX_NETWORK_LABEL), "middle")
+        labels, dashes = _labels(phrase), None if phrase.in_table else "4 3"
+        for rank, label in enumerate(labels):
+            y = middle + (rank - (len(labels) - 1) / 2) * ROW
+            if rank < len(phrase.edges[:MAX_ARCS]):
+                arc: Look = {"fill": "none", "stroke": svg.ACCENT, "stroke_dasharray": dashes}
+                arc["stroke_width"] = 1 + 1.5 * phrase.edges[rank].probability
+                yield shape("path", d=_path(x, end, middle, y), **arc)
+            place: Look = {"x": (x + end) / 2, "y": y - 5, "text_anchor": "middle"}
+            yield element("text", quote(label), **place, **svg.HALO)
+    for x in [row[0][1], *(end for _, _, end in row)]:  # the states
+        yield shape("circle", cx=x, cy=middle, r=3.5, fill=svg.ACCENT)
 
 
 def _path(start: float, end: float, middle: float, y: float) -> str:
@@ -162,57 +135,39 @@ def pair_figure(pair: int, explanation: PairExplanation) -> Figure:
 
 
 def _draw_pair(title: str, explanation: PairExplanation) -> str:
-    above, below = _places(explanation.original), _places(explanation.paraphrase)
+    """The phrases of both sentences; dashed if the other sentence has nothing for them."""
+    original, paraphrase, links = explanation.original, explanation.paraphrase, explanation.links
+    above, below = _places(original), _places(paraphrase)
     lower = PAIR_BOX + BETWEEN
     parts = []
-    for link in explanation.links:
-        x1, x2 = _middle(above[link.original]), _middle(below[link.paraphrase])
+    for link in links:
+        x1, x2 = sum(above[link.original]) / 2, sum(below[link.paraphrase]) / 2
         weight = min(link.weight, 1.0)
         look: Look = {"stroke": svg.ACCENT, "stroke_opacity": 0.35 + 0.65 * weight}
         ends: Look = {"x1": x1, "y1": PAIR_BOX + 4, "x2": x2, "y2": lower - 2}
-        words = (
-            explanation.original[link.original].words,
-            explanation.paraphrase[link.paraphrase].words,
-        )
-        description = f"{' '.join(words[0])} - {' '.join(words[1])}: {format_brief(link.weight)}"
+        pair = original[link.original], paraphrase[link.paraphrase]
+        words = " - ".join(" ".join(phrase.words) for phrase in pair)
         line = shape("line", **ends, **look, stroke_width=1 + 3 * weight)
-        parts.append(element("g", svg.tooltip(description), line))
+        parts.append(element("g", svg.tooltip(f"{words}: {format_brief(link.weight)}"), line))
     for phrases, places, y, linked in (
-        (explanation.original, above, 0.0, {link.original for link in explanation.links}),
-        (explanation.paraphrase, below, lower, {link.paraphrase for link in explanation.links}),
+        (original, above, 0.0, {link.original for link in links}),
+        (paraphrase, below, lower, {link.paraphrase for link in links}),
     ):
-        for number, (phrase, place) in enumerate(zip(phrases, places, strict=True)):
-            parts += _draw_pair_box(phrase, place, y, number in linked)
-    width = max(end for _, end in [*above, *below]) + 2
-    description = (
-        f"{format_count(len(explanation.links), 'pair')} of phrases with shared pivot words"
-    )
-    return svg.chart(
-        title, description, lower + PAIR_BOX + 4, parts, width, fluid=False, class_="grid"
-    )
+        for number, (phrase, (x, end)) in enumerate(zip(phrases, places, strict=True)):
+            look = {"fill": "none", "stroke": svg.RULE, "rx": 4}
+            look["stroke_dasharray"] = None if number in linked else "4 3"
+            parts.append(shape("rect", x=x, y=y + 2, width=end - x, height=PAIR_BOX, **look))
+            look = {"x": (x + end) / 2, "y": y + 18, "text_anchor": "middle"}
+            parts.append(element("text", quote(_words(phrase, MAX_PAIR_LABEL)), **look))
+    width, height = max(end for _, end in [*above, *below]) + 2, lower + PAIR_BOX + 4
+    description = f"{format_count(len(links), 'pair')} of phrases with shared pivot words"
+    return svg.chart(title, description, height, parts, width, fluid=False, class_="grid")
 
 
 def _places(phrases: Sequence[Phrase]) -> list[tuple[float, float]]:
     places, x = [], 2.0
     for phrase in phrases:
-        end = x + svg.extent(_pair_words(phrase)) + 16
+        end = x + svg.extent(_words(phrase, MAX_PAIR_LABEL)) + 16
         places.append((x, end))
         x = end + GAP
     return places
-
-
-def _middle(place: tuple[float, float]) -> float:
-    return (place[0] + place[1]) / 2
-
-
-def _pair_words(phrase: Phrase) -> str:
-    return svg.shorten(" ".join(phrase.words), MAX_PAIR_LABEL)
-
-
-def _draw_pair_box(phrase: Phrase, place: tuple[float, float], y: float, linked: bool) -> list[str]:
-    """A phrase; dashed if the other sentence has nothing for it."""
-    look: Look = {"fill": "none", "stroke": svg.RULE, "rx": 4}
-    look["stroke_dasharray"] = None if linked else "4 3"
-    frame = shape("rect", x=place[0], y=y + 2, width=place[1] - place[0], height=PAIR_BOX, **look)
-    look = {"x": _middle(place), "y": y + 18, "text_anchor": "middle"}
-    return [frame, element("text", quote(_pair_words(phrase)), **look)]

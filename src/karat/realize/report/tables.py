@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from karat.realize.report.drawings import tree_figure
-from karat.report.charts.models import ChartInterval, intervals_figure
+from karat.report.charts.models import ChartRow, intervals_figure
 from karat.report.model import (
     Column,
     Document,
@@ -22,8 +22,8 @@ from karat.report.model import (
 from karat.stats.significance import BETTER
 
 if TYPE_CHECKING:
-    from karat.realize.choices import CompletionExplained, WordForm
-    from karat.realize.evaluation import Lead, RealizerEvaluation, RealizerScores, TrainingOverlap
+    from karat.realize.choices import WordForm
+    from karat.realize.evaluation import RealizerEvaluation, RealizerScores
     from karat.realize.explanation import RealizedTree, SupertagList
     from karat.realize.generation import RealizedSentences
     from karat.realize.model import RealizerTraining
@@ -49,37 +49,28 @@ def explanation_answer(explained: RealizedTree) -> tuple[str, ...]:
     """Return the sentences of the realisers, and the one of the file where it is another."""
     from karat.realize.explanation import IN_FILE
 
-    if explained.completion is not None:
-        return _describe_completion(explained, explained.completion)
-    if explained.inflection:
-        return (f"{_describe_forms(explained.inflection)}: {explained.rows[0].sentence}",)
+    rows, completion = explained.rows, explained.completion
+    if completion is not None:  # how much was inserted
+        slots = [word for word in completion.optional if word.probability is not None]
+        unsure = format_count(sum(bool(word.alternatives) for word in slots), "choice")
+        words = sum(len(word.word.split()) for word in slots)
+        inserted = format_count(words, "word") if words else "No words"
+        return (f"{inserted} inserted, {unsure} in doubt: {rows[0].sentence}",)
+    if forms := explained.inflection:  # how many forms were made, and might well be others
+        n_forms = format_count(sum(form.chosen for form in forms), "form")
+        n_unsure = len({form.place for form in forms if is_alternative(form)})
+        return (f"{n_forms} made from lemmas, {n_unsure} in doubt: {rows[0].sentence}",)
     models_of_sentence: dict[tuple[str, bool | None], list[str]] = {}
-    for row in explained.rows:
+    for row in rows:
         if row.model != IN_FILE:
             models_of_sentence.setdefault((row.sentence, row.exact), []).append(row.model)
     sentences = [
         f"{sentence_case(join_names(models))}{_FILE[exact]}: {sentence}"
         for (sentence, exact), models in models_of_sentence.items()
     ]
-    return (*sentences, *_file_sentence(explained))
-
-
-def _describe_forms(forms: Sequence[WordForm]) -> str:
-    """Say how many forms were made, and how many might well be others."""
-    n_forms = format_count(sum(form.chosen for form in forms), "form")
-    unsure = len({form.place for form in forms if is_alternative(form)})
-    return f"{n_forms} made from lemmas, {unsure} in doubt"
-
-
-def _describe_completion(
-    explained: RealizedTree, completion: CompletionExplained
-) -> tuple[str, ...]:
-    """Return the completed sentence, and how much of it was inserted."""
-    slots = [word for word in completion.optional if word.probability is not None]
-    unsure = format_count(sum(bool(word.alternatives) for word in slots), "choice")
-    words = sum(len(word.word.split()) for word in slots)
-    inserted = format_count(words, "word") if words else "No words"
-    return (f"{inserted} inserted, {unsure} in doubt: {explained.rows[0].sentence}",)
+    if any(row.exact is False for row in rows):
+        sentences += [f"In the file: {row.sentence}" for row in rows if row.model == IN_FILE]
+    return tuple(sentences)
 
 
 def is_alternative(form: WordForm) -> bool:
@@ -87,47 +78,31 @@ def is_alternative(form: WordForm) -> bool:
     return not form.chosen and form.probability >= MIN_ALTERNATIVE_PROBABILITY
 
 
-def _file_sentence(explained: RealizedTree) -> tuple[str, ...]:
-    """Return the sentence of the file, if some realiser made another one."""
-    from karat.realize.explanation import IN_FILE
-
-    if all(row.exact is not False for row in explained.rows):
-        return ()
-    return tuple(f"In the file: {row.sentence}" for row in explained.rows if row.model == IN_FILE)
-
-
 def evaluation_answer(evaluation: RealizerEvaluation) -> tuple[str, ...]:
     """Return a sentence for each input: its best realizer, if a test tells it from the second.
 
     Of completions the first counts, which inserts most.
     """
+    from karat.realize.evaluation import MAX_TRAINING_SHARE
+
     first: dict[str, RealizerScores] = {}
     for row in evaluation.rows:
         first.setdefault(row.inputs, row)
     leads = {lead.inputs: lead for lead in evaluation.leads}
-    sentences = [_describe_scores(leads.get(inputs), row) for inputs, row in first.items()]
-    trees = f"On {format_count(evaluation.training.sentences, 'tree')}"
-    trees += _in_training(evaluation.training)
+    sentences = []
+    for inputs, row in first.items():
+        if (lead := leads.get(inputs)) is None:
+            sentences.append(_score_sentence(row))
+            continue
+        better = lead.verdict == BETTER
+        finding = "significantly better than" if better else "not significantly different from"
+        second = f"{lead.second.bleu:.1f} with {_name_realizer(lead.second.model)}"
+        sentences.append(_score_sentence(lead.first, f" ({finding} {second})"))
+    training = evaluation.training
+    trees = f"On {format_count(training.sentences, 'tree')}"
+    if training.share >= MAX_TRAINING_SHARE:
+        trees += f" that the model was {'' if training.share == 1 else 'mostly '}trained on"
     return (f"{trees}, {sentences[0]}", *map(sentence_case, sentences[1:]))
-
-
-def _in_training(training: TrainingOverlap) -> str:
-    from karat.realize.evaluation import MAX_TRAINING_SHARE
-
-    if training.share < MAX_TRAINING_SHARE:
-        return ""
-    part = "" if training.share == 1 else "mostly "
-    return f" that the model was {part}trained on"
-
-
-def _describe_scores(lead: Lead | None, row: RealizerScores) -> str:
-    """Return the scores from one kind of input, and how sure the lead of the first is."""
-    if lead is None:
-        return _score_sentence(row)
-    better = lead.verdict == BETTER
-    finding = "significantly better than" if better else "not significantly different from"
-    second = f"{lead.second.bleu:.1f} with {_name_realizer(lead.second.model)}"
-    return _score_sentence(lead.first, f" ({finding} {second})")
 
 
 def _score_sentence(row: RealizerScores, lead: str = "") -> str:
@@ -151,23 +126,20 @@ def name_inputs(inputs: str) -> str:
 
 
 def sentences_answer(generated: RealizedSentences) -> tuple[str, ...]:
-    """Say how many sentences were made, and what from."""
-    inputs = name_inputs(str(generated.settings["inputs"]))
-    realizer = REALIZER_NAMES[str(generated.settings["realizer"])]
+    """Say how many sentences were made, what from, and how many tokens were inserted."""
+    settings = generated.settings
     trees = format_count(len({row.tree for row in generated.rows}), "tree")
     sentences = format_count(len(generated.rows), "sentence")
-    inserted = _describe_inserted(generated)
-    return (f"{sentences} for {trees}, from {inputs}, by the {realizer}{inserted}.",)
-
-
-def _describe_inserted(generated: RealizedSentences) -> str:
-    """Say how many tokens of which classes were inserted; nothing without `complete`."""
-    classes = str(generated.settings.get("complete", "")).replace("-", " ").split(",")
-    if classes == [""]:
-        return ""
-    if not generated.inserted:
-        return f"; no {' or '.join(classes)} inserted"
-    return f"; {' and '.join(classes)} inserted ({format_count(generated.inserted, 'token')})"
+    source = f"from {name_inputs(str(settings['inputs']))}"
+    realizer = REALIZER_NAMES[str(settings["realizer"])]
+    inserted = ""
+    classes = str(settings.get("complete", "")).replace("-", " ").split(",")
+    if classes != [""]:
+        inserted = f"; no {' or '.join(classes)} inserted"
+        if generated.inserted:
+            tokens = format_count(generated.inserted, "token")
+            inserted = f"; {' and '.join(classes)} inserted ({tokens})"
+    return (f"{sentences} for {trees}, {source}, by the {realizer}{inserted}.",)
 
 
 _COUNT = number("sentences", "Sentences")
@@ -266,18 +238,15 @@ def evaluation_document(evaluation: RealizerEvaluation) -> Document:
 
 def _bleu_figure(evaluation: RealizerEvaluation) -> Figure:
     """Return a dot for the BLEU of each realiser."""
-    dots = (ChartInterval(_label(row), round(row.bleu, 1)) for row in evaluation.rows)
-    figure = intervals_figure("BLEU by realiser", "BLEU", dots)
+    dots = []
+    for row in evaluation.rows:
+        name = row.model.replace("function words and punctuation", "both")
+        inputs = row.inputs.removesuffix(", content words")
+        label = f"{name.replace('completion: ', 'add ')} ({inputs})"
+        dots.append(ChartRow(label, round(row.bleu, 1)))
     inserts = "Names with add: these words were taken out of the trees and inserted again. "
     caption = f"{inserts if evaluation.slots else ''}In brackets: the input."
-    return replace(figure, caption=caption)
-
-
-def _label(row: RealizerScores) -> str:
-    """Return the name of a realiser with its input, short enough for a chart."""
-    name = row.model.replace("function words and punctuation", "both")
-    inputs = row.inputs.removesuffix(", content words")
-    return f"{name.replace('completion: ', 'add ')} ({inputs})"
+    return replace(intervals_figure("BLEU by realiser", "BLEU", dots), caption=caption)
 
 
 def _slots_table(evaluation: RealizerEvaluation) -> Table:

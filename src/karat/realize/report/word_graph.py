@@ -130,7 +130,7 @@ def _places(arcs: Arcs, top: float, compact: bool) -> dict[int, Point]:
         middle = next((i for i, state in enumerate(ordered) if state in best), None)
         first = -(len(ordered) - 1) / 2 if middle is None else -middle
         height.update({state: first + rank for rank, state in enumerate(ordered)})
-    across = _compact_positions(arcs, layer) if compact else _layer_positions(arcs, layer)
+    across = _positions(arcs, layer, compact)
     highest, row = min(height.values()), TALL if _dense(arcs, layer) else ROW
     return {s: (across[s], top + 30 + (height[s] - highest) * row) for s in layer}
 
@@ -140,8 +140,19 @@ def _dense(arcs: Arcs, layer: dict[int, int]) -> bool:
     return len(arcs) >= DENSE * len(layer)
 
 
-def _layer_positions(arcs: Arcs, layer: dict[int, int]) -> dict[int, float]:
-    """Return the place of each layer: far enough from earlier ones for the words of its arcs."""
+def _positions(arcs: Arcs, layer: dict[int, int], compact: bool) -> dict[int, float]:
+    """Return the place of each state across: far enough from earlier ones for words of arcs.
+
+    States of one layer stand above each other or, if `compact`, each just after the longest words
+    that lead to it.
+    """
+    if compact:
+        across = {0: MARGIN}
+        for arc in sorted(arcs, key=lambda arc: layer[arc.start]):
+            length = svg.extent(_short_word(arc)) * (BOLDER if arc.best else 1)
+            after = across[arc.start] + length + CLOSE
+            across[arc.end] = max(across.get(arc.end, 0.0), after)
+        return across
     gap = SPREAD if _dense(arcs, layer) else GAP
     positions = [MARGIN] * (max(layer.values()) + 1)
     for arc in sorted(arcs, key=lambda arc: layer[arc.end]):
@@ -149,16 +160,6 @@ def _layer_positions(arcs: Arcs, layer: dict[int, int]) -> dict[int, float]:
         end = layer[arc.end]
         positions[end] = max(positions[end], positions[layer[arc.start]] + step)
     return {state: positions[depth] for state, depth in layer.items()}
-
-
-def _compact_positions(arcs: Arcs, layer: dict[int, int]) -> dict[int, float]:
-    """Each state just after the longest words that lead to it."""
-    positions = {0: MARGIN}
-    for arc in sorted(arcs, key=lambda arc: layer[arc.start]):
-        length = svg.extent(_short_word(arc)) * (BOLDER if arc.best else 1)
-        after = positions[arc.start] + length + CLOSE
-        positions[arc.end] = max(positions.get(arc.end, 0.0), after)
-    return positions
 
 
 def _short_word(arc: GraphArc) -> str:

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from string import ascii_letters
-from typing import Any
 
 from karat.errors import visible
 from karat.report.charts.axis import Axis, Ticks
 from karat.report.charts.models import (
     Chart,
-    ChartInterval,
-    Curves,
+    ChartRow,
     HeatMap,
-    Intervals,
-    PairedEstimate,
-    PairedIntervals,
     Point,
-    Scatter,
+    RowChart,
+    XYChart,
     curve_runs,
 )
 from karat.report.render import text
@@ -88,46 +83,53 @@ def _heat_key(chart: HeatMap, sheet: Sheet) -> list[str]:
 
 
 MAIN, OTHER = tuple("├─┤●"), tuple("╶╌╴○")  # the ends and the inside of a line, and its dot
+MAX_LABEL = 24  # columns of a label
+MIN_SCALE = 8  # columns of the scale
 
 
-def draw_paired(chart: PairedIntervals, sheet: Sheet) -> list[str]:
-    """Draw a line for the main value of each item, one below it for the other, and a key."""
-    pairs = chart.plotted
-    labels = [truncate(visible(pair.label), min(MAX_LABEL, sheet.width // 3)) for pair in pairs]
+def draw_rows(chart: RowChart, sheet: Sheet) -> list[str]:
+    """Draw a line per value: its label, its interval and its number; and a key."""
+    rows, paired = chart.plotted, chart.kind == "pair"
+    ticks = chart.ticks(4 if paired else 3 if chart.narrow else 5)
+    labels = [truncate(visible(row.label), min(MAX_LABEL, sheet.width // 3)) for row in rows]
+    texts = [
+        [v.text if paired else ticks.label(v.value, extra=2) for v in row.values] for row in rows
+    ]
     left = max(map(display_width, labels))
-    right = max(display_width(estimate.text) for pair in pairs for estimate in pair.placed)
+    right = max(display_width(text) for row_texts in texts for text in row_texts)
     wide = sheet.width - left - right - 2
     if wide < MIN_SCALE:
         return sheet.lines("too narrow for a plot", DIM)
-    axis = Axis(chart.ticks(), 0, wide - 1)
+    axis = Axis(ticks, 0, wide - 1)
     lines = []
-    for pair, label in zip(pairs, labels, strict=True):
-        for estimate, name in zip(pair.placed, (label, ""), strict=False):
-            main = estimate is pair.main
-            bar = sheet.ink(
-                _paired_bar(estimate, axis, wide, MAIN if main else OTHER), CYAN if main else DIM
-            )
-            space = " " * (left - display_width(name))
-            lines.append(f"{space}{name} {bar} {estimate.text:>{right}}")
-    return [*lines, *sheet.lines(_paired_key(chart), DIM)]
+    for row, label, row_texts in zip(rows, labels, texts, strict=True):
+        for k, (value, number) in enumerate(zip(row.values, row_texts, strict=True)):
+            bar = _row_line(value, axis, wide, chart.base, OTHER if k else MAIN)
+            name = "" if k else label
+            space, inked = " " * (left - display_width(name)), sheet.ink(bar, DIM if k else CYAN)
+            lines.append(f"{space}{name} {inked} {number:>{right}}")
+    key = [f"{chart.named_axis}, {ticks.label(ticks.values[0])} to {ticks.label(ticks.values[-1])}"]
+    key += ["¦ the baseline"] if chart.base else []
+    if chart.compared:
+        key += [
+            f"{signs[3]} {name}" for signs, name in zip((MAIN, OTHER), chart.names, strict=True)
+        ]
+    return [*lines, *sheet.lines("; ".join(key), DIM)]
 
 
-def _paired_bar(estimate: PairedEstimate, axis: Axis, wide: int, signs: tuple[str, ...]) -> str:
+def _row_line(
+    row: ChartRow, axis: Axis, wide: int, base: list[float], signs: tuple[str, ...]
+) -> str:
     first, inside, last, dot = signs
     characters = [" "] * wide
-    if estimate.bar:
-        low, high = (round(axis.at(end)) for end in estimate.bar)
+    if row.bar:
+        low, high = sorted(round(axis.at(end)) for end in row.bar)
         characters[low : high + 1] = inside * (high - low + 1)
         characters[low], characters[high] = first, last
-    characters[round(axis.at(estimate.value))] = dot
+    for at in (round(axis.at(value)) for value in base):
+        characters[at] = "┼" if characters[at] == inside else "¦"
+    characters[round(axis.at(row.value))] = dot
     return "".join(characters)
-
-
-def _paired_key(chart: PairedIntervals) -> str:
-    ticks = chart.ticks()
-    ends = f"{ticks.label(ticks.values[0])} to {ticks.label(ticks.values[-1])}"
-    names = [f"{signs[3]} {name}" for signs, name in zip((MAIN, OTHER), chart.names, strict=True)]
-    return "; ".join([f"{chart.named_axis}, {ends}", *(names if chart.compared else [])])
 
 
 HEIGHT = 16  # rows of the plot itself: with the axes it stays within 20
@@ -204,7 +206,7 @@ class Plot:
         return [self.sheet.ink(line, DIM) for line in lines]
 
 
-def draw_scatter(chart: Scatter, sheet: Sheet) -> list[str]:
+def draw_scatter(chart: XYChart, sheet: Sheet) -> list[str]:
     """Draw a scatter plot and list its points."""
     points = chart.plotted
     plot = Plot(*chart.ticks(across=4, up=4), sheet)
@@ -222,11 +224,11 @@ def draw_scatter(chart: Scatter, sheet: Sheet) -> list[str]:
     return [*plot.lines(chart.x_axis, chart.y_axis), *sheet.lines(chart.note, ""), *point_names]
 
 
-def _ink(chart: Scatter, point: Point) -> str:
+def _ink(chart: XYChart, point: Point) -> str:
     return INKS[chart.groups.index(point.group) % len(INKS)]
 
 
-def _names(chart: Scatter, sheet: Sheet) -> list[str]:
+def _names(chart: XYChart, sheet: Sheet) -> list[str]:
     x, y = chart.ticks()
     lines = []
     for letter, point in zip(ascii_letters, chart.plotted, strict=False):
@@ -240,15 +242,15 @@ def _names(chart: Scatter, sheet: Sheet) -> list[str]:
     return lines
 
 
-def draw_curves(chart: Curves, sheet: Sheet) -> list[str]:
+def draw_curves(chart: XYChart, sheet: Sheet) -> list[str]:
     """Draw curves and their names, without bands."""
     plot = Plot(*chart.ticks(across=4, up=4), sheet)
     names, points = [], {}
-    for k, curve in enumerate(chart.plotted):
+    for k, (name, curve) in enumerate(chart.curves.items()):
         sign, ink = SIGNS[k % len(SIGNS)], INKS[k % len(INKS)]
-        names.append(f"{sign} {visible(curve.name)}")
-        for run in curve_runs(curve.knots):
-            places = [plot.place(knot.x, knot.y) for knot in run]
+        names.append(f"{sign} {visible(name)}")
+        for run in curve_runs(curve):
+            places = [plot.place(point.x, point.y) for point in run]
             points.update(dict.fromkeys(places, (sign, ink)))
             for (top, left), (bottom, right) in pairwise(places):
                 for column in range(left + 1, right):
@@ -258,52 +260,14 @@ def draw_curves(chart: Curves, sheet: Sheet) -> list[str]:
     return [*plot.lines(chart.x_axis, chart.y_axis), *sheet.lines("; ".join(names), "")]
 
 
-MAX_LABEL = 24  # columns of a label
-MIN_SCALE = 8  # columns of the scale
-
-
-def draw_intervals(chart: Intervals, sheet: Sheet) -> list[str]:
-    """Draw a row per item: label, whisker, value."""
-    items = chart.plotted
-    ticks = chart.ticks()
-    labels = [truncate(visible(item.label), min(MAX_LABEL, sheet.width // 3)) for item in items]
-    values = [ticks.label(item.value, extra=2) for item in items]
-    left, right = max(map(display_width, labels)), max(map(len, values))
-    wide = sheet.width - left - right - 2
-    if wide < MIN_SCALE:
-        return sheet.lines("too narrow for a plot", DIM)
-    axis = Axis(ticks, 0, wide - 1)
-    lines = []
-    for item, label, value in zip(items, labels, values, strict=True):
-        space = " " * (left - display_width(label))
-        bar = sheet.ink(_interval_bar(item, axis, wide, chart.base), CYAN)
-        lines.append(f"{space}{label} {bar} {value:>{right}}")
-    ends = f"{ticks.label(ticks.values[0])} to {ticks.label(ticks.values[-1])}"
-    base = ["¦ the baseline"] if chart.base else []
-    return [*lines, *sheet.lines("; ".join([f"{chart.axis}, {ends}", *base]), DIM)]
-
-
-def _interval_bar(item: ChartInterval, axis: Axis, wide: int, base: list[float]) -> str:
-    signs = [" "] * wide
-    if item.bar:
-        low, high = sorted(round(axis.at(end)) for end in item.bar)
-        signs[low : high + 1] = "─" * (high - low + 1)
-        signs[low], signs[high] = "├", "┤"
-    for at in (round(axis.at(value)) for value in base):
-        signs[at] = "┼" if signs[at] == "─" else "¦"
-    signs[round(axis.at(item.value))] = "●"
-    return "".join(signs)
-
-
-_DRAWN: dict[type, Callable[[Any, Sheet], list[str]]] = {
-    Scatter: draw_scatter,
-    HeatMap: draw_heat_map,
-    Curves: draw_curves,
-    Intervals: draw_intervals,
-    PairedIntervals: draw_paired,
-}
-
-
 def chart_sketch(chart: Chart, sheet: Sheet) -> list[str]:
     """Return the lines of the chart, at most as wide as the sheet."""
-    return _DRAWN[type(chart)](chart, sheet) if chart.plotted else sheet.lines("no data", DIM)
+    if not chart.plotted:
+        return sheet.lines("no data", DIM)
+    if isinstance(chart, HeatMap):
+        return draw_heat_map(chart, sheet)
+    if isinstance(chart, XYChart):
+        return (draw_curves if chart.joined else draw_scatter)(chart, sheet)
+    if isinstance(chart, RowChart):
+        return draw_rows(chart, sheet)
+    raise TypeError(f"no drawing with letters for {type(chart).__name__}")

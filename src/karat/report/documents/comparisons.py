@@ -10,14 +10,7 @@ from typing import NamedTuple
 from karat.comparison import TESTS, CompareRow, Comparison, Example
 from karat.metrics.base import Metric
 from karat.metrics.differing import differing_words
-from karat.report.charts.models import (
-    Forest,
-    ForestChange,
-    ForestTally,
-    Histogram,
-    Tallies,
-    forest_span,
-)
+from karat.report.charts.models import ChartRow, Histogram, RowChart, difference_span
 from karat.report.documents import scores
 from karat.report.documents.scores import METRIC, SEGMENT_ID, SYSTEM, metric_digits, row_digits
 from karat.report.model import (
@@ -74,30 +67,50 @@ class SystemVerdicts(NamedTuple):
         return "better" if self.better else "worse" if self.worse else "undecided"
 
 
+class ComparisonTests(NamedTuple):
+    """The tests of a comparison, and whether they can decide anything."""
+
+    n_tests: int
+    unit: str  # segment or bucket
+    units: int  # the most that a test rests on
+    too_few: bool  # to decide anything
+    warned: bool  # something is decided by one of many tests
+
+
+def comparison_tests(comparison: Comparison) -> ComparisonTests:
+    """Count the tests and the segments, or buckets, that they rest on."""
+    count = sum(row.verdict is not None for row in comparison.rows)
+    units = [row.units for row in comparison.rows if row.units is not None]
+    most = max(units, default=MIN_DECIDING_UNITS)
+    is_decided = any(row.verdict in (BETTER, WORSE) for row in comparison.rows)
+    unit = "bucket" if comparison.buckets else "segment"
+    warned = is_decided and count > MAX_UNWARNED_TESTS
+    return ComparisonTests(count, unit, most, most < MIN_DECIDING_UNITS, warned)
+
+
 def comparison_answer(comparison: Comparison) -> tuple[str, ...]:
     """Return a sentence per system, or counts of systems if there are many."""
-    if has_too_few_units(comparison):
-        units = _most_units(comparison) or 0
-        count = format_count(units, _unit(comparison))
-        if units < (comparison.buckets or comparison.segments or 0):
+    tests = comparison_tests(comparison)
+    if tests.too_few:
+        count = format_count(tests.units, tests.unit)
+        if tests.units < (comparison.buckets or comparison.segments or 0):
             count += " with a score"
+        verb = "is" if tests.units == 1 else "are"
         needed = f"at least {MIN_DECIDING_UNITS} are needed"
-        verb = "is" if units == 1 else "are"
         return (f"{count} {verb} too few to tell systems apart: {needed}.",)
     base, systems = comparison.baseline, []
     for system in dict.fromkeys(row.system for row in comparison.rows):
         rows = [row for row in comparison.rows if row.system == system and row.verdict]
-        kinds = (
-            [row for row in rows if row.verdict == kind] for kind in (BETTER, WORSE, UNDECIDED)
-        )
-        systems += [SystemVerdicts(system, *kinds)] if rows else []
+        kinds = (BETTER, WORSE, UNDECIDED)
+        by_verdict = ([row for row in rows if row.verdict == kind] for kind in kinds)
+        systems += [SystemVerdicts(system, *by_verdict)] if rows else []
     if len(systems) > MAX_SENTENCES:
         sentences = list(_count_sentences(systems, base))
     else:
         sentences = [_system_sentence(verdicts, base) for verdicts in systems]
-    if _needs_warning(comparison):
+    if tests.warned:
         sentences.append(
-            f"These are {_number_of_tests(comparison)} tests, not corrected for their number: "
+            f"These are {tests.n_tests} tests, not corrected for their number: "
             f"where systems do not differ, about one test in {round(1 / SIGNIFICANCE_LEVEL)} "
             "still shows a difference."
         )
@@ -119,44 +132,20 @@ def comparison_basis(comparison: Comparison) -> str:
     if comparison.references:
         parts.append(format_count(comparison.references, "reference"))
     size = f"{', '.join(parts)}. " if parts else ""
-    if has_too_few_units(comparison):
-        return f"{size}Fewer than {MIN_DECIDING_UNITS} {_unit(comparison)}s decide nothing."
-    rule = decision_rule(comparison, with_tests=not _needs_warning(comparison))
-    return f"{size}Decided where the {rule}."
+    tests = comparison_tests(comparison)
+    if tests.too_few:
+        return f"{size}Fewer than {MIN_DECIDING_UNITS} {tests.unit}s decide nothing."
+    return f"{size}Decided where the {decision_rule(comparison, counted=not tests.warned)}."
 
 
-def decision_rule(comparison: Comparison, *, with_tests: bool = True) -> str:
-    """Return the rule behind verdicts and, if wanted, how many tests there are."""
-    tests = _number_of_tests(comparison) if with_tests else 0
+def decision_rule(comparison: Comparison, *, counted: bool = True) -> str:
+    """Return the rule behind verdicts and, unless stated elsewhere, how many tests there are."""
+    tests = comparison_tests(comparison).n_tests if counted else 0
     corrected = f"; the {tests} tests are not corrected for their number" if tests > 1 else ""
     return (
         f"95% interval of the difference excludes zero and p < {SIGNIFICANCE_LEVEL}: "
         f"{TESTS[comparison.test]}, {format_count(comparison.trials, 'trial')}{corrected}"
     )
-
-
-def _needs_warning(comparison: Comparison) -> bool:
-    """Return whether something is decided by one of many tests."""
-    is_decided = any(row.verdict in (BETTER, WORSE) for row in comparison.rows)
-    return is_decided and _number_of_tests(comparison) > MAX_UNWARNED_TESTS
-
-
-def _number_of_tests(comparison: Comparison) -> int:
-    return sum(row.verdict is not None for row in comparison.rows)
-
-
-def has_too_few_units(comparison: Comparison) -> bool:
-    """Return whether there are too few segments, or buckets, to decide anything."""
-    units = _most_units(comparison)
-    return units is not None and units < MIN_DECIDING_UNITS
-
-
-def _most_units(comparison: Comparison) -> int | None:
-    return max((row.units for row in comparison.rows if row.units is not None), default=None)
-
-
-def _unit(comparison: Comparison) -> str:
-    return "bucket" if comparison.buckets else "segment"
 
 
 def _system_sentence(verdicts: SystemVerdicts, base: str) -> str:
@@ -255,9 +244,10 @@ def comparison_document(comparison: Comparison) -> Document:
     metrics = list(dict.fromkeys(row.metric for row in comparison.rows))
     corpus, title = comparison.signatures, f"Comparison with {comparison.baseline}"
     # There is no room for skipped rows: they are for programs, and a note has the numbers.
-    skipped = scores.skipped_columns(comparison.skipped, readers="programs")
+    all_columns = list(_COLUMNS)
+    if comparison.skipped is not None:
+        all_columns.append(scores.skipped_column(comparison.skipped, readers="programs"))
     best = scores.best_cells(comparison.rows)
-    all_columns = (*_COLUMNS, *skipped)
     table = Table("rows", title, all_columns, comparison.rows, group="metric", emphasis=best)
     blocks: list[Block] = [_forests(comparison, metrics)]
     blocks += [_examples(comparison, metrics)] if comparison.examples else []
@@ -290,20 +280,28 @@ def _forests(comparison: Comparison, metrics: Sequence[Metric]) -> Gallery | Fig
         rows = [row for row in comparison.rows if row.delta is not None]
         shared = [row for row in rows if row.metric.reads_texts]
         if shared:
-            changes = [_forest_change(row, _label_with_arrow(row.metric)) for row in shared]
-            panels.append(Forest(f"{rows[0].system} and {base}", base, changes))
+            changes = [_difference(row, _label_with_arrow(row.metric)) for row in shared]
+            panels.append(RowChart(f"{rows[0].system} and {base}", base, changes, "difference"))
         panels += [
-            Forest(_label_with_arrow(row.metric), base, [_forest_change(row, row.system)])
+            RowChart(
+                _label_with_arrow(row.metric), base, [_difference(row, row.system)], "difference"
+            )
             for row in rows
             if not row.metric.reads_texts
         ]
     else:
         by_metric = {
-            m: [_forest_change(row, row.system) for row in rows if row.metric == m] for m in metrics
+            m: [_difference(row, row.system) for row in rows if row.metric == m] for m in metrics
         }
-        span = forest_span([x for m in metrics if m.reads_texts for x in by_metric[m]])
+        span = difference_span([x for m in metrics if m.reads_texts for x in by_metric[m]])
         panels += [
-            Forest(_label_with_arrow(m), base, changes, span if m.reads_texts else None)
+            RowChart(
+                _label_with_arrow(m),
+                base,
+                changes,
+                "difference",
+                span=span if m.reads_texts else None,
+            )
             for m, changes in by_metric.items()
         ]
     title = f"Differences from {base}"
@@ -318,14 +316,14 @@ def _rows_by_first_metric(comparison: Comparison, first: Metric) -> list[Compare
     return sorted(comparison.rows, key=lambda row: order.index(row.system))
 
 
-def _forest_change(row: CompareRow, label: str) -> ForestChange:
+def _difference(row: CompareRow, label: str) -> ChartRow:
     """A difference as a share of the metric's scale, so that better is to the right."""
     scale = row.metric.sign / row.metric.full_scale
     value, *ends = (
         float("nan") if x is None else x * scale for x in (row.delta, row.delta_low, row.delta_high)
     )
     text = format_signed(row.delta or 0.0, score_digits(row.metric))
-    return ForestChange(label, value, min(ends), max(ends), text, row.verdict or "undecided")
+    return ChartRow(label, value, min(ends), max(ends), text, row.verdict or "undecided")
 
 
 def _label_with_arrow(metric: Metric) -> str:
@@ -343,8 +341,12 @@ def _segment_galleries(comparison: Comparison, metrics: Sequence[Metric]) -> lis
     for m in metrics:
         rows = [row for row in ordered if row.metric == m and row.wins is not None]
         if rows:
-            items = [ForestTally(r.system, r.wins or 0, r.ties or 0, r.losses or 0) for r in rows]
-            tallies.append(Figure(f"Won and lost by {metric_label(m)}", Tallies("", base, items)))
+            items = [
+                ChartRow(r.system, 0, counts=(r.wins or 0, r.ties or 0, r.losses or 0))
+                for r in rows
+            ]
+            chart = RowChart("", base, items, "tally")
+            tallies.append(Figure(f"Won and lost by {metric_label(m)}", chart))
     if not tallies:
         return []
     base_scores = comparison.segment_scores(base, metrics[0])
@@ -454,7 +456,7 @@ def wide_document(wide: WideScores) -> Document:
     document = Document("Scores", (table,), "", results.signatures, notes)
     if comparison:
         legend = "Bold: the best of each column."
-        if not has_too_few_units(comparison):
+        if not comparison_tests(comparison).too_few:
             marks = f"{MARKS[BETTER]} better and {MARKS[WORSE]} worse than {comparison.baseline}"
             legend = f"{marks} ({decision_rule(comparison)}). {legend}"
         document = replace(

@@ -13,14 +13,7 @@ from karat.estimation.estimate_results import (
     EstimateDifference,
     EstimateRow,
 )
-from karat.report.charts.models import (
-    Forest,
-    ForestChange,
-    Pair,
-    PairedEstimate,
-    PairedIntervals,
-    chart_figure,
-)
+from karat.report.charts.models import ChartRow, RowChart, chart_figure
 from karat.report.model import (
     Block,
     Column,
@@ -54,7 +47,7 @@ _CORRECTED = {
 
 def estimate_answer(estimate: Estimate) -> tuple[str, ...]:
     """Return the best system, its rivals, and what the judges add."""
-    sentences = [] if not estimate.rows else list(_system_sentences(estimate))
+    sentences = list(_system_sentences(estimate)) if estimate.rows else []
     return (*sentences, *_judge_sentences(estimate))
 
 
@@ -62,23 +55,24 @@ def estimate_basis(estimate: Estimate) -> str:
     """Return how much was labelled, and what the intervals and verdicts are."""
     if not estimate.rows:
         return ""
+    labels = [row.labels for row in estimate.rows]
+    count = f"{min(labels):,} to {max(labels):,}" if min(labels) < max(labels) else f"{labels[0]:,}"
+    units = format_count(max(row.units for row in estimate.rows), estimate.unit)
+    basis = f"{count} of {units} labelled."
     if estimate.exact:
-        return f"{_labels_clause(estimate)}."
-    whom = (
-        f"the {estimate.unit}s of the set"
-        if estimate.finite
-        else f"new {estimate.unit}s like these"
-    )
-    sentences = [f"{_labels_clause(estimate)}. 95% intervals for {whom}."]
+        return basis
+    likes = f"the {estimate.unit}s of the set"
+    if not estimate.finite:
+        likes = f"new {estimate.unit}s like these"
+    basis += f" 95% intervals for {likes}."
     tested = [difference for difference in estimate.differences if difference.verdict != NOT_TESTED]
     if tested:
         correction = _CORRECTED.get(str(estimate.settings["correction"]), "")
-        level = _percent(tested[0].confidence)
-        sentences.append(
-            f"A difference is decided if p < {SIGNIFICANCE_LEVEL}{correction}, that is, if its "
-            f"{level} interval excludes 0."
+        basis += (
+            f" A difference is decided if p < {SIGNIFICANCE_LEVEL}{correction}, that is, if its "
+            f"{_percent(tested[0].confidence)} interval excludes 0."
         )
-    return " ".join(sentences)
+    return basis
 
 
 def _percent(confidence: float) -> str:
@@ -100,7 +94,7 @@ def score_places(estimate: Estimate) -> int:
 def ranked_differences(estimate: Estimate) -> list[EstimateDifference]:
     """Return the differences in the order of the systems, best first."""
     place = {row.system: rank for rank, row in enumerate(estimate.ranked)}
-    return sorted(estimate.differences, key=lambda one: place[one.system])
+    return sorted(estimate.differences, key=lambda difference: place[difference.system])
 
 
 def judge_names(estimate: Estimate) -> list[str]:
@@ -133,7 +127,7 @@ def _system_sentences(estimate: Estimate) -> Iterator[str]:
         yield from _leader_sentences(estimate, best)
     else:
         yield f"{_lead_clause(estimate)}."
-        yield from _against_baseline(estimate)
+        yield _baseline_sentence(estimate)
 
 
 def _means_sentence(estimate: Estimate) -> str:
@@ -160,10 +154,8 @@ def _leader_sentences(estimate: Estimate, best: EstimateRow) -> Iterator[str]:
         yield f"{_lead_clause(estimate)}; no difference is decided."
     elif len(rivals) == count:
         than = rivals[0] if count == 1 else f"any of the {count} others"
-        yield (
-            f"{best.system} has the best estimate, {score}, but is not shown to be better than "
-            f"{than}."
-        )
+        lead = f"{best.system} has the best estimate, {score}"
+        yield f"{lead}, but is not shown to be better than {than}."
     elif len(beaten) + len(rivals) == count:
         subject = best.system if len(tied) > 1 else "It"
         better = f"{subject} is better than {len(beaten)} of {count} others"
@@ -171,7 +163,7 @@ def _leader_sentences(estimate: Estimate, best: EstimateRow) -> Iterator[str]:
         yield f"{_lead_clause(estimate)}. {better}; {undecided}."
     else:
         yield f"{_lead_clause(estimate)}."
-        yield from _against_baseline(estimate)
+        yield _baseline_sentence(estimate)
 
 
 def _tied_systems(estimate: Estimate) -> list[str]:
@@ -192,27 +184,25 @@ def _lead_clause(estimate: Estimate) -> str:
     return f"{join_names(tied, MAX_NAMED)} share the best estimate, {value}"
 
 
-def _against_baseline(estimate: Estimate) -> Iterator[str]:
+def _baseline_sentence(estimate: Estimate) -> str:
+    if not estimate.differences:
+        return f"No system was compared: too few {estimate.unit}s are labelled for two systems."
     groups = [
         f"{verdict}: {join_names(systems, MAX_NAMED)}"
         for verdict, systems in _systems_by_verdict(estimate).items()
     ]
-    if not estimate.differences:
-        yield f"No system was compared: too few {estimate.unit}s are labelled for two systems."
-    else:
-        yield f"Against {estimate.differences[0].baseline}, {'; '.join(groups)}."
+    return f"Against {estimate.differences[0].baseline}, {'; '.join(groups)}."
 
 
 def _systems_by_verdict(estimate: Estimate) -> dict[str, list[str]]:
     """Return the systems of each verdict, best first; some may not have been compared."""
+    systems: dict[str, list[str]] = {
+        verdict: [] for verdict in ("better", "worse", "undecided", NOT_TESTED, "not compared")
+    }
     differences = ranked_differences(estimate)
-    systems = {
-        verdict: [difference.system for difference in differences if difference.verdict == verdict]
-        for verdict in ("better", "worse", "undecided", NOT_TESTED)
-    }
-    compared = {
-        name for difference in differences for name in (difference.system, difference.baseline)
-    }
+    for difference in differences:
+        systems[difference.verdict].append(difference.system)
+    compared = {name for row in differences for name in (row.system, row.baseline)}
     systems["not compared"] = [row.system for row in estimate.ranked if row.system not in compared]
     return {verdict: names for verdict, names in systems.items() if names}
 
@@ -225,34 +215,21 @@ def _score_text(estimate: Estimate, row: EstimateRow) -> str:
     return f"{text} {format_interval(row.low, row.high, places)}" if row.high > row.low else text
 
 
-def _labels_clause(estimate: Estimate) -> str:
-    fewest, most = (pick(row.labels for row in estimate.rows) for pick in (min, max))
-    units = max(row.units for row in estimate.rows)
-    labels = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
-    return f"{labels} of {format_count(units, estimate.unit)} labelled"
-
-
-# ------------------------------------------------------------------------------------- judges
-
-
 def _judge_sentences(estimate: Estimate) -> Iterator[str]:
+    """Say how much the judges add."""
     if not estimate.judges or isnan(estimate.ratio):
         return
-    is_partial = len(estimate.with_judges) < len(estimate.rows)
-    systems_clause = (
-        f" of {len(estimate.with_judges)} of {len(estimate.rows)} systems" if is_partial else ""
-    )
-    judge_list = name_helpers(judge_names(estimate))
-    width_clause = (
-        f"intervals{systems_clause} are {estimate.ratio:.2f} times as wide as by people alone"
-    )
+    n_judged, n_systems = len(estimate.with_judges), len(estimate.rows)
+    systems = f" of {n_judged} of {n_systems} systems" if n_judged < n_systems else ""
+    judges = name_helpers(judge_names(estimate))
+    width = f"intervals{systems} are {estimate.ratio:.2f} times as wide as by people alone"
     if estimate.ratio > MIN_USELESS_RATIO:
         verb = "adds" if len(estimate.judges) == 1 else "add"
-        yield f"{judge_list} {verb} almost nothing: {width_clause}."
+        yield f"{judges} {verb} almost nothing: {width}."
         return
     more = 0 if isnan(estimate.worth) else round(estimate.worth)
     labels = format_count(more, f"more labelled {estimate.unit}")
-    yield f"With {judge_list}, {width_clause}" + (f": worth {labels}." if more else ".")
+    yield f"With {judges}, {width}" + (f": worth {labels}." if more else ".")
 
 
 _VERDICT = f"Better or worse if p < {SIGNIFICANCE_LEVEL}: then the interval excludes 0."
@@ -336,35 +313,33 @@ _PLANNED = (
 def estimate_document(estimate: Estimate) -> Document:
     """Return the answer, the intervals and biases as pictures, and the tables."""
     first, *judge_signatures = estimate.signature.split("\n")
-    signatures = {
-        "estimate": first,
-        **dict(zip(judge_names(estimate), judge_signatures, strict=False)),
-    }
-    blocks = (_estimate_pictures(estimate), *_tables(estimate))
-    title = f"Human scores of {estimate.name}: {estimate.dimension}"
-    answer, basis = estimate_answer(estimate), estimate_basis(estimate)
-    return Document(title, blocks, signatures=signatures, answer=answer, basis=basis)
+    names = judge_names(estimate)
+    biased = [row for row in estimate.ranked if estimate.judges and not isnan(row.bias_low)]
+    return Document(
+        f"Human scores of {estimate.name}: {estimate.dimension}",
+        (_pictures(estimate, biased), *_tables(estimate, biased)),
+        signatures={"estimate": first, **dict(zip(names, judge_signatures, strict=False))},
+        answer=estimate_answer(estimate),
+        basis=estimate_basis(estimate),
+    )
 
 
-# ------------------------------------------------------------------------------------- tables
-
-
-def _tables(estimate: Estimate) -> Iterator[Table]:
+def _tables(estimate: Estimate, biased: Sequence[EstimateRow]) -> Iterator[Table]:
     places = score_places(estimate)
 
     def with_digits(columns: Sequence[Column]) -> list[Column]:
         return [replace(c, digits=places) if c.digits is None else c for c in columns]
 
-    columns = with_digits(_ROWS)
+    row_columns = with_digits(_ROWS)
     if not helper_names(estimate):  # people's own scores are the estimates
-        redundant = {"people", "people_low", "people_high", "ratio"}
-        columns = [replace(c, readers="programs") if c.key in redundant else c for c in columns]
-    yield Table("rows", "Systems", columns, estimate.ranked, open=True)
+        same = {"people", "people_low", "people_high", "ratio"}
+        row_columns = [replace(c, readers="programs") if c.key in same else c for c in row_columns]
+    yield Table("rows", "Systems", row_columns, estimate.ranked, open=True)
     if estimate.differences:
         title = f"Differences from {estimate.differences[0].baseline}"
         differences = ranked_differences(estimate)
         yield Table("differences", title, with_digits(_DIFFERENCES), differences)
-    if biased := _rows_with_bias(estimate):
+    if biased:
         title = f"Bias of {name_helpers(judge_names(estimate))}"
         yield Table("bias", title, with_digits(_BIAS), biased, readers="people")
     if estimate.judges:
@@ -374,72 +349,43 @@ def _tables(estimate: Estimate) -> Iterator[Table]:
         yield Table("planned", title, _PLANNED, estimate.planned, open=True)
 
 
-# ----------------------------------------------------------------------------------- pictures
-
-
-def _estimate_pictures(estimate: Estimate) -> Block:
+def _pictures(estimate: Estimate, biased: Sequence[EstimateRow]) -> Block:
     """The intervals of all systems, with the biases beside them where there are any."""
-    scores = chart_figure(_interval_chart(estimate))
-    changes = [_bias_change(row, score_places(estimate)) for row in _rows_with_bias(estimate)]
-    if not changes:
-        return scores
-    judge_list = name_helpers(judge_names(estimate))
-    verb = "Is" if len(estimate.judges) == 1 else "Are"
-    bias = Forest(
-        f"{verb} {judge_list} biased?",
-        "as people do",
-        changes,
-        caption=(
-            f"Right of the line: rated higher by {judge_list} than by people, beside other "
-            "systems. Hollow dots: undecided."
-        ),
-        sides=("lower", "higher"),
+    places, names = score_places(estimate), helper_names(estimate)
+    helpers = name_helpers(names) if names else ""
+    rows = []
+    for row in estimate.ranked:
+        people = _interval_row("", row.people, row.people_low, row.people_high, places)
+        main = _interval_row(row.system, row.estimate, row.low, row.high, places)
+        rows.append(main._replace(other=people if helpers else None))
+    title = f"Human scores with and without {helpers}" if helpers else "Human scores"
+    scores = RowChart(
+        title + (" (lower is better)" if estimate.better == "lower" else ""),
+        estimate.dimension,
+        rows,
+        "pair",
+        caption="Dots: means." if estimate.exact else "Dots: estimates; lines: 95% intervals.",
+        names=(f"people with {helpers}" if helpers else "people", "people alone"),
+        better=estimate.better,
     )
-    title = f"Human scores, and the bias of {judge_list}"
-    return Gallery(title, (scores, Figure(bias.title, bias, bias.caption)))
-
-
-def _interval_chart(estimate: Estimate) -> PairedIntervals:
-    places, judged = score_places(estimate), bool(helper_names(estimate))
-    names = (
-        f"people with {name_helpers(helper_names(estimate))}" if judged else "people",
-        "people alone",
+    if not biased:
+        return chart_figure(scores)
+    judges = name_helpers(judge_names(estimate))
+    changes = []
+    for row in biased:
+        side, text = _bias_side(row), format_signed(row.bias, places)
+        verdict = "undecided" if side == NOT_TESTED else side
+        changes.append(ChartRow(row.system, row.bias, row.bias_low, row.bias_high, text, verdict))
+    title = f"{'Is' if len(estimate.judges) == 1 else 'Are'} {judges} biased?"
+    bias = RowChart(title, "as people do", changes, "difference", names=("lower", "higher"))
+    caption = (
+        f"Right of the line: rated higher by {judges} than by people, beside other systems. Hollow "
+        "dots: undecided."
     )
-    pairs = [
-        Pair(
-            row.system,
-            _paired_estimate((row.estimate, row.low, row.high), places),
-            _paired_estimate((row.people, row.people_low, row.people_high), places)
-            if judged
-            else None,
-        )
-        for row in estimate.ranked
-    ]
-    caption = "Dots: means." if estimate.exact else "Dots: estimates; lines: 95% intervals."
-    title = (
-        f"Human scores with and without {name_helpers(helper_names(estimate))}"
-        if judged
-        else "Human scores"
-    )
-    title += " (lower is better)" if estimate.better == "lower" else ""
-    return PairedIntervals(title, estimate.dimension, names, pairs, estimate.better, caption)
+    figures = chart_figure(scores), Figure(title, bias, caption)
+    return Gallery(f"Human scores, and the bias of {judges}", figures)
 
 
-def _paired_estimate(values: tuple[float, float, float], places: int) -> PairedEstimate:
-    value, low, high = values
-    return PairedEstimate(
-        *values, f"{value:,.{places}f}", format_interval(low, high, places) if high > low else ""
-    )
-
-
-def _rows_with_bias(estimate: Estimate) -> list[EstimateRow]:
-    """The systems for which the bias of judges is known."""
-    return [row for row in estimate.ranked if estimate.judges and not isnan(row.bias_low)]
-
-
-def _bias_change(row: EstimateRow, places: int) -> ForestChange:
-    side = _bias_side(row)
-    verdict = "undecided" if side == NOT_TESTED else side
-    return ForestChange(
-        row.system, row.bias, row.bias_low, row.bias_high, format_signed(row.bias, places), verdict
-    )
+def _interval_row(label: str, value: float, low: float, high: float, places: int) -> ChartRow:
+    reach = format_interval(low, high, places) if high > low else ""
+    return ChartRow(label, value, low, high, f"{value:,.{places}f}", reach)

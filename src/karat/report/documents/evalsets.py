@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import isnan
 from typing import TYPE_CHECKING
 
 from karat.evalset.conversion import DimensionCount, EvalSetCheck
 from karat.evalset.judgements import MODEL, raters_unnamed
 from karat.evalset.loading import KnownEvalSets
-from karat.meta.judge_agreement import FEWEST_SHARED, DimensionAgreement, JudgeAgreement
+from karat.meta.judge_agreement import FEWEST_SHARED, JudgeAgreement
 from karat.metrics.names import MetricCatalogue
 from karat.report.model import (
     Column,
@@ -31,7 +32,7 @@ MAX_SENTENCES = 4
 
 
 def check_answer(check: EvalSetCheck) -> tuple[str, ...]:
-    """Return whether the set can be used, and its size."""
+    """Return whether the set can be used, its size and its gaps."""
     if check.evalset is None:
         count = format_count(check.problem_count or len(check.problems), "problem")
         return (f"{check.name} cannot be used: {count}.",)
@@ -42,19 +43,17 @@ def check_answer(check: EvalSetCheck) -> tuple[str, ...]:
         return (f"{usable}, no judgements.",)
     judged = format_count(row.judgements, "judgement")
     if raters_unnamed(check.evalset.judgements.without_models().judges):
-        return (f"{usable}, {judged}; the raters are not named.", *_gap_sentences(check))
-    judged = f"{judged} by {format_count(row.judges, 'judge')}"
-    return (f"{usable}, {judged}.", *_gap_sentences(check))
-
-
-def _gap_sentences(check: EvalSetCheck) -> Iterator[str]:
-    row = check.rows[0]
+        judged += "; the raters are not named"
+    else:
+        judged += f" by {format_count(row.judges, 'judge')}"
+    sentences = [f"{usable}, {judged}."]
     counts = {"missing output": row.missing, "empty output": row.empty}
     counts["value off its scale"] = sum(dimension.off_scale for dimension in check.dimensions)
     gaps = [format_count(count, noun) for noun, count in counts.items() if count]
     if gaps:
         text = join_names(gaps).replace("value off its scales", "values off their scales")
-        yield f"It has {text}."
+        sentences.append(f"It has {text}.")
+    return tuple(sentences)
 
 
 # ------------------------------------------------------------------------------------- judges
@@ -63,59 +62,55 @@ def _gap_sentences(check: EvalSetCheck) -> Iterator[str]:
 def judges_answer(agreement: JudgeAgreement) -> tuple[str, ...]:
     """Return the agreement in each dimension, identical judges, and who is an outlier."""
     if agreement.rows and not any(row.shared for row in agreement.rows):
+        people = [row.judge for row in agreement.judges if row.kind != MODEL]
+        twins = any(row.identical for row in agreement.judges)
+        reason = f"No output has two {'different ' * twins}judges"
+        if raters_unnamed(people):
+            reason = "The raters are not named"
         return (
-            _unshared_reason(agreement),
+            f"{reason}: their agreement cannot be measured.",
             *_identical_sentences(agreement),
             *_model_sentences(agreement),
         )
     few_shared = [row for row in agreement.rows if 0 < row.shared < FEWEST_SHARED]
     enough = [row for row in agreement.rows if row.shared >= FEWEST_SHARED]
-    rows = [row for row in enough if row.ordinal == row.ordinal]
-    constant = [row.dimension for row in enough if row.ordinal != row.ordinal]
-    if not rows:
-        sentences = []
-    elif len(rows) <= MAX_SENTENCES:
-        sentences = [_agreement_sentence(row) for row in rows]
+    rows = [row for row in enough if not isnan(row.ordinal)]
+    constant = [row.dimension for row in enough if isnan(row.ordinal)]
+    sentences = []
+    if len(rows) <= MAX_SENTENCES:
+        for row in rows:
+            r = "" if isnan(row.r) else f", mean r of two judges {row.r:.3f}"
+            alpha = f"{row.dimension}: Krippendorff's ordinal alpha {row.ordinal:.3f}{r}"
+            shared = format_count(row.shared, "output")
+            sentences.append(f"{alpha} ({shared} with two judges or more).")
     else:
         low, high = (pick(rows, key=lambda row: row.ordinal) for pick in (min, max))
-        sentences = [
+        sentences.append(
             f"Krippendorff's ordinal alpha is from {low.ordinal:.3f} ({low.dimension}) to "
             f"{high.ordinal:.3f} ({high.dimension}) in {len(rows)} dimensions."
-        ]
+        )
     if constant:
         sentences.append(
             f"{join_names(constant, MAX_SENTENCES)}: the judges gave only one value, so their "
             "agreement cannot be measured."
         )
-    return (
-        *sentences,
-        *_few_shared_sentences(few_shared),
-        *_identical_sentences(agreement),
-        *_outlier_sentences(agreement),
-        *_model_sentences(agreement),
-    )
-
-
-def _unshared_reason(agreement: JudgeAgreement) -> str:
-    people = [row.judge for row in agreement.judges if row.kind != MODEL]
-    if raters_unnamed(people):
-        return "The raters are not named: their agreement cannot be measured."
-    twins = any(row.identical for row in agreement.judges)
-    return f"No output has two {'different ' * twins}judges: their agreement cannot be measured."
-
-
-def _few_shared_sentences(few_shared: list[DimensionAgreement]) -> Iterator[str]:
-    """Yield in which dimensions too few outputs are shared to state an agreement."""
     if few_shared:
         names = join_names([row.dimension for row in few_shared], MAX_SENTENCES)
         most = max(row.shared for row in few_shared)
-        outputs = format_count(most, "output")
-        has = "has" if most == 1 else "have"
-        amount = f"{outputs} {has}" if len(few_shared) == 1 else f"at most {outputs} {has}"
-        yield (
+        outputs = f"{format_count(most, 'output')} {'has' if most == 1 else 'have'}"
+        amount = outputs if len(few_shared) == 1 else f"at most {outputs}"
+        sentences.append(
             f"{names}: {amount} two judges, too few to state how far they agree "
             f"(at least {FEWEST_SHARED} are needed)."
         )
+    sentences += _identical_sentences(agreement)
+    flagged = list(dict.fromkeys(row.judge for row in agreement.judges if row.flagged))
+    if flagged:
+        verb = "is flagged as an outlier" if len(flagged) == 1 else "are flagged as outliers"
+        sentences.append(f"{join_names(flagged)} {verb} in at least one dimension.")
+    elif agreement.flaggable and not all(isnan(row.r) for row in agreement.judges):
+        sentences.append("No judge is flagged as an outlier.")
+    return (*sentences, *_model_sentences(agreement))
 
 
 def _identical_sentences(agreement: JudgeAgreement) -> Iterator[str]:
@@ -132,28 +127,8 @@ def _identical_sentences(agreement: JudgeAgreement) -> Iterator[str]:
         yield f"{names} gave identical values{scope}: they count as one judge."
 
 
-def _agreement_sentence(row: DimensionAgreement) -> str:
-    shared = format_count(row.shared, "output")
-    r = f", mean r of two judges {row.r:.3f}" if row.r == row.r else ""
-    return (
-        f"{row.dimension}: Krippendorff's ordinal alpha {row.ordinal:.3f}{r} ({shared} with two "
-        "judges or more)."
-    )
-
-
-def _outlier_sentences(agreement: JudgeAgreement) -> Iterator[str]:
-    """Yield who is flagged, if there are enough judges in any dimension to flag one."""
-    flagged = list(dict.fromkeys(row.judge for row in agreement.judges if row.flagged))
-    if flagged:
-        verb = "is flagged as an outlier" if len(flagged) == 1 else "are flagged as outliers"
-        yield f"{join_names(flagged)} {verb} in at least one dimension."
-        return
-    if agreement.flaggable and any(row.r == row.r for row in agreement.judges):
-        yield "No judge is flagged as an outlier."
-
-
 def _model_sentences(agreement: JudgeAgreement) -> Iterator[str]:
-    rows = [row for row in agreement.judges if row.kind == MODEL and row.r == row.r]
+    rows = [row for row in agreement.judges if row.kind == MODEL and not isnan(row.r)]
     for row in rows[:MAX_SENTENCES]:
         outputs = format_count(row.shared, "output")
         yield (

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from math import isnan
 
-from karat.meta.fit import Fit, ScoreFit
-from karat.report.charts.models import ChartLine, Point, Scatter
+from karat.meta.fit import ScoreFit
+from karat.report.charts.models import ChartLine, Point, XYChart
 from karat.report.model import (
     Column,
     Document,
@@ -24,37 +25,34 @@ MAX_SENTENCES = 4
 
 def fit_answer(score_fit: ScoreFit) -> tuple[str, ...]:
     """Return R^2 of each dimension, on the fitted points and on those left out."""
-    return tuple(
-        sentence
-        for fit in score_fit.fits[:MAX_SENTENCES]
-        for sentence in _fit_sentences(score_fit, fit)
-    )
+    sentences = []
+    for fit in score_fit.fits[:MAX_SENTENCES]:
+        if isnan(fit.r2):
+            continue
+        terms = dict.fromkeys(row.term for row in score_fit.rows if row.dimension == fit.dimension)
+        names = join_names([_term_text(term, metric_label) for term in list(terms)[1:]])
+        ending = "s" * (len(terms) == 2)
+        sentence = f"{names} explain{ending} {fit.r2:.1%} of the variance of {fit.dimension}"
+        rows = [
+            row
+            for row in score_fit.left_out
+            if row.dimension == fit.dimension and not isnan(row.r2)
+        ]
+        if rows:
+            row = next((row for row in rows if row.unit == "system"), rows[-1])
+            if row.r2 > 0:
+                sentence += f", and {row.r2:.1%} for left-out {row.unit}s"
+            else:
+                mean = "no better than the mean of the others"
+                sentence += f", but predict{ending} left-out {row.unit}s {mean}"
+        sentences.append(f"{sentence}.")
+    return tuple(sentences)
 
 
-def _fit_sentences(score_fit: ScoreFit, fit: Fit) -> Iterator[str]:
-    if fit.r2 != fit.r2:  # NaN is not
-        return
-    terms = dict.fromkeys(row.term for row in score_fit.rows if row.dimension == fit.dimension)
-    names = join_names([_term_label(term) for term in list(terms)[1:]])
-    verb_ending = "s" * (len(terms) == 2)
-    explained = f"{names} explain{verb_ending} {fit.r2:.1%} of the variance of {fit.dimension}"
-    rows = [
-        row for row in score_fit.left_out if row.dimension == fit.dimension and row.r2 == row.r2
-    ]
-    if not rows:
-        yield f"{explained}."
-        return
-    row = rows[-1] if len(rows) == 1 else next((r for r in rows if r.unit == "system"), rows[-1])
-    if row.r2 > 0:
-        yield f"{explained}, and {row.r2:.1%} for left-out {row.unit}s."
-    else:
-        mean = "no better than the mean of the others"
-        yield f"{explained}, but predict{verb_ending} left-out {row.unit}s {mean}."
-
-
-def _term_label(term: str) -> str:
+def _term_text(term: str, name_metric: Callable[[str], str] = str) -> str:
+    """A term in words: `substitutions of simple_tree_accuracy`."""
     metric, at, part = term.rpartition("@")
-    return f"{part} of {metric_label(metric)}" if at else metric_label(term)
+    return f"{part} of {name_metric(metric)}" if at else name_metric(term)
 
 
 _DIAGONAL = "On the dashed line the prediction equals the human score."
@@ -118,26 +116,20 @@ def score_fit_document(score_fit: ScoreFit) -> Document:
     return Document(title, blocks, answer=fit_answer(score_fit))
 
 
-def _term_text(term: str) -> str:
-    """A term in words: `substitutions of simple_tree_accuracy`."""
-    metric, at, part = term.rpartition("@")
-    return f"{part} of {metric}" if at else term
-
-
 def _fit_figures(score_fit: ScoreFit) -> Iterator[Figure]:
+    """For pages and notebooks alone."""
     for fit in score_fit.fits:
-        points = [point for point in score_fit.points if point.dimension == fit.dimension]
-        step = -(-len(points) // MAX_POINTS)
-        sampling_note = (
-            f"One of every {step} of {len(points):,} points is drawn." if step > 1 else ""
-        )
-        chart_points = [
+        all_points = [point for point in score_fit.points if point.dimension == fit.dimension]
+        step = -(-len(all_points) // MAX_POINTS)
+        caption = ""
+        if step > 1:
+            caption = f"One of every {step} of {len(all_points):,} points is drawn."
+        points = [
             Point(point.predicted, point.human, f"{point.system} {point.segment}".strip())
-            for point in points[::step]
+            for point in all_points[::step]
         ]
-        title = f"Predicted and human {fit.dimension}"
-        axes, note = ("predicted by the fit", f"human {fit.dimension}"), f"R2 {fit.r2:.3f}"
-        chart = Scatter(
-            title, *axes, chart_points, line=ChartLine(1.0, 0.0), note=note, narrow=True
-        )
-        yield Figure(title, chart, sampling_note)  # for pages and notebooks alone
+        title, across = f"Predicted and human {fit.dimension}", "predicted by the fit"
+        note, diagonal = f"R2 {fit.r2:.3f}", ChartLine(1.0, 0.0)
+        human = f"human {fit.dimension}"
+        chart = XYChart(title, across, human, points, diagonal, note, narrow=True)
+        yield Figure(title, chart, caption)

@@ -20,10 +20,9 @@ from karat.metrics.differing import differing_words
 from karat.report.charts.models import (
     Chart,
     ChartLine,
-    Curves,
     HeatMap,
     Point,
-    Scatter,
+    XYChart,
     chart_figure,
 )
 from karat.report.documents.meta import meta_document, statistic_label
@@ -82,7 +81,7 @@ def meta_charts(report: MetaReport) -> list[Chart]:
     return [*map(_scatter, report.scatters), *planes, *_reliability_curves(report)]
 
 
-def _reliability_curves(report: MetaReport) -> list[Curves]:
+def _reliability_curves(report: MetaReport) -> list[XYChart]:
     metrics = report.evaluation.scored.metrics
     caption = f"{SHUFFLED} {single_segments_note(metrics)}".rstrip()
     return reliability_charts(report.reliability, caption)
@@ -130,53 +129,40 @@ def _value_text(row: SystemScore | MetaRow, digits: int) -> str | None:
 
 
 def _chart_galleries(report: MetaReport) -> Iterator[Gallery]:
-    points = len(report.evaluation.evalset.systems)
-    has_few_systems = points < FEWEST_RANKED
-    for dimension, plots in groupby(
-        report.scatters, lambda one: "" if has_few_systems else one.dimension
-    ):
-        dimension_plots = list(plots)
+    n_systems = len(report.evaluation.evalset.systems)
+    has_few_systems = n_systems < FEWEST_RANKED
+    systems = format_count(n_systems, "system")
+    by_dimension = groupby(report.scatters, lambda plot: "" if has_few_systems else plot.dimension)
+    for dimension, run in by_dimension:
+        plots = list(run)
         title = f"Systems by {dimension or 'human'} and metric scores"
-        title += (
-            f": {format_count(points, 'system')}, too few to rank metrics"
-            if has_few_systems
-            else ""
-        )
-        caption = (
-            f"One point per system, {dimension_plots[0].scored_on}. Higher is better on both axes"
-        )
-        rates = list(
-            dict.fromkeys(metric_label(x.metric) for x in dimension_plots if x.metric.sign < 0)
-        )
-        caption += f" ({join_names(rates)} negated)." if rates else "."
-        caption += _missing_plots_note(report, dimension_plots, has_few_systems)
-        later = dimension_plots[0] is not report.scatters[0]
-        yield _narrow_gallery(
-            title, map(_scatter, dimension_plots), caption, has_few_systems or later
-        )
+        title += f": {systems}, too few to rank metrics" if has_few_systems else ""
+        caption = f"One point per system, {plots[0].scored_on}. Higher is better on both axes"
+        rates = dict.fromkeys(metric_label(x.metric) for x in plots if x.metric.sign < 0)
+        caption += f" ({join_names(list(rates))} negated)." if rates else "."
+        caption += _missing_plots_note(report, plots, has_few_systems)
+        folded = has_few_systems or plots[0] is not report.scatters[0]
+        yield _narrow_gallery(title, map(_scatter, plots), caption, folded)
     if report.planes:
+        planes = [plane_chart(fit, None) for fit in report.planes]
         p = join_names([f"{fit.name} {fit.p:.3f}" for fit in report.planes])
-        caption = f"{plane_chart(report.planes[0], None).caption} p of the largest R^2: {p}."
+        caption = f"{planes[0].caption} p of the largest R^2: {p}."
         if has_few_systems:
-            caption += f" {points} systems are too few to tell cells apart."
-        planes = (plane_chart(fit, None) for fit in report.planes)
-        yield _narrow_gallery(
-            "Evaluation planes: R^2 of AEv(alpha, N)", planes, caption, has_few_systems
-        )
+            caption += f" {n_systems} systems are too few to tell cells apart."
+        title = "Evaluation planes: R^2 of AEv(alpha, N)"
+        yield _narrow_gallery(title, planes, caption, has_few_systems)
     if curves := _reliability_curves(report):
         yield _narrow_gallery("Reliability by text length", curves, curves[0].caption)
 
 
 def _missing_plots_note(report: MetaReport, plots: Sequence[SystemScatter], in_one: bool) -> str:
     """Return how many plots a gallery leaves out, and which dimensions have none."""
-    metrics = len(report.evaluation.scored.metrics)
     dimensions = report.evaluation.experiment.dimensions
-    n_plots = metrics * len(dimensions) if in_one else metrics
-    plotted_dimensions = {plot.dimension for plot in report.scatters}
-    is_last = plots[-1] is report.scatters[-1]
-    without = [name for name in dimensions if name not in plotted_dimensions] if is_last else []
+    n_plots = len(report.evaluation.scored.metrics) * (len(dimensions) if in_one else 1)
     parts = [f"{len(plots)} of {n_plots} plots are shown"] if len(plots) < n_plots else []
-    if without:
+    plotted = {plot.dimension for plot in report.scatters}
+    without = [name for name in dimensions if name not in plotted]
+    if without and plots[-1] is report.scatters[-1]:
         parts.append(f"{join_names(without)} {'has' if len(without) == 1 else 'have'} none")
     if not parts:
         return ""
@@ -185,25 +171,26 @@ def _missing_plots_note(report: MetaReport, plots: Sequence[SystemScatter], in_o
 
 
 def _narrow_gallery(
-    title: str, charts: Iterable[Scatter | HeatMap | Curves], caption: str, folded: bool = False
+    title: str, charts: Iterable[XYChart | HeatMap], caption: str, folded: bool = False
 ) -> Gallery:
     narrow = [replace(chart, narrow=True, caption="") for chart in charts]
     return Gallery(title, tuple(map(chart_figure, narrow)), caption, folded)
 
 
-def _scatter(scatter: SystemScatter) -> Scatter:
-    metric, row = scatter.metric, scatter.agreement
+def _scatter(scatter: SystemScatter) -> XYChart:
+    metric, row, label = scatter.metric, scatter.agreement, metric_label(scatter.metric)
+    note = ""
+    if row:
+        note = f"{statistic_label(row.statistic)} {_value_text(row, 2) or 'undefined'}"
     negated = "" if metric.sign > 0 else f" {metric} is negated, as in the tables: more is better."
-    return Scatter(
-        f"{scatter.dimension} and {metric_label(metric)}",
-        metric_label(metric) if metric.sign > 0 else f"-{metric_label(metric)}",
+    return XYChart(
+        f"{scatter.dimension} and {label}",
+        label if metric.sign > 0 else f"-{label}",
         scatter.dimension,
         [Point(*point) for point in scatter.points],
-        line=None if scatter.line is None else ChartLine(*scatter.line),
-        note=f"{statistic_label(row.statistic)} {_value_text(row, 2) or 'undefined'}"
-        if row
-        else "",
-        caption=f"One point per system, {scatter.scored_on}.{negated}",
+        None if scatter.line is None else ChartLine(*scatter.line),
+        note,
+        f"One point per system, {scatter.scored_on}.{negated}",
     )
 
 

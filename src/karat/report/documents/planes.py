@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from karat.meta.plane import ALPHAS, BLEU_CELL, ORDERS, PlaneCell, PlaneFit, worth
 from karat.meta.plane_study import (
@@ -25,11 +25,9 @@ from karat.report.charts.models import (
     Regions,
     Spot,
     Stretch,
-    chart_figure,
 )
 from karat.report.model import (
     Block,
-    Cell,
     Column,
     Document,
     Figure,
@@ -57,17 +55,14 @@ def study_answer(study: PlaneStudy) -> tuple[str, ...]:
     by_chance = [fit for fit in fits if _conclusion_kind(fit) == "chance"]
     sentences = list(_too_few_sentence(fits))
     if len(by_chance) > 1:
-        sentences.append(_chance_sentence(by_chance))
+        names, p = join_names([fit.dimension for fit in by_chance]), min(fit.p for fit in by_chance)
+        chance = f"No cell agrees significantly better than chance for {names}"
+        sentences.append(f"{chance}: p is {p:.3f} or more.")
     remaining_fits = [fit for fit in fits if len(by_chance) < 2 or fit not in by_chance]
     sentences += [
         sentence for fit in remaining_fits[:MAX_SENTENCES] for sentence in _cell_sentences(fit)
     ]
     return (*sentences, *_prediction_sentences(fits, verdicts, study))
-
-
-def _chance_sentence(fits: Sequence[PlaneFit]) -> str:
-    names, p = join_names([fit.dimension for fit in fits]), min(fit.p for fit in fits)
-    return f"No cell agrees significantly better than chance for {names}: p is {p:.3f} or more."
 
 
 def plane_answer(fit: PlaneFit) -> tuple[str, ...]:
@@ -174,40 +169,52 @@ def recommendation_answer(recommendation: Recommendation) -> tuple[str, ...]:
     return (f"{advice}.", "The paper has few systems and no intervals: check it on your own data.")
 
 
+def _percent(key: str, title: str, help: str) -> Column:
+    return number(key, title, 1, help, value=lambda row: 100 * getattr(row, key))
+
+
 _CELLS = (
     *columns(dimension="Dimension", alpha="Alpha", n="N", r="r", r2="R^2", low="Low", high="High"),
     *columns(wins="Wins", q2="Left out", predicted="Predicted"),
 )
-_LEFT_OUT = "Cross-validated R^2 (1 - PRESS/SST): how well it predicts left-out systems."
-_PICKING = "Cross-validated R^2 of picking the best cell of the other systems."
-_BLEU = "Cross-validated R^2 of BLEU's point, AEv(1,4)."
+_R2 = (
+    _percent("r2", "R^2 %", "Squared Pearson's r with the human scores."),
+    _percent("low", "Low", "Lower end of its 95% bootstrap interval."),
+    _percent("high", "High", "Upper end of its 95% bootstrap interval."),
+)
+_LEFT_OUT = _percent(
+    "q2",
+    "Left-out R^2 %",
+    "Cross-validated R^2 (1 - PRESS/SST): how well it predicts left-out systems.",
+)
 _POINTS = (
     Column("what", "Point"),
     Column("cell", "Cell", help="AEv(alpha, N)."),
-    number("r2", "R^2 %", 1, "Squared Pearson's r with the human scores."),
-    number("low", "Low", 1, "Lower end of its 95% bootstrap interval."),
-    number("high", "High", 1, "Upper end of its 95% bootstrap interval."),
-    number("wins", "Wins %", 1, "Resamples in which it is the best cell."),
-    number("q2", "Left-out R^2 %", 1, _LEFT_OUT),
+    *_R2,
+    _percent("wins", "Wins %", "Resamples in which it is the best cell."),
+    _LEFT_OUT,
 )
-_PERCENT = ("r2", "low", "high", "q2")
 _OTHERS = (
     Column("metric", "Metric"),
     Column("references", "References", help="Numbers of those that were used, or all."),
     number("r", "r", 2, "Pearson's r with the human scores."),
-    *(_POINTS[k] for k in (2, 3, 4, 6)),
+    *_R2,
+    _LEFT_OUT,
 )
 _GROUPS = (
-    Column("group", "Group"),
+    Column("group", "Group", value=lambda row: row.group or "all"),
     number("segments", "Segments"),
     Column("maximum", "Maximum", help="The best cell, AEv(alpha, N)."),
-    *_POINTS[2:5],
+    *_R2,
     number("p", "p", 3, "Permutation test of the largest R^2 of all cells."),
-    number("picking", "Pick: left-out R^2 %", 1, _PICKING),
-    number("bleu", "BLEU's: left-out R^2 %", 1, _BLEU),
+    _percent(
+        "picking",
+        "Pick: left-out R^2 %",
+        "Cross-validated R^2 of picking the best cell of the other systems.",
+    ),
+    _percent("bleu", "BLEU's: left-out R^2 %", "Cross-validated R^2 of BLEU's point, AEv(1,4)."),
     Column("prediction", "Prediction"),
 )
-_GROUP_PERCENT = ("r2", "low", "high", "picking", "bleu")
 _RECOMMENDED = (
     Column("metric", "Metric", help="Ready for -m."),
     *columns(alpha="Alpha", n="N"),
@@ -215,13 +222,26 @@ _RECOMMENDED = (
 )
 
 
+class _PlanePoint(NamedTuple):
+    what: str
+    cell: str
+    r2: float
+    low: float
+    high: float
+    wins: float
+    q2: float
+
+
 def study_document(study: PlaneStudy) -> Document:
     """Return the planes of some dimensions of one set, and of its groups."""
     blocks: list[Block] = [_plane_gallery(study.fits, study.region)]
     for fit in study.fits:
         blocks += _plane_tables(fit)
-        if not fit.group:
-            blocks += _group_tables(study, fit.dimension)
+        rows = [row for row in study.groups if row.dimension == fit.dimension]
+        if rows and not fit.group:
+            group_columns = _GROUPS if study.region else _GROUPS[:-1]
+            key, title = f"groups-{fit.dimension}", f"Groups of segments, {fit.dimension}"
+            blocks.append(Table(key, title, group_columns, rows, readers="people"))
     blocks += _data_tables(study, study.groups)
     title = f"The evaluation plane on {study.evalset.name}"
     return Document(title, blocks, answer=study_answer(study), basis=plane_basis(study.fits))
@@ -229,11 +249,8 @@ def study_document(study: PlaneStudy) -> Document:
 
 def plane_fit_document(fit: PlaneFit) -> Document:
     """Return the plane of one dimension."""
-    blocks: tuple[Block, ...] = (
-        _plane_gallery([fit], None),
-        *_plane_tables(fit),
-        *_data_tables(fit),
-    )
+    gallery = _plane_gallery([fit], None)
+    blocks: tuple[Block, ...] = (gallery, *_plane_tables(fit), *_data_tables(fit))
     title = f"The evaluation plane on {fit.name}"
     return Document(title, blocks, answer=plane_answer(fit), basis=plane_basis([fit]))
 
@@ -241,13 +258,24 @@ def plane_fit_document(fit: PlaneFit) -> Document:
 def _plane_gallery(fits: Sequence[PlaneFit], region: Region | None) -> Gallery:
     """Return the planes side by side; the tables say the same in a terminal."""
     charts = [replace(plane_chart(fit, region), narrow=True) for fit in fits]
-    figures = (replace(chart_figure(chart), caption="", sketch=None) for chart in charts)
-    return Gallery("R^2 of AEv(alpha, N) with human scores", tuple(figures), charts[0].caption)
+    figures = tuple(Figure(chart.title, chart) for chart in charts)
+    return Gallery("R^2 of AEv(alpha, N) with human scores", figures, charts[0].caption)
 
 
-def _plane_tables(fit: PlaneFit) -> list[Table]:
-    points = [] if fit.group else [_points_table(fit)]
-    return [plane_table(fit), *points, *_other_metrics(fit)]
+def _plane_tables(fit: PlaneFit) -> Iterator[Table]:
+    """Yield the plane, its points and other metrics, for people."""
+    yield plane_table(fit)
+    if not fit.group:
+        points = [
+            _PlanePoint(name, str(cell), *fit.row(cell)[4:9])
+            for name, cell in fit.points.items()
+            if cell is not None
+        ]
+        key, title = f"points-{fit.dimension}", f"Points of the plane, {fit.dimension}"
+        yield Table(key, title, _POINTS, points, readers="people")
+    if fit.compared:
+        key, title = f"beside-{fit.name}", f"Other metrics, {fit.name}"
+        yield Table(key, title, _OTHERS, fit.compared, readers="people")
 
 
 def _data_tables(planes: PlaneFit | PlaneStudy, groups: Sequence[Any] = ()) -> Iterator[Table]:
@@ -265,33 +293,6 @@ def _data_tables(planes: PlaneFit | PlaneStudy, groups: Sequence[Any] = ()) -> I
             if any(row.group for row in rows):
                 table_columns = (table_columns[0], *columns(group="Group"), *table_columns[1:])
             yield Table(key, title, table_columns, rows, readers="programs")
-
-
-def _in_percent(row: Any, keys: Sequence[str]) -> dict[str, Cell]:
-    cells: dict[str, Cell] = row._asdict()
-    return cells | {key: 100 * getattr(row, key) for key in keys}
-
-
-def _other_metrics(fit: PlaneFit) -> list[Table]:
-    """Return the agreement of other metrics, for people, if any were asked for."""
-    if not fit.compared:
-        return []
-    rows = tuple(_in_percent(row, _PERCENT) for row in fit.compared)
-    title = f"Other metrics, {fit.name}"
-    return [Table(f"beside-{fit.name}", title, _OTHERS, rows, readers="people")]
-
-
-def _group_tables(study: PlaneStudy, dimension: str) -> list[Table]:
-    """Return a dimension's groups, a line each, for people, if there are any."""
-    dimension_rows = [row for row in study.groups if row.dimension == dimension]
-    if not dimension_rows:
-        return []
-    rows = tuple(
-        _in_percent(r, _GROUP_PERCENT) | {"group": r.group or "all"} for r in dimension_rows
-    )
-    table_columns = _GROUPS if study.region else _GROUPS[:-1]
-    title = f"Groups of segments, {dimension}"
-    return [Table(f"groups-{dimension}", title, table_columns, rows, readers="people")]
 
 
 def paper_table(key: str, title: str, rows: Mapping[int, Sequence[float]]) -> Table:
@@ -335,17 +336,6 @@ def plane_chart(fit: PlaneFit, region: Region | None) -> HeatMap:
     caption = f"R^2 in percent with the human scores of systems.{minus}"
     chart = HeatMap(title, "N", "alpha", list(map(str, high)), alphas, values, 1, marks, outline)
     return replace(chart, low=0, high=100, caption=caption)
-
-
-def _points_table(fit: PlaneFit) -> Table:
-    rows: list[dict[str, Cell]] = []
-    for point_name, cell in fit.points.items():
-        if cell is not None:
-            shares = fit.row(cell)._asdict()
-            percent = {key: 100 * shares[key] for key in ("r2", "low", "high", "wins", "q2")}
-            rows.append({"what": point_name, "cell": str(cell), **percent})
-    title = f"Points of the plane, {fit.dimension}"
-    return Table(f"points-{fit.dimension}", title, _POINTS, tuple(rows), readers="people")
 
 
 def recommendation_document(recommendation: Recommendation) -> Document:

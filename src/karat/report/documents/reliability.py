@@ -12,7 +12,7 @@ from karat.meta.reliability import (
     best_curve,
     references_in_words,
 )
-from karat.report.charts.models import Curve, Curves, Knot, chart_figure
+from karat.report.charts.models import Point, XYChart, chart_figure
 from karat.report.documents.meta import statistic_label
 from karat.report.model import (
     Document,
@@ -117,46 +117,38 @@ def reliability_document(result: ReliabilityCurves) -> Document:
     )
 
 
-def reliability_charts(rows: Sequence[ReliabilityRow], caption: str) -> list[Curves]:
+def reliability_charts(rows: Sequence[ReliabilityRow], caption: str) -> list[XYChart]:
     """Return a chart for each dimension and statistic, curves by metric and references.
 
     Where these are many, each number of references has a chart of its own.
     """
-    return [
-        chart
-        for (dimension, by), place in groupby(rows, lambda row: (row.dimension, row.statistic))
-        for chart in _dimension_charts(dimension, by, list(place), caption)
-    ]
-
-
-def _dimension_charts(
-    dimension: str, by: str, rows: Sequence[ReliabilityRow], caption: str
-) -> Iterator[Curves]:
-    curves = {(row.references, row.metric) for row in rows}
-    numbers = list(dict.fromkeys(row.references for row in rows))
-    title = f"Reliability: {dimension}, {by}"
-    if len(numbers) == 1 or len(curves) <= MAX_CURVES:
-        yield _make_chart(title, rows, caption, with_references=len(numbers) > 1)
-        return
-    for count in numbers:
-        chart_rows = [row for row in rows if row.references == count]
-        yield _make_chart(
-            f"{title}, {references_in_words(count)}", chart_rows, caption, with_references=False
-        )
+    charts = []
+    for (dimension, by), place in groupby(rows, lambda row: (row.dimension, row.statistic)):
+        setting_rows, title = list(place), f"Reliability: {dimension}, {by}"
+        numbers = list(dict.fromkeys(row.references for row in setting_rows))
+        n_curves = len({(row.references, row.metric) for row in setting_rows})
+        if len(numbers) == 1 or n_curves <= MAX_CURVES:
+            several = len(numbers) > 1
+            charts.append(_make_chart(title, setting_rows, caption, with_references=several))
+            continue
+        for count in numbers:
+            chart_rows = [row for row in setting_rows if row.references == count]
+            name = f"{title}, {references_in_words(count)}"
+            charts.append(_make_chart(name, chart_rows, caption, with_references=False))
+    return charts
 
 
 def _make_chart(
     title: str, rows: Sequence[ReliabilityRow], caption: str, with_references: bool
-) -> Curves:
-    knots: dict[str, list[Knot]] = {}
+) -> XYChart:
     labels = clear_labels(row.metric for row in rows)
+    points = []
     for row in rows:
-        # The number first: names at the ends of curves are cut where they are long.
-        number = "all refs" if row.references is None else format_count(row.references, "ref")
-        label = labels[row.metric]
-        name = f"{number}: {label}" if with_references else label
-        knots.setdefault(name, []).append(Knot(row.length, row.value, row.low, row.high))
-    up = f"{statistic_label(rows[0].statistic)} with {rows[0].dimension}"
-    curves = [Curve(name, curve_knots) for name, curve_knots in knots.items()]
+        name = labels[row.metric]
+        if with_references:  # first: names at the ends of curves are cut where they are long
+            number = "all refs" if row.references is None else format_count(row.references, "ref")
+            name = f"{number}: {name}"
+        points.append(Point(row.length, row.value, "", name, row.low, row.high))
     across = "segments in a pseudo-document"
-    return Curves(title, across, up, curves, caption=caption, whole_x=True)
+    up = f"{statistic_label(rows[0].statistic)} with {rows[0].dimension}"
+    return XYChart(title, across, up, points, caption=caption, joined=True, whole_x=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from karat.arrays import Floats
 from karat.metrics.base import Metric, Score
-from karat.report.charts.models import ChartInterval, intervals_figure
+from karat.report.charts.models import ChartRow, intervals_figure
 from karat.report.model import (
     Column,
     Document,
@@ -100,7 +100,6 @@ PARTS = people_column(
     help="What the score is made from.",
     wrap=True,
 )
-_SKIPPED = "Rows of the system that were skipped because a candidate or a reference is missing."
 
 _PART_LETTERS = {
     "precision": "P",
@@ -181,14 +180,14 @@ def _systems_document(scoring: Scoring) -> Document:
     figures = []
     for m in metrics:
         items = [
-            ChartInterval(row.system, row.score.value, row.low, row.high)
+            ChartRow(row.system, row.score.value, row.low, row.high)
             for row in rows
             if row.metric == m
         ]
         title = f"{metric_label(m)} by system"
         figures.append(intervals_figure(title, str(m), items, narrow=len(metrics) > 1))
     columns = [METRIC, SYSTEM, SCORE, *([LOW, HIGH] if scoring.resamples else [])]
-    columns += skipped_columns(scoring.skipped)
+    columns += [skipped_column(scoring.skipped)] if scoring.skipped is not None else []
     columns += [PARTS, *part_columns(rows, columns)]
     best = best_cells(rows)
     table = Table("rows", "Scores", columns, rows, group="metric", emphasis=best, open=True)
@@ -198,12 +197,18 @@ def _systems_document(scoring: Scoring) -> Document:
     return Document("Scores", (*pictures, table), "", signatures, scoring.notes, answer=answer)
 
 
-def skipped_columns(skipped: Mapping[str, int] | None, **look: Any) -> list[Column]:
-    """Return the column of the rows of each system that were skipped, if rows may be skipped."""
-    if skipped is None:
-        return []
-    count = lambda row: skipped.get(row.system, 0)  # noqa: E731
-    return [number("skipped", "Skipped", help=_SKIPPED, value=count, **look)]
+def skipped_column(skipped: Mapping[str, int], **look: Any) -> Column:
+    """Return the column of the rows of each system that were skipped."""
+    help_text = (
+        "Rows of the system that were skipped because a candidate or a reference is missing."
+    )
+    return number(
+        "skipped",
+        "Skipped",
+        help=help_text,
+        value=lambda row: skipped.get(row.system, 0),
+        **look,
+    )
 
 
 def best_cells(rows: Sequence[Any]) -> frozenset[tuple[int, str]]:

@@ -56,9 +56,9 @@ def render_pieces(
 
     `color` and `width` are for text; `spreadsheet_safe` is for CSV and TSV.
     """
-    check_spreadsheet_safe(format, spreadsheet_safe)
     options: dict[str, Any] = {"color": color, "width": width} if format == "text" else {}
     if spreadsheet_safe:
+        check_spreadsheet_safe(format, spreadsheet_safe)
         options["spreadsheet_safe"] = True
     renderer = RENDERERS[format]
 

@@ -9,7 +9,7 @@ from itertools import accumulate, pairwise, zip_longest
 from os.path import commonprefix
 
 from karat.errors import JOINERS, visible
-from karat.report.model import CellText, Column, Document, Table, cell_text, sections
+from karat.report.model import Column, Document, Table, cell_text, sections
 
 ELLIPSIS = "…"
 BOLD, DIM, RED, GREEN, YELLOW, MAGENTA, CYAN = "1", "2", "31", "32", "33", "35", "36"
@@ -89,50 +89,39 @@ INDENT = "  "
 COLUMN_GAP = 2  # spaces between columns
 
 
-@dataclass(frozen=True)
-class Panel:
-    """The columns of a table that fit side by side, with the width of each."""
+def panel_lines(
+    table: Table, columns: Sequence[Column], widths: Sequence[int], sheet: Sheet
+) -> Iterator[str]:
+    """Yield the lines of some columns of a table side by side: heads, sub-headings and rows."""
+    indent = "" if table.group is None else INDENT
 
-    table: Table
-    columns: Sequence[Column]
-    widths: Sequence[int]
-    sheet: Sheet
-    indent: str
-
-    def lines(self) -> Iterator[str]:
-        """Yield the heads, and the rows below their sub-headings."""
-        ink = self.sheet.ink
-        yield ""
-        yield self._line([(visible(column.title), DIM) for column in self.columns])
-        yield ink("─" * (row_width(self.widths) + len(self.indent)), DIM)
-        if not self.table.rows:
-            yield ink("no rows", DIM)
-        for heading, rows in sections(self.table, self.columns, visible):
-            if heading is not None:
-                yield ink(truncate(heading, self.sheet.width), CYAN)
-            for row in rows:
-                yield from self._row_lines(row)
-
-    def _row_lines(self, row: Sequence[CellText]) -> Iterator[str]:
-        cells = []
-        for (cell, column, text, stressed), width in zip(row, self.widths, strict=True):
-            pieces = [text]
-            if column.wrap and isinstance(cell, str):  # first at the line feeds of the text
-                lines = visible(cell, keep="\n").split("\n")
-                pieces = [piece for line in lines for piece in wrap(line, width)]
-            code = DIM if cell is None else BOLD if stressed else ""
-            cells.append([(piece, code) for piece in pieces])
-        yield from map(self._line, zip_longest(*cells, fillvalue=("", "")))
-
-    def _line(self, cells: Sequence[tuple[str, str]]) -> str:
-        """Return a line of cells, each a text and its color code."""
+    def line(cells: Sequence[tuple[str, str]]) -> str:  # each a text and its color code
         pieces = []
-        for (text, code), column, width in zip(cells, self.columns, self.widths, strict=True):
+        for (text, code), column, width in zip(cells, columns, widths, strict=True):
             short = truncate(text, width).rstrip()
             # Spaces stay outside the escape codes, so that the end of a line can be stripped.
-            inked, space = self.sheet.ink(short, code), " " * (width - display_width(short))
+            inked, space = sheet.ink(short, code), " " * (width - display_width(short))
             pieces.append(space + inked if column.align == "right" else inked + space)
-        return (self.indent + (" " * COLUMN_GAP).join(pieces)).rstrip()
+        return (indent + (" " * COLUMN_GAP).join(pieces)).rstrip()
+
+    yield ""
+    yield line([(visible(column.title), DIM) for column in columns])
+    yield sheet.ink("─" * (row_width(widths) + len(indent)), DIM)
+    if not table.rows:
+        yield sheet.ink("no rows", DIM)
+    for heading, rows in sections(table, columns, visible):
+        if heading is not None:
+            yield sheet.ink(truncate(heading, sheet.width), CYAN)
+        for row in rows:
+            cells = []
+            for (cell, column, text, stressed), width in zip(row, widths, strict=True):
+                pieces = [text]
+                if column.wrap and isinstance(cell, str):  # first at the line feeds of the text
+                    paragraphs = visible(cell, keep="\n").split("\n")
+                    pieces = [piece for part in paragraphs for piece in wrap(part, width)]
+                code = DIM if cell is None else BOLD if stressed else ""
+                cells.append([(piece, code) for piece in pieces])
+            yield from map(line, zip_longest(*cells, fillvalue=("", "")))
 
 
 def render_text(document: Document, *, color: bool = False, width: int = 100) -> str:
@@ -145,9 +134,13 @@ def render_text(document: Document, *, color: bool = False, width: int = 100) ->
         title = sheet.lines(part.title, BOLD)
         if isinstance(part, Table):
             if part.readers != "programs":
-                panels = [line for panel in split_panels(part, sheet) for line in panel.lines()]
+                lines = [
+                    line
+                    for panel in split_panels(part, sheet)
+                    for line in panel_lines(part, *panel, sheet)
+                ]
                 title = title if part.title != document.title else []
-                blocks.append([*title, *panels[1:], *sheet.paragraphs(part.notes, DIM)])
+                blocks.append([*title, *lines[1:], *sheet.paragraphs(part.notes, DIM)])
         elif part.sketch:
             blocks.append([*title, *part.sketch(sheet), *sheet.lines(part.caption, DIM)])
     blocks.append(sheet.paragraphs(document.remarks, DIM))
@@ -157,15 +150,14 @@ def render_text(document: Document, *, color: bool = False, width: int = 100) ->
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
-def split_panels(table: Table, sheet: Sheet) -> Iterator[Panel]:
-    """Split a table into panels that fit the sheet: one if all columns fit at their minimum width.
+def split_panels(table: Table, sheet: Sheet) -> Iterator[tuple[list[Column], list[int]]]:
+    """Yield columns and their widths in panels: one if all columns fit at their minimum width.
 
     Columns keep numbers, and right-aligned texts such as intervals, whole; other texts keep their
     start, and the names that lead rows as much as distinguishes them.
     """
     columns = table.shown_columns
-    indent = "" if table.group is None else INDENT
-    room = sheet.width - len(indent)
+    room = sheet.width - (0 if table.group is None else len(INDENT))
     natural, floors = [], []
     for position, column in enumerate(columns):
         cells = [(row, column.cell(row)) for row in table.rows]
@@ -186,7 +178,7 @@ def split_panels(table: Table, sheet: Sheet) -> Iterator[Panel]:
             floors[0] = max(floors[0], distinct) if distinct <= room / 3 else floors[0]
     for chosen in split_columns(floors, room):
         widths = share_width([natural[c] for c in chosen], [floors[c] for c in chosen], room)
-        yield Panel(table, [columns[c] for c in chosen], widths, sheet, indent)
+        yield [columns[c] for c in chosen], widths
 
 
 def share_width(natural: Sequence[int], floors: Sequence[int], width: int) -> list[int]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 from karat.explanation import SegmentExplanations
@@ -25,6 +26,7 @@ from karat.report.model import (
     format_brief,
     format_count,
     number,
+    people_column,
 )
 from karat.report.segment.text import draw_edits, draw_grid
 
@@ -58,6 +60,18 @@ def edits_figure(alignment: Alignment, title: str, caption: str) -> Figure:
     return Figure(title, svg, caption, lambda sheet: draw_edits(alignment, sheet), page, SCRIPT)
 
 
+def _explained(
+    key: str, title: str, digits: int | None, help: str, value: Callable[[Any], Any] | None = None
+) -> Column:
+    """Return a column that reads the row's explanation."""
+    read = value or attrgetter(key)
+    return number(key, title, digits, help, value=lambda row: read(row.explanation))
+
+
+def _mean(explanation: Explanation) -> float:
+    return sum(map(len, explanation.references)) / len(explanation.references)
+
+
 EDIT_COLUMNS = (
     *columns(kind="Kind", reference_position="Reference position"),
     *columns(reference_word="Reference word", candidate_position="Candidate position"),
@@ -65,21 +79,29 @@ EDIT_COLUMNS = (
 )
 _GRIDS = (
     SEGMENT,
-    number("score", "F", 4, "The segment's score."),
-    number("precision", "P", 4, "Size over the candidate's words."),
-    number("recall", "R", 4, "Size over the references' mean length."),
-    number("size", "Size", 4, "(sum of length^e)^(1/e) over what counts."),
-    number("sum", "Sum", 2, "The sum of length^e over what counts."),
-    number("candidate_words", "Words", help="Words of the candidate."),
-    number("reference_words", "Ref.", 2, "The references' mean length."),
-    number("cap", "Cap", 2, "No more hits than this count."),
-    number("hits", "Hits", help="Hits of the grid."),
-    number("runs", "Runs", help="Runs of the matching."),
-    Column("proven", "Proven", help="Whether the matching is proven to be the maximum."),
-    number("bound", "Bound", 4, "No matching has a larger size."),
+    _explained("score", "F", 4, "The segment's score.", attrgetter("value")),
+    _explained("precision", "P", 4, "Size over the candidate's words."),
+    _explained("recall", "R", 4, "Size over the references' mean length."),
+    _explained("size", "Size", 4, "(sum of length^e)^(1/e) over what counts."),
+    _explained("sum", "Sum", 2, "The sum of length^e over what counts."),
+    _explained(
+        "candidate_words", "Words", None, "Words of the candidate.", lambda e: len(e.candidate)
+    ),
+    _explained("reference_words", "Ref.", 2, "The references' mean length.", _mean),
+    _explained("cap", "Cap", 2, "No more hits than this count."),
+    _explained("hits", "Hits", None, "Hits of the grid.", attrgetter("hit_count")),
+    _explained("runs", "Runs", None, "Runs of the matching.", lambda e: len(e.blocks)),
+    Column(
+        "proven",
+        "Proven",
+        help="Whether the matching is proven to be the maximum.",
+        value=attrgetter("explanation.proven"),
+    ),
+    _explained("bound", "Bound", 4, "No matching has a larger size."),
 )
+_HEADING = people_column("heading", "Segment", lambda row: f"Segment {row['segment']}")
 _RUNS = (
-    Column("heading", "Segment", readers="people"),
+    _HEADING,
     replace(SEGMENT, readers="programs"),
     number("length", "Length", help="Words of the run."),
     number("counted", "Counted", 2, "What the cap leaves of it."),
@@ -93,47 +115,56 @@ _GRID_EDITS = (SEGMENT, *columns(reference="Reference"), *EDIT_COLUMNS)
 
 def grid_blocks(rows: Sequence[Any]) -> tuple[Block, ...]:
     """Return the grids and edit alignments of some segments of one candidate."""
-    runs = [row for segment_row in rows for row in _run_rows(segment_row)]
-    edits = [
-        {"segment": segment_row.segment, "reference": segment_row.explanation.nearest + 1, **row}
-        for segment_row, edits_of_row in (
-            (segment_row, segment_row.explanation.edits()) for segment_row in rows
-        )
-        for row in edit_rows(
-            edits_of_row, range(len(edits_of_row.reference)), range(len(edits_of_row.candidate))
-        )
-    ]
+    pictures: list[Block] = []
+    runs: list[dict[str, Cell]] = []
+    edits: list[dict[str, Cell]] = []
+    for row in rows:
+        explanation, place = row.explanation, {"segment": row.segment}
+        pictures += _segment_pictures(explanation, f"Segment {row.segment}")
+        for block in explanation.blocks:
+            words = explanation.candidate[block.row : block.row + block.length]
+            runs.append(
+                {
+                    **block._asdict(),
+                    **place,
+                    "candidate_position": block.row + 1,
+                    "reference": block.reference + 1,
+                    "reference_position": block.position + 1,
+                    "words": " ".join(words),
+                }
+            )
+        alignment = explanation.edits()
+        sides = range(len(alignment.reference)), range(len(alignment.candidate))
+        place["reference"] = explanation.nearest + 1
+        edits += [place | edit for edit in edit_rows(alignment, *sides)]
     return (
-        *(block for segment_row in rows for block in _segment_pictures(segment_row)),
-        Table("rows", "Scores", _GRIDS, tuple(map(_grid_row, rows))),
+        *pictures,
+        Table("rows", "Scores", _GRIDS, rows),
         Table("runs", "Runs, the longest first", _RUNS, runs, group="heading"),
         Table("edits", "Edits", _GRID_EDITS, edits, readers="programs"),
     )
 
 
-def _segment_pictures(row: Any) -> list[Block]:
-    explanation, name = row.explanation, f"Segment {row.segment}"
+def _segment_pictures(explanation: Explanation, name: str) -> list[Block]:
+    """The texts, with the words of the candidate that match nothing marked; grid and edits."""
     many = len(explanation.references) > 1
     passages = [
         TextPassage(f"reference {n}" if many else "reference", " ".join(words))
         for n, words in enumerate(explanation.references, 1)
     ]
-    passages.append(_candidate_passage(explanation))
-    facts = f"F {explanation.value:.4f}, P {explanation.precision:.4f}, R {explanation.recall:.4f}"
-    return [
-        DocumentTexts(name, (ExampleCase("", facts, tuple(passages), {}),)),
-        *grid_figures(explanation, name),
-    ]
-
-
-def _candidate_passage(explanation: Explanation) -> TextPassage:
     matched = {b.row + k for b in explanation.blocks for k in range(b.length)}
     marks, at = [], 0
     for place, word in enumerate(explanation.candidate):
         if place not in matched:
             marks.append((at, at + len(word)))
         at += len(word) + 1
-    return TextPassage("candidate", " ".join(explanation.candidate), tuple(marks))
+    passages.append(TextPassage("candidate", " ".join(explanation.candidate), tuple(marks)))
+    case = ExampleCase("", _scores_text(explanation), tuple(passages), {})
+    return [DocumentTexts(name, (case,)), *grid_figures(explanation, name)]
+
+
+def _scores_text(explanation: Explanation) -> str:
+    return f"F {explanation.value:.4f}, P {explanation.precision:.4f}, R {explanation.recall:.4f}"
 
 
 def grid_answer(rows: Sequence[Any]) -> tuple[str, ...]:
@@ -147,84 +178,45 @@ def grid_answer(rows: Sequence[Any]) -> tuple[str, ...]:
     runs = format_count(len(explanation.blocks), "run")
     shared = f"{hits} of {words} match {whose}, in {runs}" if hits else f"No word matches {whose}"
     scores = f"F {explanation.value:.3f}, precision {explanation.precision:.3f}"
-    scores += f", recall {explanation.recall:.3f}"
-    return (f"{shared}: {scores}.",)
+    return (f"{shared}: {scores}, recall {explanation.recall:.3f}.",)
 
 
 def grid_figures(explanation: Explanation, name: str) -> list[Figure]:
     """The two pictures of a segment: its grid and its edits."""
-    many = len(explanation.references)
-    reference_name = (
-        f"nearest reference ({explanation.nearest + 1} of {many})" if many > 1 else "reference"
-    )
-    edits, edited = explanation.edits(), f"{name}: from the {reference_name} to the candidate"
-    return [
-        grid_figure(explanation, f"{name}: matching", grid_caption(explanation)),
-        edits_figure(edits, edited, _edit_counts(edits)),
-    ]
-
-
-def grid_caption(explanation: Explanation) -> str:
-    """Describe a matching in one sentence."""
-    mean = sum(map(len, explanation.references)) / len(explanation.references)
-    words = f"{format_count(len(explanation.candidate), 'word')} against {format_brief(mean)}"
-    sizes = f"size {format_brief(explanation.size)}; {words}"
-    capped = (
-        f"; no more than {format_brief(explanation.cap)} hits count" if explanation.pared else ""
-    )
-    return (
-        f"F {explanation.value:.4f}, P {explanation.precision:.4f}, R {explanation.recall:.4f}: "
-        f"{sizes}{capped}. {_optimality_sentence(explanation)}"
-    )
-
-
-def _optimality_sentence(explanation: Explanation) -> str:
-    if explanation.proven:
-        return "No matching is larger."
-    if explanation.largest > explanation.size:
-        larger = (
-            f"The greedy search missed a matching of the size {format_brief(explanation.largest)}"
-        )
-        return f"{larger}; search=exact finds it."
-    bound = format_brief(explanation.bound)
-    return f"A larger matching may exist: the largest has at most the size {bound}."
-
-
-def _edit_counts(edits: Alignment) -> str:
+    many, reference = len(explanation.references), "reference"
+    if many > 1:
+        reference = f"nearest reference ({explanation.nearest + 1} of {many})"
+    edits = explanation.edits()
     moves = len(edits.moves)
-    return (
+    counts = (
         f"{edits.count('keep')} kept, {edits.count('substitute')} substituted, "
         f"{edits.count('insert') - moves} inserted, {edits.count('delete') - moves} deleted, "
         f"{moves} moved. The reference stands above, the candidate below."
     )
+    return [
+        grid_figure(explanation, f"{name}: matching", grid_caption(explanation)),
+        edits_figure(edits, f"{name}: from the {reference} to the candidate", counts),
+    ]
 
 
-def _grid_row(row: Any) -> dict[str, Cell]:
-    explanation = row.explanation
-    same_keys = ("precision", "recall", "size", "sum", "cap", "proven", "bound")
-    return {
-        **{name: getattr(explanation, name) for name in same_keys},
-        "segment": row.segment,
-        "score": explanation.value,
-        "candidate_words": len(explanation.candidate),
-        "reference_words": sum(map(len, explanation.references)) / len(explanation.references),
-        "hits": explanation.hit_count,
-        "runs": len(explanation.blocks),
-    }
-
-
-def _run_rows(row: Any) -> Iterator[dict[str, Cell]]:
-    for block in row.explanation.blocks:
-        words = row.explanation.candidate[block.row : block.row + block.length]
-        yield {
-            **block._asdict(),
-            "heading": f"Segment {row.segment}",
-            "segment": row.segment,
-            "candidate_position": block.row + 1,
-            "reference": block.reference + 1,
-            "reference_position": block.position + 1,
-            "words": " ".join(words),
-        }
+def grid_caption(explanation: Explanation) -> str:
+    """Describe a matching in one sentence, and whether it is the largest in another."""
+    words = format_count(len(explanation.candidate), "word")
+    sizes = f"size {format_brief(explanation.size)}; {words} against"
+    sizes += f" {format_brief(_mean(explanation))}"
+    if explanation.pared:
+        sizes += f"; no more than {format_brief(explanation.cap)} hits count"
+    if explanation.proven:
+        optimality = "No matching is larger."
+    elif explanation.largest > explanation.size:
+        largest = format_brief(explanation.largest)
+        optimality = (
+            f"The greedy search missed a matching of the size {largest}; search=exact finds it."
+        )
+    else:
+        bound = format_brief(explanation.bound)
+        optimality = f"A larger matching may exist: the largest has at most the size {bound}."
+    return f"{_scores_text(explanation)}: {sizes}. {optimality}"
 
 
 def edit_rows(
@@ -261,7 +253,7 @@ _TREES = (
     number("reference", "Reference", help="The tree that counts, from 1."),
 )
 _PARTS = (
-    Column("heading", "Segment", readers="people"),
+    _HEADING,
     replace(SEGMENT, readers="programs"),
     Column("part", "Part", help="A treelet, or words lacking or besides."),
     Column("head", "Head", help="The head of the treelet."),
@@ -276,38 +268,49 @@ _TREE_EDITS = (SEGMENT, *columns(head="Head", head_position="Head position"), *E
 
 def explanations_document(result: SegmentExplanations) -> Document:
     """Return the pictures and rows of some segments of one candidate."""
-    of_trees = isinstance(result.rows[0].explanation, TreeExplanation)
-    blocks = (treelet_blocks if of_trees else grid_blocks)(result.rows)
-    title = f"{result.system} by {result.metric}"
-    signed = {str(result.metric): result.signature}
-    answer = () if of_trees else grid_answer(result.rows)
-    return Document(title, blocks, signatures=signed, answer=answer)
+    title, signatures = (
+        f"{result.system} by {result.metric}",
+        {str(result.metric): result.signature},
+    )
+    if isinstance(result.rows[0].explanation, TreeExplanation):
+        return Document(title, treelet_blocks(result.rows), signatures=signatures)
+    answer = grid_answer(result.rows)
+    return Document(title, grid_blocks(result.rows), signatures=signatures, answer=answer)
 
 
 def treelet_blocks(rows: Sequence[Any]) -> tuple[Block, ...]:
     """Return some segments of one candidate, treelet by treelet."""
-    parts = [row for segment_row in rows for row in _part_rows(segment_row)]
-    edits = [  # with places in the whole texts
-        {"segment": segment_row.segment, **_head_cells(segment_row.explanation, treelet), **row}
-        for segment_row in rows
-        for treelet in segment_row.explanation.treelets
-        for row in edit_rows(_counted_alignment(treelet), treelet.nodes, sorted(treelet.places))
-    ]
+    figures: list[Figure] = []
+    scores: list[dict[str, Cell]] = []
+    edits: list[dict[str, Cell]] = []
+    for row in rows:
+        explanation, segment = row.explanation, {"segment": row.segment}
+        wrong = [treelet for treelet in explanation.treelets if treelet.errors]
+        for treelet in wrong[:MAX_TREELET_FIGURES]:
+            title = f"Segment {row.segment}: the treelet of {explanation.tree.words[treelet.head]}"
+            caption = _treelet_caption(explanation, treelet)
+            figures.append(edits_figure(_counted_alignment(treelet), title, caption))
+        scores.append(
+            {
+                **segment,
+                "score": explanation.value,
+                **explanation.counts,
+                "errors": explanation.errors,
+                "words": len(explanation.tree),
+                "reference": explanation.reference + 1,
+            }
+        )
+        for treelet in explanation.treelets:  # with places in the whole texts
+            sides = treelet.nodes, sorted(treelet.places)
+            place = segment | _head_cells(explanation, treelet)
+            edits += [place | edit for edit in edit_rows(_counted_alignment(treelet), *sides)]
+    parts = [part for row in rows for part in _part_rows(row)]
     return (
-        *(figure for segment_row in rows for figure in _treelet_figures(segment_row)),
-        Table("rows", "Scores", _TREES, tuple(map(_tree_row, rows))),
+        *figures,
+        Table("rows", "Scores", _TREES, scores),
         Table("parts", "Treelets", _PARTS, parts, group="heading"),
         Table("edits", "Edits", _TREE_EDITS, edits, readers="programs"),
     )
-
-
-def _treelet_figures(row: Any) -> Iterator[Figure]:
-    wrong = [treelet for treelet in row.explanation.treelets if treelet.errors]
-    for treelet in wrong[:MAX_TREELET_FIGURES]:
-        title = f"Segment {row.segment}: the treelet of {row.explanation.tree.words[treelet.head]}"
-        yield edits_figure(
-            _counted_alignment(treelet), title, _treelet_caption(row.explanation, treelet)
-        )
 
 
 def _counted_alignment(treelet: Treelet) -> Alignment:
@@ -329,20 +332,9 @@ def _treelet_caption(explanation: TreeExplanation, treelet: Treelet) -> str:
     )
 
 
-def _tree_row(row: Any) -> dict[str, Cell]:
-    explanation = row.explanation
-    sizes = {
-        "errors": explanation.errors,
-        "words": len(explanation.tree),
-        "reference": explanation.reference + 1,
-    }
-    return {"segment": row.segment, "score": explanation.value, **explanation.counts, **sizes}
-
-
 def _part_rows(row: Any) -> Iterator[dict[str, Cell]]:
     """Yield every treelet, then missing and extra words; their errors add up to the total."""
-    explanation = row.explanation
-    segment: dict[str, Cell] = {"heading": f"Segment {row.segment}", "segment": row.segment}
+    explanation, segment = row.explanation, {"segment": row.segment}
     for treelet in explanation.treelets:
         yield {
             **segment,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from karat.metrics.accuracy import Alignment, Operation
 from karat.metrics.gtm import AlignedBlock, Explanation
 from karat.report.charts.svg import frame as svg
+from karat.report.charts.svg.frame import ACCENT, MUTED, RULE, WARM
 from karat.report.markup import Look, coordinate, element, quote, shape
 from karat.report.model import format_count, join_items
 from karat.report.segment.text import (
@@ -30,11 +31,9 @@ MAX_WORD = 24
 SLANT = 55  # degrees by which the words above the columns rise
 WIDE = 1.25  # words of wide letters, in bold print where the pointer is, by the usual length
 AREA_OPACITY = 0.16  # opacity of a block's area
-EDGE: Look = {"fill": "none", "stroke": svg.RULE, "class_": "edge"}
 
 
-@dataclass(frozen=True)
-class GridFrame:
+class GridFrame(NamedTuple):
     """The position of the grid on the page."""
 
     rows: int
@@ -50,9 +49,16 @@ class GridFrame:
     def y(self, row: float) -> float:
         return self.top + row * self.cell
 
+    def rectangle(self, column: float, row: float, w: float, h: float) -> dict[str, float]:
+        place = {"x": self.x(column), "y": self.y(row)}
+        return place | {"width": w * self.cell, "height": h * self.cell}
+
+    def middle(self, row: int, column: int) -> str:
+        return f"{coordinate(self.x(column + 0.5))} {coordinate(self.y(row + 0.5))}"
+
     @property
     def width(self) -> float:
-        return self.x(self.columns) + self.right
+        return max(self.x(self.columns) + self.right, MIN_GRID_WIDTH)
 
     @property
     def labelled(self) -> bool:
@@ -64,22 +70,22 @@ def grid_svg(explanation: Explanation, title: str) -> str:
     if not explanation.candidate or explanation.columns == len(explanation.references):
         return svg.no_data(title, NO_WORDS)
     frame = _frame(explanation)
+    edge: Look = {"fill": "none", "stroke": RULE, "class_": "edge"}
     parts = [
         *_labels(explanation, frame),
         *_barriers(explanation, frame),
         *_unchosen_hits(explanation, frame),
         *(_block(explanation, frame, block) for block in explanation.blocks),
-        shape("rect", **_rectangle(frame, 0, 0, frame.columns, frame.rows), **EDGE),
+        shape("rect", **frame.rectangle(0, 0, frame.columns, frame.rows), **edge),
     ]
     legend, height = _legend(explanation, frame)
-    wide = max(frame.width, MIN_GRID_WIDTH)
-    lengths = " ".join(str(len(words)) for words in explanation.references)
     # A group, not an image: the blocks in it can be visited one by one.
     look: Look = {"role": "group", "aria_label": title, "class_": "grid"}
-    look["data_references"] = lengths  # whence the script knows which word a column is
-    return svg.chart(
-        title, grid_story(explanation), height, [*parts, *legend], wide, fluid=False, **look
-    )
+    # whence the script knows which word a column is
+    look["data_references"] = " ".join(str(len(words)) for words in explanation.references)
+    parts += legend
+    story = grid_story(explanation)
+    return svg.chart(title, story, height, parts, frame.width, fluid=False, **look)
 
 
 def grid_story(explanation: Explanation) -> str:
@@ -97,14 +103,13 @@ def block_story(explanation: Explanation, block: AlignedBlock) -> str:
     """Describe a run."""
     words = svg.shorten(" ".join(explanation.candidate[block.row : block.row + block.length]), 60)
     of = f" of reference {block.reference + 1}" if len(explanation.references) > 1 else ""
-    place = f"candidate {_range(block.row, block.length)}, "
-    place += f"word{'s' * (block.length > 1)} {_range(block.position, block.length)}{of}"
+    rows, places = (
+        f"{start + 1}" if block.length == 1 else f"{start + 1}-{start + block.length}"
+        for start in (block.row, block.position)
+    )
     lost = "" if block.counted == block.length else f"; counts as {block.counted:g}"
+    place = f"candidate {rows}, word{'s' * (block.length > 1)} {places}{of}"
     return f"{words}: {format_count(block.length, 'word')}, {place}{lost}"
-
-
-def _range(start: int, length: int) -> str:
-    return f"{start + 1}" if length == 1 else f"{start + 1}-{start + length}"
 
 
 def _frame(explanation: Explanation) -> GridFrame:
@@ -112,21 +117,13 @@ def _frame(explanation: Explanation) -> GridFrame:
     cell = min(CELL, MAX_GRID_SIZE / columns, MAX_GRID_SIZE / rows)
     if cell < MIN_LABELLED_CELL:
         return GridFrame(rows, columns, cell, 56, 28, 16)
-    down = WIDE * max(svg.extent(_short_word(word)) for word in explanation.candidate)
-    across = WIDE * max(
-        svg.extent(_short_word(word)) for ref in explanation.references for word in ref
+    reference_words = [word for words in explanation.references for word in words]
+    down, across = (
+        WIDE * max(svg.extent(svg.shorten(word, MAX_WORD)) for word in words)
+        for words in (explanation.candidate, reference_words)
     )
     rise, overhang = (math.sin(math.radians(SLANT)), math.cos(math.radians(SLANT)))
     return GridFrame(rows, columns, cell, down + 14, across * rise + 16, across * overhang + 12)
-
-
-def _short_word(word: str) -> str:
-    return svg.shorten(word, MAX_WORD)
-
-
-def _rectangle(frame: GridFrame, column: float, row: float, w: float, h: float) -> dict[str, float]:
-    place = {"x": frame.x(column), "y": frame.y(row)}
-    return place | {"width": w * frame.cell, "height": h * frame.cell}
 
 
 def _labels(explanation: Explanation, frame: GridFrame) -> Iterator[str]:
@@ -134,24 +131,23 @@ def _labels(explanation: Explanation, frame: GridFrame) -> Iterator[str]:
     if not frame.labelled:  # some numbers along both edges, at least 60 units apart
         step = next(n for k in range(9) for m in (1, 2, 5) if (n := m * 10**k) * frame.cell >= 60)
         for i in range(step, frame.rows + 1, step):
-            yield svg.label(frame.left - 6, frame.y(i - 0.5) + 4, f"{i:,}", "end", svg.MUTED)
+            yield svg.label(frame.left - 6, frame.y(i - 0.5) + 4, f"{i:,}", "end", MUTED)
         for j in range(step, frame.columns + 1, step):
-            yield svg.label(frame.x(j - 0.5), frame.top - 8, f"{j:,}", "middle", svg.MUTED)
+            yield svg.label(frame.x(j - 0.5), frame.top - 8, f"{j:,}", "middle", MUTED)
         return
     rows = {block.row + k for block in explanation.blocks for k in range(block.length)}
     columns = {block.column + k for block in explanation.blocks for k in range(block.length)}
     for i, word in enumerate(explanation.candidate):
-        fill = None if i in rows else svg.MUTED
+        fill = None if i in rows else MUTED
         place: Look = {"x": frame.left - 8, "y": frame.y(i + 0.5) + 4, "text_anchor": "end"}
-        yield element("text", quote(_short_word(word)), **place, fill=fill, data_row=i)
+        yield element("text", quote(svg.shorten(word, MAX_WORD)), **place, fill=fill, data_row=i)
     starts = [0, *(barrier + 1 for barrier in explanation.barriers)]
     pairs = zip(starts, explanation.references, strict=False)
     for j, word in (head for start, reference in pairs for head in enumerate(reference, start)):
-        x, y = frame.x(j + 0.5), frame.top - 7
+        x, y, text = frame.x(j + 0.5), frame.top - 7, quote(svg.shorten(word, MAX_WORD))
         turn = f"rotate(-{SLANT} {coordinate(x)} {coordinate(y)})"
-        fill = None if j in columns else svg.MUTED
         place = {"x": x - 1, "y": y + 3, "transform": turn}
-        yield element("text", quote(_short_word(word)), **place, fill=fill, data_column=j)
+        yield element("text", text, **place, fill=None if j in columns else MUTED, data_column=j)
 
 
 def _barriers(explanation: Explanation, frame: GridFrame) -> Iterator[str]:
@@ -160,86 +156,74 @@ def _barriers(explanation: Explanation, frame: GridFrame) -> Iterator[str]:
     for number, (start, end) in enumerate(zip(starts, explanation.barriers, strict=False), 1):
         if number < len(explanation.references):
             x = frame.x(end + 0.5)
-            look: Look = {"stroke": svg.RULE, "stroke_width": 2, "stroke_dasharray": "5 4"}
+            look: Look = {"stroke": RULE, "stroke_width": 2, "stroke_dasharray": "5 4"}
             yield shape("line", x1=x, y1=frame.top, x2=x, y2=frame.y(frame.rows), **look)
         if len(explanation.references) > 1:
             middle = frame.x((start + end) / 2)
             name = f"reference {number}"
             if svg.extent(name) > (end - start) * frame.cell:
                 name = f"{number}"  # a short reference has room for its number alone
-            yield svg.label(middle, frame.y(frame.rows) + 18, name, "middle", svg.MUTED)
+            yield svg.label(middle, frame.y(frame.rows) + 18, name, "middle", MUTED)
 
 
 def _unchosen_hits(explanation: Explanation, frame: GridFrame) -> Iterator[str]:
     if explanation.hit_count > MAX_HITS:
         return
     chosen = {(b.row + k, b.column + k) for b in explanation.blocks for k in range(b.length)}
-    dot = max(frame.cell * 0.22, 0.5)
-    dots = [
-        f"M{_cell_middle(frame, i, j)}h0" for i, j in explanation.hits() if (i, j) not in chosen
-    ]
+    dots = [f"M{frame.middle(i, j)}h0" for i, j in explanation.hits() if (i, j) not in chosen]
     lines = [
-        f"M{_cell_middle(frame, run.row, run.column)}"
-        f"L{_cell_middle(frame, run.row + end, run.column + end)}"
+        f"M{frame.middle(run.row, run.column)}L{frame.middle(run.row + end, run.column + end)}"
         for run in explanation.runs()
         if (end := run.length - 1)
     ]
-    for path, width in ((lines, 1.0), (dots, dot)):
+    for path, width in ((lines, 1.0), (dots, max(frame.cell * 0.22, 0.5))):
         if path:
-            look: Look = {"stroke": svg.MUTED, "stroke_width": width, "fill": "none"}
+            look: Look = {"stroke": MUTED, "stroke_width": width, "fill": "none"}
             yield shape("path", d="".join(path), **look, stroke_linecap="round")
 
 
-def _cell_middle(frame: GridFrame, row: int, column: int) -> str:
-    return f"{coordinate(frame.x(column + 0.5))} {coordinate(frame.y(row + 0.5))}"
-
-
 def _block(explanation: Explanation, frame: GridFrame, block: AlignedBlock) -> str:
-    """One chosen run: its area, which is what counts at e = 2, and its hits on the diagonal."""
-    n_counted = math.ceil(block.counted)
-    color = svg.ACCENT if n_counted else svg.WARM
-    place = _rectangle(frame, block.column, block.row, block.length, block.length)
-    area = shape("rect", **place, rx=2, fill=color, fill_opacity=AREA_OPACITY, stroke=color)
-    hits = [_hit(frame, block, k) for k in range(block.length)]
-    description = block_story(explanation, block)
-    look = {"class_": "run", "role": "img", "aria_label": description}
-    return element("g", svg.tooltip(description), area, *hits, **look)
+    """One chosen run: its area, which is what counts at e = 2, and its hits on the diagonal.
 
-
-def _hit(frame: GridFrame, block: AlignedBlock, k: int) -> str:
-    """Draw a chosen hit: filled as far as it counts, hollow beyond the cap."""
-    share = min(max(block.counted - k, 0.0), 1.0)
+    Hits are filled as far as they count, and hollow beyond the cap.
+    """
+    color = ACCENT if math.ceil(block.counted) else WARM
+    place = frame.rectangle(block.column, block.row, block.length, block.length)
+    parts = [shape("rect", **place, rx=2, fill=color, fill_opacity=AREA_OPACITY, stroke=color)]
     gap = 0.12 if frame.labelled else 0.0
     side = 1 - 2 * gap
-    column, row = block.column + k + gap, block.row + k + gap
-    parts = []
-    if share < 1:
-        edge = {"fill": "none", "stroke": svg.WARM, "stroke_dasharray": "3 2"}
-        parts.append(shape("rect", **_rectangle(frame, column, row, side, side), **edge))
-    if share > 0:
-        place = _rectangle(frame, column, row, side * share, side)
-        parts.append(shape("rect", **place, rx=1.5, fill=svg.ACCENT))
-    return "".join(parts)
+    for k in range(block.length):
+        share = min(max(block.counted - k, 0.0), 1.0)
+        corner = block.column + k + gap, block.row + k + gap
+        if share < 1:
+            edge = {"fill": "none", "stroke": WARM, "stroke_dasharray": "3 2"}
+            parts.append(shape("rect", **frame.rectangle(*corner, side, side), **edge))
+        if share > 0:
+            place = frame.rectangle(*corner, side * share, side)
+            parts.append(shape("rect", **place, rx=1.5, fill=ACCENT))
+    description = block_story(explanation, block)
+    look = {"class_": "run", "role": "img", "aria_label": description}
+    return element("g", svg.tooltip(description), *parts, **look)
 
 
 def _legend(explanation: Explanation, frame: GridFrame) -> tuple[list[str], float]:
     y = frame.y(frame.rows) + (44 if len(explanation.references) > 1 else 28)
-    entries: list[tuple[str, Look]] = [("a hit that counts", {"fill": svg.ACCENT})]
+    entries: list[tuple[str, Look]] = [("a hit that counts", {"fill": ACCENT})]
     if explanation.pared:
-        entries.append(("given up to the cap", {"fill": "none", "stroke": svg.WARM}))
-    entries.append(("a run's area", {"fill": svg.ACCENT, "fill_opacity": AREA_OPACITY}))
+        entries.append(("given up to the cap", {"fill": "none", "stroke": WARM}))
+    entries.append(("a run's area", {"fill": ACCENT, "fill_opacity": AREA_OPACITY}))
     if explanation.hit_count > MAX_HITS:
         entries.append((f"{explanation.hit_count:,} hits are too many to draw", {"fill": "none"}))
     elif explanation.hit_count > sum(block.length for block in explanation.blocks):
-        entries.append(("a hit that is not chosen", {"fill": svg.MUTED}))
+        entries.append(("a hit that is not chosen", {"fill": MUTED}))
     parts, x = [], 8.0
     for label, look in entries:
-        small = 4 if look["fill"] == svg.MUTED else 10
+        small = 4 if look["fill"] == MUTED else 10
         place = {"x": x + (10 - small) / 2, "y": y - 9 + (10 - small) / 2}
         parts.append(shape("rect", **place, width=small, height=small, **look))
-        parts.append(svg.label(x + 16, y, label, fill=svg.MUTED))
+        parts.append(svg.label(x + 16, y, label, fill=MUTED))
         x += 16 + svg.extent(label) + 24
-        if x > max(frame.width, MIN_GRID_WIDTH) - 150:
+        if x > frame.width - 150:
             x, y = 8.0, y + 18
     return parts, y + 10
 
@@ -250,7 +234,7 @@ BAND_HEIGHT = 3 * LINE_HEIGHT + 18
 NAME_MARGIN = 84.0  # for the names of the two texts
 
 SIGN = Step._fields.index("sign")
-_COLORS = {"S": svg.WARM, "I": svg.ACCENT, "D": svg.MUTED, "M": svg.VIOLET, "": None}
+_COLORS = {"S": WARM, "I": ACCENT, "D": MUTED, "M": svg.VIOLET, "": None}
 _STEP_SENTENCES = {
     "keep": "{below} stays",
     "substitute": "{above} becomes {below}",
@@ -269,7 +253,7 @@ def edits_svg(alignment: Alignment, title: str) -> str:
     for number, band in enumerate(lines):
         parts += _band(band, 24 + number * BAND_HEIGHT)
     bottom = 24 + len(lines) * BAND_HEIGHT
-    parts.append(svg.label(0, bottom, EDITS_LEGEND, fill=svg.MUTED))
+    parts.append(svg.label(0, bottom, EDITS_LEGEND, fill=MUTED))
     longest = max(sum(step.width + 1 for step in band) for band in lines) * LETTER_ADVANCE
     width = max(longest + NAME_MARGIN, svg.WIDTH)
     return svg.chart(title, edits_story(alignment), bottom + 12, parts, width)
@@ -280,8 +264,8 @@ def edits_story(alignment: Alignment) -> str:
     pairs = zip(alignment.operations, alignment_steps(alignment), strict=True)
     changes = [_step_sentence(operation, step) for operation, step in pairs if step.sign]
     count = alignment.count("keep")
-    kept_words = f"{format_count(count, 'word')} {'stays' if count == 1 else 'stay'}"
-    return f"{kept_words}; {join_items(changes)}." if changes else f"{kept_words}; nothing changes."
+    unchanged = f"{format_count(count, 'word')} {'stays' if count == 1 else 'stay'}"
+    return f"{unchanged}; {join_items(changes) if changes else 'nothing changes'}."
 
 
 def _step_sentence(operation: Operation, step: Step) -> str:
@@ -289,44 +273,38 @@ def _step_sentence(operation: Operation, step: Step) -> str:
     return sentence if operation.move is None else f"{sentence} (move {operation.move + 1})"
 
 
-def _band(band: Sequence[Step], top: float) -> list[str]:
-    parts = [
-        svg.label(0, top, "reference", fill=svg.MUTED),
-        svg.label(0, top + 2 * LINE_HEIGHT, "candidate", fill=svg.MUTED),
-    ]
+def _band(band: Sequence[Step], top: float) -> Iterator[str]:
+    """A line of steps: words one above the other, and between them the letter of the edit.
+
+    A word without a partner is struck out or underlined.
+    """
+    yield svg.label(0, top, "reference", fill=MUTED)
+    yield svg.label(0, top + 2 * LINE_HEIGHT, "candidate", fill=MUTED)
     column = 0
     for step in band:
         x = NAME_MARGIN + column * LETTER_ADVANCE
-        parts += [_step_part(x, top + k * LINE_HEIGHT, step, k) for k in range(3) if step[k]]
+        for part in (part for part in range(3) if step[part]):
+            line = None
+            if part != SIGN and not (step.above and step.below):
+                line = "line-through" if step.above else "underline"
+            look: Look = {"fill": _COLORS[step.sign[:1]], "text_decoration": line}
+            look["font_size"] = 10.0 if part == SIGN else 12.0
+            place = {"x": x, "y": top + part * LINE_HEIGHT}
+            yield element("text", quote(step[part]), **place, **look, font_family=svg.MONOSPACE)
         column += step.width + 1
-    return parts
-
-
-def _step_part(x: float, y: float, step: Step, part: int) -> str:
-    """One of the three parts of a step; a word without a partner is struck out or underlined."""
-    line = None
-    if part != SIGN and not (step.above and step.below):
-        line = "line-through" if step.above else "underline"
-    size = 10.0 if part == SIGN else 12.0
-    look: Look = {"fill": _COLORS[step.sign[:1]], "text_decoration": line, "font_size": size}
-    return element("text", quote(step[part]), x=x, y=y, **look, font_family=svg.MONOSPACE)
 
 
 def edits_html(alignment: Alignment) -> str:
     """The alignment as words that flow over the page; each step is read out as a sentence."""
     pairs = list(zip(alignment.operations, alignment_steps(alignment), strict=True))[:MAX_STEPS]
-    items = [_step_item(operation, step) for operation, step in pairs]
+    items = []
+    for operation, step in pairs:
+        texts = [element("span", quote(word) or "&nbsp;", aria_hidden="true") for word in step]
+        move, kind = operation.move, f"step {operation.kind}"
+        look: Look = {"class_": kind if move is None else f"{kind} move", "role": "listitem"}
+        look["aria_label"] = _step_sentence(operation, step)
+        items.append(element("span", *texts, **look, data_move=None if move is None else str(move)))
     left = len(alignment.operations) - len(items)
     more = [element("p", f"and {left:,} more steps", class_="note")] if left else []
     legend = element("p", quote(EDITS_LEGEND), class_="note")
     return element("div", *items, class_="edits", role="list") + "".join(more) + legend
-
-
-def _step_item(operation: Operation, step: Step) -> str:
-    moved = "" if operation.move is None else " move"
-    texts = [element("span", quote(word) or "&nbsp;", aria_hidden="true") for word in step]
-    look: Look = {"class_": f"step {operation.kind}{moved}", "role": "listitem"}
-    number = None if operation.move is None else str(operation.move)
-    return element(
-        "span", *texts, **look, aria_label=_step_sentence(operation, step), data_move=number
-    )

@@ -1,4 +1,4 @@
-"""A scatter plot as a drawing: labelled points, groups, a fitted line and a note."""
+"""Points on two axes as drawings: scatter plots with labels and a line, curves with bands."""
 
 from __future__ import annotations
 
@@ -7,25 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from karat.report.charts.axis import Axis, drawable
-from karat.report.charts.models import (
-    ChartLine,
-    Curve,
-    Curves,
-    Point,
-    Scatter,
-    curve_runs,
-    interval_bands,
-)
+from karat.report.charts.models import ChartLine, Point, XYChart, curve_runs, interval_bands
 from karat.report.charts.svg import frame as svg
 from karat.report.charts.svg.frame import (
     BELOW,
     RIGHT,
     Box,
     LegendEntry,
-    Placed,
-    draw_axes,
     legend,
-    make_axes,
     marker,
     place_labels,
     series_color,
@@ -46,21 +35,31 @@ CAP_LENGTH = 3.0  # half of the line at the end of a bar
 BAR: Look = {"stroke": svg.MUTED, "stroke_width": 1, "stroke_opacity": 0.7}
 
 
-def draw_scatter(chart: Scatter) -> svg.Drawn:
+def draw_scatter(chart: XYChart) -> svg.Drawn:
     """The drawing; every point has its tooltip."""
     bottom, width = (
         (NARROW_SCATTER_BOTTOM, svg.NARROW) if chart.narrow else (SCATTER_BOTTOM, svg.WIDTH)
     )
     ticks = chart.ticks(4, 4) if chart.narrow else chart.ticks()
-    x, y = make_axes(ticks, SCATTER_TOP, bottom, width)
-    parts = draw_axes(x, y, chart.x_axis, chart.y_axis)
-    parts += _fitted(chart.line, x, y)
-    groups = {group: number for number, group in enumerate(chart.groups)}
+    x, y = svg.make_axes(ticks, SCATTER_TOP, bottom, width)
+    parts = svg.draw_axes(x, y, chart.x_axis, chart.y_axis)
+    reach = visible_span(chart.line, x, y) if chart.line else None
+    if chart.line and reach and drawable(map(chart.line.at, reach)):
+        (x1, x2), (y1, y2) = map(x.at, reach), (y.at(chart.line.at(end)) for end in reach)
+        dashes: Look = {"stroke": svg.MUTED, "stroke_width": 1.5, "stroke_dasharray": "6 4"}
+        parts.append(shape("line", x1=x1, y1=y1, x2=x2, y2=y2, **dashes))
     look: Look = {} if chart.labelled else {"fill_opacity": 0.6}  # so that crowds show
     dots = []
     for point in chart.plotted:
-        sign = marker(groups[point.group], translate_to(x.at(point.x), y.at(point.y)))
-        dots.append(element("g", svg.tooltip(point.story), *_bar(x, y, point), sign))
+        across = x.at(point.x)
+        bars = []
+        if point.bar:
+            low, high = map(y.at, point.bar)
+            bars.append(shape("line", x1=across, y1=low, x2=across, y2=high, class_="bar", **BAR))
+            left, right = across - CAP_LENGTH, across + CAP_LENGTH
+            bars += [shape("line", x1=left, y1=y1, x2=right, y2=y1, **BAR) for y1 in (low, high)]
+        sign = marker(chart.groups.index(point.group), translate_to(across, y.at(point.y)))
+        dots.append(element("g", svg.tooltip(point.story()), *bars, sign))
     parts.append(element("g", *dots, **look))
     parts += _labels(chart, x, y) if chart.labelled else []
     if chart.note:
@@ -69,19 +68,6 @@ def draw_scatter(chart: Scatter) -> svg.Drawn:
     entries = [LegendEntry(marker(k), group or "other") for k, group in enumerate(named_groups)]
     key, end = legend(entries, x.start, bottom + BELOW, width)
     return [*parts, *key], end + 4
-
-
-def _bar(x: Axis, y: Axis, point: Point) -> Iterator[str]:
-    if point.bar:
-        across, (low, high) = x.at(point.x), map(y.at, point.bar)
-        yield shape("line", x1=across, y1=low, x2=across, y2=high, class_="bar", **BAR)
-        for end in (low, high):
-            yield shape(
-                "line", x1=across - CAP_LENGTH, y1=end, x2=across + CAP_LENGTH, y2=end, **BAR
-            )
-
-
-# ------------------------------------------------------------------------------- the fitted line
 
 
 def visible_span(line: ChartLine, x: Axis, y: Axis) -> tuple[float, float] | None:
@@ -97,37 +83,25 @@ def visible_span(line: ChartLine, x: Axis, y: Axis) -> tuple[float, float] | Non
     return (low, high) if low < high and drawable([low, high]) else None
 
 
-def _fitted(line: ChartLine | None, x: Axis, y: Axis) -> Iterator[str]:
-    reach = visible_span(line, x, y) if line else None
-    if line and reach and drawable(map(line.at, reach)):
-        (x1, x2), (y1, y2) = map(x.at, reach), (y.at(line.at(end)) for end in reach)
-        look: Look = {"stroke": svg.MUTED, "stroke_width": 1.5, "stroke_dasharray": "6 4"}
-        yield shape("line", x1=x1, y1=y1, x2=x2, y2=y2, **look)
-
-
-# --------------------------------------------------------------------------------------- labels
-
-
-def _labels(chart: Scatter, x: Axis, y: Axis) -> Iterator[str]:
+def _labels(chart: XYChart, x: Axis, y: Axis) -> Iterator[str]:
+    """The labels of dots where there is room, with a line to those that are far."""
     dots = [(x.at(point.x), y.at(point.y)) for point in chart.plotted]
     labels = [svg.shorten(point.label, MAX_POINT_LABEL) for point in chart.plotted]
     sizes = [(svg.extent(label) * WIDE, LABEL_HEIGHT) for label in labels]
     places = place_labels(dots, sizes, Box(x.start, y.end, x.end, y.start))
-    for dot, label, place in zip(dots, labels, places, strict=True):
-        if place and label and not (place.far and chart.narrow):
-            yield from _label(dot, label, place)
-
-
-def _label(dot: tuple[float, float], label: str, place: Placed) -> Iterator[str]:
-    box = place.box
-    if place.far:
-        across = min(max(dot[0], box.left), box.right)
-        yield svg.line(*dot, across, min(max(dot[1], box.top), box.bottom), svg.RULE)
-    x, anchor = (box.left + box.right) / 2, "middle"
-    if box.left >= dot[0] or box.right <= dot[0]:  # it starts or ends beside its dot
-        x, anchor = (box.left, "start") if box.left >= dot[0] else (box.right, "end")
-    look: Look = {"x": x, "y": box.top + 11.5, "text_anchor": anchor, **svg.HALO}
-    yield element("text", quote(label), class_="label", **look)
+    for (dot_x, dot_y), label, place in zip(dots, labels, places, strict=True):
+        if not place or not label or (place.far and chart.narrow):
+            continue
+        box = place.box
+        if place.far:
+            near_x = min(max(dot_x, box.left), box.right)
+            near_y = min(max(dot_y, box.top), box.bottom)
+            yield svg.line(dot_x, dot_y, near_x, near_y, svg.RULE)
+        at, anchor = (box.left + box.right) / 2, "middle"
+        if box.left >= dot_x or box.right <= dot_x:  # it starts or ends beside its dot
+            at, anchor = (box.left, "start") if box.left >= dot_x else (box.right, "end")
+        look: Look = {"x": at, "y": box.top + 11.5, "text_anchor": anchor, **svg.HALO}
+        yield element("text", quote(label), class_="label", **look)
 
 
 CURVES_TOP = 16.0
@@ -137,83 +111,78 @@ NAME_GAP = 15.0  # between the names at the ends
 MAX_NAME_SHIFT = 40.0  # that a name may stand from the end of its curve
 MAX_CURVE_NAME = 26
 MAX_MARKERS = 40  # on one curve: more would hide the line
-BAND_OPACITY = 0.13  # the opacity of a band
-MAX_FULL_BANDS = (
-    3  # curves; bands of more are paler, so that curves stay in sight where many overlap
-)
+BAND_OPACITY = 0.13
+MAX_FULL_BANDS = 3  # bands of more curves are paler, so that curves stay in sight
 
 
-def draw_curves(chart: Curves) -> svg.Drawn:
-    """The drawing; every marker has its tooltip."""
-    names = [svg.shorten(curve.name, MAX_CURVE_NAME) for curve in chart.plotted]
+def draw_curves(chart: XYChart) -> svg.Drawn:
+    """The drawing; every marker has its tooltip.
+
+    Names stand beside the ends of curves, where there is room; else there is a legend.
+    """
+    curves = list(chart.curves.values())
+    names = [svg.shorten(name, MAX_CURVE_NAME) for name in chart.curves]
     bottom, width = (
         (NARROW_CURVES_BOTTOM, svg.NARROW) if chart.narrow else (CURVES_BOTTOM, svg.WIDTH)
     )
-    x, y = make_axes(
-        chart.ticks(5, 4) if chart.narrow else chart.ticks(), CURVES_TOP, bottom, width
-    )
+    ticks = chart.ticks(5, 4) if chart.narrow else chart.ticks()
+    x, y = svg.make_axes(ticks, CURVES_TOP, bottom, width)
     apart = len(set(names)) == len(names) and not chart.narrow  # cut alike: a legend
-    places = _ends(chart, y) if apart else None
-    if places:
+    lasts = [curve_runs(points)[-1][-1] for points in curves]
+    heights = _name_heights(lasts, y) if apart else None
+    if heights:
         x = replace(x, end=RIGHT - max(map(svg.extent, names)) - 18)
-    parts = draw_axes(x, y, chart.x_axis, chart.y_axis)
-    shade = BAND_OPACITY * min(1.0, MAX_FULL_BANDS / len(chart.plotted))
-    parts += [_bands(x, y, curve, k, shade) for k, curve in enumerate(chart.plotted)]
-    parts += [_curve(x, y, curve, k) for k, curve in enumerate(chart.plotted)]
-    if places:
-        parts += _names(x, y, chart.plotted, names, places)
+    parts = svg.draw_axes(x, y, chart.x_axis, chart.y_axis)
+    shade = BAND_OPACITY * min(1.0, MAX_FULL_BANDS / len(curves))
+    parts += [_bands(x, y, points, k, shade) for k, points in enumerate(curves)]
+    parts += [
+        _curve(x, y, name, points, k) for k, (name, points) in enumerate(chart.curves.items())
+    ]
+    if heights:
+        for k, (last, name, height) in enumerate(zip(lasts, names, heights, strict=True)):
+            across, up = x.at(last.x), y.at(last.y)
+            if abs(up - height) > 4:
+                parts.append(svg.line(across + 6, up, across + 13, height, series_color(k)))
+            place: Look = {"x": across + 16, "y": height + 4}
+            parts.append(element("text", quote(name), class_="label", **place, **svg.HALO))
         return parts, CURVES_BOTTOM + BELOW
-    entries = [LegendEntry(stroke(k), curve.name) for k, curve in enumerate(chart.plotted)]
+    entries = [LegendEntry(stroke(k), name) for k, name in enumerate(chart.curves)]
     key, end = legend(entries, 8.0 if chart.narrow else x.start, bottom + BELOW, width)
     return [*parts, *key], end + 4
 
 
-def _ends(chart: Curves, y: Axis) -> list[float] | None:
+def _name_heights(lasts: Sequence[Point], y: Axis) -> list[float] | None:
     """Return the places of the names beside the ends; None where a legend is clearer."""
-    lasts = [curve_runs(curve.knots)[-1][-1] for curve in chart.plotted]
-    if len({knot.x for knot in lasts}) > 1:
+    if len({point.x for point in lasts}) > 1:
         return None
-    positions = [y.at(knot.y) for knot in lasts]
-    places = space_out(positions, NAME_GAP, CURVES_TOP, CURVES_BOTTOM)
-    if (
-        places is None
-        or max(abs(a - b) for a, b in zip(positions, places, strict=True)) > MAX_NAME_SHIFT
-    ):
+    ends = [y.at(point.y) for point in lasts]
+    heights = space_out(ends, NAME_GAP, CURVES_TOP, CURVES_BOTTOM)
+    if heights is None:
         return None
-    return places
+    shift = max(abs(a - b) for a, b in zip(ends, heights, strict=True))
+    return heights if shift <= MAX_NAME_SHIFT else None
 
 
-def _names(
-    x: Axis, y: Axis, curves: Sequence[Curve], names: Sequence[str], places: Sequence[float]
-) -> Iterator[str]:
-    for k, curve in enumerate(curves):
-        last = curve_runs(curve.knots)[-1][-1]
-        across, up = x.at(last.x), y.at(last.y)
-        if abs(up - places[k]) > 4:
-            yield svg.line(across + 6, up, across + 13, places[k], series_color(k))
-        place: Look = {"x": across + 16, "y": places[k] + 4}
-        yield element("text", quote(names[k]), class_="label", **place, **svg.HALO)
-
-
-def _curve(x: Axis, y: Axis, curve: Curve, number: int) -> str:
-    paths = [_path(x, y, [(knot.x, knot.y) for knot in run]) for run in curve_runs(curve.knots)]
+def _curve(x: Axis, y: Axis, name: str, points: Sequence[Point], number: int) -> str:
+    runs = curve_runs(points)
+    paths = [_path(x, y, [(point.x, point.y) for point in run]) for run in runs]
     look: Look = {"fill": "none", "stroke_width": 2.0, "stroke_linejoin": "round"}
     line = shape("path", d="".join(paths), **look, **series_line(number))
-    plotted_knots = [knot for run in curve_runs(curve.knots) for knot in run]
+    plotted = [point for run in runs for point in run]
     signs = []
-    for knot in plotted_knots[:: math.ceil(len(plotted_knots) / MAX_MARKERS)]:
-        sign = marker(number, translate_to(x.at(knot.x), y.at(knot.y)))
-        signs.append(element("g", svg.tooltip(f"{curve.name}, {knot.story}"), sign))
-    return element("g", svg.tooltip(curve.name), line, *signs)
+    for point in plotted[:: math.ceil(len(plotted) / MAX_MARKERS)]:
+        sign = marker(number, translate_to(x.at(point.x), y.at(point.y)))
+        signs.append(element("g", svg.tooltip(f"{name}, {point.story(joined=True)}"), sign))
+    return element("g", svg.tooltip(name), line, *signs)
 
 
-def _bands(x: Axis, y: Axis, curve: Curve, number: int, shade: float) -> str:
+def _bands(x: Axis, y: Axis, points: Sequence[Point], number: int, shade: float) -> str:
     """The intervals as areas; that of a single point is a line."""
     look: Look = {"fill": series_color(number), "fill_opacity": shade, "stroke": "none"}
     parts = []
-    for run in interval_bands(curve.knots):
-        lows = [(k.x, k.bar[0]) for k in run if k.bar]
-        highs = [(k.x, k.bar[1]) for k in run if k.bar]
+    for run in interval_bands(points):
+        lows = [(point.x, point.bar[0]) for point in run if point.bar]
+        highs = [(point.x, point.bar[1]) for point in run if point.bar]
         if len(run) == 1:
             (at, low), (_, high) = lows[0], highs[0]
             parts.append(svg.line(x.at(at), y.at(low), x.at(at), y.at(high), series_color(number)))
