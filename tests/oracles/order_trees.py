@@ -44,7 +44,7 @@ def trees(draw: st.DrawFn, most: int = 5) -> tuple[NodeColumns, list[str], list[
         return columns, words, heads
     others = st.lists(st.sampled_from([0, *symbols(["u", "v"]).tolist()]), min_size=n, max_size=n)
     doubts = np.array(draw(others), dtype=np.uint32)
-    return replace(columns, others=doubts), words, heads
+    return replace(columns, doubtful_relations=doubts), words, heads
 
 
 @cache
@@ -69,7 +69,8 @@ def ordered(columns: NodeColumns, heads: Sequence[int], order: Sequence[int]) ->
     """A tree in some order, for the oracles."""
     names = ("word", "ending", "shape", "tag", "fine", "relation", "other")
     kept = (columns.words, columns.endings, columns.shapes)
-    doubts = columns.others if len(columns.others) else np.zeros_like(columns.words)
+    doubts = columns.doubtful_relations
+    doubts = doubts if len(doubts) else np.zeros_like(columns.words)
     kept += (columns.tags, columns.fine, columns.relations, doubts)
     return Tree(
         heads, {name: column.tolist() for name, column in zip(names, kept, strict=True)}, order
