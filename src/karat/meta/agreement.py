@@ -15,7 +15,7 @@ from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError, quoted
 from karat.progress import Progress, silent
 from karat.settings import check_trials
-from karat.stats.correlation import Statistic, quotient, statistic, why_undefined
+from karat.stats.correlation import Statistic, clipped, quotient, statistic, why_undefined
 from karat.stats.exchanges import Exchanges, Permutation, Words, places_of_bits
 from karat.stats.grouped import (
     DrawnCells,
@@ -251,12 +251,37 @@ def _resample_batch(
         return _resample_groups(h.T, m.T, by, segments, systems)
     if at == "by-system":
         return _resample_groups(h, m, by, systems, segments)
+    weights = _kernel.tally(systems, len(h)), _kernel.tally(segments, h.shape[1])
+    if by.name in {"pearson", "r2"}:
+        r = _segment_pearson(h, m, *weights)
+        return r if by.name == "pearson" else r * r
     if by.grouped is None:
         return _resample_stacked(h, m, by, systems, segments)
     cells = all_cells(~np.isnan(h))
-    weights = _kernel.tally(systems, len(h)), _kernel.tally(segments, h.shape[1])
     drawn_cells = DrawnCells(cells, *(x.astype(np.int32) for x in weights))
     return over_groups(by, by.grouped.resample(cells.of(h), cells.of(m), drawn_cells))
+
+
+def _segment_pearson(h: Floats, m: Floats, systems: Floats, segments: Floats) -> Floats:
+    """r from weighted sums of 1, h, m, hh, mm, hm over cells, h and m standardised for accuracy."""
+    h, m = _centred(h), _centred(m)
+    moments = [np.where(np.isnan(h), 0.0, 1.0), h, m, h * h, m * m, h * m]
+    by_segment = exact_product(systems, np.nan_to_num(np.hstack(moments)))
+    sums = (by_segment.reshape(len(systems), 6, -1) * segments[:, None]).sum(axis=2)
+    n, sh, sm, shh, smm, shm = sums.T
+    spread_h, spread_m = n * shh - sh * sh, n * smm - sm * sm
+    # A draw that is constant but for rounding has no correlation.
+    fit = (n >= 2) & (spread_h > 1e-12 * n * shh) & (spread_m > 1e-12 * n * smm)
+    spread = np.sqrt(np.where(fit, spread_h * spread_m, 0))
+    return clipped(quotient(n * shm - sh * sm, spread))
+
+
+def _centred(scores: Floats) -> Floats:
+    defined_scores = scores[~np.isnan(scores)]
+    if not len(defined_scores):
+        return scores
+    moved: Floats = scores - defined_scores.mean()
+    return moved / (float(defined_scores.std()) or 1.0)
 
 
 def _resample_groups(h: Floats, m: Floats, by: Statistic, groups: Ints, points: Ints) -> Floats:

@@ -36,7 +36,7 @@ from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.results import SignedResult
 from karat.settings import check_trials
-from karat.stats.correlation import each_row, pearson, pearson_rows
+from karat.stats.correlation import clipped, pearson, quotient
 from karat.stats.resampling import SEED
 from karat.stats.significance import is_significant
 
@@ -183,7 +183,7 @@ def plane_data(
     return PlaneData(
         metric,
         tuple(scored.evalset.systems),
-        systems_view(judged, [*CELLS, *compared_metrics], rescore),
+        replace(systems_view(judged, [*CELLS, *compared_metrics], rescore), weighted=correlations),
         judged,
         score_cells,
         references_of(scored.evalset),
@@ -213,9 +213,28 @@ def cell_scores(metric: AEv, rows: Floats) -> Floats:
     return np.stack(cells)
 
 
-def correlations(human: Floats, cells: Floats) -> Floats:
-    """Pearson's r of each cell in each draw: cells x draws; NaN where it is undefined."""
-    return np.stack([each_row(pearson_rows, human, scores) for scores in cells])
+def correlations(human: Floats, cells: Floats, weights: Floats | None = None) -> Floats:
+    """Pearson's r of each cell in each draw: cells x draws; systems count by their weights.
+
+    NaN where it is undefined: fewer than two different systems, or constant scores.
+    """
+    good = ~np.isnan(human)
+    w = good.astype(np.float64) if weights is None else np.where(good, weights, 0.0)
+    h = np.where(good, human, 0.0)
+    total = w.sum(axis=1, keepdims=True)
+    h = h - quotient((w * h).sum(axis=1, keepdims=True), total)
+    m = cells - ((w * cells).sum(axis=2, keepdims=True) / np.maximum(total, 1))
+    hh, mm = (w * h * h).sum(axis=1), (w * m * m).sum(axis=2)
+    # Equal scores are constant, whatever their mean rounds to.
+    flat = (_spread(cells, w) <= 0) | (_spread(human, w) <= 0)
+    return clipped(quotient((w * h * m).sum(axis=2), np.where(flat, 0.0, np.sqrt(hh * mm))))
+
+
+def _spread(scores: Floats, weights: Floats) -> Floats:
+    """The largest minus the smallest score among systems that count."""
+    high: Floats = np.where(weights > 0, scores, -np.inf).max(axis=-1)
+    low: Floats = np.where(weights > 0, scores, np.inf).min(axis=-1)
+    return high - low
 
 
 def best_cell(r: Floats) -> Ints:

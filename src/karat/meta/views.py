@@ -66,6 +66,8 @@ class View:
     segment_scores: SegmentScores | None = None  # behind the points, if points are systems
     judged: Floats | None = None  # systems x segments, if resamples are scored again by `rescore`
     rescore: Rescore | None = None
+    weighted: Callable[[Floats, Floats, Floats], Floats] | None = None
+    """Human scores, metrics x draws x systems, and how often systems were drawn -> Pearson's r."""
 
     def agreement(self, metric: Any, by: Statistic) -> Agreement:
         """Return the statistic of one metric."""
@@ -120,7 +122,13 @@ class View:
         batches = [np.empty((len(names), 0))]
         for systems, segments in drawn_places(self.judged.shape, over, n, seed, progress):
             counts = _kernel.tally(segments, self.judged.shape[1])
-            h = np.take_along_axis(drawn_means(self.judged, counts), systems, axis=1)
+            human = drawn_means(self.judged, counts)
+            if self.weighted is not None and by.name == "pearson":
+                weights = _kernel.tally(systems, len(self.judged))
+                rescored = np.stack([*self.rescore(names, counts)])
+                batches.append(self.weighted(human, np.nan_to_num(rescored), weights))
+                continue
+            h = np.take_along_axis(human, systems, axis=1)
             scores = [np.take_along_axis(m, systems, axis=1) for m in self.rescore(names, counts)]
             batches.append(np.stack([by.of_resamples(h, m, systems) for m in scores]))
         return np.concatenate(batches, axis=1)

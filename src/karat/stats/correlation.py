@@ -305,7 +305,8 @@ def pearson_rows(human: Floats, metric: Floats) -> Floats:
 
 
 def _rmse_rows(human: Floats, metric: Floats) -> Floats:
-    return np.sqrt(quotient(((human - metric) ** 2).sum(axis=1), np.array(float(human.shape[1]))))
+    gaps = ((human - metric) ** 2).sum(axis=1)
+    return np.sqrt(quotient(gaps, np.full(len(gaps), float(human.shape[1]))))
 
 
 def _spearman_rows(human: Floats, metric: Floats) -> Floats:
