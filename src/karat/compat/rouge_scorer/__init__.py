@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from karat.compat.rouge_scorer import scoring, tokenizers
-from karat.compat.rouge_scorer.scoring import BaseScorer, RougeScore, fmeasure
+from karat.compat.rouge_scorer.scoring import BaseScorer, RougeTextScore, fmeasure
 from karat.compat.rouge_scorer.tokenizers import DefaultTokenizer
 from karat.errors import InputError, MissingExtra, quoted
 
@@ -41,11 +41,11 @@ class RougeScorer(BaseScorer):
         self._tokenizer = tokenizer or DefaultTokenizer(use_stemmer)
         self._split_summaries = split_summaries
 
-    def score(self, target: str, prediction: str) -> dict[str, RougeScore]:
+    def score(self, target: str, prediction: str) -> dict[str, RougeTextScore]:
         """Return the scores of each type against one target."""
         return self.score_multi([target], prediction)
 
-    def score_multi(self, targets: Sequence[str], prediction: str) -> dict[str, RougeScore]:
+    def score_multi(self, targets: Sequence[str], prediction: str) -> dict[str, RougeTextScore]:
         """Return the scores of each type against the target with the best F."""
         if isinstance(targets, str | bytes) or not isinstance(targets, Iterable):
             raise InputError(f"targets is {type(targets).__name__}, expected a list of str")
@@ -65,7 +65,7 @@ class RougeScorer(BaseScorer):
 
     def _scores(
         self, names: list[str], targets: Sequence[str], prediction: str
-    ) -> dict[str, RougeScore]:
+    ) -> dict[str, RougeTextScore]:
         if not names:
             return {}
         from karat.compat.one_segment import pairs_of
@@ -74,11 +74,11 @@ class RougeScorer(BaseScorer):
         metrics = _metrics(tuple(names), self._tokenizer.stem if is_default else "none")
         tokenize = None if is_default else self._tokenizer.tokenize
         pairs = pairs_of(metrics, prediction, targets, tokenize)
-        best: dict[str, RougeScore] = {}
+        best: dict[str, RougeTextScore] = {}
         for name, metric in zip(names, metrics, strict=True):
             counts = zip(*(column.tolist() for column in metric.hits(pairs)), strict=False)
             shares = [(hits / max(c, 1), hits / max(t, 1)) for hits, c, t in counts]
-            scores = [RougeScore(p, r, fmeasure(p, r)) for p, r in shares]
+            scores = [RougeTextScore(p, r, fmeasure(p, r)) for p, r in shares]
             best[name] = max(scores, key=lambda score: score.fmeasure)  # of equals, the first
         return best
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from karat.errors import InputError
 
 
-class RougeScore(NamedTuple):
+class RougeTextScore(NamedTuple):
     """Precision, recall and their harmonic mean."""
 
     precision: float
@@ -17,8 +17,8 @@ class RougeScore(NamedTuple):
     fmeasure: float
 
 
-Score = RougeScore  # rouge-score's name, which its values print and pickles look for
-RougeScore.__name__ = RougeScore.__qualname__ = "Score"
+Score = RougeTextScore  # rouge-score's name, which its values print and pickles look for
+RougeTextScore.__name__ = RougeTextScore.__qualname__ = "Score"
 
 
 class AggregateScore(NamedTuple):

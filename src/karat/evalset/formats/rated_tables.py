@@ -97,8 +97,8 @@ def _read_ratings(path: Path, dimension: str, column: str, draft: EvalSetDraft) 
             continue
         for i, system in enumerate(cells[:5]):
             key = system, segment, f"{dimension}/{worker}"
-            others = values[:i] + values[i + 1 :]
-            wins = ((values[i] > other) + 0.5 * (values[i] == other) for other in others)
+            other_values = values[:i] + values[i + 1 :]
+            wins = ((values[i] > other) + 0.5 * (values[i] == other) for other in other_values)
             won.setdefault(key, []).extend(wins)
             places.setdefault(key, location)
     for key, shares in won.items():
