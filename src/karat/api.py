@@ -196,8 +196,8 @@ def compare(
             stats, inputs.references.number, planned, resampling, signature, report
         )
     texts = text_lookup(inputs.systems, inputs.references)
-    shown = find_examples(comparison, texts, examples)
-    return replace(comparison, segments=inputs.segments.count, examples=shown)
+    example_rows = find_examples(comparison, texts, examples)
+    return replace(comparison, segments=inputs.segments.count, examples=example_rows)
 
 
 def is_table(

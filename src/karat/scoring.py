@@ -142,7 +142,9 @@ def metrics_for_set(
 ) -> list[Metric]:
     """Load metrics, each once, with what they take from a set; None: texts are scored."""
     return load_metrics(
-        m for named in load_metrics(metrics) for m in named.for_evalset(evalset, threads, progress)
+        m
+        for loaded in load_metrics(metrics)
+        for m in loaded.for_evalset(evalset, threads, progress)
     )
 
 

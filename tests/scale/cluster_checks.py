@@ -25,6 +25,7 @@ from karat.arrow.jobs import Engine, JobFailure, Local, Runner, add_statistics, 
 from karat.arrow.statistics import Statistics
 from karat.arrow.tables import sums_table
 from karat.errors import InputError
+from karat.metrics.names import metric
 
 TESTS = Path(__file__).parents[1]
 """Where workers find the functions of tests."""
@@ -37,7 +38,7 @@ def merged(results: Iterable[tuple[int, Any]], count: int) -> list[Any]:
         assert at not in found
         found[at] = result
     assert sorted(found) == list(range(count))
-    total = Statistics(JOB.measure.metrics)
+    total = Statistics([metric(name) for name in JOB.metrics])
     for part in found.values():  # in the order in which they came
         total = add_statistics(total, part)
     rows: list[Any] = pa.table(sums_table(total)).to_pylist()

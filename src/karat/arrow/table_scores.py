@@ -160,8 +160,8 @@ def score_table(
     in_memory = isinstance(table, Frame)
     scores = RowScores() if segments and in_memory else None
     by_ids = segments and not in_memory
-    kept: dict[str, Any] = {"resampled": resamples > 0 or by_ids, "single_rows": by_ids}
-    merged = measure_table(table, metrics, **kept, scores=scores, progress=progress, **how)
+    keep: dict[str, Any] = {"resampled": resamples > 0 or by_ids, "single_rows": by_ids}
+    merged = measure_table(table, metrics, **keep, scores=scores, progress=progress, **how)
     scoring = merged.score(
         resamples, seed=seed, segments=by_ids, progress=progress, signature=signature
     )
@@ -221,8 +221,8 @@ def compare_table(
     paired = merged.statistics.without_unpaired()
     ids = dict.fromkeys(paired.names(), paired.sorted_ids(comparison.baseline))
     texts = opened.text_lookup(ids, by_row=not has_ids)
-    shown = find_examples(comparison, texts, examples, with_ids=has_ids)
-    return replace(comparison, examples=shown)
+    example_rows = find_examples(comparison, texts, examples, with_ids=has_ids)
+    return replace(comparison, examples=example_rows)
 
 
 _PAIRED_BY_ROW = (
@@ -252,8 +252,10 @@ def _check_row_pairs(opened: OpenTable, statistics: Statistics) -> None:
             raise InputError(f"{files}: {_PAIRED_BY_ROW}")
     if not columns.skip_missing and all((cells == counted[0]).all() for cells in counted):
         return
-    baseline, *others = (_references_by_row(opened._replace(tables=[system])) for system in tables)
-    for system, references in zip(tables[1:], others, strict=True):
+    baseline, *other_references = (
+        _references_by_row(opened._replace(tables=[system])) for system in tables
+    )
+    for system, references in zip(tables[1:], other_references, strict=True):
         for row in sorted(baseline.keys() & references.keys()):
             if baseline[row] != references[row]:
                 both = f"{first} and {system.files[0]}"

@@ -289,7 +289,7 @@ _REFERENCE_FREE_NAME = re.compile(
 
 
 def check_reference_names(candidates: Sequence[str], references: Sequence[str]) -> None:
-    """Reject candidates that are a reference's file, or are named like one beside others.
+    """Reject candidates that are a reference's file, or are named like one beside other_paths.
 
     `-r ref1.txt ref2.txt` makes a system of the second; `NAME=FILE` says that it is intended.
     """
@@ -303,14 +303,14 @@ def check_reference_names(candidates: Sequence[str], references: Sequence[str]) 
                 )
     preceding = _preceding_references(candidates) if len(candidates) > 1 else {}
     for path in candidates:
-        others = [candidate for candidate in candidates if candidate != path]
-        shapes = {re.sub(r"\d+", "#", os.path.basename(candidate)) for candidate in others}
+        other_paths = [candidate for candidate in candidates if candidate != path]
+        shapes = {re.sub(r"\d+", "#", os.path.basename(candidate)) for candidate in other_paths}
         shape = re.sub(r"\d+", "#", os.path.basename(path))
         preceding_shape = re.sub(r"\d+", "#", os.path.basename(preceding.get(path, "")))
         looks_like_preceding = shape == preceding_shape and bool(shapes - {shape})
         name = os.path.basename(path).lower()
         is_reference_name = _REFERENCE_NAME.search(name) and not _REFERENCE_FREE_NAME.search(name)
-        if others and (is_reference_name or looks_like_preceding):
+        if other_paths and (is_reference_name or looks_like_preceding):
             raise InputError(
                 f"{path} would be scored as a system, but looks like a reference: write -r before "
                 f"each reference (-r {path}); to score it anyway, name it: human={path}"

@@ -119,8 +119,8 @@ def _sentence(error: BaseException, words: list[str]) -> tuple[str, int]:
         return usage_sentence(error, cli.command_for(words), words), 2
     if isinstance(error, Interrupted | KeyboardInterrupt | click.Abort):
         if any(word.partition("=")[0] in _KEEPING for word in words):
-            kept = "finished parts are kept: run the same command again to continue"
-            return f"interrupted; {kept}", 130
+            advice = "finished parts are kept: run the same command again to continue"
+            return f"interrupted; {advice}", 130
         return "interrupted; nothing was written", 130
     if isinstance(error, MemoryError):
         return "not enough memory", 2
