@@ -79,7 +79,7 @@ class Example(NamedTuple):
     reference: str
     baseline_text: str
     system_text: str
-    which: str = "reference"  # of several, the one that is shown
+    shown_reference: str = "reference"  # of several, the one that is shown
     id: str | None = None  # of the segment, where it has one
     metric: str = ""  # that they differ by
     references: tuple[str, ...] = ()  # all that the segment is scored against

@@ -39,7 +39,7 @@ def fact(text: str = "Ada built it", **more: Any) -> dict[str, Any]:
 def test_refused_facts(arguments: dict[str, Any], reason: str) -> None:
     result = read_facts(DOCUMENTS, 20, json.dumps({"facts": [fact(), arguments]}))
     assert [item.text for item in result.kept] == ["Ada built it"]
-    assert [item.why for item in result.refused] == [reason]
+    assert [item.reason for item in result.refused] == [reason]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,10 @@ def test_answers_that_are_asked_again(answer: dict[str, Any], reason: str) -> No
 def test_at_most_so_many() -> None:
     facts = [fact(f"fact {k}", document=1) for k in range(4)]
     result = read_facts(DOCUMENTS, 3, json.dumps({"facts": facts}))
-    assert ([len(part) for part in result], result.refused[0].why) == ([3, 1], "more than 3 facts")
+    assert ([len(part) for part in result], result.refused[0].reason) == (
+        [3, 1],
+        "more than 3 facts",
+    )
 
 
 QUESTIONS = [
@@ -83,7 +86,7 @@ def test_a_key_that_every_command_reads(tmp_path: Path) -> None:
         ("1", "vital", "Ada built it", "built by Ada"),
         ("2", "okay", "made of iron", "made of iron"),
     ]
-    assert [(row.question, row.fact, row.why) for row in draft.refused] == [
+    assert [(row.question, row.fact, row.reason) for row in draft.refused] == [
         ("q1", "Ada built it!", "a duplicate")
     ]
     assert [row.question for row in draft.missing] == ["q2"]

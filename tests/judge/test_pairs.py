@@ -107,7 +107,7 @@ def test_one_order_alone_is_missing(tmp_path: Path) -> None:
         pairs = kt.judge_pairs(part, **asked(server, tmp_path, limits=kt.Limits(attempts=1)))
         assert len(server.asked) == 4
     (row,) = pairs.missing
-    assert (row.why, row.example) == ("invalid answer (invalid JSON)", "a and b, segment 1")
+    assert (row.reason, row.example) == ("invalid answer (invalid JSON)", "a and b, segment 1")
     assert [(item.segment, item.value) for item in pairs.rows] == [("2", 1)]
 
 

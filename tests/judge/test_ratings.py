@@ -96,7 +96,7 @@ def test_an_invalid_answer_is_missing_and_never_a_low_score(tmp_path: Path) -> N
         ("beta", "2"),
     ]
     (row,) = ratings.missing
-    assert "invalid JSON" in row.why
+    assert "invalid JSON" in row.reason
     assert (row.missing, row.example) == (1, "beta, segment 1")
     assert "1 is missing (" in ratings.summary
     assert server.times[server.asked[1].content] + server.times[server.asked[0].content] >= 2
@@ -160,7 +160,7 @@ def test_long_texts_are_not_sent(tmp_path: Path) -> None:
     part = kt.make_evalset("long", systems, dimensions=[kt.Dimension("x", low=1, high=5)])
     with judge(by_length) as server:
         ratings = kt.judge_ratings(part, "x", **asked(server, tmp_path))
-    assert [(row.why, row.missing) for row in ratings.missing] == [("text too long", 1)]
+    assert [(row.reason, row.missing) for row in ratings.missing] == [("text too long", 1)]
     assert len(server.asked) == 3
 
 

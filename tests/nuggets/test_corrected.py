@@ -113,7 +113,7 @@ def test_so_is_the_official_f_that_pourpre_is_compared_with(
     plain: NuggetEvaluation, corrected: NuggetEvaluation
 ) -> None:
     rows = [
-        next(row for row in evaluation.rows if row.what == "Pourpre count, macro")
+        next(row for row in evaluation.rows if row.method == "Pourpre count, macro")
         for evaluation in (plain, corrected)
     ]
     assert rows[1].rmse != rows[0].rmse

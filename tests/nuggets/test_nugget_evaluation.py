@@ -130,14 +130,14 @@ def test_one_house_cannot_be_left_out() -> None:
 
 def test_known_pairs_and_guesses_are_told_apart(evaluation: NuggetEvaluation) -> None:
     assert evaluation.known_share == 0
-    assert not [row for row in evaluation.rows if row.what.endswith("alone")]
+    assert not [row for row in evaluation.rows if row.method.endswith("alone")]
     twin = replace(RUNS[1], tag="twin")
     rows = [row._replace(run="twin") for row in JUDGED.rows if row.run == "run1"]
     runs = MappingProxyType({**SET.runs, "twin": twin})
     with_twin = replace(SET, runs=runs, judgements=Judgements((*JUDGED.rows, *rows)))
     both, labels = evaluate_nuggets(with_twin), judged_pool(with_twin)[1]
     assert both.known_share == pytest.approx(2 / 5)
-    alone = [row for row in both.rows if row.what.endswith("alone")]
+    alone = [row for row in both.rows if row.method.endswith("alone")]
     is_known = both.tuning.cells.is_known
     for one, carried in zip(
         alone, (both.calibrated.carried, both.tuning.best.carried), strict=True

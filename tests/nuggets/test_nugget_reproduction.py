@@ -27,14 +27,14 @@ def test_section_4_4_and_figure_5_are_by_the_papers_classifier(
     scores = average_f(stats, kt.Official().beta).micro
     official_f = np.array([row.official for row in official])
     table = {
-        (row.item, row.measure): (row.paper, row.ours)
+        (row.item, row.measure): (row.paper, row.value)
         for row in reproduction.rows
-        if row.where == "section 4.4"
+        if row.source == "section 4.4"
     }
     item = "Nuggeteer, a threshold for each nugget"
     assert table[item, "Kendall's tau"] == (0.837, tau_b(official_f, scores))
     assert table[item, "RMSE"] == (0.037, rmse(official_f, scores))
-    (row,) = [row for row in reproduction.rows if row.where == "Figure 5"]
+    (row,) = [row for row in reproduction.rows if row.source == "Figure 5"]
     figure_5 = paper_runs(evaluated.tuning, official, kt.Official())
     assert row.detail == f"0 of 4 runs; thresholds by {figure_5.model}"
     # the paper's classifier, not the calibrated one

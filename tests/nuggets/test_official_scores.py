@@ -65,7 +65,7 @@ def official(kind: str) -> list[float]:
 def test_decisions_are_scored_as_the_official_ones_are(evaluation: NuggetEvaluation) -> None:
     carried = {"calibrated": evaluation.calibrated.carried}
     carried["paper, best of 24"] = evaluation.tuning.best.carried
-    rows = {(row.what, row.average): row for row in evaluation.scores}
+    rows = {(row.method, row.average): row for row in evaluation.scores}
     for (name, decisions), kind in itertools.product(carried.items(), ("micro", "macro")):
         scores, official_f, row = (
             scores_of(evaluation, decisions, kind),
@@ -79,7 +79,7 @@ def test_decisions_are_scored_as_the_official_ones_are(evaluation: NuggetEvaluat
 @pytest.mark.long
 def test_pourpre_at_thresholds_and_in_hindsight(evaluation: NuggetEvaluation) -> None:
     variants = {"count": Pourpre(2.0), "idf": Pourpre(2.0, weigh=pooled_idf(RUNS, "porter"))}
-    rows = {(row.what, row.average): row for row in evaluation.scores}
+    rows = {(row.method, row.average): row for row in evaluation.scores}
     for (name, pourpre), kind in itertools.product(variants.items(), ("micro", "macro")):
         official_f = official(kind)
         taus = {}
@@ -93,14 +93,14 @@ def test_pourpre_at_thresholds_and_in_hindsight(evaluation: NuggetEvaluation) ->
 
 
 def test_there_is_one_table(evaluation: NuggetEvaluation) -> None:
-    names = list(dict.fromkeys(row.what for row in evaluation.scores))
+    names = list(dict.fromkeys(row.method for row in evaluation.scores))
     assert [name.split()[0].rstrip(",") for name in names] == (
         ["calibrated", *["paper"] * 5, *["Pourpre"] * 4, *["ROUGE-1"] * 2]
     )
     assert [row.average for row in evaluation.scores] == ["micro"] * 12 + ["macro"] * 12
-    assert all((row.rmse is None) == row.what.startswith("ROUGE") for row in evaluation.scores)
+    assert all((row.rmse is None) == row.method.startswith("ROUGE") for row in evaluation.scores)
     assert all(
-        (row.threshold is None) == ("hindsight" not in row.what) for row in evaluation.scores
+        (row.threshold is None) == ("hindsight" not in row.method) for row in evaluation.scores
     )
     data = evaluation.records("scores")
     assert data[0]["what"] == "calibrated"
@@ -157,9 +157,9 @@ def test_the_interval_of_f_is_the_jackknife_over_questions(evaluation: NuggetEva
     assert (row.low, row.high) == pytest.approx((row.f - reach, min(1, row.f + reach)), abs=1e-6)
     constant = jackknife_interval(0.5, np.full(3, 0.5))
     assert (constant.low, constant.high) == (0.5, 0.5)
-    rows_by_name = {judgement.what: judgement for judgement in evaluation.judgements}
+    rows_by_name = {judgement.method: judgement for judgement in evaluation.judgements}
     assert rows_by_name["paper, best of 24"][1:6] == row[1:6]
-    assert list(rows_by_name) == list(dict.fromkeys(row.what for row in evaluation.scores))[:5]
+    assert list(rows_by_name) == list(dict.fromkeys(row.method for row in evaluation.scores))[:5]
 
 
 def test_one_question_has_no_interval() -> None:

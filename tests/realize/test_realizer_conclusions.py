@@ -121,8 +121,8 @@ def test_figure_2_is_realized_from_the_tree_of_the_paper() -> None:
 
 
 def test_printed_sentences_have_the_accuracies_of_the_paper() -> None:
-    rows = [row for row in kt.reproduce("fergus", "bundled").rows if row.where == "section 3.2"]
-    assert [round(row.ours, 2) for row in rows] == [row.paper for row in rows]
+    rows = [row for row in kt.reproduce("fergus", "bundled").rows if row.source == "section 3.2"]
+    assert [round(row.value, 2) for row in rows] == [row.paper for row in rows]
     assert rows[0].detail == f"the baseline's printed sentence: {PRINTED['LR, random trees']}"
 
 

@@ -40,8 +40,8 @@ def values(
     reproduction: kt.Reproduction, place: str
 ) -> dict[tuple[str, str], tuple[float | None, float]]:
     """The paper's value and ours of a table, by item and measure."""
-    rows = [row for row in reproduction.rows if row.where.startswith(place) and row.at is None]
-    return {(row.item, row.measure): (row.paper, round(row.ours, 4)) for row in rows}
+    rows = [row for row in reproduction.rows if row.source.startswith(place) and row.at is None]
+    return {(row.item, row.measure): (row.paper, round(row.value, 4)) for row in rows}
 
 
 def test_the_five_papers_have_names() -> None:
@@ -87,7 +87,7 @@ def test_gtm_has_both_worked_figures_and_the_curves_of_reliability() -> None:
     )
     figure = [row for row in reproduction.rows if row.item == "F, 3 references"]
     assert [row.measure for row in figure] == ["Spearman", "Spearman", "Pearson", "Pearson"]
-    assert [(row.at, row.ours) for row in figure] == [(r.length, r.value) for r in curves.rows]
+    assert [(row.at, row.value) for row in figure] == [(r.length, r.value) for r in curves.rows]
     tests = [row.measure for row in reproduction.rows if row.item == "F and BLEU, 1 reference"]
     assert tests == ["Wilcoxon p, Spearman", "Wilcoxon p, Pearson"]
     assert [conclusion.verdict for conclusion in reproduction.conclusions] == [
@@ -182,7 +182,9 @@ def test_fergus_beats_its_baseline_but_not_on_the_papers_own_tree() -> None:
     assert table["LR, random trees: simple", "accuracy"][0] == 0.412
     assert [difference.verdict for difference in reproduction.conclusions] == ["holds", "fails"]
     assert reproduction.conclusions[1].evidence == "there no was estimate cost for the second phase"
-    sizes = [(difference.what, difference.here) for difference in reproduction.differs[:2]]
+    sizes = [
+        (difference.subject, difference.reproduction) for difference in reproduction.differs[:2]
+    ]
     assert sizes == [
         ("training text", "the bundled treebank: 163 sentences, 1,553 words"),
         ("test text", "19 sentences, 195 words"),
@@ -222,7 +224,7 @@ def test_nuggeteer_has_tables_2_to_5() -> None:
         for (item, _), (_, karat_result) in values(reproduction, "Table 4").items()
     } == likely
     assert values(reproduction, "Table 2")["Nuggeteer, micro", "Kendall's tau"] == (0.858, 1.0)
-    (plain,) = [row.f for row in evaluated.judgements if row.what == "paper, default"]
+    (plain,) = [row.f for row in evaluated.judgements if row.method == "paper, default"]
     assert values(reproduction, "Table 5")["default settings", "F of decisions"] == (
         0.86,
         round(plain, 4),
@@ -237,7 +239,7 @@ def test_nuggeteer_has_tables_2_to_5() -> None:
 def test_the_same_seed_gives_the_same_numbers_and_another_others() -> None:
     first, again, other = (kt.reproduce("aev", seed=seed).rows for seed in (1, 1, 2))
     assert first == again
-    assert [row.ours for row in first] == [row.ours for row in other]
+    assert [row.value for row in first] == [row.value for row in other]
     assert [row.low for row in first] != [row.low for row in other]
 
 

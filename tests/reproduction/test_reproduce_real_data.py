@@ -33,7 +33,7 @@ def cut(folder: Path, data: Path, place: str, blocks: int, between: str = "\n\n"
 
 def test_aev_on_summaries_is_the_plane_of_the_documents(karat_data: Path, tmp_path: Path) -> None:
     reproduction = kt.reproduce("aev", linked(tmp_path, karat_data, "nuggets-realsumm"))
-    karat_result = {row.item: round(row.ours, 1) for row in reproduction.rows}
+    karat_result = {row.item: round(row.value, 1) for row in reproduction.rows}
     assert karat_result == {
         "AEv(0,1)": 77.8,
         "AEv(1,1)": 4.7,
@@ -55,7 +55,7 @@ def test_gtm_on_translations(karat_data: Path, tmp_path: Path) -> None:
     place = "mt-ted-zhen/mqm_ted_zhen.tsv"
     reproduction = kt.reproduce("gtm", linked(tmp_path, karat_data, place))
     single = {
-        (row.item, row.measure): round(row.ours, 3) for row in reproduction.rows if row.at == 1
+        (row.item, row.measure): round(row.value, 3) for row in reproduction.rows if row.at == 1
     }
     assert single["F, 1 reference", "Spearman"] == 0.247
     assert single["BLEU, 1 reference", "Spearman"] == 0.085
@@ -91,7 +91,7 @@ def test_pem_on_translations(karat_data: Path, tmp_path: Path) -> None:
         part.writelines(islice(unsplit, 2000))
     reproduction = kt.reproduce("pem", tmp_path)
     table = {
-        (row.item, row.measure): row.ours for row in reproduction.rows if row.where == "Table 2"
+        (row.item, row.measure): row.value for row in reproduction.rows if row.source == "Table 2"
     }
     assert round(table["adequacy and overall", "r, sentences"], 3) == 0.736
     assert round(table["dissimilarity and overall", "r, systems"], 3) == -0.525
@@ -102,20 +102,20 @@ def test_pem_on_translations(karat_data: Path, tmp_path: Path) -> None:
     assert "BLEU 0.198" in better.evidence.partition("; without: ")[0]
     assert "BLEU 0.186" in better.evidence.partition("; without: ")[2]
     judges = {
-        row.item for row in reproduction.rows if row.where == "Table 3" and "judge" in row.item
+        row.item for row in reproduction.rows if row.source == "Table 3" and "judge" in row.item
     }
     assert judges == {f"PEM and judge rater{k}" for k in (1, 2, 3, 4, 5, 7)}
-    (between,) = [row for row in reproduction.rows if row.where == "Table 1"]
+    (between,) = [row for row in reproduction.rows if row.source == "Table 1"]
     assert between.measure == "r, systems"  # the set of the sentences is not there
-    assert round(between.ours, 3) == 0.370
+    assert round(between.value, 3) == 0.370
 
 
 def test_nuggeteer_on_some_topics(karat_data: Path, tmp_path: Path) -> None:
     cut(tmp_path, karat_data, "nuggets-rag24/nugget_assignment.20241108.jl", 45, "\n")
     reproduction = kt.reproduce("nuggeteer", tmp_path)
     assert reproduction.data == ("rag24",)
-    order = [row.ours for row in reproduction.rows if row.where == "Table 4"]
+    order = [row.value for row in reproduction.rows if row.source == "Table 4"]
     assert order[0] < order[1] < order[3]
-    assert {row.where for row in reproduction.rows} == {
+    assert {row.source for row in reproduction.rows} == {
         *("Table 2", "Table 3", "Table 4", "section 4.4", "Table 5", "Figure 5")
     }

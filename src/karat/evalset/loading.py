@@ -172,7 +172,7 @@ class KnownRow(NamedTuple):
     """A set that has a name, and whether it is here to be read."""
 
     name: str
-    here: bool
+    is_available: bool
     format: str
     about: str
     place: str | None

@@ -53,7 +53,7 @@ def missing_clause(missing: Sequence[Any]) -> str:
     count = sum(row.missing for row in missing)
     if not count:
         return ""
-    reasons = [f"{row.why} {row.missing:,}" for row in missing[:MAX_REASONS]]
+    reasons = [f"{row.reason} {row.missing:,}" for row in missing[:MAX_REASONS]]
     more = count - sum(row.missing for row in missing[:MAX_REASONS])
     reasons += [f"other reasons {more:,}"] if more else []
     verb = "is" if count == 1 else "are"
@@ -90,7 +90,7 @@ _USAGE = (
 )
 _FAILED = (Column("why", "Reason"), number("count", "Attempts"))
 _MISSING = (
-    Column("why", "Reason", wrap=True),
+    Column("why", "Reason", field="reason", wrap=True),
     number("missing", "Missing"),
     Column("example", "First", wrap=True, help="The first judgement that is missing so."),
 )
@@ -282,7 +282,7 @@ _BIAS = (
     number("pairs", "Pairs", help="Pairs that were asked about in both orders."),
     number("flipped", "Flipped", help="Pairs whose winner changed with the order."),
     number("flipped_share", "Share flipped", 3),
-    number("decided", "Decided", help="Answers that prefer one output."),
+    number("decided", "Decided", help="Answers that prefer one output.", field="n_decided"),
     number("first_share", "First won", 3, "Share of them for the first."),
 )
 

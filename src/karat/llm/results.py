@@ -70,7 +70,7 @@ class SupportRow(NamedTuple):
 class MissingRow(NamedTuple):
     """Reason why judgements are missing, and how many."""
 
-    why: str
+    reason: str
     missing: int
     example: str
 
@@ -92,7 +92,7 @@ class PositionBias(NamedTuple):
     flipped: int
     """Pairs whose winner changed with the order."""
     flipped_share: float | None
-    decided: int
+    n_decided: int
     """Answers that prefer one output."""
     first_share: float | None
     """Share of these that prefer the output shown first; 0.5 without bias."""
@@ -310,7 +310,7 @@ class JudgingTask:
         judgements = self.judged_rows(task.ask(setup, progress))
         rows, reasons = tuple(judgements.rows), missing_rows(judgements.missing)
         if reasons and not any(row.answers for row in rows):
-            counted = ", ".join(f"{row.why} ({row.missing:,})" for row in reasons[:3])
+            counted = ", ".join(f"{row.reason} ({row.missing:,})" for row in reasons[:3])
             raise InputError(f"{short(judge)} gave no valid answer: {counted}; nothing was written")
         return self.result(
             judgements,

@@ -230,14 +230,14 @@ class RefusedRow(NamedTuple):
 
     question: str
     fact: str
-    why: str
+    reason: str
 
 
 class UndraftedRow(NamedTuple):
     """A question without a draft."""
 
     question: str
-    why: str
+    reason: str
 
 
 @dataclass(frozen=True, repr=False)
@@ -341,7 +341,7 @@ class DraftTask:
             if question.id not in interview.answers
         )
         if not interview.answers:
-            reason = f"{short(setup.judge)} drafted no nugget: {missing[0].why}"
+            reason = f"{short(setup.judge)} drafted no nugget: {missing[0].reason}"
             raise InputError(f"{reason}; nothing was written")
         return DraftedNuggets(
             *(self.source, judge or setup.judge, tuple(_rows(interview))),

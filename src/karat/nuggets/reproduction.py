@@ -139,7 +139,7 @@ class NuggeteerTables:
     def score(self, method: str, average: str = "micro") -> ScoreAgreement:
         """Return the agreement of a method with official F."""
         rows = self.evaluation.scores
-        return next(row for row in rows if (row.what, row.average) == (method, average))
+        return next(row for row in rows if (row.method, row.average) == (method, average))
 
     @property
     def likelihoods(self) -> dict[str, float]:
@@ -197,8 +197,8 @@ def _numbers(tables: NuggeteerTables) -> Iterator[ReproducedNumber]:
             "Table 4", f"model {name}", measure, TABLE_4[name], value, tables.name
         )
     for row in tables.evaluation.judgements:
-        if row.what in TABLE_5:
-            item, published = TABLE_5[row.what]
+        if row.method in TABLE_5:
+            item, published = TABLE_5[row.method]
             number = _number("Table 5", item, "F of decisions", published, row.f, tables.name)
             yield number._replace(low=row.low, high=row.high)
     for measure, value in tables.by_nugget.items():
@@ -233,7 +233,7 @@ def _conclusions(tables: NuggeteerTables) -> Iterator[Conclusion]:
     yield from _models(tables.likelihoods, tables.name)
     if tables.by_nugget and plain.rmse is not None:
         yield learned_thresholds(tables.by_nugget, plain.tau_b, plain.rmse, tables.name)
-    f = {row.what: row.f for row in tables.evaluation.judgements}
+    f = {row.method: row.f for row in tables.evaluation.judgements}
     best, default = f["paper, best of 24"], f["paper, default"]
     yield settings_conclusion(best, default, tables.yes_to_all, tables.name)
 
@@ -333,7 +333,7 @@ _REMARKS = (
 
 def _says_yes(tables: NuggeteerTables) -> Iterator[str]:
     """Add a note if the paper's form with one threshold is hardly better than always yes."""
-    plain = next(row for row in tables.evaluation.judgements if row.what == "paper, default")
+    plain = next(row for row in tables.evaluation.judgements if row.method == "paper, default")
     if plain.f - tables.yes_to_all < SMALL:
         yield (
             f"{tables.name}: with one threshold for all nuggets, the paper's form is hardly better "

@@ -165,17 +165,17 @@ class TrainingOverlap(NamedTuple):
     """Number of sentences, of those that the model was trained on, and their share."""
 
     sentences: int
-    seen: int
+    n_seen: int
     share: float
 
     @property
     def note(self) -> str:
         """The worth of the figures, in a sentence."""
         noun = "sentence" if self.sentences == 1 else "sentences"
-        many = f"{self.seen:,} of {self.sentences:,} {noun} ({self.share:.1%})"
+        many = f"{self.n_seen:,} of {self.sentences:,} {noun} ({self.share:.1%})"
         if self.share >= MAX_TRAINING_SHARE:
             return f"The model was trained on {many}: these figures say nothing about other text."
-        if self.seen:
+        if self.n_seen:
             return f"{many} occur in what the model was trained on too."
         return "The model was trained on none of these sentences."
 

@@ -29,7 +29,8 @@ RESERVED_KEYS = frozenset({"command", "signature", "summary", "notes"})
 class Column:
     """One column of a table: how to read its cells from rows, and how people see them.
 
-    `key` names it in JSON and TSV and is the row's field or key, unless `value` computes the cell.
+    `key` names it in JSON and TSV. The cell is the row's `field`, by default the one named like the
+    key, unless `value` computes it.
     `title` is what a reader sees. `digits` are the decimals of floats where people read them, or a
     function from the row to these (None shows every digit); JSON and TSV always get the full value.
     Where `positive`, what rounds to zero is written as below the last digit: <0.0001.
@@ -49,6 +50,7 @@ class Column:
     readers: Readers = "all"
     detail: bool = False
     filter: bool = False
+    field: str = ""
     value: Callable[[Any], Cell] | None = None
 
     def cell(self, row: Any) -> Cell:
@@ -56,8 +58,8 @@ class Column:
         if self.value is not None:
             cell = self.value(row)
         else:
-            key = self.key
-            cell = row.get(key) if isinstance(row, dict) else getattr(row, key, None)
+            name = self.field or self.key
+            cell = row.get(name) if isinstance(row, dict) else getattr(row, name, None)
         return None if isinstance(cell, float) and math.isnan(cell) else cell
 
 

@@ -23,29 +23,29 @@ MIN_POINTS = 4
 """Minimum number of points of a chart."""
 _ITEM = "The row of the paper's table, or the curve of its figure."
 _CONCLUSIONS = (
-    *columns(where="Paper"),
+    Column("where", "Paper", field="source"),
     Column("data", "Data", wrap=True),
     Column("claim", "Conclusion of the paper", wrap=True),
     Column("verdict", "Here", help="holds, fails, or undecided: the data cannot decide it."),
     Column("evidence", "Evidence", wrap=True),
 )
 _NUMBERS = (
-    people_column("heading", "Heading", lambda row: f"{row.where} ({row.data})"),
-    Column("where", "Paper", readers="programs"),
+    people_column("heading", "Heading", lambda row: f"{row.source} ({row.data})"),
+    Column("where", "Paper", field="source", readers="programs"),
     Column("item", "Item", help=_ITEM, wrap=True),
     *columns(measure="Measure"),
     number("at", "At", 0, "Place on the x axis of the paper's figure."),
     number("paper", "Paper", 3, "The published number."),
-    number("ours", "Here", 3, "The same number on the data here."),
+    number("ours", "Here", 3, "The same number on the data here.", field="value"),
     number("low", "Low", 3, "Lower end of our interval."),
     number("high", "High", 3, "Upper end of our interval."),
     *columns("programs", data="Data"),
     Column("detail", "Detail", wrap=True),
 )
 _DIFFERS = (
-    *columns(what="What"),
+    Column("what", "What", field="subject"),
     Column("paper", "In the paper", wrap=True),
-    Column("here", "Here", wrap=True),
+    Column("here", "Here", field="reproduction", wrap=True),
 )
 
 
@@ -65,7 +65,7 @@ def reproduction_document(reproduction: Reproduction) -> Document:
 def _used_columns(rows: Sequence[ReproducedNumber]) -> list[Column]:
     """Return the columns that are not empty; measures with large numbers have one decimal."""
     large = {
-        row.measure for row in rows if max(abs(row.ours), abs(row.paper or 0.0)) > MIN_LARGE_NUMBER
+        row.measure for row in rows if max(abs(row.value), abs(row.paper or 0.0)) > MIN_LARGE_NUMBER
     }
 
     def digits(row: ReproducedNumber) -> int:
@@ -84,7 +84,7 @@ def _number_charts(rows: Sequence[ReproducedNumber]) -> Iterator[XYChart]:
     for measure in dict.fromkeys(row.measure for row in rows):
         measure_rows = [row for row in rows if row.measure == measure]
         points = [
-            Point(row.paper, row.ours, row.item, f"{row.where} ({row.data})", row.low, row.high)
+            Point(row.paper, row.value, row.item, f"{row.source} ({row.data})", row.low, row.high)
             for row in measure_rows
             if row.paper is not None
         ]
@@ -95,9 +95,9 @@ def _number_charts(rows: Sequence[ReproducedNumber]) -> Iterator[XYChart]:
         for data in dict.fromkeys(row.data for row in measure_rows if row.at is not None):
             rows_of_data = [row for row in measure_rows if row.data == data]
             points = [
-                Point(row.at, row.ours, "", row.item, row.low, row.high)
+                Point(row.at, row.value, "", row.item, row.low, row.high)
                 for row in rows_of_data
                 if row.at is not None
             ]
-            title = f"{rows_of_data[0].where}: {data}, {measure}"
+            title = f"{rows_of_data[0].source}: {data}, {measure}"
             yield XYChart(title, "length", measure, points, joined=True, whole_x=True)

@@ -17,11 +17,11 @@ HOLDS, FAILS, UNDECIDED = "holds", "fails", significance.UNDECIDED
 class ReproducedNumber(NamedTuple):
     """A number of the paper, and the same number here."""
 
-    where: str  # the paper's table, figure or section
+    source: str  # the paper's table, figure or section
     item: str  # the row of the table, or the curve of the figure
     measure: str
     paper: float | None  # None where the paper prints no number
-    ours: float
+    value: float
     data: str
     low: float | None = None
     high: float | None = None  # the ends of our interval, where there is one
@@ -32,7 +32,7 @@ class ReproducedNumber(NamedTuple):
 class Conclusion(NamedTuple):
     """A conclusion of the paper, and whether it holds here."""
 
-    where: str
+    source: str
     claim: str
     verdict: str  # `holds`, `fails` or `undecided`
     evidence: str
@@ -42,9 +42,9 @@ class Conclusion(NamedTuple):
 class PaperDifference(NamedTuple):
     """A way in which the experiment here differs from the paper's."""
 
-    what: str
+    subject: str
     paper: str
-    here: str
+    reproduction: str
 
 
 def to_verdict(holds: bool) -> str:

@@ -173,7 +173,7 @@ def test_guesses_that_change_nothing_are_not_reported() -> None:
             scored for scored in scoring.scored if scored.run.tag == "heron"
         ).decisions.values()
         assert not all(answer.is_judged.all() for answer in decisions)
-        assert (heron.known, heron.guessed, heron.undecided) == (1, 0, 0)
+        assert (heron.known_share, heron.guessed, heron.undecided) == (1, 0, 0)
         assert (heron.f_low, heron.f_high) == pytest.approx((heron.macro, heron.macro))
         assert "guess" not in score_basis(scoring)
         assert {row.p for row in scoring.decisions if row.run == "heron"} == {None}

@@ -30,7 +30,7 @@ IN_HINDSIGHT = "threshold in hindsight"
 class Swap(NamedTuple):
     """Two runs in another order than the official one, and by how much they differ in both."""
 
-    what: str
+    method: str
     average: str
     better: str  # the run with the higher official score
     worse: str
@@ -41,7 +41,7 @@ class Swap(NamedTuple):
 class ScoreAgreement(NamedTuple):
     """A method of scoring runs against official F."""
 
-    what: str
+    method: str
     average: str
     threshold: float | None  # the threshold that was chosen in hindsight
     tau_b: float
@@ -57,7 +57,7 @@ class ScoreAgreement(NamedTuple):
 class JudgementAgreement(NamedTuple):
     """Decisions against assessors' (Table 5); the interval of F is over questions."""
 
-    what: str
+    method: str
     precision: float
     recall: float
     f: float
@@ -145,7 +145,7 @@ def agreement_of_scores(
         swaps = list(swapped(method.name, average, runs, official_scores, scores))
         sizes = [swap.official for swap in swaps]
         row = ScoreAgreement(
-            what=method.name,
+            method=method.name,
             average=average,
             threshold=threshold,
             tau_b=tau_b(official_scores, scores),

@@ -87,8 +87,8 @@ def _page(changes: NuggetChanges) -> str:
     rows = sorted(changes.all, key=lambda row: (_ORDER[row.change], row.importance != "vital"))
     cards = list(_cards(changes, rows))
     changed = [card.markup for card in cards if card.change in (LOST, GAINED)]
-    drawn = changed[:MOST_DRAWN]
-    more = f"The first {len(drawn)} of {len(changed):,}." if len(changed) > len(drawn) else ""
+    visible = changed[:MOST_DRAWN]
+    more = f"The first {len(visible)} of {len(changed):,}." if len(changed) > len(visible) else ""
     columns = []
     for change in (LOST, GAINED):
         vital = [row for row in changes.all if row.change == change and row.importance == "vital"]
@@ -112,7 +112,7 @@ def _page(changes: NuggetChanges) -> str:
     parts = [
         element("div", *columns, class_="columns"),
         element("p", *tools, class_="tools", hidden="hidden"),
-        element("div", *drawn, class_="cards"),
+        element("div", *visible, class_="cards"),
         element("p", more, class_="note more"),
         data(cards),
     ]

@@ -152,9 +152,9 @@ _ROWS = (
 _REFUSED = (
     Column("question", "Question"),
     Column("fact", "Fact", wrap=True),
-    Column("why", "Reason"),
+    Column("why", "Reason", field="reason"),
 )
-_MISSING = (Column("question", "Question"), Column("why", "Reason", wrap=True))
+_MISSING = (Column("question", "Question"), Column("why", "Reason", wrap=True, field="reason"))
 
 
 def drafts_document(drafts: DraftedNuggets) -> Document:

@@ -185,7 +185,7 @@ _SETTINGS = (
 _TRIED = (MODELS[0], MODELS[-1], *AGREEMENT)
 MOST_DRAWN = 8
 """Settings that are drawn."""
-_METHOD = Column("what", "Method")
+_METHOD = Column("what", "Method", field="method")
 _AVERAGE = Column("average", "Average", help="micro: F of sums over questions; macro: mean of F.")
 _ROWS = (_METHOD, *AGREEMENT)
 SWAPS = (
@@ -306,12 +306,12 @@ def evaluation_document(evaluation: NuggetEvaluation) -> Document:
 
 def _decisions(evaluation: NuggetEvaluation) -> list[Gallery]:
     """F of each classifier's decisions, compared with the calibrated one."""
-    base, *others = evaluation.judgements
+    base, *compared = evaluation.judgements
     rows = []
-    for row in others:
+    for row in compared:
         if row.difference is not None and row.difference_low is not None:
             ends = row.difference_low, row.difference_high
-            rows.append(difference_row(row.what, row.difference, *ends, row.verdict))
+            rows.append(difference_row(row.method, row.difference, *ends, row.verdict))
     if not rows:
         return []
     title = "Agreement of decisions with assessors"
@@ -319,7 +319,7 @@ def _decisions(evaluation: NuggetEvaluation) -> list[Gallery]:
         f"F minus that of the calibrated classifier ({base.f:.3f}). Dots: differences; lines: 95% "
         "intervals. Filled: decided."
     )
-    chart = RowChart(title, base.what, rows, "difference")
+    chart = RowChart(title, base.method, rows, "difference")
     return [Gallery(title, (Figure("Differences from the calibrated", chart),), caption)]
 
 

@@ -224,7 +224,9 @@ _RUNS = (
     *SHARES,
     *(number(f"{key}_strict", f"{key} strict", 3, help=_STRICT) for key in "AVW"),
     number("questions", "Questions", readers="programs"),
-    number("known", "Known", 3, help="Share of nuggets that judgements decide."),
+    number(
+        "known", "Known", 3, field="known_share", help="Share of nuggets that judgements decide."
+    ),
     number("guessed", "Guessed", 3, help="Share of nuggets that rest on a classifier's guesses."),
     number("undecided", "Open", 3, help="Share of nuggets not judged or guessed: no credit."),
 )

@@ -101,7 +101,7 @@ class ModelRow(NamedTuple):
 class EvaluationRow(NamedTuple):
     """The agreement of a classifier or a baseline; baselines and `alone` have some numbers only."""
 
-    what: str
+    method: str
     precision: float | None = None
     recall: float | None = None
     f: float | None = None

@@ -72,7 +72,7 @@ class RunRow(NamedTuple):
     V_strict: float
     W_strict: float
     questions: int
-    known: float  # the share of nuggets, over all answers with a response, that judgements decide
+    known_share: float  # of nuggets that judgements decide, over all answers with a response
     guessed: float  # the share of nuggets that rest on guesses
     undecided: float  # the share of nuggets that nothing decides: they get no credit
 
@@ -163,7 +163,7 @@ class ScoredRun(NamedTuple):
             micro=self.official.micro.f,
             macro=self.official.macro.f,
             questions=len(self.official.questions),
-            known=sources[JUDGEMENT] / nuggets,
+            known_share=sources[JUDGEMENT] / nuggets,
             guessed=sources[GUESS] / nuggets,
             undecided=sources[NOTHING] / nuggets,
             **_shared_fields(self.official.macro, RunRow),

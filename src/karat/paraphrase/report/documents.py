@@ -273,12 +273,12 @@ def evaluation_charts(result: ParaphraseEvaluation) -> list[XYChart]:
     Points have the colours of their systems, where these are few enough to tell apart.
     """
     predictions = result.predictions
-    drawn = predictions[:: max(1, -(-len(predictions) // _MAX_POINTS))]
+    sampled = predictions[:: max(1, -(-len(predictions) // _MAX_POINTS))]
     caption = ""
-    if len(drawn) < len(predictions):
-        caption = f"{len(drawn):,} of {len(predictions):,} paraphrases."
-    is_colored = 1 < len({point.system for point in drawn}) <= MAX_COLORS
-    points = [Point(*point, group=point.system if is_colored else "") for point in drawn]
+    if len(sampled) < len(predictions):
+        caption = f"{len(sampled):,} of {len(predictions):,} paraphrases."
+    is_colored = 1 < len({point.system for point in sampled}) <= MAX_COLORS
+    points = [Point(*point, group=point.system if is_colored else "") for point in sampled]
     title = "PEM and human scores of paraphrases"
     charts = [XYChart(title, "human", "PEM", points, caption=caption)]
     if len(result.system_means) > 1:

@@ -182,7 +182,7 @@ _SLOTS = (
 )
 _FORMS = number("forms", "Forms", 3, help="Share of lemmas whose form is right.")
 _PAPER = _EVALUATED[:1] + _EVALUATED[3:7]
-_SEEN = (_COUNT, number("seen", "Seen in training"), number("share", "Share", 3))
+_SEEN = (_COUNT, number("seen", "Seen in training", field="n_seen"), number("share", "Share", 3))
 _LEADS = (
     Column("inputs", "Input"),
     Column("first", "Highest BLEU", value=lambda lead: lead.first.model),

@@ -386,7 +386,8 @@ def _examples(comparison: Comparison, metrics: Sequence[Metric]) -> Examples:
             "text",
             "Text",
             lambda example: (
-                f"{example.which}: {example.reference}\n{baseline}: {example.baseline_text}\n"
+                f"{example.shown_reference}: {example.reference}\n"
+                f"{baseline}: {example.baseline_text}\n"
                 f"{example.system}: {example.system_text}"
             ),
             help="The first reference, the baseline's and the system's text.",
@@ -404,7 +405,7 @@ def _examples(comparison: Comparison, metrics: Sequence[Metric]) -> Examples:
         label, digits = metric_label(m), score_digits(m)
         change = f"{example.baseline_score:.{digits}f} → {example.system_score:.{digits}f}"
         texts = {baseline: example.baseline_text, example.system: example.system_text}
-        passages = [TextPassage(example.which, example.reference)]
+        passages = [TextPassage(example.shown_reference, example.reference)]
         for name, text in texts.items():
             passages.append(TextPassage(name, text, differing_words(text, example.references)))
         tags = {"system": example.system, "metric": label}

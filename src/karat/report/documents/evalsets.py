@@ -180,7 +180,7 @@ _DIMENSIONS = (
 )
 _KNOWN = (
     Column("name", "Set", help="The name that --set and karat data take."),
-    Column("here", "Here", help="Whether it can be read here."),
+    Column("here", "Here", field="is_available", help="Whether it can be read here."),
     Column("format", "Format"),
     Column("about", "About", wrap=True),
     Column("place", "Place", readers="programs"),
@@ -246,7 +246,7 @@ def known_document(known_sets: KnownEvalSets) -> Document:
         Table("rows", "Known sets", _KNOWN, known_sets.rows, open=True),
         Table("formats", "Formats of sets", _FORMATS, known_sets.formats, open=True),
     )
-    n_readable = sum(row.here for row in known_sets.rows)
+    n_readable = sum(row.is_available for row in known_sets.rows)
     sets = f"{n_readable} of {len(known_sets.rows)} known sets can be read here"
     formats = f"Sets of your own can have any of {len(known_sets.formats)} formats"
     return Document("Known sets", tables, answer=(f"{sets}. {formats}.",))

@@ -32,7 +32,7 @@ from karat.studio.export.log import log_lines, restore
 from karat.studio.export.sets import (
     MAJORITY,
     TIE,
-    JudgedValue,
+    ExportedValue,
     make_evalset,
     make_key_set,
     make_nugget_set,
@@ -202,7 +202,7 @@ def _rating_labels(contents: Contents) -> Iterator[OutputLabel]:
 
 
 def _votes(
-    values: Iterable[JudgedValue],
+    values: Iterable[ExportedValue],
 ) -> dict[tuple[int, str], tuple[list[float], list[float]]]:
     """Return the values of people and the adjudicated ones by output and dimension or nugget."""
     votes: dict[tuple[int, str], tuple[list[float], list[float]]] = {}

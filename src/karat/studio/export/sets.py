@@ -33,7 +33,7 @@ from karat.studio.tasks.pairs import WIN
 MAJORITY, TIE = "majority", "tie"
 
 
-class JudgedValue(NamedTuple):
+class ExportedValue(NamedTuple):
     """A value of an output by a judge."""
 
     output: int
@@ -68,36 +68,36 @@ class PairLabel(NamedTuple):
     votes: tuple[float, ...]
 
 
-def all_values(contents: Contents) -> Iterator[JudgedValue]:
+def all_values(contents: Contents) -> Iterator[ExportedValue]:
     """Yield the values of all judges, with the shares of comparisons that outputs won."""
     yield from rated_values(contents)
     yield from _win_shares(contents)
 
 
-def rated_values(contents: Contents) -> Iterator[JudgedValue]:
+def rated_values(contents: Contents) -> Iterator[ExportedValue]:
     """Yield ratings, penalties and scores: those of people, then adjudicated ones."""
     settings, decider = contents.project.settings.tasks, contents.decider
     for answer in contents.answers:
         judge = contents.names[answer.assessor]
         for dimension, value in TASKS[answer.task].rate(answer.value, settings[answer.task]):
-            yield JudgedValue(answer.outputs[0], judge, dimension, value)
+            yield ExportedValue(answer.outputs[0], judge, dimension, value)
     for decision in contents.decisions:
         if decision.output is not None:
             task, task_settings = TASKS[decision.task], settings[decision.task]
             for dimension, value in task.rate_decision(decision, task_settings):
-                yield JudgedValue(decision.output, decider, dimension, value, ADJUDICATED)
+                yield ExportedValue(decision.output, decider, dimension, value, ADJUDICATED)
 
 
-def nugget_values(contents: Contents) -> Iterator[JudgedValue]:
+def nugget_values(contents: Contents) -> Iterator[ExportedValue]:
     """Yield the labels of nuggets: those of people, then adjudicated ones."""
     for answer in contents.answers_to(NUGGETS):
         judge = contents.names[answer.assessor]
         for output, nugget, value in NUGGETS.to_judgements(answer.value, answer.outputs):
-            yield JudgedValue(output, judge, nugget, value)
+            yield ExportedValue(output, judge, nugget, value)
     for row in contents.decisions_on(NUGGETS):
         if row.output is not None:
             label = NUGGETS.decided_label(row)
-            yield JudgedValue(row.output, contents.decider, row.about, label, ADJUDICATED)
+            yield ExportedValue(row.output, contents.decider, row.about, label, ADJUDICATED)
 
 
 # Comparisons
@@ -154,7 +154,7 @@ def all_preferences(contents: Contents) -> list[PairPreference]:
     ]
 
 
-def _win_shares(contents: Contents) -> Iterator[JudgedValue]:
+def _win_shares(contents: Contents) -> Iterator[ExportedValue]:
     """Yield the share of comparisons that each output won, as readers of comparisons do."""
     shares_won: dict[tuple[int, str, str], dict[str, list[float]]] = {}
     for row in all_preferences(contents):
@@ -164,7 +164,7 @@ def _win_shares(contents: Contents) -> Iterator[JudgedValue]:
             by_opponent.setdefault(contents.outputs[opponent].system, []).append(share)
     for (output, judge, kind), by_opponent in shares_won.items():
         means = [sum(shares) / len(shares) for shares in by_opponent.values()]
-        yield JudgedValue(output, judge, WIN.name, sum(means) / len(means), kind)
+        yield ExportedValue(output, judge, WIN.name, sum(means) / len(means), kind)
 
 
 def preference_lines(contents: Contents) -> Iterator[str]:
