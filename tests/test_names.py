@@ -49,8 +49,8 @@ def class_names(definition: ast.ClassDef) -> Iterator[str]:
     yield definition.name.lower()
     for node in definition.body:
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            if (definition.name, node.target.id) not in PUBLIC_KEYS:
-                yield node.target.id
+            is_key = (definition.name, node.target.id) in PUBLIC_KEYS
+            yield from () if is_key else (node.target.id,)
 
 
 def vague_names(code: str) -> dict[str, list[str]]:

@@ -58,10 +58,8 @@ def test_answers_that_are_asked_again(answer: dict[str, Any], reason: str) -> No
 def test_at_most_so_many() -> None:
     facts = [fact(f"fact {k}", document=1) for k in range(4)]
     result = read_facts(DOCUMENTS, 3, json.dumps({"facts": facts}))
-    assert ([len(part) for part in result], result.refused[0].reason) == (
-        [3, 1],
-        "more than 3 facts",
-    )
+    assert [len(part) for part in result] == [3, 1]
+    assert result.refused[0].reason == "more than 3 facts"
 
 
 QUESTIONS = [
