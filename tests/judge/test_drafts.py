@@ -38,7 +38,7 @@ def fact(text: str = "Ada built it", **more: Any) -> dict[str, Any]:
 )
 def test_refused_facts(arguments: dict[str, Any], reason: str) -> None:
     result = read_facts(DOCUMENTS, 20, json.dumps({"facts": [fact(), arguments]}))
-    assert [item.text for item in result.kept] == ["Ada built it"]
+    assert [item.text for item in result.accepted] == ["Ada built it"]
     assert [item.reason for item in result.refused] == [reason]
 
 

@@ -218,7 +218,7 @@ def test_pem_has_its_example_and_three_tables() -> None:
 def test_nuggeteer_has_tables_2_to_5() -> None:
     reproduction = kt.reproduce("nuggeteer")
     evaluated = kt.evaluate_nuggets("demo-nuggets", classifier="paper:preset=paper", corrected=True)
-    likely = {f"model {m.model.name}": round(m.model.log10, 4) for m in evaluated.found.models}
+    likely = {f"model {m.model.name}": round(m.model.log10, 4) for m in evaluated.tuning.models}
     assert {
         item: karat_result
         for (item, _), (_, karat_result) in values(reproduction, "Table 4").items()
