@@ -23,7 +23,7 @@ from karat import _kernel
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 DATA = Path(os.environ.get("KARAT_DATA", ROOT.parent / "shared" / "data"))
-MOST_WAYS = 2000
+MAX_WAYS = 2000
 LONGEST = 40
 
 
@@ -88,7 +88,7 @@ def main() -> None:
     rows = [
         tyings(tree, result)
         for tree, result in cases
-        if 1 < number_of_ways(tree.words, result) <= MOST_WAYS
+        if 1 < number_of_ways(tree.words, result) <= MAX_WAYS
         and not any(" " in word for word in result)
     ]
     least = sum(row["least"] for row in rows)

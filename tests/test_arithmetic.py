@@ -143,7 +143,7 @@ def test_rows_beyond_what_is_kept_and_counted_are_the_same(monkeypatch: pytest.M
     counts = rng.integers(0, 5, (4, 17)).astype(float)
     wanted = ar.ExactRows(blocks).sums(counts)
     monkeypatch.setattr(ar, "_KEPT_CELLS", 0)
-    monkeypatch.setattr(ar, "_MOST_COUNTED", 3)
+    monkeypatch.setattr(ar, "_MAX_COUNTED", 3)
     assert np.array_equal(ar.ExactRows(blocks).sums(counts), wanted)
 
 

@@ -76,7 +76,7 @@ _OUT_OF_RANGE = (
     "a statistic to be summed is not a number between -2^32 and 2^32: NaN, infinite or larger "
     "values cannot be added exactly; rescale or leave out what gives them"
 )
-_MOST_COUNTED = 1 << 21  # limbs have 32 bits, and doubles hold whole numbers of 53 bits
+_MAX_COUNTED = 1 << 21  # limbs have 32 bits, and doubles hold whole numbers of 53 bits
 _KEPT_CELLS = 1 << 22  # of rows whose limbs are kept
 _LIMB = (1 << 32) - 1
 _SMALL = 1 / 2048  # doubles below have bits beyond 2^-64
@@ -177,7 +177,7 @@ class ExactRows:
 def exact_product(counts: Floats, rows: NDArray[Any]) -> Floats:
     """Return counts @ rows for counts that are whole numbers and not negative."""
     enlarged, scale = _enlarged(rows)
-    if float(counts.sum(axis=1).max(initial=0)) > _MOST_COUNTED:
+    if float(counts.sum(axis=1).max(initial=0)) > _MAX_COUNTED:
         return ExactRows([enlarged]).sums(counts) / scale
     weights, floats = (np.ascontiguousarray(x, dtype=np.float64) for x in (counts, enlarged))
     return _refusing(lambda own: _kernel.exact_product(weights, own), floats) / scale
@@ -218,7 +218,7 @@ def _refusing(routine: Callable[[Floats], NDArray[Any]], rows: Floats) -> NDArra
 def _whole_product(counts: Floats, limb: Floats) -> Ints:
     """counts @ limb, cut where a sum could leave the whole numbers that doubles hold."""
     totals: Floats
-    if float(counts.sum(axis=1).max(initial=0)) <= _MOST_COUNTED:
+    if float(counts.sum(axis=1).max(initial=0)) <= _MAX_COUNTED:
         totals = counts @ limb
         return totals.astype(np.int64)
     if len(limb) == 1:

@@ -168,15 +168,15 @@ def test_a_vocabulary_that_does_not_fit_is_refused() -> None:
         kt.LanguageModel.train(text, 2, memory=MIN_MEMORY)
 
 
-MOST = 2_863_311_529  # n-grams of a length, so that places of a table have 32 bits
+MAX_NGRAMS = 2_863_311_529  # n-grams of a length, so that places of a table have 32 bits
 
 
 def test_more_ngrams_than_a_table_has_places_for_are_refused(tmp_path: Path) -> None:
-    assert _kernel.lm_table_slots(MOST) == 2**32 - 2
+    assert _kernel.lm_table_slots(MAX_NGRAMS) == 2**32 - 2
     with pytest.raises(ValueError, match=r"more than 2,863,311,529 n-grams of a length"):
-        _kernel.lm_table_slots(MOST + 1)
+        _kernel.lm_table_slots(MAX_NGRAMS + 1)
     with train_ngrams(["a b c"], 3) as trained_model:
-        trained_model.counts[2] = MOST + 1
+        trained_model.counts[2] = MAX_NGRAMS + 1
         with pytest.raises(InputError, match=r"more than 2,863,311,529 .*: write ARPA text, raise"):
             trained_model.save(tmp_path / "m")
     assert list(tmp_path.iterdir()) == []

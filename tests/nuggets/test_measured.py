@@ -170,7 +170,7 @@ def test_batches_say_what_is_said_of_all_together(monkeypatch: pytest.MonkeyPatc
     nuggets = nugget_set(key, runs, judged.without(["run0"]).rows)
     predictions = predict_support(nuggets)
     monkeypatch.setattr(calibrated, "SMALL", 10)
-    monkeypatch.setattr(calibrated, "MOST", 5)
+    monkeypatch.setattr(calibrated, "MAX_RESPONSES", 5)
     parts = predict_support(nuggets)
     is_selected = predictions.pool.cell_run == 0
     assert parts.probabilities[is_selected] == pytest.approx(
@@ -182,7 +182,7 @@ def test_batches_say_what_is_said_of_all_together(monkeypatch: pytest.MonkeyPatc
 def test_batches_of_the_built_in_model_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     key, runs, _ = world(questions=8, runs=6)
     predictions = predict_support(nugget_set(key, runs, ()))
-    monkeypatch.setattr(calibrated, "MOST", 7)
+    monkeypatch.setattr(calibrated, "MAX_RESPONSES", 7)
     assert predict_support(nugget_set(key, runs, ())).probabilities.tolist() == pytest.approx(
         predictions.probabilities.tolist()
     )

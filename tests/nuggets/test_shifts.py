@@ -27,7 +27,7 @@ from karat.nuggets.prediction.base_rates import (
     shifted_intervals,
 )
 from karat.nuggets.prediction.intervals import (
-    FEWEST_RUNS,
+    MIN_RUNS,
     RunErrors,
     RunIntervals,
     ScoreErrors,
@@ -249,10 +249,10 @@ def test_few_judged_runs_make_it_no_wider() -> None:
 def test_enough_judged_runs_speak_for_themselves() -> None:
     from karat.nuggets.prediction.predictions import predict_support
 
-    predictions = predict_support(nugget_set(judged(FEWEST_RUNS, 8)))
+    predictions = predict_support(nugget_set(judged(MIN_RUNS, 8)))
     wild = replace(predictions, spread=ShiftVariances(1e-9, 1e-9, 1e-9, 9, 9))
     run = RUNS[0]
-    decisions = decide_run(run, KEY, Judgements(judged(FEWEST_RUNS, 8)), predictions.guess(run.tag))
+    decisions = decide_run(run, KEY, Judgements(judged(MIN_RUNS, 8)), predictions.guess(run.tag))
     assert predictions.intervals(run, decisions, HOW) == wild.intervals(run, decisions, HOW)
 
 
@@ -295,7 +295,7 @@ def test_the_narrower_of_two() -> None:
     wide, narrow = ScoreInterval(0.5, 0.2, 0.8), ScoreInterval(0.4, 0.3, 0.5)
     first, second = RunIntervals(wide, narrow, None), RunIntervals(narrow, wide, wide)
     assert RunErrors().narrower(first, second) == (narrow, narrow, wide)
-    sure = ScoreErrors(0.0, 0.1, 0.1, FEWEST_RUNS)
+    sure = ScoreErrors(0.0, 0.1, 0.1, MIN_RUNS)
     assert RunErrors(sure, None, None).narrower(first, second) == (wide, narrow, wide)
 
 

@@ -250,7 +250,7 @@ def content_digest(piece: TablePiece) -> str:
 
 
 _ENDS = 1 << 16
-_MOST_FOOTER = 1 << 28
+_MAX_FOOTER = 1 << 28
 
 
 def _fingerprint(path: str) -> str:
@@ -262,7 +262,7 @@ def _fingerprint(path: str) -> str:
             file.seek(max(0, size - 8))
             last = file.read(8)
             footer = int.from_bytes(last[:4], "little") + 8 if last[4:] == b"PAR1" else 0
-            tail_size = max(_ENDS, footer if footer <= _MOST_FOOTER else 0)
+            tail_size = max(_ENDS, footer if footer <= _MAX_FOOTER else 0)
             file.seek(max(0, size - tail_size))
             digest.update(file.read(tail_size))
     except OSError as error:

@@ -22,7 +22,7 @@ _SENTENCE = re.compile(r"[^.!?]+[.!?]*")
 _SHORT = 3  # characters of words that say little
 _WHOLE, _PART = 0.75, 0.5
 """Shares of a nugget's words that make a response support it, or support it in part."""
-_MOST_WORDS = 12
+_MAX_WORDS = 12
 
 
 def answer(messages: Sequence[tuple[str, str]]) -> str:
@@ -112,7 +112,7 @@ def _facts(values: dict[str, Any]) -> dict[str, Any]:
     facts: list[dict[str, Any]] = []
     for document in values["documents"]:
         for sentence in _SENTENCE.findall(document["text"]):
-            words = sentence.strip(" \n\t.!?").split()[:_MOST_WORDS]
+            words = sentence.strip(" \n\t.!?").split()[:_MAX_WORDS]
             if len(words) > 1:
                 fact = " ".join(words)
                 importance = "okay" if facts else "vital"

@@ -199,7 +199,7 @@ def _agreement(judging: Judging) -> list[str]:
     ]
 
 
-MOST = 6
+MAX_BARS = 6
 _EXAMPLE_COLUMNS = (
     Column("system", "System"),
     Column("segment", "Segment"),
@@ -215,7 +215,7 @@ def rating_examples(ratings: ModelRatings) -> list[Examples]:
     for row in sorted(ratings.rows, key=lambda row: sign * row.value):
         if row.evidence:
             worst.setdefault(row.segment, row)
-    rows = list(worst.values())[:MOST]
+    rows = list(worst.values())[:MAX_BARS]
     if not rows:
         return []
     table = Table("examples", "Lowest ratings", _EXAMPLE_COLUMNS, rows)

@@ -28,7 +28,7 @@ from karat.results import Result
 from karat.stats.correlation import statistic
 from karat.stats.resampling import central
 
-MOST_SCATTERS = 24
+MAX_SCATTERS = 24
 
 
 class SystemScore(NamedTuple):
@@ -85,7 +85,7 @@ class SystemScatter(NamedTuple):
 def scatters(result: MetaEvaluation) -> Iterator[SystemScatter]:
     """Yield the points of the level of systems, for each dimension and metric up to the limit."""
     pairs = [(d, m) for d in result.experiment.dimensions for m in result.scored.metrics]
-    for dimension, metric in pairs[:MOST_SCATTERS]:
+    for dimension, metric in pairs[:MAX_SCATTERS]:
         human = result.evalset.human(dimension, result.experiment.normalise)
         system_view = view("system", result.scored, human)
         scores = system_view.metrics[metric][:, 0].tolist(), system_view.human[:, 0].tolist()
@@ -243,9 +243,9 @@ def meta_report(
     remarks: list[str] = []
     complete_experiment = result.experiment
     pairs = len(complete_experiment.dimensions) * len(result.scored.metrics)
-    if pairs > MOST_SCATTERS:
+    if pairs > MAX_SCATTERS:
         remarks.append(
-            f"Scatter plots: the first {MOST_SCATTERS} of {pairs} pairs of dimension and metric; "
+            f"Scatter plots: the first {MAX_SCATTERS} of {pairs} pairs of dimension and metric; "
             "choose fewer with --dimension and --metric to see the others."
         )
     planes = tuple(_fit_planes(result, remarks, progress))

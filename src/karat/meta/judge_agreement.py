@@ -39,7 +39,7 @@ from karat.stats.judges import (
     standings,
 )
 
-FEWEST_SHARED = 10  # outputs with two judges that a sentence on agreement or outliers needs
+MIN_SHARED = 10  # outputs with two judges that a sentence on agreement or outliers needs
 
 
 class DimensionAgreement(NamedTuple):
@@ -96,7 +96,7 @@ class JudgeAgreement(Result):
 
         Identical judges count as one.
         """
-        enough = {row.dimension for row in self.rows if row.shared >= FEWEST_SHARED}
+        enough = {row.dimension for row in self.rows if row.shared >= MIN_SHARED}
         people = {
             (row.dimension, frozenset((row.judge, *(row.identical or row.judge).split(", "))))
             for row in self.judges

@@ -344,7 +344,7 @@ def _halves_note(fit: PlaneFit, halves: Halves) -> str:
     )
 
 
-MOST_GROUPS = 50  # planes for more groups than a reader looks at
+MAX_GROUPS = 50  # planes for more groups than a reader looks at
 
 
 @runtime_checkable
@@ -383,7 +383,7 @@ class Lengths(NamedSettings):
 
     name: ClassVar[str] = "lengths"
 
-    parts: int = setting(2, "the number of parts", low=2, high=MOST_GROUPS)
+    parts: int = setting(2, "the number of parts", low=2, high=MAX_GROUPS)
 
     def places(self, evalset: EvalSet) -> Mapping[str, list[int]]:
         """Return the places of the segments of each part, the shortest first."""
@@ -429,10 +429,10 @@ def grouped(evalset: EvalSet, by: str | Grouping) -> Mapping[str, list[int]]:
     """Return the places of the segments of each group; there must be two groups or more."""
     grouping = parse_grouping(by)
     groups = grouping.places(evalset)
-    if not 2 <= len(groups) <= MOST_GROUPS:
+    if not 2 <= len(groups) <= MAX_GROUPS:
         raise InputError(
             f"{evalset.name}: {len(groups):,} group{'s' * (len(groups) != 1)} of segments by "
-            f"{grouping}: expected 2 to {MOST_GROUPS}"
+            f"{grouping}: expected 2 to {MAX_GROUPS}"
         )
     return groups
 

@@ -168,7 +168,7 @@ def rank_clusters(
     return dict(zip(order, clusters(square, level), strict=True))
 
 
-FEWEST_RANKED = 6  # fewer points, such as systems, do not rank metrics
+MIN_RANKED = 6  # fewer points, such as systems, do not rank metrics
 
 
 class Leader(NamedTuple):
@@ -207,7 +207,7 @@ class Leader(NamedTuple):
     @property
     def has_few_points(self) -> bool:
         """Return whether the points are too few to rank metrics by."""
-        return self.best.points < FEWEST_RANKED
+        return self.best.points < MIN_RANKED
 
     @property
     def uncertain(self) -> bool:

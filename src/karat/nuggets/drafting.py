@@ -130,7 +130,7 @@ def _question(
     return SourcedQuestion(str(id), str(text), tuple(map(str, documents)))
 
 
-MOST_WORDS = 12
+MAX_WORDS = 12
 _MARKS = re.compile(r"\W+")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
@@ -188,8 +188,8 @@ def _wrong(entry: Mapping[str, Any], text: str, documents: Sequence[str]) -> str
     """Why an entry is no fact; "" if it is one."""
     if not _MARKS.sub("", text) or _CONTROL.search(text):
         return "no words, or control characters"
-    if len(text.split()) > MOST_WORDS:
-        return f"longer than {MOST_WORDS} words"
+    if len(text.split()) > MAX_WORDS:
+        return f"longer than {MAX_WORDS} words"
     if entry.get("importance") not in ("vital", "okay"):
         return "neither vital nor okay"
     if str(entry.get("document")) not in map(str, range(1, len(documents) + 1)):

@@ -37,7 +37,7 @@ from karat.evalset.draws import Draw, check_set_draws, draw_problem, read_draws
 from karat.evalset.judgements import MODEL, PERSON
 from karat.evalset.reading import Reading
 from karat.nuggets.prediction.intervals import (
-    FEWEST_RUNS,
+    MIN_RUNS,
     ScoreInterval,
     judged_elsewhere,
     other_runs_tell,
@@ -505,7 +505,7 @@ def _about_methods(methods: Mapping[str, str]) -> Iterator[str]:
         yield (
             "Estimates from judged questions and judges for "
             f"{_count_runs(by_estimate, len(methods))}: they are judged whole, or on an unjudged "
-            f"question fewer than {FEWEST_RUNS} other runs were judged, or far fewer than on "
+            f"question fewer than {MIN_RUNS} other runs were judged, or far fewer than on "
             "judged ones."
         )
 

@@ -32,7 +32,7 @@ _CONFIG = {
     "distributed.worker.profile.enabled": False,  # it would look at the stacks every 10 ms
 }
 _QUICK_ANSWER = {"distributed.comm.timeouts.connect": f"{ANSWER_SECONDS}s"}
-_LEAST_WINDOW = 8
+_MIN_WINDOW = 8
 _PAUSE = 0.02
 """Seconds between two looks for results."""
 _PATIENCE = {True: 60.0, False: 600.0}
@@ -215,7 +215,7 @@ class DaskRunner:
         if self._started:
             return self._started
         threads: int = sum(self._client.nthreads().values())
-        return max(_LEAST_WINDOW, 2 * threads)
+        return max(_MIN_WINDOW, 2 * threads)
 
     def _check(self, future: Any, piece: TablePiece, result: Any) -> None:
         if future.status == "error":

@@ -161,8 +161,8 @@ def test_the_first_questions_are_whole_without_a_script(page: Path) -> None:
 
 def test_a_page_stays_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bytes for the responses of the better run alone, and cells for the first question."""
-    monkeypatch.setattr(matrix, "MOST_BYTES", len(HOSTILE) + 30)
-    monkeypatch.setattr(matrix, "MOST_CELLS", 1)
+    monkeypatch.setattr(matrix, "MAX_BYTES", len(HOSTILE) + 30)
+    monkeypatch.setattr(matrix, "MAX_CELLS", 1)
     nuggets = NuggetSet("s", KEY, MappingProxyType(RUNS), JUDGED)
     page = saved(tmp_path, score_nuggets(nuggets, guess=False)).read_text("utf-8")
     markup, data = page.split('<script type="application/json">')[:2]

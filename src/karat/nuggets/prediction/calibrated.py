@@ -310,7 +310,7 @@ def without_folds(
 
 
 SMALL = 20_000  # responses of a set that are looked at together
-MOST = 1_000  # responses to a question that are looked at together
+MAX_RESPONSES = 1_000  # responses to a question that are looked at together
 COMPARED = 250  # judged responses that the others are compared with, where there are more
 FOLDS = 10  # groups of judged runs that are guessed without themselves
 
@@ -319,9 +319,9 @@ FOLDS = 10  # groups of judged runs that are guessed without themselves
 class PredictionBatch:
     """Responses that a classifier is asked about, what was judged of them, and the idf of words.
 
-    All responses are looked at together if they are few. Of a question with more than `MOST`
+    All responses are looked at together if they are few. Of a question with more than `MAX_RESPONSES`
     responses, or of a set with more than `SMALL`, the judged ones are learned from, and the others
-    are asked about in batches of `MOST`, each beside `COMPARED` judged responses; of those with the
+    are asked about in batches of `MAX_RESPONSES`, each beside `COMPARED` judged responses; of those with the
     same words, the first. Memory grows with responses times nuggets, and no faster.
     """
 
@@ -337,9 +337,9 @@ class PredictionBatch:
     def together(self) -> Ints:
         """The responses that are looked at together: all, or those that are learned from."""
         sizes = np.diff(self.pool.starts)
-        if len(self.pool.texts) <= SMALL and sizes.max(initial=0) <= MOST:
+        if len(self.pool.texts) <= SMALL and sizes.max(initial=0) <= MAX_RESPONSES:
             return np.arange(len(self.pool.texts))
-        most = min(MOST, max(SMALL // max(len(sizes), 1), 20))
+        most = min(MAX_RESPONSES, max(SMALL // max(len(sizes), 1), 20))
         rows = (self.judged(question, most) for question in range(len(sizes)))
         return np.concatenate([np.zeros(0, np.int64), *rows])
 
@@ -381,8 +381,8 @@ class PredictionBatch:
             [distinct] if plain is None else [distinct[question == q] for q in np.unique(question)]
         )
         for group in groups:
-            for start in range(0, len(group), MOST):
-                batch = group[start : start + MOST]
+            for start in range(0, len(group), MAX_RESPONSES):
+                batch = group[start : start + MAX_RESPONSES]
                 probabilities[pool.cells(batch)] = self._chances(batch, model, plain)
                 done += len(batch)
                 progress(done, len(distinct), "asking the model")

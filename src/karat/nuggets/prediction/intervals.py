@@ -144,12 +144,12 @@ class RunErrors(NamedTuple):
         return RunIntervals(share or from_errors.share, macro, micro)
 
 
-FEWEST_RUNS = 5  # judged runs whose errors tell enough by themselves
+MIN_RUNS = 5  # judged runs whose errors tell enough by themselves
 
 
 def few_runs(errors: ScoreErrors | None) -> bool:
     """Return whether judged runs are too few to tell enough of errors by themselves."""
-    return errors is None or errors.runs < FEWEST_RUNS
+    return errors is None or errors.runs < MIN_RUNS
 
 
 def _interval(scores: Floats, errors: ScoreErrors, general: bool) -> ScoreInterval:
@@ -336,7 +336,7 @@ LIKE_MEASURED = 0.75
 def other_runs_tell(answered: Flags, judged: Flags, elsewhere: Ints) -> Flags:
     """Return for each run whether other runs were judged on what it was not judged on.
 
-    Its intervals from measured errors can be trusted if on every such question `FEWEST_RUNS` other
+    Its intervals from measured errors can be trusted if on every such question `MIN_RUNS` other
     runs or more were judged, in the mean at least `LIKE_MEASURED` times as many as on the questions
     where errors are measured. Elsewhere the classifier guesses worse than was measured.
 
@@ -348,7 +348,7 @@ def other_runs_tell(answered: Flags, judged: Flags, elsewhere: Ints) -> Flags:
     is_trusted = np.zeros(len(judged), np.bool_)
     for k, open_ in enumerate(answered & ~judged):
         counts = total[open_]
-        if len(counts) and int(counts.min()) >= FEWEST_RUNS:
+        if len(counts) and int(counts.min()) >= MIN_RUNS:
             is_trusted[k] = float(counts.mean()) >= LIKE_MEASURED * mean_measured
     return is_trusted
 

@@ -173,7 +173,7 @@ class Predictions:
         and, by `doubt`, what is known from another run alone.
 
         Scores without measured errors have intervals that allow for an unknown base rate if the
-        classifier is the calibrated one. Errors of fewer than `FEWEST_RUNS` judged runs tell
+        classifier is the calibrated one. Errors of fewer than `MIN_RUNS` judged runs tell
         little: then the narrower interval counts.
 
         None for a run that answered nothing; if `general`, from one question, which is no sample;

@@ -44,11 +44,11 @@ if TYPE_CHECKING:
 
 
 TITLE = "Nuggets lost and gained"
-MOST_LISTED = 8
+MAX_LISTED = 8
 """Vital nuggets in each of the two columns."""
-MOST_DRAWN = 12
+MAX_DRAWN = 12
 """Cards that a page has without its script."""
-MOST_WORDS = 40
+MAX_WORDS = 40
 """Words of a response on a card."""
 LONGEST = 80
 """Letters of a question on a card."""
@@ -87,14 +87,14 @@ def _page(changes: NuggetChanges) -> str:
     rows = sorted(changes.all, key=lambda row: (_ORDER[row.change], row.importance != "vital"))
     cards = list(_cards(changes, rows))
     changed = [card.markup for card in cards if card.change in (LOST, GAINED)]
-    visible = changed[:MOST_DRAWN]
+    visible = changed[:MAX_DRAWN]
     more = f"The first {len(visible)} of {len(changed):,}." if len(changed) > len(visible) else ""
     columns = []
     for change in (LOST, GAINED):
         vital = [row for row in changes.all if row.change == change and row.importance == "vital"]
         items = [
             element("li", quote(row.description), " ", element("small", quote(row.question)))
-            for row in vital[:MOST_LISTED]
+            for row in vital[:MAX_LISTED]
         ]
         left = len(vital) - len(items)
         items += [element("li", f"and {left:,} more below")] if left else []
@@ -192,7 +192,7 @@ def _shared(words: Told, nugget: int) -> int:
 
 def _marked(text: str, words: Told, nugget: int) -> str:
     """Some words of a response in a row, marked where the nugget has them too."""
-    window = best_window([nugget in nuggets for _, nuggets in words], MOST_WORDS)
+    window = best_window([nugget in nuggets for _, nuggets in words], MAX_WORDS)
     pieces, end = ["… " * (window.start > 0)], words[window.start][0].start if window else 0
     for word, nuggets in (words[k] for k in window):
         word_markup = quote(word.text)

@@ -183,7 +183,7 @@ _SETTINGS = (
     number("threshold", "Threshold", 3, help="Threshold with the best F on all judged pairs."),
 )
 _TRIED = (MODELS[0], MODELS[-1], *AGREEMENT)
-MOST_DRAWN = 8
+MAX_DRAWN = 8
 """Settings that are drawn."""
 _METHOD = Column("what", "Method", field="method")
 _AVERAGE = Column("average", "Average", help="micro: F of sums over questions; macro: mean of F.")
@@ -245,7 +245,7 @@ def tuning_document(tuning: NuggetTuning) -> Document:
     models = models_table(tuning.models, _TRIED)
     best = [
         ChartRow(f"n={row.n} {row.weight}, stem {row.stem}, stop {row.stop}", row.f)
-        for row in tuning.rows[:MOST_DRAWN]
+        for row in tuning.rows[:MAX_DRAWN]
     ]
     blocks: tuple[Block, ...] = (
         intervals_figure(f"The {len(best)} best settings", "F of decisions", best),

@@ -44,11 +44,11 @@ VITAL_MISSED = "✕"
 GUESSES = {"2": "c", "1": "b", "0": "a"}
 _JUDGED = {guess: state for state, guess in GUESSES.items()}
 
-MOST_CELLS = 1_000
+MAX_CELLS = 1_000
 """Cells that a page has without its script; the first question is always there."""
-MOST_BYTES = 1_500_000
+MAX_BYTES = 1_500_000
 """Bytes of responses in a page: those of the best runs, as many as fit."""
-MOST_ROWS = 1_000
+MAX_ROWS = 1_000
 """Rows of the table of questions that a page has; the matrices show the same."""
 LONGEST = 12_000
 """Characters of a response in a page; longer ones are cut."""
@@ -135,7 +135,7 @@ def questions_figure(scoring: NuggetScoring) -> Figure:
     values = [[scores[tag].get(id) for tag in tags] for id in ids]
     title = f"{score_name(scoring)} by question and run"
     chart = HeatMap(title, "question", "run", ids, tags, values, low=0, high=1)
-    covers = ("nuggets", *(["questions"] if len(scoring.questions) > MOST_ROWS else []))
+    covers = ("nuggets", *(["questions"] if len(scoring.questions) > MAX_ROWS else []))
     script = "nuggets/report/nuggets.js"
     return Figure(TITLE, chart, LEGEND, page=lambda: _page(scoring), script=script, covers=covers)
 
@@ -184,7 +184,7 @@ def _page(scoring: NuggetScoring) -> str:
 
 def _held(matrices: Sequence[QuestionMatrix], runs: Sequence[ScoredRun]) -> int:
     """Return how many of the best runs have their responses in the page."""
-    left = MOST_BYTES
+    left = MAX_BYTES
     for number, run in enumerate(runs):
         left -= sum(len(text.encode()) for matrix in matrices for text in matrix.texts(run))
         if left < 0:
@@ -194,7 +194,7 @@ def _held(matrices: Sequence[QuestionMatrix], runs: Sequence[ScoredRun]) -> int:
 
 def _first(matrices: Sequence[QuestionMatrix]) -> Iterator[QuestionMatrix]:
     """The questions that the page shows without its script."""
-    left = MOST_CELLS
+    left = MAX_CELLS
     for number, matrix in enumerate(matrices):
         left -= len(matrix.order) * len(matrix.runs)
         if number and left < 0:

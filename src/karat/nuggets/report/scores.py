@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 DIGITS = 3
-MOST_NAMED = 3
+MAX_NAMED = 3
 """Runs that a sentence names; more are counted."""
 
 
@@ -54,7 +54,7 @@ def score_answer(scoring: NuggetScoring) -> tuple[str, ...]:
     nearest, *further = scoring.differences
     undecided = [row.run for row in further if row.verdict == UNDECIDED]
     rest = join_names(undecided) if undecided else ""
-    if len(undecided) > MOST_NAMED:
+    if len(undecided) > MAX_NAMED:
         rest = f"{len(undecided):,} other runs"
     if nearest.delta == 0:
         also = f"; the lead of {best.run} over {rest} is not decided" if rest else ""
@@ -176,7 +176,7 @@ def changes_basis(changes: NuggetChanges) -> str:
 
 FEW = 12
 """Runs whose table a page does not fold."""
-MOST_DRAWN = 15
+MAX_DRAWN = 15
 """Runs that are drawn beside the best one."""
 
 _P = "Precision: share of the yes decisions that are yes for assessors."
@@ -327,7 +327,7 @@ def _forest(scoring: NuggetScoring) -> list[Gallery]:
     """The runs that are nearest to the best one, as differences from it."""
     rows = [
         difference_row(row.run, row.delta, row.low, row.high, row.verdict)
-        for row in scoring.differences[:MOST_DRAWN]
+        for row in scoring.differences[:MAX_DRAWN]
     ]
     if not rows:
         return []

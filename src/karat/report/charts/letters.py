@@ -24,12 +24,12 @@ from karat.report.render.text import BOLD, CYAN, DIM, Sheet, display_width, trun
 
 SHADES = " ░▒▓█"
 LONGEST_DOWN, LONGEST_ACROSS = 24, 14
-MOST_CELLS = 10_000
+MAX_CELLS = 10_000
 
 
 def draw_heat_map(chart: HeatMap, sheet: Sheet) -> list[str]:
     """Draw a heat map as a table of numbers and shades, with its key."""
-    if len(chart.rows) * len(chart.columns) > MOST_CELLS:
+    if len(chart.rows) * len(chart.columns) > MAX_CELLS:
         size = f"{len(chart.rows):,} x {len(chart.columns):,} cells"
         return sheet.lines(f"{size} are too many to draw with letters", DIM)
     names = [_cut(name, min(LONGEST_DOWN, sheet.width // 3)) for name in chart.rows]

@@ -158,7 +158,7 @@ def difference_span(rows: Iterable[ChartRow]) -> tuple[float, float]:
 
 # ------------------------------------------------------------------------- points on two axes
 
-MOST_LABELS = 30  # points whose labels stand beside them; more would hide the picture
+MAX_LABELS = 30  # points whose labels stand beside them; more would hide the picture
 _SMALLEST = 1e-300  # the least value with a place on a logarithmic axis
 
 
@@ -241,7 +241,7 @@ class XYChart:
     @property
     def labelled(self) -> bool:
         """True if there are few enough points for labels beside them."""
-        return len(self.plotted) <= MOST_LABELS
+        return len(self.plotted) <= MAX_LABELS
 
     def ticks(self, across: int | None = None, up: int = 6) -> tuple[Ticks, Ticks]:
         """About so many round values along both axes, of points that there must be."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from karat.evalset.conversion import DimensionCount, EvalSetCheck
 from karat.evalset.judgements import MODEL, raters_unnamed
 from karat.evalset.loading import KnownEvalSets
-from karat.meta.judge_agreement import FEWEST_SHARED, JudgeAgreement
+from karat.meta.judge_agreement import MIN_SHARED, JudgeAgreement
 from karat.metrics.names import MetricCatalogue
 from karat.report.model import (
     Column,
@@ -72,8 +72,8 @@ def judges_answer(agreement: JudgeAgreement) -> tuple[str, ...]:
             *_identical_sentences(agreement),
             *_model_sentences(agreement),
         )
-    few_shared = [row for row in agreement.rows if 0 < row.shared < FEWEST_SHARED]
-    enough = [row for row in agreement.rows if row.shared >= FEWEST_SHARED]
+    few_shared = [row for row in agreement.rows if 0 < row.shared < MIN_SHARED]
+    enough = [row for row in agreement.rows if row.shared >= MIN_SHARED]
     rows = [row for row in enough if not isnan(row.ordinal)]
     constant = [row.dimension for row in enough if isnan(row.ordinal)]
     sentences = []
@@ -101,7 +101,7 @@ def judges_answer(agreement: JudgeAgreement) -> tuple[str, ...]:
         amount = outputs if len(few_shared) == 1 else f"at most {outputs}"
         sentences.append(
             f"{names}: {amount} two judges, too few to state how far they agree "
-            f"(at least {FEWEST_SHARED} are needed)."
+            f"(at least {MIN_SHARED} are needed)."
         )
     sentences += _identical_sentences(agreement)
     flagged = list(dict.fromkeys(row.judge for row in agreement.judges if row.flagged))

@@ -11,7 +11,7 @@ from math import isclose
 from karat.evalset.judgements import raters_unnamed
 from karat.meta.averages import AverageRow, RankAverage, TaskRow
 from karat.meta.evaluation import MetaEvaluation, Ranking
-from karat.meta.ranking import FEWEST_RANKED, Leader, MetaRow, by_mean_rank, leaders
+from karat.meta.ranking import MIN_RANKED, Leader, MetaRow, by_mean_rank, leaders
 from karat.meta.views import OF_SYSTEMS
 from karat.report.charts.models import (
     ChartRow,
@@ -217,9 +217,9 @@ def meta_basis(result: Ranking) -> str:
         )
     unranked = {leader.unit == "system" for leader in leaders(result.rows) if leader.has_few_points}
     if True in unranked:
-        parts.append(f"Ranks at system level need {FEWEST_RANKED} systems or more.")
+        parts.append(f"Ranks at system level need {MIN_RANKED} systems or more.")
     if False in unranked:
-        parts.append(f"Ranks at other levels need {FEWEST_RANKED} points or more.")
+        parts.append(f"Ranks at other levels need {MIN_RANKED} points or more.")
     return " ".join(parts)
 
 

@@ -13,8 +13,8 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from karat.meta.full_report import MOST_SCATTERS
-from karat.meta.ranking import FEWEST_RANKED
+from karat.meta.full_report import MAX_SCATTERS
+from karat.meta.ranking import MIN_RANKED
 from karat.meta.reliability import single_segments_note
 from karat.metrics.differing import differing_words
 from karat.report.charts.models import (
@@ -130,7 +130,7 @@ def _value_text(row: SystemScore | MetaRow, digits: int) -> str | None:
 
 def _chart_galleries(report: MetaReport) -> Iterator[Gallery]:
     n_systems = len(report.evaluation.evalset.systems)
-    has_few_systems = n_systems < FEWEST_RANKED
+    has_few_systems = n_systems < MIN_RANKED
     systems = format_count(n_systems, "system")
     by_dimension = groupby(report.scatters, lambda plot: "" if has_few_systems else plot.dimension)
     for dimension, run in by_dimension:
@@ -166,7 +166,7 @@ def _missing_plots_note(report: MetaReport, plots: Sequence[SystemScatter], in_o
         parts.append(f"{join_names(without)} {'has' if len(without) == 1 else 'have'} none")
     if not parts:
         return ""
-    most = f"a page has at most {MOST_SCATTERS}; choose fewer with --dimension and --metric"
+    most = f"a page has at most {MAX_SCATTERS}; choose fewer with --dimension and --metric"
     return f" {sentence_case(' and '.join(parts))}: {most}."
 
 

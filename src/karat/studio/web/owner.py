@@ -67,14 +67,14 @@ def glance(counts: Coverage, agreement: LiveAgreement, state: str) -> list[str]:
 
 
 def _agreement_sentence(agreement: LiveAgreement) -> str:
-    from karat.meta.judge_agreement import FEWEST_SHARED
+    from karat.meta.judge_agreement import MIN_SHARED
 
     rows = [row for result in agreement.results for row in result.rows]
-    enough = [row for row in rows if row.shared >= FEWEST_SHARED and not isnan(row.ordinal)]
-    too_few = [row for row in rows if row.shared < FEWEST_SHARED]
+    enough = [row for row in rows if row.shared >= MIN_SHARED and not isnan(row.ordinal)]
+    too_few = [row for row in rows if row.shared < MIN_SHARED]
     if not enough and (too_few or not rows):
         most = max((row.shared for row in rows), default=0)
-        return f"Too few shared units to judge agreement: {most:,} so far, {FEWEST_SHARED} needed."
+        return f"Too few shared units to judge agreement: {most:,} so far, {MIN_SHARED} needed."
     if not enough:
         return "Agreement cannot be computed: all answers on shared units are equal."
     alphas = ", ".join(f"{row.ordinal:.2f} in {row.dimension}" for row in enough)
