@@ -197,7 +197,7 @@ def tags_of(upos: list[str], xpos: list[str]) -> list[str]:
 
 
 def _few_sentences(bank: Treebank) -> Treebank:
-    """Return sentences from all over a treebank, of `MOST` words or somewhat more."""
+    """Return sentences from all over a treebank, of `MAX_TRAINING_WORDS` words or somewhat more."""
     step = len(bank.words) // MAX_TRAINING_WORDS + 1
     sentences = np.repeat(np.arange(len(bank)), np.diff(bank.offsets))
     sample = bank.keep(sentences % step == 0)

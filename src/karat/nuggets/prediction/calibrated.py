@@ -319,10 +319,11 @@ FOLDS = 10  # groups of judged runs that are guessed without themselves
 class PredictionBatch:
     """Responses that a classifier is asked about, what was judged of them, and the idf of words.
 
-    All responses are looked at together if they are few. Of a question with more than `MAX_RESPONSES`
-    responses, or of a set with more than `SMALL`, the judged ones are learned from, and the others
-    are asked about in batches of `MAX_RESPONSES`, each beside `COMPARED` judged responses; of those with the
-    same words, the first. Memory grows with responses times nuggets, and no faster.
+    All responses are predicted together if they are few. If a question has more than
+    `MAX_RESPONSES` responses, or the set more than `SMALL`, the classifier learns from the judged
+    ones and predicts the others in batches of `MAX_RESPONSES`, each with `COMPARED` judged
+    responses; of responses with the same words, the first stands for all. Memory grows with
+    responses times nuggets, and no faster.
     """
 
     pool: Pool

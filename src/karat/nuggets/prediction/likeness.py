@@ -25,7 +25,7 @@ from karat.nuggets.prediction.pool import Pool
 from karat.nuggets.scores.words import ENGLISH, code_points, cut_sentences
 from karat.text.tokens import Ragged, Vocab
 
-_MIN_INFORMATIVENESS = 0.05  # informativeness of a word that all nuggets of a question have
+_MIN_WEIGHT = 0.05  # informativeness of a word that all nuggets of a question have
 _UNITS = ((1, 1.0), (3, 0.75))  # stems and characters: how many make a unit; in what share at most
 
 
@@ -118,9 +118,7 @@ def _relevance(sentences: Ragged, bounds: Ints, texts: Ragged, nuggets: Ints) ->
     inside[np.repeat(np.arange(len(inside)), texts.lengths), column.ravel()] = 1
     document_counts = _any(have, bounds).sum(axis=0)
     idf = log((len(bounds) - 1 + 1) / (document_counts + 0.5))
-    weights = (
-        inside * idf * np.maximum(1 - _any(inside, nuggets).mean(axis=0), _MIN_INFORMATIVENESS)
-    )
+    weights = inside * idf * np.maximum(1 - _any(inside, nuggets).mean(axis=0), _MIN_WEIGHT)
     shares = product(have, weights.T) / np.maximum(weights.sum(axis=1), 1e-9)
     best = [shares[:, a:b].max(axis=1, initial=0.0) for a, b in pairwise(nuggets.tolist())]
     return np.sqrt(np.stack(best, axis=1)) if best else np.zeros((len(have), 0))

@@ -48,10 +48,10 @@ GIVEN = "given"  # one threshold that was not learned
 BUILT_IN = "built-in"  # one threshold for sets without judgements
 _ABOVE, _BELOW = 0.64, 0.2  # shares of pairs judged yes above it and not, REALSumm and RAG 2024
 
-_MAX_THRESHOLDS = 100  # thresholds of a unit
+_MAX_CUTS = 100  # thresholds of a unit
 _FAR = 35.0  # nats below the peak; what lies lower adds nothing
 _CLIMBS = 30  # steps towards the most likely rates
-_MIN_RATE = 1e-9  # keeps logarithms of rates finite
+_TINY = 1e-9  # keeps logarithms of rates finite
 
 
 def _rule(points: int) -> tuple[Floats, Floats]:
@@ -179,10 +179,8 @@ def grid(scores: Floats) -> Floats:
     """Return midpoints of distinct scores, at most 100, and one below and one above all."""
     distinct = np.unique(scores)
     middle = (distinct[1:] + distinct[:-1]) / 2
-    if len(middle) > _MAX_THRESHOLDS:
-        middle = np.unique(
-            np.quantile(middle, np.linspace(0, 1, _MAX_THRESHOLDS), method="nearest")
-        )
+    if len(middle) > _MAX_CUTS:
+        middle = np.unique(np.quantile(middle, np.linspace(0, 1, _MAX_CUTS), method="nearest"))
     return np.concatenate(([distinct[0] - 1], middle, [distinct[-1] + 1]))
 
 
@@ -357,8 +355,8 @@ def _rates(unit_tallies: dict[int, ThresholdTally]) -> tuple[float, float]:
         share = likely / np.repeat(np.add.reduceat(likely, starts), sizes)
         fp, tn, fn, tp = product(share, counts).tolist()
         rates = (
-            (fp + _MIN_RATE) / (fp + tn + 2 * _MIN_RATE),
-            (fn + _MIN_RATE) / (fn + tp + 2 * _MIN_RATE),
+            (fp + _TINY) / (fp + tn + 2 * _TINY),
+            (fn + _TINY) / (fn + tp + 2 * _TINY),
         )
     return rates
 

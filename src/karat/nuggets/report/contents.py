@@ -61,7 +61,7 @@ _DISPUTES = (
     Column("tie", "Tie"),
     Column("places", "Places", wrap=True),
 )
-_MAX_CONTRADICTIONS = 20  # contradictions that people are shown
+_MAX_SHOWN = 20  # contradictions that people are shown
 _KAPPA = "Cohen's kappa of carried (also in part) or not."
 _JUDGES = (
     Column("judge", "Judge"),
@@ -118,12 +118,8 @@ def _difficulty(bins: Sequence[DifficultyBin], contents: Table) -> list[Table | 
 def _two(key: str, title: str, columns: tuple[Column, ...], rows: Sequence[Any]) -> Iterator[Table]:
     """All rows for programs, the first with short places for people."""
     if rows:
-        more = (
-            (f"The first {_MAX_CONTRADICTIONS} of {len(rows):,}.",)
-            if len(rows) > _MAX_CONTRADICTIONS
-            else ()
-        )
-        first = [{**row._asdict(), **_short(row)} for row in rows[:_MAX_CONTRADICTIONS]]
+        more = (f"The first {_MAX_SHOWN} of {len(rows):,}.",) if len(rows) > _MAX_SHOWN else ()
+        first = [{**row._asdict(), **_short(row)} for row in rows[:_MAX_SHOWN]]
         yield Table(key, title, columns, rows, readers="programs")
         yield Table(f"first_{key}", title, columns, first, notes=more, readers="people")
 
