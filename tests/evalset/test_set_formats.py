@@ -103,4 +103,4 @@ def test_the_list_of_sets_has_every_format() -> None:
     )
     assert all(row.about for row in listed.formats)
     (_, formats) = listed.document().tables
-    assert [row["format"] for row in formats.rows] == [row.format for row in listed.formats]
+    assert [row.format for row in formats.rows] == [row.format for row in listed.formats]

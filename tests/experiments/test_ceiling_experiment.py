@@ -10,7 +10,7 @@ from karat.estimation import system_estimates
 
 def test_the_judge_rates_some_of_the_best_outputs_low() -> None:
     sample = estimates_ceiling.simulated(0.9, 0.06, 100)
-    low = (sample.y == 5) & (sample.every[:, :, 0] <= 2)
+    low = (sample.y == 5) & (sample.all_values[:, :, 0] <= 2)
     assert low.sum(axis=1).tolist() == [6, 0, 0, 0, 0, 0, 0, 0]
 
 
