@@ -293,7 +293,7 @@ def main() -> None:
     if "--part" in sys.argv:
         name = "realsumm" if "realsumm" in sys.argv else "rag24"
         if "--even" in sys.argv:
-            part(name, (1,), every=2)
+            part(name, (1,), step=2)
         else:
             part(name, SEEDS[:1] if "--once" in sys.argv else SEEDS)
         return

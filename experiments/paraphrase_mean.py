@@ -86,7 +86,7 @@ def against_pivot(pem: PEM, judged: JudgedPairs) -> None:
     print(f"  {len(alike[0])} with target F1 above .8; {len(alike[1])} of 1: {alike[1].mean():.2f}")
     print(f"  mean alone {pearson(judged.human, adequacy(pem, features)):.3f}")
     scores = pem.score(with_controls.originals, with_controls.paraphrases)
-    real = with_controls.where(with_controls.real)
+    real = with_controls.select(with_controls.real)
     gain = paired_gain(
         real,
         ("PEM", scores.pem[with_controls.real]),

@@ -67,12 +67,12 @@ def show(model: RealizerModel, bank: Treebank) -> None:
         print(f"exact {row.exact:.4f}, {row.speed:.0f} sentences/s")
     with_lemma = with_lemmas(bank)
     trees = input_trees(with_lemma, "lemmas")
-    forms = realizer.forms(trees, realizer.realize(trees))
+    forms = realizer.inflection.forms(trees, realizer.realize(trees))
     words = realizer.inflection.capitalise(forms)
     starts = np.repeat(trees.offsets[:-1], np.diff(trees.offsets))
     right = [with_lemma.words[j] for j in (starts + trees.places)[forms.nodes].tolist()]
     cased = sum(a == b for a, b in zip(words, right, strict=True)) / len(words)
-    texts = realizer.inflection.texts(forms, words)
+    texts = realizer.inflection.spacing.text(words, forms.tags, forms.starts)
     cuts = zip(bank.offsets[:-1].tolist(), bank.offsets[1:].tolist(), strict=True)
     written = [
         "".join(
