@@ -70,7 +70,7 @@ def show(model: RealizerModel, bank: Treebank) -> None:
     forms = realizer.inflection.forms(trees, realizer.realize(trees))
     words = realizer.inflection.capitalise(forms)
     starts = np.repeat(trees.offsets[:-1], np.diff(trees.offsets))
-    right = [with_lemma.words[j] for j in (starts + trees.places)[forms.nodes].tolist()]
+    right = [with_lemma.words[j] for j in (starts + trees.places)[forms.order].tolist()]
     cased = sum(a == b for a, b in zip(words, right, strict=True)) / len(words)
     texts = realizer.inflection.spacing.text(words, forms.tags, forms.starts)
     cuts = zip(bank.offsets[:-1].tolist(), bank.offsets[1:].tolist(), strict=True)
