@@ -124,14 +124,6 @@ def run_karat(
 
 
 @pytest.fixture
-def called(
-    run_karat: Callable[..., subprocess.CompletedProcess[str]],
-) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """The same under its earlier name."""
-    return run_karat
-
-
-@pytest.fixture
 def output(run_karat: Callable[..., subprocess.CompletedProcess[str]]) -> Callable[..., str]:
     """Run `karat`, which must succeed without a word on standard error, and give its output."""
 

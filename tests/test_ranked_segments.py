@@ -90,62 +90,64 @@ def test_bad_requests(call: Callable[[kt.Scoring], object], told: str) -> None:
         kt.score(SYSTEMS, REFERENCES).worst(3)
 
 
-def test_command(called: Called) -> None:
+def test_command(run_karat: Called) -> None:
     asked = ("score", "a.txt", "b.txt", "-r", "ref1.txt", "-r", "ref2.txt", "-m", "chrf")
-    found = json.loads(called(*asked, "--worst", "1", "--best", "2", "-f", "json").stdout)
+    found = json.loads(run_karat(*asked, "--worst", "1", "--best", "2", "-f", "json").stdout)
     assert [(row["system"], row["rank"]) for row in found["rows"]] == [("a", 1), ("b", 1)]
     assert len(found["best"]) == 4
     assert found["rows"][0]["segment"] == 3
     assert found["rows"][0]["references"] == "\nnothing"
-    text = called(*asked, "--worst", "1", "--sort", "ter").stdout
+    text = run_karat(*asked, "--worst", "1", "--sort", "ter").stdout
     assert text.startswith("Worst segments by ter\n")
     assert "candidate: something" in text
     for format in ("md", "latex", "html"):
-        shown = called(*asked, "--worst", "4", "-f", format).stdout
+        shown = run_karat(*asked, "--worst", "4", "-f", format).stdout
         assert "five" in shown
         assert "<b>" not in shown.replace("\\<b\\>", "")
 
 
-def test_sort_alone_shows_all(called: Called) -> None:
+def test_sort_alone_shows_all(run_karat: Called) -> None:
     asked = ("score", "a.txt", "-r", "ref1.txt", "-m", "chrf", "--sort", "chrf", "-f", "csv")
-    rows = list(csv.DictReader(io.StringIO(called(*asked).stdout)))
+    rows = list(csv.DictReader(io.StringIO(run_karat(*asked).stdout)))
     assert len(rows) == 4
     assert sorted(rows, key=lambda row: float(row["chrf"])) == rows
 
 
 @pytest.mark.parametrize("more", [("--segments",), ("--resamples", "5"), ("--signature-only",)])
-def test_what_does_not_go_together(called: Called, more: tuple[str, ...]) -> None:
-    done = called("score", "a.txt", "-r", "ref1.txt", "--worst", "2", *more)
+def test_what_does_not_go_together(run_karat: Called, more: tuple[str, ...]) -> None:
+    done = run_karat("score", "a.txt", "-r", "ref1.txt", "--worst", "2", *more)
     assert done.returncode == 2
     assert f"leave out {more[0]}" in done.stderr
 
 
-def test_tables_show_ids(called: Called, folder: Path) -> None:
+def test_tables_show_ids(run_karat: Called, folder: Path) -> None:
     text = "id,system,prediction,reference\nx1,A,the cat,the cat sat\nx2,A,a dog,a dog\n"
     (folder / "t.csv").write_text(text + "x2,B,a big dog,a dog\nx1,B,sat,the cat sat\n")
     asked = ("score", "t.csv", "--by", "system", "-m", "ter", "--worst", "1")
-    found = json.loads(called(*asked, "--id", "id", "-f", "json").stdout)
+    found = json.loads(run_karat(*asked, "--id", "id", "-f", "json").stdout)
     assert [
         (r["system"], r["segment"], r["candidate"], round(r["ter"])) for r in found["rows"]
     ] == [
         ("A", "x1", "the cat", 33),
         ("B", "x1", "sat", 67),
     ]
-    done = called(*asked)
+    done = run_karat(*asked)
     assert done.returncode == 2
     assert "--id COLUMN" in done.stderr
-    sharded = called(*asked, "--id", "id", "--shard", "1/2", "--shards", "kept")
+    sharded = run_karat(*asked, "--id", "id", "--shard", "1/2", "--shards", "kept")
     assert "--shard scores only a part of a table" in sharded.stderr
     assert not (folder / "kept").exists()
 
 
-def test_sets_show_their_ids(called: Called, folder: Path) -> None:
+def test_sets_show_their_ids(run_karat: Called, folder: Path) -> None:
     made = kt.make_evalset(
         "s", {"A": ["a dog", "x"]}, references=["a dog", "y"], segments=["p", "q"]
     )
     assert kt.score(made, metrics="chrf", segments=True).worst(1).rows[0].text.id == "q"
     kt.save_evalset(made, folder / "s.jsonl", "jsonl")
-    found = called("score", "--set", "s.jsonl", "-m", "chrf", "--worst", "1", "-f", "json").stdout
+    found = run_karat(
+        "score", "--set", "s.jsonl", "-m", "chrf", "--worst", "1", "-f", "json"
+    ).stdout
     assert json.loads(found)["rows"][0]["segment"] == "q"
     listed = kt.score(made, metrics="chrf", segments=True).to_pandas()
     assert listed["segment"].tolist() == ["p", "q"]
@@ -167,15 +169,15 @@ def test_tables_in_memory() -> None:
     ]
 
 
-def test_scores_of_segments_come_back_as_given_scores(called: Called, folder: Path) -> None:
+def test_scores_of_segments_come_back_as_given_scores(run_karat: Called, folder: Path) -> None:
     """Sets whose ids start at 0, as those of lm-evaluation-harness, are not shifted by one."""
     texts = {"A": ["a dog", "the cat", "x"], "B": ["dog", "a cat", "y"]}
     made = kt.make_evalset("s", texts, references=["a dog", "a cat", "y"], segments=["0", "1", "2"])
     kt.save_evalset(made, folder / "s.jsonl", "jsonl")
     asked = ("score", "--set", "s.jsonl", "-m", "chrf", "-f", "csv")
-    (folder / "own.csv").write_text(called(*asked, "--segments").stdout)
+    (folder / "own.csv").write_text(run_karat(*asked, "--segments").stdout)
     told = ("score", "--set", "s.jsonl", "-m", "given:file=own.csv", "--segments", "-f", "csv")
-    both = [(folder / "own.csv").read_text(), called(*told).stdout]
+    both = [(folder / "own.csv").read_text(), run_karat(*told).stdout]
     kept, again = (list(csv.DictReader(io.StringIO(text))) for text in both)
     assert [row["segment"] for row in kept] == ["0", "1", "2"] * 2
     for key in ("system", "segment", "score"):

@@ -193,8 +193,8 @@ def test_the_commands_take_such_a_set(output: Callable[..., str], folder: Path) 
     assert kt.load_evalset(folder / "wsj.jsonl") == kt.load_evalset(folder / "wsj")
 
 
-def test_a_tokeniser_needs_a_parser(called: Callable[..., Any]) -> None:
-    done = called("data", "convert", "demo", "new", "--tok", "13a")
+def test_a_tokeniser_needs_a_parser(run_karat: Callable[..., Any]) -> None:
+    done = run_karat("data", "convert", "demo", "new", "--tok", "13a")
     assert done.returncode == 2
     assert "tok has no effect without parse" in done.stderr
 

@@ -318,9 +318,9 @@ def test_bad_campaigns(tmp_path: Path, row: str, message: str) -> None:
         kt.load_evalset(tmp_path / "c.csv", "appraise", texts=str(texts(tmp_path)))
 
 
-def test_a_campaign_needs_texts(tmp_path: Path, called: Any) -> None:
+def test_a_campaign_needs_texts(tmp_path: Path, run_karat: Any) -> None:
     (tmp_path / "c.csv").write_text(campaign("ann|w.A|1|TGT|70|d#A|[]|9"))
-    done = called("data", "judges", str(tmp_path / "c.csv"), "--read-as", "appraise")
+    done = run_karat("data", "judges", str(tmp_path / "c.csv"), "--read-as", "appraise")
     assert done.returncode == 2
     assert "--option texts=SET" in done.stderr
 

@@ -17,7 +17,7 @@ ASKS = ("judge", "ratings", "demo", "-d", "style", "--scale", "1-99", "-o", "log
 
 
 def test_a_stopped_run_goes_on(
-    folder: Path, command: list[str], clean_environment: Any, called: Any
+    folder: Path, command: list[str], clean_environment: Any, run_karat: Any
 ) -> None:
     answer = lambda body: json.dumps(by_length(given(body)))  # noqa: E731
     with serving(answer=answer, always="slow", pause=0.1) as server:
@@ -37,7 +37,7 @@ def test_a_stopped_run_goes_on(
         assert not (folder / "log.jsonl").exists()
         server.always = "ok"
         before = len(server.asked)
-        done = called(*ASKS, *url)
+        done = run_karat(*ASKS, *url)
         assert done.returncode == 0
         assert "m rated 48 of 48 outputs of demo." in done.stdout
         assert 4 <= before < 48

@@ -99,7 +99,7 @@ def test_judges_have_no_differences() -> None:
         kt.judge_agreement(DEMO, dimensions=["adequacy - fluency"])
 
 
-def test_the_command(output: Callable[..., str], called: Callable[..., Any]) -> None:
+def test_the_command(output: Callable[..., str], run_karat: Callable[..., Any]) -> None:
     arguments = ("meta", "demo", "-m", "bleu", "-l", "segment", "--resamples", "0", "-f", "json")
     difference = ("-d", "adequacy - fluency")
     rows = json.loads(output(*arguments, *difference, "--p-values"))["rows"]
@@ -107,6 +107,6 @@ def test_the_command(output: Callable[..., str], called: Callable[..., Any]) -> 
     assert all(0 < row["p"] < 1 for row in rows)
     assert all("p" not in row for row in json.loads(output(*arguments, *difference))["rows"])
     assert "p: of no correlation" in output(*arguments[:-2], *difference, "--p-values")
-    done = called(*arguments, "-d", "adequacy - taste")
+    done = run_karat(*arguments, "-d", "adequacy - taste")
     assert done.returncode == 2
     assert "has no dimension 'adequacy - taste'" in done.stderr

@@ -132,12 +132,12 @@ def test_the_command_and_its_page(output: Callable[..., str], folder: Path) -> N
     assert "Predicted and human quality" in page
 
 
-def test_the_command_refuses(called: Callable[..., Any]) -> None:
+def test_the_command_refuses(run_karat: Callable[..., Any]) -> None:
     for typed, message in (
         (("meta", "fit", "demo"), "--metric"),
         (("meta", "fit", "demo", "-m", "bleu@taste"), "has no part 'taste'"),
         (("meta", "fit", "demo", "-m", STA), "needs dependency trees"),
     ):
-        done = called(*typed)
+        done = run_karat(*typed)
         assert done.returncode == 2
         assert message in done.stderr

@@ -300,9 +300,9 @@ def test_pages_and_text_show_groups_and_metrics(output: Output) -> None:
     ],
 )
 def test_bad_input_is_one_sentence(
-    called: Callable[..., CompletedProcess[str]], args: tuple[str, ...], message: str
+    run_karat: Callable[..., CompletedProcess[str]], args: tuple[str, ...], message: str
 ) -> None:
-    done = called("plane", "fit", "demo", "--resamples", "0", *args)
+    done = run_karat("plane", "fit", "demo", "--resamples", "0", *args)
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr

@@ -344,7 +344,7 @@ def test_a_folder_that_no_name_can_mean(model: str, message: str) -> None:
         kt.Cosine(model=model).input_files()
 
 
-def test_an_unknown_home_folder_in_commands(called: Callable[..., Any], folder: Path) -> None:
+def test_an_unknown_home_folder_in_commands(run_karat: Callable[..., Any], folder: Path) -> None:
     (folder / "a").write_text("cat\n")
     (folder / "r").write_text("dog\n")
     (folder / "t.tsv").write_text("cat\tchat\n" * 3)
@@ -352,14 +352,14 @@ def test_an_unknown_home_folder_in_commands(called: Callable[..., Any], folder: 
         ("score", "a", "-r", "r", "-m", "cosine:model=~nouser/x"),
         ("paraphrase", "train", "fr=t.tsv", "-o", "m", "--feature", "cosine:model=~nouser/x"),
     ):
-        done = called(*arguments)
+        done = run_karat(*arguments)
         assert done.returncode == 2, arguments
         assert "model '~nouser/x': the home folder ~nouser is not known" in done.stderr
 
 
 @pytest.mark.parametrize("command", ["score", "compare", "meta"])
 def test_no_output_overwrites_the_model(
-    tiny: Path, command: str, called: Callable[..., Any], folder: Path
+    tiny: Path, command: str, run_karat: Callable[..., Any], folder: Path
 ) -> None:
     for name in ("a", "b", "r"):
         (folder / name).write_text("cat\n")
@@ -368,14 +368,14 @@ def test_no_output_overwrites_the_model(
     read = cosine(tiny).input_files()
     assert str(tiny / "tokenizer.json") in read
     for file in read:
-        done = called(command, *texts, "-m", f"cosine:model={tiny}", "-o", file)
+        done = run_karat(command, *texts, "-m", f"cosine:model={tiny}", "-o", file)
         assert done.returncode == 2
         assert f"{file} is one of the inputs: choose another output file\n" in done.stderr
     assert {file: file.read_bytes() for file in tiny.iterdir()} == before
 
 
 def test_no_output_overwrites_another_file_of_the_folder(
-    tiny: Path, called: Callable[..., Any], folder: Path
+    tiny: Path, run_karat: Callable[..., Any], folder: Path
 ) -> None:
     (folder / "a").write_text("cat\n")
     (folder / "r").write_text("dog\n")
@@ -383,11 +383,11 @@ def test_no_output_overwrites_another_file_of_the_folder(
     for name in ("README.md", "more/notes.txt"):
         (tiny / name).write_text("mine\n")
         score = "score", "a", "-r", "r", "-m", f"cosine:model={tiny}", "-o", str(tiny / name)
-        done = called(*score)
+        done = run_karat(*score)
         assert done.returncode == 2
         assert f"{tiny / name} is one of the inputs" in done.stderr
         assert (tiny / name).read_text() == "mine\n"
-    assert called(*score[:-1], str(tiny / "new.txt")).returncode == 0
+    assert run_karat(*score[:-1], str(tiny / "new.txt")).returncode == 0
 
 
 def test_a_readme_of_any_kind_gives_no_warning(tmp_path: Path) -> None:
@@ -455,14 +455,14 @@ def test_wordllama_in_score_and_compare(wordllama: Metric) -> None:
     assert compared.rows[-1].metric == wordllama
 
 
-def test_cosine_in_a_gate(tiny: Path, called: Callable[..., Any], folder: Path) -> None:
+def test_cosine_in_a_gate(tiny: Path, run_karat: Callable[..., Any], folder: Path) -> None:
     texts = {"r": "cat\ndog\n", "good": "cat\ndog cat\n", "bad": "not\ncat\n"}
     for name, text in texts.items():
         (folder / name).write_text(text * 10)
     gate = ["gate", "-r", "r", "-b", "gate.tsv", "-f", "json"]
-    assert called(*gate, "good", "-m", f"cosine:model={tiny}", "--update").returncode == 0
+    assert run_karat(*gate, "good", "-m", f"cosine:model={tiny}", "--update").returncode == 0
     assert f"cosine:model={tiny}@" in (folder / "gate.tsv").read_text()
-    repeated, worse = called(*gate, "good"), called(*gate, "bad")
+    repeated, worse = run_karat(*gate, "good"), run_karat(*gate, "bad")
     assert (repeated.returncode, worse.returncode) == (0, 1)
     (row,) = json.loads(worse.stdout)["rows"]
     assert (row["metric"], row["verdict"]) == (f"cosine:model={tiny}", "fail")

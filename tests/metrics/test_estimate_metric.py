@@ -188,15 +188,15 @@ def test_a_gate_passes_and_fails(tmp_path: Path) -> None:
         kt.gate(a, None, [NAME.replace("model", "other")], baseline=file)
 
 
-def test_commands_take_it(called: Callable[..., Any], folder: Path) -> None:
+def test_commands_take_it(run_karat: Callable[..., Any], folder: Path) -> None:
     name = "estimate:dimension=quality,judge=chrf"
-    done = called("compare", "atlas", "cinder", "--set", "demo-labels", "-m", name)
+    done = run_karat("compare", "atlas", "cinder", "--set", "demo-labels", "-m", name)
     assert (done.returncode, done.stderr) == (0, "")
     assert "cinder is worse than atlas by" in done.stdout
     on = "--set", "demo-labels", "-b", "gate.tsv"
-    assert called("gate", "atlas", *on, "-m", name, "--update").returncode == 0
-    assert called("gate", "atlas", *on).returncode == 0
-    assert called("gate", "cinder", *on).returncode == 1
+    assert run_karat("gate", "atlas", *on, "-m", name, "--update").returncode == 0
+    assert run_karat("gate", "atlas", *on).returncode == 0
+    assert run_karat("gate", "cinder", *on).returncode == 1
 
 
 # -------------------------------------------------------------------------------------- names
@@ -263,9 +263,9 @@ BAD = [
 
 @pytest.mark.parametrize(("name", "message"), BAD, ids=[name for name, _ in BAD])
 def test_wrong_settings_are_refused(
-    called: Callable[..., Any], folder: Path, name: str, message: str
+    run_karat: Callable[..., Any], folder: Path, name: str, message: str
 ) -> None:
-    done = called("score", "--set", "demo-labels", "-m", name)
+    done = run_karat("score", "--set", "demo-labels", "-m", name)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert message in done.stderr
 
@@ -314,9 +314,9 @@ def test_labels_of_whole_documents_are_refused() -> None:
 
 
 def test_its_agreement_with_people_is_not_measured(
-    called: Callable[..., Any], folder: Path
+    run_karat: Callable[..., Any], folder: Path
 ) -> None:
     for command in (["meta"], ["meta", "fit"], ["meta", "reliability"]):
-        done = called(*command, "demo-labels", "-m", "estimate:judge=chrf")
+        done = run_karat(*command, "demo-labels", "-m", "estimate:judge=chrf")
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
         assert "made from human scores, so that its agreement with them means" in done.stderr

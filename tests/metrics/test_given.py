@@ -285,10 +285,10 @@ BAD: list[tuple[str, str]] = [
 
 @pytest.mark.parametrize(("text", "message"), BAD, ids=[told for _, told in BAD])
 def test_bad_files_are_refused_in_a_sentence(
-    called: Callable[..., Any], folder: Path, text: str, message: str
+    run_karat: Callable[..., Any], folder: Path, text: str, message: str
 ) -> None:
     (folder / "s.tsv").write_text(text)
-    done = called("score", "A=a.txt", "B=b.txt", "-m", "given:file=s.tsv")
+    done = run_karat("score", "A=a.txt", "B=b.txt", "-m", "given:file=s.tsv")
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
     assert done.stderr.startswith("karat: s.tsv")
@@ -307,10 +307,10 @@ def test_bad_files_are_refused_in_a_sentence(
     ],
 )
 def test_metrics_without_scores_are_refused(
-    called: Callable[..., Any], folder: Path, name: str, message: str
+    run_karat: Callable[..., Any], folder: Path, name: str, message: str
 ) -> None:
     (folder / "s.tsv").write_text("system\tsegment\tscore\nA\t1\t1\n")
-    done = called("score", "A=a.txt", "-m", name)
+    done = run_karat("score", "A=a.txt", "-m", name)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert message in done.stderr
 

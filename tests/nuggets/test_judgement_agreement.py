@@ -167,9 +167,9 @@ def test_what_cannot_be_compared(judged: Judgements, sentence: str) -> None:
         kt.agree_nuggets(SET, JUDGED, -1)
 
 
-def test_bad_places(tmp_path: Path, called: Callable[..., Any]) -> None:
+def test_bad_places(tmp_path: Path, run_karat: Callable[..., Any]) -> None:
     for args, sentence in (((str(tmp_path / "none.jsonl"),), "no such"), ((), "Missing argument")):
-        done = called("nuggets", "agree", "demo-nuggets", *args)
+        done = run_karat("nuggets", "agree", "demo-nuggets", *args)
         assert (done.returncode, done.stdout) == (2, "")
         assert sentence in done.stderr
         assert "Traceback" not in done.stderr

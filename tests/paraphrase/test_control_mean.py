@@ -123,7 +123,7 @@ def test_lines_are_spread_over_all_texts() -> None:
 
 
 def test_the_command_needs_no_judgements(
-    folder: Path, output: Callable[..., str], called: Called
+    folder: Path, output: Callable[..., str], run_karat: Called
 ) -> None:
     lines = "I want a car\tje veux une voiture\na big house\tune grande maison\n"
     (folder / "pairs.tsv").write_text(lines)
@@ -142,7 +142,7 @@ def test_the_command_needs_no_judgements(
         (("-d", "overall"), "--dimension is for --judged: leave it out, or give both"),
         (("-o", ""), "cannot write to a file without a name: name a file"),
     ):
-        wrong = called(*with_option(train, *options))
+        wrong = run_karat(*with_option(train, *options))
         assert wrong.returncode == 2
         assert wrong.stderr.count("\n") == 1
         assert message in wrong.stderr

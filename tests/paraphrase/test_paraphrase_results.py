@@ -52,13 +52,13 @@ def test_a_result_says_what_it_is(texts: Path, name: str) -> None:
 
 
 @pytest.fixture
-def command(tmp_path: Path, called: Callable[..., Any]) -> Callable[..., dict[str, Any]]:
+def command(tmp_path: Path, run_karat: Callable[..., Any]) -> Callable[..., dict[str, Any]]:
     """Run a command on the same texts, and read its JSON."""
 
     def run(*args: str) -> dict[str, Any]:
         (tmp_path / "in.txt").write_text("\n".join(IN) + "\n")
         (tmp_path / "out.txt").write_text("\n".join(OUT) + "\n")
-        report: dict[str, Any] = json.loads(called("paraphrase", *args, "-f", "json").stdout)
+        report: dict[str, Any] = json.loads(run_karat("paraphrase", *args, "-f", "json").stdout)
         return report
 
     return run

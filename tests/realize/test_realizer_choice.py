@@ -88,11 +88,13 @@ def test_the_ordering_model_writes_by_default(both: kt.RealizerModel, place: Pat
     assert [row.score for row in default] != [row.score for row in fergus]
 
 
-def test_the_command_writes_with_the_realizer_that_was_named(place: Path, called: Called) -> None:
+def test_the_command_writes_with_the_realizer_that_was_named(
+    place: Path, run_karat: Called
+) -> None:
     arguments = ("realize", "generate", str(place / "test.conllu"), "--model")
     output = {
         name: json.loads(
-            called(*arguments, str(place / "both.npz"), "-f", "json", "--realizer", name).stdout
+            run_karat(*arguments, str(place / "both.npz"), "-f", "json", "--realizer", name).stdout
         )
         for name in ("fergus", "ordering")
     }
@@ -116,21 +118,21 @@ def test_the_command_writes_with_the_realizer_that_was_named(place: Path, called
 )  # fmt: skip
 @pytest.mark.parametrize("command", ["generate", "explain", "evaluate"])
 def test_a_model_without_the_realizer_is_refused_in_a_sentence(
-    place: Path, called: Called, command: str, model: str, options: list[str], message: str
+    place: Path, run_karat: Called, command: str, model: str, options: list[str], message: str
 ) -> None:
     trees, path = str(place / "test.conllu"), str(place / model)
-    done = called("realize", command, trees, "--model", path, *options)
+    done = run_karat("realize", command, trees, "--model", path, *options)
     assert (done.returncode, done.stdout) == (2, "")
     stderr = done.stderr
     assert stderr.startswith(f"karat: {message}")
     assert stderr.count("\n") == 1
 
 
-def test_completion_needs_the_realizer_that_was_named(place: Path, called: Called) -> None:
+def test_completion_needs_the_realizer_that_was_named(place: Path, run_karat: Called) -> None:
     arguments = ("realize", "generate", str(place / "test.conllu"), "--inputs", "relations")
     arguments = (*arguments, "--complete", "function-words", "--model")
     for model, realizer in (("alone.npz", "fergus"), ("both.npz", "ordering")):
-        done = called(*arguments, str(place / model), "--realizer", realizer)
+        done = run_karat(*arguments, str(place / model), "--realizer", realizer)
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.startswith("karat: the model has no ")
 
@@ -141,8 +143,8 @@ def test_an_unknown_realizer_is_refused(both: kt.RealizerModel, place: Path) -> 
         kt.realize_trees(both, trees, realizer="supertags")
 
 
-def test_the_help_says_which_realizer_writes_by_default(called: Called) -> None:
-    output = " ".join(called("realize", "generate", "--help").stdout.split())
+def test_the_help_says_which_realizer_writes_by_default(run_karat: Called) -> None:
+    output = " ".join(run_karat("realize", "generate", "--help").stdout.split())
     assert "Default: ordering if the model has it for these inputs, else fergus." in output
 
 
@@ -195,17 +197,17 @@ def test_an_evaluation_of_one_realizer_leaves_out_completions_that_it_cannot_ord
 CONTENT = "(sleeps root VERB VERB Mood=Ind (dog nsubj NOUN NOUN Definite=Def|Number=Sing))"
 
 
-def test_fergus_inserts_function_words_and_punctuation(place: Path, called: Called) -> None:
+def test_fergus_inserts_function_words_and_punctuation(place: Path, run_karat: Called) -> None:
     (place / "content.txt").write_text(CONTENT, "utf-8")
     model = ("--model", str(place / "fergus.npz"))
     arguments = ("realize", "generate", str(place / "content.txt"), *model, "--complete")
     for inputs in ("all", "relations"):
-        done = called(*arguments, ",".join(BOTH), "--inputs", inputs)
+        done = run_karat(*arguments, ",".join(BOTH), "--inputs", inputs)
         assert (done.returncode, done.stderr) == (0, "")
         words = done.stdout.split()
         assert words[-1] in {".", "?"}
         assert words[:-1] in (["the", "dog", "sleeps"], ["a", "dog", "sleeps"])
-    marks = called(*arguments, "punctuation", "--inputs", "all").stdout
+    marks = run_karat(*arguments, "punctuation", "--inputs", "all").stdout
     assert marks == "dog sleeps .\n"
 
 

@@ -73,24 +73,24 @@ def test_latex_is_well_formed() -> None:
         assert body.count(rule) == 1
 
 
-def test_commands(called: Called) -> None:
+def test_commands(run_karat: Called) -> None:
     arguments = ("a.txt", "b.txt", "-r", "ref1.txt", "-m", "bleu", "-m", "ter", "--wide")
-    report = json.loads(called("score", *arguments, "--resamples", "20", "-f", "json").stdout)
+    report = json.loads(run_karat("score", *arguments, "--resamples", "20", "-f", "json").stdout)
     assert list(report["rows"][0]) == [
         *("system", "bleu", "bleu low", "bleu high", "ter", "ter low", "ter high")
     ]
-    text = called("compare", *arguments, "--resamples", "50").stdout
+    text = run_karat("compare", *arguments, "--resamples", "50").stdout
     heads = next(line for line in text.splitlines() if line.startswith("System"))
     assert heads.split() == ["System", "bleu", "↑", "95%", "ter", "↓", "95%"]
-    assert "<table" in called("compare", *arguments, "--resamples", "50", "-f", "html").stdout
+    assert "<table" in run_karat("compare", *arguments, "--resamples", "50", "-f", "html").stdout
 
 
 @pytest.mark.parametrize(
     ("more", "message"),
     [(("--segments",), "leave out --segments"), (("--worst", "2"), "leave out --wide")],
 )
-def test_what_does_not_go_together(called: Called, more: tuple[str, ...], message: str) -> None:
-    done = called("score", "a.txt", "-r", "ref1.txt", "--wide", *more)
+def test_what_does_not_go_together(run_karat: Called, more: tuple[str, ...], message: str) -> None:
+    done = run_karat("score", "a.txt", "-r", "ref1.txt", "--wide", *more)
     assert done.returncode == 2
     assert message in done.stderr
 

@@ -287,11 +287,11 @@ def test_bundled_data_are_asked_for_by_name(
     ],
 )  # fmt: skip
 def test_bad_input_is_one_sentence(
-    called: Called, folder: Path, args: list[str], message: str
+    run_karat: Called, folder: Path, args: list[str], message: str
 ) -> None:
     (folder / "empty").mkdir()
     before = sorted(folder.iterdir())
-    done = called("reproduce", *args)
+    done = run_karat("reproduce", *args)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"karat: {message}")
     assert done.stderr.count("\n") == 1
@@ -299,18 +299,18 @@ def test_bad_input_is_one_sentence(
 
 
 def test_the_folder_that_the_variable_names_must_hold_the_data(
-    called: Called, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    run_karat: Called, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("KARAT_DATA", str(tmp_path))
-    done = called("reproduce", "aev")
+    done = run_karat("reproduce", "aev")
     assert done.returncode == 2
     assert f"{tmp_path}: expected any of mt-ted-zhen/mqm_ted_zhen.tsv" in done.stderr
 
 
-def test_part_of_a_treebank_is_not_enough(called: Called, folder: Path) -> None:
+def test_part_of_a_treebank_is_not_enough(run_karat: Called, folder: Path) -> None:
     (folder / "treebank-ewt").mkdir()
     (folder / "treebank-ewt" / "en_ewt-ud-train.conllu").write_text("", "utf-8")
-    done = called("reproduce", "fergus", "--data", ".")
+    done = run_karat("reproduce", "fergus", "--data", ".")
     assert done.returncode == 2
     assert "expected treebank-ewt/en_ewt-ud-dev.conllu in this folder" in done.stderr
 

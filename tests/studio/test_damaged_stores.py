@@ -99,14 +99,14 @@ def test_the_process_of_live_results_refuses_damage(
     assert capfd.readouterr().err == ""
 
 
-def test_the_command_tells_damage_from_none(judged: Path, called: Any, folder: Path) -> None:
+def test_the_command_tells_damage_from_none(judged: Path, run_karat: Any, folder: Path) -> None:
     copy = folder / "store.sqlite"
     copy.write_bytes(judged.read_bytes())
-    done = called("studio", "--check", copy.name)
+    done = run_karat("studio", "--check", copy.name)
     assert done.returncode == 0
     assert done.stdout.endswith("No problems found.\n")
     assert Damage("taken", "UPDATE unit SET taken = 9 WHERE id = 1").apply(copy)
-    done = called("studio", "--check", copy.name)
+    done = run_karat("studio", "--check", copy.name)
     assert done.returncode == 2
     assert "No problems found" not in done.stdout
     (line,) = done.stderr.splitlines()

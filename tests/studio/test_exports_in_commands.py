@@ -32,8 +32,8 @@ def get_evalset(tmp_path: Path) -> str:
     return str(tmp_path / "set")
 
 
-def test_meta_takes_an_exported_set(get_evalset: str, called: Callable[..., Any]) -> None:
-    done = called("meta", get_evalset, "-m", "bleu", "-d", "quality", "--format", "json")
+def test_meta_takes_an_exported_set(get_evalset: str, run_karat: Callable[..., Any]) -> None:
+    done = run_karat("meta", get_evalset, "-m", "bleu", "-d", "quality", "--format", "json")
     assert done.returncode == 0, done.stderr
     assert "quality" in json.dumps(json.loads(done.stdout))
 
@@ -46,64 +46,70 @@ def test_estimate_takes_an_exported_set(get_evalset: str) -> None:
 
 
 def test_the_command_estimate_takes_an_exported_set(
-    get_evalset: str, called: Callable[..., Any]
+    get_evalset: str, run_karat: Callable[..., Any]
 ) -> None:
     pytest.importorskip("karat.report.documents.estimates")
-    done = called("estimate", get_evalset, "-d", "quality", "--format", "json")
+    done = run_karat("estimate", get_evalset, "-d", "quality", "--format", "json")
     assert done.returncode == 0, done.stderr
     assert "sys1" in done.stdout
 
 
-def test_commands_read_a_store_while_it_is_open(tmp_path: Path, called: Callable[..., Any]) -> None:
+def test_commands_read_a_store_while_it_is_open(
+    tmp_path: Path, run_karat: Callable[..., Any]
+) -> None:
     place = tmp_path / "open.sqlite"
     with make_store(place, texts(30, 3), people=2) as store:
         judge_all(store, most=30)
         export_store(store, tmp_path / "set", "set")
         assert kt.estimate(place, "quality").rows == kt.estimate(tmp_path / "set", "quality").rows
-        done = called("meta", str(place), "-m", "bleu", "-d", "quality", "--format", "json")
+        done = run_karat("meta", str(place), "-m", "bleu", "-d", "quality", "--format", "json")
         assert done.returncode == 0, done.stderr
-        done = called("nuggets", "describe", str(place))
+        done = run_karat("nuggets", "describe", str(place))
         assert done.returncode == 2
         assert "this is an evaluation set: give it to karat" in " ".join(done.stdout.split())
 
 
-def test_nugget_commands_read_a_store(tmp_path: Path, called: Callable[..., Any]) -> None:
+def test_nugget_commands_read_a_store(tmp_path: Path, run_karat: Callable[..., Any]) -> None:
     place = tmp_path / "nuggets.sqlite"
     with make_store(place, nugget_texts(), people=2, tasks={"nuggets": {}}) as store:
         judge_all(store)
         export_store(store, tmp_path / "all.jsonl", "nuggets")
     files = [str(place), str(tmp_path / "all.jsonl")]
-    scored = [called("nuggets", "score", "kestrel", "--key", file, "-f", "csv") for file in files]
+    scored = [
+        run_karat("nuggets", "score", "kestrel", "--key", file, "-f", "csv") for file in files
+    ]
     assert scored[0].returncode == 0, scored[0].stderr
     assert scored[0].stdout == scored[1].stdout
-    done = called("meta", files[0], "-m", "bleu")
+    done = run_karat("meta", files[0], "-m", "bleu")
     assert done.returncode == 2
     assert "this is a nugget set: give it to karat nuggets" in done.stderr
-    assert called("data", "judges", files[0]).returncode == 0
+    assert run_karat("data", "judges", files[0]).returncode == 0
 
 
-def test_another_database_is_no_set(tmp_path: Path, called: Callable[..., Any]) -> None:
+def test_another_database_is_no_set(tmp_path: Path, run_karat: Callable[..., Any]) -> None:
     place = tmp_path / "other.sqlite"
     with closing(sqlite3.connect(place)) as other:
         other.execute("CREATE TABLE project (settings TEXT)")
         other.commit()
-    done = called("meta", str(place), "-m", "bleu")
+    done = run_karat("meta", str(place), "-m", "bleu")
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
 
 
-def test_nuggets_score_takes_exported_labels(tmp_path: Path, called: Callable[..., Any]) -> None:
+def test_nuggets_score_takes_exported_labels(tmp_path: Path, run_karat: Callable[..., Any]) -> None:
     store = make_store(tmp_path / "store", nugget_texts(), people=2, tasks={"nuggets": {}})
     judge_all(store)
     export_store(store, tmp_path / "all.jsonl", "nuggets")
     place = str(tmp_path / "all.jsonl")
-    done = called("nuggets", "score", "kestrel", "--key", place, "--no-guess", "--format", "json")
+    done = run_karat(
+        "nuggets", "score", "kestrel", "--key", place, "--no-guess", "--format", "json"
+    )
     assert done.returncode == 0, done.stderr
     assert "kestrel" in done.stdout
 
 
-def test_data_judges_takes_an_exported_set(get_evalset: str, called: Callable[..., Any]) -> None:
-    done = called("data", "judges", get_evalset, "--format", "json")
+def test_data_judges_takes_an_exported_set(get_evalset: str, run_karat: Callable[..., Any]) -> None:
+    done = run_karat("data", "judges", get_evalset, "--format", "json")
     assert done.returncode == 0, done.stderr
     assert "ann" in done.stdout
 

@@ -124,12 +124,12 @@ def test_threads_change_nothing(output: Output, folder: Path, model: str) -> Non
     ],
 )
 def test_bad_input(
-    called: Called, folder: Path, model: str, args: tuple[str, ...], words: str
+    run_karat: Called, folder: Path, model: str, args: tuple[str, ...], words: str
 ) -> None:
     (folder / "empty.txt").write_text("")
     (folder / "latin.txt").write_bytes(b"caf\xe9\n")
     (folder / "cut.lm").write_bytes((folder / model).read_bytes()[:-30])
-    done = called("lm", *args)
+    done = run_karat("lm", *args)
     assert done.returncode == 2
     assert words in done.stderr
     assert "Traceback" not in done.stderr

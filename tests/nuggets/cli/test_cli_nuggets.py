@@ -70,9 +70,9 @@ def test_describe_counts(output: Output) -> None:
     ]
 
 
-def test_describe_lists_problems_and_fails(called: Called, folder: Path) -> None:
+def test_describe_lists_problems_and_fails(run_karat: Called, folder: Path) -> None:
     (folder / "bad.txt").write_text("q 1 vital a\nq 1 okay b\nq 2 maybe c\n")
-    done = called("nuggets", "describe", "bad.txt", "-f", "json", "-o", "report.json")
+    done = run_karat("nuggets", "describe", "bad.txt", "-f", "json", "-o", "report.json")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "karat: bad.txt cannot be used: 2 problems, see the report\n"
     problems = json.loads((folder / "report.json").read_text("utf-8"))["problems"]
@@ -237,8 +237,8 @@ def test_score_in_every_format(output: Output, format: str) -> None:
         ),
     ],
 )
-def test_bad_calls(called: Called, files: Path, args: tuple[str, ...], sentence: str) -> None:
-    done = called("nuggets", "score", *args)
+def test_bad_calls(run_karat: Called, files: Path, args: tuple[str, ...], sentence: str) -> None:
+    done = run_karat("nuggets", "score", *args)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"karat: {sentence}")
 
@@ -262,13 +262,13 @@ def test_convert_through_all_formats(output: Output, folder: Path) -> None:
 
 
 def test_convert_puts_parts_together_and_overwrites_nothing(
-    output: Output, called: Called, files: Path
+    output: Output, run_karat: Called, files: Path
 ) -> None:
     parts = ("key.txt", "all.jsonl", "--run", "new.run", "--judgements", "judged.txt")
     output("nuggets", "convert", *parts)
     nuggets = kt.load_nuggets(files / "all.jsonl")
     assert (list(nuggets.runs), len(nuggets.judgements.rows)) == (["new"], 3)
-    done = called("nuggets", "convert", *parts)
+    done = run_karat("nuggets", "convert", *parts)
     assert (done.returncode, done.stdout) == (2, "")
     assert "all.jsonl exists already" in done.stderr
     assert not [name for name in os.listdir(files) if name.startswith(".karat")]
@@ -390,30 +390,30 @@ PAPER = ("heron", "-k", "demo-nuggets", "--classifier", "paper")
         ((*PAPER[:-1], "paper:idf=idf.txt", "-o", "idf.txt"), "idf.txt is one of the inputs"),
     ],
 )
-def test_bad_choices(called: Called, files: Path, args: tuple[str, ...], sentence: str) -> None:
+def test_bad_choices(run_karat: Called, files: Path, args: tuple[str, ...], sentence: str) -> None:
     (files / "empty.run").write_text("")
     (files / "idf.txt").write_text("a b\n")
     (files / "bare.jsonl").write_text('{"run": "A"}\n')
-    done = called("nuggets", "score", *args)
+    done = run_karat("nuggets", "score", *args)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"karat: {sentence}")
     assert done.stderr.count("\n") == 1
 
 
-def test_institutions_are_told_by_tags_or_by_a_pattern(output: Output, called: Called) -> None:
+def test_institutions_are_told_by_tags_or_by_a_pattern(output: Output, run_karat: Called) -> None:
     tune = ("nuggets", "tune", "demo-nuggets", "--leave-out", "institution", "-f", "json")
     plain = json.loads(output(*tune))
     assert any(note.startswith("4 institutions.") for note in plain["notes"])
     housed = json.loads(output(*tune, "--institution", ".*(n|l)"))
     assert any("together: heron, wren; kestrel, plover." in note for note in housed["notes"])
-    done = called(*tune, "--institution", "(")
+    done = run_karat(*tune, "--institution", "(")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("karat: institution '(': no regular expression (")
-    done = called(*tune, "--institution", "")
+    done = run_karat(*tune, "--institution", "")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "karat: --institution is empty: give a PATTERN, or leave out the option\n"
     for command in ("tune", "evaluate"):
-        done = called("nuggets", command, "demo-nuggets", "--institution", "x")
+        done = run_karat("nuggets", command, "demo-nuggets", "--institution", "x")
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.startswith("karat: --institution needs --leave-out institution: add")
 
@@ -431,20 +431,20 @@ def test_tune_and_evaluate_take_every_source_of_idf(output: Output, folder: Path
         )
 
 
-def test_training_on_responses_changes_tuning(output: Output, called: Called) -> None:
+def test_training_on_responses_changes_tuning(output: Output, run_karat: Called) -> None:
     args = ("nuggets", "tune", "demo-nuggets", "-f", "json")
     taught_by = ("--classifier", "paper:responses=yes")
     plain, taught = (json.loads(output(*args, *more)) for more in ((), taught_by))
     assert plain["rows"] != taught["rows"]
-    done = called(*args, *taught_by, "--leave-out", "question")
+    done = run_karat(*args, *taught_by, "--leave-out", "question")
     assert (done.returncode, done.stdout) == (2, "")
     assert "leave out systems or institutions" in done.stderr
 
 
 @pytest.mark.parametrize("classifier", ["paper:n=1", "paper:threshold=2", "calibrated"])
-def test_what_is_tried_cannot_be_chosen(called: Called, classifier: str) -> None:
+def test_what_is_tried_cannot_be_chosen(run_karat: Called, classifier: str) -> None:
     for command in ("tune", "evaluate"):
-        done = called("nuggets", command, "demo-nuggets", "--classifier", classifier)
+        done = run_karat("nuggets", command, "demo-nuggets", "--classifier", classifier)
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
         assert f"--classifier {classifier}: expected paper, with settings other" in done.stderr
 
@@ -489,8 +489,8 @@ def test_partial_support_may_be_none(output: Output, command: str) -> None:
     assert [note in report["notes"] for report in (plain, strict)] == [False, True]
 
 
-def test_what_has_no_judgements_cannot_be_evaluated(called: Called, files: Path) -> None:
-    done = called("nuggets", "evaluate", "key.txt")
+def test_what_has_no_judgements_cannot_be_evaluated(run_karat: Called, files: Path) -> None:
+    done = run_karat("nuggets", "evaluate", "key.txt")
     assert (done.returncode, done.stdout) == (2, "")
     assert "expected runs and judgements" in done.stderr
 

@@ -154,10 +154,10 @@ def test_no_question_is_scored(output: Output, files: Path) -> None:
         (("old.run", *ARGS[5:]), "Missing argument 'NEW'."),
     ],
 )
-def test_bad_calls(called: Called, files: Path, args: tuple[str, ...], sentence: str) -> None:
+def test_bad_calls(run_karat: Called, files: Path, args: tuple[str, ...], sentence: str) -> None:
     (files / "two.run").write_text("q1 a d x\nq1 b d y\n")
     (files / "empty.run").write_text("")
-    done = called("nuggets", "diff", "--no-guess", *args)
+    done = run_karat("nuggets", "diff", "--no-guess", *args)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"karat: {sentence}")
 

@@ -57,7 +57,7 @@ def test_a_model_is_named_by_an_option(output: Callable[..., str], key: Path, bo
 
 @pytest.mark.parametrize("command", ["score", "diff", "describe", "convert", "tune", "evaluate"])
 def test_an_unknown_model_is_refused_everywhere(
-    called: Callable[..., Any], key: Path, both: Path, command: str, tmp_path: Path
+    run_karat: Callable[..., Any], key: Path, both: Path, command: str, tmp_path: Path
 ) -> None:
     places = {
         "score": ("A", "-k", key),
@@ -65,7 +65,7 @@ def test_an_unknown_model_is_refused_everywhere(
         "convert": (key, tmp_path / "new"),
     }.get(command, (key,))
     arguments = (*map(str, places), "--judgements", str(both), "--model-judge", "gpt5")
-    done = called("nuggets", command, *arguments)
+    done = run_karat("nuggets", command, *arguments)
     assert done.returncode == 2
     message = done.stdout + done.stderr
     assert "no judgement is by a judge 'gpt5', named as a model" in " ".join(message.split())
@@ -90,19 +90,19 @@ def test_ties_count_as_asked(output: Callable[..., str], key: Path, tmp_path: Pa
 
 
 def test_labels_of_models_alone_score_nothing_without_guesses(
-    called: Callable[..., Any], key: Path, tmp_path: Path
+    run_karat: Callable[..., Any], key: Path, tmp_path: Path
 ) -> None:
     place = written(tmp_path / "gpt.jsonl", judged("gpt", "1101", kind="model"))
-    done = called("nuggets", "score", "A", "-k", str(key), "-j", str(place), "--no-guess")
+    done = run_karat("nuggets", "score", "A", "-k", str(key), "-j", str(place), "--no-guess")
     assert done.returncode == 2
     assert "are labels of models, which are evidence for guesses alone" in done.stderr
 
 
 def test_convert_says_what_it_leaves_out(
-    called: Callable[..., Any], key: Path, both: Path, tmp_path: Path
+    run_karat: Callable[..., Any], key: Path, both: Path, tmp_path: Path
 ) -> None:
     arguments = str(key), str(tmp_path / "trec"), "--judgements", str(both), "--format", "trec"
-    done = called("nuggets", "convert", *arguments, "--model-judge", "gpt-4o")
+    done = run_karat("nuggets", "convert", *arguments, "--model-judge", "gpt-4o")
     assert (done.returncode, "lacks 4 labels of models" in done.stderr) == (0, True)
 
 
@@ -131,10 +131,10 @@ def test_data_judges_reads_nuggets(output: Callable[..., str], key: Path, tmp_pa
 
 
 def test_adjudicated_judgements_alone_are_no_judges(
-    called: Callable[..., Any], key: Path, tmp_path: Path
+    run_karat: Callable[..., Any], key: Path, tmp_path: Path
 ) -> None:
     place = str(written(tmp_path / "a.jsonl", judged("dora", "01-1", kind="adjudicated")))
-    done = called("data", "judges", str(key), "-j", place)
+    done = run_karat("data", "judges", str(key), "-j", place)
     assert done.returncode == 2
     assert "found only what was adjudicated, expected judgements of judges" in done.stderr
 
@@ -148,13 +148,13 @@ def test_judges_without_a_common_pair_have_no_overlap(
 
 
 def test_data_judges_knows_a_nugget_set_by_its_content(
-    output: Callable[..., str], called: Callable[..., Any], key: Path, both: Path
+    output: Callable[..., str], run_karat: Callable[..., Any], key: Path, both: Path
 ) -> None:
     set_path = written(key.parent / "whole.jsonl", [KEY, *judged("ann", "0101")])
     assert "The judges of whole.jsonl" in output("data", "judges", str(set_path))
     assert "Cohen's kappa" in output("data", "judges", "demo-nuggets")
     assert "kappa" not in output("data", "judges", "demo")
-    refused = called("data", "judges", str(set_path), "-d", "fluency")
+    refused = run_karat("data", "judges", str(set_path), "-d", "fluency")
     assert (refused.returncode, "no dimensions" in refused.stderr) == (2, True)
-    refused = called("data", "judges", "demo", "--model-judge", "gpt")
+    refused = run_karat("data", "judges", "demo", "--model-judge", "gpt")
     assert (refused.returncode, "demo has no judge 'gpt'" in refused.stderr) == (2, True)

@@ -267,23 +267,23 @@ def test_controls_are_written_as_a_set(output: Callable[..., str], folder: Path)
     ],
 )
 def test_bad_input(
-    called: Callable[..., Any], folder: Path, arguments: tuple[str, ...], words: str
+    run_karat: Callable[..., Any], folder: Path, arguments: tuple[str, ...], words: str
 ) -> None:
     before = sorted(path.name for path in folder.iterdir())
-    done = called("paraphrase", *arguments)
+    done = run_karat("paraphrase", *arguments)
     assert done.returncode == 2
     assert words in done.stderr
     assert done.stderr.count("\n") == 1
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
-def test_a_damaged_model_is_refused(called: Callable[..., Any], folder: Path) -> None:
+def test_a_damaged_model_is_refused(run_karat: Callable[..., Any], folder: Path) -> None:
     model = PEM.open()
     model.save(folder / "whole.npz")
     data = (folder / "whole.npz").read_bytes()
     for cut in (len(data) // 2, len(data) - 100):
         (folder / "cut.npz").write_bytes(data[:cut])
-        done = called(
+        done = run_karat(
             "paraphrase", "score", "out.txt", "--originals", "in.txt", "--model", "cut.npz"
         )
         assert done.returncode == 2
@@ -367,12 +367,12 @@ def test_descriptions_name_another_aligner_than_before(
     assert "aligner=" not in description("--links", "fr=links.txt")
 
 
-def test_no_output_overwrites_a_model(called: Callable[..., Any], folder: Path) -> None:
+def test_no_output_overwrites_a_model(run_karat: Callable[..., Any], folder: Path) -> None:
     tiny = write_model2vec(folder / "tiny")
     cosine, files = f"cosine:model={tiny}", [folder / "model", tiny / "tokenizer.json"]
     train = ("paraphrase", "train", "fr=pairs.tsv", "--feature", cosine)
     train += ("--judged", "demo-paraphrases", "--no-generate")
-    assert called(*train, "-o", "model").returncode == 0
+    assert run_karat(*train, "-o", "model").returncode == 0
     before = [file.read_bytes() for file in files]
     metrics = ("score", "out.txt", "-r", "in.txt", "-f", "json", "-m")
     score = ("paraphrase", "score", "out.txt", "--originals", "in.txt", "-f", "json")
@@ -383,7 +383,7 @@ def test_no_output_overwrites_a_model(called: Callable[..., Any], folder: Path) 
     ]
     for arguments, inputs in [*commands, (score, files), (train, files[1:])]:
         for file in inputs:
-            done = called(*arguments, "-o", str(file))
+            done = run_karat(*arguments, "-o", str(file))
             assert done.returncode == 2
             assert f"{file} is one of the inputs: choose another output file" in done.stderr
     assert [file.read_bytes() for file in files] == before

@@ -22,16 +22,16 @@ def _texts(folder: Path) -> None:
     (folder / "both.tsv").write_text("".join(f"{e}\t{d}\n" for e, d in rows))
 
 
-def test_links_on_standard_output(called: Called) -> None:
-    done = called("paraphrase", "align", "en.txt", "de.txt")
+def test_links_on_standard_output(run_karat: Called) -> None:
+    done = run_karat("paraphrase", "align", "en.txt", "de.txt")
     lines = done.stdout.splitlines()
     assert done.returncode == 0
     assert lines[:5] == ["0-0 1-1"] * 4 + [""]
     assert done.stderr == "no links for 1 sentence pair with an empty side\n"
 
 
-def test_links_in_a_file(called: Called, folder: Path) -> None:
-    done = called("paraphrase", "align", "both.tsv", "-o", "links.txt", "--longest", "2")
+def test_links_in_a_file(run_karat: Called, folder: Path) -> None:
+    done = run_karat("paraphrase", "align", "both.tsv", "-o", "links.txt", "--longest", "2")
     assert done.returncode == 0
     assert done.stdout.startswith(
         "links.txt: 8 links in 6 sentence pairs (fertility-joint:model1=4,"
@@ -67,9 +67,11 @@ def test_links_in_a_file(called: Called, folder: Path) -> None:
         ),
     ],
 )
-def test_other_ways(called: Called, folder: Path, options: tuple[str, ...], signature: str) -> None:
+def test_other_ways(
+    run_karat: Called, folder: Path, options: tuple[str, ...], signature: str
+) -> None:
     """On a text as easy as this one all have the same links, so the signature must tell."""
-    done = called("paraphrase", "align", "both.tsv", *options, "-o", "links.txt")
+    done = run_karat("paraphrase", "align", "both.tsv", *options, "-o", "links.txt")
     assert done.returncode == 0
     assert done.stdout.endswith(f" in 6 sentence pairs ({signature})\n")
     assert (folder / "links.txt").read_text().startswith("0-0 1-1\n" * 4)
@@ -96,9 +98,9 @@ def test_other_ways(called: Called, folder: Path, options: tuple[str, ...], sign
         ),
     ],
 )
-def test_bad_input(called: Called, folder: Path, args: tuple[str, ...], sentence: str) -> None:
+def test_bad_input(run_karat: Called, folder: Path, args: tuple[str, ...], sentence: str) -> None:
     before = {path: path.read_bytes() for path in folder.iterdir()}
-    done = called("paraphrase", "align", *args)
+    done = run_karat("paraphrase", "align", *args)
     assert (done.returncode, done.stdout) == (2, "")
     assert sentence in done.stderr
     assert done.stderr.count("\n") == 1

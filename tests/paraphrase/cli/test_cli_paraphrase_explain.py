@@ -68,10 +68,10 @@ def test_a_page_can_be_written(output: Callable[..., str], folder: Path) -> None
     ],
 )
 def test_bad_input(
-    called: Callable[..., Any], folder: Path, arguments: tuple[str, ...], words: str
+    run_karat: Callable[..., Any], folder: Path, arguments: tuple[str, ...], words: str
 ) -> None:
     (folder / "short.txt").write_text("one\n")
-    done = called(*with_option(ARGUMENTS, *arguments))
+    done = run_karat(*with_option(ARGUMENTS, *arguments))
     assert done.returncode == 2
     message = done.stderr
     assert words in message

@@ -82,8 +82,8 @@ def test_a_lower_confidence_gives_more(output: Output) -> None:
 
 
 @pytest.mark.parametrize("value", ["-0.1", "1.5", "nan", "much"])
-def test_a_confidence_out_of_range(called: Called, value: str) -> None:
-    done = called("paraphrase", "generate", "in.txt", "--confidence", value)
+def test_a_confidence_out_of_range(run_karat: Called, value: str) -> None:
+    done = run_karat("paraphrase", "generate", "in.txt", "--confidence", value)
     assert done.returncode == 2
     assert "confidence" in done.stderr
     assert "Traceback" not in done.stderr
@@ -95,14 +95,14 @@ def test_every_format(output: Output, format: str) -> None:
     assert "purchase" in text
 
 
-def test_plain_text_has_a_line_for_each(called: Called, folder: Path) -> None:
+def test_plain_text_has_a_line_for_each(run_karat: Called, folder: Path) -> None:
     best = [
         paraphrases[0].text if paraphrases else "" for paraphrases in PEM.open().generate(LINES, 1)
     ]
-    completed = called("paraphrase", "generate", "in.txt", "--plain")
+    completed = run_karat("paraphrase", "generate", "in.txt", "--plain")
     assert (completed.returncode, completed.stdout.splitlines()) == (0, best)
     assert completed.stderr.startswith("2 lines have no paraphrase of confidence 0.35 or more")
-    stored = called("paraphrase", "generate", "in.txt", "--plain", "-o", "out.txt")
+    stored = run_karat("paraphrase", "generate", "in.txt", "--plain", "-o", "out.txt")
     assert (stored.returncode, stored.stdout) == (0, "")
     assert (folder / "out.txt").read_text("utf-8").splitlines() == best
 
@@ -115,28 +115,30 @@ def test_plain_text_has_a_line_for_each(called: Called, folder: Path) -> None:
     ],
 )
 def test_what_plain_text_cannot_have(
-    called: Called, options: tuple[str, ...], message: str
+    run_karat: Called, options: tuple[str, ...], message: str
 ) -> None:
-    done = called("paraphrase", "generate", "in.txt", "--plain", *options)
+    done = run_karat("paraphrase", "generate", "in.txt", "--plain", *options)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
 
 
-def test_plain_text_may_be_named(called: Called) -> None:
-    plain = called("paraphrase", "generate", "in.txt", "--plain")
-    completed = called("paraphrase", "generate", "in.txt", "--plain", "-f", "text", "--n-best", "1")
+def test_plain_text_may_be_named(run_karat: Called) -> None:
+    plain = run_karat("paraphrase", "generate", "in.txt", "--plain")
+    completed = run_karat(
+        "paraphrase", "generate", "in.txt", "--plain", "-f", "text", "--n-best", "1"
+    )
     assert (completed.returncode, completed.stdout) == (0, plain.stdout)
 
 
-def test_a_lower_confidence_is_advised_only_where_it_helps(called: Called, folder: Path) -> None:
+def test_a_lower_confidence_is_advised_only_where_it_helps(run_karat: Called, folder: Path) -> None:
     (folder / "empty.txt").write_text("\n\n")
-    done = called("paraphrase", "generate", "empty.txt", "--plain")
+    done = run_karat("paraphrase", "generate", "empty.txt", "--plain")
     assert (done.returncode, done.stdout) == (0, "\n\n")
     assert done.stderr.startswith("2 lines are empty, without a paraphrase.\n")
     (folder / "odd.txt").write_text("Xyzzy!\n")
-    done = called("paraphrase", "generate", "odd.txt", "--plain", "--confidence", "0")
+    done = run_karat("paraphrase", "generate", "odd.txt", "--plain", "--confidence", "0")
     assert done.stderr.startswith("1 line has no paraphrase: the model knows no other wording.\n")
-    for completed in (done, called("paraphrase", "generate", "odd.txt", "--confidence", "0")):
+    for completed in (done, run_karat("paraphrase", "generate", "odd.txt", "--confidence", "0")):
         assert completed.returncode == 0
         assert "lower --confidence" not in completed.stdout + completed.stderr
 
@@ -149,23 +151,23 @@ def test_standard_input(karat: Called) -> None:
     assert done.stderr.count(b"\n") == 1
 
 
-def test_a_model_that_only_scores(called: Called, folder: Path) -> None:
+def test_a_model_that_only_scores(run_karat: Called, folder: Path) -> None:
     replace(PEM.open(), generator=None).save(folder / "small.npz")
-    done = called("paraphrase", "generate", "in.txt", "--model", "small.npz")
+    done = run_karat("paraphrase", "generate", "in.txt", "--model", "small.npz")
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "karat paraphrase train --generate" in done.stderr
 
 
-def test_no_half_written_output(called: Called, folder: Path) -> None:
+def test_no_half_written_output(run_karat: Called, folder: Path) -> None:
     (folder / "long.txt").write_text("fine\n" * 50 + "word " * 1001 + "\n", encoding="utf-8")
-    done = called("paraphrase", "generate", "long.txt", "--plain", "-o", "out.txt")
+    done = run_karat("paraphrase", "generate", "long.txt", "--plain", "-o", "out.txt")
     assert done.returncode == 2
     assert "long.txt, line 51: 1,001 words" in done.stderr
     assert not (folder / "out.txt").exists()
 
 
-def test_training_without_it(output: Output, called: Called, folder: Path) -> None:
+def test_training_without_it(output: Output, run_karat: Called, folder: Path) -> None:
     pairs = (
         "the big dog\tle grand chien\nthe large dog\tle grand chien\nthe big cat\tle grand chat\n"
     )
@@ -176,18 +178,18 @@ def test_training_without_it(output: Output, called: Called, folder: Path) -> No
     assert PEM.open(folder / "with.npz").generator is not None
     assert PEM.open(folder / "without.npz").generator is None
     (folder / "in.txt").write_text("The big dog\n", encoding="utf-8")
-    done = called("paraphrase", "generate", "in.txt", "--model", "with.npz", "--plain")
+    done = run_karat("paraphrase", "generate", "in.txt", "--model", "with.npz", "--plain")
     assert (done.returncode, done.stdout) == (0, "The large dog\n")
     assert "there is no PEM to rank by" in done.stderr
 
 
-def test_too_little_text_of_several_languages(called: Called, folder: Path) -> None:
+def test_too_little_text_of_several_languages(run_karat: Called, folder: Path) -> None:
     for name, pairs in {
         "fr": "big\tgrand\nlarge\tgrand\n",
         "de": "dog\tHund\ncat\tKatze\n",
     }.items():
         (folder / f"{name}.tsv").write_text(pairs, encoding="utf-8")
-    done = called("paraphrase", "train", "fr=fr.tsv", "de=de.tsv", "-o", "m.npz")
+    done = run_karat("paraphrase", "train", "fr=fr.tsv", "de=de.tsv", "-o", "m.npz")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "translated alike in two ways; train on more text, or with --no-generate" in done.stderr
     assert not (folder / "m.npz").exists()

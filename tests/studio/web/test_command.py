@@ -21,10 +21,10 @@ pytest.importorskip("jinja2")
 from studio.web.studio_server import RUN, Client, StudioServer, free_port, write_set
 
 
-def refused(called: Any, folder: Path, *args: str) -> str:
+def refused(run_karat: Any, folder: Path, *args: str) -> str:
     """What the command says when it refuses: one line, exit code 2, nothing new in the folder."""
     before = _files(folder)
-    done = called("studio", "--no-browser", *args)
+    done = run_karat("studio", "--no-browser", *args)
     assert done.returncode == 2, done.stdout + done.stderr
     assert _files(folder) == before
     (line,) = done.stderr.splitlines()
@@ -36,7 +36,9 @@ def _files(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if path.suffix != ".lock")
 
 
-def test_links_stay_the_same_and_sessions_outlive_the_server(tmp_path: Path, called: Any) -> None:
+def test_links_stay_the_same_and_sessions_outlive_the_server(
+    tmp_path: Path, run_karat: Any
+) -> None:
     server = StudioServer(tmp_path, write_set(tmp_path, 3), "--assessor", "ada")
     ada = Client(server, "ada")
     item = ada.next()
@@ -56,7 +58,7 @@ def test_links_stay_the_same_and_sessions_outlive_the_server(tmp_path: Path, cal
     assert ada.next()["assignment"] != item["assignment"]
     # Another process may not serve the store, but checks and copies it.
     port = str(free_port())
-    message = refused(called, tmp_path, "demo", "--store", "judged.sqlite", "--port", port)
+    message = refused(run_karat, tmp_path, "demo", "--store", "judged.sqlite", "--port", port)
     assert "is served by another process" in message
     look = [sys.executable, "-c", RUN, "studio"]
     checking = [*look, "--check", "judged.sqlite"]
@@ -68,16 +70,18 @@ def test_links_stay_the_same_and_sessions_outlive_the_server(tmp_path: Path, cal
         assert copy.execute("SELECT count(*) FROM judgement").fetchone() == (1,)
     server.stop()
     other = ("demo", "--store", "judged.sqlite", "--port", port)
-    assert "was made for another task" in refused(called, tmp_path, *other, "--task", "pairs")
-    assert "another task" in refused(called, tmp_path, *other, "--scale", "fluency-5")
-    assert "has judgements of 'set <script>" in refused(called, tmp_path, *other)
+    assert "was made for another task" in refused(run_karat, tmp_path, *other, "--task", "pairs")
+    assert "another task" in refused(run_karat, tmp_path, *other, "--scale", "fluency-5")
+    assert "has judgements of 'set <script>" in refused(run_karat, tmp_path, *other)
     same_arguments = (server.name, *other[1:])
-    assert "with another --overlap" in refused(called, tmp_path, *same_arguments, "--overlap", "2")
+    assert "with another --overlap" in refused(
+        run_karat, tmp_path, *same_arguments, "--overlap", "2"
+    )
     assert "with another --show" in refused(
-        called, tmp_path, *same_arguments, "--show", "reference"
+        run_karat, tmp_path, *same_arguments, "--show", "reference"
     )
     assert "expected 1 to 100" in refused(
-        called, tmp_path, *same_arguments, "--assessor", "x" * 101
+        run_karat, tmp_path, *same_arguments, "--assessor", "x" * 101
     )
     # Links that were lost are replaced by new ones; the old ones end.
     keys.unlink()
@@ -88,7 +92,7 @@ def test_links_stay_the_same_and_sessions_outlive_the_server(tmp_path: Path, cal
     server.stop()
 
 
-def test_bad_input_is_refused_in_one_sentence(tmp_path: Path, called: Any) -> None:
+def test_bad_input_is_refused_in_one_sentence(tmp_path: Path, run_karat: Any) -> None:
     empty = tmp_path / "empty.jsonl"
     rows = [{"evalset": "e", "systems": []}, {"id": "1", "references": ["a"], "outputs": {}}]
     empty.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -104,20 +108,24 @@ def test_bad_input_is_refused_in_one_sentence(tmp_path: Path, called: Any) -> No
         used = str(listener.getsockname()[1])
         port = ("--port", str(free_port()))
         assert f"port {used} (Address already in use)" in refused(
-            called, tmp_path, "demo", "--port", used
+            run_karat, tmp_path, "demo", "--port", used
         )
         assert "no scale 'quality-9'" in refused(
-            called, tmp_path, "demo", "--scale", "quality-9", *port
+            run_karat, tmp_path, "demo", "--scale", "quality-9", *port
         )
         mixed = ("--task", "pairs", "--scale", "5")
-        assert "leave them out for pairs" in refused(called, tmp_path, "demo", *mixed, *port)
-        assert "has no nuggets" in refused(called, tmp_path, "demo", "--task", "nuggets", *port)
-        assert "version 99" in refused(called, tmp_path, "demo", "--store", "newer.sqlite", *port)
-        assert "no store" in refused(called, tmp_path, "demo", "--store", "other.txt", *port)
-        assert "add --token" in refused(called, tmp_path, "demo", "--host", "0.0.0.0", *port)
+        assert "leave them out for pairs" in refused(run_karat, tmp_path, "demo", *mixed, *port)
+        assert "has no nuggets" in refused(run_karat, tmp_path, "demo", "--task", "nuggets", *port)
+        assert "version 99" in refused(
+            run_karat, tmp_path, "demo", "--store", "newer.sqlite", *port
+        )
+        assert "no store" in refused(run_karat, tmp_path, "demo", "--store", "other.txt", *port)
+        assert "add --token" in refused(run_karat, tmp_path, "demo", "--host", "0.0.0.0", *port)
         weak = ("--host", "0.0.0.0", "--token", "short")
-        assert "expected 16 to 200" in refused(called, tmp_path, "demo", *weak, *port)
-        assert "SET is missing" in refused(called, tmp_path)
-        assert "no systems" in refused(called, tmp_path, "empty.jsonl", *port)
-        assert "cannot" in refused(called, tmp_path, "demo", "--store", "nowhere/x.sqlite", *port)
-        assert "no such file" in refused(called, tmp_path, "--check", "nowhere.sqlite")
+        assert "expected 16 to 200" in refused(run_karat, tmp_path, "demo", *weak, *port)
+        assert "SET is missing" in refused(run_karat, tmp_path)
+        assert "no systems" in refused(run_karat, tmp_path, "empty.jsonl", *port)
+        assert "cannot" in refused(
+            run_karat, tmp_path, "demo", "--store", "nowhere/x.sqlite", *port
+        )
+        assert "no such file" in refused(run_karat, tmp_path, "--check", "nowhere.sqlite")

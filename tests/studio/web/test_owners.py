@@ -86,14 +86,14 @@ def test_the_last_owner_stays(tmp_path: Path) -> None:
     assert owners(tmp_path / "a.sqlite") == ["owen"]
 
 
-def test_an_owner_is_recovered_while_the_studio_runs(tmp_path: Path, called: Any) -> None:
+def test_an_owner_is_recovered_while_the_studio_runs(tmp_path: Path, run_karat: Any) -> None:
     server = StudioServer(tmp_path, write_set(tmp_path, 3), "--assessor", "ada")
     before = Client(server, "owner")
     with sqlite3.connect(server.store) as outside:  # as an earlier version could leave it
         outside.execute("UPDATE assessor SET active = 0 WHERE role = 'owner'")
     outside.close()
     assert before.ask("GET", "/owner").status == 401
-    done = called("studio", "owner", server.store.name, "--port", str(server.port))
+    done = run_karat("studio", "owner", server.store.name, "--port", str(server.port))
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"owner (owner): {server.site}/join/")
     server.links["owner"] = done.stdout.strip().removeprefix(f"owner (owner): {server.site}")
@@ -120,7 +120,7 @@ def test_a_studio_without_an_owner_says_what_to_do(tmp_path: Path) -> None:
     server.stop()
 
 
-def test_recovery_makes_nobody_else_an_owner(tmp_path: Path, called: Any) -> None:
+def test_recovery_makes_nobody_else_an_owner(tmp_path: Path, run_karat: Any) -> None:
     with make_store(tmp_path / "a.sqlite") as store:
         token = recover_owner(store)
         assert token
@@ -136,13 +136,13 @@ def test_recovery_makes_nobody_else_an_owner(tmp_path: Path, called: Any) -> Non
     (tmp_path / "folder").mkdir()
     refused = {"nowhere.sqlite": "no such file", "text.txt": "no store", "folder": "is a folder"}
     for name, sentence in refused.items():
-        done = called("studio", "owner", name)
+        done = run_karat("studio", "owner", name)
         assert done.returncode == 2
         (line,) = done.stderr.splitlines()
         assert sentence in line
 
 
-def test_an_empty_file_is_not_turned_into_a_store(tmp_path: Path, called: Any) -> None:
+def test_an_empty_file_is_not_turned_into_a_store(tmp_path: Path, run_karat: Any) -> None:
     (tmp_path / "empty.sqlite").touch()
     with sqlite3.connect(tmp_path / "tableless.sqlite") as outside:
         outside.execute("PRAGMA user_version = 1")
@@ -150,7 +150,7 @@ def test_an_empty_file_is_not_turned_into_a_store(tmp_path: Path, called: Any) -
     for name in ("empty.sqlite", "tableless.sqlite"):
         before = (tmp_path / name).read_bytes()
         for words in (("owner", name), ("--check", name)):
-            done = called("studio", *words)
+            done = run_karat("studio", *words)
             assert (done.returncode, done.stdout) == (2, "")
             assert done.stderr == f"karat: {name} is empty: expected a store of the studio\n"
         assert (tmp_path / name).read_bytes() == before

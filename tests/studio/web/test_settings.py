@@ -68,18 +68,18 @@ def test_texts_are_shown_as_the_owner_sets(
         server.stop()
 
 
-def test_what_cannot_be_compared_is_refused(tmp_path: Path, called: Any) -> None:
+def test_what_cannot_be_compared_is_refused(tmp_path: Path, run_karat: Any) -> None:
     full, bare = write(tmp_path), write(tmp_path, "source", "references", name="bare.jsonl")
     port = ("--port", str(free_port()))
     for name in ("adequacy", "dissimilarity", "paraphrase", "coverage"):
-        message = refused(called, tmp_path, bare, "-d", name, *port)
+        message = refused(run_karat, tmp_path, bare, "-d", name, *port)
         assert f"{name} compares an output with another text, and segment 0 of bare has" in message
         assert "neither source nor reference" in message
-    message = refused(called, tmp_path, full, "-d", "adequacy", "--show", "context", *port)
+    message = refused(run_karat, tmp_path, full, "-d", "adequacy", "--show", "context", *port)
     assert message.endswith("shows none: add --show source or --show reference")
-    message = refused(called, tmp_path, bare, "--show", "reference", *port)
+    message = refused(run_karat, tmp_path, bare, "--show", "reference", *port)
     assert "--show reference: bare has no references: leave it out" in message
-    message = refused(called, tmp_path, bare, "--show", "context", *port)
+    message = refused(run_karat, tmp_path, bare, "--show", "context", *port)
     assert "bare has no groups with sources" in message
 
 
@@ -100,15 +100,17 @@ CALIBRATION = [
 
 
 @pytest.mark.parametrize(("item", "message"), CALIBRATION)
-def test_wrong_calibration_is_refused(tmp_path: Path, called: Any, item: Any, message: str) -> None:
+def test_wrong_calibration_is_refused(
+    tmp_path: Path, run_karat: Any, item: Any, message: str
+) -> None:
     name = write(tmp_path)
     text = "" if item is None else json.dumps(item) + "\n"
     (tmp_path / "known.jsonl").write_text(text)
     options = ("--calibration", "known.jsonl", "--port", str(free_port()))
-    assert message in refused(called, tmp_path, name, *options)
+    assert message in refused(run_karat, tmp_path, name, *options)
 
 
-def test_other_bad_options_are_refused(tmp_path: Path, called: Any) -> None:
+def test_other_bad_options_are_refused(tmp_path: Path, run_karat: Any) -> None:
     name, port = write(tmp_path), ("--port", str(free_port()))
     (tmp_path / "folder").mkdir()
     compared = ("-d", "adequacy", "--calibration", "known.jsonl")
@@ -127,7 +129,7 @@ def test_other_bad_options_are_refused(tmp_path: Path, called: Any) -> None:
         ("--run", "my.run"): "--run is for nugget sets",
     }
     for options, message in wrong.items():
-        assert message in refused(called, tmp_path, name, *options, *port)
+        assert message in refused(run_karat, tmp_path, name, *options, *port)
 
 
 def test_an_import_that_was_cut_off_begins_again(tmp_path: Path) -> None:
@@ -139,7 +141,7 @@ def test_an_import_that_was_cut_off_begins_again(tmp_path: Path) -> None:
         server.stop()
 
 
-def test_calibration_predictor_and_overlap_are_kept(tmp_path: Path, called: Any) -> None:
+def test_calibration_predictor_and_overlap_are_kept(tmp_path: Path, run_karat: Any) -> None:
     name = write(tmp_path)
     (tmp_path / "known.jsonl").write_text(json.dumps(RIGHT) + "\n")
     options = ("--calibration", "known.jsonl", "--predictor", "chrf", "--overlap", "3")
@@ -147,7 +149,7 @@ def test_calibration_predictor_and_overlap_are_kept(tmp_path: Path, called: Any)
     server.stop()
     assert "--overlap 3 needs 3 people, and 2 are invited" in "".join(server.said)
     again = (name, "--store", "judged.sqlite", "--port", str(free_port()))
-    message = refused(called, tmp_path, *again, "--random-share", "0.5")
+    message = refused(run_karat, tmp_path, *again, "--random-share", "0.5")
     assert "was made with another --random-share" in message
     with Store.reading(server.store) as store:
         settings = project(store).settings
