@@ -234,7 +234,7 @@ class Statistics:
         if not other.rows:
             return self
         if isinstance(other, Statistics):
-            self._check_kinds(other)
+            self._merge_kinds(other)
             if self.buckets and not other.buckets:
                 other = other.in_buckets(self.buckets)
         least, most = self.reference_range if self.rows else other.reference_range
@@ -268,12 +268,12 @@ class Statistics:
         blocks += row_blocks
         self.systems[system] = SystemSums(counted, totals, blocks)
 
-    def _check_kinds(self, other: Statistics) -> None:
-        """Require the same kind of values in each column as in the files before."""
+    def _merge_kinds(self, other: Statistics) -> None:
+        """Require the same kind of values in each column as in the files known_kind."""
         for column, kind in other.kinds.items():
-            before = self.kinds.setdefault(column, kind)
-            if before != kind:
-                problem = f"column {quoted(column)} holds {kind}, and {before} in {self.source}"
+            known_kind = self.kinds.setdefault(column, kind)
+            if known_kind != kind:
+                problem = f"column {quoted(column)} holds {kind}, and {known_kind} in {self.source}"
                 raise InputError(f"{other.source}: {problem}: all files must have the same columns")
         self.source = other.source
 

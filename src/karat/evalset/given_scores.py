@@ -174,11 +174,13 @@ def make_given_scores(
         str(system): _score(f"{source}, system {short(str(system))}", score)
         for system, score in (systems or {}).items()
     }
-    places = {name: f"{source}, system {system}" for system in by_id for name in by_id[system]}
+    location_of_segment = {
+        name: f"{source}, system {system}" for system in by_id for name in by_id[system]
+    }
     present_totals = {system: score for system, score in totals.items() if not math.isnan(score)}
     if not (by_id or in_order or present_totals):
         raise InputError(f"{source}: no scores: expected those of at least one system")
-    return GivenScores(source, by_id, in_order, present_totals, places)
+    return GivenScores(source, by_id, in_order, present_totals, location_of_segment)
 
 
 def _in_order(location: str, scores: object) -> Floats:

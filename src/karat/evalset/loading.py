@@ -46,7 +46,7 @@ FORMATS = Registry(
             f"{_FORMATS}.directory:read_directory",
             holds=("karat.toml",),
             writer=f"{_FORMATS}.directory:directory_files",
-            about="Karat's folder of text files, judgements.tsv and karat.toml",
+            about="Karat's folder of text files, human.tsv and karat.toml",
         ),
         "mt-metrics-eval": SetFormat(
             f"{_FORMATS}.wmt:read_mt_metrics_eval",

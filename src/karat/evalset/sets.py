@@ -272,27 +272,31 @@ class EvalSet:
 
         `references=[0, 2]` keeps the first and third of each segment that has them.
         """
-        chosen = list(self.systems if systems is None else systems)
+        system_names = list(self.systems if systems is None else systems)
         segment_ids = list(self.segments if segments is None else segments)
-        check_known("system", chosen, self.systems, self.name)
+        check_known("system", system_names, self.systems, self.name)
         check_known("segment", segment_ids, self.segments, self.name)
-        if not chosen or not segment_ids:
+        if not system_names or not segment_ids:
             raise InputError(f"{self.name}: nothing was selected: at least one system and segment")
         if any(i < 0 for i in references or ()):
             raise InputError(f"{self.name}: references={references}: places are counted from 0")
-        place = {name: i for i, name in enumerate(self.segments)}
-        indices = [place[name] for name in segment_ids]
+        index_of_segment = {name: i for i, name in enumerate(self.segments)}
+        indices = [index_of_segment[name] for name in segment_ids]
         groups = None if self.groups is None else tuple(self.groups[i] for i in indices)
-        places = range(max(map(len, self.references))) if references is None else references
-        rows, pairs = select_pairs(self.judgements.select_items(chosen, segment_ids), self.pairs)
+        reference_indices = (
+            range(max(map(len, self.references))) if references is None else references
+        )
+        rows, pairs = select_pairs(
+            self.judgements.select_items(system_names, segment_ids), self.pairs
+        )
         return replace(
             self,
             segments=tuple(segment_ids),
             groups=groups,
             sources=None if self.sources is None else tuple(self.sources[i] for i in indices),
-            references=_places(self.references, indices, places),
-            trees=None if self.trees is None else _places(self.trees, indices, places),
-            systems={name: tuple(self.systems[name][i] for i in indices) for name in chosen},
+            references=_places(self.references, indices, reference_indices),
+            trees=None if self.trees is None else _places(self.trees, indices, reference_indices),
+            systems={name: tuple(self.systems[name][i] for i in indices) for name in system_names},
             judgements=rows,
             pairs=pairs,
             draws=select_draws(self.draws, segment_ids, groups),

@@ -230,7 +230,7 @@ def shares_of(values: Iterable[tuple[str, float]]) -> tuple[SystemShares, ...]:
     return tuple(rows)
 
 
-def missing_rows(reasons: Iterable[tuple[str, str]]) -> tuple[MissingRow, ...]:
+def tally_reasons(reasons: Iterable[tuple[str, str]]) -> tuple[MissingRow, ...]:
     """Count missing judgements by reason, the most frequent first; pairs of name and reason."""
     counts, examples = Counter[str](), dict[str, str]()
     for name, reason in reasons:
@@ -308,7 +308,7 @@ class JudgingTask:
             problem = f"{name} has a judge {quoted(judge)} who is no model"
             raise InputError(f"{problem}: give the model another name with --judge")
         judgements = self.judged_rows(task.ask(setup, progress))
-        rows, reasons = tuple(judgements.rows), missing_rows(judgements.missing)
+        rows, reasons = tuple(judgements.rows), tally_reasons(judgements.missing)
         if reasons and not any(row.answers for row in rows):
             counted = ", ".join(f"{row.reason} ({row.missing:,})" for row in reasons[:3])
             raise InputError(f"{short(judge)} gave no valid answer: {counted}; nothing was written")

@@ -175,27 +175,27 @@ class Breaker:
     """
 
     def __init__(self, endpoint: Endpoint, answered: bool) -> None:
-        self._endpoint, self._answered = endpoint, answered
-        self._reached = False
-        self._in_a_row = 0
+        self._endpoint, self._has_answered = endpoint, answered
+        self._was_reached = False
+        self._consecutive_failures = 0
 
     def answered(self) -> None:
         """Note an answer."""
-        self._answered = self._reached = True
-        self._in_a_row = 0
+        self._has_answered = self._was_reached = True
+        self._consecutive_failures = 0
 
     def failed(self, failure: EndpointFailure) -> None:
         """Note a failed attempt."""
-        self._reached |= failure.kind != UNREACHABLE
+        self._was_reached |= failure.kind != UNREACHABLE
 
     def missing(self, failure: EndpointFailure, reason: str) -> str:
         """Note a request without an answer; return the sentence that ends the run, if it does."""
         server, model = self._endpoint.name, self._endpoint.model
-        self._in_a_row += 1
-        if failure.kind == UNREACHABLE and not self._reached:
+        self._consecutive_failures += 1
+        if failure.kind == UNREACHABLE and not self._was_reached:
             return f"cannot connect to {server}: {reason}: check the URL and the server"
         of_one = failure.kind in OF_THE_ANSWER or not failure.again
-        if self._in_a_row < MAX_CONSECUTIVE_FAILURES or (of_one and self._answered):
+        if self._consecutive_failures < MAX_CONSECUTIVE_FAILURES or (of_one and self._has_answered):
             return ""
         advice = "check the server, and run the same again to go on"
         if failure.kind in OF_THE_ANSWER:
@@ -204,7 +204,7 @@ class Breaker:
             parameters = "temperature, max_tokens, seed and response_format"
             advice = f"check {parameters} (--omit leaves one out, None or False in Python)"
         return (
-            f"{self._in_a_row} requests in a row to {server} stay without an answer, "
+            f"{self._consecutive_failures} requests in a row to {server} stay without an answer, "
             f"the last because of {reason}: {advice}"
         )
 

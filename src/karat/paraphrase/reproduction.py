@@ -367,8 +367,8 @@ def _adequacy_and_fluency(evaluation: ParaphraseEvaluation, controls: bool, seed
         _with_overall(evaluation, evaluation.judged.values(name), controls, seed)
         for name in ("adequacy", "fluency")
     )
-    values = f"adequacy {adequacy[0]:.3f}, fluency {fluency[0]:.3f}"
-    return _evidence(values, np.minimum(adequacy - fluency, fluency))
+    summary = f"adequacy {adequacy[0]:.3f}, fluency {fluency[0]:.3f}"
+    return _evidence(summary, np.minimum(adequacy - fluency, fluency))
 
 
 def _dissimilarity(evaluation: ParaphraseEvaluation, controls: bool, seed: int) -> Evidence:

@@ -183,12 +183,12 @@ ABOUT = schema.record(
 
 def _columns(about: Mapping[str, Any]) -> dict[str, ModelLayout]:
     """Return the arrays of a grammar; the kernel checks the labels of words."""
-    labels = len(about["tags"]) * len(about["relations"]) - 1
+    max_label = len(about["tags"]) * len(about["relations"]) - 1
     columns = {
         "label_offsets": ModelLayout("int64", "words + 1"),
         "labels": ModelLayout("int32", "labels of words"),
-        "open": ModelLayout("int32", "open labels", 0, labels),
-        "supertag_label": ModelLayout("int32", "supertags", 0, labels),
+        "open": ModelLayout("int32", "open labels", 0, max_label),
+        "supertag_label": ModelLayout("int32", "supertags", 0, max_label),
         "supertag_frame": ModelLayout("int32", "supertags", FREE, len(about["frames"]) - 1),
         "supertag_count": ModelLayout("int32", "supertags", 0),
         "supertag_left": ModelLayout("int32", "supertags", 0),

@@ -287,12 +287,13 @@ class Inflector:
     by_tree: LogLinear
     by_neighbours: LogLinear
 
-    def candidates(self, nodes: Nodes, order: Ints, sentences: Ints) -> Candidates:
+    def candidates(self, nodes: Nodes, order: Ints, sentence_starts: Ints) -> Candidates:
         """Return the forms that nodes may have, in a given order."""
         fixed, forms = nodes.fixed_forms, self.table.forms
-        listed = order.tolist()
+        node_ids = order.tolist()
         return Candidates.of(
-            [{fixed[j]: 0} if j in fixed else forms(nodes.cells[j]) for j in listed], sentences
+            [{fixed[j]: 0} if j in fixed else forms(nodes.cells[j]) for j in node_ids],
+            sentence_starts,
         )
 
     def source(self, nodes: Nodes, j: int) -> FormSource:

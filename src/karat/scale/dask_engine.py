@@ -35,7 +35,7 @@ _QUICK_ANSWER = {"distributed.comm.timeouts.connect": f"{ANSWER_SECONDS}s"}
 _MIN_WINDOW = 8
 _PAUSE = 0.02
 """Seconds between two looks for results."""
-_PATIENCE = {True: 60.0, False: 600.0}
+_TIMEOUT_SECONDS = {True: 60.0, False: 600.0}
 """Seconds that a cluster may be without workers: one of this machine, one elsewhere."""
 
 
@@ -184,16 +184,16 @@ class DaskRunner:
 
     def _wait(self, stream: Any) -> None:
         """Wait for a result; a cluster that stays without workers has gone."""
-        alone = looked = time.monotonic()
+        last_had_workers = last_checked = time.monotonic()
         while not stream.has_ready():
             time.sleep(_PAUSE)
             now = time.monotonic()
-            if now - looked < 1:
+            if now - last_checked < 1:
                 continue
-            looked = now
+            last_checked = now
             if self._client.nthreads():
-                alone = now
-            elif now - alone > _PATIENCE[self._started > 0]:
+                last_had_workers = now
+            elif now - last_had_workers > _TIMEOUT_SECONDS[self._started > 0]:
                 raise self._engine.gone()
 
     def _submit(self, work: Any, waiting: Iterator[Any], flying: dict[Any, int], to: Any) -> None:

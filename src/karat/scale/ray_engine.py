@@ -39,7 +39,7 @@ _LOOPBACK = "127.0.0.1"
 _STORE_BYTES = 200 << 20  # results are small; Ray's default is a third of the memory
 _MIN_WINDOW = 8
 _WAIT_SECONDS = 1.0
-_LOOK_SECONDS = 5.0
+_CHECK_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ class RayRunner:
     def __init__(self, engine: Ray, ray: Any) -> None:
         self._engine, self._ray = engine, ray
         self._head = head_of(ray)
-        self._window, self._next_look = _MIN_WINDOW, 0.0
+        self._window, self._next_check = _MIN_WINDOW, 0.0
 
     def run(
         self, work: EngineWork[T], pieces: Sequence[TablePiece], report: Report | None = None
@@ -201,7 +201,7 @@ class RayRunner:
 
         Without a head, most calls of Ray wait, and a minute later Ray ends this process.
         """
-        if time.monotonic() < self._next_look:
+        if time.monotonic() < self._next_check:
             return
         if self._head:
             try:
@@ -210,7 +210,7 @@ class RayRunner:
                 raise self._engine.gone() from error
         processors = int(self._ray.cluster_resources().get("CPU", 0))
         self._window = max(_MIN_WINDOW, 2 * processors)
-        self._next_look = time.monotonic() + _LOOK_SECONDS
+        self._next_check = time.monotonic() + _CHECK_SECONDS
 
     def _result(self, done: Any, piece: TablePiece) -> Any:
         errors = self._ray.exceptions

@@ -31,7 +31,7 @@ from karat.storage.output import temporary_folder
 T = TypeVar("T")
 
 _POLL_SECONDS = 0.1
-_LOOK_SECONDS = 5.0
+_CHECK_SECONDS = 5.0
 
 
 class Delivered:
@@ -52,7 +52,7 @@ class SparkRunner:
 
     def __init__(self, engine: Cluster, context: Any) -> None:
         self._engine, self._context = engine, context
-        self._looked = time.monotonic()
+        self._last_checked = time.monotonic()
 
     def run(
         self, work: EngineWork[T], pieces: Sequence[TablePiece], report: Report | None = None
@@ -108,9 +108,9 @@ class SparkRunner:
 
     def _check_alive(self) -> None:
         """Now and then, see whether a master or an executor is left: Spark would wait for ever."""
-        if time.monotonic() - self._looked < _LOOK_SECONDS:
+        if time.monotonic() - self._last_checked < _CHECK_SECONDS:
             return
-        self._looked = time.monotonic()
+        self._last_checked = time.monotonic()
         masters = (self._engine.address or "").partition("spark://")[2]
         tracker = self._context._jsc.sc().statusTracker()
         if masters and len(tracker.getExecutorInfos()) <= 1:  # the driver alone

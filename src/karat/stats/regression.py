@@ -134,23 +134,23 @@ def _check(x: Floats, y: Floats, names: Sequence[str]) -> None:
     n, k = x.shape
     if n < k + 2:
         raise InputError(f"{n:,} points for {k + 1} coefficients: at least {k + 2} are needed")
-    if _constant(y):
+    if _is_constant(y):
         raise InputError("the human scores are constant: there is nothing to fit")
-    _check_size("the human scores", y)
+    _check_magnitude("the human scores", y)
     for name, column in zip(names, x.T, strict=True):
         if not np.isfinite(column).all():
             raise InputError(f"{name} is not finite everywhere: it cannot be fitted; leave it out")
-        if _constant(column):
+        if _is_constant(column):
             raise InputError(f"{name} is constant: it cannot explain anything; leave it out")
-        _check_size(f"the scores of {name}", column)
+        _check_magnitude(f"the scores of {name}", column)
 
 
-def _constant(values: Floats) -> bool:
+def _is_constant(values: Floats) -> bool:
     """Do values differ by no more than rounding?"""
     return float(np.ptp(values / 2)) <= SLACK * float(np.abs(values).max()) / 2
 
 
-def _check_size(name: str, values: Floats) -> None:
+def _check_magnitude(name: str, values: Floats) -> None:
     """Refuse numbers whose squares, or those of their differences, cannot be told from 0 or inf."""
     largest, apart = float(np.abs(values).max()), float(np.ptp(values / 2))
     if largest > LARGEST or apart < 1 / LARGEST:

@@ -201,17 +201,17 @@ def _load_set(
     tell: Tell = lambda line: None,
 ) -> tuple[EvalSet | NuggetSet, ProjectSettings]:
     """Return a set of either kind, and the settings of its project."""
-    is_set = isinstance(source, EvalSet | NuggetSet)
-    nuggets = isinstance(source, NuggetSet) or (
+    is_loaded = isinstance(source, EvalSet | NuggetSet)
+    has_nuggets = isinstance(source, NuggetSet) or (
         not isinstance(source, EvalSet) and is_nuggets(source)
     )
-    tasks = _make_tasks(options, options.task or (NUGGETS if nuggets else RATINGS).name)
-    if options.runs and (is_set or not nuggets):
+    tasks = _make_tasks(options, options.task or (NUGGETS if has_nuggets else RATINGS).name)
+    if options.runs and (is_loaded or not has_nuggets):
         name = source.name if isinstance(source, EvalSet | NuggetSet) else os.fspath(source)
         raise InputError(f"--run is for nugget sets, and {short(name)} is none: leave it out")
     if isinstance(source, EvalSet | NuggetSet):
         loaded_set = source
-    elif nuggets:
+    elif has_nuggets:
         loaded_set = load_nuggets(source, options.runs, progress=progress)
     elif is_output_files(Path(source)) and not EVALSETS.recognise(Path(source)):
         loaded_set = read_outputs(Path(source), tell)

@@ -1,1 +1,1 @@
-"""Formats of evaluation sets, a file each."""
+"""Formats of evaluation sets, a module for each group of formats."""

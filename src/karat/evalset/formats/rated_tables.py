@@ -184,8 +184,8 @@ def _read_scores(path: Path, pair: str, question: str, dimension: str, draft: Ev
                 draft.judge(pair, segment, judge, dimension, score, location)
 
 
-SYSTEM = "candidate"
-JUDGE = "raters"
+PARAPHRASE_SYSTEM = "candidate"
+UNNAMED_JUDGE = "raters"
 _SIMILARITY = Dimension("similarity", low=0.0, high=1.0)
 
 
@@ -208,7 +208,7 @@ def read_paraphrases(path: Path, reading: Reading, *, name: str | None = None) -
     draft = EvalSetDraft(
         name or path.stem,
         ids,
-        {SYSTEM: [row[2] for _, row in rows]},
+        {PARAPHRASE_SYSTEM: [row[2] for _, row in rows]},
         reading=reading,
         location=path,
         references=[(row[1],) for _, row in rows],
@@ -219,7 +219,7 @@ def read_paraphrases(path: Path, reading: Reading, *, name: str | None = None) -
         licence="Apache-2.0",
     )
     for segment, (location, row) in zip(ids, rows, strict=True):
-        draft.judge(SYSTEM, segment, JUDGE, "similarity", row[3], location)
+        draft.judge(PARAPHRASE_SYSTEM, segment, UNNAMED_JUDGE, "similarity", row[3], location)
     return draft.finish()
 
 

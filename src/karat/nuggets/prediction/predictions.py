@@ -278,12 +278,14 @@ def _predict_by_classifier(
     arrays = call(f"classifier {classifier}", type(classifier), guess, expected)
     errors = None
     if len(np.unique(pool.cell_run[~np.isnan(batch.labels)])) > 1:
-        p, yes = (folded.or_known(array[batch.cells]) for array in arrays[:2])
-        errors = MeasuredErrors(folded.pool, p, yes, folded.labels)
-    learned = int((~np.isnan(batch.labels)).sum())
-    paper = arrays if isinstance(arrays, PaperPredictions) else None
-    p, carried = arrays[:2]
-    return Predictions(pool, p, carried, batch.labels, learned, errors, classifier, paper)
+        p, carries = (folded.or_known(array[batch.cells]) for array in arrays[:2])
+        errors = MeasuredErrors(folded.pool, p, carries, folded.labels)
+    n_labels = int((~np.isnan(batch.labels)).sum())
+    paper_predictions = arrays if isinstance(arrays, PaperPredictions) else None
+    p, carries_nugget = arrays[:2]
+    return Predictions(
+        pool, p, carries_nugget, batch.labels, n_labels, errors, classifier, paper_predictions
+    )
 
 
 def _predict_calibrated(batch: PredictionBatch, strict: bool, progress: Progress) -> Predictions:

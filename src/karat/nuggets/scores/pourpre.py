@@ -160,7 +160,7 @@ def score_rouge(run: Run, key: NuggetKey, name: str = DEFAULT) -> RougeScore:
 
     No response is an empty answer.
     """
-    answers = ["\n".join(group.text for group in run.responses(id)) for id in key.questions]
+    answers = ["\n".join(response.text for response in run.responses(id)) for id in key.questions]
     nuggets = (question.nuggets for question in key.questions.values())
     references = ["\n".join(text for n in group for text in n.descriptions) for group in nuggets]
     values = metric(name).segments(answers, references, threads=1).tolist()

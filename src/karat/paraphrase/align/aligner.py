@@ -148,7 +148,7 @@ class HmmLearner:
         settings = self.aligner.longest, self.aligner.agreement
         return _kernel.JointAligner(*texts, *settings, **tables)
 
-    def expect_options(self, step: Iteration) -> dict[str, bool]:
+    def e_step_options(self, step: Iteration) -> dict[str, bool]:
         """Return the options of the kernel's E-step."""
         return {"hmm": step.hmm}
 
@@ -221,7 +221,7 @@ class FertilityLearner:
         settings = self.aligner.longest, self.aligner.agreement
         return _kernel.FertilityAligner(self.model, *texts, *settings, cells, entries, posteriors)
 
-    def expect_options(self, step: Iteration) -> dict[str, bool]:
+    def e_step_options(self, step: Iteration) -> dict[str, bool]:
         """Return the options of the kernel's E-step."""
         _, hmm, fertility, counts = step
         return {"hmm": hmm, "fertility": fertility, "count_fertilities": counts}

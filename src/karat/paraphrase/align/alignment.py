@@ -127,7 +127,7 @@ class _WordPairs:
         """Do an iteration of EM: count in all parts, then estimate."""
         for part in self.parts:
             source, pivot, kernel, posteriors = self._open(part)
-            expect = partial(kernel.expect, **self.learner.expect_options(step))
+            expect = partial(kernel.expect, **self.learner.e_step_options(step))
             batches = cut_batches(source, pivot)
             part_progress = partial(self._report_part, progress, part)
             deque(run_in_batches(expect, batches, threads, part_progress, step.name), maxlen=0)

@@ -164,7 +164,7 @@ FEATURES = ("probability", "likeness", "loss", "gain", "fit", "rarity")
 length of the n-grams found at the new words and behind them; log10 Pr of the rarest word."""
 WEIGHTS = (-6.98, 1.17, 3.76, 0.63, -0.21, 0.75, -1.61)  # the constant, then one for each feature
 
-_SEEN = 3  # words in a row across both ends of a rewrite
+_MIN_SEEN_LENGTH = 3  # words in a row across both ends of a rewrite
 _SAME_STEM = 3  # letters that forms of a word begin with, at least
 _ENDING = 2  # letters of the shorter form that may differ
 
@@ -206,15 +206,22 @@ def compute_confidences(
     - the rewrite only inflects or contracts words: `girl` and `girls`, `I am` and `I'm`.
     """
     sentences = [original, *(rewrite.written.words for rewrite in rewrites)]
-    (original_log10_p, *totals), (_, *all_lengths) = score_sentences(contexts.language, sentences)
+    (original_log10_p, *rewrite_log10_ps), (_, *ngram_lengths) = score_sentences(
+        contexts.language, sentences
+    )
     repeats = find_repeats(original, range(len(original)))
     confidences = []
-    for rewrite, log10_p, lengths in zip(rewrites, totals, all_lengths, strict=True):
+    for rewrite, log10_p, matched_lengths in zip(
+        rewrites, rewrite_log10_ps, ngram_lengths, strict=True
+    ):
         end = rewrite.at + len(rewrite.new)
         if (
             is_inflection(rewrite.old, rewrite.new)
-            or not fits_context(rewrite.written, lengths, repeats)
-            or any(lengths[place : place + 2].max() < _SEEN for place in (rewrite.at, end))
+            or not fits_context(rewrite.written, matched_lengths, repeats)
+            or any(
+                matched_lengths[place : place + 2].max() < _MIN_SEEN_LENGTH
+                for place in (rewrite.at, end)
+            )
         ):
             confidences.append(0.0)
             continue
@@ -224,7 +231,7 @@ def compute_confidences(
             contexts.likeness(rewrite.old, rewrite.new),
             min(change, 0.0),
             max(change, 0.0),
-            float(lengths[rewrite.at : end + 2].mean()),
+            float(matched_lengths[rewrite.at : end + 2].mean()),
             min(map(contexts.log10_p, (*rewrite.old, *rewrite.new))),
         )
         weighted = sum(w * x for w, x in zip(WEIGHTS[1:], features, strict=True))
