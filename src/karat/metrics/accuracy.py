@@ -247,7 +247,7 @@ def error_rate(errors: NDArray[Any], length: NDArray[Any]) -> Floats:
 
 
 @dataclass(frozen=True)
-class EditMetric(Metric):
+class TokenMetric(Metric):
     """The base of accuracies and word error rate: the tokens, and scores without a bound."""
 
     bounded: ClassVar[bool] = False
@@ -263,7 +263,7 @@ class EditMetric(Metric):
 
 
 @dataclass(frozen=True)
-class Accuracy(EditMetric):
+class Accuracy(TokenMetric):
     """The base of all accuracies: a row is [S, I, D, M, R]."""
 
     counts_moves: ClassVar[bool] = False

@@ -21,7 +21,7 @@ from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError
 from karat.metrics.accuracy import (
     Alignment,
-    EditMetric,
+    TokenMetric,
     best_alignment,
     edit_counts,
     error_rate,
@@ -39,7 +39,7 @@ MAX_TER_TOKENS = 200_000
 
 
 @dataclass(frozen=True)
-class WER(EditMetric):
+class WER(TokenMetric):
     """Word error rate: substitutions, insertions and deletions by reference token."""
 
     name: ClassVar[str] = "wer"
