@@ -12,12 +12,12 @@ from asking.server import ChatServer, serving
 
 import karat as kt
 
-Given = dict[str, Any]
+PromptValues = dict[str, Any]
 
 
-def given(body: dict[str, Any]) -> Given:
+def prompt_values(body: dict[str, Any]) -> PromptValues:
     """The values that a prompt shows, read from its lines `name: JSON`."""
-    result: Given = {}
+    result: PromptValues = {}
     for line in str(body["messages"][-1]["content"]).split("\n"):
         name, colon, value = line.partition(": ")
         if colon and name.isidentifier() and value[:1] in '"[{n0123456789':
@@ -38,21 +38,23 @@ def entries(**values: Any) -> dict[str, Any]:
 
 
 @contextmanager
-def judge(answer: Callable[[Given], Any], script: tuple[str, ...] = ()) -> Iterator[ChatServer]:
+def judge(
+    answer: Callable[[PromptValues], Any], script: tuple[str, ...] = ()
+) -> Iterator[ChatServer]:
     """A server whose model answers with what a function makes of the values of a prompt."""
 
-    def said(body: dict[str, Any]) -> str:
-        answer_text = answer(given(body))
+    def reply_text(body: dict[str, Any]) -> str:
+        answer_text = answer(prompt_values(body))
         return answer_text if isinstance(answer_text, str) else json.dumps(answer_text)
 
-    with serving(script, answer=said) as server:
+    with serving(script, answer=reply_text) as server:
         yield server
 
 
 QUICK = kt.Limits(concurrency=1, attempts=2, backoff=0.0)
 
 
-def asked(server: ChatServer, folder: Path, **more: Any) -> dict[str, Any]:
+def server_arguments(server: ChatServer, folder: Path, **more: Any) -> dict[str, Any]:
     """Arguments of `judge_ratings` and the others that ask this server."""
     endpoint = kt.Endpoint(server.url, "gpt-test")
     return {"endpoint": endpoint, "cache": folder / "cache.sqlite", "limits": QUICK, **more}

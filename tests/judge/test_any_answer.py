@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judge.judges import given as values_of
+from judge.judges import prompt_values
 
 from karat.llm.interview import InvalidAnswer
 from karat.llm.pairs import read_preference
@@ -56,6 +56,6 @@ def test_any_text_comes_out_of_the_prompt_as_it_was(texts: list[str], source: st
     outputs = [{"id": str(k), "text": text} for k, text in enumerate(texts, 1)]
     values = {**dict.fromkeys(RATINGS.all), "outputs": outputs, "source": source, "scale": {}}
     messages = task_prompt(RATINGS).messages(values)
-    output = values_of({"messages": [{"content": content} for _, content in messages]})
+    output = prompt_values({"messages": [{"content": content} for _, content in messages]})
     assert (output["outputs"], output["source"]) == (outputs, source)
     assert [role for role, _ in messages] == ["system", "user"]

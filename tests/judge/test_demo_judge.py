@@ -14,7 +14,7 @@ from karat.llm.task_prompts import bundled_prompts
 DEMO = kt.Endpoint("demo", "word overlap")
 
 
-def said(task: str, **values: Any) -> dict[str, Any]:
+def demo_answer(task: str, **values: Any) -> dict[str, Any]:
     prompt, slots, _ = bundled_prompts()[task]
     return dict(json.loads(answer(prompt.messages(dict.fromkeys(slots.all) | values))))
 
@@ -42,7 +42,7 @@ def test_overlap(text: str, other: str, f: float) -> None:
 )
 def test_ratings(scale: dict[str, Any], value: float) -> None:
     outputs = [{"id": "1", "text": "the cat sat"}]
-    result = said("ratings", outputs=outputs, references=["the cat ran", "no"], scale=scale)
+    result = demo_answer("ratings", outputs=outputs, references=["the cat ran", "no"], scale=scale)
     (entry,) = result["answers"]
     assert entry["value"] == pytest.approx(value)
     assert (entry["id"], entry["evidence"]) == ("1", "the cat sat")
@@ -50,12 +50,18 @@ def test_ratings(scale: dict[str, Any], value: float) -> None:
 
 def test_pairs_and_nuggets() -> None:
     outputs = [{"id": "1", "text": "x"}, {"id": "2", "text": "a cat"}]
-    assert said("pairs", outputs=outputs, source="the cat") == {"evidence": "a cat", "better": "2"}
+    assert demo_answer("pairs", outputs=outputs, source="the cat") == {
+        "evidence": "a cat",
+        "better": "2",
+    }
     equal = [{"id": "1", "text": "x"}, {"id": "2", "text": "y"}]
-    assert said("pairs", outputs=equal, references=["z"]) == {"evidence": "", "better": "tie"}
+    assert demo_answer("pairs", outputs=equal, references=["z"]) == {
+        "evidence": "",
+        "better": "tie",
+    }
     texts = ("built by Ada Marlow", "Marlow built ships", "made of iron", "of it")
     nuggets = [{"id": str(k), "text": text} for k, text in enumerate(texts)]
-    result = said("nuggets", response="Well. Ada Marlow built it.", nuggets=nuggets)
+    result = demo_answer("nuggets", response="Well. Ada Marlow built it.", nuggets=nuggets)
     labels = [entry["label"] for entry in result["answers"]]
     assert labels == ["support", "partial_support", "not_support", "partial_support"]
     assert result["answers"][0]["evidence"] == "Ada Marlow built it."

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from judge.judges import Given, asked, judge
+from judge.judges import PromptValues, judge, server_arguments
 
 import karat as kt
 from karat.errors import InputError, OutputError
@@ -68,7 +68,7 @@ QUESTIONS = [
 ]
 
 
-def drafting(values: Given) -> Any:
+def drafting(values: PromptValues) -> Any:
     if values["question"] is None:
         return "no idea"
     okay = fact("made of iron", document="2", quote="made of iron", importance="okay")
@@ -79,7 +79,7 @@ def test_a_key_that_every_command_reads(tmp_path: Path) -> None:
     path = tmp_path / "questions.jsonl"
     path.write_text("".join(json.dumps(item) + "\n" for item in QUESTIONS), "utf-8")
     with judge(drafting) as server:
-        draft = kt.draft_nuggets(path, **asked(server, tmp_path))
+        draft = kt.draft_nuggets(path, **server_arguments(server, tmp_path))
     assert [(row.nugget, row.importance, row.description, row.quote) for row in draft.rows] == [
         ("1", "vital", "Ada built it", "built by Ada"),
         ("2", "okay", "made of iron", "made of iron"),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from asking.server import serving
-from judge.judges import given
+from judge.judges import prompt_values
 from judge.test_ratings import by_length
 
 ASKS = ("judge", "ratings", "demo", "-d", "style", "--scale", "1-99", "-o", "log.jsonl")
@@ -19,7 +19,7 @@ ASKS = ("judge", "ratings", "demo", "-d", "style", "--scale", "1-99", "-o", "log
 def test_a_stopped_run_goes_on(
     folder: Path, command: list[str], clean_environment: Any, run_karat: Any
 ) -> None:
-    answer = lambda body: json.dumps(by_length(given(body)))  # noqa: E731
+    answer = lambda body: json.dumps(by_length(prompt_values(body)))  # noqa: E731
     with serving(answer=answer, always="slow", pause=0.1) as server:
         url = ("--endpoint", server.url, "--model", "m", "--concurrency", "2")
         started = subprocess.Popen(

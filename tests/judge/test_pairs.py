@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from judge.judges import Given, a_set, asked, judge
+from judge.judges import PromptValues, a_set, judge, server_arguments
 
 import karat as kt
 from karat.errors import InputError
@@ -17,7 +17,7 @@ from karat.llm.pairs import read_preference, settle_orders
 TEXTS = {"1": "First words.", "2": "Second words."}
 
 
-def preferring(text: str, values: Given) -> dict[str, Any]:
+def preferring(text: str, values: PromptValues) -> dict[str, Any]:
     """Prefers outputs that contain a text; a tie if both or none do."""
     good = [value for value in values["outputs"] if text in value["text"]]
     if len(good) != 1:
@@ -25,7 +25,7 @@ def preferring(text: str, values: Given) -> dict[str, Any]:
     return {"evidence": text, "better": good[0]["id"]}
 
 
-def always_first(values: Given) -> dict[str, Any]:
+def always_first(values: PromptValues) -> dict[str, Any]:
     return {"evidence": values["outputs"][0]["text"], "better": "1"}
 
 
@@ -59,7 +59,7 @@ def test_answers(answer: dict[str, Any], result: object) -> None:
 
 def test_a_steady_judge(tmp_path: Path) -> None:
     with judge(lambda values: preferring("cat", values)) as server:
-        pairs = kt.judge_pairs(a_set(), **asked(server, tmp_path))
+        pairs = kt.judge_pairs(a_set(), **server_arguments(server, tmp_path))
     rows = [(row.segment, row.system, row.other, row.value, row.flipped) for row in pairs.rows]
     assert rows == [("1", "alpha", "beta", 1, False), ("2", "alpha", "beta", 0.5, None)]
     assert pairs.usage.sent == 2
@@ -73,7 +73,9 @@ def test_a_steady_judge(tmp_path: Path) -> None:
 def test_a_judge_who_prefers_the_first(tmp_path: Path) -> None:
     systems = {"a": ("One.", "Two."), "b": ("Three.", "Four."), "c": ("Five.", "Six.")}
     with judge(always_first) as server:
-        pairs = kt.judge_pairs(kt.make_evalset("three", systems), **asked(server, tmp_path))
+        pairs = kt.judge_pairs(
+            kt.make_evalset("three", systems), **server_arguments(server, tmp_path)
+        )
     assert [(row.value, row.flipped, row.evidence) for row in pairs.rows] == [(0.5, True, "")] * 6
     assert pairs.usage.sent == 12
     assert pairs.bias == (6, 6, 1.0, 12, 1.0)
@@ -87,7 +89,7 @@ def test_a_baseline_and_a_log_that_sets_read(tmp_path: Path) -> None:
     systems = {"a": ("One.",), "base": ("Two.",), "c": ("Three.",)}
     part = kt.make_evalset("three", systems)
     with judge(lambda values: preferring("One", values)) as server:
-        pairs = kt.judge_pairs(part, baseline="base", **asked(server, tmp_path))
+        pairs = kt.judge_pairs(part, baseline="base", **server_arguments(server, tmp_path))
     assert [(row.system, row.other, row.value) for row in pairs.rows] == [
         ("a", "base", 1),
         ("c", "base", 0.5),
@@ -98,13 +100,15 @@ def test_a_baseline_and_a_log_that_sets_read(tmp_path: Path) -> None:
 
 
 def test_one_order_alone_is_missing(tmp_path: Path) -> None:
-    def half(values: Given) -> Any:
+    def half(values: PromptValues) -> Any:
         return "?" if values["outputs"][0]["text"] == "Dogs." else preferring("Cats", values)
 
     systems = {"a": ("Cats.", "Cats!"), "b": ("Dogs.", "Cows.")}
     part = kt.make_evalset("two", systems)
     with judge(half) as server:
-        pairs = kt.judge_pairs(part, **asked(server, tmp_path, limits=kt.Limits(attempts=1)))
+        pairs = kt.judge_pairs(
+            part, **server_arguments(server, tmp_path, limits=kt.Limits(attempts=1))
+        )
         assert len(server.asked) == 4
     (row,) = pairs.missing
     assert (row.reason, row.example) == ("invalid answer (invalid JSON)", "a and b, segment 1")
@@ -113,7 +117,7 @@ def test_one_order_alone_is_missing(tmp_path: Path) -> None:
 
 def test_a_quality_has_a_dimension_of_its_own(tmp_path: Path) -> None:
     with judge(lambda values: preferring("cat", values)) as server:
-        pairs = kt.judge_pairs(a_set(), dimension="fluency", **asked(server, tmp_path))
+        pairs = kt.judge_pairs(a_set(), dimension="fluency", **server_arguments(server, tmp_path))
     assert 'quality: "fluency"' in server.asked[0].content
     assert pairs.dimension == kt.Dimension(
         "fluency preference", low=0, high=1, guideline="Does it read well?"

@@ -8,14 +8,13 @@ from typing import Any
 
 import pytest
 from asking.server import serving
-from judge.judges import Given, a_set, asked, judge
-from judge.judges import given as values_of
+from judge.judges import PromptValues, a_set, judge, prompt_values, server_arguments
 
 import karat as kt
 from karat.errors import InputError
 
 
-def by_length(values: Given) -> dict[str, Any]:
+def by_length(values: PromptValues) -> dict[str, Any]:
     """Rates an output 1 to 5 by its number of words, with its first word as evidence."""
     listed = [
         {
@@ -30,7 +29,7 @@ def by_length(values: Given) -> dict[str, Any]:
 
 def test_ratings_and_their_log(tmp_path: Path) -> None:
     with judge(by_length) as server:
-        ratings = kt.judge_ratings(a_set(), "fluency", **asked(server, tmp_path))
+        ratings = kt.judge_ratings(a_set(), "fluency", **server_arguments(server, tmp_path))
     rows = [(row.system, row.segment, row.value, row.evidence) for row in ratings.rows]
     assert rows == [
         ("alpha", "1", 3, "A"),
@@ -60,7 +59,7 @@ def test_ratings_and_their_log(tmp_path: Path) -> None:
 
 def test_the_model_sees_no_names_and_no_other_segment(tmp_path: Path) -> None:
     with judge(by_length) as server:
-        kt.judge_ratings(a_set(), "fluency", batch=9, **asked(server, tmp_path))
+        kt.judge_ratings(a_set(), "fluency", batch=9, **server_arguments(server, tmp_path))
     assert len(server.asked) == 2
     for came in server.asked:
         message = json.dumps(came.body)
@@ -77,7 +76,7 @@ def test_the_order_in_a_batch_is_drawn_by_the_seed(tmp_path: Path) -> None:
     orders = []
     for seed in (1, 1, 2):
         with judge(by_length) as server:
-            settings = asked(server, tmp_path, cache=None, batch=6, seed=seed)
+            settings = server_arguments(server, tmp_path, cache=None, batch=6, seed=seed)
             kt.judge_ratings(part, "x", **settings)
         (came,) = server.asked
         orders.append(came.content[came.content.index("outputs: ") :])
@@ -85,11 +84,11 @@ def test_the_order_in_a_batch_is_drawn_by_the_seed(tmp_path: Path) -> None:
 
 
 def test_an_invalid_answer_is_missing_and_never_a_low_score(tmp_path: Path) -> None:
-    def broken(values: Given) -> Any:
+    def broken(values: PromptValues) -> Any:
         return "no idea" if "Dogs" in values["outputs"][0]["text"] else by_length(values)
 
     with judge(broken) as server:
-        ratings = kt.judge_ratings(a_set(), "fluency", **asked(server, tmp_path))
+        ratings = kt.judge_ratings(a_set(), "fluency", **server_arguments(server, tmp_path))
     assert [(row.system, row.segment) for row in ratings.rows] == [
         ("alpha", "1"),
         ("alpha", "2"),
@@ -104,7 +103,7 @@ def test_an_invalid_answer_is_missing_and_never_a_low_score(tmp_path: Path) -> N
 
 def test_nothing_answered_is_an_error(tmp_path: Path) -> None:
     with judge(lambda values: "no") as server, pytest.raises(kt.KaratError) as error:
-        kt.judge_ratings(a_set(), "fluency", **asked(server, tmp_path))
+        kt.judge_ratings(a_set(), "fluency", **server_arguments(server, tmp_path))
     assert "gpt-test gave no valid answer" in str(error.value)
 
 
@@ -113,11 +112,11 @@ FAILURES = ("429", "500", "invalid json", "no json", "wrong id", "truncated", "c
 
 def test_every_output_is_rated_whatever_the_server_does(tmp_path: Path) -> None:
     def answer(body: dict[str, Any]) -> str:
-        return json.dumps(by_length(values_of(body)))
+        return json.dumps(by_length(prompt_values(body)))
 
     limits = kt.Limits(attempts=12, backoff=0.0)
     with serving(answer=answer, shares=dict.fromkeys(FAILURES, 0.05), seed=1) as server:
-        settings = asked(server, tmp_path, limits=limits, scale=(1, 99))
+        settings = server_arguments(server, tmp_path, limits=limits, scale=(1, 99))
         ratings = kt.judge_ratings("demo", "length", **settings)
     assert (len(ratings.rows), ratings.missing) == (48, ())
     assert all(row.value == len(row.output.split()) for row in ratings.rows)
@@ -126,7 +125,7 @@ def test_every_output_is_rated_whatever_the_server_does(tmp_path: Path) -> None:
 
 
 def test_replicates_are_averaged(tmp_path: Path) -> None:
-    def drawn(values: Given) -> dict[str, Any]:
+    def alternating_answer(values: PromptValues) -> dict[str, Any]:
         answers.append(1)
         value = 5 if len(answers) % 2 else 2
         listed = [
@@ -136,8 +135,10 @@ def test_replicates_are_averaged(tmp_path: Path) -> None:
         return {"answers": listed}
 
     answers: list[int] = []
-    with judge(drawn) as server:
-        ratings = kt.judge_ratings(a_set(), "fluency", replicates=2, **asked(server, tmp_path))
+    with judge(alternating_answer) as server:
+        ratings = kt.judge_ratings(
+            a_set(), "fluency", replicates=2, **server_arguments(server, tmp_path)
+        )
     assert {(row.value, row.answers) for row in ratings.rows} == {(3.5, 2)}
     assert ratings.usage.sent == 6
 
@@ -146,8 +147,8 @@ def test_a_sample_is_part_of_a_larger_one(tmp_path: Path) -> None:
     texts = tuple(f"Text number {k}." for k in range(20))
     part = kt.make_evalset("twenty", {"a": texts}, dimensions=[kt.Dimension("x", low=1, high=5)])
     with judge(by_length) as server:
-        ratings = kt.judge_ratings(part, "x", sample=4, **asked(server, tmp_path))
-        more = kt.judge_ratings(part, "x", sample=9, **asked(server, tmp_path))
+        ratings = kt.judge_ratings(part, "x", sample=4, **server_arguments(server, tmp_path))
+        more = kt.judge_ratings(part, "x", sample=9, **server_arguments(server, tmp_path))
     segments = [{row.segment for row in result.rows} for result in (ratings, more)]
     assert (len(segments[0]), len(segments[1])) == (4, 9)
     assert segments[0] < segments[1]
@@ -159,7 +160,7 @@ def test_long_texts_are_not_sent(tmp_path: Path) -> None:
     systems = {"a": ("word " * 50_000, "Short one."), "b": ("Fine.", "Short two.")}
     part = kt.make_evalset("long", systems, dimensions=[kt.Dimension("x", low=1, high=5)])
     with judge(by_length) as server:
-        ratings = kt.judge_ratings(part, "x", **asked(server, tmp_path))
+        ratings = kt.judge_ratings(part, "x", **server_arguments(server, tmp_path))
     assert [(row.reason, row.missing) for row in ratings.missing] == [("text too long", 1)]
     assert len(server.asked) == 3
 
@@ -175,15 +176,15 @@ HOSTILE = [
 def test_hostile_outputs_stay_data(tmp_path: Path) -> None:
     systems = {f"s{k}": (text,) for k, text in enumerate(HOSTILE)}
     part = kt.make_evalset("hostile", systems, dimensions=[kt.Dimension("x", low=1, high=5)])
-    occurrences: list[Given] = []
+    occurrences: list[PromptValues] = []
 
-    def fair(values: Given) -> dict[str, Any]:
+    def fair(values: PromptValues) -> dict[str, Any]:
         occurrences.append(values)
         listed = [{"id": value["id"], "evidence": "", "value": 5} for value in values["outputs"]]
         return {"answers": listed}
 
     with judge(fair) as server:
-        ratings = kt.judge_ratings(part, "x", batch=4, **asked(server, tmp_path))
+        ratings = kt.judge_ratings(part, "x", batch=4, **server_arguments(server, tmp_path))
     assert [row.value for row in ratings.rows] == [5] * 4
     (values,) = occurrences
     assert sorted(value["text"] for value in values["outputs"]) == sorted(HOSTILE)
@@ -204,9 +205,9 @@ def test_agreement_with_people(tmp_path: Path) -> None:
         "judged", systems, judgements=people, dimensions=[kt.Dimension("x", low=1, high=5)]
     )
     with judge(by_length) as server:
-        ratings = kt.judge_ratings(part, "x", **asked(server, tmp_path))
+        ratings = kt.judge_ratings(part, "x", **server_arguments(server, tmp_path))
         with pytest.raises(InputError, match="has a judge 'ann' who is no model"):
-            kt.judge_ratings(part, "x", judge="ann", **asked(server, tmp_path))
+            kt.judge_ratings(part, "x", judge="ann", **server_arguments(server, tmp_path))
     assert ratings.agreement is not None
     assert ratings.agreement.shared == 8
     assert 0.9 < ratings.agreement.r < 1

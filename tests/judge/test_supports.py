@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from judge.judges import Given, asked, judge
+from judge.judges import PromptValues, judge, server_arguments
 
 import karat as kt
 from karat.errors import InputError
@@ -32,7 +32,7 @@ def nuggets(tmp_path: Path) -> kt.NuggetSet:
     return load_nuggets(tmp_path / "key.txt", tmp_path / "runs.txt")
 
 
-def by_word(values: Given) -> dict[str, Any]:
+def by_word(values: PromptValues) -> dict[str, Any]:
     """Supports what shares its last word with the response."""
     words = values["response"].casefold().strip(".").split()
     listed = []
@@ -45,7 +45,7 @@ def by_word(values: Given) -> dict[str, Any]:
 
 def test_labels_and_their_log(nuggets: kt.NuggetSet, tmp_path: Path) -> None:
     with judge(by_word) as server:
-        supports = kt.judge_nuggets(nuggets, **asked(server, tmp_path))
+        supports = kt.judge_nuggets(nuggets, **server_arguments(server, tmp_path))
     rows = [(row.question, row.nugget, row.label, row.evidence, row.runs) for row in supports.rows]
     both = ("heron", "wren")  # white space and case do not matter: one response of two runs
     assert rows == [
@@ -71,7 +71,7 @@ def test_labels_and_their_log(nuggets: kt.NuggetSet, tmp_path: Path) -> None:
 
 def test_batches_of_nuggets(nuggets: kt.NuggetSet, tmp_path: Path) -> None:
     with judge(by_word) as server:
-        supports = kt.judge_nuggets(nuggets, batch=2, **asked(server, tmp_path))
+        supports = kt.judge_nuggets(nuggets, batch=2, **server_arguments(server, tmp_path))
     assert supports.usage.sent == 5
     assert [row.value for row in supports.rows] == [1, 0, 1, 0, 0, 0, 0]
 
@@ -79,7 +79,7 @@ def test_batches_of_nuggets(nuggets: kt.NuggetSet, tmp_path: Path) -> None:
 def test_replicates_take_the_median(nuggets: kt.NuggetSet, tmp_path: Path) -> None:
     labels = ["support", "not_support", "partial_support"]
 
-    def drawn(values: Given) -> dict[str, Any]:
+    def cycling_answer(values: PromptValues) -> dict[str, Any]:
         asked_for.append(1)
         label = labels[len(asked_for) % 3]
         evidence = values["response"].split()[0] if label != "not_support" else ""
@@ -89,19 +89,19 @@ def test_replicates_take_the_median(nuggets: kt.NuggetSet, tmp_path: Path) -> No
         return {"answers": listed}
 
     asked_for: list[int] = []
-    with judge(drawn) as server:
-        supports = kt.judge_nuggets(nuggets, replicates=3, **asked(server, tmp_path))
+    with judge(cycling_answer) as server:
+        supports = kt.judge_nuggets(nuggets, replicates=3, **server_arguments(server, tmp_path))
     assert {(row.label, row.value, row.answers) for row in supports.rows} == {
         ("partial_support", 0.5, 3)
     }
 
 
 def test_missing_labels_are_counted(nuggets: kt.NuggetSet, tmp_path: Path) -> None:
-    def broken(values: Given) -> Any:
+    def broken(values: PromptValues) -> Any:
         return "?" if "Nobody" in values["response"] else by_word(values)
 
     with judge(broken) as server:
-        supports = kt.judge_nuggets(nuggets, **asked(server, tmp_path))
+        supports = kt.judge_nuggets(nuggets, **server_arguments(server, tmp_path))
     assert (len(supports.rows), supports.expected) == (4, 7)
     assert [(row.missing, row.example) for row in supports.missing] == [
         (3, "question q1, nugget n1, run wren")

@@ -145,12 +145,12 @@ def test_a_whole_cap_deletes_whole_hits(problem: Any, e: float) -> None:
         greedy = find(candidate, references, e, "greedy", whole_cap=True, **method)
         assert greedy.cap == math.floor(rules.cap(candidate, references))
         assert all(selected == int(selected) for selected in greedy.kept)
-        expected = rules.greedy_sum(candidate, references, e, whole=True)
+        expected = rules.greedy_sum(candidate, references, e, whole_hits=True)
         assert greedy.sum == pytest.approx(expected, rel=1e-12)
     exact = find(candidate, references, e, "exact", whole_cap=True)
     assert exact.proven
     assert exact.sum == pytest.approx(
-        rules.best_sum(candidate, references, e, whole=True), rel=1e-9
+        rules.best_sum(candidate, references, e, whole_hits=True), rel=1e-9
     )
 
 

@@ -287,7 +287,7 @@ def test_the_official_score_is_that_of_plain_loops(
     given: tuple[Question, list[str], list[list[float]]], beta: float, kind: str, strict: bool
 ) -> None:
     drawn_question, texts, matrix = given
-    got = nugget_loops.returned(matrix, strict) or [False] * len(drawn_question.nuggets)
+    got = nugget_loops.returned_nuggets(matrix, strict) or [False] * len(drawn_question.nuggets)
     votes = [nugget.votes or 0 for nugget in drawn_question.nuggets]
     weight = [float(n.vital) for n in drawn_question.nuggets]
     if kind == "pyramid":

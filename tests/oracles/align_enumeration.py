@@ -43,11 +43,11 @@ def emissions(table: Table, places: Sequence[int], words: Sequence[int], ahead: 
 
 def model1_beliefs(rows: Beliefs) -> Beliefs:
     """P(a_j = i), for each word j a row over the places i."""
-    found = []
+    beliefs = []
     for row in rows:
         weights = [(1 - NULL) / len(row) * t for t in row]
-        found.append([weight / (NULL + sum(weights)) for weight in weights])
-    return found
+        beliefs.append([weight / (NULL + sum(weights)) for weight in weights])
+    return beliefs
 
 
 # --------------------------------------------------------------------------------------- HMM
@@ -74,32 +74,34 @@ def jump(jumps: Jumps, at: int, to: int, n: int) -> float:
 
 def hmm_beliefs(rows: Beliefs, jumps: Jumps) -> Beliefs:
     n = len(rows[0])
-    found = [[0.0] * n for _ in rows]
+    link_sums = [[0.0] * n for _ in rows]
     total = 0.0
     for path, probability in hmm_paths(rows, jumps):
         total += probability
         for j, place in enumerate(path):
             if place:
-                found[j][place - 1] += probability
-    return [[value / total for value in row] for row in found]
+                link_sums[j][place - 1] += probability
+    return [[value / total for value in row] for row in link_sums]
 
 
-def count_jumps(rows: Beliefs, jumps: Jumps, made: Jumps, could: Jumps) -> None:
+def count_jumps(rows: Beliefs, jumps: Jumps, jump_counts: Jumps, opportunities: Jumps) -> None:
     """Add what is expected of the jumps of one sentence pair."""
     n = len(rows[0])
     total = sum(probability for _, probability in hmm_paths(rows, jumps))
     for path, probability in hmm_paths(rows, jumps):
         at = 0
         for place in (*(place for place in path if place), n + 1):
-            made[bucket(place - at)] += probability / total
+            jump_counts[bucket(place - at)] += probability / total
             z = sum(jumps[bucket(k - at)] for k in range(1, n + 2))
             for k in range(1, n + 2):
-                could[bucket(k - at)] += probability / total / z
+                opportunities[bucket(k - at)] += probability / total / z
             at = place
 
 
-def new_jumps(made: Jumps, could: Jumps) -> Jumps:
-    weights = {b: made[b] / could[b] if could[b] else 0.0 for b in made}
+def new_jumps(jump_counts: Jumps, opportunities: Jumps) -> Jumps:
+    weights = {
+        b: jump_counts[b] / opportunities[b] if opportunities[b] else 0.0 for b in jump_counts
+    }
     total = sum(weights.values())
     return {b: 0.99 * w / total + 0.01 / (2 * FAR + 1) for b, w in weights.items()}
 
@@ -120,12 +122,12 @@ def both_beliefs(
     return [list(column) for column in zip(*forward, strict=True)], backward
 
 
-def agreed(how: str, forward: float, backward: float) -> float:
+def agreed(agreement: str, forward: float, backward: float) -> float:
     """How far a link counts, of which the directions believe so much."""
-    if how == "min":
+    if agreement == "min":
         return min(forward, backward)
     both = forward * backward
-    return sqrt(both) if how == "root" else both
+    return sqrt(both) if agreement == "root" else both
 
 
 def iterate(

@@ -52,20 +52,24 @@ class Model:
 
     def counts(self, sentences: Sequence[int]) -> dict[tuple[int, int], float]:
         """C(e, f) of some sentences, from their last posteriors."""
-        found: dict[tuple[int, int], float] = defaultdict(float)
+        link_counts: dict[tuple[int, int], float] = defaultdict(float)
         for s in sentences:
             for i, e in enumerate(self.corpus[s][0]):
                 for j, f in enumerate(self.corpus[s][1]):
-                    found[e, f] += agreed(self.agreement, *(side[i][j] for side in self.last[s]))
-        return found
+                    link_counts[e, f] += agreed(
+                        self.agreement, *(side[i][j] for side in self.last[s])
+                    )
+        return link_counts
 
     def translation(self, s: int, e: int, f: int, side: int) -> float:
         """t(f|e) or t(e|f) as sentence s sees it: from the counts of all others."""
-        found = self.counts([k for k in range(len(self.corpus)) if k != s])
-        given = (e, f)[side]
-        under = sum(count for pair, count in found.items() if pair[side] == given)
-        under += ALPHA * len(self.words[1 - side]) + IDENTICAL * (given in self.words[1 - side])
-        return (found[e, f] + ALPHA + IDENTICAL * (e == f)) / under
+        link_counts = self.counts([k for k in range(len(self.corpus)) if k != s])
+        given_word = (e, f)[side]
+        under = sum(count for pair, count in link_counts.items() if pair[side] == given_word)
+        under += ALPHA * len(self.words[1 - side]) + IDENTICAL * (
+            given_word in self.words[1 - side]
+        )
+        return (link_counts[e, f] + ALPHA + IDENTICAL * (e == f)) / under
 
     def emissions(self, s: int, side: int, fertility: bool) -> Matrix:
         """t / n of each generated word at each place, a row a word."""
@@ -91,14 +95,14 @@ class Model:
 
     def factor(self, s: int, side: int, i: int, j: int) -> float:
         """exp(weight E[log nu(phi + 1) / nu(phi)]) of place i without word j."""
-        known, places = self.sides[side], self.corpus[s][side]
-        own = zeros()
+        direction, places = self.sides[side], self.corpus[s][side]
+        sentence_fertility = zeros()
         for k, word in enumerate(places):
             if word == places[i]:
                 for phi, p in enumerate(poisson_binomial(self.trials(s, side, k))):
-                    own[phi] += p
-        counted = known.fertility[places[i]]
-        nu = [counted[phi] - own[phi] + known.nu[phi] for phi in range(SIZES)]
+                    sentence_fertility[phi] += p
+        counted = direction.fertility[places[i]]
+        nu = [counted[phi] - sentence_fertility[phi] + direction.nu[phi] for phi in range(SIZES)]
         trials = self.trials(s, side, i)
         q = poisson_binomial([p for k, p in enumerate(trials) if k != j])
         return exp(FERTILITY * sum(p * log(nu[k + 1] / nu[k]) for k, p in enumerate(q) if p))
@@ -135,13 +139,13 @@ class Model:
         return weights[bucket(to - at)] / sum(weights[bucket(k - at)] for k in ends)
 
     def hmm_beliefs(self, s: int, side: int, rows: Matrix) -> Matrix:
-        found, total = [[0.0] * len(row) for row in rows], 0.0
+        link_sums, total = [[0.0] * len(row) for row in rows], 0.0
         for path, probability in self.hmm_paths(s, side, rows):
             total += probability
             for j, place in enumerate(path):
                 if place:
-                    found[j][place - 1] += probability
-        return [[value / total for value in row] for row in found]
+                    link_sums[j][place - 1] += probability
+        return [[value / total for value in row] for row in link_sums]
 
     def iterate(self, hmm: bool, fertility: bool, count_fertilities: bool) -> None:
         """One E-step and one M-step."""
@@ -152,28 +156,28 @@ class Model:
             self.sides[side].null = null
             if jumps is not None:
                 self.sides[side].jumps = jumps
-        self.last = [(whole(forward), whole(backward)) for forward, backward in beliefs]
+        self.last = [(quantized(forward), quantized(backward)) for forward, backward in beliefs]
         if count_fertilities:
             for side in (0, 1):
                 self.count_fertilities(side)
 
     def null_counts(self, side: int, beliefs: Sequence[tuple[Matrix, Matrix]]) -> dict[int, float]:
         """n(f) = (N(f) + spread N u(f)) / ((1 + spread) N)"""
-        found: dict[int, float] = defaultdict(float)
+        null_counts: dict[int, float] = defaultdict(float)
         for (es, fs), both in zip(self.corpus, beliefs, strict=True):
             for j, word in enumerate((fs, es)[side]):
                 rows = [row[j] for row in both[0]] if side == 0 else both[1][j]
-                found[word] += 1 - sum(rows)
-        total = sum(found.values())
+                null_counts[word] += 1 - sum(rows)
+        total = sum(null_counts.values())
         return {
-            word: (found[word] + SPREAD * total * u) / ((1 + SPREAD) * total)
+            word: (null_counts[word] + SPREAD * total * u) / ((1 + SPREAD) * total)
             for word, u in self.sides[side].unigram.items()
         }
 
     def jump_counts(self, side: int, fertility: bool) -> dict[int, Jumps]:
         """Weights of the jumps from each word."""
-        made: dict[int, Jumps] = defaultdict(lambda: dict.fromkeys(even_jumps(), 0.0))
-        could: dict[int, Jumps] = defaultdict(lambda: dict.fromkeys(even_jumps(), 0.0))
+        jump_counts: dict[int, Jumps] = defaultdict(lambda: dict.fromkeys(even_jumps(), 0.0))
+        opportunities: dict[int, Jumps] = defaultdict(lambda: dict.fromkeys(even_jumps(), 0.0))
         for s, pair in enumerate(self.corpus):
             paths = list(self.hmm_paths(s, side, self.emissions(s, side, fertility)))
             total, n = sum(p for _, p in paths), len(pair[side])
@@ -181,59 +185,64 @@ class Model:
                 at = 0
                 for place in (*(place for place in path if place), n + 1):
                     word, share = self.word_left(s, side, at), probability / total
-                    made[word][bucket(place - at)] += share
+                    jump_counts[word][bucket(place - at)] += share
                     for k in range(1, n + 2):
-                        could[word][bucket(k - at)] += share * self.reached(s, side, at)
+                        opportunities[word][bucket(k - at)] += share * self.reached(s, side, at)
                     at = place
-        return self.smoothed(made, could)
+        return self.smoothed(jump_counts, opportunities)
 
     def reached(self, s: int, side: int, at: int) -> float:
         """1 / Z(h)"""
         weights = self.sides[side].jumps[self.word_left(s, side, at)]
         return 1 / sum(weights[bucket(k - at)] for k in range(1, len(self.corpus[s][side]) + 2))
 
-    def smoothed(self, made: dict[int, Jumps], could: dict[int, Jumps]) -> dict[int, Jumps]:
-        """(made_w(b) + K made(b) / M) / (could_w(b) + K could(b) / M)"""
-        every = list(even_jumps())
-        all_made = {b: sum(row[b] for row in made.values()) for b in every}
-        all_could = {b: sum(row[b] for row in could.values()) for b in every}
-        share = JUMPS / sum(all_made.values())
-        found: dict[int, Jumps] = {}
+    def smoothed(
+        self, jump_counts: dict[int, Jumps], opportunities: dict[int, Jumps]
+    ) -> dict[int, Jumps]:
+        """(counts_w(b) + K counts(b) / M) / (opportunities_w(b) + K opportunities(b) / M)"""
+        buckets = list(even_jumps())
+        total_counts = {b: sum(row[b] for row in jump_counts.values()) for b in buckets}
+        total_opportunities = {b: sum(row[b] for row in opportunities.values()) for b in buckets}
+        share = JUMPS / sum(total_counts.values())
+        weights: dict[int, Jumps] = {}
         for word in {START, *(w for words in self.words for w in words)}:
-            mine = {b: made[word][b] + share * all_made[b] for b in every}
-            found[word] = new_jumps(mine, {b: could[word][b] + share * all_could[b] for b in every})
-        return found
+            word_counts = {b: jump_counts[word][b] + share * total_counts[b] for b in buckets}
+            weights[word] = new_jumps(
+                word_counts,
+                {b: opportunities[word][b] + share * total_opportunities[b] for b in buckets},
+            )
+        return weights
 
     def count_fertilities(self, side: int) -> None:
         """Fertilities of each word and of all, from the last posteriors."""
-        known = self.sides[side]
-        known.fertility = defaultdict(zeros)
+        direction = self.sides[side]
+        direction.fertility = defaultdict(zeros)
         for s, pair in enumerate(self.corpus):
             for i, word in enumerate(pair[side]):
                 for phi, p in enumerate(poisson_binomial(self.trials(s, side, i))):
-                    known.fertility[word][phi] += p
-        sums = [sum(row[k] for row in known.fertility.values()) + 2.0**-k for k in range(SIZES)]
-        known.nu = [one / sum(sums) for one in sums]
+                    direction.fertility[word][phi] += p
+        sums = [sum(row[k] for row in direction.fertility.values()) + 2.0**-k for k in range(SIZES)]
+        direction.nu = [count / sum(sums) for count in sums]
 
 
 def model1_beliefs(rows: Matrix) -> Matrix:
     """P(a_j = i), for each word j a row over the places i."""
-    found = []
+    beliefs = []
     for row in rows:
         weights = [(1 - P0) / len(row) * t for t in row]
-        found.append([weight / (P0 + sum(weights)) for weight in weights])
-    return found
+        beliefs.append([weight / (P0 + sum(weights)) for weight in weights])
+    return beliefs
 
 
 def poisson_binomial(trials: Sequence[float]) -> list[float]:
     """The probabilities of 0, 1, ... successes: every outcome, one after the other."""
-    found = zeros()
+    probabilities = zeros()
     for outcome in product((0, 1), repeat=len(trials)):
         chances = (p if hit else 1 - p for p, hit in zip(trials, outcome, strict=True))
-        found[min(sum(outcome), SIZES - 1)] += prod(chances)
-    return found
+        probabilities[min(sum(outcome), SIZES - 1)] += prod(chances)
+    return probabilities
 
 
-def whole(matrix: Matrix) -> Matrix:
+def quantized(matrix: Matrix) -> Matrix:
     """Probabilities as multiples of 2^-15, as the kernel keeps them."""
     return [[int(p * ONE + 0.5) / ONE for p in row] for row in matrix]

@@ -19,10 +19,10 @@ def splitmix64(x: int) -> int:
 def hash_text(text: str) -> int:
     """The length in bytes, then eight bytes at a time, little-endian."""
     data = text.encode()
-    found = splitmix64(len(data))
+    hash_value = splitmix64(len(data))
     for at in range(0, len(data), 8):
-        found = splitmix64(found ^ int.from_bytes(data[at : at + 8], "little"))
-    return found
+        hash_value = splitmix64(hash_value ^ int.from_bytes(data[at : at + 8], "little"))
+    return hash_value
 
 
 def bucket(id: int | str, buckets: int) -> int:

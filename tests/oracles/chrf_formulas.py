@@ -13,12 +13,12 @@ _TINY = 1e-16
 
 def triples(candidate: Tokens, reference: Tokens, orders: int) -> list[Triple]:
     """For each order: n-grams of the candidate, of the reference, matches."""
-    found = []
+    order_counts = []
     for n in range(1, orders + 1):
-        theirs = total(reference, n)
-        mine = total(candidate, n) if theirs else 0
-        found.append((mine, theirs, matches(candidate, reference, n)))
-    return found
+        reference_count = total(reference, n)
+        candidate_count = total(candidate, n) if reference_count else 0
+        order_counts.append((candidate_count, reference_count, matches(candidate, reference, n)))
+    return order_counts
 
 
 def f_beta(p: float, r: float, beta: float) -> float:

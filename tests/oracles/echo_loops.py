@@ -8,13 +8,13 @@ from math import log
 def passages(sentences: list[list[str]]) -> list[set[str]]:
     """Two neighbouring sentences each; the last one alone."""
     return [
-        set(one) | set(following)
-        for one, following in zip(sentences, [*sentences[1:], []], strict=True)
+        set(sentence) | set(following)
+        for sentence, following in zip(sentences, [*sentences[1:], []], strict=True)
     ]
 
 
 def best_passage(
-    some: list[set[str]], nuggets: list[set[str]], nugget: int, idf: dict[str, float]
+    candidates: list[set[str]], nuggets: list[set[str]], nugget: int, idf: dict[str, float]
 ) -> set[str]:
     """The first of those with the most of the nugget."""
 
@@ -23,15 +23,15 @@ def best_passage(
         return idf[word] * (1 - have / len(nuggets) if len(nuggets) > 1 else 1.0)
 
     def share(passage: set[str]) -> float:
-        found = 0.0
+        share_sum = 0.0
         for weight in (idf.__getitem__, informative):
             total = sum(weight(word) for word in nuggets[nugget])
             if total > 0:
-                found += sum(weight(word) for word in nuggets[nugget] & passage) / total
-        return found
+                share_sum += sum(weight(word) for word in nuggets[nugget] & passage) / total
+        return share_sum
 
-    shares = [round(share(passage), 9) for passage in some]
-    return some[shares.index(max(shares))]
+    shares = [round(share(passage), 9) for passage in candidates]
+    return candidates[shares.index(max(shares))]
 
 
 def echo(
@@ -44,18 +44,20 @@ def echo(
 ) -> float:
     """The echo of one response; a response is a list of sentences."""
     cut = [passages(response) for response in responses]
-    everything = [passage for some in cut for passage in some]
-    best = [best_passage(some, nuggets, nugget, idf) for some in cut]
-    others = [r for r in range(len(responses)) if r != listener]
+    everything = [passage for response_passages in cut for passage in response_passages]
+    best = [best_passage(response_passages, nuggets, nugget, idf) for response_passages in cut]
+    other_responses = [r for r in range(len(responses)) if r != listener]
     weights = {}
     for word in sorted(set().union(*everything) - nuggets[nugget]):
         b = (sum(word in passage for passage in everything) + 1) / (len(everything) + 2)
-        told = sum(p[r] ** 2 for r in others if word in best[r])
-        rate = (told + 0.3 * b) / (sum(p[r] ** 2 for r in others) + 0.3)
+        word_mass = sum(p[r] ** 2 for r in other_responses if word in best[r])
+        rate = (word_mass + 0.3 * b) / (sum(p[r] ** 2 for r in other_responses) + 0.3)
         weights[word] = round(max(0.0, rate - 1.5 * b) * max(0.0, log(0.5 / b)), 12)
     least = sorted(weights.values())[-12] if len(weights) > 12 else 0.0
-    kept = {word: weight for word, weight in weights.items() if weight >= least and weight > 0}
-    if not kept:
+    selected_weights = {
+        word: weight for word, weight in weights.items() if weight >= least and weight > 0
+    }
+    if not selected_weights:
         return 0.0
-    shares = [sum(kept.get(word, 0.0) for word in passage) for passage in cut[listener]]
-    return max(shares) / sum(kept.values())
+    shares = [sum(selected_weights.get(word, 0.0) for word in passage) for passage in cut[listener]]
+    return max(shares) / sum(selected_weights.values())

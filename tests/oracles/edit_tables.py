@@ -36,21 +36,21 @@ def table(reference: Tokens, result: Tokens, costs: Costs) -> list[list[int]]:
 
 def script(reference: Tokens, result: Tokens, costs: Costs) -> list[Operation]:
     """Operations in order; back from the ends: the diagonal, else insertion, else deletion."""
-    d, found = table(reference, result, costs), []
+    d, operations = table(reference, result, costs), []
     i, j = len(reference), len(result)
     while i or j:
         equal = i > 0 and j > 0 and reference[i - 1] == result[j - 1]
         step = 0 if equal else costs.substitution
         if i and j and d[i][j] == d[i - 1][j - 1] + step:
             i, j = i - 1, j - 1
-            found.append(("keep" if equal else "substitute", i, j))
+            operations.append(("keep" if equal else "substitute", i, j))
         elif j and d[i][j] == d[i][j - 1] + costs.insertion:
             j -= 1
-            found.append(("insert", i, j))
+            operations.append(("insert", i, j))
         else:
             i -= 1
-            found.append(("delete", i, j))
-    return found[::-1]
+            operations.append(("delete", i, j))
+    return operations[::-1]
 
 
 class Counts(NamedTuple):

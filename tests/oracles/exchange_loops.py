@@ -13,9 +13,9 @@ Measure = Callable[[Matrix, Matrix], float]
 
 def z_scores(scores: Matrix) -> Matrix:
     """Mean 0 and standard deviation 1, over all cells that are numbers."""
-    known = [x for x in scores.ravel().tolist() if not np.isnan(x)]
-    mean = sum(known) / len(known)
-    sd = (sum((x - mean) ** 2 for x in known) / len(known)) ** 0.5
+    numbers = [x for x in scores.ravel().tolist() if not np.isnan(x)]
+    mean = sum(numbers) / len(numbers)
+    sd = (sum((x - mean) ** 2 for x in numbers) / len(numbers)) ** 0.5
     return (scores - mean) / sd
 
 
@@ -28,8 +28,8 @@ def exchanged(first: Matrix, second: Matrix) -> Iterator[Matrix]:
     cells = np.argwhere(~np.isnan(first))
     for choice in product((False, True), repeat=len(cells)):
         a = first.copy()
-        taken = tuple(cells[list(choice)].T)
-        a[taken] = second[taken]
+        exchanged_cells = tuple(cells[list(choice)].T)
+        a[exchanged_cells] = second[exchanged_cells]
         yield a
 
 
@@ -42,10 +42,10 @@ def perm_both(human: Matrix, first: Matrix, second: Matrix, measure: Measure) ->
     real = measure(h, a) - measure(h, b)
     values = [measure(h, x) for x in exchanged(a, b)]
     gaps = [x - y for x, y in zip(values, reversed(values), strict=True)]
-    known = [gap for gap in gaps if not np.isnan(gap)]
+    defined_gaps = [gap for gap in gaps if not np.isnan(gap)]
     if np.isnan(real):
         return float("nan")
-    return sum(gap >= real - 1e-9 for gap in known) / len(known)
+    return sum(gap >= real - 1e-9 for gap in defined_gaps) / len(defined_gaps)
 
 
 def p_better(first: Matrix, second: Matrix) -> float:
@@ -69,7 +69,10 @@ def corpus_p(
     reached = 0
     for choice in chosen:
         a, b = np.zeros(first.shape[1]), np.zeros(first.shape[1])
-        for mine, theirs, swapped in zip(first, second, choice, strict=True):
-            a, b = a + (theirs if swapped else mine), b + (mine if swapped else theirs)
+        for first_row, second_row, swapped in zip(first, second, choice, strict=True):
+            a, b = (
+                a + (second_row if swapped else first_row),
+                b + (first_row if swapped else second_row),
+            )
         reached += score(a) - score(b) >= real - 1e-9
     return reached / len(chosen)

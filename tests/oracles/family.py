@@ -24,22 +24,22 @@ def shares(
     if method == "none":
         return [float(h / t) if t else 0.0 for h, t in zip(hits, totals, strict=True)]
     amount = _DEFAULT_VALUES[method] if value is None else value
-    found = [0.0] * len(hits)
+    smoothed = [0.0] * len(hits)
     if not any(hits):
-        return found
+        return smoothed
     halved = 1.0
     for n, (h, t) in enumerate(zip(hits, totals, strict=True)):
         plus = amount if method == "add-k" and n > 0 else 0.0
         if t + plus == 0:
             break
         if h + plus > 0:
-            found[n] = float(h + plus) / float(t + plus)
+            smoothed[n] = float(h + plus) / float(t + plus)
         elif method == "exp":
             halved *= 2
-            found[n] = 1 / (halved * float(t))
+            smoothed[n] = 1 / (halved * float(t))
         elif method == "floor":
-            found[n] = amount / float(t)
-    return found
+            smoothed[n] = amount / float(t)
+    return smoothed
 
 
 def geometric(values: Sequence[float], weights: Sequence[float]) -> float:
@@ -141,23 +141,29 @@ class Family:
         """The counts of one segment."""
         if self.refs == "all":
             return self._against(candidate, references)
-        each = [self._against(candidate, [reference]) for reference in references]
+        counts_by_reference = [self._against(candidate, [reference]) for reference in references]
         if self.refs == "best":
-            return max(each, key=self.score)
-        shared = [sum(column) for column in zip(*(c.flat() for c in each), strict=True)]
-        return Counts.from_flat([Fraction(number, len(each)) for number in shared])
+            return max(counts_by_reference, key=self.score)
+        shared = [
+            sum(column) for column in zip(*(c.flat() for c in counts_by_reference), strict=True)
+        ]
+        return Counts.from_flat([Fraction(number, len(counts_by_reference)) for number in shared])
 
     def _against(self, candidate: Sequence[str], references: Sequence[Sequence[str]]) -> Counts:
         orders = range(1, self.n + 1)
-        mine = {n: self.tokens(candidate, n) for n in orders}
-        theirs = {n: [self.tokens(reference, n) for reference in references] for n in orders}
+        candidate_tokens = {n: self.tokens(candidate, n) for n in orders}
+        reference_tokens = {
+            n: [self.tokens(reference, n) for reference in references] for n in orders
+        }
         return Counts(
             c=len(candidate),
             r=closest_length(len(candidate), [len(reference) for reference in references]),
-            match_p=[clipped(mine[n], theirs[n], n) for n in orders],
-            total_c=[total(mine[n], n) for n in orders],
-            match_r=[sum(matches(mine[n], t, n) for t in theirs[n]) for n in orders],
-            total_r=[sum(total(t, n) for t in theirs[n]) for n in orders],
+            match_p=[clipped(candidate_tokens[n], reference_tokens[n], n) for n in orders],
+            total_c=[total(candidate_tokens[n], n) for n in orders],
+            match_r=[
+                sum(matches(candidate_tokens[n], t, n) for t in reference_tokens[n]) for n in orders
+            ],
+            total_r=[sum(total(t, n) for t in reference_tokens[n]) for n in orders],
         )
 
     def parts(self, counts: Counts) -> dict[str, float]:

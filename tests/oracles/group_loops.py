@@ -36,28 +36,28 @@ def is_right(h1: float, h2: float, m1: float, m2: float, epsilon: float) -> bool
 
 def right_pairs(group: Group, first_epsilon: float, second_epsilon: float) -> tuple[int, int]:
     """Pairs that only the first metric gets right, and only the second."""
-    found = [0, 0]
-    for one, other in combinations(zip(*group, strict=True), 2):
-        a = is_right(one[0], other[0], one[1], other[1], first_epsilon)
-        b = is_right(one[0], other[0], one[2], other[2], second_epsilon)
-        found[0] += a and not b
-        found[1] += b and not a
-    return found[0], found[1]
+    only_right = [0, 0]
+    for left, right in combinations(zip(*group, strict=True), 2):
+        a = is_right(left[0], right[0], left[1], right[1], first_epsilon)
+        b = is_right(left[0], right[0], left[2], right[2], second_epsilon)
+        only_right[0] += a and not b
+        only_right[1] += b and not a
+    return only_right[0], only_right[1]
 
 
-def exchanged_pairs(given: list[Group]) -> tuple[float, float]:
+def exchanged_pairs(all_groups: list[Group]) -> tuple[float, float]:
     """The difference of accuracies, and the exact share of exchanges of pairs that reach it."""
-    kept = [g for g in given if len(g[0]) > 1]
-    one, _ = pair_loops.calibrate([(h, a) for h, a, _ in kept])
-    other, _ = pair_loops.calibrate([(h, b) for h, _, b in kept])
-    whole = lcm(*(comb(len(h), 2) for h, _, _ in kept))
-    coins: list[int] = []  # what each is worth, as a part of `whole`
+    paired_groups = [g for g in all_groups if len(g[0]) > 1]
+    first_epsilon, _ = pair_loops.calibrate([(h, a) for h, a, _ in paired_groups])
+    second_epsilon, _ = pair_loops.calibrate([(h, b) for h, _, b in paired_groups])
+    common_multiple = lcm(*(comb(len(h), 2) for h, _, _ in paired_groups))
+    coins: list[int] = []  # what each is worth, as a part of `common_multiple`
     real = 0
-    for group in kept:
-        weight = whole // comb(len(group[0]), 2)
-        mine, theirs = right_pairs(group, one, other)
-        real += (mine - theirs) * weight
-        coins += [weight] * (mine + theirs)
-    ways = product(*((coin, -coin) for coin in coins))
-    reached = sum(sum(way) >= real for way in ways)
-    return real / whole / len(kept), reached / 2 ** len(coins)
+    for group in paired_groups:
+        weight = common_multiple // comb(len(group[0]), 2)
+        first_only, second_only = right_pairs(group, first_epsilon, second_epsilon)
+        real += (first_only - second_only) * weight
+        coins += [weight] * (first_only + second_only)
+    sign_choices = product(*((coin, -coin) for coin in coins))
+    reached = sum(sum(signed_coins) >= real for signed_coins in sign_choices)
+    return real / common_multiple / len(paired_groups), reached / 2 ** len(coins)

@@ -11,11 +11,11 @@ Shares = Mapping[tuple[str, str, str], float]
 
 def both_orders(pairs: Sequence[tuple[str, str, str, float]]) -> dict[tuple[str, str, str], float]:
     """Return segment, system, other and share in both orders."""
-    found = {}
+    shares = {}
     for segment, system, other, share in pairs:
-        found[segment, system, other] = share
-        found[segment, other, system] = 1 - share
-    return found
+        shares[segment, system, other] = share
+        shares[segment, other, system] = 1 - share
+    return shares
 
 
 def score_and_error(
@@ -30,16 +30,16 @@ def score_and_error(
     value, by_segment = 0.0, {}
     touched = {s for s, a, _ in shares if a in coefficients}
     for a, factor in coefficients.items():
-        mine = {s for s, system, _ in shares if system == a}
+        system_segments = {s for s, system, _ in shares if system == a}
         for b in systems:
-            own = {s: share for (s, x, y), share in shares.items() if (x, y) == (a, b)}
+            pair_shares = {s: share for (s, x, y), share in shares.items() if (x, y) == (a, b)}
             if a == b:
                 continue
-            mean = sum(own.values()) / len(own)
+            mean = sum(pair_shares.values()) / len(pair_shares)
             value += factor * mean / (len(systems) - 1)
-            small = sqrt((1 - 1 / len(mine)) / (1 - 1 / len(own)))
-            for s, share in own.items():
-                part = factor * small * (share - mean) / len(own) / (len(systems) - 1)
+            small = sqrt((1 - 1 / len(system_segments)) / (1 - 1 / len(pair_shares)))
+            for s, share in pair_shares.items():
+                part = factor * small * (share - mean) / len(pair_shares) / (len(systems) - 1)
                 by_segment[s] = by_segment.get(s, 0.0) + part
     n = len(touched)
     return value, sqrt(sum(z * z for z in by_segment.values()) * n / (n - 1))

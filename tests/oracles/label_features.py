@@ -49,10 +49,10 @@ s.word h.front5
 s.back2 h.front5 i.back2
 """
 
-Known = dict[str, int]
+Symbols = dict[str, int]
 
 
-def symbols_of(word: str) -> Known:
+def symbols_of(word: str) -> Symbols:
     """All symbols of a word."""
     parts = {
         "word": word,
@@ -66,26 +66,31 @@ def symbols_of(word: str) -> Known:
     return {name: symbol(part) for name, part in parts.items()}
 
 
-def hashes(family: int, templates: str, known: dict[str, Known], n: int) -> Iterator[int]:
+def hashes(
+    family: int, templates: str, symbols_by_owner: dict[str, Symbols], n: int
+) -> Iterator[int]:
     """The hash of every template's feature."""
     for number, template in enumerate(templates.split(chr(10))[1:-1], (family << 16) + 1):
         h = mix(0x1234567, number)
         for name in template.split():
             owner, _, part = name.partition(".")
-            h = mix(h, known[owner][part] if part else n)
+            h = mix(h, symbols_by_owner[owner][part] if part else n)
         yield h * 0xD6E8FEB86659FD93 & MASK
 
 
 def affix_features(words: Sequence[str], heads: Sequence[int], i: int) -> list[int]:
     """The features of a node that look at the beginnings and ends of words."""
-    known = [symbols_of(word) for word in words]
+    word_symbols = [symbols_of(word) for word in words]
     daughters = [d for d, head in enumerate(heads) if head == i]
     sisters = [s for s, head in enumerate(heads) if head == heads[i] >= 0 and s != i]
-    around = {"i": known[i], "h": known[heads[i]] if i else dict.fromkeys(known[i], EDGE)}
+    around = {
+        "i": word_symbols[i],
+        "h": word_symbols[heads[i]] if i else dict.fromkeys(word_symbols[i], EDGE),
+    }
     n = min(len(daughters), 4)
-    found = list(hashes(17, NODE, around, n))
+    features = list(hashes(17, NODE, around, n))
     for d in daughters:
-        found += hashes(18, DAUGHTER, around | {"d": known[d]}, n)
+        features += hashes(18, DAUGHTER, around | {"d": word_symbols[d]}, n)
     for s in sisters:
-        found += hashes(19, SISTER, around | {"s": known[s]}, n)
-    return found
+        features += hashes(19, SISTER, around | {"s": word_symbols[s]}, n)
+    return features

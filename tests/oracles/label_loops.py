@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def accuracy(found: list[str], right: list[str]) -> float:
+def accuracy(predictions: list[str], right: list[str]) -> float:
     """The share of labels that are right."""
-    return sum(a == b for a, b in zip(found, right, strict=True)) / len(right)
+    return sum(a == b for a, b in zip(predictions, right, strict=True)) / len(right)
 
 
 def most_frequent(words: list[str], labels: list[str]) -> list[str]:
@@ -32,12 +32,12 @@ def trained(
     tables = []
     for kind, labels in enumerate(sizes):
         table, squares = np.zeros((height, labels)), np.zeros(height)
-        for mine, right in zip(rows, gold, strict=True):
-            slope = chances(table, mine) - np.eye(labels)[right[kind]]
+        for node_rows, right in zip(rows, gold, strict=True):
+            slope = chances(table, node_rows) - np.eye(labels)[right[kind]]
             square = float(slope @ slope)
             if square < 1e-6:
                 continue
-            for r in mine:
+            for r in node_rows:
                 squares[r] += square
                 table[r] -= rate / np.sqrt(squares[r] + damping) * slope
         tables.append(table)

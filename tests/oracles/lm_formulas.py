@@ -53,11 +53,11 @@ class KneserNey:
         D = tuple(k - (k + 1) * Y * t[k + 1] / t[k] for k in (1, 2, 3))
         return D if min(D) > 0 else (0.5, 1.0, 1.5)
 
-    def taken(self, gram: Gram) -> float:
+    def removed_mass(self, gram: Gram) -> float:
         """What a count gives away: its discount, or all of it where the n-gram is left out."""
         a = self.a[gram]
-        kept = self.counts[gram] >= self.least[len(gram) - 1]
-        return self.D[len(gram) - 1][min(a, 3) - 1] if kept else a
+        is_in_model = self.counts[gram] >= self.least[len(gram) - 1]
+        return self.D[len(gram) - 1][min(a, 3) - 1] if is_in_model else a
 
     def _p(self, word: str, history: Gram) -> float:
         history = history[max(0, len(history) - self.order + 1) :]
@@ -66,10 +66,10 @@ class KneserNey:
         if not followers:
             return lower
         total = sum(self.a[g] for g in followers)
-        gamma = sum(self.taken(g) for g in followers) / total
+        gamma = sum(self.removed_mass(g) for g in followers) / total
         gram = (*history, word)
-        own = self.a[gram] - self.taken(gram) if gram in self.a else 0
-        return own / total + gamma * lower
+        discounted_count = self.a[gram] - self.removed_mass(gram) if gram in self.a else 0
+        return discounted_count / total + gamma * lower
 
 
 class Katz:
@@ -99,28 +99,32 @@ class Katz:
 
     def _p(self, word: str, history: Gram) -> float:
         history = history[max(0, len(history) - self.order + 1) :]
-        seen = [x for x in self.vocabulary if (*history, x) in self.counts]
-        kept = [x for x in seen if self.mass((*history, x))]
-        if not kept:
+        followers = [x for x in self.vocabulary if (*history, x) in self.counts]
+        kept_followers = [x for x in followers if self.mass((*history, x))]
+        if not kept_followers:
             return self.p(word, history[1:])
-        total = sum(self.counts[(*history, x)] for x in seen)
-        mass = sum(self.mass((*history, x)) for x in kept)
-        if len(kept) == len(self.vocabulary) and history:
+        total = sum(self.counts[(*history, x)] for x in followers)
+        mass = sum(self.mass((*history, x)) for x in kept_followers)
+        if len(kept_followers) == len(self.vocabulary) and history:
             return self.mass((*history, word)) / mass
         if mass > total - 1e-9:
             total += 1
         left = 1 - mass / total
-        own = self.mass((*history, word)) / total if word in kept else 0.0
+        word_p = self.mass((*history, word)) / total if word in kept_followers else 0.0
         if not history:
-            return self.unigram(word, own, left)
-        if own:
-            return own
-        return left / (1 - sum(self.p(x, history[1:]) for x in kept)) * self.p(word, history[1:])
+            return self.unigram(word, word_p, left)
+        if word_p:
+            return word_p
+        return (
+            left
+            / (1 - sum(self.p(x, history[1:]) for x in kept_followers))
+            * self.p(word, history[1:])
+        )
 
-    def unigram(self, word: str, own: float, left: float) -> float:
+    def unigram(self, word: str, word_p: float, left: float) -> float:
         if self.counts[(UNK,)]:
-            return own + left / len(self.vocabulary)
-        return left if word == UNK else own
+            return word_p + left / len(self.vocabulary)
+        return left if word == UNK else word_p
 
 
 def backed_off(

@@ -59,15 +59,17 @@ def train(
     keep = [np.ones(words, np.bool_)]
     keep += [level.counts >= k for level, k in zip(levels, least[1:], strict=True)]
     p, weights = {"kneser-ney": kneser_ney, "katz": katz}[smoothing](singles, levels, keep)
-    logs, backoffs = [_logs(one) for one in p], [_logs(one) for one in weights]
+    logs, backoffs = [_logs(values) for values in p], [_logs(values) for values in weights]
     logs[0][BOS] = ZERO
-    made = []
+    level_logs = []
     for n, level in enumerate(levels, 1):
-        here, number = keep[n], np.cumsum(keep[n - 1]) - 1
-        suffixes, contexts = (number[one[here]] for one in (level.suffixes, level.contexts))
-        ids = suffixes.astype(np.uint32), level.firsts[here].astype(np.int32)
-        made.append(Logs(*ids, contexts.astype(np.uint32), logs[n][here], backoffs[n][here]))
-    return make_tables(logs[0], backoffs[0], made)
+        is_kept, number = keep[n], np.cumsum(keep[n - 1]) - 1
+        suffixes, contexts = (number[ids[is_kept]] for ids in (level.suffixes, level.contexts))
+        columns = suffixes.astype(np.uint32), level.firsts[is_kept].astype(np.int32)
+        level_logs.append(
+            Logs(*columns, contexts.astype(np.uint32), logs[n][is_kept], backoffs[n][is_kept])
+        )
+    return make_tables(logs[0], backoffs[0], level_logs)
 
 
 def _logs(values: Array) -> Array:
@@ -91,15 +93,15 @@ def kneser_ney(
             a[BOS] = 0
         D = discounts(np.bincount(np.minimum(a, 5).astype(np.int64), minlength=6).tolist())
         discount = np.array([0.0, *(D or FALLBACK)])[np.minimum(a, 3).astype(np.int64)]
-        taken = np.where(keep[n - 1], discount, a)
+        removed_mass = np.where(keep[n - 1], discount, a)
         if n == 1:
-            p.append((a - taken + taken.sum() * (1 / (len(a) - 1))) / a.sum())
+            p.append((a - removed_mass + removed_mass.sum() * (1 / (len(a) - 1))) / a.sum())
             p[0][BOS] = 0
             continue
         h, below = levels[n - 2].contexts, len(p[-1])
         total = np.bincount(h, a, below)
-        gamma = np.where(total > 0, np.bincount(h, taken, below) / np.maximum(total, 1), 1.0)
-        p.append((a - taken) / total[h] + gamma[h] * p[-1][levels[n - 2].suffixes])
+        gamma = np.where(total > 0, np.bincount(h, removed_mass, below) / np.maximum(total, 1), 1.0)
+        p.append((a - removed_mass) / total[h] + gamma[h] * p[-1][levels[n - 2].suffixes])
         gammas.append(gamma)
     return p, [*gammas, np.ones(len(p[-1]))]
 
@@ -118,18 +120,18 @@ def katz(singles: Array, levels: list[Level], keep: list[Array]) -> tuple[list[A
         p[0][UNK] = left
     alphas = []
     for n, level in enumerate(levels, 2):
-        h, kept, below = level.contexts, keep[n - 1], len(p[-1])
-        seen = np.bincount(np.minimum(level.counts, 9), minlength=10).tolist()
-        r = level.counts * good_turing(seen, gt_max(n))[np.minimum(level.counts, 8)]
-        many = np.bincount(h, kept, below)
-        given = np.bincount(h, np.where(kept, r, 0.0), below)
+        h, is_kept, below = level.contexts, keep[n - 1], len(p[-1])
+        counts_of_counts = np.bincount(np.minimum(level.counts, 9), minlength=10).tolist()
+        r = level.counts * good_turing(counts_of_counts, gt_max(n))[np.minimum(level.counts, 8)]
+        many = np.bincount(h, is_kept, below)
+        kept_mass = np.bincount(h, np.where(is_kept, r, 0.0), below)
         c = np.bincount(h, level.counts, below)
-        c += (many > 0) & (given > c - 1e-9)
+        c += (many > 0) & (kept_mass > c - 1e-9)
         everything = many == len(words) - 1
-        c = np.where(everything, given, c)
-        lower = np.bincount(h, np.where(kept, p[-1][level.suffixes], 0.0), below)
-        remains = np.where(many > 0, 1 - given / np.maximum(c, 1), 1.0)
+        c = np.where(everything, kept_mass, c)
+        lower = np.bincount(h, np.where(is_kept, p[-1][level.suffixes], 0.0), below)
+        remains = np.where(many > 0, 1 - kept_mass / np.maximum(c, 1), 1.0)
         room = np.where(many > 0, 1 - lower, 1.0)
         alphas.append(np.where(everything, 1.0, remains / np.maximum(room, 1e-300)))
-        p.append(np.where(kept, r, 0.0) / c[h])
+        p.append(np.where(is_kept, r, 0.0) / c[h])
     return p, [*alphas, np.ones(len(p[-1]))]

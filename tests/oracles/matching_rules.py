@@ -22,15 +22,15 @@ class _Barrier:
 
 def concatenated(references: Sequence[Tokens]) -> list[object]:
     """The references one after the other, a barrier after each."""
-    found: list[object] = []
+    columns: list[object] = []
     for reference in references:
-        found += [*reference, _Barrier()]
-    return found
+        columns += [*reference, _Barrier()]
+    return columns
 
 
 def all_runs(candidate: Tokens, columns: Sequence[object]) -> list[Run]:
     """Every run at every hit, of every length."""
-    found = []
+    runs = []
     for i in range(len(candidate)):
         for j in range(len(columns)):
             length = 0
@@ -40,8 +40,8 @@ def all_runs(candidate: Tokens, columns: Sequence[object]) -> list[Run]:
                 and candidate[i + length] == columns[j + length]
             ):
                 length += 1
-                found.append(Run(i, j, length))
-    return found
+                runs.append(Run(i, j, length))
+    return runs
 
 
 def greedy_runs(candidate: Tokens, references: Sequence[Tokens]) -> list[Run]:
@@ -52,74 +52,79 @@ def greedy_runs(candidate: Tokens, references: Sequence[Tokens]) -> list[Run]:
         key=lambda run: (run.length, run.row * len(columns) + run.column),
         reverse=True,
     )
-    taken: list[Run] = []
+    matching: list[Run] = []
     rows: set[int] = set()
     used: set[int] = set()
     for run in order:
-        mine = set(range(run.row, run.row + run.length))
-        theirs = set(range(run.column, run.column + run.length))
-        if not (mine & rows or theirs & used):
-            taken.append(run)
-            rows |= mine
-            used |= theirs
-    return taken
+        run_rows = set(range(run.row, run.row + run.length))
+        run_columns = set(range(run.column, run.column + run.length))
+        if not (run_rows & rows or run_columns & used):
+            matching.append(run)
+            rows |= run_rows
+            used |= run_columns
+    return matching
 
 
-def cap(candidate: Tokens, references: Sequence[Tokens], whole: bool = False) -> float:
+def cap(candidate: Tokens, references: Sequence[Tokens], whole_hits: bool = False) -> float:
     """How many hits may count; whole hits alone in the paper."""
     most = min(len(candidate), sum(map(len, references)) / len(references))
-    return most // 1 if whole else most
+    return most // 1 if whole_hits else most
 
 
 def capped_sum(lengths: Iterable[float], limit: float, e: float) -> float:
     """The sum of length^e, the shortest runs given up first."""
     left, total = limit, 0.0
     for length in sorted(lengths, reverse=True):
-        kept = min(length, left)
-        if kept <= 0:
+        counted_length = min(length, left)
+        if counted_length <= 0:
             break
-        total += kept**e
-        left -= kept
+        total += counted_length**e
+        left -= counted_length
     return total
 
 
 def greedy_sum(
-    candidate: Tokens, references: Sequence[Tokens], e: float, whole: bool = False
+    candidate: Tokens, references: Sequence[Tokens], e: float, whole_hits: bool = False
 ) -> float:
     """The capped sum of the greedy matching."""
     lengths = [run.length for run in greedy_runs(candidate, references)]
-    return capped_sum(lengths, cap(candidate, references, whole), e)
+    return capped_sum(lengths, cap(candidate, references, whole_hits), e)
 
 
 def best_sum(
-    candidate: Tokens, references: Sequence[Tokens], e: float, whole: bool = False
+    candidate: Tokens, references: Sequence[Tokens], e: float, whole_hits: bool = False
 ) -> float:
     """The largest capped sum of all matchings there are: each row takes a free column or none."""
     columns = concatenated(references)
-    limit = cap(candidate, references, whole)
-    seen: set[tuple[int, frozenset[int], int, tuple[int, ...]]] = set()
+    limit = cap(candidate, references, whole_hits)
+    visited: set[tuple[int, frozenset[int], int, tuple[int, ...]]] = set()
 
     def best(row: int, used: frozenset[int], last: int, lengths: tuple[int, ...]) -> float:
         """`last` is the column of the row before (-2: none), whose run is the last of `lengths`."""
         if row == len(candidate):
             return capped_sum(lengths, limit, e)
         key = (row, used, last, tuple(sorted(lengths[:-1])) + lengths[-1:])
-        if key in seen:  # met before with the same outcome, so it cannot be better now
+        if key in visited:  # met before with the same outcome, so it cannot be better now
             return 0.0
-        seen.add(key)
-        found = best(row + 1, used, -2, lengths)
+        visited.add(key)
+        best_value = best(row + 1, used, -2, lengths)
         for j, word in enumerate(columns):
             if word == candidate[row] and j not in used:
                 grown = (*lengths[:-1], lengths[-1] + 1) if j == last + 1 else (*lengths, 1)
-                found = max(found, best(row + 1, used | {j}, j, grown))
-        return found
+                best_value = max(best_value, best(row + 1, used | {j}, j, grown))
+        return best_value
 
     return best(0, frozenset(), -2, ())
 
 
-def f_measure(size: float, mine: float, theirs: float, alpha: float = 0.5) -> float:
-    """P R / (alpha R + (1 - alpha) P) for P = size / mine and R = size / theirs."""
-    p = size / mine if mine else 0.0
-    r = size / theirs if theirs else 0.0
+def f_measure(
+    size: float, candidate_length: float, reference_length: float, alpha: float = 0.5
+) -> float:
+    """P R / (alpha R + (1 - alpha) P).
+
+    P = size / candidate_length and R = size / reference_length.
+    """
+    p = size / candidate_length if candidate_length else 0.0
+    r = size / reference_length if reference_length else 0.0
     below = alpha * r + (1 - alpha) * p
     return p * r / below if below else 0.0

@@ -18,19 +18,22 @@ def total(tokens: Sequence[Hashable], n: int) -> int:
 
 def matches(candidate: Sequence[Hashable], reference: Sequence[Hashable], n: int) -> int:
     """Each n-gram counts min(count in candidate, count in reference) times."""
-    mine, theirs = grams(candidate, n), grams(reference, n)
-    return sum(min(count, theirs[gram]) for gram, count in mine.items())
+    candidate_grams, reference_grams = grams(candidate, n), grams(reference, n)
+    return sum(min(count, reference_grams[gram]) for gram, count in candidate_grams.items())
 
 
 def clipped(candidate: Sequence[Hashable], references: Sequence[Sequence[Hashable]], n: int) -> int:
     """Each n-gram counts min(count in candidate, largest count in any reference) times."""
-    all_theirs = [grams(reference, n) for reference in references]
+    grams_by_reference = [grams(reference, n) for reference in references]
     return sum(
-        min(count, max(theirs[gram] for theirs in all_theirs))
+        min(count, max(reference_grams[gram] for reference_grams in grams_by_reference))
         for gram, count in grams(candidate, n).items()
     )
 
 
-def closest_length(length: int, others: Sequence[int]) -> int:
+def closest_length(length: int, reference_lengths: Sequence[int]) -> int:
     """The closest of other lengths; of two equally close ones the shorter."""
-    return min(others, key=lambda other: (abs(other - length), other))
+    return min(
+        reference_lengths,
+        key=lambda reference_length: (abs(reference_length - length), reference_length),
+    )

@@ -35,8 +35,10 @@ def share(answer: Answer) -> float:
 def f(answer: Answer, question: Question, run: int, beta: float) -> float | None:
     """F of one answer; None without any weight."""
     got = best(answer)
-    found = f_beta(got, question.weights, 100 * math.fsum(got), question.lengths[run], beta)
-    return None if found is None else found[2]
+    recall_precision_f = f_beta(
+        got, question.weights, 100 * math.fsum(got), question.lengths[run], beta
+    )
+    return None if recall_precision_f is None else recall_precision_f[2]
 
 
 def f_micro(answers: dict[int, Answer], questions: list[Question], run: int, beta: float) -> float:
@@ -44,13 +46,13 @@ def f_micro(answers: dict[int, Answer], questions: list[Question], run: int, bet
     got, weights, allowed, length = [], [], 0.0, 0
     for q, answer in answers.items():
         if sum(questions[q].weights):
-            mine = best(answer)
-            got += mine
+            answer_values = best(answer)
+            got += answer_values
             weights += questions[q].weights
-            allowed += 100 * math.fsum(mine)
+            allowed += 100 * math.fsum(answer_values)
             length += questions[q].lengths[run]
-    found = f_beta(got, weights, allowed, length, beta)
-    return math.nan if found is None else found[2]
+    recall_precision_f = f_beta(got, weights, allowed, length, beta)
+    return math.nan if recall_precision_f is None else recall_precision_f[2]
 
 
 def taken_apart(table: list[list[float]]) -> tuple[float, float, float]:

@@ -35,8 +35,8 @@ def text_score(
     once: bool,
 ) -> float:
     """Recall(g, response), one text of g; `nuggets` are the texts whose n-grams each nugget has."""
-    mine = grams(response, n)
-    counted = list(dict.fromkeys(mine)) if once else mine
+    response_grams = grams(response, n)
+    counted = list(dict.fromkeys(response_grams)) if once else response_grams
     inside = set(grams(text, n))
     return sum(
         weight(gram, idf) * informativeness(gram, nuggets, n) for gram in counted if gram in inside
@@ -59,11 +59,11 @@ def score(
     """
     has = nuggets if informed is None else informed
 
-    def one(text: Words) -> float:
-        found = text_score(response, text, has, n, idf, once)
+    def score_text(text: Words) -> float:
+        recall = text_score(response, text, has, n, idf, once)
         if not normalised:
-            return found
-        own = text_score(text, text, has, n, idf, once)
-        return found / own if own > 0 else 0.0
+            return recall
+        self_recall = text_score(text, text, has, n, idf, once)
+        return recall / self_recall if self_recall > 0 else 0.0
 
-    return max(map(one, nuggets[g]), default=0.0)
+    return max(map(score_text, nuggets[g]), default=0.0)

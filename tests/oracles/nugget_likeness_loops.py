@@ -17,14 +17,14 @@ def counts(words: Words) -> Counter[object]:
 
 def vector(i: int, responses: list[Words]) -> Vector:
     """Log counts times the idf, of length 1."""
-    every = [counts(words) for words in responses]
-    found = {}
-    for unit, count in every[i].items():
-        have = sum(unit in other for other in every)
+    counts_by_response = [counts(words) for words in responses]
+    unit_weights = {}
+    for unit, count in counts_by_response[i].items():
+        have = sum(unit in other for other in counts_by_response)
         if have > 1:
-            found[unit] = math.log(1 + count) * math.log((len(responses) + 1) / have)
-    norm = math.sqrt(sum(value * value for value in found.values()))
-    return {unit: value / norm for unit, value in found.items()}
+            unit_weights[unit] = math.log(1 + count) * math.log((len(responses) + 1) / have)
+    norm = math.sqrt(sum(value * value for value in unit_weights.values()))
+    return {unit: value / norm for unit, value in unit_weights.items()}
 
 
 def cosine(i: int, j: int, responses: list[Words]) -> float:
@@ -35,8 +35,8 @@ def cosine(i: int, j: int, responses: list[Words]) -> float:
 
 def telling(responses: list[Words]) -> list[int]:
     """The words that at least two responses have, and not all."""
-    words = sorted({word for some in responses for word in some})
-    have = {word: sum(word in some for some in responses) for word in words}
+    words = sorted({word for response in responses for word in response})
+    have = {word: sum(word in response for response in responses) for word in words}
     return [word for word in words if 1 < have[word] < len(responses)]
 
 
@@ -48,14 +48,14 @@ def naive_bayes(
     Labels are NaN where nobody judged.
     """
     telling_ = telling(responses)
-    words = [[float(word in some) for word in telling_] for some in responses]
-    others = [j for j in range(len(words)) if fold[j] != fold[i]]
+    words = [[float(word in response) for word in telling_] for response in responses]
+    other_folds = [j for j in range(len(words)) if fold[j] != fold[i]]
     sides = [
-        [words[j] for j in others if labels[j][nugget] > 0],
-        [words[j] for j in others if labels[j][nugget] == 0],
+        [words[j] for j in other_folds if labels[j][nugget] > 0],
+        [words[j] for j in other_folds if labels[j][nugget] == 0],
     ]
     odds = []
-    for w, mine in enumerate(words[i]):
+    for w, has_word in enumerate(words[i]):
         p, n = ((sum(row[w] for row in side) + 0.5) / (len(side) + 1) for side in sides)
-        odds.append(math.log(p / n) if mine else math.log((1 - p) / (1 - n)))
+        odds.append(math.log(p / n) if has_word else math.log((1 - p) / (1 - n)))
     return math.fsum(odds) / math.sqrt(math.fsum(x * x for x in odds) + 1)

@@ -13,7 +13,7 @@ def characters(responses: list[str]) -> int:
     return sum(1 for text in responses for c in text if not c.isspace())
 
 
-def returned(matrix: list[list[float]], strict: bool) -> list[bool]:
+def returned_nuggets(matrix: list[list[float]], strict: bool) -> list[bool]:
     """For each nugget whether some response carries it (matrix: responses by nuggets)."""
     least = 1.0 if strict else 0.5
     count = len(matrix[0]) if matrix else 0
@@ -32,10 +32,10 @@ def f_beta(
     got: list[float], weights: list[float], allowed: float, length: int, beta: float
 ) -> tuple[float, float, float] | None:
     """Recall, precision (NaN of nothing) and F as in the paper's Figure 3; None without weights."""
-    whole = math.fsum(weights)
-    if whole == 0:
+    total_weight = math.fsum(weights)
+    if total_weight == 0:
         return None
-    recall = math.fsum(g * w for g, w in zip(got, weights, strict=True)) / whole
+    recall = math.fsum(g * w for g, w in zip(got, weights, strict=True)) / total_weight
     if length < allowed:
         precision = 1.0
     elif length == 0:
@@ -70,12 +70,12 @@ def pourpre_match(
     stem: Callable[[str], str],
 ) -> float:
     """The best share of the nugget's words, by weight, that one response has."""
-    whole = sum(weigh(word) for word in nugget)
+    total_weight = sum(weigh(word) for word in nugget)
     best = 0.0
     for response in responses:
         stems = {stem(word) for word in response}
-        if whole:
-            best = max(best, sum(weigh(w) for w in nugget if stem(w) in stems) / whole)
+        if total_weight:
+            best = max(best, sum(weigh(w) for w in nugget if stem(w) in stems) / total_weight)
     return best
 
 
@@ -98,40 +98,40 @@ def chance_of_any(p: list[float]) -> float:
     return total
 
 
-def variance_taken(p: list[float], asked: int) -> float:
+def variance_taken(p: list[float], judged_index: int) -> float:
     """How much less "does any carry it" varies, on average, once one of them is known."""
 
-    def spread(given: list[float]) -> float:
-        chance = chance_of_any(given)
+    def spread(chances: list[float]) -> float:
+        chance = chance_of_any(chances)
         return chance * (1 - chance)
 
     rest = 0.0
-    for answer, chance in ((1.0, p[asked]), (0.0, 1 - p[asked])):
-        rest += chance * spread([*p[:asked], answer, *p[asked + 1 :]])
+    for answer, chance in ((1.0, p[judged_index]), (0.0, 1 - p[judged_index])):
+        rest += chance * spread([*p[:judged_index], answer, *p[judged_index + 1 :]])
     return spread(p) - rest
 
 
 def undecided_uses(
     runs: list[list[str]],
     vital: list[bool],
-    known: dict[tuple[str, int], float],
+    judgements: dict[tuple[str, int], float],
     p: Callable[[str, int], float],
 ) -> dict[tuple[str, int], float]:
     """(response, nugget) -> use, of all pairs that nobody judged, summed over the runs."""
-    found: dict[tuple[str, int], float] = {}
+    uses: dict[tuple[str, int], float] = {}
     for responses in runs:
         texts = [text for text in dict.fromkeys(responses) if text]
         for j, is_vital in enumerate(vital):
             chances = []
             for text in texts:
-                judged = known.get((text, j))
+                judged = judgements.get((text, j))
                 chances.append(p(text, j) if judged is None else float(judged > 0))
             weight = (1.0 if is_vital else 0.1) / sum(vital) if any(vital) else 0.0
             for i, text in enumerate(texts):
-                if (text, j) not in known:
+                if (text, j) not in judgements:
                     use = weight**2 * variance_taken(chances, i)
-                    found[text, j] = found.get((text, j), 0.0) + use
-    return found
+                    uses[text, j] = uses.get((text, j), 0.0) + use
+    return uses
 
 
 # ------------------------------------------------------------------------------- two versions

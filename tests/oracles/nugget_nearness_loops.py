@@ -23,16 +23,18 @@ def weight(
     most: int,
 ) -> float:
     """w(u, g), from the texts of g and its column of relevance."""
-    have = sum(any(unit in units(s, order) for s in some) for some in responses)
+    have = sum(any(unit in units(s, order) for s in response) for response in responses)
     if have < 2 or have > most:
         return 0.0
-    sentences = [sentence for some in responses for sentence in some]
+    sentences = [sentence for response in responses for sentence in response]
     mean = sum(relevance) / len(relevance)
-    mine = [r for s, r in zip(sentences, relevance, strict=True) if unit in units(s, order)]
-    about = (sum(mine) + 2 * mean) / ((len(mine) + 2) * mean) if mean else 1.0
-    own = any(unit in units(text, order) for text in texts)
+    unit_relevance = [
+        r for s, r in zip(sentences, relevance, strict=True) if unit in units(s, order)
+    ]
+    about = (sum(unit_relevance) + 2 * mean) / ((len(unit_relevance) + 2) * mean) if mean else 1.0
+    in_nugget = any(unit in units(text, order) for text in texts)
     idf = log((len(responses) + 1) / (have + 0.5))
-    return idf * (max(about - 1, 0) + 0.05 + (6 if own else 0))
+    return idf * (max(about - 1, 0) + 0.05 + (6 if in_nugget else 0))
 
 
 def near(
@@ -46,8 +48,8 @@ def near(
 ) -> float:
     """near(g, i, j)."""
 
-    def total(some: set[Unit]) -> float:
-        return sum(weight(u, responses, texts, relevance, order, most) for u in some)
+    def total(unit_set: set[Unit]) -> float:
+        return sum(weight(u, responses, texts, relevance, order, most) for u in unit_set)
 
     a, b = ({u for s in responses[k] for u in units(s, order)} for k in (i, j))
     shared = total(a & b)

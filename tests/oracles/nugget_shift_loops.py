@@ -30,17 +30,17 @@ def shifted(answer: Answer, shift: float) -> Answer:
 
 def set_shift(pairs: list[Pair], Q: float, R: float, D: float) -> tuple[float, float]:
     """The mean and the variance of the shift of a set."""
-    told: dict[int, float] = {}
+    information: dict[int, float] = {}
     for pair in pairs:
         p = chance(pair.logit)
-        told[pair.question] = told.get(pair.question, 0.0) + p * (1 - p)
-    alone = {q: 1 / (D / i + Q) for q, i in told.items()}
+        information[pair.question] = information.get(pair.question, 0.0) + p * (1 - p)
+    alone = {q: 1 / (D / i + Q) for q, i in information.items()}
     everything = math.fsum(alone.values())
     if not everything:
         return 0.0, Q
     runs = len({pair.run for pair in pairs})
     limited = 1 / (1 / everything + R / runs)
-    weights = {q: alone[q] / told[q] * limited / everything for q in told}
+    weights = {q: alone[q] / information[q] * limited / everything for q in information}
 
     def excess(s: float) -> float:
         """Falls with s."""

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 def distinct(text: Sequence[int], weights: Sequence[Sequence[float]]) -> dict[int, list[float]]:
     """The weights of each distinct word: those of its first place."""
-    found: dict[int, list[float]] = {}
+    word_weights: dict[int, list[float]] = {}
     for word, row in zip(text, weights, strict=True):
-        found.setdefault(word, list(row))
-    return found
+        word_weights.setdefault(word, list(row))
+    return word_weights
 
 
 def share(
@@ -28,7 +28,10 @@ def share(
     size = window or max(len(response), 1)
     starts = range(max(1, len(response) - size + 1))
     inside = (set(response[i : i + size]) for i in starts)
-    return max(sum(words[w][kind] for w in words if w in some) for some in inside) / total
+    return (
+        max(sum(words[w][kind] for w in words if w in window_words) for window_words in inside)
+        / total
+    )
 
 
 def longest_run(response: Sequence[int], text: Sequence[int]) -> float:
@@ -60,7 +63,9 @@ def best_sentences(
 ) -> list[float]:
     """Shares, longest run and heaviest miss of the best run of sentences, number by number."""
     last = max(1, len(sentences) - together + 1)
-    parts = [[word for one in sentences[i : i + together] for word in one] for i in range(last)]
+    parts = [
+        [word for sentence in sentences[i : i + together] for word in sentence] for i in range(last)
+    ]
     shares = [max(share(part, text, weights, k, 0) for part in parts) for k in range(kinds)]
     run = max(longest_run(part, text) for part in parts)
     return [*shares, run, min(heaviest_miss(part, text, weights) for part in parts)]
@@ -68,9 +73,15 @@ def best_sentences(
 
 def characters(response: Sequence[int], text: Sequence[int]) -> tuple[float, float]:
     """Shares of 4-grams in a window of twice the text and 10 more, and in all of the response."""
-    grams, mine = ([tuple(x[i : i + 4]) for i in range(len(x) - 3)] for x in (response, text))
-    numbers = {gram: k for k, gram in enumerate({*grams, *mine})}
-    ids, own = ([numbers[gram] for gram in some] for some in (grams, mine))
-    weights = [[1.0] for _ in own]
-    window, whole = 2 * len(own) + 10, max(len(ids), 1)
-    return share(ids, own, weights, 0, window), share(ids, own, weights, 0, whole)
+    response_grams, text_grams = (
+        [tuple(x[i : i + 4]) for i in range(len(x) - 3)] for x in (response, text)
+    )
+    numbers = {gram: k for k, gram in enumerate({*response_grams, *text_grams})}
+    response_ids, text_ids = (
+        [numbers[gram] for gram in gram_list] for gram_list in (response_grams, text_grams)
+    )
+    weights = [[1.0] for _ in text_ids]
+    window, full_window = 2 * len(text_ids) + 10, max(len(response_ids), 1)
+    return share(response_ids, text_ids, weights, 0, window), share(
+        response_ids, text_ids, weights, 0, full_window
+    )

@@ -407,10 +407,10 @@ def item(tree: Tree, node: int, phrase: Sequence[int]) -> Item:
     }
 
 
-def below(tree: Tree, found: Item) -> list[Item]:
+def below(tree: Tree, parent_item: Item) -> list[Item]:
     """The first eight daughters of an item's node: their relations and words."""
     names = ("relation", "word")
-    daughters = tree.daughters(found["node"])[:8]
+    daughters = tree.daughters(parent_item["node"])[:8]
     return [{name: tree.columns[name][d] for name in names} for d in daughters]
 
 
@@ -425,8 +425,8 @@ def edge() -> Item:
     words = ("first", "second", "last", "but_last")
     labels = ("first_tag", "last_tag", "first_fine", "last_fine")
     labels += ("first_relation", "last_relation")
-    known = dict.fromkeys((*words, *labels, *WORD_SYMBOLS), EDGE)
-    return known | {"size": 0, "daughters": 0, "relations": 0, "other": 0}
+    edge_symbols = dict.fromkeys((*words, *labels, *WORD_SYMBOLS), EDGE)
+    return edge_symbols | {"size": 0, "daughters": 0, "relations": 0, "other": 0}
 
 
 def frame(tree: Tree, node: int) -> dict[str, int]:
@@ -453,15 +453,15 @@ def question(tree: Tree, node: int) -> int:
 
 def row_of(items: Sequence[Item], side: int) -> Item:
     """The hashes of what stands on one side of the head."""
-    found = dict.fromkeys(("relations", "tags", "fine", "leaves", "words"), side + 1)
+    row_hashes = dict.fromkeys(("relations", "tags", "fine", "leaves", "words"), side + 1)
     for a in items:
         leaf = a["word"] if a["size"] == 0 else 0
-        seen = {"relations": ["relation"], "tags": ["relation", "tag"], "fine": ["fine"]}
-        for name, parts in (seen | {"words": ["word"]}).items():
+        hashed_parts = {"relations": ["relation"], "tags": ["relation", "tag"], "fine": ["fine"]}
+        for name, parts in (hashed_parts | {"words": ["word"]}).items():
             for part in parts:
-                found[name] = mix(found[name], a[part])
-        found["leaves"] = mix(mix(found["leaves"], a["relation"]), leaf)
-    return found | {"count": len(items)}
+                row_hashes[name] = mix(row_hashes[name], a[part])
+        row_hashes["leaves"] = mix(mix(row_hashes["leaves"], a["relation"]), leaf)
+    return row_hashes | {"count": len(items)}
 
 
 class Feature(int):
@@ -470,29 +470,33 @@ class Feature(int):
     number: int
 
 
-def hashes(family: int, templates: str, known: dict[str, Item], side: int = 0) -> Iterator[Feature]:
+def hashes(
+    family: int, templates: str, items_by_name: dict[str, Item], side: int = 0
+) -> Iterator[Feature]:
     """The hash of every template's feature."""
     plain = {"side": side}
-    if "b" in known:
-        a, b = known["a"]["size"], known["b"]["size"]
+    if "b" in items_by_name:
+        a, b = items_by_name["a"]["size"], items_by_name["b"]["size"]
         plain |= {"larger": int(a > b), "equal": int(a == b)}
     for name, owner in (("x", "a"), ("y", "b")):
-        if owner in known:
-            plain[name] = known[owner]["other"] or known[owner]["relation"]
+        if owner in items_by_name:
+            plain[name] = items_by_name[owner]["other"] or items_by_name[owner]["relation"]
     for number, template in enumerate(templates.split("\n")[1:-1], (family << 16) + 1):
         h = mix(0x1234567, number)
         for name in template.split():
             owner, _, part = name.partition(".")
-            h = mix(h, known[owner][part] if part else plain[name])
-        found = Feature(h * 0xD6E8FEB86659FD93 & MASK)
-        found.number = number
-        yield found
+            h = mix(h, items_by_name[owner][part] if part else plain[name])
+        feature = Feature(h * 0xD6E8FEB86659FD93 & MASK)
+        feature.number = number
+        yield feature
 
 
-def doubtful(family: int, templates: str, known: dict[str, Item], side: int = 0) -> list[Feature]:
+def doubtful(
+    family: int, templates: str, items_by_name: dict[str, Item], side: int = 0
+) -> list[Feature]:
     """The same where the relation of `a` or `b` is in doubt; else nothing."""
-    doubts = (known[owner]["other"] for owner in ("a", "b") if owner in known)
-    return list(hashes(family, templates, known, side)) if any(doubts) else []
+    doubts = (items_by_name[owner]["other"] for owner in ("a", "b") if owner in items_by_name)
+    return list(hashes(family, templates, items_by_name, side)) if any(doubts) else []
 
 
 def treelet_features(tree: Tree, node: int) -> dict[str, list[Feature]]:
@@ -518,53 +522,55 @@ def treelet_features(tree: Tree, node: int) -> dict[str, list[Feature]]:
         "across": [
             h for a in left for b in right for h in hashes(7, ACROSS, shared | {"a": a, "b": b})
         ],
-        "order": list(whole(shared, row_of(left, 0), row_of(right, 1))),
+        "order": list(whole_order(shared, row_of(left, 0), row_of(right, 1))),
     }
 
 
-def side(tree: Tree, known: dict[str, Item], daughters: Sequence[Item]) -> Iterator[Feature]:
+def side(
+    tree: Tree, items_by_name: dict[str, Item], daughters: Sequence[Item]
+) -> Iterator[Feature]:
     """A daughter before the head."""
-    yield from hashes(1, SIDE, known)
-    yield from hashes(9, SIDE_CONTEXT, known)
-    for g in below(tree, known["a"]):
-        yield from hashes(10, SIDE_BELOW, known | {"g": g})
+    yield from hashes(1, SIDE, items_by_name)
+    yield from hashes(9, SIDE_CONTEXT, items_by_name)
+    for g in below(tree, items_by_name["a"]):
+        yield from hashes(10, SIDE_BELOW, items_by_name | {"g": g})
     for c in daughters:
-        if c is not known["a"]:
-            yield from hashes(2, SISTER, known | {"c": c})
-            yield from doubtful(41, DOUBTFUL_SISTER, known | {"c": c})
-    yield from doubtful(40, DOUBTFUL_SIDE, known)
+        if c is not items_by_name["a"]:
+            yield from hashes(2, SISTER, items_by_name | {"c": c})
+            yield from doubtful(41, DOUBTFUL_SISTER, items_by_name | {"c": c})
+    yield from doubtful(40, DOUBTFUL_SIDE, items_by_name)
 
 
 def pair(
-    tree: Tree, known: dict[str, Item], daughters: Sequence[Item], right: int
+    tree: Tree, items_by_name: dict[str, Item], daughters: Sequence[Item], right: int
 ) -> Iterator[Feature]:
     """A daughter before another on one side."""
-    yield from hashes(3, PAIR, known, right)
-    yield from hashes(11, PAIR_CONTEXT, known, right)
-    yield from doubtful(42, DOUBTFUL_PAIR, known, right)
+    yield from hashes(3, PAIR, items_by_name, right)
+    yield from hashes(11, PAIR_CONTEXT, items_by_name, right)
+    yield from doubtful(42, DOUBTFUL_PAIR, items_by_name, right)
     for family, whose in ((12, "a"), (13, "b")):
-        for g in below(tree, known[whose]):
-            yield from hashes(family, PAIR_BELOW, known | {"g": g}, right)
+        for g in below(tree, items_by_name[whose]):
+            yield from hashes(family, PAIR_BELOW, items_by_name | {"g": g}, right)
     for c in daughters:
-        if c is not known["a"] and c is not known["b"]:
-            yield from hashes(6, PAIR_SISTER, known | {"c": c}, right)
+        if c is not items_by_name["a"] and c is not items_by_name["b"]:
+            yield from hashes(6, PAIR_SISTER, items_by_name | {"c": c}, right)
 
 
 def in_a_row(shared: dict[str, Item], row: Sequence[Item], at: int) -> dict[str, list[Feature]]:
     """Two and three items in a row, the edges included; the head is item `at` without them."""
-    found: dict[str, list[Feature]] = {"neighbour": [], "triple": []}
+    features: dict[str, list[Feature]] = {"neighbour": [], "triple": []}
     for i in range(len(row) - 1):
-        known = shared | {"a": row[i], "b": row[i + 1]}
-        found["neighbour"] += hashes(4, NEIGHBOUR, known, int(i > at))
-        found["neighbour"] += hashes(14, NEIGHBOUR_CONTEXT, known, int(i > at))
-        found["neighbour"] += doubtful(43, DOUBTFUL_NEIGHBOUR, known, int(i > at))
+        items_by_name = shared | {"a": row[i], "b": row[i + 1]}
+        features["neighbour"] += hashes(4, NEIGHBOUR, items_by_name, int(i > at))
+        features["neighbour"] += hashes(14, NEIGHBOUR_CONTEXT, items_by_name, int(i > at))
+        features["neighbour"] += doubtful(43, DOUBTFUL_NEIGHBOUR, items_by_name, int(i > at))
         if i:
-            known = shared | {"a": row[i - 1], "b": row[i], "c": row[i + 1]}
-            found["triple"] += hashes(5, TRIPLE, known)
-    return found
+            items_by_name = shared | {"a": row[i - 1], "b": row[i], "c": row[i + 1]}
+            features["triple"] += hashes(5, TRIPLE, items_by_name)
+    return features
 
 
-def whole(shared: dict[str, Item], left: Item, right: Item) -> Iterator[Feature]:
+def whole_order(shared: dict[str, Item], left: Item, right: Item) -> Iterator[Feature]:
     """All items on both sides of the head."""
     yield from hashes(15, ROW, shared | {"row": left})
     yield from hashes(16, ROW, shared | {"row": right})

@@ -30,10 +30,10 @@ def treelet_orders(heads: Sequence[int], places: Sequence[int], node: int) -> It
     for items in permutations([node, *daughters(heads, node)]):
         rank = {i: k for k, i in enumerate(items)}
         order = _spelled(heads, places, 0, node, rank)
-        found = [0] * len(heads)
+        new_places = [0] * len(heads)
         for place, i in enumerate(order):
-            found[i] = place
-        yield found
+            new_places[i] = place
+        yield new_places
 
 
 def _spelled(

@@ -27,8 +27,8 @@ def trees(draw: st.DrawFn, most: int = 5) -> tuple[NodeColumns, list[str], list[
     n = draw(st.integers(1, most))
     heads = [-1, *(draw(st.integers(0, i)) for i in range(n - 1))]
     words, tags, fine, relations = (
-        draw(st.lists(st.sampled_from(some), min_size=n, max_size=n))
-        for some in (WORDS, LABELS, LABELS, LABELS)
+        draw(st.lists(st.sampled_from(alphabet), min_size=n, max_size=n))
+        for alphabet in (WORDS, LABELS, LABELS, LABELS)
     )
     columns = NodeColumns(
         symbols(words),
@@ -42,8 +42,10 @@ def trees(draw: st.DrawFn, most: int = 5) -> tuple[NodeColumns, list[str], list[
     )
     if draw(st.booleans()):
         return columns, words, heads
-    others = st.lists(st.sampled_from([0, *symbols(["u", "v"]).tolist()]), min_size=n, max_size=n)
-    doubts = np.array(draw(others), dtype=np.uint32)
+    other_relations = st.lists(
+        st.sampled_from([0, *symbols(["u", "v"]).tolist()]), min_size=n, max_size=n
+    )
+    doubts = np.array(draw(other_relations), dtype=np.uint32)
     return replace(columns, doubtful_relations=doubts), words, heads
 
 
@@ -68,10 +70,12 @@ def places_of(order: Sequence[int]) -> NDArray[np.int32]:
 def ordered(columns: NodeColumns, heads: Sequence[int], order: Sequence[int]) -> Tree:
     """A tree in some order, for the oracles."""
     names = ("word", "ending", "shape", "tag", "fine", "relation", "other")
-    kept = (columns.words, columns.endings, columns.shapes)
+    symbol_columns = (columns.words, columns.endings, columns.shapes)
     doubts = columns.doubtful_relations
     doubts = doubts if len(doubts) else np.zeros_like(columns.words)
-    kept += (columns.tags, columns.fine, columns.relations, doubts)
+    symbol_columns += (columns.tags, columns.fine, columns.relations, doubts)
     return Tree(
-        heads, {name: column.tolist() for name, column in zip(names, kept, strict=True)}, order
+        heads,
+        {name: column.tolist() for name, column in zip(names, symbol_columns, strict=True)},
+        order,
     )

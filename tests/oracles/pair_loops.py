@@ -26,11 +26,11 @@ def pair_counts(human: Vector, metric: Vector, epsilon: float = 0.0) -> list[int
 def drawn_pair_counts(human: Vector, metric: Vector, times: Sequence[int]) -> list[int]:
     """The same where points are drawn several times; none makes a pair with its own copy."""
     counts = [0, 0, 0, 0, 0]
-    drawn = [i for i, number in enumerate(times) if number]
-    for i, j in combinations(drawn, 2):
+    drawn_points = [i for i, number in enumerate(times) if number]
+    for i, j in combinations(drawn_points, 2):
         pair = pair_counts((human[i], human[j]), (metric[i], metric[j]))[:5]
         counts = [total + times[i] * times[j] * n for total, n in zip(counts, pair, strict=True)]
-    return [*counts, len({human[i] for i in drawn}), len({metric[i] for i in drawn})]
+    return [*counts, len({human[i] for i in drawn_points}), len({metric[i] for i in drawn_points})]
 
 
 def tau_b(human: Vector, metric: Vector) -> float:
@@ -103,10 +103,10 @@ def accuracy(human: Vector, metric: Vector, epsilon: float) -> float:
 
 def calibrate(groups: Iterable[tuple[Vector, Vector]]) -> tuple[float, float]:
     """The smallest best threshold of all differences there are, and its mean accuracy."""
-    kept = [(h, m) for h, m in groups if len(h) > 1]
-    gaps = {abs(a - b) for _, m in kept for a, b in combinations(m, 2)}
+    paired_groups = [(h, m) for h, m in groups if len(h) > 1]
+    gaps = {abs(a - b) for _, m in paired_groups for a, b in combinations(m, 2)}
     tried = [
-        (sum(accuracy(h, m, epsilon) for h, m in kept) / len(kept), epsilon)
+        (sum(accuracy(h, m, epsilon) for h, m in paired_groups) / len(paired_groups), epsilon)
         for epsilon in sorted({0.0, *gaps})
     ]
     best = max(value for value, _ in tried)

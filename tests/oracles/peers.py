@@ -22,8 +22,8 @@ def streams(references: Groups) -> list[list[str | None]]:
 
 def bleu_corpus(candidates: Sequence[str], references: Groups, **settings: Any) -> float:
     """Corpus BLEU."""
-    found: float = BLEU(force=True, **settings).corpus_score(candidates, streams(references)).score
-    return found
+    score: float = BLEU(force=True, **settings).corpus_score(candidates, streams(references)).score
+    return score
 
 
 def bleu_segments(candidates: Sequence[str], references: Groups, **settings: Any) -> list[float]:
@@ -35,8 +35,8 @@ def bleu_segments(candidates: Sequence[str], references: Groups, **settings: Any
 
 def chrf_corpus(candidates: Sequence[str], references: Groups, **settings: Any) -> float:
     """Corpus chrF."""
-    found: float = CHRF(**settings).corpus_score(candidates, streams(references)).score
-    return found
+    score: float = CHRF(**settings).corpus_score(candidates, streams(references)).score
+    return score
 
 
 def chrf_segments(candidates: Sequence[str], references: Groups, **settings: Any) -> list[float]:
@@ -61,4 +61,4 @@ def rouge_segments(
     """For every name the precision, recall and F of every segment."""
     scorer = RougeScorer(list(names), use_stemmer=stem)
     scored = [scorer.score_multi(list(r), c) for c, r in zip(candidates, references, strict=True)]
-    return {name: [tuple(one[name]) for one in scored] for name in names}
+    return {name: [tuple(segment_scores[name]) for segment_scores in scored] for name in names}

@@ -19,12 +19,12 @@ def phrase_pairs(
     source: Sequence[int], pivot: Sequence[int], links: set[Link], longest: int
 ) -> Counter[tuple[Phrase, Phrase]]:
     """Every pair of spans is tried."""
-    found: Counter[tuple[Phrase, Phrase]] = Counter()
+    pair_counts: Counter[tuple[Phrase, Phrase]] = Counter()
     for s in spans(len(source), longest):
         for p in spans(len(pivot), longest):
             if consistent(links, s, p):
-                found[tuple(source[i] for i in s), tuple(pivot[j] for j in p)] += 1
-    return found
+                pair_counts[tuple(source[i] for i in s), tuple(pivot[j] for j in p)] += 1
+    return pair_counts
 
 
 def spans(n: int, longest: int) -> list[range]:
@@ -56,8 +56,8 @@ def has(chosen: set[Link], side: int, link: Link) -> bool:
 
 def grow_diag_final_and(n: int, m: int, first: set[Link], second: set[Link]) -> set[Link]:
     chosen = grow_diag(n, m, first, second)
-    for some in (first, second):
-        for link in sorted(some):
+    for directed_links in (first, second):
+        for link in sorted(directed_links):
             if not has(chosen, 0, link) and not has(chosen, 1, link):
                 chosen = chosen | {link}
     return chosen

@@ -28,13 +28,16 @@ def segmentations(words: Words) -> Iterator[list[Words]]:
 
 def times(counts: Counts, phrase: Words) -> Fraction:
     """N(p); 1/2 for an unseen word, 0 for what is no phrase."""
-    seen = Fraction(sum(counts.get(" ".join(phrase), {}).values()))
-    return seen or (UNSEEN if len(phrase) == 1 else Fraction(0))
+    count = Fraction(sum(counts.get(" ".join(phrase), {}).values()))
+    return count or (UNSEEN if len(phrase) == 1 else Fraction(0))
 
 
 def best_segmentation(counts: Counts, words: Words) -> list[Words]:
     """The most probable; of equals the fewest phrases, then the longest first ones."""
-    total = Fraction(sum(n for found in counts.values() for n in found.values())) or UNSEEN
+    total = (
+        Fraction(sum(n for translations in counts.values() for n in translations.values()))
+        or UNSEEN
+    )
 
     def rank(phrases: list[Words]) -> tuple[Fraction, int, list[int]]:
         probability = prod((times(counts, p) / total for p in phrases), start=Fraction(1))
@@ -47,14 +50,14 @@ def edges(
     counts: Counts, phrase: Words, edge: Fraction, renormalise: bool
 ) -> list[tuple[Words, Fraction]]:
     """The translations of a phrase that are kept, the most probable first."""
-    found = counts.get(" ".join(phrase))
-    if found is None:
+    translations = counts.get(" ".join(phrase))
+    if translations is None:
         return [(phrase, Fraction(1))]
-    N = sum(found.values())
-    ordered = sorted((Fraction(-n, N), tuple(f.split())) for f, n in found.items())
-    kept = [(f, -p) for i, (p, f) in enumerate(ordered) if -p > edge or i == 0]
-    mass = sum(p for _, p in kept)
-    return [(f, p / mass if renormalise else p) for f, p in kept]
+    N = sum(translations.values())
+    ordered = sorted((Fraction(-n, N), tuple(f.split())) for f, n in translations.items())
+    selected = [(f, -p) for i, (p, f) in enumerate(ordered) if -p > edge or i == 0]
+    mass = sum(p for _, p in selected)
+    return [(f, p / mass if renormalise else p) for f, p in selected]
 
 
 def bag(network: Network, order: int, ngram: Fraction) -> Bag:
@@ -64,15 +67,15 @@ def bag(network: Network, order: int, ngram: Fraction) -> Bag:
     other phrases together weigh 1, whatever was left out there.
     """
     masses = [sum((p for _, p in phrase), start=Fraction(0)) for phrase in network]
-    found: defaultdict[Words, Fraction] = defaultdict(Fraction)
+    gram_weights: defaultdict[Words, Fraction] = defaultdict(Fraction)
     for path in product(*network):
         words = [(word, i) for i, (edge, _) in enumerate(path) for word in edge]
         for n in range(1, order + 1):
             for k in range(len(words) - n + 1):
                 gram, touched = zip(*words[k : k + n], strict=True)
                 weights = (p if i in touched else p / masses[i] for i, (_, p) in enumerate(path))
-                found[gram] += prod(weights, start=Fraction(1))
-    return {gram: weight for gram, weight in found.items() if weight > ngram}
+                gram_weights[gram] += prod(weights, start=Fraction(1))
+    return {gram: weight for gram, weight in gram_weights.items() if weight > ngram}
 
 
 def sentence_bag(
@@ -83,11 +86,11 @@ def sentence_bag(
     return bag([edges(counts, p, edge, renormalise) for p in phrases], order, ngram)
 
 
-def statistics(mine: Bag, theirs: Bag, order: int) -> Sequence[Sequence[float]]:
+def statistics(left_bag: Bag, right_bag: Bag, order: int) -> Sequence[Sequence[float]]:
     """For each order: the weight in common, and of each bag."""
     rows = []
     for n in range(1, order + 1):
-        a, b = ({g: w for g, w in x.items() if len(g) == n} for x in (mine, theirs))
+        a, b = ({g: w for g, w in x.items() if len(g) == n} for x in (left_bag, right_bag))
         common = sum((min(a[g], b[g]) for g in a.keys() & b.keys()), start=Fraction(0))
         rows.append([float(x) for x in (common, sum(a.values()), sum(b.values()))])
     return rows

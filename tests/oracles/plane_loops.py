@@ -76,12 +76,12 @@ def left_out(human: Numbers, metric: Numbers) -> float:
 
 def best(human: Numbers, cells: Sequence[Numbers]) -> int | None:
     """The first cell with the largest r above 0."""
-    found, top = None, 0.0
+    best_cell, top = None, 0.0
     for k, metric in enumerate(cells):
         r = pearson(human, metric)
         if r > top + 1e-12:
-            found, top = k, r
-    return found
+            best_cell, top = k, r
+    return best_cell
 
 
 def picking(human: Numbers, cells: Sequence[Numbers]) -> float:

@@ -35,40 +35,40 @@ class Tables:
     def back_off(self, p: float, outcome: object, *contexts: Context) -> float:
         """Witten and Bell, from the most general context to the most specific."""
         for context in contexts:
-            seen = self.counts.get(context)
-            if seen:
-                strength = K * len(seen)
-                p = (seen[outcome] + strength * p) / (seen.total() + strength)
+            outcomes = self.counts.get(context)
+            if outcomes:
+                strength = K * len(outcomes)
+                p = (outcomes[outcome] + strength * p) / (outcomes.total() + strength)
         return p
 
     def choice(self, *contexts: Context) -> float:
         """The probability of True, with a constant strength."""
         p = 0.5
         for context in contexts:
-            seen = self.counts.get(context)
-            if seen:
-                p = (seen[True] + STRENGTH * p) / (seen.total() + STRENGTH)
+            outcomes = self.counts.get(context)
+            if outcomes:
+                p = (outcomes[True] + STRENGTH * p) / (outcomes.total() + STRENGTH)
         return p
 
     def _tree(self, i: int) -> None:
         tree = Nodes(self.trees, i)
-        known = set(self.grammar.frames)
+        grammar_frames = set(self.grammar.frames)
         for node in range(tree.size):
             frame = self.frames[tree.start + node]
             self.note(min(tree.degree(node), 3), *degree_contexts(tree.labels[node]))
-            if frame in known:
+            if frame in grammar_frames:
                 self.note(frame, *frame_contexts(tree, node, tree.labels[node]))
-            self._edge(tree, node, known)
+            self._edge(tree, node, grammar_frames)
         for mother in range(tree.size):
             self._order(tree, mother)
 
-    def _edge(self, tree: Nodes, node: int, known: set[object]) -> None:
+    def _edge(self, tree: Nodes, node: int, grammar_frames: set[object]) -> None:
         label, mother = tree.labels[node], tree.heads[node]
         above = tree.labels[mother] if mother >= 0 else None
         word = tree.words[mother] if mother >= 0 else None
         self.note(tree.words[node], *word_contexts(label, above, word))
         self.note(label, *label_contexts("free", above, word))
-        framed = mother >= 0 and self.frames[tree.start + mother] in known
+        framed = mother >= 0 and self.frames[tree.start + mother] in grammar_frames
         if framed and label[1] in ARGUMENTS and above:
             self.note(label[0], *argument_contexts(label[1], above, word))
         else:
@@ -103,8 +103,8 @@ class Nodes:
         self.words = trees.words[part]
         self.heads = trees.heads[part].tolist()
         self.places = trees.places[part].tolist()
-        given = list(zip(trees.tags[part], trees.relations[part], strict=True))
-        self.labels = given if labels is None else labels
+        gold_labels = list(zip(trees.tags[part], trees.relations[part], strict=True))
+        self.labels = gold_labels if labels is None else labels
         self.daughters: list[list[int]] = [[] for _ in self.words]
         for node, head in enumerate(self.heads):
             if head >= 0:
@@ -195,8 +195,8 @@ def supertaggings(tables: Tables, trees: InputTrees, i: int) -> Iterator[tuple[f
     choices = [_labels(tables, word, node) for node, word in enumerate(bare.words)]
     for labels in product(*choices):
         tree = Nodes(trees, i, list(labels))
-        ways = [_frames(tables, tree, node, choices) for node in range(tree.size)]
-        for frames in product(*ways):
+        frame_choices = [_frames(tables, tree, node, choices) for node in range(tree.size)]
+        for frames in product(*frame_choices):
             yield _score(tables, tree, frames), (labels, tuple(f for f, _ in frames))
 
 
@@ -204,10 +204,10 @@ def _labels(tables: Tables, word: str, node: int) -> list[Label]:
     grammar = tables.grammar
     at = int(grammar.find([word])[0])
     start, stop = grammar.arrays["label_offsets"][at : at + 2]
-    found = [grammar.label(int(label)) for label in grammar.arrays["labels"][start:stop]]
+    labels = [grammar.label(int(label)) for label in grammar.arrays["labels"][start:stop]]
     if node:
-        return [label for label in found if label[1] != "root"]
-    return list(dict.fromkeys((tag, "root") for tag, _ in found))
+        return [label for label in labels if label[1] != "root"]
+    return list(dict.fromkeys((tag, "root") for tag, _ in labels))
 
 
 def _frames(
@@ -221,8 +221,8 @@ def _frames(
     fit = _fitting(tables, tree.labels[node], [tree.labels[d] for d in daughters])
     if fit:
         return [(f, _frame(tables, tree, node, f)) for f in fit]
-    others = product(*(choices[d] for d in daughters))
-    if any(_fitting(tables, tree.labels[node], list(labels)) for labels in others):
+    label_choices = product(*(choices[d] for d in daughters))
+    if any(_fitting(tables, tree.labels[node], list(labels)) for labels in label_choices):
         return []
     return [(None, FREE_PENALTY)]
 
@@ -324,14 +324,14 @@ def _before(tables: Tables, tree: Nodes, m: int, d: int, e: int, left: bool) -> 
 
 def left_counts(trees: InputTrees) -> dict[Context, Counter[bool]]:
     """Whether each lexeme was left of any mother, and of each."""
-    found: dict[Context, Counter[bool]] = defaultdict(Counter)
+    side_counts: dict[Context, Counter[bool]] = defaultdict(Counter)
     for i in range(len(trees)):
         tree = Nodes(trees, i)
         for node, head in enumerate(tree.heads):
             if head >= 0:
                 for context in _left_contexts(tree, node):
-                    found[context][tree.places[node] < tree.places[head]] += 1
-    return found
+                    side_counts[context][tree.places[node] < tree.places[head]] += 1
+    return side_counts
 
 
 def _left_contexts(tree: Nodes, node: int) -> list[Context]:
@@ -346,8 +346,8 @@ def left_right(
     lefts, rights = [], []
     for d in tree.daughters[m]:
         p = 0.5
-        for seen in (counts.get(context) for context in _left_contexts(tree, d)):
-            p = (seen[True] + p) / (seen.total() + 1) if seen else p
+        for side_counts in (counts.get(context) for context in _left_contexts(tree, d)):
+            p = (side_counts[True] + p) / (side_counts.total() + 1) if side_counts else p
         (lefts if p > 0.5 else rights).append(d)
     below = {d: left_right(counts, tree, d) for d in tree.daughters[m]}
     below[m] = [(m,)]

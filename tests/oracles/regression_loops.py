@@ -30,17 +30,17 @@ def coefficients(x: Sequence[Sequence[float]], y: Sequence[float]) -> list[Fract
     return solve(square, right)
 
 
-def predict(found: Sequence[Fraction], row: Sequence[float]) -> float:
+def predict(fit: Sequence[Fraction], row: Sequence[float]) -> float:
     """What coefficients say of a point."""
-    return float(found[0] + sum(b * Fraction(v) for b, v in zip(found[1:], row, strict=True)))
+    return float(fit[0] + sum(b * Fraction(v) for b, v in zip(fit[1:], row, strict=True)))
 
 
 def left_out(
     x: Sequence[Sequence[float]], y: Sequence[float], groups: Sequence[int]
 ) -> list[float]:
     """Each point by the fit of all points of other groups."""
-    found = []
+    predictions = []
     for row, group in zip(x, groups, strict=True):
         rest = [i for i, other in enumerate(groups) if other != group]
-        found.append(predict(coefficients([x[i] for i in rest], [y[i] for i in rest]), row))
-    return found
+        predictions.append(predict(coefficients([x[i] for i in rest], [y[i] for i in rest]), row))
+    return predictions

@@ -22,24 +22,30 @@ def groups(human: Matrix, metric: Matrix, at: str, draw: tuple[list[int], list[i
         if not isnan(human[s][t] + metric[s][t])
     }
     if at == "system":
-        known = [(s, [cells[s, t] for t in segments if (s, t) in cells]) for s in systems]
-        return [[(s, *(sum(x) / len(of) for x in zip(*of, strict=True))) for s, of in known if of]]
+        system_cells = [(s, [cells[s, t] for t in segments if (s, t) in cells]) for s in systems]
+        return [
+            [
+                (s, *(sum(x) / len(of) for x in zip(*of, strict=True)))
+                for s, of in system_cells
+                if of
+            ]
+        ]
     width = len(human[0])
     name = {(s, t): s * width + t for s, t in cells}
-    drawn = [[(s, t) for t in segments if (s, t) in cells] for s in systems]
+    drawn_cells = [[(s, t) for t in segments if (s, t) in cells] for s in systems]
     if at == "item":
-        drawn = [[(s, t) for s in systems if (s, t) in cells] for t in segments]
+        drawn_cells = [[(s, t) for s in systems if (s, t) in cells] for t in segments]
     if at == "segment":
-        drawn = [[cell for row in drawn for cell in row]]
-    return [[(name[cell], *cells[cell]) for cell in group] for group in drawn]
+        drawn_cells = [[cell for row in drawn_cells for cell in row]]
+    return [[(name[cell], *cells[cell]) for cell in group] for group in drawn_cells]
 
 
 def pairs_of(group: list[Point]) -> list[Pair]:
     """The differences of every two points that are not copies of one another."""
     return [
         (h1 - h2, m1 - m2)
-        for (one, h1, m1), (other, h2, m2) in combinations(group, 2)
-        if one != other
+        for (first_point, h1, m1), (second_point, h2, m2) in combinations(group, 2)
+        if first_point != second_point
     ]
 
 

@@ -29,14 +29,14 @@ def exchanges(
 ) -> list[tuple[list[float], list[float]]]:
     """The summed rows of both systems after each segment was exchanged or not by a fair coin."""
     keeps = np.random.default_rng(seed).integers(2, size=(trials, len(first)), dtype=bool)
-    found = []
+    summed_pairs = []
     for keep in keeps.tolist():
         a, b = [], []
-        for mine, theirs, stays in zip(first, second, keep, strict=True):
-            a.append(mine if stays else theirs)
-            b.append(theirs if stays else mine)
-        found.append((add_rows(a), add_rows(b)))
-    return found
+        for first_row, second_row, stays in zip(first, second, keep, strict=True):
+            a.append(first_row if stays else second_row)
+            b.append(second_row if stays else first_row)
+        summed_pairs.append((add_rows(a), add_rows(b)))
+    return summed_pairs
 
 
 def p_bootstrap(

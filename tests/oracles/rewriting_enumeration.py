@@ -21,8 +21,8 @@ class Derivation(NamedTuple):
 
 def changed(a: Words, b: Words) -> int:
     """The words that either has more of than the other: the larger number."""
-    mine, theirs = Counter(a), Counter(b)
-    return max((mine - theirs).total(), (theirs - mine).total())
+    left_counts, right_counts = Counter(a), Counter(b)
+    return max((left_counts - right_counts).total(), (right_counts - left_counts).total())
 
 
 def derivations(rewrites: Rewrites, words: Words) -> Iterator[Derivation]:
@@ -33,10 +33,10 @@ def derivations(rewrites: Rewrites, words: Words) -> Iterator[Derivation]:
     for rest in derivations(rewrites, words[1:]):
         yield rest._replace(words=(words[0], *rest.words))
     for n in range(1, len(words) + 1):
-        found = rewrites.get(" ".join(words[:n]), {})
-        for text, count in found.items():
+        phrase_rewrites = rewrites.get(" ".join(words[:n]), {})
+        for text, count in phrase_rewrites.items():
             new = tuple(text.split())
-            p = log10(count / sum(found.values()))
+            p = log10(count / sum(phrase_rewrites.values()))
             for rest in derivations(rewrites, words[n:]):
                 changes = changed(words[:n], new) + rest.changes
                 yield Derivation((*new, *rest.words), p + rest.log10_p, changes)
@@ -52,14 +52,20 @@ def ranked(
     """For each class of changed words what may be written, with the best score of any way to it."""
     original = tuple(sentence.split())
     word = -lm(sentence) / (len(original) + 1)
-    found: dict[int, dict[Words, float]] = {}
-    for one in derivations(rewrites, original):
-        score = lm(" ".join(one.words)) + weight * one.log10_p + len(one.words) * word
-        best = found.setdefault(min(one.changes, classes), {})
-        best[one.words] = max(score, best.get(one.words, score))
-    return found
+    scores_by_class: dict[int, dict[Words, float]] = {}
+    for derivation in derivations(rewrites, original):
+        score = (
+            lm(" ".join(derivation.words))
+            + weight * derivation.log10_p
+            + len(derivation.words) * word
+        )
+        best = scores_by_class.setdefault(min(derivation.changes, classes), {})
+        best[derivation.words] = max(score, best.get(derivation.words, score))
+    return scores_by_class
 
 
-def outputs(found: dict[int, dict[Words, float]], original: str) -> set[Words]:
+def outputs(scores_by_class: dict[int, dict[Words, float]], original: str) -> set[Words]:
     """All that may be written, but the original."""
-    return {words for best in found.values() for words in best} - {tuple(original.split())}
+    return {words for best in scores_by_class.values() for words in best} - {
+        tuple(original.split())
+    }

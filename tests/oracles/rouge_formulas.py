@@ -28,8 +28,8 @@ def weighted_f(p: float, r: float, alpha: float) -> float:
     return p * r / below if below else 0.0
 
 
-def _parts(hits: int, mine: int, theirs: int) -> Parts:
-    p, r = hits / max(mine, 1), hits / max(theirs, 1)
+def _parts(hits: int, candidate_size: int, reference_size: int) -> Parts:
+    p, r = hits / max(candidate_size, 1), hits / max(reference_size, 1)
     return Parts(p, r, weighted_f(p, r, 0.5))
 
 

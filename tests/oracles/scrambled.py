@@ -5,17 +5,17 @@ from __future__ import annotations
 import random
 
 
-def scrambled(text: str, seed: int, *, told: bool = False) -> str:
+def scrambled(text: str, seed: int, *, with_original_ids: bool = False) -> str:
     """CoNLL-U text whose sentences have their words shuffled and renumbered.
 
-    If it is `told`, MISC says where each word was, as in the Surface Realization tasks.
+    With `with_original_ids`, MISC says where each word was, as in the Surface Realization tasks.
     """
     rng = random.Random(seed)
-    parts = (_sentence(part, rng, told) for part in text.strip().split("\n\n"))
+    parts = (_sentence(part, rng, with_original_ids) for part in text.strip().split("\n\n"))
     return "\n\n".join(parts) + "\n\n"
 
 
-def _sentence(part: str, rng: random.Random, told: bool) -> str:
+def _sentence(part: str, rng: random.Random, with_original_ids: bool) -> str:
     lines = [line for line in part.split("\n") if not line.startswith("#")]
     words = [line.split("\t") for line in lines if line.split("\t")[0].isdigit()]
     order = list(range(len(words)))
@@ -24,7 +24,7 @@ def _sentence(part: str, rng: random.Random, told: bool) -> str:
     rows = []
     for old in order:
         cells = list(words[old])
-        cells[9] = f"original_id={cells[0]}" if told else "_"
+        cells[9] = f"original_id={cells[0]}" if with_original_ids else "_"
         cells[0], cells[6] = number[cells[0]], number[cells[6]]
         rows.append("\t".join(cells))
     return "\n".join(rows)

@@ -13,8 +13,8 @@ Value = Callable[[str, int, str], float]
 
 def sentence(rng: random.Random, base: list[str], noise: float) -> str:
     """A sentence with some of its words replaced and some left out."""
-    kept = [rng.choice(WORDS) if rng.random() < noise else w for w in base]
-    return " ".join(w for w in kept if rng.random() > noise / 3)
+    noisy_words = [rng.choice(WORDS) if rng.random() < noise else w for w in base]
+    return " ".join(w for w in noisy_words if rng.random() > noise / 3)
 
 
 def small_set(
@@ -45,8 +45,8 @@ def small_set(
             for judge, bonus in (("ann", 0), ("ben", 1)):
                 if text is None or rng.random() < unjudged:
                     continue
-                given = rng.randint(1, 6) - k // 2 + bonus
-                score = given if value is None else value(name, j, text)
+                random_score = rng.randint(1, 6) - k // 2 + bonus
+                score = random_score if value is None else value(name, j, text)
                 rows.append(kt.Judgement(name, str(j + 1), judge, "quality", score))
     return kt.make_evalset(
         "small",

@@ -26,13 +26,13 @@ PAPER: Counts = {
 
 def ragged(texts: list[str], vocab: Vocab) -> tuple[Any, Any]:
     words = [text.split() for text in texts]
-    ids = vocab.add([word for each in words for word in each])
+    ids = vocab.add([word for phrase in words for word in phrase])
     return ids, np.array([0, *accumulate(map(len, words))], dtype=np.int64)
 
 
 def phrase_counts(counts: Counts) -> tuple[PhraseCounts, Vocab, Vocab]:
     """Counted pairs as arrays, with their vocabularies."""
-    pairs = [(e, f, n) for e, found in counts.items() for f, n in found.items()]
+    pairs = [(e, f, n) for e, translations in counts.items() for f, n in translations.items()]
     source, pivot = Vocab(), Vocab()
     arrays = (*ragged([e for e, _, _ in pairs], source), *ragged([f for _, f, _ in pairs], pivot))
     numbers = np.array([n for _, _, n in pairs], dtype=np.int64)

@@ -29,16 +29,16 @@ def lcs_positions(reference: Tokens, candidate: Tokens) -> set[int]:
     """Where one LCS stands in the reference, read back from the end as rouge-score does."""
     table = lcs_table(reference, candidate)
     i, j = len(reference), len(candidate)
-    found: set[int] = set()
+    positions: set[int] = set()
     while i > 0 and j > 0:
         if reference[i - 1] == candidate[j - 1]:
-            found.add(i - 1)
+            positions.add(i - 1)
             i, j = i - 1, j - 1
         elif table[i][j - 1] > table[i - 1][j]:
             j -= 1
         else:
             i -= 1
-    return found
+    return positions
 
 
 def summary_hits(references: Sequence[Tokens], candidates: Sequence[Tokens]) -> int:

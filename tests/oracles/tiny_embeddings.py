@@ -43,9 +43,9 @@ def word_tokenizer() -> Any:
     """A tokeniser of words, by the package tokenizers."""
     tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     words = {word: i for i, word in enumerate(VECTORS)}
-    made = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="[UNK]"))
-    made.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
-    return made
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    return tokenizer
 
 
 def write_model2vec(folder: Path) -> Path:
@@ -54,8 +54,8 @@ def write_model2vec(folder: Path) -> Path:
     import numpy as np
 
     vectors = np.array([*VECTORS.values()], np.float32)
-    made = model2vec.StaticModel(vectors, word_tokenizer(), max_length=8)
-    made.save_pretrained(folder)
+    model = model2vec.StaticModel(vectors, word_tokenizer(), max_length=8)
+    model.save_pretrained(folder)
     return folder
 
 
@@ -65,9 +65,9 @@ def write_onnx(folder: Path, *, axes: int = 3, pooling: str | None = None) -> Pa
     pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
     import numpy as np
 
-    make, whole, real = onnx.helper, onnx.TensorProto.INT64, onnx.TensorProto.FLOAT
+    make, integer_type, float_type = onnx.helper, onnx.TensorProto.INT64, onnx.TensorProto.FLOAT
     inputs = [
-        make.make_tensor_value_info(name, whole, ["texts", "tokens"])
+        make.make_tensor_value_info(name, integer_type, ["texts", "tokens"])
         for name in ("input_ids", "attention_mask")
     ]
     table = onnx.numpy_helper.from_array(np.array([*VECTORS.values()], np.float32), "table")
@@ -75,7 +75,7 @@ def write_onnx(folder: Path, *, axes: int = 3, pooling: str | None = None) -> Pa
     first = onnx.numpy_helper.from_array(np.array(0, np.int64), "first")
     nodes = [
         make.make_node("Gather", ["table", "input_ids"], ["looked"]),
-        make.make_node("Cast", ["attention_mask"], ["mask"], to=real),
+        make.make_node("Cast", ["attention_mask"], ["mask"], to=float_type),
         make.make_node("Unsqueeze", ["mask", "end"], ["wide"]),
         make.make_node("Mul", ["looked", "wide"], ["tokens_out"]),
     ]
@@ -85,7 +85,7 @@ def write_onnx(folder: Path, *, axes: int = 3, pooling: str | None = None) -> Pa
         shape = ["texts", 3]
     else:
         nodes.append(make.make_node("Identity", ["tokens_out"], ["out"]))
-    output = make.make_tensor_value_info("out", real, shape)
+    output = make.make_tensor_value_info("out", float_type, shape)
     graph = make.make_graph(nodes, "tiny", inputs, [output], [table, end, first])
     opset = [make.make_opsetid("", 17)]
     folder.mkdir(exist_ok=True)
@@ -114,7 +114,7 @@ def write_transformer(folder: Path) -> Path:
     transformers.BertModel(config).save_pretrained(base)
     (base / "vocab.txt").write_text("\n".join(words))
     transformers.BertTokenizerFast(vocab=str(base / "vocab.txt")).save_pretrained(base)
-    made = library.SentenceTransformer(str(base))  # with mean pooling
-    made.max_seq_length = 16
-    made.save(str(folder))
+    model = library.SentenceTransformer(str(base))  # with mean pooling
+    model.max_seq_length = 16
+    model.save(str(folder))
     return folder

@@ -18,9 +18,9 @@ def sentence(rng: random.Random) -> list[list[str]]:
     noun, verb, place = rng.choice(NOUNS), rng.choice(VERBS), rng.choice((*PLACES, ""))
     definite, future, question = (rng.random() < 0.5 for _ in range(3))
     article = "the" if definite else "an" if noun[0] in "aeiou" else "a"
-    said = f"Definite={'Def' if definite else 'Ind'}|PronType=Art"
+    article_features = f"Definite={'Def' if definite else 'Ind'}|PronType=Art"
     words = [
-        [article, "the" if definite else "a", "DET", said, noun, "det"],
+        [article, "the" if definite else "a", "DET", article_features, noun, "det"],
         [noun, noun, "NOUN", "Number=Sing", verb, "nsubj"],
     ]
     if future:

@@ -56,10 +56,10 @@ def _sentence(rng: random.Random) -> ToySentence:
         _Word(noun, noun, "NOUN", "NN", "Number=Sing", verb, "nsubj"),
     ]
     if aux:
-        told = PRESENT if aux == "does" else "VerbForm=Fin"
+        aux_features = PRESENT if aux == "does" else "VerbForm=Fin"
         lemma = "do" if aux == "does" else aux
         xpos = "VBZ" if aux == "does" else "MD"
-        words.append(_Word(aux, lemma, "AUX", xpos, told, verb, "aux", aux == "does"))
+        words.append(_Word(aux, lemma, "AUX", xpos, aux_features, verb, "aux", aux == "does"))
     if negated:
         form = "n't" if aux == "does" else "not"
         words.append(_Word(form, "not", "PART", "RB", "Polarity=Neg", verb, "advmod"))

@@ -49,7 +49,7 @@ def toy_treebank(sentences: int, seed: int) -> str:
     for i in range(sentences):
         lines += [f"# newdoc id = d{i // 4}"] if i % 4 == 0 else []
         lines.append(f"# sent_id = s{i}")
-        for n, (word, tag, own, head, relation) in enumerate(sentence(rng), 1):
-            lines.append(f"{n}\t{word}\t{word}\t{tag}\t{own}\t_\t{head}\t{relation}\t_\t_")
+        for n, (word, tag, fine_tag, head, relation) in enumerate(sentence(rng), 1):
+            lines.append(f"{n}\t{word}\t{word}\t{tag}\t{fine_tag}\t_\t{head}\t{relation}\t_\t_")
         lines.append("")
     return "\n".join(lines) + "\n"

@@ -28,7 +28,7 @@ def toy_lemmas(sentences: int, seed: int) -> str:
 
 
 def _sentence(rng: random.Random) -> list[str]:
-    subject, thing, verb = rng.choice(NOUNS), rng.choice(NOUNS), rng.choice(VERBS)
+    subject, object_noun, verb = rng.choice(NOUNS), rng.choice(NOUNS), rng.choice(VERBS)
     article, negated = ("an" if subject[0] in "aeiou" else "a"), rng.random() < 0.5
     third = "Number=Sing|Person=3|Tense=Pres|VerbForm=Fin"
     form = "tries" if verb == "try" else "misses" if verb == "miss" else f"{verb}s"
@@ -48,7 +48,9 @@ def _sentence(rng: random.Random) -> list[str]:
         relation = {"AUX": "aux", "PART": "advmod", "VERB": "root"}[upos]
         glue = "SpaceAfter=No" if upos == "AUX" else "_"
         rows.append((word, lemma, upos, xpos, feats, 0 if n == at else at, relation, glue))
-    rows.append((plural(thing), thing, "NOUN", "NNS", "Number=Plur", at, "obj", "SpaceAfter=No"))
+    rows.append(
+        (plural(object_noun), object_noun, "NOUN", "NNS", "Number=Plur", at, "obj", "SpaceAfter=No")
+    )
     rows.append((".", ".", "PUNCT", ".", "_", at, "punct", "_"))
     return [
         f"{n}\t{word}\t{lemma}\t{upos}\t{xpos}\t{feats}\t{head}\t{relation}\t_\t{misc}"

@@ -10,13 +10,13 @@ from oracles.edit_tables import ACCURACY, Counts, counts
 Places = tuple[int | None, ...]
 
 
-def ways(nodes: Sequence[int], places: Sequence[int]) -> list[dict[int, int]]:
+def pairings(nodes: Sequence[int], places: Sequence[int]) -> list[dict[int, int]]:
     """All ways to tie as many nodes to places as there can be."""
-    few = min(len(nodes), len(places))
+    n_tied = min(len(nodes), len(places))
     return [
         dict(zip(chosen, order, strict=True))
-        for chosen in combinations(nodes, few)
-        for order in permutations(places, few)
+        for chosen in combinations(nodes, n_tied)
+        for order in permutations(places, n_tied)
     ]
 
 
@@ -48,28 +48,32 @@ def least_distance(words: Sequence[str], heads: Sequence[int], result: Sequence[
     for word in set(words) - {words[p] for p in fixed}:
         nodes, places = positions(words, word), positions(result, word)
         total += min(
-            sum(abs(expected(p, heads, fixed) - q) for p, q in way.items())
-            for way in ways(nodes, places)
+            sum(abs(expected(p, heads, fixed) - q) for p, q in pairing.items())
+            for pairing in pairings(nodes, places)
         )
     return total
 
 
 def all_ties(words: Sequence[str], result: Sequence[str]) -> list[dict[int, int]]:
     """All ways to tie the nodes of a tree to the words of a result, as many as there can be."""
-    by_word = [ways(positions(words, w), positions(result, w)) for w in sorted(set(words))]
-    return [{p: q for way in chosen for p, q in way.items()} for chosen in product(*by_word)]
+    by_word = [pairings(positions(words, w), positions(result, w)) for w in sorted(set(words))]
+    return [
+        {p: q for pairing in chosen for p, q in pairing.items()} for chosen in product(*by_word)
+    ]
 
 
 def errors(
     words: Sequence[str], heads: Sequence[int], result: Sequence[str], places: dict[int, int]
 ) -> Counts:
     """S, I, D and M over all treelets, with nodes at these places."""
-    found = [0, len(result) - len(places), len(words) - len(places), 0]
+    totals = [0, len(result) - len(places), len(words) - len(places), 0]
     for head in range(len(words)):
         daughters = [p for p in range(len(words)) if heads[p] == head + 1]
         members = sorted(p for p in [head, *daughters] if p in places)
         if daughters:
             reference = [words[p] for p in members]
             moved = [words[p] for p in sorted(members, key=places.__getitem__)]
-            found = [a + b for a, b in zip(found, counts(reference, moved, ACCURACY), strict=True)]
-    return Counts(*found)
+            totals = [
+                a + b for a, b in zip(totals, counts(reference, moved, ACCURACY), strict=True)
+            ]
+    return Counts(*totals)

@@ -182,8 +182,8 @@ def prepare(folder: Path) -> None:
         (folder / f"ref{n}.txt").write_text(text, "utf-8")
     for path in sorted((BUNDLED / "demo" / "systems").iterdir()):
         (folder / path.name).write_text(path.read_text("utf-8"), "utf-8")
-    some = (folder / "ref1.txt").read_text("utf-8").split("\n")[:12]
-    (folder / "some.txt").write_text("\n".join(some) + "\n", "utf-8")
+    first_lines = (folder / "ref1.txt").read_text("utf-8").split("\n")[:12]
+    (folder / "some.txt").write_text("\n".join(first_lines) + "\n", "utf-8")
     parallel = (BUNDLED / "paraphrase" / "en-fr.tsv").read_text("utf-8").split("\n")[:1000]
     (folder / "parallel.tsv").write_text("\n".join(parallel) + "\n", "utf-8")
     trees = (BUNDLED / "treebank" / "demo.conllu").read_text("utf-8")
@@ -214,15 +214,15 @@ def lay_out_table(folder: Path) -> None:
 
 def lay_out_parsed(folder: Path, sentences: list[str]) -> None:
     """Lay out a judged set of trees: one system turns every other sentence, one exchanges words."""
-    rows = [[line for line in one.split("\n") if line[:1].isdigit()] for one in sentences]
+    rows = [[line for line in sentence.split("\n") if line[:1].isdigit()] for sentence in sentences]
     words = [[line.split("\t")[1] for line in lines] for lines in rows]
     for name in ("systems", "references"):
         (folder / name).mkdir(parents=True)
-    turned = [one[::-1] if i % 2 else one for i, one in enumerate(words)]
-    other = [[*one[i % 3 :], *"xyz"[: i % 3]] for i, one in enumerate(words)]
+    turned = [tokens[::-1] if i % 2 else tokens for i, tokens in enumerate(words)]
+    other = [[*tokens[i % 3 :], *"xyz"[: i % 3]] for i, tokens in enumerate(words)]
     judged = ["system\tsegment\tjudge\tdimension\tvalue"]
     for name, outputs in (("turned", turned), ("other", other)):
-        text = "".join(" ".join(one) + "\n" for one in outputs)
+        text = "".join(" ".join(tokens) + "\n" for tokens in outputs)
         (folder / "systems" / f"{name}.txt").write_text(text, "utf-8")
         values = [1 + (3 * i + len(name)) % 7 for i in range(len(outputs))]
         judged += [f"{name}\t{i}\tj\tquality\t{value}" for i, value in enumerate(values, 1)]
@@ -238,22 +238,22 @@ def run(folder: Path) -> dict[str, str]:
     os.chdir(folder)
     os.environ.pop("KARAT_DATA", None)  # which sets are here depends on it
     prepare(folder)
-    found = {}
+    outputs = {}
     for line in LINES:
         out, err = io.StringIO(), io.StringIO()
         sys.argv = ["karat", *shlex.split(line)]  # which results show
         with redirect_stdout(out), redirect_stderr(err):
             code = main(sys.argv[1:])
-        shown = TIMES.sub("", out.getvalue()) + (err.getvalue() if code else "")
-        found[line] = f"exit {code}\n{shown}"
-    return found | {name: digest(folder / name) for name in WRITTEN}
+        text = TIMES.sub("", out.getvalue()) + (err.getvalue() if code else "")
+        outputs[line] = f"exit {code}\n{text}"
+    return outputs | {name: digest(folder / name) for name in WRITTEN}
 
 
 def digest(path: Path) -> str:
     """Return the digest of a file, or of all files of a folder with their names."""
     if path.is_file():
         return sha256(path.read_bytes()).hexdigest()
-    inside = sorted(str(found.relative_to(path)) for found in path.rglob("*") if found.is_file())
+    inside = sorted(str(file.relative_to(path)) for file in path.rglob("*") if file.is_file())
     return sha256(
         "\n".join(f"{name} {digest(path / name)}" for name in inside).encode()
     ).hexdigest()

@@ -39,17 +39,17 @@ def environment(*switches: Switch) -> dict[str, str]:
 
 def oldest(switches: list[Switch]) -> list[Switch]:
     """The oldest of what each variable can be here: the first switch that takes effect."""
-    found: dict[str, Switch] = {}
+    chosen: dict[str, Switch] = {}
     for switch in switches:
-        if switch.variable not in found and not why_not(switch):
-            found[switch.variable] = switch
-    return list(found.values())
+        if switch.variable not in chosen and not why_not(switch):
+            chosen[switch.variable] = switch
+    return list(chosen.values())
 
 
 def features() -> list[str]:
     """Features that numpy chooses its loops by, and this processor has."""
-    shown = np.show_config(mode="dicts")["SIMD Extensions"]
-    return list(shown.get("found", []))
+    simd_config = np.show_config(mode="dicts")["SIMD Extensions"]
+    return list(simd_config.get("found", []))
 
 
 def switches() -> list[Switch]:
@@ -70,8 +70,8 @@ def flags() -> set[str]:
     if not CPUINFO.exists():
         return set()
     lines = CPUINFO.read_text("utf-8", errors="replace").split("\n")
-    found = [line.split(":", 1)[1].split() for line in lines if line.startswith("flags")]
-    return set(found[0]) if found else set()
+    flag_lists = [line.split(":", 1)[1].split() for line in lines if line.startswith("flags")]
+    return set(flag_lists[0]) if flag_lists else set()
 
 
 @cache
@@ -102,7 +102,7 @@ print(json.dumps({"numpy": sorted(k for k, v in features.items() if v), "libm": 
 
 def probe(variables: dict[str, str]) -> tuple[dict[str, object], str]:
     """What numpy and the C library do in an environment, and the name of OpenBLAS's kernel."""
-    found = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", PROBE],
         check=False,
         env={**variables, "OPENBLAS_VERBOSE": "2"},
@@ -110,18 +110,18 @@ def probe(variables: dict[str, str]) -> tuple[dict[str, object], str]:
         text=True,
         timeout=120,
     )
-    if found.returncode:
+    if process.returncode:
         return {}, ""
-    said = [line for line in (found.stdout + found.stderr).split("\n") if "Core" in line]
-    shown = next(line for line in found.stdout.split("\n") if line.startswith("{"))
-    return json.loads(shown), " ".join(said)
+    core_lines = [line for line in (process.stdout + process.stderr).split("\n") if "Core" in line]
+    json_line = next(line for line in process.stdout.split("\n") if line.startswith("{"))
+    return json.loads(json_line), " ".join(core_lines)
 
 
 def took_effect(switch: Switch) -> bool:
     """Whether a process under the switch is seen to behave differently."""
-    seen, core = probe(environment(switch))
+    switched, core = probe(environment(switch))
     if switch.variable == "OPENBLAS_CORETYPE":
         return any(name in core for name in KERNELS[switch.value])
     plain, _ = probe({**os.environ})
-    what = "numpy" if switch.variable.startswith("NPY") else "libm"
-    return bool(seen) and seen[what] != plain[what]
+    library = "numpy" if switch.variable.startswith("NPY") else "libm"
+    return bool(switched) and switched[library] != plain[library]

@@ -53,7 +53,7 @@ WITHIN_CHANCE = "as_often_as_they_say or within_chance"  # long, and no last bit
 def printed(folder: Path, environment: dict[str, str]) -> dict[str, str]:
     """What every command prints in a process of its own."""
     folder.mkdir()
-    found = subprocess.run(
+    process = subprocess.run(
         [sys.executable, str(HERE / "commands.py"), str(folder)],
         check=False,
         env=environment,
@@ -61,17 +61,17 @@ def printed(folder: Path, environment: dict[str, str]) -> dict[str, str]:
         text=True,
         timeout=900,
     )
-    assert found.returncode == 0, found.stderr
-    return dict(json.loads(found.stdout))
+    assert process.returncode == 0, process.stderr
+    return dict(json.loads(process.stdout))
 
 
 @pytest.fixture(scope="module")
-def here(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def outputs_here(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return printed(tmp_path_factory.mktemp("here") / "work", {**os.environ})
 
 
-def test_all_commands_run(here: dict[str, str]) -> None:
-    failed = {line: text for line, text in here.items() if text.startswith("exit ")}
+def test_all_commands_run(outputs_here: dict[str, str]) -> None:
+    failed = {line: text for line, text in outputs_here.items() if text.startswith("exit ")}
     assert [text for text in failed.values() if not text.startswith("exit 0\n")] == []
 
 
@@ -84,19 +84,21 @@ def golden_name(line: str) -> str:
     return "-".join([*words, sha256(line.encode()).hexdigest()[:6]]) + ".txt"
 
 
-def test_commands_print_and_write_what_they_did(here: dict[str, str]) -> None:
-    found = {
+def test_commands_print_and_write_what_they_did(outputs_here: dict[str, str]) -> None:
+    golden_texts = {
         golden_name(line): f"{line}\n{text}\n".replace(f"karat={kt.__version__}", "karat=VERSION")
-        for line, text in here.items()
+        for line, text in outputs_here.items()
         if not any(part in line for part in commands.TRAINED)
     }
     if os.environ.get("KARAT_GOLDEN") == "write":
         shutil.rmtree(GOLDEN, ignore_errors=True)
         GOLDEN.mkdir()
-        for name, text in found.items():
+        for name, text in golden_texts.items():
             (GOLDEN / name).write_bytes(text.encode("utf-8"))
-    assert {path.name for path in GOLDEN.iterdir()} == set(found)
-    assert {name: (GOLDEN / name).read_bytes().decode("utf-8") for name in found} == found
+    assert {path.name for path in GOLDEN.iterdir()} == set(golden_texts)
+    assert {
+        name: (GOLDEN / name).read_bytes().decode("utf-8") for name in golden_texts
+    } == golden_texts
 
 
 def test_every_command_is_compared_or_exempt() -> None:
@@ -109,21 +111,21 @@ def test_every_command_is_compared_or_exempt() -> None:
         "data": data.command.commands,
         "plane": plane.command.commands,
     }
-    every = {f"{group} {name}" for group, listed in groups.items() for name in listed}
-    every |= set(main.COMMANDS) - set(groups)
+    all_commands = {f"{group} {name}" for group, listed in groups.items() for name in listed}
+    all_commands |= set(main.COMMANDS) - set(groups)
     words = [line.split() for line in commands.LINES]
-    ours = {word[0] for word in words} | {" ".join(word[:2]) for word in words}
-    assert every - ours == set(commands.EXEMPT)
+    compared_commands = {word[0] for word in words} | {" ".join(word[:2]) for word in words}
+    assert all_commands - compared_commands == set(commands.EXEMPT)
 
 
-def differing(here: dict[str, str], there: dict[str, str]) -> list[str]:
+def differing(outputs_here: dict[str, str], outputs_there: dict[str, str]) -> list[str]:
     """The commands that print or write something else there."""
-    return [line for line in here if here[line] != there[line]]
+    return [line for line in outputs_here if outputs_here[line] != outputs_there[line]]
 
 
 def check_numbers(variables: dict[str, str]) -> None:
     """Run the tests of numbers in an environment."""
-    found = subprocess.run(
+    process = subprocess.run(
         [*PYTEST, "-k", f"not ({WITHIN_CHANCE})", *NUMBERS],
         check=False,
         cwd=HERE.parents[1],
@@ -132,22 +134,22 @@ def check_numbers(variables: dict[str, str]) -> None:
         text=True,
         timeout=900,
     )
-    assert found.returncode == 0, found.stdout[-3000:]
+    assert process.returncode == 0, process.stdout[-3000:]
 
 
 @pytest.fixture(scope="module")
 def old() -> dict[str, str]:
     """The environment of the oldest processor that this one can stand in for."""
-    found = oldest(SWITCHES)
-    if not found:
+    chosen = oldest(SWITCHES)
+    if not chosen:
         pytest.skip("; ".join(map(why_not, SWITCHES)))
-    return environment(*found)
+    return environment(*chosen)
 
 
 def test_commands_print_the_same_on_an_old_processor(
-    old: dict[str, str], here: dict[str, str], tmp_path: Path
+    old: dict[str, str], outputs_here: dict[str, str], tmp_path: Path
 ) -> None:
-    assert differing(here, printed(tmp_path / "work", old)) == []
+    assert differing(outputs_here, printed(tmp_path / "work", old)) == []
 
 
 def test_the_tests_of_numbers_pass_on_an_old_processor(old: dict[str, str]) -> None:
@@ -156,10 +158,12 @@ def test_the_tests_of_numbers_pass_on_an_old_processor(old: dict[str, str]) -> N
 
 @pytest.mark.long
 @under_every_switch
-def test_commands_print_the_same(switch: Switch, here: dict[str, str], tmp_path: Path) -> None:
+def test_commands_print_the_same(
+    switch: Switch, outputs_here: dict[str, str], tmp_path: Path
+) -> None:
     if why_not(switch):
         pytest.skip(why_not(switch))
-    assert differing(here, printed(tmp_path / "work", environment(switch))) == []
+    assert differing(outputs_here, printed(tmp_path / "work", environment(switch))) == []
 
 
 @pytest.mark.long

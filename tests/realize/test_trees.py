@@ -38,7 +38,7 @@ def test_words_that_tell_where_they_were_are_put_back(
     folder = tmp_path_factory.mktemp("trees")
     text = random_treebank(seed, 6, most=9)
     (folder / "a.conllu").write_text(text)
-    (folder / "b.conllu").write_text(scrambled(text, other, told=True))
+    (folder / "b.conllu").write_text(scrambled(text, other, with_original_ids=True))
     a, b = (read_treebank(folder / name) for name in ("a.conllu", "b.conllu"))
     assert (a.words, a.lemmas, a.upos, a.relations) == (b.words, b.lemmas, b.upos, b.relations)
     assert a.heads.tolist() == b.heads.tolist()

@@ -33,13 +33,13 @@ TESTS = Path(__file__).parents[1]
 
 def merged(results: Iterable[tuple[int, Any]], count: int) -> list[Any]:
     """The sums of all pieces, each of which must be there once, as rows."""
-    found = dict[int, Statistics]()
+    statistics_by_piece = dict[int, Statistics]()
     for at, result in results:
-        assert at not in found
-        found[at] = result
-    assert sorted(found) == list(range(count))
+        assert at not in statistics_by_piece
+        statistics_by_piece[at] = result
+    assert sorted(statistics_by_piece) == list(range(count))
     total = Statistics([metric(name) for name in JOB.metrics])
-    for part in found.values():  # in the order in which they came
+    for part in statistics_by_piece.values():  # in the order in which they came
         total = add_statistics(total, part)
     rows: list[Any] = pa.table(sums_table(total)).to_pylist()
     return sorted(rows, key=lambda row: (row["system"], row["metric"]))
@@ -84,55 +84,57 @@ def check_whole_runs(runner: Runner, folder: Path, place: Path) -> None:
 
 
 def _whole_runs(engine: Engine, folder: Path, place: Path) -> list[object]:
-    told: list[tuple[int, int, str]] = []
-    how: dict[str, Any] = {"by": "system", "engine": engine}
-    kept = {"rows": place / "rows", "shards": place / "shards"}
+    progress_calls: list[tuple[int, int, str]] = []
+    options: dict[str, Any] = {"by": "system", "engine": engine}
+    output_paths = {"rows": place / "rows", "shards": place / "shards"}
     compared = kt.compare_table(
         folder,
         METRICS,
         id="pair",
         trials=50,
-        **how,
-        **kept,
-        progress=lambda *done: told.append(done),
+        **options,
+        **output_paths,
+        progress=lambda *done: progress_calls.append(done),
     )
-    assert (1200, 1200, "scoring rows") in told
-    bucketed = kt.compare_table(folder, "bleu", id="pair", buckets=8, trials=50, **how)
-    scored = kt.score_table(folder, METRICS, **how)
+    assert (1200, 1200, "scoring rows") in progress_calls
+    bucketed = kt.compare_table(folder, "bleu", id="pair", buckets=8, trials=50, **options)
+    scored = kt.score_table(folder, METRICS, **options)
     rows = pq.read_table(sorted(map(str, (place / "rows").glob("*.parquet"))))
-    again = kt.compare_table(folder, METRICS, id="pair", trials=50, **how, shards=place / "shards")
+    again = kt.compare_table(
+        folder, METRICS, id="pair", trials=50, **options, shards=place / "shards"
+    )
     results = [compared, bucketed, scored, again]
     assert repr(again.rows) == repr(compared.rows)
-    return [*((repr(one.rows), one.signature) for one in results), rows.to_pylist()]
+    return [*((repr(result.rows), result.signature) for result in results), rows.to_pylist()]
 
 
 def check_results_come_as_they_are_done(runner: Runner, folder: Path, marks: Path) -> None:
     """The other pieces are here while one is still under way; then its worker is killed."""
     pieces, work = pieces_in(folder), partial(cluster_tasks.die_once, str(marks))
-    found = []
+    results = []
     for at, result in runner.run(work, pieces):
-        found.append((at, result))
-        if len(found) == len(pieces) - 1:
-            assert "part3" in pieces[({*range(len(pieces))} - {at for at, _ in found}).pop()].path
+        results.append((at, result))
+        if len(results) == len(pieces) - 1:
+            assert "part3" in pieces[({*range(len(pieces))} - {at for at, _ in results}).pop()].path
             wait_until((marks / "attempt0").exists)
             os.kill(int((marks / "attempt0").read_text()), signal.SIGKILL)
-    assert merged(found, len(pieces)) == local(folder)
+    assert merged(results, len(pieces)) == local(folder)
     assert sorted(os.listdir(marks)) == ["attempt0", "attempt1"]
 
 
 def check_bad_input(runner: Runner, folder: Path) -> None:
     """A null text is told in a sentence, and the other pieces are measured."""
     write_tables(folder, files=3, bad=1)
-    found = dict(runner.run(work_of(JOB), pieces_in(folder)))
-    assert [isinstance(found[at], JobFailure) for at in range(3)] == [False, True, False]
-    assert found[1].sentence.startswith(f"{folder / 'part1.parquet'}, row 8: ")
+    results = dict(runner.run(work_of(JOB), pieces_in(folder)))
+    assert [isinstance(results[at], JobFailure) for at in range(3)] == [False, True, False]
+    assert results[1].sentence.startswith(f"{folder / 'part1.parquet'}, row 8: ")
 
 
 def check_failing_work(runner: Runner, folder: Path, marks: Path) -> None:
     """An error of the work itself is one sentence about its piece, while others are under way."""
-    told = r"part3\.parquet, from row 1: a \w+ worker failed: ZeroDivisionError: .*by zero"
+    message = r"part3\.parquet, from row 1: a \w+ worker failed: ZeroDivisionError: .*by zero"
     work = partial(cluster_tasks.divide_by_zero, str(marks))
-    with pytest.raises(InputError, match=told) as caught:
+    with pytest.raises(InputError, match=message) as caught:
         list(runner.run(work, pieces_in(folder)))
     assert "\n" not in str(caught.value)
 
@@ -144,10 +146,10 @@ def check_dying_workers(runner: Runner, folder: Path, marks: Path) -> None:
         list(runner.run(work, pieces_in(folder)))
 
 
-def check_unreachable(name: str, address: str, why: str) -> None:
+def check_unreachable(name: str, address: str, reason: str) -> None:
     """Nobody listens: one sentence."""
     with (
-        pytest.raises(InputError, match=why) as caught,
+        pytest.raises(InputError, match=reason) as caught,
         as_engine(name, {"address": address}).running(1),
     ):
         pass
@@ -171,8 +173,10 @@ except MissingExtra as error:
 def check_missing(name: str, package: str) -> None:
     """Without its package, an engine says what to install."""
     code = MISSING.format(name=name, package=package)
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert f"is not installed: pip install 'karat[{name}]'" in told.stdout
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert f"is not installed: pip install 'karat[{name}]'" in process.stdout
 
 
 THREAD = """
@@ -232,10 +236,10 @@ with as_engine({name!r}, {{"workers": "2"}}).running(6) as runner:
     for number, _ in enumerate(runner.run(work, pieces), 1):
         print(number)
         if number == 5:
-            told = Path({marks!r}, "attempt0")
-            while not told.exists():
+            mark = Path({marks!r}, "attempt0")
+            while not mark.exists():
                 time.sleep(0.05)
-            os.kill(int(told.read_text()), 9)
+            os.kill(int(mark.read_text()), 9)
 """
 
 
@@ -258,10 +262,10 @@ def check_quiet_death(name: str, folder: Path, marks: Path) -> None:
     """A worker that is killed leaves no trace in what a program prints."""
     process = started(QUIET, name, folder, marks)
     try:
-        told = process.communicate(timeout=LONGEST_WAIT)
+        printed = process.communicate(timeout=LONGEST_WAIT)
     finally:
         process.kill()
-    assert told == ("1\n2\n3\n4\n5\n6\n", "")
+    assert printed == ("1\n2\n3\n4\n5\n6\n", "")
     wait_until(lambda: not in_session(process.pid))
 
 
@@ -288,7 +292,7 @@ def wait_until(true: Callable[[], bool]) -> None:
 
 def in_session(session: int) -> list[str]:
     """The processes of a session that have not ended."""
-    found = []
+    process_ids = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
             try:
@@ -296,5 +300,5 @@ def in_session(session: int) -> list[str]:
             except OSError:
                 continue
             if int(fields[2]) == session and state != "Z":
-                found.append(folder.name)
-    return found
+                process_ids.append(folder.name)
+    return process_ids

@@ -49,10 +49,10 @@ def pieces_in(folder: Path) -> list[TablePiece]:
 def die_once(folder: str, piece: TablePiece, threads: int = 1, stop: Stop | None = None) -> Any:
     """Measure a piece; whoever is first on part3 tells its process id and waits to be killed."""
     if "part3" in piece.path:
-        told = Path(folder, f"attempt{len(os.listdir(folder))}")
-        told.with_suffix(".new").write_text(str(os.getpid()))
-        told.with_suffix(".new").rename(told)
-        if told.name == "attempt0":
+        mark = Path(folder, f"attempt{len(os.listdir(folder))}")
+        mark.with_suffix(".new").write_text(str(os.getpid()))
+        mark.with_suffix(".new").rename(mark)
+        if mark.name == "attempt0":
             wait_for_end()
     return run_piece(JOB, piece, threads, stop)
 

@@ -28,10 +28,10 @@ pytest.importorskip("distributed")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("dask") / "tables"
-    made.mkdir()
-    write_tables(made)
-    return made
+    tables_folder = tmp_path_factory.mktemp("dask") / "tables"
+    tables_folder.mkdir()
+    write_tables(tables_folder)
+    return tables_folder
 
 
 @pytest.fixture(scope="module")
@@ -65,8 +65,8 @@ def test_dying_workers(runner: Runner, folder: Path, tmp_path: Path) -> None:
 
 
 def test_workers_leave_interrupts_to_the_client(runner: Runner, folder: Path) -> None:
-    found = dict(runner.run(cluster_tasks.interrupts_blocked, pieces_in(folder)))
-    assert list(found.values()) == [True] * 6
+    blocked_by_piece = dict(runner.run(cluster_tasks.interrupts_blocked, pieces_in(folder)))
+    assert list(blocked_by_piece.values()) == [True] * 6
 
 
 def test_interrupt(folder: Path, tmp_path: Path) -> None:
@@ -132,12 +132,14 @@ def daemon(*command: str) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def test_a_scheduler_at_an_address_that_goes_away(folder: Path, tmp_path: Path) -> None:
-    named, marks = tmp_path / "scheduler.json", tmp_path / "marks"
+    scheduler_path, marks = tmp_path / "scheduler.json", tmp_path / "marks"
     marks.mkdir()
-    file = f"--scheduler-file={named}"
+    file = f"--scheduler-file={scheduler_path}"
     with daemon("scheduler", "--host=127.0.0.1", "--port=0", "--no-dashboard", file) as scheduler:
-        checks.wait_until(lambda: named.exists() and named.read_text().endswith("}"))
-        address = json.loads(named.read_text())["address"]
+        checks.wait_until(
+            lambda: scheduler_path.exists() and scheduler_path.read_text().endswith("}")
+        )
+        address = json.loads(scheduler_path.read_text())["address"]
         with daemon("worker", file, "--no-nanny", "--nthreads=1", f"--local-directory={tmp_path}"):
             pieces = pieces_in(folder)
             with as_engine("dask", {"address": address}).running(6) as runner:
@@ -178,13 +180,13 @@ def test_options_may_hold_commas() -> None:
     options = {"address": "spark://a:7077,b:7077", "spark.jars.packages": "x:y:1,z:w:2"}
     engine = as_engine("spark", options)
     assert isinstance(engine, Spark)
-    given = engine.settings_for(2, "folder")
-    assert given["spark.master"] == "spark://a:7077,b:7077"
-    assert given["spark.jars.packages"] == "x:y:1,z:w:2"
+    spark_settings = engine.settings_for(2, "folder")
+    assert spark_settings["spark.master"] == "spark://a:7077,b:7077"
+    assert spark_settings["spark.jars.packages"] == "x:y:1,z:w:2"
 
 
 @pytest.mark.parametrize(
-    ("text", "options", "why"),
+    ("text", "options", "reason"),
     [
         ("dask", {"worker": "2"}, "engine dask has no setting 'worker'; did you mean workers"),
         ("ray:workers=0", {}, "engine ray: workers=0 is out of range"),
@@ -193,6 +195,6 @@ def test_options_may_hold_commas() -> None:
         ("dusk", {}, "^engine 'dusk': expected one of local, dask, spark, ray"),
     ],
 )
-def test_wrong_settings(text: str, options: dict[str, str], why: str) -> None:
-    with pytest.raises(InputError, match=why):
+def test_wrong_settings(text: str, options: dict[str, str], reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
         as_engine(text, options)
