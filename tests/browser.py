@@ -44,9 +44,9 @@ def ask(page: Path, program: str, *options: str) -> Any:
     copy = page.with_name(f"asked-{page.name}")
     copy.write_text(_permitted(text, script), "utf-8")
     done = chromium(copy, "--dump-dom", "--virtual-time-budget=2000", *options)
-    found = _ANSWER.search(done.stdout)
-    assert found, f"the page did not answer: {done.stderr[-2000:]}"
-    return json.loads(html.unescape(found[1]))
+    answer_match = _ANSWER.search(done.stdout)
+    assert answer_match, f"the page did not answer: {done.stderr[-2000:]}"
+    return json.loads(html.unescape(answer_match[1]))
 
 
 def printed_page(page: Path) -> str:
@@ -74,5 +74,7 @@ def faults(page: Path) -> list[str]:
     done = chromium(page, "--dump-dom", "--virtual-time-budget=1000")
     program = "return [window.hostile ?? 0, performance.getEntriesByType('resource').length]"
     hostile, fetched = ask(page, program)
-    said = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-    return said + ["it ran text"] * bool(hostile) + ["it fetched something"] * bool(fetched)
+    console_lines = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    return (
+        console_lines + ["it ran text"] * bool(hostile) + ["it fetched something"] * bool(fetched)
+    )

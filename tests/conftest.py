@@ -41,12 +41,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # of a shell's background
 @pytest.fixture(scope="session")
 def karat_data() -> Path:
     """The folder of real data that KARAT_DATA names."""
-    named = os.environ.get("KARAT_DATA")
-    if not named:
+    folder_name = os.environ.get("KARAT_DATA")
+    if not folder_name:
         pytest.skip("KARAT_DATA is not set: no real data to test on")
-    folder = Path(named)
+    folder = Path(folder_name)
     if not folder.is_dir():
-        pytest.skip(f"KARAT_DATA={named} is no folder: no real data to test on")
+        pytest.skip(f"KARAT_DATA={folder_name} is no folder: no real data to test on")
     return folder
 
 
@@ -66,8 +66,8 @@ FILES = {
 
 def environment(**more: str) -> dict[str, str]:
     """This process's environment without what changes the output, and with `more`."""
-    kept = {key: value for key, value in os.environ.items() if key not in UNSET}
-    return {**kept, "TERM": "xterm", **more}
+    inherited = {key: value for key, value in os.environ.items() if key not in UNSET}
+    return {**inherited, "TERM": "xterm", **more}
 
 
 @pytest.fixture

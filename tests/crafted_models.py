@@ -30,8 +30,10 @@ def read_model(path: Path) -> tuple[Any, dict[str, NDArray[Any]]]:
     """Return the text and the arrays of a model."""
     with zipfile.ZipFile(path) as archive:
         about = json.loads(archive.read("about.json"))
-    with np.load(path) as found:
-        return about, {name: found[name] for name in found.files if name != "about.json"}
+    with np.load(path) as stored_arrays:
+        return about, {
+            name: stored_arrays[name] for name in stored_arrays.files if name != "about.json"
+        }
 
 
 def write_model(path: Path, about: Any, arrays: dict[str, NDArray[Any]]) -> None:
@@ -60,10 +62,10 @@ def wrong_arrays(array: NDArray[Any]) -> Iterator[tuple[str, NDArray[Any] | None
     )
     yield "big-endian", array.astype(array.dtype.newbyteorder(">"))
     for name, value in _wrong_values(array):
-        one = array.copy().reshape(-1)
-        if len(one):
-            one[len(one) // 2] = value
-            yield f"one {name}", one.reshape(array.shape)
+        changed_array = array.copy().reshape(-1)
+        if len(changed_array):
+            changed_array[len(changed_array) // 2] = value
+            yield f"one {name}", changed_array.reshape(array.shape)
         yield f"all {name}", np.full_like(array, value)
     yield "reversed", array[::-1].copy()
 
@@ -96,62 +98,67 @@ def wrong_abouts(about: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[str, 
             yield f"{name} missing", {k: v for k, v in about.items() if k != key}
         for wrong in WRONG_FIELDS:
             yield f"{name} = {str(wrong)[:12]!r}", _with(about, key, wrong)
-        for told, inner in wrong_abouts(value, place):
-            yield told, _with(about, key, inner)
+        for change_name, inner in wrong_abouts(value, place):
+            yield change_name, _with(about, key, inner)
 
 
 def _with(about: Any, key: Any, value: Any) -> Any:
-    found = about.copy()
-    found[key] = value
-    return found
+    changed = about.copy()
+    changed[key] = value
+    return changed
 
 
 def changes(about: Any, arrays: dict[str, NDArray[Any]]) -> Iterator[Changed]:
     """Yield every change with its name."""
     for name, array in arrays.items():
-        for told, wrong in wrong_arrays(array):
-            others = {k: v for k, v in arrays.items() if k != name}
-            yield f"{name}: {told}", others if wrong is None else {**arrays, name: wrong}, about
-    for told, other in wrong_abouts(about):
-        yield f"about: {told}", arrays, other
+        for change_name, wrong in wrong_arrays(array):
+            remaining_arrays = {k: v for k, v in arrays.items() if k != name}
+            yield (
+                f"{name}: {change_name}",
+                remaining_arrays if wrong is None else {**arrays, name: wrong},
+                about,
+            )
+    for change_name, other in wrong_abouts(about):
+        yield f"about: {change_name}", arrays, other
 
 
 def run(args: list[str]) -> tuple[int, str]:
     """Run a command; its exit code (70: a traceback) and its errors."""
     from karat.cli.main import main
 
-    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()) as told:
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()) as errors:
         try:
             code = main(args)
         except BaseException:
             traceback.print_exc()
             code = 70
-    return code, told.getvalue()
+    return code, errors.getvalue()
 
 
-def is_well(code: int, told: str) -> bool:
+def is_well(code: int, errors: str) -> bool:
     """Whether a run worked, or was refused with one sentence."""
     if code == 0:
         return True
-    lines = told.splitlines()
-    return code == 2 and len(lines) == 1 and lines[0].startswith("karat: ") and len(told) < 2500
+    lines = errors.splitlines()
+    return code == 2 and len(lines) == 1 and lines[0].startswith("karat: ") and len(errors) < 2500
 
 
-def main(model: str, folder: str, every: str, *commands: str) -> int:
+def main(model: str, folder: str, step: str, *commands: str) -> int:
     """Try every n-th of the changes; 1 if a run went wrong."""
     bad = tried = 0
-    for i, (told, arrays, about) in enumerate(changes(*read_model(Path(model)))):
-        if i % int(every):
+    for i, (change_name, arrays, about) in enumerate(changes(*read_model(Path(model)))):
+        if i % int(step):
             continue
         place = Path(folder) / f"crafted-{i}.npz"  # a new one: the last may still be mapped
         write_model(place, about, arrays)
         for command in commands:
-            print(f"{told} | {command}", file=sys.stderr, flush=True)  # the last one, if it crashes
-            code, said = run([word.replace("MODEL", str(place)) for word in command.split()])
+            # the last line names the change, if it crashes
+            print(f"{change_name} | {command}", file=sys.stderr, flush=True)
+            code, errors = run([word.replace("MODEL", str(place)) for word in command.split()])
             tried += 1
-            if not is_well(code, said):
+            if not is_well(code, errors):
                 bad += 1
-                print(f"{told} | {command} | {code} | {said[-400:]}", flush=True)
+                print(f"{change_name} | {command} | {code} | {errors[-400:]}", flush=True)
         place.unlink()
     print(f"{tried} runs, {bad} went wrong")
     return min(bad, 1)

@@ -48,8 +48,8 @@ class Interpreter:
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin
         assert stdout
-        asked: dict[str, Any] = {"args": args, "program": program, "folder": os.getcwd()}
-        print(json.dumps(asked), file=stdin, flush=True)
+        request: dict[str, Any] = {"args": args, "program": program, "folder": os.getcwd()}
+        print(json.dumps(request), file=stdin, flush=True)
         return subprocess.CompletedProcess(args, *json.loads(stdout.readline()))
 
 

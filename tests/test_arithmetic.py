@@ -18,9 +18,9 @@ WIDE = Context(prec=60, Emin=-999999, Emax=999999)
 numbers = st.floats(-1e6, 1e6)
 
 
-def off(found: float, true: Decimal) -> float:
+def off(computed: float, true: Decimal) -> float:
     """The error in units of the last place."""
-    return float(abs(Decimal(found) - true) / Decimal(math.ulp(float(true))))
+    return float(abs(Decimal(computed) - true) / Decimal(math.ulp(float(true))))
 
 
 @given(st.floats(-700, 700))
@@ -85,12 +85,12 @@ tables = st.lists(
 
 @given(tables, st.randoms(use_true_random=False))
 def test_sums_are_exact_in_any_order_and_partition(rows: list[tuple[float, float]], draw) -> None:
-    wanted = [float(sum(map(to_the_limb, column))) for column in zip(*rows, strict=True)]
-    assert ar.exact_sums(np.array(rows)).tolist() == wanted
+    exact_sums = [float(sum(map(to_the_limb, column))) for column in zip(*rows, strict=True)]
+    assert ar.exact_sums(np.array(rows)).tolist() == exact_sums
     draw.shuffle(rows)
     cut = draw.randint(0, len(rows))
     parts = [ar.partial_sums(np.array(part).reshape(-1, 2)) for part in (rows[:cut], rows[cut:])]
-    assert ar.joined_sums(parts).tolist() == wanted
+    assert ar.joined_sums(parts).tolist() == exact_sums
 
 
 def test_sums_of_few_columns_and_other_axes() -> None:
@@ -114,7 +114,7 @@ def test_weighted_sums_are_exact(rows: list[tuple[float, float]], data: st.DataO
     count = st.lists(st.integers(0, 9), min_size=len(rows), max_size=len(rows))
     counts = data.draw(st.lists(count, min_size=1, max_size=4))
     cut = data.draw(st.integers(0, len(rows)))
-    wanted = [
+    exact_sums = [
         [
             float(sum(n * to_the_limb(row[k]) for n, row in zip(c, rows, strict=True)))
             for k in (0, 1)
@@ -123,8 +123,8 @@ def test_weighted_sums_are_exact(rows: list[tuple[float, float]], data: st.DataO
     ]
     table, times = np.array(rows), np.array(counts, dtype=float)
     beside_one = np.vstack([table, np.ones((1, 2))]), np.pad(times, ((0, 0), (0, 1)))
-    assert ar.exact_product(*beside_one[::-1]).tolist() == wanted
-    assert ar.ExactRows([table[:cut], table[cut:]]).sums(times).tolist() == wanted
+    assert ar.exact_product(*beside_one[::-1]).tolist() == exact_sums
+    assert ar.ExactRows([table[:cut], table[cut:]]).sums(times).tolist() == exact_sums
 
 
 @pytest.mark.parametrize("scale", [2.0**-20, 2.0**-64, 2.0**-500, 2.0**-1000])
@@ -141,10 +141,10 @@ def test_rows_beyond_what_is_kept_and_counted_are_the_same(monkeypatch: pytest.M
     rng = np.random.default_rng(0)
     blocks = [rng.normal(size=(n, 3)) for n in (5, 1, 11)]
     counts = rng.integers(0, 5, (4, 17)).astype(float)
-    wanted = ar.ExactRows(blocks).sums(counts)
+    expected_sums = ar.ExactRows(blocks).sums(counts)
     monkeypatch.setattr(ar, "_KEPT_CELLS", 0)
     monkeypatch.setattr(ar, "_MAX_COUNTED", 3)
-    assert np.array_equal(ar.ExactRows(blocks).sums(counts), wanted)
+    assert np.array_equal(ar.ExactRows(blocks).sums(counts), expected_sums)
 
 
 def test_whole_numbers_of_any_type_are_counted_as_they_are() -> None:
@@ -156,12 +156,12 @@ def test_whole_numbers_of_any_type_are_counted_as_they_are() -> None:
 
 
 def looped(a: np.ndarray, b: np.ndarray) -> list[list[float]]:
-    found = [[0.0] * b.shape[1] for _ in a]
+    product = [[0.0] * b.shape[1] for _ in a]
     for i in range(len(a)):
         for j in range(b.shape[1]):
             for k in range(len(b)):
-                found[i][j] += float(a[i, k]) * float(b[k, j])
-    return found
+                product[i][j] += float(a[i, k]) * float(b[k, j])
+    return product
 
 
 @given(st.integers(0, 9), st.integers(0, 9), st.integers(0, 9), st.integers(0, 99))
@@ -169,13 +169,13 @@ def looped(a: np.ndarray, b: np.ndarray) -> list[list[float]]:
 def test_products_add_in_order(m: int, k: int, n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     a, b = rng.normal(size=(m, k)), rng.normal(size=(k, n))
-    wanted = looped(a, b)
-    assert ar.product(a, b).tolist() == wanted
-    assert ar.product(np.asfortranarray(a), np.asfortranarray(b)).tolist() == wanted
+    loop_product = looped(a, b)
+    assert ar.product(a, b).tolist() == loop_product
+    assert ar.product(np.asfortranarray(a), np.asfortranarray(b)).tolist() == loop_product
     assert ar.product(np.stack([a, 2 * a]), b)[1].tolist() == looped(2 * a, b)
     if m and n:
-        assert ar.product(a[0], b).tolist() == wanted[0]
-        assert ar.product(a, b[:, 0]).tolist() == [row[0] for row in wanted]
+        assert ar.product(a[0], b).tolist() == loop_product[0]
+        assert ar.product(a, b[:, 0]).tolist() == [row[0] for row in loop_product]
 
 
 @given(st.integers(1, 12), st.integers(0, 99))
@@ -184,9 +184,11 @@ def test_solutions_solve(n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     root, right = rng.normal(size=(n, n)), rng.normal(size=(n, 3))
     matrix = root @ root.T + np.eye(n)
-    found = ar.solve_symmetric(matrix, right)
-    assert np.allclose(found, np.linalg.solve(matrix, right), rtol=1e-9, atol=1e-12)
-    assert ar.solve_symmetric(matrix, right[:, 0]).tolist() == pytest.approx(found[:, 0].tolist())
+    solution = ar.solve_symmetric(matrix, right)
+    assert np.allclose(solution, np.linalg.solve(matrix, right), rtol=1e-9, atol=1e-12)
+    assert ar.solve_symmetric(matrix, right[:, 0]).tolist() == pytest.approx(
+        solution[:, 0].tolist()
+    )
     pair = ar.inverse_symmetric(np.stack([matrix, 2 * matrix]))
     assert np.allclose(pair[0] @ matrix, np.eye(n), atol=1e-8)
     assert np.allclose(pair[1] * 2, pair[0])

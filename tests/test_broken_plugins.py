@@ -111,15 +111,15 @@ def test_commands_that_do_not_use_them_run(karat: Run, args: tuple[str, ...]) ->
 
 def test_lists_say_what_cannot_be_loaded(karat: Run) -> None:
     done = karat("metrics", "-f", "json")
-    found = json.loads(done.stdout)
-    assert {row["metric"] for row in found["rows"]} >= {"bleu", "wer"}
-    for told in ("gone of the package broken@1.0 cannot be loaded", "odd: 3 is no subclass of"):
-        assert any(note.startswith(f"metric {told}") for note in found["notes"])
-    tok = next(row["values"] for row in found["rows"] if row["setting"] == "tok")
+    listing = json.loads(done.stdout)
+    assert {row["metric"] for row in listing["rows"]} >= {"bleu", "wer"}
+    for problem in ("gone of the package broken@1.0 cannot be loaded", "odd: 3 is no subclass of"):
+        assert any(note.startswith(f"metric {problem}") for note in listing["notes"])
+    tok = next(row["values"] for row in listing["rows"] if row["setting"] == "tok")
     assert "tokeniser gone of the package broken@1.0 cannot be loaded" in tok
     assert "tokeniser odd: found 3, expected a function" in tok
-    shown = " ".join(karat("nuggets", "score", "--help-all").stdout.split())
-    assert "classifier gone of the package broken@1.0 cannot be loaded" in shown
+    help_text = " ".join(karat("nuggets", "score", "--help-all").stdout.split())
+    assert "classifier gone of the package broken@1.0 cannot be loaded" in help_text
     assert (
         karat(program="import karat as kt; print(len(kt.list_metrics().rows) > 50)").stdout
         == "True\n"
@@ -185,8 +185,8 @@ def test_a_format_needs_a_reader() -> None:
 
 def test_a_name_of_two_packages_is_refused_where_it_is_used(karat: Run) -> None:
     done = karat(program=PROGRAM.format(names=("both",), use="kt.tokenize(['a'], tok=name)"))
-    told = "tokenizers: both is in two packages, first and second: uninstall one"
-    assert told in done.stdout
+    message = "tokenizers: both is in two packages, first and second: uninstall one"
+    assert message in done.stdout
 
 
 # ------------------------------------------------------------------------- when they are called
@@ -208,7 +208,7 @@ THREE = "returned 3, expected"
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "message"),
     [
         (("metrics", "-f", "fails"), f"the renderer of the format fails {LUCK}"),
         (("metrics", "-f", "leaves"), "the renderer of the format leaves failed: SystemExit: 0"),
@@ -228,7 +228,7 @@ THREE = "returned 3, expected"
     ],
 )
 def test_what_fails_is_named_with_its_package(
-    slips: Run, args: tuple[str, ...], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    slips: Run, args: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("fails", "three"):
         (tmp_path / name).mkdir()
@@ -237,6 +237,6 @@ def test_what_fails_is_named_with_its_package(
     monkeypatch.chdir(tmp_path)
     done = slips(*args)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert "(package slips@2.1)" in done.stderr
     assert done.stderr.count("\n") == 1

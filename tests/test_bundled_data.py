@@ -85,10 +85,10 @@ def test_every_source_has_every_system_and_judge_once() -> None:
 
 
 def test_judges_saw_the_same_paraphrase() -> None:
-    seen = defaultdict(set)
+    paraphrases_shown = defaultdict(set)
     for row in _judged():
-        seen[row["source"], row["system"]].add(row["paraphrase"])
-    assert {len(paraphrases) for paraphrases in seen.values()} == {1}
+        paraphrases_shown[row["source"], row["system"]].add(row["paraphrase"])
+    assert {len(paraphrases) for paraphrases in paraphrases_shown.values()} == {1}
 
 
 def test_scores_are_whole_numbers_from_one_to_five() -> None:
@@ -96,11 +96,11 @@ def test_scores_are_whole_numbers_from_one_to_five() -> None:
 
 
 def test_judges_never_differ_by_more_than_one() -> None:
-    found = defaultdict(list)
+    ratings = defaultdict(list)
     for row in _judged():
         for score in SCORES:
-            found[row["source"], row["system"], score].append(int(row[score]))
-    assert all(abs(one - other) <= 1 for one, other in found.values())
+            ratings[row["source"], row["system"], score].append(int(row[score]))
+    assert all(abs(first - second) <= 1 for first, second in ratings.values())
 
 
 def test_copies_have_the_scores_of_the_paper() -> None:
@@ -110,8 +110,8 @@ def test_copies_have_the_scores_of_the_paper() -> None:
 
 
 def test_sources_are_not_in_the_parallel_text() -> None:
-    known = {english for english, _ in _table(PARALLEL)}
-    assert {row["source"] for row in _judged()} & known == set()
+    parallel_sentences = {english for english, _ in _table(PARALLEL)}
+    assert {row["source"] for row in _judged()} & parallel_sentences == set()
 
 
 # The treebank.

@@ -34,11 +34,11 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def check(folder: Path, model: Path, every: int, *commands: str) -> None:
+def check(folder: Path, model: Path, step: int, *commands: str) -> None:
     """Run commands on every n-th crafted file of a model."""
     args = [command.replace("FOLDER", str(folder)) for command in commands]
     done = subprocess.run(
-        [sys.executable, str(CRAFTED), str(model), str(folder), str(every), *args],
+        [sys.executable, str(CRAFTED), str(model), str(folder), str(step), *args],
         capture_output=True,
         text=True,
         timeout=300,
@@ -75,8 +75,8 @@ def test_paraphrase_models(folder: Path) -> None:
     check(folder, bundled, 127, *commands)
 
 
-@pytest.mark.parametrize(("kind", "every"), [("fergus", 29), ("ordering", 193)])
-def test_realisers(folder: Path, kind: str, every: int) -> None:
+@pytest.mark.parametrize(("kind", "step"), [("fergus", 29), ("ordering", 193)])
+def test_realisers(folder: Path, kind: str, step: int) -> None:
     treebank = Path(str(resources.files("karat") / "data" / "treebank" / "demo.conllu"))
     sentences = treebank.read_text("utf-8").split("\n\n")
     (folder / "few.conllu").write_text("\n\n".join(sentences[:12]) + "\n\n", "utf-8")
@@ -87,7 +87,7 @@ def test_realisers(folder: Path, kind: str, every: int) -> None:
         "realize explain FOLDER/one.conllu --model MODEL",
         "realize grammar MODEL",
     )
-    check(folder, folder / "good.npz", every, *commands[: 3 if kind == "fergus" else 2])
+    check(folder, folder / "good.npz", step, *commands[: 3 if kind == "fergus" else 2])
 
 
 def test_completion_and_inflection(folder: Path) -> None:
@@ -111,8 +111,8 @@ def completing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "few.conllu").write_text(toy_content(24, seed=1), "utf-8")
     (folder / "one.conllu").write_text(toy_content(1, seed=2), "utf-8")
     bank = read_treebank(folder / "few.conllu")
-    made = train_realizer(bank, "ordering", inputs="all", complete_from=("relations",))
-    made.save(folder / "good.npz")
+    model = train_realizer(bank, "ordering", inputs="all", complete_from=("relations",))
+    model.save(folder / "good.npz")
     return folder
 
 
@@ -142,6 +142,6 @@ def test_wrong_fillings_and_kinds_are_refused(
             continue  # no kinds: nothing is inserted
         holder[name] = wrong
         write_model(completing / f"{i}.npz", about, arrays)
-        code, told = run([*words.split(), "--model", f"{completing}/{i}.npz"])
-        assert is_well(code, told), (wrong, told)
+        code, errors = run([*words.split(), "--model", f"{completing}/{i}.npz"])
+        assert is_well(code, errors), (wrong, errors)
         assert code == 2, wrong

@@ -50,7 +50,7 @@ class Example(NamedTuple):
 
     line: int
     command: str
-    shown: tuple[str, ...]
+    output_lines: tuple[str, ...]
 
 
 # ----------------------------------------------------------------------------------- reading
@@ -84,18 +84,18 @@ def _skipped(lines: list[str], at: int) -> bool:
 
 def examples(block: Block) -> Iterator[Example]:
     """The commands of a block; a line that ends in a backslash goes on in the next."""
-    command, shown, start = "", [], 0
+    command, output_lines, start = "", [], 0
     for number, line in enumerate(block.lines, block.line):
         if command.endswith("\\"):
             command = command[:-1] + line.strip().removeprefix("> ")
         elif line.startswith("$ "):
             if command:
-                yield Example(start, command, tuple(shown))
-            command, shown, start = line[2:].strip(), [], number
+                yield Example(start, command, tuple(output_lines))
+            command, output_lines, start = line[2:].strip(), [], number
         elif line.strip():
-            shown.append(line.rstrip())
+            output_lines.append(line.rstrip())
     if command:
-        yield Example(start, command, tuple(shown))
+        yield Example(start, command, tuple(output_lines))
 
 
 # ------------------------------------------------------------------------------------ running
@@ -119,15 +119,15 @@ def run_command(command: str, folder: Path) -> str:
     if SHELL_SIGNS.search(command):
         return run_in_shell(command, folder)
     words = shlex.split(command)
-    printed, said = io.StringIO(), io.StringIO()
+    printed, errors = io.StringIO(), io.StringIO()
     argv, sys.argv = sys.argv, words
     try:
-        with redirect_stdout(printed), redirect_stderr(said):
+        with redirect_stdout(printed), redirect_stderr(errors):
             code = main(words[1:])
     finally:
         sys.argv = argv
-    assert code == 0, f"$ {command}\nexit code {code}\n{said.getvalue()}"
-    return printed.getvalue() + said.getvalue()
+    assert code == 0, f"$ {command}\nexit code {code}\n{errors.getvalue()}"
+    return printed.getvalue() + errors.getvalue()
 
 
 def run_in_shell(command: str, folder: Path) -> str:
@@ -155,22 +155,30 @@ def plain(lines: list[str] | tuple[str, ...]) -> list[str]:
     return [version.sub(r"\1VERSION", line.rstrip()) for line in lines if line.strip()]
 
 
-def matches(shown: list[str], printed: list[str]) -> bool:
+def matches(pattern_lines: list[str], printed: list[str]) -> bool:
     """Whether the lines are the same, where a line of `…` or `...` stands for any number."""
-    if not shown:
+    if not pattern_lines:
         return not printed
-    if shown[0].strip() in ANYTHING:
-        return any(matches(shown[1:], printed[i:]) for i in range(len(printed) + 1))
-    return bool(printed) and shown[0] == printed[0] and matches(shown[1:], printed[1:])
+    if pattern_lines[0].strip() in ANYTHING:
+        return any(matches(pattern_lines[1:], printed[i:]) for i in range(len(printed) + 1))
+    return (
+        bool(printed) and pattern_lines[0] == printed[0] and matches(pattern_lines[1:], printed[1:])
+    )
 
 
 def check_example(example: Example, folder: Path) -> None:
     """Run a command and compare what it prints with what is shown, if anything is."""
     printed = plain(run_command(example.command, folder).splitlines())
-    if example.shown:
-        shown = plain(example.shown)
-        assert matches(shown, printed), "\n".join(
-            [f"line {example.line}: $ {example.command}", "shown:", *shown, "printed:", *printed]
+    if example.output_lines:
+        expected_lines = plain(example.output_lines)
+        assert matches(expected_lines, printed), "\n".join(
+            [
+                f"line {example.line}: $ {example.command}",
+                "shown:",
+                *expected_lines,
+                "printed:",
+                *printed,
+            ]
         )
 
 
@@ -196,8 +204,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The directory in which documents are run; what they register is forgotten afterwards."""
     prepare(tmp_path)
     monkeypatch.chdir(tmp_path)
-    known = {kind: dict(entries) for kind, entries in registry._DECLARED.items()}
-    monkeypatch.setattr(registry, "_DECLARED", known)
+    declared_entries = {kind: dict(entries) for kind, entries in registry._DECLARED.items()}
+    monkeypatch.setattr(registry, "_DECLARED", declared_entries)
     return tmp_path
 
 
@@ -273,7 +281,7 @@ def test_an_unclosed_block_is_found() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shown", "expected"),
+    ("pattern_lines", "expected"),
     [
         (["a", "b", "c"], True),
         (["a", "c"], False),
@@ -286,8 +294,8 @@ def test_an_unclosed_block_is_found() -> None:
         (["a", "b", "c", "…"], True),
     ],
 )
-def test_dots_match_anything(shown: list[str], expected: bool) -> None:
-    assert matches(shown, ["a", "b", "c"]) is expected
+def test_dots_match_anything(pattern_lines: list[str], expected: bool) -> None:
+    assert matches(pattern_lines, ["a", "b", "c"]) is expected
 
 
 def test_the_demonstration_is_there(folder: Path) -> None:

@@ -17,10 +17,10 @@ import karat as kt
 
 @pytest.mark.parametrize("name", kt.__all__)
 def test_every_export_is_there_and_documented(name: str) -> None:
-    found = getattr(kt, name)
-    assert (inspect.getdoc(found) or "").strip()
-    assert found.__doc__, f"{name} only inherits its documentation"
-    assert found.__name__.rpartition(".")[2] == name  # a package within it is karat.NAME
+    export = getattr(kt, name)
+    assert (inspect.getdoc(export) or "").strip()
+    assert export.__doc__, f"{name} only inherits its documentation"
+    assert export.__name__.rpartition(".")[2] == name  # a package within it is karat.NAME
 
 
 FUNCTIONS = [name for name in kt.__all__ if inspect.isfunction(getattr(kt, name))]
@@ -28,9 +28,13 @@ FUNCTIONS = [name for name in kt.__all__ if inspect.isfunction(getattr(kt, name)
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_public_function_describes_its_parameters(name: str) -> None:
-    found = getattr(kt, name)
-    told = inspect.getdoc(found) or ""
-    lacking = [p for p in inspect.signature(found).parameters if not re.search(rf"\b{p}\b", told)]
+    function = getattr(kt, name)
+    documentation = inspect.getdoc(function) or ""
+    lacking = [
+        p
+        for p in inspect.signature(function).parameters
+        if not re.search(rf"\b{p}\b", documentation)
+    ]
     assert lacking == []
 
 
@@ -71,16 +75,16 @@ SLOW = {"numpy", "karat._kernel", "Stemmer", "concurrent.futures", "json"}
 
 
 def test_the_package_loads_nothing_until_it_is_asked() -> None:
-    found = loaded("import karat")
-    assert "karat" in found
-    assert not found & (SLOW | {"click", "karat.metrics.base"})
+    loaded_modules = loaded("import karat")
+    assert "karat" in loaded_modules
+    assert not loaded_modules & (SLOW | {"click", "karat.metrics.base"})
 
 
 @pytest.mark.parametrize("argument", ["--version", "--help"])
 def test_the_version_and_the_help_load_neither_numpy_nor_the_kernel(argument: str) -> None:
-    found = loaded(f"from karat.cli.main import main\nmain([{argument!r}])")
-    assert "karat.cli.main" in found
-    assert not found & {"numpy", "karat._kernel", "Stemmer"}
+    loaded_modules = loaded(f"from karat.cli.main import main\nmain([{argument!r}])")
+    assert "karat.cli.main" in loaded_modules
+    assert not loaded_modules & {"numpy", "karat._kernel", "Stemmer"}
 
 
 def test_a_bad_command_loads_no_numpy() -> None:

@@ -76,8 +76,8 @@ def broken(
     rule: Callable[[Path], Collection[object]], paths: Iterable[Path], below: Path = SOURCE
 ) -> Broken:
     """What breaks a rule, by file."""
-    found = {str(path.relative_to(below)): rule(path) for path in paths}
-    return {name: wrong for name, wrong in found.items() if wrong}
+    breaches = {str(path.relative_to(below)): rule(path) for path in paths}
+    return {name: wrong for name, wrong in breaches.items() if wrong}
 
 
 @cache
@@ -135,12 +135,16 @@ def packages(code: ast.AST) -> set[str]:
     return {name.split(".")[0] for node in at_module_level(code) for name in imported(node)}
 
 
-def too_low(own: str, code: ast.AST) -> set[str]:
-    """The parts that code of the part `own` imports although they are in a later layer."""
-    named = parts_of_karat(code)
-    if own in APPS:
-        return {name for name in named if name in APPS} - APPS[own] - {own}
-    return {name for name in named if RANK.get(name, len(RANK)) > RANK[own]}
+def too_low(importing_part: str, code: ast.AST) -> set[str]:
+    """The parts of a later layer that code of the part `importing_part` imports all the same."""
+    imported_parts = parts_of_karat(code)
+    if importing_part in APPS:
+        return (
+            {name for name in imported_parts if name in APPS}
+            - APPS[importing_part]
+            - {importing_part}
+        )
+    return {name for name in imported_parts if RANK.get(name, len(RANK)) > RANK[importing_part]}
 
 
 def named_apps(code: ast.AST) -> set[str]:
@@ -164,8 +168,8 @@ def test_every_part_has_a_layer() -> None:
 
 
 def test_imports_point_up() -> None:
-    behind = [path for path in FILES if part(path) not in FRONT]
-    assert broken(lambda path: too_low(part(path), tree(path)), behind) == {}
+    checked_files = [path for path in FILES if part(path) not in FRONT]
+    assert broken(lambda path: too_low(part(path), tree(path)), checked_files) == {}
 
 
 def test_the_core_does_not_name_an_app() -> None:
@@ -279,31 +283,31 @@ def is_whole(node: ast.AST) -> bool:
 
 def of_the_processor(code: ast.AST) -> set[str]:
     """Uses of routines whose last bits depend on the processor."""
-    found = set()
+    routines = set()
     for node in ast.walk(code):
         if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.MatMult):
-            found.add("@")
+            routines.add("@")
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
-            found |= {"**"} - {"**" for side in (node.left, node.right) if is_whole(side)}
+            routines |= {"**"} - {"**" for side in (node.left, node.right) if is_whole(side)}
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             library = AS_NAMED.get(node.value.id, "")
             if node.attr in OF_THE_PROCESSOR.get(library, set()):
-                found.add(f"{library}.{node.attr}")
+                routines.add(f"{library}.{node.attr}")
         if isinstance(node, ast.ImportFrom) and node.module in OF_THE_PROCESSOR:
             names = {alias.name for alias in node.names}
-            found |= {f"{node.module}.{n}" for n in names & OF_THE_PROCESSOR[node.module]}
-    return found
+            routines |= {f"{node.module}.{n}" for n in names & OF_THE_PROCESSOR[node.module]}
+    return routines
 
 
 def test_numbers_do_not_depend_on_the_processor() -> None:
-    whole = {"arithmetic.py": {"@"}}  # of whole numbers: exact
-    assert broken(lambda path: of_the_processor(tree(path)), FILES) == whole
+    integer_products = {"arithmetic.py": {"@"}}  # of whole numbers: exact
+    assert broken(lambda path: of_the_processor(tree(path)), FILES) == integer_products
 
 
 def test_the_kernel_does_not_ask_the_c_library() -> None:
     def calls(path: Path) -> list[str]:
         code = re.sub(r"//.*", "", path.read_text("utf-8"))
-        return [found.group() for found in LIBRARY_CALL.finditer(code)]
+        return [match.group() for match in LIBRARY_CALL.finditer(code)]
 
     assert broken(calls, KERNEL_FILES, KERNEL) == {}
 
@@ -409,10 +413,10 @@ def test_there_are_files() -> None:
 
 
 def test_what_breaks_a_rule_is_listed_by_file() -> None:
-    found = broken(
+    breaches = broken(
         lambda path: [path.stem] if path.stem != "a" else [], [Path("a"), Path("b")], Path()
     )
-    assert found == {"b": ["b"]}
+    assert breaches == {"b": ["b"]}
 
 
 @pytest.mark.parametrize(

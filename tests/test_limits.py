@@ -64,7 +64,7 @@ def _header(path: Path) -> Path:
     return folder
 
 
-def _one(name: str, text: Callable[[], str]) -> Callable[[Path], Path]:
+def _file_writer(name: str, text: Callable[[], str]) -> Callable[[Path], Path]:
     def write(path: Path) -> Path:
         (path / name).write_text(text())
         return path / name
@@ -77,20 +77,20 @@ LONG_WORK = {
     "header": ("evalset:believability", _header),
     "keys": (
         "evalset:jsonl",
-        _one(
+        _file_writer(
             "x.jsonl",
             lambda: "{" + ",".join(f'"k{i}":1' for i in range(MANY)) + f',"k{MANY - 1}":1}}\n',
         ),
     ),
-    "comments": ("sgml", _one("x.sgm", lambda: "<!-- a" * MANY)),
-    "attributes": ("sgml", _one("x.sgm", lambda: f"<doc {'a' * MANY}>")),
+    "comments": ("sgml", _file_writer("x.sgm", lambda: "<!-- a" * MANY)),
+    "attributes": ("sgml", _file_writer("x.sgm", lambda: f"<doc {'a' * MANY}>")),
     "categories": (
         "evalset:mqm",
-        _one("x.tsv", lambda: f"{_MQM}a\td\td\t1\tr\ts\tt\t{'/' * MANY}\tMajor\n"),
+        _file_writer("x.tsv", lambda: f"{_MQM}a\td\td\t1\tr\ts\tt\t{'/' * MANY}\tMajor\n"),
     ),
     "names": (
         "evalset:jsonl",
-        _one(
+        _file_writer(
             "x.jsonl",
             lambda: "".join(
                 f'{{"id":"s{i}","outputs":{{"a{i}":"x"}}}}\n' for i in range(MANY // 10)
@@ -116,8 +116,8 @@ except KaratError as error:
 
 @pytest.mark.parametrize("case", LONG_WORK)
 def test_work_grows_with_the_file(tmp_path: Path, case: str) -> None:
-    how, write = LONG_WORK[case]
-    done = run_python(_READ, how, write(tmp_path))
+    reader_name, write = LONG_WORK[case]
+    done = run_python(_READ, reader_name, write(tmp_path))
     assert done.returncode == 0, done.stderr
     assert len(done.stdout) <= MAX_MESSAGE_LENGTH + 200
 
@@ -183,10 +183,10 @@ def test_what_is_quoted_is_cut_and_has_its_length() -> None:
 
 
 def test_no_message_is_unbounded() -> None:
-    told = str(InputError("file: " + "x" * 10**6 + " expected \x1b[31mless"))
-    assert len(told) < MAX_MESSAGE_LENGTH + 100
-    assert told.startswith("file: xxx")
-    assert told.endswith(r"expected \x1b[31mless")
+    message = str(InputError("file: " + "x" * 10**6 + " expected \x1b[31mless"))
+    assert len(message) < MAX_MESSAGE_LENGTH + 100
+    assert message.startswith("file: xxx")
+    assert message.endswith(r"expected \x1b[31mless")
 
 
 HUGE = "h" * 300_000 + "\x1b[2J"
@@ -238,9 +238,9 @@ def test_huge_fields_are_cut_in_messages(tmp_path: Path, case: str) -> None:
     path.write_text(text, "utf-8")
     with pytest.raises(KaratError) as caught:
         READERS[reader](path)
-    told = str(caught.value)
-    assert len(told) < len(str(path)) + 600
-    assert told.isprintable()
+    message = str(caught.value)
+    assert len(message) < len(str(path)) + 600
+    assert message.isprintable()
 
 
 # ---------------------------------------------------------------------------------------- bombs
@@ -334,10 +334,10 @@ def test_a_full_temporary_folder_is_named(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(tempfile, "TemporaryFile", lambda: full.open("wb"))
     with pytest.raises(OutputError) as caught:
         Lines(tmp_path / "x.txt.gz")
-    told = str(caught.value)
-    assert told.startswith(f"cannot write to the temporary folder {tmp_path / 'tmp'} (")
-    assert "x.txt.gz is copied there to be read): No space left on device; " in told
-    assert told.endswith("let TMPDIR name a folder that can be written to and has room")
+    message = str(caught.value)
+    assert message.startswith(f"cannot write to the temporary folder {tmp_path / 'tmp'} (")
+    assert "x.txt.gz is copied there to be read): No space left on device; " in message
+    assert message.endswith("let TMPDIR name a folder that can be written to and has room")
 
 
 def test_a_temporary_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
@@ -358,14 +358,14 @@ except Exception as error:
 # ------------------------------------------------------------------------- resamples and trials
 
 
-def _drawn(**settings: Any) -> None:
+def _compare_with(**settings: Any) -> None:
     kt.compare({"a": ["x"], "b": ["y"]}, ["x"], baseline="a", **settings)
 
 
 TOO_MANY: dict[str, Callable[[int], object]] = {
     "score": lambda n: kt.score(["a"], ["a"], resamples=n),
-    "trials": lambda n: _drawn(trials=n),
-    "resamples": lambda n: _drawn(test="randomization", resamples=n),
+    "trials": lambda n: _compare_with(trials=n),
+    "resamples": lambda n: _compare_with(test="randomization", resamples=n),
     "experiment": lambda n: kt.Experiment("demo", ("bleu",), trials=n),
     "bootstrap": lambda n: kt.Experiment("demo", ("bleu",), resamples=n),
     "plane": lambda n: kt.fit_plane(load_evalset("demo"), "adequacy", resamples=n),

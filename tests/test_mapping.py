@@ -54,7 +54,7 @@ def text(tmp_path: Path) -> Path:
 
 
 def test_a_text_that_is_cut_short_while_its_lines_are_counted(text: Path) -> None:
-    def cut(done: int, total: int, what: str) -> None:
+    def cut(done: int, total: int, activity: str) -> None:
         os.truncate(text, 100)
 
     with text.open("a") as file:
@@ -150,7 +150,7 @@ def test_a_crash_after_a_loss_is_a_sentence(text: Path) -> None:
     assert (done.returncode, done.stderr) == (2, f"karat: the file {SENTENCE}\n")
 
 
-@pytest.mark.parametrize("how", ["sent", "read", "read though ignored"])
-def test_other_bus_errors_stay_what_they_are(text: Path, how: str) -> None:
-    done = run(FOREIGN, text, how)
+@pytest.mark.parametrize("cause", ["sent", "read", "read though ignored"])
+def test_other_bus_errors_stay_what_they_are(text: Path, cause: str) -> None:
+    done = run(FOREIGN, text, cause)
     assert (done.returncode, done.stdout) == (-7, "")

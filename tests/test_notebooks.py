@@ -51,10 +51,10 @@ class Client(nbclient.NotebookClient):  # type: ignore[misc]
 @pytest.fixture(scope="module")
 def client() -> Client:
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in CELLS])
-    found = Client(book, timeout=120, kernel_name="python3")
-    found.shown = []
-    found.execute()
-    return found
+    notebook_client = Client(book, timeout=120, kernel_name="python3")
+    notebook_client.shown = []
+    notebook_client.execute()
+    return notebook_client
 
 
 def html(client: Client, cell: int) -> str:
@@ -64,10 +64,10 @@ def html(client: Client, cell: int) -> str:
 def test_progress_is_one_line_that_is_updated_and_emptied(client: Client) -> None:
     kinds, lines = zip(*client.shown, strict=True)
     assert kinds == ("display_data", *["update_display_data"] * (len(kinds) - 1))
-    drawn = re.compile(
+    bar_pattern = re.compile(
         r'<div>scoring rows <progress value="\d+" max="24000"></progress> [\d,]+/24,000</div>'
     )
-    assert all(drawn.fullmatch(line) for line in lines[:-1])
+    assert all(bar_pattern.fullmatch(line) for line in lines[:-1])
     assert len(lines) > 2
     assert lines[-1] == ""
     first, bar, second, _ = client.nb.cells[1].outputs
@@ -77,12 +77,12 @@ def test_progress_is_one_line_that_is_updated_and_emptied(client: Client) -> Non
 
 def test_results_show_a_table_and_a_picture(client: Client) -> None:
     for cell in (1, 2):
-        found = html(client, cell)
-        assert "<table>" in found
-        assert found.count("data:image/svg+xml;base64,") == 1
-        assert "&lt;b&gt;llama" in found
-        assert "<b>" not in found
-        assert "<script" not in found
+        cell_html = html(client, cell)
+        assert "<table>" in cell_html
+        assert cell_html.count("data:image/svg+xml;base64,") == 1
+        assert "&lt;b&gt;llama" in cell_html
+        assert "<b>" not in cell_html
+        assert "<script" not in cell_html
     assert "<th>chrf</th>" in html(client, 3)
 
 
@@ -93,7 +93,7 @@ def test_a_browser_draws_the_pictures(client: Client, tmp_path: Path) -> None:
     script = f"<script>addEventListener('load', () => document.title = {widths})</script>"
     body = "".join(html(client, cell) for cell in (1, 2))
     page.write_text(f"<!doctype html><meta charset=utf-8><body>{body}{script}</body>", "utf-8")
-    drawn = chromium(page, "--dump-dom", "--virtual-time-budget=2000").stdout
-    found = re.search("<title>(.*?)</title>", drawn)
-    assert found
-    assert [int(width) > 300 for width in found[1].split(",")] == [True, True]
+    rendered_page = chromium(page, "--dump-dom", "--virtual-time-budget=2000").stdout
+    title_match = re.search("<title>(.*?)</title>", rendered_page)
+    assert title_match
+    assert [int(width) > 300 for width in title_match[1].split(",")] == [True, True]

@@ -24,8 +24,8 @@ MACHINES = {"ubuntu-latest", "ubuntu-24.04-arm", "macos-latest", "macos-15-intel
 
 def classified() -> list[tuple[int, int]]:
     """Return the Python versions of the classifiers."""
-    found = (re.fullmatch(r".* :: Python :: (3)\.(\d+)", x) for x in PROJECT["classifiers"])
-    return [(int(m[1]), int(m[2])) for m in found if m]
+    matches = (re.fullmatch(r".* :: Python :: (3)\.(\d+)", x) for x in PROJECT["classifiers"])
+    return [(int(m[1]), int(m[2])) for m in matches if m]
 
 
 def workflow() -> dict[str, Any]:

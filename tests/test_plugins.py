@@ -173,7 +173,7 @@ def test_a_signature_of_another_version_is_refused(karat: Run) -> None:
 
 
 def test_it_takes_part_in_comparisons_and_pages(karat: Run, tmp_path: Path) -> None:
-    given = (
+    arguments = (
         "compare",
         "atlas.txt",
         "drift.txt",
@@ -184,18 +184,18 @@ def test_it_takes_part_in_comparisons_and_pages(karat: Run, tmp_path: Path) -> N
         "-m",
         "bleu",
     )
-    found = rows(karat(*given, "--resamples", "50", "-f", "json"))
-    assert [row["system"] for row in found[:2]] == ["atlas", "drift"]
-    assert found[1]["delta"] < 0
-    assert karat(*given, "--resamples", "50", "-o", "page.html").returncode == 0
+    compared_rows = rows(karat(*arguments, "--resamples", "50", "-f", "json"))
+    assert [row["system"] for row in compared_rows[:2]] == ["atlas", "drift"]
+    assert compared_rows[1]["delta"] < 0
+    assert karat(*arguments, "--resamples", "50", "-o", "page.html").returncode == 0
     page = (tmp_path / "page.html").read_text("utf-8")
     assert "<figcaption><h2>Differences from atlas" in page
     assert ">length_ratio</text>" in page
 
 
 def test_it_takes_part_in_meta_evaluation_and_the_plane(karat: Run) -> None:
-    few = ("--resamples", "10", "-f", "json")
-    found = rows(
+    options = ("--resamples", "10", "-f", "json")
+    meta_rows = rows(
         karat(
             "meta",
             "demo",
@@ -207,10 +207,10 @@ def test_it_takes_part_in_meta_evaluation_and_the_plane(karat: Run) -> None:
             "adequacy",
             "--trials",
             "10",
-            *few,
+            *options,
         )
     )
-    assert {row["metric"] for row in found} >= {"length_ratio", "bleu"}
+    assert {row["metric"] for row in meta_rows} >= {"length_ratio", "bleu"}
 
 
 def test_help_and_completion_know_it(karat: Run, alone: Run) -> None:
@@ -219,8 +219,8 @@ def test_help_and_completion_know_it(karat: Run, alone: Run) -> None:
     (broken,) = (note for note in json.loads(done.stdout)["notes"] if "gone" in note)
     assert broken.startswith("metric gone of the package karat-broken@1.0 cannot be loaded")
     assert "length_ratio" in karat("metrics", "length_ratio").stdout
-    asked = {"COMP_WORDS": "karat score -m len", "COMP_CWORD": "3"}
-    done = alone(_KARAT_COMPLETE="bash_complete", **asked)
+    completion_request = {"COMP_WORDS": "karat score -m len", "COMP_CWORD": "3"}
+    done = alone(_KARAT_COMPLETE="bash_complete", **completion_request)
     assert done.stdout.split() == ["plain,length_ratio"]
 
 
@@ -247,7 +247,7 @@ def test_results_are_found_by_its_name_in_python(alone: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("gone", "metric gone of the package karat-broken@1.0 cannot be loaded: ModuleNotFound"),
         ("number", "metric number: 3 is no subclass of karat.Metric"),
@@ -267,17 +267,19 @@ def test_results_are_found_by_its_name_in_python(alone: Run) -> None:
         ("lenght_ratio", "unknown metric 'lenght_ratio'; did you mean length_ratio?"),
     ],
 )
-def test_a_broken_plugin_gets_a_sentence(karat: Run, name: str, said: str) -> None:
+def test_a_broken_plugin_gets_a_sentence(karat: Run, name: str, message: str) -> None:
     done = karat("score", "drift.txt", "-r", "ref1.txt", "-m", name)
     assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
+    assert message in done.stderr
     assert done.stderr.count("\n") == 1
 
 
 def test_an_unforeseen_error_names_the_packages_in_use(karat: Run, alone: Run) -> None:
     done = alone("score", "drift.txt", "-r", "ref1.txt", "-m", "columnless")
-    said = "karat: TypeError with karat-broken@1.0 in use: object of type 'NoneType' has no len()\n"
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
+    message = (
+        "karat: TypeError with karat-broken@1.0 in use: object of type 'NoneType' has no len()\n"
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
 
 
 def test_a_broken_plugin_does_not_hide_the_others(karat: Run) -> None:

@@ -93,12 +93,12 @@ def test_every_table_of_the_json_is_a_frame(comparison: kt.Comparison) -> None:
 
 
 def test_a_frame_without_rows_has_its_columns() -> None:
-    same = kt.load_nuggets("demo-nuggets").select("heron")
-    found = kt.diff_nuggets(same, same, guess=False)
-    assert found.rows == ()
+    nuggets = kt.load_nuggets("demo-nuggets").select("heron")
+    changes = kt.diff_nuggets(nuggets, nuggets, guess=False)
+    assert changes.rows == ()
     keys = ["change", "question"]
-    assert list(found.to_pandas().columns)[:2] == keys
-    assert found.to_polars().columns[:2] == found.to_arrow().column_names[:2] == keys
+    assert list(changes.to_pandas().columns)[:2] == keys
+    assert changes.to_polars().columns[:2] == changes.to_arrow().column_names[:2] == keys
 
 
 def test_a_report_is_rendered_and_saved(comparison: kt.Comparison, tmp_path: Path) -> None:
@@ -171,15 +171,15 @@ def classes() -> list[type]:
     def below(cls: type) -> list[type]:
         return [c for sub in cls.__subclasses__() for c in (sub, *below(sub))]
 
-    found = [cls for cls in below(Result) if not cls.__subclasses__()]
-    return [cls for cls in found if cls.__module__.startswith("karat.")]
+    result_classes = [cls for cls in below(Result) if not cls.__subclasses__()]
+    return [cls for cls in result_classes if cls.__module__.startswith("karat.")]
 
 
 def test_every_result_has_a_document_and_what_a_result_has() -> None:
-    found = classes()
-    names = [cls.__name__ for cls in found]
+    result_classes = classes()
+    names = [cls.__name__ for cls in result_classes]
     assert len(set(names)) == len(names)
     assert set(names) <= {*DOCUMENTS._entries, *declared("documents")}
-    for cls in found:
+    for cls in result_classes:
         has = {f.name for f in fields(cls)} | {n for c in cls.__mro__[:-1] for n in vars(c)}
         assert {"rows", "settings", "notes", "signature"} <= has, cls

@@ -53,14 +53,14 @@ def test_parts_of_a_store_have_names_of_their_own() -> None:
 
 
 def test_what_is_written_is_read(place: Path) -> None:
-    found = read_store(place, "test model", 3)
-    assert found.about["words"] == 7
-    assert found.about["name"] == "é"
-    assert list(found.arrays) == list(ARRAYS)
+    stored = read_store(place, "test model", 3)
+    assert stored.about["words"] == 7
+    assert stored.about["name"] == "é"
+    assert list(stored.arrays) == list(ARRAYS)
     for name, array in ARRAYS.items():
-        assert found.arrays[name].dtype == array.dtype
-        np.testing.assert_array_equal(found.arrays[name], array)
-        assert not found.arrays[name].flags.writeable
+        assert stored.arrays[name].dtype == array.dtype
+        np.testing.assert_array_equal(stored.arrays[name], array)
+        assert not stored.arrays[name].flags.writeable
 
 
 def test_arrays_are_aligned(place: Path) -> None:
@@ -90,9 +90,9 @@ def test_damaged_packed_arrays_are_refused(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     arrays = {"noise": rng.integers(0, 9, 5000).astype(np.int8)}
     write_store(tmp_path / "a", "test model", 3, {}, arrays, packed=["noise"])
-    whole = (tmp_path / "a").read_bytes()
-    middle = whole.index(b"noise.npy") + 500
-    (tmp_path / "a").write_bytes(whole[:middle] + b"\xff" * 300 + whole[middle + 300 :])
+    content = (tmp_path / "a").read_bytes()
+    middle = content.index(b"noise.npy") + 500
+    (tmp_path / "a").write_bytes(content[:middle] + b"\xff" * 300 + content[middle + 300 :])
     with pytest.raises(InputError, match="damaged"):
         read_store(tmp_path / "a", "test model", 3)
 
@@ -119,27 +119,27 @@ def test_what_is_no_store(tmp_path: Path, bad: bytes) -> None:
 
 
 def test_any_cut_is_refused(place: Path, tmp_path: Path) -> None:
-    whole = place.read_bytes()
-    for size in range(0, len(whole), 97):
-        (tmp_path / "cut").write_bytes(whole[:size])
+    content = place.read_bytes()
+    for size in range(0, len(content), 97):
+        (tmp_path / "cut").write_bytes(content[:size])
         with pytest.raises(InputError):
             read_store(tmp_path / "cut", "test model", 3)
 
 
 def test_any_changed_byte_is_refused_or_changes_nothing(place: Path, tmp_path: Path) -> None:
-    whole, other = place.read_bytes(), tmp_path / "other"
+    content, other = place.read_bytes(), tmp_path / "other"
     refused = 0
-    for at in range(0, len(whole), 11):
-        other.write_bytes(whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1 :])
+    for at in range(0, len(content), 11):
+        other.write_bytes(content[:at] + bytes([content[at] ^ 0x10]) + content[at + 1 :])
         try:
-            found = read_store(other, "test model", 3)
+            stored = read_store(other, "test model", 3)
         except InputError:
             refused += 1
             continue
-        assert found.about == read_store(place, "test model", 3).about
+        assert stored.about == read_store(place, "test model", 3).about
         for name, array in ARRAYS.items():
-            np.testing.assert_array_equal(found.arrays[name], array)
-    assert refused > len(whole) // 11 // 4  # the rest is padding, and what zip says twice
+            np.testing.assert_array_equal(stored.arrays[name], array)
+    assert refused > len(content) // 11 // 4  # the rest is padding, and what zip says twice
 
 
 @pytest.mark.parametrize("packed", [(), ("ids",)])
@@ -148,8 +148,10 @@ def test_a_changed_number_is_refused(tmp_path: Path, packed: tuple[str, ...]) ->
     write_store(tmp_path / "a", "test model", 3, {}, arrays, packed=packed)
     write_store(tmp_path / "b", "test model", 3, {}, {"ids": arrays["ids"] + 1}, packed=packed)
     sums = [entry.CRC for name in "ab" for entry in zipfile.ZipFile(tmp_path / name).infolist()]
-    theirs, mine = (sums[i].to_bytes(4, "little") for i in (3, 1))
-    (tmp_path / "b").write_bytes((tmp_path / "b").read_bytes().replace(theirs, mine))
+    changed_checksum, original_checksum = (sums[i].to_bytes(4, "little") for i in (3, 1))
+    (tmp_path / "b").write_bytes(
+        (tmp_path / "b").read_bytes().replace(changed_checksum, original_checksum)
+    )
     with pytest.raises(InputError, match=r"damaged \(ids\.npy: its checksum is another\): make it"):
         read_store(tmp_path / "b", "test model", 3)
 
@@ -159,10 +161,10 @@ def test_large_arrays_of_a_large_store_are_left_to_others(
 ) -> None:
     arrays = {"large": np.arange(1000, dtype=np.int32), "small": np.arange(9, dtype=np.int32)}
     write_store(tmp_path / "a", "test model", 3, {}, arrays)
-    whole = (tmp_path / "a").read_bytes()
+    content = (tmp_path / "a").read_bytes()
     for name, value in arrays.items():
-        at = whole.rindex(value.tobytes()) + 8
-        (tmp_path / name).write_bytes(whole[:at] + b"\x07" + whole[at + 1 :])
+        at = content.rindex(value.tobytes()) + 8
+        (tmp_path / name).write_bytes(content[:at] + b"\x07" + content[at + 1 :])
     monkeypatch.setattr(store, "VERIFIED", 1000)
     monkeypatch.setattr(store, "SMALL", 500)
     assert read_store(tmp_path / "large", "test model", 3).arrays["large"][2] == 7
@@ -178,11 +180,11 @@ def test_missing_file(tmp_path: Path) -> None:
 
 
 def test_an_array_of_another_type(place: Path) -> None:
-    found = read_store(place, "test model", 3)
-    assert len(found.array("ids", "int32")) == 7
+    stored = read_store(place, "test model", 3)
+    assert len(stored.array("ids", "int32")) == 7
     for name, kind in (("ids", "int64"), ("table", "float32"), ("more", "int32")):
         with pytest.raises(InputError, match="damaged"):
-            found.array(name, kind)
+            stored.array(name, kind)
 
 
 def test_words_are_found_again() -> None:

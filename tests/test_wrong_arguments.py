@@ -17,7 +17,7 @@ SET = "found 5, expected a set, its name or its path"
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (lambda: kt.load_evalset(5), SET),
         (lambda: kt.load_evalset("demo", judgements=5), "found 5, expected the path of a file"),
@@ -50,8 +50,8 @@ SET = "found 5, expected a set, its name or its path"
         (lambda: kt.rank_metrics("demo", {"a": [[1]]}), "found 'demo', expected numbers"),
     ],
 )
-def test_one_sentence_says_what_is_expected(call: Callable[[], Any], said: str) -> None:
-    with pytest.raises(kt.InputError, match=re.escape(said)) as caught:
+def test_one_sentence_says_what_is_expected(call: Callable[[], Any], message: str) -> None:
+    with pytest.raises(kt.InputError, match=re.escape(message)) as caught:
         call()
     assert "\n" not in str(caught.value)
 
@@ -63,8 +63,8 @@ def test_a_set_is_given_by_its_name(tmp_path: Path) -> None:
     assert repr(kt.judge_agreement("demo").rows) == repr(kt.judge_agreement(demo).rows)
     assert kt.flood("demo", kt.Flood("adequacy", correct=4)).systems
     assert kt.reliability("demo", "fluency", lengths=[2], repeats=1)
-    asked = kt.Experiment("other", ("bleu",), ("fluency",), ("system",), ("pearson",), **QUICK)
-    assert kt.meta_evaluate(asked, "demo").name == "demo"
+    experiment = kt.Experiment("other", ("bleu",), ("fluency",), ("system",), ("pearson",), **QUICK)
+    assert kt.meta_evaluate(experiment, "demo").name == "demo"
     assert kt.score("demo", metrics="bleu").rows == kt.score(demo, metrics="bleu").rows
     assert kt.compare("demo", metrics="bleu", trials=2).rows
     kt.save_evalset("demo", tmp_path / "new")
@@ -72,8 +72,8 @@ def test_a_set_is_given_by_its_name(tmp_path: Path) -> None:
 
 
 def test_a_nugget_set_is_given_by_its_name(tmp_path: Path) -> None:
-    found = kt.score_nuggets("demo-nuggets", guess=False)
-    assert found.rows == kt.score_nuggets(kt.load_nuggets("demo-nuggets"), guess=False).rows
+    scoring = kt.score_nuggets("demo-nuggets", guess=False)
+    assert scoring.rows == kt.score_nuggets(kt.load_nuggets("demo-nuggets"), guess=False).rows
     kt.save_nuggets("demo-nuggets", tmp_path / "new.jsonl")
     assert kt.describe_nuggets(tmp_path / "new.jsonl").rows[0].runs == 4
     assert kt.tune_nuggets("demo-nuggets").rows

@@ -30,7 +30,9 @@ def restaurants(karat_data: Path) -> E2E:
     return e2e(karat_data)
 
 
-def same(metric: Metric, peer: BLEU | CHRF, candidates: Sequence[str], refs: Groups) -> None:
+def check_same_scores(
+    metric: Metric, peer: BLEU | CHRF, candidates: Sequence[str], refs: Groups
+) -> None:
     """Corpus and segment scores equal the peer's."""
     corpus, segments = both_levels(peer, candidates, refs)
     assert metric.corpus(candidates, refs).value == pytest.approx(corpus, abs=1e-9)
@@ -39,14 +41,14 @@ def same(metric: Metric, peer: BLEU | CHRF, candidates: Sequence[str], refs: Gro
 
 def same_rouge(candidates: Sequence[str], references: Groups, stem: bool) -> None:
     """All parts of all members equal rouge-score's, and the corpus score is their mean."""
-    wanted = rouge_segments(ROUGES, candidates, references, stem)
+    peer_parts = rouge_segments(ROUGES, candidates, references, stem)
     for name in ROUGES:
         metric = kt.metric(f"{name}:stem=porter-nltk" if stem else name)
-        found = metric.measure(metric.stats(candidates, references))
+        measured_parts = metric.measure(metric.stats(candidates, references))
         for column, key in enumerate(("precision", "recall", "value")):
-            theirs = [parts[column] for parts in wanted[name]]
-            assert found[key].tolist() == pytest.approx(theirs, abs=1e-9), name
-        mean = sum(parts[2] for parts in wanted[name]) / len(candidates)
+            peer_scores = [parts[column] for parts in peer_parts[name]]
+            assert measured_parts[key].tolist() == pytest.approx(peer_scores, abs=1e-9), name
+        mean = sum(parts[2] for parts in peer_parts[name]) / len(candidates)
         assert metric.corpus(candidates, references).value == pytest.approx(mean, abs=1e-9)
 
 
@@ -55,9 +57,11 @@ def same_rouge(candidates: Sequence[str], references: Groups, stem: bool) -> Non
 
 def outputs(talks: Ted) -> dict[str, list[str]]:
     """The outputs of the thirteen systems."""
-    found = {name: texts for name, texts in talks.targets.items() if not name.startswith("ref")}
-    assert len(found) == 13
-    return found
+    system_texts = {
+        name: texts for name, texts in talks.targets.items() if not name.startswith("ref")
+    }
+    assert len(system_texts) == 13
+    return system_texts
 
 
 @pytest.mark.parametrize("tok", ["13a", "intl", "char", "none"])
@@ -65,21 +69,23 @@ def test_ted_bleu(talks: Ted, tok: str) -> None:
     references = [[text] for text in talks.targets["refB"]]
     for k, texts in enumerate(outputs(talks).values()):
         if tok == "13a" or k % 4 == 0:
-            same(kt.BLEU(tok=tok, eff=False), BLEU(tokenize=tok, force=True), texts, references)
+            check_same_scores(
+                kt.BLEU(tok=tok, eff=False), BLEU(tokenize=tok, force=True), texts, references
+            )
 
 
 def test_ted_bleu_against_both_references(talks: Ted) -> None:
     both = list(zip(talks.targets["ref"], talks.targets["refB"], strict=True))
     for texts in list(outputs(talks).values())[::4]:
         peer = BLEU(lowercase=True, effective_order=True, force=True)
-        same(kt.BLEU(case="lower", eff=True), peer, texts, both)
+        check_same_scores(kt.BLEU(case="lower", eff=True), peer, texts, both)
 
 
 @pytest.mark.parametrize("words", [0, 2])
 def test_ted_chrf(talks: Ted, words: int) -> None:
     references = [[text] for text in talks.targets["refB"]]
     for texts in list(outputs(talks).values())[words::3]:
-        same(kt.ChrF(words=words), CHRF(word_order=words), texts, references)
+        check_same_scores(kt.ChrF(words=words), CHRF(word_order=words), texts, references)
 
 
 @pytest.mark.parametrize("stem", [False, True])
@@ -95,27 +101,29 @@ def test_ted_rouge(talks: Ted, stem: bool) -> None:
 def halves(texts: Sequence[str]) -> tuple[list[str], list[list[str]]]:
     """One half of the texts as candidates, the other half, shuffled, as references."""
     middle = len(texts) // 2
-    others = list(texts[middle : 2 * middle])
-    random.Random(1).shuffle(others)
-    return list(texts[:middle]), [[text] for text in others]
+    second_half = list(texts[middle : 2 * middle])
+    random.Random(1).shuffle(second_half)
+    return list(texts[:middle]), [[text] for text in second_half]
 
 
 @pytest.mark.parametrize("tok", ["zh", "char"])
 def test_chinese_talks(talks: Ted, tok: str) -> None:
-    same(kt.BLEU(tok=tok, eff=False), BLEU(tokenize=tok, force=True), *halves(talks.sources))
-    same(kt.ChrF(words=2), CHRF(word_order=2), *halves(talks.sources))
+    check_same_scores(
+        kt.BLEU(tok=tok, eff=False), BLEU(tokenize=tok, force=True), *halves(talks.sources)
+    )
+    check_same_scores(kt.ChrF(words=2), CHRF(word_order=2), *halves(talks.sources))
 
 
 @pytest.mark.parametrize("tok", ["zh", "char"])
 def test_chinese_sentences(karat_data: Path, tok: str) -> None:
     texts = chinese_of_tatoeba(karat_data)
-    same(kt.BLEU(tok=tok, eff=False), BLEU(tokenize=tok, force=True), *halves(texts))
+    check_same_scores(kt.BLEU(tok=tok, eff=False), BLEU(tokenize=tok, force=True), *halves(texts))
     floor = BLEU(tokenize=tok, smooth_method="floor", effective_order=True, force=True)
-    same(kt.BLEU(tok=tok, smooth="floor", eff=True), floor, *halves(texts[::5]))
+    check_same_scores(kt.BLEU(tok=tok, smooth="floor", eff=True), floor, *halves(texts[::5]))
 
 
 def test_chinese_sentences_by_characters(karat_data: Path) -> None:
-    same(kt.ChrF(), CHRF(), *halves(chinese_of_tatoeba(karat_data)[::3]))
+    check_same_scores(kt.ChrF(), CHRF(), *halves(chinese_of_tatoeba(karat_data)[::3]))
 
 
 # ------------------------------------------------------------------------------------- SummEval
@@ -142,12 +150,14 @@ def systems_of(folder: Path) -> list[str]:
 
 def test_summeval_bleu(karat_data: Path) -> None:
     for system in systems_of(karat_data)[::3]:
-        same(kt.BLEU(eff=False), BLEU(force=True), *summaries(karat_data, system, line_feeds=False))
+        check_same_scores(
+            kt.BLEU(eff=False), BLEU(force=True), *summaries(karat_data, system, line_feeds=False)
+        )
 
 
 def test_summeval_chrf(karat_data: Path) -> None:
     candidates, references = summaries(karat_data, systems_of(karat_data)[2], line_feeds=False)
-    same(kt.ChrF(words=2), CHRF(word_order=2), candidates[::3], references[::3])
+    check_same_scores(kt.ChrF(words=2), CHRF(word_order=2), candidates[::3], references[::3])
 
 
 @pytest.mark.parametrize("stem", [False, True])
@@ -163,7 +173,7 @@ def test_summeval_rouge(karat_data: Path, stem: bool) -> None:
 def test_e2e_bleu_with_one_to_forty_five_references(restaurants: E2E) -> None:
     assert {len(group) for group in restaurants.references} >= {1, 45}
     for texts in list(restaurants.outputs.values())[::5]:
-        same(kt.BLEU(eff=False), BLEU(force=True), texts, restaurants.references)
+        check_same_scores(kt.BLEU(eff=False), BLEU(force=True), texts, restaurants.references)
 
 
 def test_e2e_signature_says_that_the_number_of_references_varies(restaurants: E2E) -> None:
@@ -173,7 +183,7 @@ def test_e2e_signature_says_that_the_number_of_references_varies(restaurants: E2
 
 def test_e2e_chrf(restaurants: E2E) -> None:
     texts = restaurants.outputs["tgen"]
-    same(kt.ChrF(), CHRF(), texts, restaurants.references)
+    check_same_scores(kt.ChrF(), CHRF(), texts, restaurants.references)
 
 
 def test_e2e_rouge(restaurants: E2E) -> None:
@@ -182,8 +192,8 @@ def test_e2e_rouge(restaurants: E2E) -> None:
 
 def test_captions(karat_data: Path) -> None:
     texts = multi30k(karat_data, "train.en")
-    same(kt.BLEU(eff=False), BLEU(force=True), *halves(texts[::2]))
-    same(kt.ChrF(), CHRF(), *halves(texts[::20]))
+    check_same_scores(kt.BLEU(eff=False), BLEU(force=True), *halves(texts[::2]))
+    check_same_scores(kt.ChrF(), CHRF(), *halves(texts[::20]))
     same_rouge(*halves(texts[::40]), stem=True)
 
 

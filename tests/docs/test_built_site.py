@@ -47,7 +47,7 @@ def test_search_works_on_pages_opened_as_files(tmp_path: Path) -> None:
     done = chromium(page, "--dump-dom", "--virtual-time-budget=15000")
     answer = re.search(r'<pre id="answer">(.*?)</pre>', done.stdout)
     assert answer, done.stderr[-2000:]
-    told = json.loads(html.unescape(answer[1]))
-    assert any("glossary.html" in link for link in told["found"])
-    assert [name for name in told["fetched"] if not name.startswith("file:")] == []
+    search_answer = json.loads(html.unescape(answer[1]))
+    assert any("glossary.html" in link for link in search_answer["found"])
+    assert [name for name in search_answer["fetched"] if not name.startswith("file:")] == []
     assert "CONSOLE" not in done.stderr

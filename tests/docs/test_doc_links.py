@@ -13,7 +13,9 @@ OUTSIDE = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.m
 
 
 def test_links_between_pages_lead_somewhere(site_pages: Path) -> None:
-    assert [said for page in pages(site_pages) for said in dead_links(page, site_pages)] == []
+    assert [
+        dead_link for page in pages(site_pages) for dead_link in dead_links(page, site_pages)
+    ] == []
 
 
 @pytest.mark.parametrize("document", OUTSIDE, ids=lambda path: path.name)
@@ -22,8 +24,8 @@ def test_links_of_other_documents_lead_somewhere(document: Path) -> None:
 
 
 def test_every_page_is_reached_from_the_index(site_pages: Path) -> None:
-    found = reached(site_pages / "index.md")
-    assert [page.name for page in pages(site_pages) if page.resolve() not in found] == []
+    reached_pages = reached(site_pages / "index.md")
+    assert [page.name for page in pages(site_pages) if page.resolve() not in reached_pages] == []
 
 
 def test_every_page_is_in_the_navigation_once(site_pages: Path) -> None:
@@ -51,8 +53,8 @@ See [one](other.md#second-part), [two](#title) and `[code](nowhere.md)`.
 
 
 def test_links_and_headings_are_found() -> None:
-    found = [(link.page, link.anchor) for link in links(PAGE)]
-    assert found == [("other.md", "second-part"), ("", "title"), ("picture.svg", "")]
+    targets = [(link.page, link.anchor) for link in links(PAGE)]
+    assert targets == [("other.md", "second-part"), ("", "title"), ("picture.svg", "")]
     assert [heading.anchor for heading in headings(PAGE)] == ["title"]
 
 

@@ -25,10 +25,10 @@ def test_terms_of_tables_and_pages_are_defined(term: str) -> None:
 def test_terms_are_sorted_and_short() -> None:
     terms = list(definitions())
     assert terms == sorted(terms, key=lambda term: re.sub(r"[^a-z0-9]", "", term.lower()))
-    for term, told in definitions().items():
-        found = list(sentences(told))
-        assert len(found) <= 3, term
-        assert max(map(words, found)) <= 32, term
+    for term, definition in definitions().items():
+        term_sentences = list(sentences(definition))
+        assert len(term_sentences) <= 3, term
+        assert max(map(words, term_sentences)) <= 32, term
 
 
 def test_the_page_has_an_anchor_for_each_term(site_pages: Path) -> None:

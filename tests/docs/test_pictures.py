@@ -30,7 +30,7 @@ def test_a_picture_is_up_to_date(
     monkeypatch.chdir(tmp_path)
     assert main(["demo", "--texts", "."]) == 0
     assert main(command.split()) == 0
-    drawn = (tmp_path / name).read_text("utf-8")
+    picture = (tmp_path / name).read_text("utf-8")
     if os.environ.get("KARAT_GOLDEN") == "write":
-        (PICTURES / name).write_text(drawn, "utf-8")
-    assert drawn == (PICTURES / name).read_text("utf-8")
+        (PICTURES / name).write_text(picture, "utf-8")
+    assert picture == (PICTURES / name).read_text("utf-8")

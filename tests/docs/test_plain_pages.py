@@ -31,8 +31,10 @@ def test_the_readme_is_short_and_opens_with_the_two_set_up_commands() -> None:
 
 
 def test_sentences_are_short() -> None:
-    found = [one for page in user_documents() for one in sentences(page.read_text("utf-8"))]
-    median, ninetieth = quantiles(map(words, found))
+    page_sentences = [
+        sentence for page in user_documents() for sentence in sentences(page.read_text("utf-8"))
+    ]
+    median, ninetieth = quantiles(map(words, page_sentences))
     assert median <= MEDIAN
     assert ninetieth <= NINETIETH
 

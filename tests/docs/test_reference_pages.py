@@ -26,9 +26,9 @@ def walk(
     if isinstance(command, click.Group):
         context = click.Context(command)
         for name in command.list_commands(context):
-            found = command.get_command(context, name)
-            assert found is not None
-            yield from walk(found, (*words, *name.split()))
+            subcommand = command.get_command(context, name)
+            assert subcommand is not None
+            yield from walk(subcommand, (*words, *name.split()))
 
 
 @pytest.fixture(scope="module")
@@ -39,8 +39,12 @@ def commands() -> dict[str, click.Command]:
 
 def spellings(command: click.Command) -> list[str]:
     """The spellings of all options that the help of a command shows."""
-    options = [one for one in command.params if isinstance(one, click.Option) and not one.hidden]
-    return [name for one in options for name in (*one.opts, *one.secondary_opts)]
+    options = [
+        option
+        for option in command.params
+        if isinstance(option, click.Option) and not option.hidden
+    ]
+    return [name for option in options for name in (*option.opts, *option.secondary_opts)]
 
 
 def test_a_command_has_a_page_with_every_option(
@@ -52,8 +56,10 @@ def test_a_command_has_a_page_with_every_option(
         text = page.read_text("utf-8")
         assert text.startswith(f"# karat {name}\n")
         cells = " ".join(re.findall(r"^\| `+ ?(.*?) ?`+ \|", text, re.M))
-        shown = re.split(r"[\s,]+", cells)
-        assert [one for one in spellings(command) if one not in shown] == [], name
+        documented = re.split(r"[\s,]+", cells)
+        assert [spelling for spelling in spellings(command) if spelling not in documented] == [], (
+            name
+        )
 
 
 def test_the_list_of_commands_and_that_of_options_are_complete(
@@ -62,7 +68,7 @@ def test_the_list_of_commands_and_that_of_options_are_complete(
     listed = (site_pages / "reference/commands/index.md").read_text("utf-8")
     assert [name for name in commands if f"[`karat {name}`]" not in listed] == []
     options = (site_pages / "reference/options.md").read_text("utf-8")
-    spelled = {one for command in commands.values() for one in spellings(command)}
+    spelled = {spelling for command in commands.values() for spelling in spellings(command)}
     assert len(spelled) > 100
     assert [name for name in spelled if not re.search(rf"[` ]{name}[`,]", options)] == []
 
@@ -74,7 +80,7 @@ def test_every_metric_is_there_with_every_setting(site_pages: Path) -> None:
         metric = METRICS[name]
         section = sections[metric.name]
         settings = [f.name for f in metric.settings()]
-        assert [one for one in settings if f"\n| `{one}` |" not in section] == []
+        assert [setting for setting in settings if f"\n| `{setting}` |" not in section] == []
         assert [preset for preset in metric.presets if preset not in section] == []
 
 
@@ -84,9 +90,9 @@ def test_every_registered_name_is_there(kind: str, site_pages: Path) -> None:
     heading, _ = {**names.FORMATS, **names.NAMES}[kind]
     text = (site_pages / "reference" / page).read_text("utf-8")
     section = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-    known = registry_of(kind).entries()
-    assert known
-    assert [name for name in known if f"`{name}`" not in section] == []
+    entries = registry_of(kind).entries()
+    assert entries
+    assert [name for name in entries if f"`{name}`" not in section] == []
     assert "|  |" not in section, "a name without a meaning"
 
 
@@ -94,8 +100,8 @@ def test_every_public_name_of_python_is_there(site_pages: Path) -> None:
     text = (site_pages / "reference/python.md").read_text("utf-8")
     assert [name for name in kt.__all__ if f"### `karat.{name}` " not in text] == []
     for place in APPS:
-        own = [name for name in import_module(place).__all__ if name not in kt.__all__]
-        assert [name for name in own if f"### `{place}.{name}` " not in text] == []
+        module_names = [name for name in import_module(place).__all__ if name not in kt.__all__]
+        assert [name for name in module_names if f"### `{place}.{name}` " not in text] == []
 
 
 def test_signatures_and_docstrings_are_shown(site_pages: Path) -> None:

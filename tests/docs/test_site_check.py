@@ -37,7 +37,7 @@ def test_a_good_site_has_no_problem(site: Path, capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.parametrize(
-    ("right", "wrong", "told"),
+    ("right", "wrong", "message"),
     [
         ('href="b.html#part"', 'href="b.html#parts"', "index.html: b.html#parts: no such anchor"),
         ('href="b.html#part"', 'href="c.html"', "index.html: c.html does not exist"),
@@ -49,10 +49,10 @@ def test_a_good_site_has_no_problem(site: Path, capsys: pytest.CaptureFixture[st
         (POLICY, f"{POLICY}<style>@import '//f.org/f';</style>", "index.html fetches //f.org/f"),
     ],
 )
-def test_a_fault_is_told(site: Path, right: str, wrong: str, told: str) -> None:
+def test_a_fault_is_told(site: Path, right: str, wrong: str, message: str) -> None:
     assert right in PAGE
     (site / "index.html").write_text(PAGE.replace(right, wrong), "utf-8")
-    assert any(said.startswith(told) for said in problems(site))
+    assert any(problem.startswith(message) for problem in problems(site))
     assert main(site) == 1
 
 

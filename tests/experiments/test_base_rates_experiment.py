@@ -22,10 +22,10 @@ def test_variances_of_shifts_are_found() -> None:
         logits = logit(rng.uniform(0.1, 0.9, len(pool.cell_question)))
         questions, runs = rng.normal(0, 0.7, 60), rng.normal(0, 0.4, 40)
         p = sigmoid(logits + 0.5 + questions[pool.cell_question] + runs[pool.cell_run])
-        found = learn_spread(pool, logits, rng.random(len(p)) < p)
-        assert (found.questions, found.runs) == (59, 39)
+        spread = learn_spread(pool, logits, rng.random(len(p)) < p)
+        assert (spread.questions, spread.runs) == (59, 39)
         true = questions.var(ddof=1), runs.var(ddof=1), 1.0
-        ratios.append(np.divide(found[:3], true))
+        ratios.append(np.divide(spread[:3], true))
     assert np.mean(ratios, axis=0) == pytest.approx(np.ones(3), abs=0.1)
 
 
@@ -35,11 +35,11 @@ def test_both_ways_hold_93_percent(karat_data: Path, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setenv("KARAT_DATA", str(karat_data))
     sets = {name: experiment.load(name) for name in experiment.SETS}
-    learned = {name: experiment.learn(one) for name, one in sets.items()}
+    learned = {name: experiment.learn(nuggets) for name, nuggets in sets.items()}
     for source, target in experiment.WAYS:
-        found = list(experiment.outcomes(*learned[source], sets[target]))
-        held = [[one.held for one in row] for row in found]
+        run_outcomes = list(experiment.outcomes(*learned[source], sets[target]))
+        held = [[outcome.held for outcome in row] for row in run_outcomes]
         assert len(held) == len(sets[target].pool.runs)
         assert np.mean(held, axis=0).min() >= 0.93
-    both = experiment.together([one.spread for one in learned.values()])
+    both = experiment.together([fit.spread for fit in learned.values()])
     assert pytest.approx(both, rel=0.02) == PRIOR_SPREAD

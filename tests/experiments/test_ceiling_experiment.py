@@ -16,8 +16,8 @@ def test_the_judge_rates_some_of_the_best_outputs_low() -> None:
 
 def test_a_row_compares_average_predictions_with_the_form_in_use() -> None:
     sample = estimates_ceiling.simulated(0.9, 0.06, 100)
-    known = np.arange(100) % 5 == 0
-    sample = estimates_ceiling.forgotten(sample, np.flatnonzero(known))
+    is_labelled = np.arange(100) % 5 == 0
+    sample = estimates_ceiling.forgotten(sample, np.flatnonzero(is_labelled))
     people, average, used, difference = estimates_ceiling.intervals(sample, 0)
     assert used.mean == average.mean != people.mean
     assert used.low <= average.low

@@ -18,8 +18,9 @@ def test_alarms_are_rare_and_regressions_are_caught(
     monkeypatch.setenv("KARAT_DATA", str(karat_data))
     ted = kt.load_evalset("ted-zhen")
     rows = experiment.statistics(*ted.texts())
-    found = list(experiment.exchanges(rows, 50, 60))
-    assert sum(one["both"].verdict == "fail" for one in found) <= 6  # 2 are expected
+    exchanges = list(experiment.exchanges(rows, 50, 60))
+    alarms = sum(decisions["both"].verdict == "fail" for decisions in exchanges)
+    assert alarms <= 6  # 2 are expected
     pairs = list(experiment.damages(rows, ted, 0.1, 4))
     caught = [experiment.decide_metrics(*pair)["both"].verdict == "fail" for pair in pairs]
     assert caught == [True] * 4

@@ -16,10 +16,10 @@ def test_estimates_hold_and_are_narrower(karat_data: Path, monkeypatch: pytest.M
     monkeypatch.setenv("KARAT_DATA", str(karat_data))
     nuggets = experiment.answering_all(kt.load_nuggets("rag24"))
     assert len(nuggets.runs) == 43
-    found = experiment.held(nuggets, "A", ["words"], 20)
-    assert found.judged.shape == (20, 43)
-    assert 0.9 < found.judged.mean() < 1  # 0.957 of 2,000 draws
-    ratio = found.width.mean(axis=0) / found.people_width.mean(axis=0)
+    coverage = experiment.held(nuggets, "A", ["words"], 20)
+    assert coverage.judged.shape == (20, 43)
+    assert 0.9 < coverage.judged.mean() < 1  # 0.957 of 2,000 draws
+    ratio = coverage.width.mean(axis=0) / coverage.people_width.mean(axis=0)
     assert 0.74 < ratio.mean() < 0.88  # 0.813
 
 

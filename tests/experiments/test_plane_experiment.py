@@ -15,7 +15,7 @@ ADEQUACY, FLUENCY = experiment.DEMO
 
 
 @pytest.fixture(scope="module")
-def found() -> experiment.Fitted:
+def fluency_fit() -> experiment.Fitted:
     return experiment.fitted(FLUENCY, kt.AEv(), resamples=50, halves=10)
 
 
@@ -33,35 +33,37 @@ def test_names_tell_planes_apart() -> None:
     assert len(set(keys)) == len(keys)
 
 
-def test_few_systems_leave_out_what_they_cannot_tell(found: experiment.Fitted) -> None:
-    assert found.has_few_systems
-    assert found.halves is None
-    assert found.fit.over == "segments"
-    row = dict(zip(experiment.SUMMARY, experiment.summary_row(found), strict=True))
+def test_few_systems_leave_out_what_they_cannot_tell(fluency_fit: experiment.Fitted) -> None:
+    assert fluency_fit.has_few_systems
+    assert fluency_fit.halves is None
+    assert fluency_fit.fit.over == "segments"
+    row = dict(zip(experiment.SUMMARY, experiment.summary_row(fluency_fit), strict=True))
     assert row["pick"] == row["BLEU"] == row["loses to BLEU %"] == "-"
     assert row["verdict"] == "undecided"
     assert row["95%"].endswith("*")
 
 
-def test_enough_systems_tell_all(found: experiment.Fitted, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_enough_systems_tell_all(
+    fluency_fit: experiment.Fitted, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(experiment, "FEW", 4)
     full = experiment.fitted(FLUENCY, kt.AEv(), resamples=50, halves=10)
     row = dict(zip(experiment.SUMMARY, experiment.summary_row(full), strict=True))
     assert full.fit.over == "both"
     assert full.halves is not None
     assert row["pick"] == str(full.fit.pick)
-    assert row["maximum"] == str(found.fit.maximum)
+    assert row["maximum"] == str(fluency_fit.fit.maximum)
     assert "-" not in row.values()
 
 
-def test_the_table_has_the_papers_layout(found: experiment.Fitted) -> None:
-    rows = [line.strip("| ").split(" | ") for line in experiment.r2_table(found).splitlines()]
+def test_the_table_has_the_papers_layout(fluency_fit: experiment.Fitted) -> None:
+    rows = [line.strip("| ").split(" | ") for line in experiment.r2_table(fluency_fit).splitlines()]
     assert rows[0] == ["N / alpha", "0", *(f"0.{k}" for k in range(1, 10)), "1"]
     assert [row[0] for row in rows[2:]] == ["4", "3", "2", "1"]
-    region, cell = FLUENCY.region, found.fit.maximum
+    region, cell = FLUENCY.region, fluency_fit.fit.maximum
     assert region is not None
     assert cell is not None
-    value = experiment.percent(found.fit.row(cell).r2)
+    value = experiment.percent(fluency_fit.fit.row(cell).r2)
     stars = "***" if region.holds(*cell) else "**"
     assert rows[6 - cell.n][1 + round(10 * cell.alpha)] == f"{stars}{value}{stars}"
     assert sum(text.startswith("*") for row in rows[2:] for text in row) == 8
@@ -70,11 +72,11 @@ def test_the_table_has_the_papers_layout(found: experiment.Fitted) -> None:
 def test_references_and_floods_reach_the_scores() -> None:
     experiment.outputs.cache_clear()
     metric = kt.AEv()
-    one = experiment.outputs("demo", 1, None, metric)
-    assert {len(group) for group in one.evalset.references} == {1}
+    one_reference = experiment.outputs("demo", 1, None, metric)
+    assert {len(group) for group in one_reference.evalset.references} == {1}
     flooded = experiment.outputs("demo", None, Flood("adequacy", correct=3, seed=1), metric)
-    assert flooded.evalset.human("adequacy").sum() < one.evalset.human("adequacy").sum()
-    assert flooded.rows[metric][:, :, 0].sum() > one.rows[metric][:, :, 0].sum()  # longer
+    assert flooded.evalset.human("adequacy").sum() < one_reference.evalset.human("adequacy").sum()
+    assert flooded.rows[metric][:, :, 0].sum() > one_reference.rows[metric][:, :, 0].sum()  # longer
 
 
 def test_length_alone_is_a_correlation_with_the_mean_length() -> None:

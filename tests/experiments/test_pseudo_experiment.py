@@ -16,14 +16,14 @@ STUDY = experiment.Study("demo", ("adequacy", "fluency"), (1, 3), 3)
 
 @pytest.fixture(scope="module")
 def scored() -> dict[int, list[ScoredSet]]:
-    found: dict[int, list[ScoredSet]] = experiment.all_scored(STUDY)
-    return found
+    scored_sets: dict[int, list[ScoredSet]] = experiment.all_scored(STUDY)
+    return scored_sets
 
 
 @pytest.fixture(scope="module")
 def curves(scored: dict[int, list[ScoredSet]]) -> list[experiment.Curves]:
-    found: list[experiment.Curves] = experiment.curves(STUDY, scored, 3)
-    return found
+    study_curves: list[experiment.Curves] = experiment.curves(STUDY, scored, 3)
+    return study_curves
 
 
 def test_combinations_are_all_or_a_fixed_sample() -> None:
@@ -35,28 +35,28 @@ def test_combinations_are_all_or_a_fixed_sample() -> None:
 
 
 def test_shared_rows_are_those_of_each_metric(scored: dict[int, list[ScoredSet]]) -> None:
-    one = scored[1][0]
+    scored_set = scored[1][0]
     for label in ("P e=1", "R e=2 exact", "F e=2"):
         metric = experiment.METRICS[label]
-        alone = score_evalset(one.evalset, metric)
-        np.testing.assert_array_equal(one.segments(metric), alone.segments(metric))
+        alone = score_evalset(scored_set.evalset, metric)
+        np.testing.assert_array_equal(scored_set.segments(metric), alone.segments(metric))
 
 
 def test_segments_that_somebody_did_not_judge_are_left_out() -> None:
     demo = kt.load_evalset("demo")
     rows = list(demo.judgements)
     system, segment = rows[0].system, rows[0].segment
-    kept = [row for row in rows if (row.system, row.segment) != (system, segment)]
+    remaining_rows = [row for row in rows if (row.system, row.segment) != (system, segment)]
     partly = kt.make_evalset(
         "partly",
         demo.systems,
         segments=demo.segments,
         references=demo.references,
         dimensions=demo.dimensions.values(),
-        judgements=kept,
+        judgements=remaining_rows,
     )
-    found = experiment.judged_only(partly, ["fluency"])
-    assert found.segments == tuple(s for s in demo.segments if s != segment)
+    judged_set = experiment.judged_only(partly, ["fluency"])
+    assert judged_set.segments == tuple(s for s in demo.segments if s != segment)
 
 
 def test_single_segments_agree_with_the_plain_correlation(
@@ -66,19 +66,19 @@ def test_single_segments_agree_with_the_plain_correlation(
     expected = pearson(human, scored[3][0].segments(metric))
     curve = next(c for c in curves if (c.references, c.dimension) == (3, "adequacy"))
     assert curve.of("F e=2", "pearson")[0].mean == pytest.approx(expected)
-    every = np.arange(human.shape[1])[:, None]
-    again = experiment.agreement(scored[3][0], "F e=2", human[None], every)
+    segment_indices = np.arange(human.shape[1])[:, None]
+    again = experiment.agreement(scored[3][0], "F e=2", human[None], segment_indices)
     assert again[0, 0] == pytest.approx(expected)
 
 
 def test_documents_are_scored_as_a_corpus(scored: dict[int, list[ScoredSet]]) -> None:
-    one, places = scored[1][0], np.array([[0, 1, 1], [5, 2, 0]])
-    human, metric = one.evalset.human("fluency"), experiment.METRICS["BLEU"]
+    scored_set, places = scored[1][0], np.array([[0, 1, 1], [5, 2, 0]])
+    human, metric = scored_set.evalset.human("fluency"), experiment.METRICS["BLEU"]
     counts = np.array([np.bincount(row, minlength=human.shape[1]) for row in places], float)
-    scores = one.corpus(metric, counts, ~np.isnan(human))
+    scores = scored_set.corpus(metric, counts, ~np.isnan(human))
     expected = pearson(drawn_means(human, counts), scores)
-    found = experiment.agreement(one, "BLEU", human[None], places)
-    assert found[0, 0] == pytest.approx(expected)
+    agreement = experiment.agreement(scored_set, "BLEU", human[None], places)
+    assert agreement[0, 0] == pytest.approx(expected)
 
 
 def test_combinations_are_pooled(curves: list[experiment.Curves]) -> None:
@@ -100,17 +100,17 @@ def test_one_reference_is_compared_with_three(curves: list[experiment.Curves]) -
 
 
 def test_resampled_differences_are_the_same_every_time(scored: dict[int, list[ScoredSet]]) -> None:
-    one, two = (list(experiment.difference_rows(STUDY, scored, [1, 2], 5)) for _ in range(2))
-    assert one == two
-    assert all(" to " in cell for row in one for cell in row[4:])
+    first, second = (list(experiment.difference_rows(STUDY, scored, [1, 2], 5)) for _ in range(2))
+    assert first == second
+    assert all(" to " in cell for row in first for cell in row[4:])
 
 
 def test_being_short_alone_is_the_correlation_with_the_reference_length(
     scored: dict[int, list[ScoredSet]],
 ) -> None:
-    one = scored[1][0].evalset
-    short = -np.diff(kt.tokenize([group[0] for group in one.references]).offsets)
-    expected = pearson(one.human("adequacy"), np.tile(short, (len(one.systems), 1)))
+    evalset = scored[1][0].evalset
+    short = -np.diff(kt.tokenize([group[0] for group in evalset.references]).offsets)
+    expected = pearson(evalset.human("adequacy"), np.tile(short, (len(evalset.systems), 1)))
     row = next(iter(experiment.shortness_rows(STUDY, scored)))
     assert row[:3] == ["demo", "adequacy", f"{expected:.3f}"]
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from fuzz.cases import Case, Outcome, files_of, outcomes, told
+from fuzz.cases import Case, Outcome, files_of, outcomes, read_case
 from fuzz.readers import READERS
 
 
@@ -28,37 +28,37 @@ def main() -> int:
     parser.add_argument("--reader", choices=READERS)
     parser.add_argument("--seed", type=int)
     parser.add_argument("--keep", type=Path)
-    given = parser.parse_args()
-    names = [given.reader] if given.reader else list(READERS)
-    if given.keep:
-        given.keep.mkdir(parents=True)
-        print(told(Case(names[0], given.seed), given.keep))
-        print(*sorted(files_of(Case(names[0], given.seed))), sep="\n")
+    options = parser.parse_args()
+    names = [options.reader] if options.reader else list(READERS)
+    if options.keep:
+        options.keep.mkdir(parents=True)
+        print(read_case(Case(names[0], options.seed), options.keep))
+        print(*sorted(files_of(Case(names[0], options.seed))), sep="\n")
         return 0
-    seeds = count(given.first) if given.seed is None else [given.seed]
+    seeds = count(options.first) if options.seed is None else [options.seed]
     cases = (Case(name, seed) for seed in seeds for name in names)
-    return report(names, _until(time.monotonic() + 60 * given.minutes, outcomes(cases)))
+    return report(names, _until(time.monotonic() + 60 * options.minutes, outcomes(cases)))
 
 
-def _until(end: float, found: Iterator[Outcome]) -> Iterator[Outcome]:
-    for outcome in found:
+def _until(end: float, case_outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
+    for outcome in case_outcomes:
         yield outcome
         if time.monotonic() > end:
             return
 
 
-def report(names: list[str], found: Iterator[Outcome]) -> int:
+def report(names: list[str], case_outcomes: Iterator[Outcome]) -> int:
     """Print failures as they come, then a table."""
     counts: dict[str, Counter[str]] = {name: Counter() for name in names}
-    for (reader, seed), said in found:
-        outcome = Outcome(Case(reader, seed), said)
-        counts[reader]["failed" if outcome.failed else said] += 1
+    for (reader, seed), verdict in case_outcomes:
+        outcome = Outcome(Case(reader, seed), verdict)
+        counts[reader]["failed" if outcome.failed else verdict] += 1
         if outcome.failed:
-            print(f"{reader}, seed {seed}: {said}", flush=True)
+            print(f"{reader}, seed {seed}: {verdict}", flush=True)
     print(f"{'reader':28}{'cases':>8}{'read':>8}{'refused':>9}{'failed':>8}")
-    for name, each in counts.items():
-        print(f"{name:28}{each.total():8}{each['read']:8}{each['refused']:9}{each['failed']:8}")
-    return int(any(each["failed"] for each in counts.values()))
+    for name, tally in counts.items():
+        print(f"{name:28}{tally.total():8}{tally['read']:8}{tally['refused']:9}{tally['failed']:8}")
+    return int(any(tally["failed"] for tally in counts.values()))
 
 
 if __name__ == "__main__":

@@ -40,15 +40,15 @@ class Case(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of a case: `read`, `refused`, or else a failure, which is told."""
+    """What became of a case: the verdict is `read`, `refused`, or else a failure."""
 
     case: Case
-    told: str
+    verdict: str
 
     @property
     def failed(self) -> bool:
         """Whether this is a fault of the product."""
-        return self.told not in (READ, REFUSED)
+        return self.verdict not in (READ, REFUSED)
 
 
 def files_of(case: Case) -> Files:
@@ -58,7 +58,7 @@ def files_of(case: Case) -> Files:
     return damaged(valid, dice) if case.seed % 20 else valid
 
 
-def told(case: Case, folder: Path) -> str:
+def read_case(case: Case, folder: Path) -> str:
     """What reading the files of a case comes to."""
     from karat.errors import InputError
 
@@ -96,7 +96,7 @@ def serve() -> None:
     for line in sys.stdin:
         case = Case(*json.loads(line))
         with tempfile.TemporaryDirectory(prefix="karat-fuzz-") as folder:
-            print(json.dumps(told(case, Path(folder))), flush=True)
+            print(json.dumps(read_case(case, Path(folder))), flush=True)
 
 
 class Worker:
@@ -129,8 +129,8 @@ class Worker:
         self.close()
         code = self._process.returncode
         self._process = self._started()
-        how = f"the process ended with code {code}" if ready else f"no answer in {PATIENCE} s"
-        return Outcome(case, how)
+        failure = f"the process ended with code {code}" if ready else f"no answer in {PATIENCE} s"
+        return Outcome(case, failure)
 
     def close(self) -> None:
         """End the process."""

@@ -59,11 +59,11 @@ def _kinds(content: bytes) -> tuple[Callable[[bytes, random.Random], bytes], ...
 
 def flipped(content: bytes, dice: random.Random) -> bytes:
     """Some bytes are others."""
-    found = bytearray(content)
+    changed_bytes = bytearray(content)
     for _ in range(dice.choice((1, 1, 3, 20))):
-        if found:
-            found[dice.randrange(len(found))] = dice.randrange(256)
-    return bytes(found)
+        if changed_bytes:
+            changed_bytes[dice.randrange(len(changed_bytes))] = dice.randrange(256)
+    return bytes(changed_bytes)
 
 
 def truncated(content: bytes, dice: random.Random) -> bytes:
@@ -75,10 +75,10 @@ def truncated(content: bytes, dice: random.Random) -> bytes:
 def inserted(content: bytes, dice: random.Random) -> bytes:
     """Something stands where nothing should."""
     at = dice.choice((0, len(content), dice.randrange(len(content) + 1)))
-    what = dice.choice((b"\xff", b"\xc3", b"\xed\xa0\x80", b"\x00", b"\xef\xbb\xbf", b"\xff\xfe",
+    extra = dice.choice((b"\xff", b"\xc3", b"\xed\xa0\x80", b"\x00", b"\xef\xbb\xbf", b"\xff\xfe",
                         "\u2028".encode(), "\x85".encode(), b"\r", b"\n\n\n", b"\x1a",
                         b"x" * 300_000, b"x " * 100_000, dice.choice(NESTED).encode()))  # fmt: skip
-    return content[:at] + what + content[at:]
+    return content[:at] + extra + content[at:]
 
 
 def line_ends(content: bytes, dice: random.Random) -> bytes:
@@ -101,20 +101,20 @@ def packed(content: bytes, dice: random.Random) -> bytes:
 
 def lines(content: bytes, dice: random.Random) -> bytes:
     """A line is missing, there twice, exchanged with another; or all are in another order."""
-    found = content.split(b"\n")
-    i, j = dice.randrange(len(found)), dice.randrange(len(found))
+    content_lines = content.split(b"\n")
+    i, j = dice.randrange(len(content_lines)), dice.randrange(len(content_lines))
     kind = dice.randrange(5)
     if kind == 0:
-        del found[i]
+        del content_lines[i]
     elif kind == 1:
-        found.insert(i, found[j])
+        content_lines.insert(i, content_lines[j])
     elif kind == 2:
-        found[i], found[j] = found[j], found[i]
+        content_lines[i], content_lines[j] = content_lines[j], content_lines[i]
     elif kind == 3:
-        dice.shuffle(found)
+        dice.shuffle(content_lines)
     else:
-        found[i] = dice.choice(WEIRD).encode()
-    return b"\n".join(found)
+        content_lines[i] = dice.choice(WEIRD).encode()
+    return b"\n".join(content_lines)
 
 
 def fields(content: bytes, dice: random.Random) -> bytes:
@@ -140,11 +140,11 @@ def fields(content: bytes, dice: random.Random) -> bytes:
 
 def numbers(content: bytes, dice: random.Random) -> bytes:
     """A number is another one, or none."""
-    found = list(NUMBER.finditer(content))
-    if not found:
+    matches = list(NUMBER.finditer(content))
+    if not matches:
         return fields(content, dice)
-    one = dice.choice(found)
-    return content[: one.start()] + dice.choice(WEIRD).encode() + content[one.end() :]
+    match = dice.choice(matches)
+    return content[: match.start()] + dice.choice(WEIRD).encode() + content[match.end() :]
 
 
 # ----------------------------------------------------------------------------------------- JSON
@@ -168,8 +168,8 @@ def _changed(value: Any, dice: random.Random) -> Any:
         return _changed_object(value, dice)
     if isinstance(value, list) and value and dice.random() < 0.8:
         return _changed_list(value, dice)
-    others = (None, True, 0, -1, 1.5, 1e308, 10**40, float("nan"), float("-inf"), "", [], {}, [[]])
-    return dice.choice((*others, dice.choice(WEIRD), {"a": value}, [value], [value] * 2))
+    junk = (None, True, 0, -1, 1.5, 1e308, 10**40, float("nan"), float("-inf"), "", [], {}, [[]])
+    return dice.choice((*junk, dice.choice(WEIRD), {"a": value}, [value], [value] * 2))
 
 
 def _changed_object(value: dict[str, Any], dice: random.Random) -> dict[str, Any]:

@@ -26,8 +26,13 @@ def evalset(name: str = "", format: str | None = None, **options: str) -> Read:
     def read(folder: Path) -> object:
         import karat as kt
 
-        found = kt.load_evalset(folder / name if name else folder, format, **options)
-        return len(list(found.judgements)), found.systems, found.references, found.trees
+        loaded_set = kt.load_evalset(folder / name if name else folder, format, **options)
+        return (
+            len(list(loaded_set.judgements)),
+            loaded_set.systems,
+            loaded_set.references,
+            loaded_set.trees,
+        )
 
     return read
 
@@ -44,9 +49,9 @@ def nuggets(name: str = "", **parts: str) -> Read:
     def read(folder: Path) -> object:
         import karat as kt
 
-        others = {part: folder / file for part, file in parts.items()}
-        found = kt.load_nuggets(folder / name if name else folder, **others)
-        return len(found.judgements.rows), found.runs
+        part_paths = {part: folder / file for part, file in parts.items()}
+        loaded_set = kt.load_nuggets(folder / name if name else folder, **part_paths)
+        return len(loaded_set.judgements.rows), loaded_set.runs
 
     return read
 
@@ -56,9 +61,9 @@ def score_files(folder: Path) -> object:
     from karat.evalset.formats.score_files import read_scores
 
     files = ("s.tsv", "bare.tsv", "s.jsonl", "s.seg.score", "s.sys.score")
-    found = [read_scores(str(folder / name)) for name in files]
-    found.append(read_scores(str(folder / "s.csv"), "score"))
-    return [one.digest for one in found]
+    score_sets = [read_scores(str(folder / name)) for name in files]
+    score_sets.append(read_scores(str(folder / "s.csv"), "score"))
+    return [scores.digest for scores in score_sets]
 
 
 def log(folder: Path) -> None:
@@ -85,8 +90,8 @@ def tree_references(folder: Path) -> object:
     import karat as kt
     from karat.text.trees import read_conllu
 
-    found = read_conllu(folder / "t.conllu")
-    return kt.metric("simple_tree_accuracy").corpus(folder / "x.txt", found, threads=1)
+    trees = read_conllu(folder / "t.conllu")
+    return kt.metric("simple_tree_accuracy").corpus(folder / "x.txt", trees, threads=1)
 
 
 def trees(folder: Path) -> object:
@@ -158,8 +163,8 @@ def realizer(folder: Path) -> object:
         "1\tthe\t_\tDET\t_\t_\t2\tdet\t_\t_\n2\tcat\t_\tNOUN\t_\t_\t3\tnsubj\t_\t_\n"
         "3\tsat\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"
     )
-    given = read_trees(folder / "t.conllu", "words")
-    return [one.realize(given, 1) for one in open_realizer(folder / "m.npz").realizers("words")]
+    trees = read_trees(folder / "t.conllu", "words")
+    return [model.realize(trees, 1) for model in open_realizer(folder / "m.npz").realizers("words")]
 
 
 def experiment(folder: Path) -> object:
@@ -174,8 +179,8 @@ def metric_string(folder: Path) -> object:
     import karat as kt
 
     path = folder / "metric"
-    given = path.read_bytes() if path.exists() else b""
-    return kt.metric(given.decode("utf-8", "surrogateescape"))
+    metric_bytes = path.read_bytes() if path.exists() else b""
+    return kt.metric(metric_bytes.decode("utf-8", "surrogateescape"))
 
 
 def sgml(folder: Path) -> object:
@@ -204,8 +209,10 @@ def table(name: str) -> Read:
         path = str(folder / name)
         job = TableJob(Columns(), (sign_metric(metric("bleu")),))
         pieces = plan_pieces([path])
-        every = [len(batch) for piece in pieces for batch in table_format(path).read(piece, None)]
-        return every, [measure_piece(job, piece).rows for piece in pieces]
+        batch_sizes = [
+            len(batch) for piece in pieces for batch in table_format(path).read(piece, None)
+        ]
+        return batch_sizes, [measure_piece(job, piece).rows for piece in pieces]
 
     return read
 

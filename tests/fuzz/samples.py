@@ -109,12 +109,12 @@ def mqm(dice: random.Random) -> Files:
     )
     kinds = (("Accuracy/Mistranslation", "Major"), ("Fluency/Punctuation", "Minor"),
              ("No-error", "No-error"), ("Non-translation!", "Major"))  # fmt: skip
-    found = [
+    error_rows = [
         (system, "d", 1, segment, "r1", f"s{segment}", f"<v>{sentence(dice)}</v>",
          *dice.choice(kinds))
         for system in ("A", "B", "refA") for segment in (1, 2)
     ]  # fmt: skip
-    return {"rows.tsv": rows(head, *found)}
+    return {"rows.tsv": rows(head, *error_rows)}
 
 
 def believability(dice: random.Random) -> Files:
@@ -172,17 +172,21 @@ def units(dice: random.Random) -> Files:
 def summeval(dice: random.Random) -> Files:
     """SummEval."""
     scores = {"coherence": dice.randint(1, 5), "fluency": 4.5}
-    one = {"id": "d1", "source": sentence(dice), "references": ["r1", sentence(dice)]}
+    document = {"id": "d1", "source": sentence(dice), "references": ["r1", sentence(dice)]}
     systems = {name: {"summary": sentence(dice), "scores": scores} for name in ("M1", "M2")}
-    return {"s.jsonl": objects(one | {"systems": systems}, one | {"id": "d2", "systems": systems})}
+    return {
+        "s.jsonl": objects(
+            document | {"systems": systems}, document | {"id": "d2", "systems": systems}
+        )
+    }
 
 
 def summeval_annotations(dice: random.Random) -> Files:
     """SummEval with the ratings of each annotator."""
     ratings = [dict.fromkeys(("coherence", "consistency", "fluency", "relevance"), 3)]
     both = {f"{kind}_annotations": ratings * dice.randint(1, 3) for kind in ("expert", "turker")}
-    one = {"id": "d1", "decoded": sentence(dice), "references": ["r1", "r2"], **both}
-    return {"s.jsonl": objects(one | {"model_id": "M1"}, one | {"model_id": "M2"})}
+    document = {"id": "d1", "decoded": sentence(dice), "references": ["r1", "r2"], **both}
+    return {"s.jsonl": objects(document | {"model_id": "M1"}, document | {"model_id": "M2"})}
 
 
 def lm_eval(dice: random.Random) -> Files:
@@ -191,9 +195,9 @@ def lm_eval(dice: random.Random) -> Files:
     def sample(number: int) -> dict[str, Any]:
         text = sentence(dice)
         score = {"filter": "none", "metrics": ["exact_match"], "exact_match": dice.random()}
-        asked = {"arguments": {"gen_args_0": {"arg_0": "Q: a", "arg_1": {}}}}
+        request = {"arguments": {"gen_args_0": {"arg_0": "Q: a", "arg_1": {}}}}
         target = {"doc_id": number, "target": "['a', 'b']"}
-        return {**target, **asked, **score, "resps": [[text]], "filtered_resps": [text]}
+        return {**target, **request, **score, "resps": [[text]], "filtered_resps": [text]}
 
     name = "samples_t_2026-01-02T10-00-00.jsonl"
     return {f"{model}/{name}": objects(sample(0), sample(1)) for model in ("m", "n")}
@@ -203,26 +207,26 @@ def inspect_log(dice: random.Random) -> Files:
     """A log of inspect_ai, zipped and as JSON."""
     header = {"version": 2, "eval": {"model": "m", "task": "t"}}
     message = {"message": {"role": "assistant", "content": sentence(dice)}}
-    one = {"id": "a", "input": "q", "target": ["x", "y"], "output": {"choices": [message]}}
-    samples = [one | {"epoch": n, "scores": {"f": {"value": "C"}}} for n in (1, 2)]
+    log_sample = {"id": "a", "input": "q", "target": ["x", "y"], "output": {"choices": [message]}}
+    samples = [log_sample | {"epoch": n, "scores": {"f": {"value": "C"}}} for n in (1, 2)]
     place = io.BytesIO()
     with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr("header.json", json.dumps(header))
         for sample in samples:
             file.writestr(f"samples/a_epoch_{sample['epoch']}.json", json.dumps(sample))
-    whole = json.dumps(header | {"samples": samples})
-    return {"l.eval": place.getvalue()} if dice.random() < 0.5 else {"l.json": whole.encode()}
+    log_text = json.dumps(header | {"samples": samples})
+    return {"l.eval": place.getvalue()} if dice.random() < 0.5 else {"l.json": log_text.encode()}
 
 
 def appraise(dice: random.Random) -> Files:
     """A campaign of Appraise, whose texts are the bundled ones."""
     spans = '"[{""severity"":""major"",""error_type"":[""Style""]}]"'
-    given = [
+    campaign_rows = [
         ("ann", f"x.{system}", item, "TGT", "en", "de", dice.randint(0, 100), f"{group}#{system}",
          "False", spans, "1.5", "2.5")
         for system in ("atlas", "beacon") for group in ("page-1", "page-2") for item in range(4)
     ]  # fmt: skip
-    return {"c.csv": rows(*given, by=",")}
+    return {"c.csv": rows(*campaign_rows, by=",")}
 
 
 def rag(dice: random.Random) -> Files:
@@ -234,8 +238,8 @@ def rag(dice: random.Random) -> Files:
             {"text": name, "importance": worth, "assignment": dice.choice(labels)}
             for name, worth in (("n1", "vital"), ("n2", "okay"))
         ]
-        said = {"qid": "q1", "query": "why", "answer_text": sentence(dice), "response_length": 3}
-        return {"run_id": run, **said, "nuggets": nuggets}
+        reply = {"qid": "q1", "query": "why", "answer_text": sentence(dice), "response_length": 3}
+        return {"run_id": run, **reply, "nuggets": nuggets}
 
     return {"n.jl": objects(answer("X"), answer("Y"))}
 
@@ -254,8 +258,8 @@ def mt_metrics_eval(dice: random.Random) -> Files:
 
 def paraphrases(dice: random.Random) -> Files:
     """Rated paraphrases."""
-    found = [("a", "A", sentence(dice), 0.2), ("a", "A", "y", 1.0), ("b", "B", "x", 0)]
-    return {"p.tsv": rows(("source", "reference", "candidate", "score"), *found)}
+    pair_rows = [("a", "A", sentence(dice), 0.2), ("a", "A", "y", 1.0), ("b", "B", "x", 0)]
+    return {"p.tsv": rows(("source", "reference", "candidate", "score"), *pair_rows)}
 
 
 def judged_paraphrases(dice: random.Random) -> Files:
@@ -303,8 +307,8 @@ def _saved_nuggets() -> bytes:
 def judging_log(dice: random.Random) -> Files:
     """What `nuggets judge` keeps: judgements and further words for nuggets."""
     lines = [line for line in _saved_nuggets().splitlines() if b'"value"' in line]
-    kept = dice.sample(lines, min(4, len(lines))) if lines else []
-    return {"log.jsonl": b"".join(line + b"\n" for line in kept)}
+    sampled_lines = dice.sample(lines, min(4, len(lines))) if lines else []
+    return {"log.jsonl": b"".join(line + b"\n" for line in sampled_lines)}
 
 
 # --------------------------------------------------------------------------------- text and trees
@@ -441,23 +445,25 @@ def _realizer() -> bytes:
 
 def csv_table(dice: random.Random) -> Files:
     """Candidates and references, with a quoted field."""
-    found = [(sentence(dice).replace(",", ";"), f'"{sentence(dice)}, ""x""\n"') for _ in range(3)]
-    return {"t.csv": rows(("candidate", "reference"), *found, by=",")}
+    text_pairs = [
+        (sentence(dice).replace(",", ";"), f'"{sentence(dice)}, ""x""\n"') for _ in range(3)
+    ]
+    return {"t.csv": rows(("candidate", "reference"), *text_pairs, by=",")}
 
 
 def tsv_table(dice: random.Random) -> Files:
     """The same with tabs, packed."""
-    found = [(sentence(dice), sentence(dice)) for _ in range(3)]
-    return {"t.tsv.gz": gzip.compress(rows(("candidate", "reference"), *found))}
+    text_pairs = [(sentence(dice), sentence(dice)) for _ in range(3)]
+    return {"t.tsv.gz": gzip.compress(rows(("candidate", "reference"), *text_pairs))}
 
 
 def jsonl_table(dice: random.Random) -> Files:
     """The same as objects, with several references."""
-    found = [
+    records = [
         {"candidate": sentence(dice), "reference": [sentence(dice), "é"], "more": {"n": k}}
         for k in range(3)
     ]
-    return {"t.jsonl": objects(*found)}
+    return {"t.jsonl": objects(*records)}
 
 
 # ---------------------------------------------------------------------------------------- settings

@@ -16,7 +16,7 @@ ABOUT_MESSAGES = "a message of"
 
 
 @pytest.fixture(scope="module")
-def found() -> list[Outcome]:
+def case_outcomes() -> list[Outcome]:
     """What became of a few cases of every reader."""
     cases = [
         Case(reader, seed)
@@ -26,24 +26,30 @@ def found() -> list[Outcome]:
     return list(outcomes(cases))
 
 
-def failures(found: list[Outcome], about_messages: bool) -> list[Outcome]:
+def failures(case_outcomes: list[Outcome], about_messages: bool) -> list[Outcome]:
     """The failures that are about messages, or all others."""
-    bad = [outcome for outcome in found if outcome.failed]
-    return [one for one in bad if one.told.startswith(ABOUT_MESSAGES) == about_messages]
+    bad = [outcome for outcome in case_outcomes if outcome.failed]
+    return [
+        failure for failure in bad if failure.verdict.startswith(ABOUT_MESSAGES) == about_messages
+    ]
 
 
-def test_damaged_input_is_read_or_refused(found: list[Outcome]) -> None:
-    assert failures(found, about_messages=False) == []
+def test_damaged_input_is_read_or_refused(case_outcomes: list[Outcome]) -> None:
+    assert failures(case_outcomes, about_messages=False) == []
 
 
-def test_every_message_is_one_line_of_bounded_length(found: list[Outcome]) -> None:
-    assert failures(found, about_messages=True) == []
+def test_every_message_is_one_line_of_bounded_length(case_outcomes: list[Outcome]) -> None:
+    assert failures(case_outcomes, about_messages=True) == []
 
 
-def test_every_reader_reads_its_valid_files_and_refuses_some(found: list[Outcome]) -> None:
-    told = {reader: {o.told for o in found if o.case.reader == reader} for reader in READERS}
-    assert {reader for reader, said in told.items() if "read" not in said} == set()
-    refused = {reader for reader, said in told.items() if "refused" in said}
+def test_every_reader_reads_its_valid_files_and_refuses_some(case_outcomes: list[Outcome]) -> None:
+    verdicts_by_reader = {
+        reader: {o.verdict for o in case_outcomes if o.case.reader == reader} for reader in READERS
+    }
+    assert {
+        reader for reader, verdicts in verdicts_by_reader.items() if "read" not in verdicts
+    } == set()
+    refused = {reader for reader, verdicts in verdicts_by_reader.items() if "refused" in verdicts}
     assert len(refused) > 0.8 * len(READERS)
 
 

@@ -42,13 +42,16 @@ questions = st.lists(st.tuples(nuggets, st.lists(texts, max_size=3)), min_size=1
 
 @given(questions, st.integers(1, 4), st.booleans(), st.booleans(), st.booleans())
 def test_scores_are_the_formulas(
-    given_: list[tuple[list[list[list[str]]], list[list[str]]]],
+    keys_and_answers: list[tuple[list[list[list[str]]], list[list[str]]]],
     n: int,
     counts: bool,
     once: bool,
     normalised: bool,
 ) -> None:
-    keys, responses = [key for key, _ in given_], [answers for _, answers in given_]
+    keys, responses = (
+        [key for key, _ in keys_and_answers],
+        [answers for _, answers in keys_and_answers],
+    )
     pool = pool_of(keys, responses)
     rule = Paper(n, "count" if counts else "idf", normalised=normalised, once=once)
     scores = ngram_scores(pool, rule, None if counts else idf)

@@ -43,9 +43,9 @@ paper = st.builds(
 
 
 @given(paper)
-def test_a_classifier_parses_back(one: Paper) -> None:
-    assert parse_classifier(str(one)) == one
-    assert parse_classifier(one.full_name()) == one
+def test_a_classifier_parses_back(classifier: Paper) -> None:
+    assert parse_classifier(str(classifier)) == classifier
+    assert parse_classifier(classifier.full_name()) == classifier
 
 
 @pytest.mark.parametrize(
@@ -124,17 +124,17 @@ def test_a_classifier_of_a_program_guesses() -> None:
 
 @pytest.mark.usefixtures("length")
 @pytest.mark.parametrize(
-    ("guess", "said"),
+    ("guess", "message"),
     [
         (lambda *given: 1 / 0, "classifier length failed: ZeroDivisionError: division by zero"),
         (lambda *given: None, "classifier length returned None, expected two arrays"),
     ],
 )
 def test_a_classifier_that_fails_is_named(
-    guess: Any, said: str, monkeypatch: pytest.MonkeyPatch
+    guess: Any, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Length, "guess", guess)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         kt.score_nuggets(SET, classifier="length")
 
 

@@ -48,15 +48,15 @@ def best(judged: list[JudgedResponse], nugget: str, text: str, runs: tuple[str, 
 
 @given(rows, st.sampled_from([None, *TAGS]))
 def test_of_identical_responses_the_best_counts_or_ones_own(
-    judged: list[JudgedResponse], own: str | None
+    judged: list[JudgedResponse], run_tag: str | None
 ) -> None:
     responses = [Response("x"), Response("y")]
-    decisions = decide(QUESTION, responses, Judgements(tuple(judged)), run_tag=own)
+    decisions = decide(QUESTION, responses, Judgements(tuple(judged)), run_tag=run_tag)
     expected = []
     for response in responses:
         for nugget in QUESTION.nuggets:
             best_of_run = (
-                math.nan if own is None else best(judged, nugget.id, response.text, (own,))
+                math.nan if run_tag is None else best(judged, nugget.id, response.text, (run_tag,))
             )
             best_of_all = best(judged, nugget.id, response.text, TAGS)
             expected.append(best_of_all if math.isnan(best_of_run) else best_of_run)
@@ -142,5 +142,5 @@ def test_nothing_is_learned_from_the_run_that_is_left_out() -> None:
         *(evaluation.tuning.trials for evaluation in evaluations), strict=True
     ):
         assert (first.carried[is_selected] == second.carried[is_selected]).all()
-    first, second = (some.calibrated for some in evaluations)
+    first, second = (evaluation.calibrated for evaluation in evaluations)
     assert first.probabilities[is_selected] == pytest.approx(second.probabilities[is_selected])

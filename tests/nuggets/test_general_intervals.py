@@ -27,9 +27,9 @@ KEY, RUNS, JUDGED = world(questions=8, runs=6)
 SET = NuggetSet("s", KEY, MappingProxyType({run.tag: run for run in RUNS}), JUDGED)
 
 
-def ends(one: ScoredRun) -> RunIntervals:
-    assert one.intervals is not None
-    return one.intervals
+def ends(scored_run: ScoredRun) -> RunIntervals:
+    assert scored_run.intervals is not None
+    return scored_run.intervals
 
 
 def student(values: list[float]) -> tuple[float, float]:

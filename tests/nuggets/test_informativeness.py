@@ -48,8 +48,8 @@ JUDGED = Judgements(
 def scores(informativeness: str) -> list[list[float]]:
     rule = Paper(1, "count", informativeness=informativeness)
     labels, fold = run_labels(POOL, JUDGED), folds(POOL, "system")
-    found: list[list[float]] = rule.scores(POOL, labels, fold).reshape(3, 3).tolist()
-    return found
+    nugget_scores: list[list[float]] = rule.scores(POOL, labels, fold).reshape(3, 3).tolist()
+    return nugget_scores
 
 
 def test_the_equations_by_hand() -> None:

@@ -26,13 +26,13 @@ SET = NuggetSet("s", KEY, MappingProxyType({run.tag: run for run in RUNS}), JUDG
 STUDENT = 2.7764451  # 4 degrees of freedom
 
 
-def other(flipped: int = 7, every: int = 1) -> Judgements:
+def other(flipped: int = 7, step: int = 1) -> Judgements:
     """The judgements with every seventh turned round, or only some of them."""
     rows = [
         row._replace(value=1 - row.value) if k % flipped == 0 else row
         for k, row in enumerate(JUDGED.rows)
     ]
-    return Judgements(tuple(rows[::every]))
+    return Judgements(tuple(rows[::step]))
 
 
 def shares(rows: list[tuple[bool, bool]]) -> tuple[float, float, float]:
@@ -83,7 +83,7 @@ def test_scores_of_runs_by_both() -> None:
 
 
 def test_only_what_both_judged_counts() -> None:
-    agreement = kt.agree_nuggets(SET, other(every=3))
+    agreement = kt.agree_nuggets(SET, other(step=3))
     n_common = len(JUDGED.rows[::3])
     assert agreement.rows[0].pairs == n_common
     assert agreement.left_out == (len(JUDGED.rows) - n_common, 0)

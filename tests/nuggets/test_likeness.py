@@ -21,9 +21,11 @@ def likeness_of(responses: list[list[int]], before: int = 0) -> _kernel.NuggetLi
 
 
 @given(answers, answers, st.data())
-def test_cosines(others: list[list[int]], responses: list[list[int]], data: st.DataObject) -> None:
+def test_cosines(
+    earlier_responses: list[list[int]], responses: list[list[int]], data: st.DataObject
+) -> None:
     first = data.draw(st.integers(0, len(responses)))
-    cosines = likeness_of([*others, *responses], len(others)).cosines(first)
+    cosines = likeness_of([*earlier_responses, *responses], len(earlier_responses)).cosines(first)
     expected = [[cosine(i, j, responses) for j in range(first)] for i in range(len(responses))]
     assert cosines == pytest.approx(np.array(expected).reshape(len(responses), first))
 

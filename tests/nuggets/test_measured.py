@@ -53,21 +53,23 @@ def mixed_key():
     return make_key(questions), runs, Judgements(tuple(rows))
 
 
-@pytest.mark.parametrize("how", HOWS)
-def test_f_of_a_pool_is_the_official_score(how: Official) -> None:
+@pytest.mark.parametrize("measure", HOWS)
+def test_f_of_a_pool_is_the_official_score(measure: Official) -> None:
     from karat.nuggets.prediction.pool import run_labels
 
     key, runs, judged = mixed_key()
     runs[0] = Run("run0", {q: answer for q, answer in runs[0].answers.items() if q > "q0"})
     pool = make_pool(key, runs)
     labels = run_labels(pool, judged)
-    stats = pool_stats(pool, (labels >= (1 if how.strict else 0.5)).astype(float), how)
+    stats = pool_stats(pool, (labels >= (1 if measure.strict else 0.5)).astype(float), measure)
     for k, run in enumerate(runs):
-        expected = how.score(run, key, decide_run(run, key, judged))
-        f = {q: x for q, x in zip(key.questions, stats.f(how.beta)[k], strict=True) if q != "q2"}
+        expected = measure.score(run, key, decide_run(run, key, judged))
+        f = {
+            q: x for q, x in zip(key.questions, stats.f(measure.beta)[k], strict=True) if q != "q2"
+        }
         assert list(f.values()) == pytest.approx([row.f for row in expected.questions])
-        assert stats.sums().f(how.beta)[k] == pytest.approx(expected.micro.f)
-        assert np.isnan(stats.f(how.beta)[k, 2])
+        assert stats.sums().f(measure.beta)[k] == pytest.approx(expected.micro.f)
+        assert np.isnan(stats.f(measure.beta)[k, 2])
 
 
 def test_one_step_is_close_to_models_fitted_anew(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -122,21 +122,21 @@ def test_a_model_that_says_the_opposite_is_turned_round() -> None:
     assert wrong(helped) < wrong(plain())
 
 
-@pytest.mark.parametrize("beside", [0, 19])
-def test_a_model_of_unknown_error_is_not_used(beside: int) -> None:
+@pytest.mark.parametrize("n_judged", [0, 19])
+def test_a_model_of_unknown_error_is_not_used(n_judged: int) -> None:
     judged = {id(row) for row in PEOPLE}
     other_rows = tuple(row for row in JUDGED.rows if id(row) not in judged)
-    labels = model(1.0, (*other_rows, *PEOPLE[:beside]))
+    labels = model(1.0, (*other_rows, *PEOPLE[:n_judged]))
     done, before = kt.score_nuggets(labelled_set(*PEOPLE, *labels)), plain().predictions
     assert done.predictions is not None
     assert done.predictions.adjustment is not None
     assert before is not None
     (judge,) = done.predictions.adjustment.models
-    assert (judge.used, judge.agreement.units) == (False, beside)
+    assert (judge.used, judge.agreement.units) == (False, n_judged)
     np.testing.assert_array_equal(before.probabilities, done.predictions.probabilities)
     assert done.about_guesses[1] == (
-        f"Guesses do not use the labels of gpt: people judged {beside} of its {len(labels)} pairs, "
-        "too few to tell how wrong it is (it takes 20, 5 of them carried and 5 not)."
+        f"Guesses do not use the labels of gpt: people judged {n_judged} of its {len(labels)} "
+        "pairs, too few to tell how wrong it is (it takes 20, 5 of them carried and 5 not)."
     )
 
 

@@ -19,9 +19,9 @@ sentence = st.lists(st.integers(0, 4), max_size=5)
 answer = st.lists(sentence, max_size=3)
 
 
-def ragged(some: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
-    ids = np.array([i for row in some for i in row], dtype=np.int32)
-    return ids, starts(some)
+def ragged(id_rows: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
+    ids = np.array([i for row in id_rows for i in row], dtype=np.int32)
+    return ids, starts(id_rows)
 
 
 def starts(groups: list) -> np.ndarray:
@@ -77,7 +77,7 @@ def test_any_number_of_nuggets(count: int) -> None:
     responses = [[rng.integers(0, 9, 12).tolist()] for _ in range(5)]
     relevance = rng.random((5, count))
 
-    def made(relevance: np.ndarray) -> np.ndarray:
+    def nearness_table(relevance: np.ndarray) -> np.ndarray:
         sentences = ragged([response[0] for response in responses])
         none = np.zeros(relevance.shape[1] + 1, dtype=np.int64)
         near = _kernel.nugget_nearness(
@@ -85,8 +85,8 @@ def test_any_number_of_nuggets(count: int) -> None:
         )
         return near.table(5, None)
 
-    alone = [made(np.ascontiguousarray(relevance[:, [g]])) for g in range(count)]
-    assert made(relevance) == pytest.approx(np.concatenate(alone, axis=2))
+    alone = [nearness_table(np.ascontiguousarray(relevance[:, [g]])) for g in range(count)]
+    assert nearness_table(relevance) == pytest.approx(np.concatenate(alone, axis=2))
 
 
 def one_response(relevance: np.ndarray, order: int = 1) -> _kernel.NuggetNearness:
@@ -134,8 +134,8 @@ def test_what_is_said_elsewhere_hardly_counts() -> None:
     key = make_key([Question("q", nuggets)])
     runs = [make_run(f"r{k}", [("q", Response(text))]) for k, text in enumerate(texts)]
     (question,) = Likeness(make_pool(key, runs))._questions
-    ((_, made),) = question.near.parts(4, 1000)
-    near_ = made.table(4)
+    ((_, nearness),) = question.near.parts(4, 1000)
+    near_ = nearness.table(4)
     assert near_[0, 0, 1] > 2 * near_[0, 0, 2]  # the same lamp, the same salary
     assert near_[1, 0, 2] > 2 * near_[1, 0, 1]
     assert near_ == pytest.approx(near_.transpose(0, 2, 1))
@@ -145,8 +145,8 @@ def test_what_is_said_elsewhere_hardly_counts() -> None:
 def test_some_nuggets_at_a_time_are_the_same() -> None:
     key, runs, _ = world(questions=2, runs=5)
     for question in Likeness(make_pool(key, runs))._questions:
-        ((_, made),) = question.near.parts(5, 10**6)
-        table, parts = made.table(5), list(question.near.parts(5, 1))
+        ((_, nearness),) = question.near.parts(5, 10**6)
+        table, parts = nearness.table(5), list(question.near.parts(5, 1))
         assert [nuggets.start for nuggets, _ in parts] == list(range(len(table)))
         tables = [part.table(5) for _, part in parts]
         assert np.concatenate(tables) == pytest.approx(table)
@@ -159,8 +159,8 @@ def test_of_several_descriptions_any_makes_responses_near() -> None:
     def relevance(*descriptions: str) -> list[float]:
         key = make_key([Question("q", (Nugget("1", descriptions), Nugget("2", ("none",))))])
         (question,) = Likeness(make_pool(key, runs))._questions
-        found: list[float] = question.near.relevance[:, 0].tolist()
-        return found
+        relevances: list[float] = question.near.relevance[:, 0].tolist()
+        return relevances
 
     assert relevance("the keeper drowned") == pytest.approx([1.0, 1.0, 0.0])
     assert relevance("a storm", "the keeper drowned") == pytest.approx([1.0, 1.0, 0.0])
@@ -191,8 +191,8 @@ def test_who_was_not_judged_is_predicted_from_the_same_likeness() -> None:
     rows, fold = np.array([0, 2, 3]), np.array([0, 9, 1, 2, 9, 9, 9])
     values, judged = rng.normal(size=(3, 4)), np.ones((3, 4))
     predicted = likenesses._beyond(question, values, judged, rows, fold)
-    ((_, made),) = question.near.parts(7, 10**6)
-    K = made.table(7) + 1
+    ((_, nearness),) = question.near.parts(7, 10**6)
+    K = nearness.table(7) + 1
     for g in range(4):
         M = np.linalg.inv(K[g][np.ix_(rows, rows)] + likenesses._NEAR_NOISE * np.eye(3))
         for i in (1, 4, 5, 6):

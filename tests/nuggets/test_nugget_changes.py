@@ -41,7 +41,7 @@ def run(tag: str, sizes: dict[str, int]) -> Run:
 
 
 def compare(
-    key: NuggetKey, old: dict[str, Matrix], new: dict[str, Matrix], how: Official
+    key: NuggetKey, old: dict[str, Matrix], new: dict[str, Matrix], measure: Official
 ) -> NuggetChanges:
     scored = []
     for tag, decisions in (("old", old), ("new", new)):
@@ -50,9 +50,11 @@ def compare(
             q: judged_answer(decisions[q], len(key.questions[q].nuggets)) for q in key.questions
         }
         shares = score_shares(version, key, tables)
-        scored.append(ScoredRun(version, tables, how.score(version, key, tables), shares))
+        scored.append(ScoredRun(version, tables, measure.score(version, key, tables), shares))
     nuggets = NuggetSet("s", key, {scored_run.run.tag: scored_run.run for scored_run in scored})
-    return NuggetChanges(NuggetScoring(nuggets, how, True, False, tuple(scored)), everything=True)
+    return NuggetChanges(
+        NuggetScoring(nuggets, measure, True, False, tuple(scored)), everything=True
+    )
 
 
 VALUES = st.sampled_from([None, 0.0, 0.5, 1.0])

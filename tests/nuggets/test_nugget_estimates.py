@@ -272,10 +272,10 @@ def test_scores_without_such_questions_do_not_warn(
 
 
 @pytest.mark.parametrize(
-    ("dimension", "which", "population"), [("A", "share", "set"), ("f", "macro", "new")]
+    ("dimension", "interval_name", "population"), [("A", "share", "set"), ("f", "macro", "new")]
 )
 def test_a_run_beside_judged_ones_has_nuggeteers_interval(
-    dimension: str, which: str, population: str
+    dimension: str, interval_name: str, population: str
 ) -> None:
     nuggets = a_set(lambda row: row.run != "run2", questions=12)
     estimate = kt.estimate(nuggets, dimension, population=population)
@@ -284,7 +284,7 @@ def test_a_run_beside_judged_ones_has_nuggeteers_interval(
     assert [tag for tag, row in rows.items() if row.form == "nuggeteer"] == ["run2"]
     assert estimate.methods == dict.fromkeys(rows, "estimate") | {"run2": "nuggeteer"}
     done = kt.score_nuggets(nuggets, general=population == "new")
-    ends = getattr(done.scored[2].intervals, which)
+    ends = getattr(done.scored[2].intervals, interval_name)
     row = rows["run2"]
     assert (row.low, row.high, row.labels, row.units) == (ends.low, ends.high, 0, 12)
     assert row.low <= row.estimate <= row.high
@@ -424,7 +424,7 @@ def test_a_plan_is_written_judged_and_read_back(tmp_path: Path, output: Callable
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("q99\tgroup\t0.5\trandom\t1", "a draw of group 'q99', which is not in the set"),
         ("q3\tgroup\t1.5\trandom\t1", "found the probability 1.5, expected a number above 0"),
@@ -432,11 +432,11 @@ def test_a_plan_is_written_judged_and_read_back(tmp_path: Path, output: Callable
         ("q3\tquestion\t0.5\trandom\t1", "found a draw of 'question', expected segment or group"),
     ],
 )
-def test_wrong_draws_are_told_with_their_line(tmp_path: Path, line: str, told: str) -> None:
+def test_wrong_draws_are_told_with_their_line(tmp_path: Path, line: str, message: str) -> None:
     path = tmp_path / "draws.tsv"
     first = "unit\tof\tprobability\treason\tround\nq1\tgroup\t0.5\trandom\t1\n"
     path.write_text(f"{first}{line}\n", encoding="utf-8")
-    with pytest.raises(kt.InputError, match=re.escape(f"{path}, line 3: {told}")):
+    with pytest.raises(kt.InputError, match=re.escape(f"{path}, line 3: {message}")):
         read_question_draws(a_set(), path)
 
 
@@ -444,7 +444,7 @@ def test_wrong_draws_are_told_with_their_line(tmp_path: Path, line: str, told: s
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("arguments", "message"),
     [
         ({"dimension": "F1"}, "dimension 'F1' of nuggets: expected one of f, A, V, W"),
         ({"judges": "gpt"}, "world has no judge 'gpt': expected one of words, calibrated, paper"),
@@ -462,9 +462,9 @@ def test_wrong_draws_are_told_with_their_line(tmp_path: Path, line: str, told: s
         ({"normalise": "z"}, "only ratings of an evaluation set are scaled"),
     ],
 )
-def test_wrong_settings_are_told(given: dict[str, Any], told: str) -> None:
-    with pytest.raises(kt.InputError, match=told):
-        kt.estimate(a_set(), **given)
+def test_wrong_settings_are_told(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(kt.InputError, match=message):
+        kt.estimate(a_set(), **arguments)
 
 
 def test_sets_with_too_little_are_refused() -> None:
@@ -508,8 +508,8 @@ def test_a_small_set_by_hand() -> None:
         for id, response in answers[:10]
     ]
     nuggets = NuggetSet("small", key, {"mine": run}, Judgements(tuple(rows)))
-    found: QuestionScores = question_scores(nuggets, "A", HOW)
-    assert np.nan_to_num(found.values, nan=-1).tolist() == [[0, 1] * 5 + [-1, -1]]
+    scores: QuestionScores = question_scores(nuggets, "A", HOW)
+    assert np.nan_to_num(scores.values, nan=-1).tolist() == [[0, 1] * 5 + [-1, -1]]
     (row,) = kt.estimate(nuggets, "A").rows
     assert (row.people, row.estimate, row.form) == (0.5, 0.5, "bounded")
     assert row.ratio < 0.8

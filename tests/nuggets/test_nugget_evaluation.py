@@ -139,12 +139,14 @@ def test_known_pairs_and_guesses_are_told_apart(evaluation: NuggetEvaluation) ->
     assert both.known_share == pytest.approx(2 / 5)
     alone = [row for row in both.rows if row.method.endswith("alone")]
     is_known = both.tuning.cells.is_known
-    for one, carried in zip(
+    for alone_row, carried in zip(
         alone, (both.calibrated.carried, both.tuning.best.carried), strict=True
     ):
         yes, guessed_yes = labels > 0, carried & ~is_known
-        assert one.recall == pytest.approx((guessed_yes & yes).sum() / (yes & ~is_known).sum())
-        assert one.precision == pytest.approx((guessed_yes & yes).sum() / guessed_yes.sum())
+        assert alone_row.recall == pytest.approx(
+            (guessed_yes & yes).sum() / (yes & ~is_known).sum()
+        )
+        assert alone_row.precision == pytest.approx((guessed_yes & yes).sum() / guessed_yes.sum())
 
 
 def test_strictly_partial_support_is_none() -> None:

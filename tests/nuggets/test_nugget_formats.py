@@ -340,9 +340,9 @@ def test_trec_keeps_all_but_line_ends(nuggets: NuggetSet) -> None:
         questions = again.key.questions[id]
         assert questions.text == squeezed(question.text)
         assert [n.id for n in questions.nuggets] == [n.id for n in question.nuggets]
-        for one, other in zip(questions.nuggets, question.nuggets, strict=True):
-            assert (one.vital, one.votes) == (other.vital, other.votes)
-            assert one.descriptions == tuple(squeezed(text) for text in other.descriptions)
+        for read_nugget, nugget in zip(questions.nuggets, question.nuggets, strict=True):
+            assert (read_nugget.vital, read_nugget.votes) == (nugget.vital, nugget.votes)
+            assert read_nugget.descriptions == tuple(squeezed(text) for text in nugget.descriptions)
     assert set(again.runs) == set(nuggets.runs)
     for tag, run in nuggets.runs.items():
         for id, responses in run.answers.items():

@@ -53,13 +53,17 @@ def judged_answer(matrix: list[list[float]], nuggets: int) -> AnswerDecisions:
     return AnswerDecisions(values, ~np.isnan(values))
 
 
-def scored(how: Official, asked: Question, texts: list[str], matrix: list[list[float]]) -> Any:
-    run = make_run("A", [(asked.id, Response(text)) for text in texts])
-    return how.score(run, make_key([asked]), {asked.id: judged_answer(matrix, len(asked.nuggets))})
+def scored(
+    measure: Official, question: Question, texts: list[str], matrix: list[list[float]]
+) -> Any:
+    run = make_run("A", [(question.id, Response(text)) for text in texts])
+    return measure.score(
+        run, make_key([question]), {question.id: judged_answer(matrix, len(question.nuggets))}
+    )
 
 
-def shares(asked: Question, found: AnswerDecisions) -> NuggetShares:
-    return score_shares(make_run("A", []), make_key([asked]), {asked.id: found})[0]
+def shares(question: Question, decisions: AnswerDecisions) -> NuggetShares:
+    return score_shares(make_run("A", []), make_key([question]), {question.id: decisions})[0]
 
 
 # ------------------------------------------------------------------------------ worked values
@@ -278,15 +282,18 @@ def answers(draw: st.DrawFn) -> tuple[Question, list[str], list[list[float]]]:
 
 
 @given(
-    given=answers(),
+    drawn_answer=answers(),
     beta=st.sampled_from([0.0, 1.0, 3.0, 5.0]),
     kind=st.sampled_from(["vital", "pyramid"]),
     strict=st.booleans(),
 )
 def test_the_official_score_is_that_of_plain_loops(
-    given: tuple[Question, list[str], list[list[float]]], beta: float, kind: str, strict: bool
+    drawn_answer: tuple[Question, list[str], list[list[float]]],
+    beta: float,
+    kind: str,
+    strict: bool,
 ) -> None:
-    drawn_question, texts, matrix = given
+    drawn_question, texts, matrix = drawn_answer
     got = nugget_loops.returned_nuggets(matrix, strict) or [False] * len(drawn_question.nuggets)
     votes = [nugget.votes or 0 for nugget in drawn_question.nuggets]
     weight = [float(n.vital) for n in drawn_question.nuggets]
@@ -304,11 +311,11 @@ def test_the_official_score_is_that_of_plain_loops(
     assert 0 <= row.f <= 1
 
 
-@given(given=answers())
+@given(drawn_answer=answers())
 def test_shares_and_credit_are_those_of_plain_loops(
-    given: tuple[Question, list[str], list[list[float]]],
+    drawn_answer: tuple[Question, list[str], list[list[float]]],
 ) -> None:
-    drawn_question, _, matrix = given
+    drawn_question, _, matrix = drawn_answer
     decisions = judged_answer(matrix, len(drawn_question.nuggets))
     vital = [nugget.vital for nugget in drawn_question.nuggets]
     expected = [

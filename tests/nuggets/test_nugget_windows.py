@@ -20,9 +20,9 @@ rows = st.lists(st.integers(0, 5), max_size=12)
 KINDS, SIZES = 2, 2
 
 
-def ragged(some: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
-    ids = np.array([i for row in some for i in row], dtype=np.int32)
-    return ids, np.cumsum([0, *map(len, some)]).astype(np.int64)
+def ragged(id_rows: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
+    ids = np.array([i for row in id_rows for i in row], dtype=np.int32)
+    return ids, np.cumsum([0, *map(len, id_rows)]).astype(np.int64)
 
 
 def starts(groups: list[list[list[int]]]) -> np.ndarray:
@@ -42,9 +42,9 @@ def questions(draw: st.DrawFn) -> list[tuple[list[list[int]], list[list[int]]]]:
 
 @given(questions(), st.data())
 def test_windows(
-    given_: list[tuple[list[list[int]], list[list[int]]]], data: st.DataObject
+    drawn_questions: list[tuple[list[list[int]], list[list[int]]]], data: st.DataObject
 ) -> None:
-    responses, texts = [r for r, _ in given_], [t for _, t in given_]
+    responses, texts = [r for r, _ in drawn_questions], [t for _, t in drawn_questions]
     flat = [text for group in texts for text in group]
     tokens = sum(map(len, flat))
     weight = st.sampled_from([0.0, 0.5, 1.0, 3.0])
@@ -98,26 +98,30 @@ sentence_lists = st.lists(st.lists(st.integers(0, 5), max_size=4), max_size=4)
     st.data(),
 )
 def test_sentences(
-    given_: list[tuple[list[list[list[int]]], list[list[int]]]], together: int, data: st.DataObject
+    drawn_questions: list[tuple[list[list[list[int]]], list[list[int]]]],
+    together: int,
+    data: st.DataObject,
 ) -> None:
-    flat = [text for _, texts in given_ for text in texts]
-    responses = [response for response_sentences, _ in given_ for response in response_sentences]
+    flat = [text for _, texts in drawn_questions for text in texts]
+    responses = [
+        response for response_sentences, _ in drawn_questions for response in response_sentences
+    ]
     tokens = sum(map(len, flat))
     weight = st.sampled_from([0.0, 0.5, 1.0, 3.0])
     weights = data.draw(st.lists(st.tuples(weight, weight), min_size=tokens, max_size=tokens))
     columns = _kernel.nugget_sentences(
         *ragged([sentence for response in responses for sentence in response]),
         starts(responses),
-        starts([response_sentences for response_sentences, _ in given_]),
+        starts([response_sentences for response_sentences, _ in drawn_questions]),
         *ragged(flat),
-        starts([texts for _, texts in given_]),
+        starts([texts for _, texts in drawn_questions]),
         np.array(weights, dtype=np.float64).reshape(-1, KINDS),
         together,
         None,
     )
     bounds = np.cumsum([0, *map(len, flat)])
     expected, first = [], 0
-    for response_sentences, texts in given_:
+    for response_sentences, texts in drawn_questions:
         for response in response_sentences:
             for t, text in enumerate(texts, first):
                 text_weights = weights[bounds[t] : bounds[t + 1]]
@@ -136,8 +140,8 @@ def test_sentences_are_checked() -> None:
 
 
 @given(questions())
-def test_characters(given_: list[tuple[list[list[int]], list[list[int]]]]) -> None:
-    responses, texts = [r for r, _ in given_], [t for _, t in given_]
+def test_characters(drawn_questions: list[tuple[list[list[int]], list[list[int]]]]) -> None:
+    responses, texts = [r for r, _ in drawn_questions], [t for _, t in drawn_questions]
     columns = _kernel.nugget_characters(
         *ragged([r for group in responses for r in group]),
         starts(responses),
@@ -146,7 +150,10 @@ def test_characters(given_: list[tuple[list[list[int]], list[list[int]]]]) -> No
         None,
     )
     expected = [
-        characters(r, text) for response, group in given_ for r in response for text in group
+        characters(r, text)
+        for response, group in drawn_questions
+        for r in response
+        for text in group
     ]
     assert columns.tolist() == [list(pair) for pair in expected]
 

@@ -53,15 +53,17 @@ def without(tag: str) -> tuple[JudgedResponse, ...]:
     return JUDGED.without([tag]).rows
 
 
-def cells(found: Predictions, tag: str) -> list[float]:
+def cells(predictions: Predictions, tag: str) -> list[float]:
     """All probabilities of a run."""
-    tables = [found.pool.answer(found.probabilities, tag, q) for q in KEY.questions]
+    tables = [predictions.pool.answer(predictions.probabilities, tag, q) for q in KEY.questions]
     return np.concatenate([table.ravel() for table in tables]).tolist()
 
 
-def run_decisions(found: Predictions, nuggets: NuggetSet, tag: str) -> dict[str, AnswerDecisions]:
+def run_decisions(
+    predictions: Predictions, nuggets: NuggetSet, tag: str
+) -> dict[str, AnswerDecisions]:
     run = nuggets.runs[tag]
-    return dict(decide_run(run, nuggets.key, nuggets.judgements, found.guess(tag)))
+    return dict(decide_run(run, nuggets.key, nuggets.judgements, predictions.guess(tag)))
 
 
 def interval(nuggets: NuggetSet, tag: str) -> ScoreInterval:

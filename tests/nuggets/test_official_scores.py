@@ -119,12 +119,12 @@ def test_swaps_by_hand() -> None:
     assert [s.official for s in swaps] == pytest.approx([0.4, 0.3, 0.3, 0.2])
     assert [s.guessed for s in swaps] == pytest.approx([-0.1, -0.3, -0.1, -0.3])
     method = ScoringMethod("x", AverageScores(guessed, official_f))
-    (micro, some), (macro, none) = agreement_of_scores(
+    (micro, micro_swaps), (macro, macro_swaps) = agreement_of_scores(
         method, AverageScores(official_f, official_f), runs
     )
     assert (micro.swaps, micro.pairs, micro.swaps_far) == (4, 6, 4)
     assert (micro.swap_median, micro.swap_largest) == pytest.approx((0.3, 0.4))
-    assert (len(some), none) == (4, [])
+    assert (len(micro_swaps), macro_swaps) == (4, [])
     assert (macro.swaps, macro.swap_median, macro.swap_largest) == (0, None, None)
     near = official_f / 10
     ((close, _), _) = agreement_of_scores(method, AverageScores(near, near), runs)
@@ -145,8 +145,8 @@ def test_the_interval_of_f_is_the_jackknife_over_questions(evaluation: NuggetEva
     labels = evaluation.tuning.cells.labels
     row = agreement_of_judgements("x", pool, carried, labels)
 
-    def f(kept: list[int]) -> float:
-        cells = np.isin(pool.cell_question, kept)
+    def f(questions: list[int]) -> float:
+        cells = np.isin(pool.cell_question, questions)
         yes, predicted = (labels > 0) & cells, carried & cells
         return 2 * (yes & predicted).sum() / (yes.sum() + predicted.sum())
 
@@ -178,8 +178,8 @@ def test_the_difference_of_two_f_is_the_jackknife_over_questions(
     pool, labels = evaluation.tuning.cells.pool, evaluation.tuning.cells.labels
     both = evaluation.tuning.best.carried, evaluation.calibrated.carried
 
-    def gap(kept: list[int]) -> float:
-        cells = np.isin(pool.cell_question, kept)
+    def gap(questions: list[int]) -> float:
+        cells = np.isin(pool.cell_question, questions)
         yes, predictions = (labels > 0) & cells, [carried & cells for carried in both]
         first, second = (
             2 * (yes & predicted).sum() / (yes.sum() + predicted.sum()) for predicted in predictions
@@ -188,7 +188,7 @@ def test_the_difference_of_two_f_is_the_jackknife_over_questions(
 
     without = [gap([q for q in range(5) if q != out]) for out in range(5)]
     mean, all_questions = sum(without) / 5, gap(list(range(5)))
-    reach = 2.7764451 * math.sqrt(4 / 5 * sum((one - mean) ** 2 for one in without))
+    reach = 2.7764451 * math.sqrt(4 / 5 * sum((difference - mean) ** 2 for difference in without))
     expected = all_questions, max(-1, all_questions - reach), min(1, all_questions + reach)
     assert f_difference(pool, *both, labels) == pytest.approx(expected, abs=1e-6)
     base, row = evaluation.judgements[:2]

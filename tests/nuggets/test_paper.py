@@ -70,13 +70,13 @@ def without(*tags: str) -> NuggetSet:
 # ---------------------------------------------------------------------------------- probabilities
 
 
-def chance(scores: np.ndarray, yes: np.ndarray, asked: float, fp: float, fn: float) -> float:
+def chance(scores: np.ndarray, yes: np.ndarray, score: float, fp: float, fn: float) -> float:
     """P(yes | score) by the formula, threshold by threshold."""
     above = weight = 0.0
     for t in grid(scores):
         cells = np.where(scores > t, np.where(yes, 1 - fn, fn), np.where(yes, fp, 1 - fp))
         weight += cells.prod()
-        above += cells.prod() * (1 - fn if asked > t else fp)
+        above += cells.prod() * (1 - fn if score > t else fp)
     return above / weight
 
 
@@ -85,13 +85,13 @@ def chance(scores: np.ndarray, yes: np.ndarray, asked: float, fp: float, fn: flo
     st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=6, max_size=6),
     st.integers(-1, 6),
 )
-def test_probabilities_weigh_all_thresholds(cells: list[tuple[int, bool]], asked: int) -> None:
+def test_probabilities_weigh_all_thresholds(cells: list[tuple[int, bool]], score: int) -> None:
     pool, labels, _ = pooled(questions=1, runs=1)
     scores = np.array([float(s) for s, _ in cells])[: len(labels)]
     yes = np.array([y for _, y in cells])[: len(labels)]
     thresholds = fit_thresholds(pool, scores, yes.astype(float), "global")
-    expected = chance(scores, yes, asked, thresholds.fp, thresholds.fn)
-    got = thresholds.chances(pool, np.full(len(labels), float(asked)))
+    expected = chance(scores, yes, score, thresholds.fp, thresholds.fn)
+    got = thresholds.chances(pool, np.full(len(labels), float(score)))
     assert got.tolist() == pytest.approx([expected] * len(labels), abs=1e-9)
 
 
@@ -235,7 +235,7 @@ def test_taught_by_responses_of_other_folds(
         return ids, np.cumsum([0, *map(len, rows)]).astype(np.int64)
 
     count = len(nuggets)
-    carried = [[g in said for g in range(count)] for _, _, said in responses]
+    carried = [[g in carried_nuggets for g in range(count)] for _, _, carried_nuggets in responses]
     scores = _kernel.nugget_taught(
         *ragged([words for words, _, _ in responses]),
         np.array([0, len(responses)]),
@@ -255,11 +255,18 @@ def test_taught_by_responses_of_other_folds(
     )
     expected = []
     for out, (words, fold, _) in itertools.product(range(-1, 3), responses):
-        others = [(text, said) for text, other, said in responses if other not in (fold, out)]
-        heard = [[text for text, said in others if g in said] for g in range(count)]
-        pairs = list(zip(nuggets, heard, strict=True))
-        taught = [[*texts, *(told if describe else ())] for texts, told in pairs]
-        informed = [told or texts for texts, told in pairs] if inform else None
+        other_responses = [
+            (text, carried_nuggets)
+            for text, other, carried_nuggets in responses
+            if other not in (fold, out)
+        ]
+        carrying_texts = [
+            [text for text, carried_nuggets in other_responses if g in carried_nuggets]
+            for g in range(count)
+        ]
+        pairs = list(zip(nuggets, carrying_texts, strict=True))
+        taught = [[*texts, *(carriers if describe else ())] for texts, carriers in pairs]
+        informed = [carriers or texts for texts, carriers in pairs] if inform else None
         settings = n, idf if weighed else None, once, normalised, informed
         expected += [nugget_score(words, taught, g, *settings) for g in range(count)]
     assert scores.ravel().tolist() == pytest.approx(expected)

@@ -83,30 +83,31 @@ def scored_questions(pool: Pool, labels) -> dict[int, dict[int, None]]:
     return values
 
 
-def errors_in_loops(told: MeasuredErrors, how: Official):
+def errors_in_loops(measured_runs: MeasuredErrors, measure: Official):
     """(bias, between, within) of A, F macro and F micro; None where there is too little."""
-    pool, judged = told.pool, scored_questions(told.pool, told.labels)
+    pool, judged = measured_runs.pool, scored_questions(measured_runs.pool, measured_runs.labels)
     if len(judged) < 2:
         return None
     questions = [
         loops.Question([float(n.vital) for n in q.nuggets], pool.lengths[:, k].tolist())
         for k, q in enumerate(pool.questions)
     ]
-    values = np.nan_to_num(told.labels)
-    carried = (values >= (1 if how.strict else 0.5)).astype(float)
+    values = np.nan_to_num(measured_runs.labels)
+    carried = (values >= (1 if measure.strict else 0.5)).astype(float)
     shares, fs, micros = [], [], []
     for run, run_questions in judged.items():
-        guess = {q: answer(pool, told.probabilities, run, q) for q in run_questions}
+        guess = {q: answer(pool, measured_runs.probabilities, run, q) for q in run_questions}
         plain, counted = (
             {q: answer(pool, x, run, q) for q in run_questions} for x in (values, carried)
         )
         shares.append([loops.share(guess[q]) - loops.share(plain[q]) for q in run_questions])
         weighed = [q for q in run_questions if any(questions[q].weights)]
         f = [
-            [loops.f(x[q], questions[q], run, how.beta) for q in weighed] for x in (guess, counted)
+            [loops.f(x[q], questions[q], run, measure.beta) for q in weighed]
+            for x in (guess, counted)
         ]
         fs.append([a - b for a, b in zip(*f, strict=True)])
-        micro_scores = [loops.f_micro(x, questions, run, how.beta) for x in (guess, counted)]
+        micro_scores = [loops.f_micro(x, questions, run, measure.beta) for x in (guess, counted)]
         micros.append(micro_scores[0] - micro_scores[1])
     fs = [row for row in fs if len(row) > 1]
     if len(fs) < 2:
@@ -119,9 +120,9 @@ def errors_in_loops(told: MeasuredErrors, how: Official):
 
 
 @given(st.integers(0, 10**6), st.sampled_from(HOWS))
-def test_errors_of_guessed_scores_are_those_of_loops(seed: int, how: Official) -> None:
+def test_errors_of_guessed_scores_are_those_of_loops(seed: int, measure: Official) -> None:
     measured_runs = random_measured(np.random.default_rng(seed))
-    errors, expected = measured_runs.errors(how), errors_in_loops(measured_runs, how)
+    errors, expected = measured_runs.errors(measure), errors_in_loops(measured_runs, measure)
     for error, expected_error in zip(errors, expected or (None,) * 3, strict=True):
         assert (error and error[:3]) == (
             expected_error and pytest.approx(expected_error, abs=1e-12)
@@ -230,10 +231,10 @@ def test_errors_shrink_with_the_part_that_is_guessed(of: str) -> None:
     assert predictions.errors(Official()) is predictions.errors(Official())
 
 
-def expected(found: Predictions, kept) -> float:
+def expected(predictions: Predictions, judged_rows) -> float:
     """A of run3, with what was judged of it in place of guesses."""
-    chances = found.probabilities.reshape(8, 6, 4)[:, 3].copy()
-    for row in kept:
+    chances = predictions.probabilities.reshape(8, 6, 4)[:, 3].copy()
+    for row in judged_rows:
         if row.run == "run3":
             chances[int(row.question[1]), int(row.nugget[1])] = row.value
     return float(chances.mean())

@@ -146,22 +146,23 @@ def test_intervals_are_scores_of_shifted_guesses(general: bool) -> None:
             )
 
 
-def ends_in_loops(found: Predictions, run: Run) -> list[tuple[float, float, float]]:
+def ends_in_loops(predictions: Predictions, run: Run) -> list[tuple[float, float, float]]:
     """Of A, F macro and F micro: low, middle and high; each holds what is shown."""
     answers = [
-        found.pool.answer(found.probabilities, run.tag, q.id).tolist() for q in found.pool.questions
+        predictions.pool.answer(predictions.probabilities, run.tag, q.id).tolist()
+        for q in predictions.pool.questions
     ]
     decided_answers = [[[float(p > 0.5) for p in row] for row in answer] for answer in answers]
     loop_questions = [
         scores.Question(nugget_weights(q, "vital").tolist(), [answer_length(run.responses(q.id))])
-        for q in found.pool.questions
+        for q in predictions.pool.questions
     ]
 
-    def values(some: list[scores.Answer]) -> list[float]:
-        fs = [scores.f(a, q, 0, 3.0) for a, q in zip(some, loop_questions, strict=True)]
+    def values(run_answers: list[scores.Answer]) -> list[float]:
+        fs = [scores.f(a, q, 0, 3.0) for a, q in zip(run_answers, loop_questions, strict=True)]
         macro = math.fsum(f for f in fs if f is not None) / len(fs)
-        micro = scores.f_micro(dict(enumerate(some)), loop_questions, 0, 3.0)
-        return [math.fsum(map(scores.share, some)) / len(some), macro, micro]
+        micro = scores.f_micro(dict(enumerate(run_answers)), loop_questions, 0, 3.0)
+        return [math.fsum(map(scores.share, run_answers)) / len(run_answers), macro, micro]
 
     Q, R, D, questions, runs = PRIOR_SPREAD
     reaches = []
@@ -300,7 +301,7 @@ def test_the_narrower_of_two() -> None:
 
 
 @pytest.mark.parametrize(
-    ("amount", "said"),
+    ("amount", "note_part"),
     [
         ((0, 0), "They come without judgements, so they allow for an unknown base rate of carried"),
         ((1, 3), "learned from the 12 judged pairs"),
@@ -308,11 +309,11 @@ def test_the_narrower_of_two() -> None:
         ((7, 8), "on these questions, from its errors on judged runs left out of its training."),
     ],
 )
-def test_the_report_says_what_intervals_allow_for(amount: tuple[int, int], said: str) -> None:
+def test_the_report_says_what_intervals_allow_for(amount: tuple[int, int], note_part: str) -> None:
     done = kt.score_nuggets(nugget_set(judged(*amount)), HOW)
     assert done.predictions is not None
     (note,) = done.about_guesses
-    assert said in note
+    assert note_part in note
 
 
 def test_ends_of_the_parts() -> None:
@@ -321,9 +322,9 @@ def test_ends_of_the_parts() -> None:
     decisions = AnswerDecisions(np.array([[1.0, 0.0]]), np.ones((1, 2), bool))
     half = AnswerDecisions(np.array([[1.0, np.nan]]), np.array([[True, False]]))
     chances = {q.id: np.array([[0.3, 0.3]]) for q in questions}
-    decided = {questions[0].id: decisions, questions[1].id: half}
+    decisions_by_question = {questions[0].id: decisions, questions[1].id: half}
     judged_in_run = {q.id: np.ones((1, 2), bool) for q in questions}
-    guessed = PredictedRun(questions, RUNS[0], decided, HOW, chances, judged_in_run)
+    guessed = PredictedRun(questions, RUNS[0], decisions_by_question, HOW, chances, judged_in_run)
     assert guessed.guessed(weighted=False) == pytest.approx((0.5, 0.21))
     shift = SetShift(0.0, PRIOR_SPREAD.question)
     far = reach(shift, PRIOR_SPREAD, 0.5, 0.21)

@@ -40,12 +40,12 @@ def scored(strict: bool, classifier: str = "calibrated") -> NuggetScoring:
     return kt.score_nuggets(HALF, kt.Official(strict=strict), classifier=rules[classifier])
 
 
-def bias(found: Predictions) -> float:
+def bias(predictions: Predictions) -> float:
     """The mean error of strict F of the runs that nobody judged."""
     errors = []
     for scored_run in TRUTH[1::2]:
         tag = scored_run.run.tag
-        decisions = decide_run(scored_run.run, KEY, HALF.judgements, found.guess(tag))
+        decisions = decide_run(scored_run.run, KEY, HALF.judgements, predictions.guess(tag))
         errors.append(
             STRICT.score(scored_run.run, KEY, decisions).macro.f - scored_run.official.macro.f
         )

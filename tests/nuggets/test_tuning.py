@@ -58,19 +58,19 @@ def test_a_run_is_scored_by_the_best_of_its_responses() -> None:
 
 
 @pytest.mark.parametrize(
-    ("by", "wanted"),
+    ("by", "expected"),
     [
         ("system", [0, 0, 0, 0, 1, 1, 0, 2]),
         ("institution", [0, 0, 0, 0, 1, 1, 0, 1]),
         ("question", [0, 0, 0, 0, 0, 0, 1, 1]),
     ],
 )
-def test_folds(by: str, wanted: list[int]) -> None:
-    assert folds(make_pool(KEY, RUNS), by).tolist() == wanted
+def test_folds(by: str, expected: list[int]) -> None:
+    assert folds(make_pool(KEY, RUNS), by).tolist() == expected
 
 
 @pytest.mark.parametrize(
-    ("tag", "pattern", "wanted"),
+    ("tag", "pattern", "institution"),
     [
         ("MIT03a", None, "mit"),
         ("webis-rag-run0", None, "webis"),
@@ -83,10 +83,10 @@ def test_folds(by: str, wanted: list[int]) -> None:
         ("abc", "a(x)?", "abc"),
     ],
 )
-def test_a_tag_tells_the_institution(tag: str, pattern: str | None, wanted: str) -> None:
+def test_a_tag_tells_the_institution(tag: str, pattern: str | None, institution: str) -> None:
     runs = {tag: make_run(tag, []), "said": make_run("said", [], "House")}
     nuggets = with_institutions(NuggetSet("s", KEY, MappingProxyType(runs)), pattern)
-    assert nuggets.runs[tag].institution == wanted
+    assert nuggets.runs[tag].institution == institution
     assert nuggets.runs["said"].institution == "House"  # the file says so
     with pytest.raises(InputError, match=r"institution '\[': no regular expression"):
         with_institutions(nuggets, "[")
@@ -108,17 +108,19 @@ def test_identical_responses_are_known_from_other_folds_only() -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3)), min_size=1, max_size=9), st.data())
 def test_what_others_tell_is_the_best_of_them(
-    said: list[tuple[int, int]], data: st.DataObject
+    texts_and_runs: list[tuple[int, int]], data: st.DataObject
 ) -> None:
     """Responses are a text and a run; of each nugget the best label elsewhere, case by case."""
     key = make_key([Question("q", (Nugget("1", ("a",)), Nugget("2", ("b",))))])
     runs = [
-        make_run(f"r{k}", [("q", Response(f"text {text}")) for text, run in said if run == k])
+        make_run(
+            f"r{k}", [("q", Response(f"text {text}")) for text, run in texts_and_runs if run == k]
+        )
         for k in range(4)
     ]
     pool = make_pool(key, runs)
     values = st.sampled_from([0.0, 0.5, 1.0, np.nan])
-    cells = 2 * len(said)
+    cells = 2 * len(texts_and_runs)
     labels = np.array(data.draw(st.lists(values, min_size=cells, max_size=cells)))
     fold = pool.cell_run // 2
     known_labels = FoldedCells(pool, labels, fold).elsewhere

@@ -178,21 +178,25 @@ def generator(rewrites: dict[str, dict[str, int]]) -> Generator:
     return Generator(table(rewrites, LOWER), language(), {})
 
 
-def given(rewrites: dict[str, dict[str, int]], line: str, least: float = 0.01) -> list[Wording]:
+def wordings_of(
+    rewrites: dict[str, dict[str, int]], line: str, least: float = 0.01
+) -> list[Wording]:
     return find_wordings(generator(rewrites).trusting, [line], 9, least)[0]
 
 
 def test_a_rewrite_must_fit_the_words_beside_it() -> None:
     rewrites = {"big": {"large": 1}}
-    assert [paraphrase.text for paraphrase in given(rewrites, "a big dog")] == ["a large dog"]
-    assert given(rewrites, "the big dog") == []  # the large: never seen
-    assert given(rewrites, "a big cat") == []  # large cat: never seen
+    assert [paraphrase.text for paraphrase in wordings_of(rewrites, "a big dog")] == ["a large dog"]
+    assert wordings_of(rewrites, "the big dog") == []  # the large: never seen
+    assert wordings_of(rewrites, "a big cat") == []  # large cat: never seen
 
 
 def test_the_article_follows_the_word() -> None:
     rewrites = {"big": {"old": 1}, "old": {"large": 1}}
-    assert [paraphrase.text for paraphrase in given(rewrites, "a big dog")] == ["an old dog"]
-    assert [paraphrase.text for paraphrase in given(rewrites, "An old dog")] == ["A large dog"]
+    assert [paraphrase.text for paraphrase in wordings_of(rewrites, "a big dog")] == ["an old dog"]
+    assert [paraphrase.text for paraphrase in wordings_of(rewrites, "An old dog")] == [
+        "A large dog"
+    ]
     choose = generator(rewrites).article
     assert [choose(word) for word in ("old", "Old", "cab", "sees", "xyzzy")] == [
         "an",
@@ -239,7 +243,7 @@ def test_confidence_is_what_the_formula_says() -> None:
     before, after = language().score(["a big dog", "a large dog"])
     change = after - before
     rarest = min(contexts.log10_p(word) for word in ("big", "large"))
-    assert [one.length for one in language().words("a large dog")] == [2, 3, 3, 2]
+    assert [word_score.length for word_score in language().words("a large dog")] == [2, 3, 3, 2]
     features = [
         math.log(0.5),
         contexts.likeness(("big",), ("large",)),
@@ -328,4 +332,4 @@ def test_which_rewrites_are_trusted() -> None:
 
 
 def test_no_rewrite_may_be_left() -> None:
-    assert given({"big": {"large": 1, "old": 1, "cab": 1}}, "a big dog", 1.0) == []
+    assert wordings_of({"big": {"large": 1, "old": 1, "cab": 1}}, "a big dog", 1.0) == []

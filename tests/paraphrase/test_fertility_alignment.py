@@ -279,7 +279,7 @@ def test_jumps_of_a_large_text_are_those_of_a_small_one() -> None:
         for hmm in (False, True, True):
             kernel.iterate(hmm)
     for word in range(-1, 5):
-        jumps = [one.model.jumps(False, word) for one in (small, large)]
+        jumps = [kernel.model.jumps(False, word) for kernel in (small, large)]
         np.testing.assert_allclose(*jumps, atol=1e-5)
         assert jumps[0].tolist() != pytest.approx([1 / 11] * 11, abs=0.01)
 

@@ -28,8 +28,8 @@ def read(folder: Path, text: str, score: int = 3) -> PhraseTable:
     return read_moses(folder / "table", ABOUT, score=score)
 
 
-def same(first: PhraseTable, two: PhraseTable) -> bool:
-    return all(np.array_equal(first.arrays[name], two.arrays[name]) for name in first.arrays)
+def has_same_arrays(first: PhraseTable, second: PhraseTable) -> bool:
+    return all(np.array_equal(first.arrays[name], second.arrays[name]) for name in first.arrays)
 
 
 def test_the_third_score_and_the_second_count(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_what_is_written_is_read(
     path = tmp_path_factory.getbasetemp() / "moses.txt"
     write_moses(table(pair_counts), path)
     again = read_moses(path, ABOUT)
-    assert same(again, table(pair_counts))
+    assert has_same_arrays(again, table(pair_counts))
     for line in path.read_text("utf-8").splitlines():
         e, f, _, _, counts_text = line.split(" ||| ")
         n_f, n_e, n = map(int, counts_text.split())
@@ -77,7 +77,7 @@ def test_what_is_written_is_read(
 def test_compressed_both_ways(tmp_path: Path) -> None:
     write_moses(table(PAPER), tmp_path / "t.gz")
     assert gzip.decompress((tmp_path / "t.gz").read_bytes()).count(b"\n") == 4
-    assert same(read_moses(tmp_path / "t.gz", ABOUT), table(PAPER))
+    assert has_same_arrays(read_moses(tmp_path / "t.gz", ABOUT), table(PAPER))
 
 
 def test_progress_is_reported(tmp_path: Path) -> None:

@@ -100,14 +100,14 @@ HUMAN, REAL = "human average", f"human average, {NO_CONTROLS}"
 
 
 def answered(*gains: tuple[float, float, float, str], **rows: float) -> tuple[str, ...]:
-    made = [
+    gain_rows = [
         Gain("PEM", "BLEU", 0.5, 0.5 - value, value, low, high, 0.5, pairs)
         for value, low, high, pairs in gains
     ]
     correlations = [
         Correlation("PEM", name, 9, r, r, 3, r) for name, r in (rows or {HUMAN: 0.5}).items()
     ]
-    return evaluation_answer(replace(EVALUATED, rows=tuple(correlations), gains=tuple(made)))
+    return evaluation_answer(replace(EVALUATED, rows=tuple(correlations), gains=tuple(gain_rows)))
 
 
 ABOVE, BELOW, AROUND = (0.3, 0.1, 0.5), (-0.3, -0.5, -0.1), (0.0, -0.2, 0.2)

@@ -18,7 +18,7 @@ IN = ["I want to buy a new car.", "Could you help me, please?"]
 OUT = ["I would like to purchase a new automobile.", "Please help."]
 
 
-def made() -> dict[str, Callable[[Path], Result]]:
+def result_makers() -> dict[str, Callable[[Path], Result]]:
     """What makes one result of each kind, in a folder."""
     return {
         "score": lambda _: kt.score_paraphrases({"A": OUT, "B": IN}, IN, resamples=20),
@@ -38,9 +38,9 @@ def texts(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("name", made())
+@pytest.mark.parametrize("name", result_makers())
 def test_a_result_says_what_it_is(texts: Path, name: str) -> None:
-    result = made()[name](texts)
+    result = result_makers()[name](texts)
     assert is_dataclass(result)
     assert all(hasattr(row, "_fields") for row in result.rows)
     assert isinstance(result.settings, Mapping)

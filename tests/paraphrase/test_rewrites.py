@@ -24,10 +24,10 @@ from karat.text.tokens import Ragged, Recipe, Vocab
 
 ALL = RewriteLimits(0, 0, 1e-12, 1000, min_ways=1)
 HALF = Fraction(1, 2)
-Found = Mapping[str, Mapping[str, float]]
+Rewrites = Mapping[str, Mapping[str, float]]
 
 
-def found(languages: Sequence[Counts], limits: RewriteLimits = ALL) -> Found:
+def listed_rewrites(languages: Sequence[Counts], limits: RewriteLimits = ALL) -> Rewrites:
     counted = [PivotPhrases(*phrase_counts(counts)[:2]) for counts in languages]
     table = rewrite_table(counted, Recipe("none"), limits)
     listed = {}
@@ -52,7 +52,7 @@ def pivoted(counts: Counts) -> dict[str, dict[str, Fraction]]:
     return {e: dict(row) for e, row in sums.items()}
 
 
-def expected(languages: Sequence[Counts]) -> Found:
+def expected(languages: Sequence[Counts]) -> Rewrites:
     pivoted_languages = [pivoted(counts) for counts in languages]
     p: defaultdict[str, dict[str, Fraction]] = defaultdict(dict)
     for e in {e for language in pivoted_languages for e in language}:
@@ -83,9 +83,9 @@ def test_the_sums_over_pivots(languages: list[Counts], run: int) -> None:
         expected_rows = {e: row for e, row in expected(languages).items() if row}
         if not expected_rows:
             with pytest.raises(InputError, match="translated alike"):
-                found(languages)
+                listed_rewrites(languages)
             return
-        got = found(languages)
+        got = listed_rewrites(languages)
     assert got.keys() == expected_rows.keys()
     for e, row in expected_rows.items():
         assert got[e] == pytest.approx(row)
@@ -137,20 +137,20 @@ TEXT: Counts = {"big": {"grand": 3}, "large": {"grand": 1}, "tall": {"grand": 1,
 
 def test_an_example() -> None:
     """Pr(large|big) = 2.5/3 * 0.5/5, Pr(big|large) = 0.5 * 2.5/5; the root of their product."""
-    assert found([TEXT])["big"] == pytest.approx(
+    assert listed_rewrites([TEXT])["big"] == pytest.approx(
         {"large": math.sqrt(2.5 / 30 * 0.25), "tall": math.sqrt(2.5 / 30 * 0.0625)}
     )
-    assert found([TEXT])["tall"]["big"] == found([TEXT])["big"]["tall"]
+    assert listed_rewrites([TEXT])["tall"]["big"] == listed_rewrites([TEXT])["big"]["tall"]
 
 
 def test_improbable_ones_are_left_out_whichever_way_round() -> None:
-    got = found([TEXT], RewriteLimits(0, 0, 0.08, 20))
+    got = listed_rewrites([TEXT], RewriteLimits(0, 0, 0.08, 20))
     p = pytest.approx(math.sqrt(2.5 / 30 * 0.25))
     assert got == {"big": {"large": p}, "large": {"big": p}}  # Pr(big|tall) is 0.0625
 
 
 def test_the_best_few_are_kept() -> None:
-    got = found([TEXT], RewriteLimits(0, 0, 1e-9, 1))
+    got = listed_rewrites([TEXT], RewriteLimits(0, 0, 1e-9, 1))
     assert {e: list(row) for e, row in got.items()} == {
         "big": ["large"],
         "large": ["big"],
@@ -159,17 +159,17 @@ def test_the_best_few_are_kept() -> None:
 
 
 def test_rare_translations_are_left_out() -> None:
-    got = found([TEXT], RewriteLimits(0.3, 0, 1e-9, 20))
+    got = listed_rewrites([TEXT], RewriteLimits(0.3, 0, 1e-9, 20))
     assert {e: list(row) for e, row in got.items()} == {"big": ["large"], "large": ["big"]}
     with pytest.raises(InputError, match="no phrase has a rewrite"):
-        found([TEXT], RewriteLimits(0, 0.5, 1e-9, 20))
+        listed_rewrites([TEXT], RewriteLimits(0, 0.5, 1e-9, 20))
 
 
 def test_of_two_languages_two_pivot_phrases_must_lead_to_a_rewrite() -> None:
     """One of each language, or two of one; a rewrite that one of them suggests may be chance."""
     other: Counts = {"big": {"gross": 2}, "large": {"gross": 2}, "high": {"hoch": 1}}
-    got = found([TEXT, other], RewriteLimits(0, 0, 1e-9, 20))
+    got = listed_rewrites([TEXT, other], RewriteLimits(0, 0, 1e-9, 20))
     assert {e: list(row) for e, row in got.items()} == {"big": ["large"], "large": ["big"]}
     both: Counts = {"big": {"gross": 2, "stark": 1}, "high": {"gross": 1, "stark": 2}}
-    got = found([TEXT, both], RewriteLimits(0, 0, 1e-9, 20))
+    got = listed_rewrites([TEXT, both], RewriteLimits(0, 0, 1e-9, 20))
     assert {e: list(row) for e, row in got.items()} == {"big": ["high"], "high": ["big"]}

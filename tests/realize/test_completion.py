@@ -110,18 +110,18 @@ def test_given_words_stay_and_slots_can_be_kept(model: RealizerModel, tmp_path: 
     verb = "2\tsleeps\tsleep\tVERB\tVERB\tMood=Ind\t0\troot\t_\t_\n"
     bare = bank(tmp_path, noun.format(more="") + verb + "\n")
 
-    def said(treebank: Treebank, **more) -> str:
+    def realized_sentence(treebank: Treebank, **more) -> str:
         return realize_trees(model, treebank, inputs="all", **more).rows[0].sentence
 
-    assert said(bare, complete=BOTH) == "the dog sleeps ."
-    assert said(bare, complete=BOTH[:1]) == "the dog sleeps"
-    assert said(bare, complete=BOTH[1:]) == "dog sleeps ."
-    assert said(bare, complete=BOTH, keep=("article",)) == "dog sleeps ."
+    assert realized_sentence(bare, complete=BOTH) == "the dog sleeps ."
+    assert realized_sentence(bare, complete=BOTH[:1]) == "the dog sleeps"
+    assert realized_sentence(bare, complete=BOTH[1:]) == "dog sleeps ."
+    assert realized_sentence(bare, complete=BOTH, keep=("article",)) == "dog sleeps ."
     closed = bank(tmp_path, noun.format(more="|Complete=No") + verb + "\n")
-    assert said(closed, complete=BOTH) == "dog sleeps ."
+    assert realized_sentence(closed, complete=BOTH) == "dog sleeps ."
     that = "3\ta\ta\tDET\tDET\tDefinite=Ind|PronType=Art\t1\tdet\t_\t_\n"
     arguments = bank(tmp_path, noun.format(more="") + verb + that + "\n")
-    assert said(arguments, complete=BOTH) == "a dog sleeps ."
+    assert realized_sentence(arguments, complete=BOTH) == "a dog sleeps ."
 
 
 def test_the_words_beside_an_article_decide(model: RealizerModel, tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_blocks_of_any_size_make_the_same_sentences(
     realizer = ContentRealizer(model, inputs, completed_slots(BOTH))
     message: list[tuple[int, int, str]] = []
 
-    def made(most: int) -> list[tuple[str, float]]:
+    def realized_rows(most: int) -> list[tuple[str, float]]:
         rows_found, ends = [], 0
         for first, part in realizer.realize_all(treebank, 2, most=most, progress=report):
             assert first == ends
@@ -230,12 +230,12 @@ def test_blocks_of_any_size_make_the_same_sentences(
     def report(*args: object) -> None:
         message.append(args)  # type: ignore[arg-type]
 
-    full_result = made(11)
+    full_result = realized_rows(11)
     assert message == [(0, 11, "completing"), (11, 11, "completing")]
     message.clear()
-    assert made(4) == full_result
+    assert realized_rows(4) == full_result
     assert [done for done, *_ in message] == [0, 4, 8, 11]
-    assert made(1) == full_result
+    assert realized_rows(1) == full_result
     rows = realize_trees(model, treebank, 2, inputs=inputs, complete=BOTH).rows
     assert [(row.sentence, row.score) for row in rows] == full_result
     assert [row.tree for row in rows if row.rank == 1] == [*range(1, 12)]

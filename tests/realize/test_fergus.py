@@ -345,9 +345,9 @@ def test_left_and_right_go_to_the_likelier_side(tmp_path: Path, k: int) -> None:
     trees = input_trees(bank, "words")
     orders = fergus.baselines[1].realize(trees, k)
     lefts = sides(trees)
-    for i, found in enumerate(orders):
+    for i, tree_orders in enumerate(orders):
         start = int(trees.offsets[i])
-        place = {node: at for at, node in enumerate(found[0].nodes)}
+        place = {node: at for at, node in enumerate(tree_orders[0].nodes)}
         for node, head in enumerate(trees.heads[trees.slice(i)].tolist()):
             if head < 0:
                 continue
@@ -374,8 +374,8 @@ def test_sides_are_kept_however_many_daughters_there_are(tmp_path: Path, k: int)
     path.write_text("".join(crowded(n, 20 - n) for n in (4, 10, 16)))
     trees = read_trees(path)
     orders = Fergus.train(read_treebank(path)).baselines[1].realize(trees, k)
-    for i, found in enumerate(orders):
-        words = trees.sentence(i, found[0].nodes).split()
+    for i, tree_orders in enumerate(orders):
+        words = trees.sentence(i, tree_orders[0].nodes).split()
         kinds = [word[0] for word in words]
         assert kinds == sorted(kinds, key="lir".index)
 

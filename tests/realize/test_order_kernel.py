@@ -33,7 +33,7 @@ def parts(w: NDArray[np.float32], columns: NodeColumns, order: Sequence[int]) ->
     return float(_kernel.explain_order(w, columns.kernel, 0, places_of(order))[1].sum())
 
 
-def found(
+def best_orders(
     w: NDArray[np.float32],
     columns: NodeColumns,
     k: int,
@@ -75,7 +75,7 @@ def test_the_best_orders_are_those_of_all(tree: tuple, seed: int) -> None:
     columns, _, heads = tree
     w = weights(seed)
     ranked = sorted((parts(w, columns, order) for order in projective_orders(heads)), reverse=True)
-    best = found(w, columns, 8)
+    best = best_orders(w, columns, 8)
     assert len(best) == min(8, len(ranked))
     totals = [parts(w, columns, order) for _, order in best]
     np.testing.assert_allclose(totals, ranked[: len(best)], atol=1e-4)
@@ -97,7 +97,9 @@ def test_the_language_model_has_its_say(tree: tuple, seed: int, weight: float) -
         return parts(w, columns, order) + weight * fluency
 
     best = max(total(order) for order in projective_orders(heads))
-    assert total(found(w, columns, 1, model, ids, weight)[0][1]) == pytest.approx(best, abs=1e-4)
+    assert total(best_orders(w, columns, 1, model, ids, weight)[0][1]) == pytest.approx(
+        best, abs=1e-4
+    )
 
 
 @given(trees(4), st.integers(0, 99))

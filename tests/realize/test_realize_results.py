@@ -33,14 +33,14 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def shown(*arguments: object) -> Any:
+def command_json(*arguments: object) -> Any:
     """The JSON of a command."""
     done = CliRunner().invoke(command, [*map(str, arguments), "-f", "json"], standalone_mode=False)
     assert done.exception is None
     return json.loads(done.output)
 
 
-def made(name: str, place: Path) -> tuple[Result, str, list[object]]:
+def result_and_command(name: str, place: Path) -> tuple[Result, str, list[object]]:
     """A result, the table of its rows, and its command."""
     model, sample = realize.open_realizer(place / "m.npz"), place / "few.conllu"
     trees = realize.read_trees(sample)
@@ -61,8 +61,8 @@ def made(name: str, place: Path) -> tuple[Result, str, list[object]]:
 
 @pytest.mark.parametrize("name", ["generate", "explain", "grammar", "evaluate"])
 def test_the_rows_of_a_result_are_those_of_the_json(place: Path, name: str) -> None:
-    result, table, line = made(name, place)
-    message = shown(*line)
+    result, table, line = result_and_command(name, place)
+    message = command_json(*line)
     left, right = result.records(), message[table]
     for row in (*left, *right):
         row.pop("speed", None)
@@ -74,15 +74,15 @@ def test_the_rows_of_a_result_are_those_of_the_json(place: Path, name: str) -> N
 
 
 def test_an_evaluation_has_the_signatures_of_its_metrics(place: Path) -> None:
-    result, _, line = made("evaluate", place)
-    assert result.signature.split("\n") == list(shown(*line)["signature"].values())
+    result, _, line = result_and_command("evaluate", place)
+    assert result.signature.split("\n") == list(command_json(*line)["signature"].values())
     assert result.settings == {"inputs": "every"}
 
 
 def test_forms_are_told_only_of_lemmas(place: Path) -> None:
-    result, _, line = made("evaluate", place)
+    result, _, line = result_and_command("evaluate", place)
     assert "forms" not in result.records()[0]
-    assert "forms" not in shown(*line)["rows"][0]
+    assert "forms" not in command_json(*line)["rows"][0]
     assert "Forms" not in str(result)
 
 

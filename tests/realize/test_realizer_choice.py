@@ -216,14 +216,14 @@ def test_completed_trees_are_ordered_by_the_realizer_that_was_named(
 ) -> None:
     (place / "content.txt").write_text(CONTENT, "utf-8")
     bank = kt.realize.read_input(place / "content.txt")
-    named, default = (
+    by_supertags, by_default = (
         realize_trees(both, bank, inputs="all", complete=BOTH, realizer=name)
         for name in ("fergus", None)
     )
-    assert sentences(named) == sentences(default) == ["the dog sleeps ."]
-    assert (named.inserted, default.inserted) == (2, 2)
-    assert named.notes == ()
-    assert default.notes == (
+    assert sentences(by_supertags) == sentences(by_default) == ["the dog sleeps ."]
+    assert (by_supertags.inserted, by_default.inserted) == (2, 2)
+    assert by_supertags.notes == ()
+    assert by_default.notes == (
         "The supertags order the completed trees, because the model has no ordering model for "
         "words with tags and relations: train with --inputs both.",
     )

@@ -32,7 +32,7 @@ def difference(
 JUDGE = JudgeWorth("chrf", 0.6, 0.8, 3, "chrf|karat")
 
 
-def made(
+def make_estimate(
     rows: tuple[EstimateRow, ...],
     differences: tuple[EstimateDifference, ...] = (),
     judges: tuple[JudgeWorth, ...] = (JUDGE,),
@@ -45,7 +45,7 @@ def made(
     return Estimate("set", "quality", rows, differences, judges, *about)
 
 
-THREE = made(
+THREE = make_estimate(
     (row("C", 70.0, nan, -2.0), row("A", 84.0), row("B <b>", 83.0, 0.9, 2.0)),
     (difference("C", -14.0), difference("B <b>", -0.5, "undecided")),
     notes=("Labels are taken as drawn at random.", "Warning: they are the first 50 of the set."),

@@ -48,8 +48,8 @@ class Conclusion(NamedTuple):
     """A sentence, cases in which it must be drawn, and cases in which it must not."""
 
     sentence: str
-    drawn: tuple[Case, ...]
-    not_drawn: tuple[Case, ...]
+    cases: tuple[Case, ...]
+    other_cases: tuple[Case, ...]
 
 
 def case(says: Callable[..., str]) -> Callable[..., Case]:
@@ -686,16 +686,26 @@ NUGGETS = [
 
 
 @case
-def seen(count: int, of: int = 10) -> str:
+def overlap_note(count: int, of: int = 10) -> str:
     return TrainingOverlap(of, count, count / of).note
 
 
 REALIZERS = [
-    Conclusion("trained on none of these sentences", (seen(0),), (seen(1), seen(10))),
     Conclusion(
-        "occur in what the model was trained on too", (seen(1), seen(4)), (seen(0), seen(5))
+        "trained on none of these sentences",
+        (overlap_note(0),),
+        (overlap_note(1), overlap_note(10)),
     ),
-    Conclusion("say nothing about other text", (seen(5), seen(10)), (seen(0), seen(4))),
+    Conclusion(
+        "occur in what the model was trained on too",
+        (overlap_note(1), overlap_note(4)),
+        (overlap_note(0), overlap_note(5)),
+    ),
+    Conclusion(
+        "say nothing about other text",
+        (overlap_note(5), overlap_note(10)),
+        (overlap_note(0), overlap_note(4)),
+    ),
 ]
 
 
@@ -740,9 +750,9 @@ ALL = [
 
 @pytest.mark.parametrize("conclusion", ALL, ids=lambda conclusion: conclusion.sentence[:40])
 def test_a_conclusion_is_drawn_where_it_must_and_nowhere_else(conclusion: Conclusion) -> None:
-    for case_sentences in conclusion.drawn:
+    for case_sentences in conclusion.cases:
         assert conclusion.sentence in case_sentences()
-    for case_sentences in conclusion.not_drawn:
+    for case_sentences in conclusion.other_cases:
         assert conclusion.sentence not in case_sentences()
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from sample_charts import pair, paired
-from sample_estimates import THREE, difference, made, row
+from sample_estimates import THREE, difference, make_estimate, row
 
 from karat.estimation.estimate_results import Estimate, EstimateDifference, EstimateRow, JudgeWorth
 from karat.estimation.planning import PlannedUnit
@@ -84,7 +84,7 @@ def test_pictures_show_both_intervals_and_the_bias() -> None:
 
 def test_without_judges_there_is_one_line_a_system_and_no_bias() -> None:
     alone = row("A", 84.0)._replace(bias=nan, bias_low=nan, bias_high=nan)
-    estimate = made((alone,), judges=())
+    estimate = make_estimate((alone,), judges=())
     (scores,) = pictures(estimate)
     assert isinstance(scores, RowChart)
     assert scores.rows[0].other is None
@@ -133,5 +133,7 @@ def test_the_drawing_names_every_line_and_the_better_direction() -> None:
 
 
 def test_differences_to_a_baseline_that_is_not_the_best() -> None:
-    estimate = made((row("A", 84.0), row("B", 83.0)), (difference("A", 1.0, "better", "B"),))
+    estimate = make_estimate(
+        (row("A", 84.0), row("B", 83.0)), (difference("A", 1.0, "better", "B"),)
+    )
     assert "Differences from B" in estimate.render("text")

@@ -52,11 +52,11 @@ def test_every_case_leads_to_its_grid_which_is_folded_up(page: Path) -> None:
     links = ask(page, program)
     assert links["ids"] == links["different"]
     assert len(links["cases"]) == 12
-    assert len({one["title"] for one in links["cases"]}) == 12
-    for one in links["cases"]:
-        assert one["drawn"]
-        assert not one["open"]
-        assert one["grid"].endswith(f": {one['title']}: matching")
+    assert len({case["title"] for case in links["cases"]}) == 12
+    for case in links["cases"]:
+        assert case["drawn"]
+        assert not case["open"]
+        assert case["grid"].endswith(f": {case['title']}: matching")
 
 
 def test_the_first_screen_has_the_answer_and_all_ranks(page: Path) -> None:
@@ -97,8 +97,8 @@ def test_every_letter_is_legible(page: Path, options: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("width", [500, 1300])
 def test_only_pictures_and_tables_scroll_sideways(page: Path, width: int) -> None:
     program = "const b = document.documentElement; return [b.scrollWidth, b.clientWidth]"
-    wide, seen = ask(page, program, f"--window-size={width},900")
-    assert wide <= seen
+    scroll_width, visible_width = ask(page, program, f"--window-size={width},900")
+    assert scroll_width <= visible_width
 
 
 def test_nothing_is_cut_off_on_paper(page: Path) -> None:

@@ -95,7 +95,7 @@ def test_the_keyboard_goes_from_run_to_run_and_each_is_told(page: Path) -> None:
     last = len(state["labels"]) - 1
     assert last >= 2
     assert [at for at, _ in state["steps"]] == [0, 1, 2, 1, last, last, 0, 0]
-    assert [told for at, told in state["steps"]] == [
+    assert [announcement for at, announcement in state["steps"]] == [
         state["labels"][at] for at, _ in state["steps"]
     ]
     assert (state["stops"], state["live"]) == (1, "polite")
@@ -178,8 +178,8 @@ def test_every_letter_is_legible(page: Path, options: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("width", [360, 1300])
 def test_only_pictures_and_tables_scroll_sideways(page: Path, width: int) -> None:
     program = "const b = document.documentElement; return [b.scrollWidth, b.clientWidth]"
-    wide, seen = ask(page, program, f"--window-size={width},900")
-    assert wide <= seen
+    scroll_width, visible_width = ask(page, program, f"--window-size={width},900")
+    assert scroll_width <= visible_width
 
 
 def test_it_prints_whole(page: Path) -> None:

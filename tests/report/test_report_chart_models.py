@@ -89,16 +89,16 @@ def parsed(chart: Chart) -> ElementTree.Element:
     return ElementTree.fromstring(chart_svg(chart).encode("utf-8"))
 
 
-def every(root: ElementTree.Element, tag: str) -> list[ElementTree.Element]:
+def elements(root: ElementTree.Element, tag: str) -> list[ElementTree.Element]:
     return list(root.iter(f"{SVG}{tag}"))
 
 
 def texts(root: ElementTree.Element) -> list[str]:
-    return [node.text or "" for node in every(root, "text")]
+    return [node.text or "" for node in elements(root, "text")]
 
 
 def tooltips(root: ElementTree.Element) -> list[str]:
-    return [node.text or "" for node in every(root, "title")][1:]
+    return [node.text or "" for node in elements(root, "title")][1:]
 
 
 def markers(root: ElementTree.Element) -> list[tuple[float, float]]:
@@ -112,7 +112,7 @@ def markers(root: ElementTree.Element) -> list[tuple[float, float]]:
 def positions(root: ElementTree.Element) -> Iterator[tuple[float, float]]:
     """Where marks and lines stand that are not drawn around an origin of their own."""
     yield from markers(root)
-    for group in (root, *(g for g in every(root, "g") if not g.get("transform"))):
+    for group in (root, *(g for g in elements(root, "g") if not g.get("transform"))):
         for node in group:
             for x, y in (("x", "y"), ("x1", "y1"), ("x2", "y2")):
                 if node.get(x):
@@ -170,7 +170,7 @@ def test_a_chart_is_a_figure_in_every_format(chart: Chart) -> None:
     ElementTree.fromstring(drawing)
     assert chart_svg(chart) in page
     assert chart.title in render(document, "text", width=60)
-    description = every(parsed(chart), "desc")[0].text
+    description = elements(parsed(chart), "desc")[0].text
     assert description == chart.story
 
 
@@ -186,7 +186,7 @@ def test_colours_follow_the_page_and_stand_alone() -> None:
 
 def label_boxes(root: ElementTree.Element) -> list[Box]:
     boxes = []
-    for node in every(root, "text"):
+    for node in elements(root, "text"):
         if node.get("class") == "label":
             x, y, wide = (
                 float(node.get("x", 0)),
@@ -216,7 +216,7 @@ def test_points_have_tooltips_labels_groups_and_a_note() -> None:
     assert {"atlas", "beacon <b>", "日本語", "online", "submitted"} <= set(words)
     assert "r = 0.81 [0.60, 0.93]" in words
     assert "unseen" not in words
-    shapes = [path.get("d") for path in every(root, "path")]
+    shapes = [path.get("d") for path in elements(root, "path")]
     assert len(set(shapes)) == 2  # a shape for each group
     assert SCATTER.story.startswith("3 points; BLEU across, human score up. r = 0.81 [0.60, 0.93].")
 
@@ -276,7 +276,7 @@ def test_points_drawn_with_letters() -> None:
 
 
 def test_bars_are_drawn_and_told_where_both_ends_are_known() -> None:
-    bars = [line for line in every(parsed(BARS), "line") if line.get("class") == "bar"]
+    bars = [line for line in elements(parsed(BARS), "line") if line.get("class") == "bar"]
     assert len(bars) == 2
     assert tooltips(parsed(BARS)) == [
         "heron: 0.2, 0.25 (from 0.1 to 0.35)",
@@ -311,7 +311,7 @@ def test_a_crowd_drawn_with_letters() -> None:
 
 
 def test_cells_are_shaded_numbered_and_told() -> None:
-    cells = [g for g in every(parsed(HEAT_MAP), "g") if g.get("class") == "cell"]
+    cells = [g for g in elements(parsed(HEAT_MAP), "g") if g.get("class") == "cell"]
     fills = [cell.findall(f"{SVG}rect")[0].get("fill") for cell in cells]
     assert fills == [HEAT[2], HEAT[4], HEAT[6], HEAT[0], HEAT[8]]
     numbers = [cell.findall(f"{SVG}text")[0] for cell in cells]
@@ -341,7 +341,7 @@ def test_signs_and_the_region_are_explained() -> None:
 
 def test_the_region_surrounds_its_cells() -> None:
     root = parsed(HEAT_MAP)
-    cells = [g.findall(f"{SVG}rect")[0] for g in every(root, "g") if g.get("class") == "cell"]
+    cells = [g.findall(f"{SVG}rect")[0] for g in elements(root, "g") if g.get("class") == "cell"]
     edge = next(n for n in root.findall(f"{SVG}rect") if n.get("stroke-dasharray"))
     assert (edge.get("x"), edge.get("y")) == (cells[1].get("x"), cells[1].get("y"))
     assert float(edge.get("width", 0)) == pytest.approx(
@@ -401,13 +401,13 @@ def test_curves_have_lines_bands_markers_and_names_at_their_ends() -> None:
     root = parsed(CURVES)
     assert "bleu, 5.0: 0.5 (from 0.4 to 0.6)" in tooltips(root)
     assert len(markers(root)) == 5
-    areas = [n for n in every(root, "path") if n.get("fill-opacity")]
+    areas = [n for n in elements(root, "path") if n.get("fill-opacity")]
     assert len(areas) == 1
-    lines = [n for n in every(root, "path") if n.get("fill") == "none"]
+    lines = [n for n in elements(root, "path") if n.get("fill") == "none"]
     assert [line.get("d", "").count("M") for line in lines] == [1, 2]  # a gap breaks the second
     assert lines[0].get("stroke") != lines[1].get("stroke")
     assert lines[0].get("stroke-dasharray") != lines[1].get("stroke-dasharray")
-    names = [n for n in every(root, "text") if n.get("class") == "label"]
+    names = [n for n in elements(root, "text") if n.get("class") == "label"]
     assert [n.text for n in names] == ["bleu", "gtm $e$"]
     assert CURVES.story.endswith("gtm $e$: 1.0: 0.3, to 25.0: 0.8")
 
@@ -418,7 +418,7 @@ def many(count: int, apart: float) -> XYChart:
 
 
 def test_names_at_the_ends_do_not_overlap() -> None:
-    names = [n for n in every(parsed(many(12, 0.1)), "text") if n.get("class") == "label"]
+    names = [n for n in elements(parsed(many(12, 0.1)), "text") if n.get("class") == "label"]
     places = sorted(float(n.get("y", 0)) for n in names)
     assert len(places) == 12
     assert all(b - a >= 14.9 for a, b in pairwise(places))
@@ -435,7 +435,7 @@ def test_names_at_the_ends_do_not_overlap() -> None:
 )
 def test_without_room_at_the_ends_there_is_a_legend(chart: XYChart) -> None:
     root = parsed(chart)
-    assert not [n for n in every(root, "text") if n.get("class") == "label"]
+    assert not [n for n in elements(root, "text") if n.get("class") == "label"]
     assert {*chart.curves} <= set(texts(root))
 
 
@@ -448,7 +448,7 @@ def test_an_axis_of_counts_has_whole_numbers() -> None:
 def test_bands_of_many_curves_are_paler() -> None:
     def shade(count: int) -> float:
         curves = [(f"m{k}", [(1, k, 0, 9), (2, k, 0, 9)]) for k in range(count)]
-        areas = every(parsed(joined("T", "x", "y", curves)), "path")
+        areas = elements(parsed(joined("T", "x", "y", curves)), "path")
         return max(float(area.get("fill-opacity", 0)) for area in areas)
 
     assert shade(1) == shade(3) > shade(6)

@@ -30,12 +30,12 @@ def parsed(svg: str) -> ElementTree.Element:
     return root
 
 
-def every(root: ElementTree.Element, tag: str) -> list[ElementTree.Element]:
+def elements(root: ElementTree.Element, tag: str) -> list[ElementTree.Element]:
     return list(root.iter(f"{SVG}{tag}"))
 
 
 def texts(root: ElementTree.Element) -> list[str | None]:
-    return [node.text for node in every(root, "text")]
+    return [node.text for node in elements(root, "text")]
 
 
 def inside(root: ElementTree.Element) -> bool:
@@ -89,9 +89,9 @@ def test_intervals_show_value_whisker_and_baseline() -> None:
         ChartRow("C", math.nan, 1, 2),
     ]
     root = parsed(chart_svg(RowChart("T", "BLEU", items, baseline=29.0)))
-    first, second = every(root, "circle")
-    horizontal = [n for n in every(root, "line") if n.get("y1") == n.get("y2")]
-    dashed = [n for n in every(root, "line") if n.get("stroke-dasharray")]
+    first, second = elements(root, "circle")
+    horizontal = [n for n in elements(root, "line") if n.get("y1") == n.get("y2")]
+    dashed = [n for n in elements(root, "line") if n.get("stroke-dasharray")]
     assert (len(horizontal), len(dashed)) == (1, 1)
     whisker = horizontal[0]
     middle = (float(whisker.get("x1", 0)) + float(whisker.get("x2", 0))) / 2
@@ -108,20 +108,20 @@ def test_long_and_hostile_labels_are_cut_with_the_whole_in_a_tooltip() -> None:
     words = [text for text in texts(root) if text and text.startswith("<script>&")]
     assert len(words[0]) == 32
     assert words[0].endswith("…")
-    assert any(f"<script>&{'x' * 100}\\x1b: 1.0" == n.text for n in every(root, "title"))
+    assert any(f"<script>&{'x' * 100}\\x1b: 1.0" == n.text for n in elements(root, "title"))
 
 
 def test_bars_start_at_zero_on_either_side() -> None:
     items = [ChartRow("down", -1.0), ChartRow("up", 2.0)]
     root = parsed(chart_svg(RowChart("T", "A", items, "bar", 0.0)))
-    down, up = [(float(n.get("x", 0)), float(n.get("width", 0))) for n in every(root, "rect")]
+    down, up = [(float(n.get("x", 0)), float(n.get("width", 0))) for n in elements(root, "rect")]
     assert down[0] + down[1] == pytest.approx(up[0], abs=0.02)
     assert up[1] == pytest.approx(2 * down[1], abs=0.02)
 
 
 def bin_counts(values: list[float], bins: int = 20) -> list[int]:
     root = parsed(chart_svg(Histogram("T", "A", values, bins=bins)))
-    return [int((n[0].text or "").split(": ")[1]) for n in every(root, "rect")]
+    return [int((n[0].text or "").split(": ")[1]) for n in elements(root, "rect")]
 
 
 def test_histogram_counts() -> None:
@@ -144,7 +144,7 @@ def test_histogram_of_equal_values_stays_within_the_axis() -> None:
 
 def test_histogram_marker_is_drawn_and_labelled() -> None:
     root = parsed(chart_svg(Histogram("T", "A", [0.0, 1.0], 0.37)))
-    assert len([n for n in every(root, "line") if n.get("stroke-dasharray")]) == 1
+    assert len([n for n in elements(root, "line") if n.get("stroke-dasharray")]) == 1
     assert "0.37" in texts(root)
 
 

@@ -125,5 +125,5 @@ def test_the_page_is_quiet_and_does_not_scroll_sideways(page: Path) -> None:
     done = chromium(page, "--dump-dom", "--virtual-time-budget=1000")
     assert "CONSOLE" not in done.stderr
     program = "const b = document.documentElement; return [b.scrollWidth, b.clientWidth]"
-    wide, seen = ask(page, program, "--window-size=400,900")
-    assert wide <= seen
+    scroll_width, visible_width = ask(page, program, "--window-size=400,900")
+    assert scroll_width <= visible_width

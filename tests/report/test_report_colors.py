@@ -51,7 +51,7 @@ def linear(color: str) -> list[float]:
     return [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
 
 
-def seen(color: str, vision: tuple[Triple, Triple, Triple]) -> Triple:
+def perceived_lab(color: str, vision: tuple[Triple, Triple, Triple]) -> Triple:
     """CIE L*a*b* of what an eye sees."""
     r, g, b = (
         min(max(sum(m * c for m, c in zip(row, linear(color), strict=True)), 0), 1)
@@ -86,7 +86,7 @@ def test_known_contrasts() -> None:
 
 
 def test_the_scale_falls_in_equal_steps_of_lightness() -> None:
-    lightness = [seen(color, VISIONS["all cones"])[0] for color in HEAT]
+    lightness = [perceived_lab(color, VISIONS["all cones"])[0] for color in HEAT]
     steps = [a - b for a, b in pairwise(lightness)]
     assert lightness[0] > 95
     assert lightness[-1] < 30
@@ -121,7 +121,7 @@ def test_series_stand_out_from_the_paper(theme: str) -> None:
 @pytest.mark.parametrize("theme", ["light", "dark", "print"])
 @pytest.mark.parametrize("vision", VISIONS)
 def test_series_differ_for_every_eye(theme: str, vision: str) -> None:
-    colors = [seen(color, VISIONS[vision]) for color in themes()[theme][1]]
+    colors = [perceived_lab(color, VISIONS[vision]) for color in themes()[theme][1]]
     assert min(distance(a, b) for a, b in combinations(colors, 2)) >= 20
 
 

@@ -66,9 +66,9 @@ def test_names_that_lead_rows_are_told_apart(names: tuple[str, str]) -> None:
     rows = tuple({"run": name + 30 * "x", **{c.key: 0.5 for c in numbers}} for name in names)
     table = Table("rows", "T", (Column("run", "Run"), *numbers), rows)
     lines = render_text(one_table(table), width=60).split("\n")
-    shown = [line.split()[0] for line in lines if "…" in line]
-    assert len(set(shown)) == 2
-    assert len(shown) > 2  # several panels
+    row_labels = [line.split()[0] for line in lines if "…" in line]
+    assert len(set(row_labels)) == 2
+    assert len(row_labels) > 2  # several panels
     narrow = render_text(one_table(table), width=45)
     assert max(map(display_width, narrow.split("\n"))) <= 45
 

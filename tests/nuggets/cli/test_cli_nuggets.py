@@ -97,8 +97,8 @@ def test_describe_lists_contradictions(output: Output, files: Path) -> None:
 
 
 def scored(output: Output, *args: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(output("nuggets", "score", *args, "--format", "json"))
-    return found
+    parsed: dict[str, Any] = json.loads(output("nuggets", "score", *args, "--format", "json"))
+    return parsed
 
 
 def test_score_a_run(output: Output, files: Path) -> None:
@@ -300,8 +300,8 @@ def test_tune_takes_a_corpus_and_the_normalised_form(output: Output, tmp_path: P
     other = ("--classifier", f"paper:idf={tmp_path / 'idf.txt'}")
     corpus = json.loads(output("nuggets", "tune", "demo-nuggets", *other, "-f", "json"))
 
-    def thresholds(found: dict[str, Any], weight: str) -> list[float]:
-        rows = sorted(found["rows"], key=lambda row: (row["stem"], row["n"], row["stop"]))
+    def thresholds(tuning: dict[str, Any], weight: str) -> list[float]:
+        rows = sorted(tuning["rows"], key=lambda row: (row["stem"], row["n"], row["stop"]))
         return [row["threshold"] for row in rows if row["weight"] == weight]
 
     assert thresholds(plain, "count") == thresholds(corpus, "count")

@@ -171,20 +171,20 @@ def test_what_nobody_judged_is_guessed(output: Output, files: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "note_start"),
     [
         ((), "Guesses: the built-in classifier"),
         (("--classifier", "paper"), "Guesses: the paper's classifier, n=2 weight=idf"),
     ],
 )
 def test_the_classifier_that_guessed_is_named(
-    output: Output, folder: Path, options: tuple[str, ...], told: str
+    output: Output, folder: Path, options: tuple[str, ...], note_start: str
 ) -> None:
     args = ("nuggets", "diff", "heron", "kestrel", "-k", "demo-nuggets", "-f", "json")
     notes = json.loads(output(*args, *options))["notes"]
-    assert [note.startswith(told) for note in notes].count(True) == 1
-    (told,) = [note for note in notes if note.startswith(told)]
-    assert "Low and high: 95% intervals of A and of F macro on these questions" in told
+    assert [note.startswith(note_start) for note in notes].count(True) == 1
+    (note_start,) = [note for note in notes if note.startswith(note_start)]
+    assert "Low and high: 95% intervals of A and of F macro on these questions" in note_start
     bare = json.loads(output(*args, "--no-guess"))["notes"]
     assert not any(note.startswith("Guesses") for note in bare)
 

@@ -61,7 +61,7 @@ UP, DOWN = "+" * 20, "+" * 4 + "-" * 16
 
 
 @pytest.mark.parametrize(
-    ("found", "told"),
+    ("scored_runs", "sentence"),
     [
         (scoring("++--"), "a has F(3) 0.500 and carries 50% of the vital nuggets."),
         (scoring("+-", vital=False), "a has A 0.500."),
@@ -86,9 +86,9 @@ UP, DOWN = "+" * 20, "+" * 4 + "-" * 16
         ),
     ],
 )
-def test_the_run_that_leads(found: NuggetScoring, told: str) -> None:
-    assert score_answer(found) == (told,)
-    assert found.summary == told
+def test_the_run_that_leads(scored_runs: NuggetScoring, sentence: str) -> None:
+    assert score_answer(scored_runs) == (sentence,)
+    assert scored_runs.summary == sentence
 
 
 def test_many_runs_are_counted() -> None:
@@ -236,7 +236,7 @@ def test_p_and_interval_must_both_decide() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "told"),
+    ("scored_runs", "sentence"),
     [
         (scoring("+-", "+-"), "b carries the same nuggets as a."),
         (
@@ -266,8 +266,8 @@ def test_p_and_interval_must_both_decide() -> None:
         ),
     ],
 )
-def test_what_a_new_version_lost(found: NuggetScoring, told: str) -> None:
-    assert changes_answer(NuggetChanges(found)) == (told,)
+def test_what_a_new_version_lost(scored_runs: NuggetScoring, sentence: str) -> None:
+    assert changes_answer(NuggetChanges(scored_runs)) == (sentence,)
 
 
 @pytest.mark.parametrize(
@@ -281,7 +281,7 @@ RANKS = "Rank correlation of run scores with assessors (tau-b): the calibrated c
 
 
 @pytest.mark.parametrize(
-    ("contest", "told"),
+    ("contest", "sentence"),
     [
         (
             Contest(0.88, 0.81, 0.07, 0.05, 0.09),
@@ -305,12 +305,12 @@ RANKS = "Rank correlation of run scores with assessors (tau-b): the calibrated c
         ),
     ],
 )
-def test_which_classifier_won(contest: Contest, told: str) -> None:
+def test_which_classifier_won(contest: Contest, sentence: str) -> None:
     contest = contest._replace(calibrated_tau=0.9, paper_tau=0.8)
-    found: Any = SimpleNamespace(contest=contest, runs=[0] * 3)
-    assert evaluation_answer(found) == (told, f"{RANKS}the paper's classifier 0.80.")
-    few: Any = SimpleNamespace(contest=contest, runs=[0] * 2)
-    assert evaluation_answer(few) == (told,)
+    three_runs: Any = SimpleNamespace(contest=contest, runs=[0] * 3)
+    assert evaluation_answer(three_runs) == (sentence, f"{RANKS}the paper's classifier 0.80.")
+    two_runs: Any = SimpleNamespace(contest=contest, runs=[0] * 2)
+    assert evaluation_answer(two_runs) == (sentence,)
 
 
 def test_f_and_tau_are_of_the_same_classifier() -> None:

@@ -49,8 +49,8 @@ class Conclusion(NamedTuple):
     """A sentence, cases in which it must be drawn, and cases in which it must not."""
 
     sentence: str
-    drawn: tuple[Case, ...]
-    not_drawn: tuple[Case, ...]
+    cases: tuple[Case, ...]
+    other_cases: tuple[Case, ...]
 
 
 def case(sentences: Callable[..., str]) -> Callable[..., Case]:
@@ -309,11 +309,11 @@ EVERY = [*SCORE, *DIFF, *EVALUATE, *TUNE, *AGREE]
 
 @pytest.mark.parametrize("conclusion", EVERY, ids=lambda one: one.sentence)
 def test_a_conclusion_is_drawn_only_where_numbers_allow(conclusion: Conclusion) -> None:
-    for drawn in conclusion.drawn:
-        assert conclusion.sentence in drawn()
-    assert conclusion.not_drawn
-    for other in conclusion.not_drawn:
-        assert conclusion.sentence not in other()
+    for justified in conclusion.cases:
+        assert conclusion.sentence in justified()
+    assert conclusion.other_cases
+    for unjustified in conclusion.other_cases:
+        assert conclusion.sentence not in unjustified()
 
 
 @pytest.mark.parametrize(

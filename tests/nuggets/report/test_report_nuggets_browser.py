@@ -145,9 +145,9 @@ def test_cards_are_filtered_and_the_lost_ones_come_first(versions: Path) -> None
 @pytest.mark.parametrize("options", [(), (DARK,)], ids=["light", "dark"])
 def test_every_letter_is_legible(page: Path, versions: Path, options: tuple[str, ...]) -> None:
     for path in (page, versions):
-        found: dict[str, Any] = ask(path, CONTRAST, *options)
-        assert (found["paper"] < 0.1) == bool(options)
-        assert {color: ratio for color, ratio in found["seen"].items() if ratio < 4.5} == {}
+        contrasts: dict[str, Any] = ask(path, CONTRAST, *options)
+        assert (contrasts["paper"] < 0.1) == bool(options)
+        assert {color: ratio for color, ratio in contrasts["seen"].items() if ratio < 4.5} == {}
 
 
 def test_the_first_questions_are_whole_without_a_script(page: Path) -> None:

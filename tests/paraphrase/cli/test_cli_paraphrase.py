@@ -170,8 +170,10 @@ def test_several_pivots_and_no_judgements(output: Callable[..., str], folder: Pa
     text = output("paraphrase", "score", "out.txt", "--originals", "in.txt", "--model", "two.npz")
     assert "no PEM score: train it with --judged or --combine mean" in " ".join(text.split())
     assert "nan" not in text
-    why = output("paraphrase", "explain", "out.txt", "--originals", "in.txt", "--model", "two.npz")
-    assert "nan" not in why
+    explanation = output(
+        "paraphrase", "explain", "out.txt", "--originals", "in.txt", "--model", "two.npz"
+    )
+    assert "nan" not in explanation
 
 
 def test_evaluate_has_the_tables_of_the_paper(output: Callable[..., str]) -> None:

@@ -35,7 +35,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def whole(place: Path) -> Path:
+def full_model(place: Path) -> Path:
     """A model with all realisers, as it is trained by default, but of small tables."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ordering_training, "BITS", 16)
@@ -94,8 +94,10 @@ def test_generate_puts_in_punctuation(place: Path) -> None:
     assert output(*arguments, "--complete", "punctuation") == "she sleeps .\n"
 
 
-def test_evaluate_sets_the_realisers_beside_the_paper(place: Path, whole: Path) -> None:
-    parsed = json.loads(output("evaluate", place / "bank.conllu", "--model", whole, "-f", "json"))
+def test_evaluate_sets_the_realisers_beside_the_paper(place: Path, full_model: Path) -> None:
+    parsed = json.loads(
+        output("evaluate", place / "bank.conllu", "--model", full_model, "-f", "json")
+    )
     names = [(row["model"], row["inputs"]) for row in parsed["rows"]]
     assert names == [
         ("LR, random trees", "words"),
@@ -180,8 +182,8 @@ def test_explain_shows_assignments_lattice_and_paths(place: Path) -> None:
     assert "estimate" in drawing
 
 
-def test_explain_marks_the_best_path_in_plain_text(place: Path, whole: Path) -> None:
-    expected_output = output("explain", place / "bank.conllu", "--model", whole)
+def test_explain_marks_the_best_path_in_plain_text(place: Path, full_model: Path) -> None:
+    expected_output = output("explain", place / "bank.conllu", "--model", full_model)
     assert "stressed" not in expected_output
     assert "5 orders, the best marked." in expected_output
     best = [line for line in expected_output.splitlines() if "▸ there" in line]
@@ -229,11 +231,11 @@ def test_all_orders_are_drawn_without_costs(place: Path) -> None:
 
 @pytest.mark.parametrize("model", ["whole.npz", "alone.npz"])
 def test_what_the_ordering_model_generates_is_explained(
-    place: Path, whole: Path, model: str
+    place: Path, full_model: Path, model: str
 ) -> None:
     path = place / model
     parsed = json.loads(output("explain", place / "bank.conllu", "--model", path, "-f", "json"))
-    assert ("nodes" in parsed) == (path == whole)
+    assert ("nodes" in parsed) == (path == full_model)
     assert {"treelet", "side", "pair", "neighbour", "triple"} <= set(parsed["ordered"][0])
     written = output("generate", place / "bank.conllu", "--model", path).splitlines()[0]
     assert parsed["orders"][0]["sentence"] == parsed["results"][-2]["sentence"] == written
@@ -247,8 +249,12 @@ def test_what_the_ordering_model_generates_is_explained(
         assert "<svg" in output("explain", place / "bank.conllu", "--model", path, "-f", form)
 
 
-def test_an_order_loses_by_its_treelets_and_the_language_model(place: Path, whole: Path) -> None:
-    parsed = json.loads(output("explain", place / "bank.conllu", "--model", whole, "-f", "json"))
+def test_an_order_loses_by_its_treelets_and_the_language_model(
+    place: Path, full_model: Path
+) -> None:
+    parsed = json.loads(
+        output("explain", place / "bank.conllu", "--model", full_model, "-f", "json")
+    )
     best = parsed["orders"][0]
     for order in parsed["orders"][1:]:
         rows = [row for row in parsed["other_treelets"] if row["rank"] == order["rank"]]
@@ -257,7 +263,9 @@ def test_an_order_loses_by_its_treelets_and_the_language_model(place: Path, whol
 
 
 @pytest.mark.parametrize("model", ["model.npz", "alone.npz"])
-def test_both_realisers_list_the_best_and_punctuate(place: Path, whole: Path, model: str) -> None:
+def test_both_realisers_list_the_best_and_punctuate(
+    place: Path, full_model: Path, model: str
+) -> None:
     bare = place / "bare.conllu"
     bare.write_text(
         "1\tshe\t_\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\tsleeps\t_\tVERB\t_\t_\t0\troot\t_\t_\n"
@@ -403,7 +411,7 @@ ODD = {
 )
 @pytest.mark.parametrize("model", ["model.npz", "alone.npz"])
 def test_odd_trees_are_realised_and_explained(
-    place: Path, whole: Path, model: str, name: str
+    place: Path, full_model: Path, model: str, name: str
 ) -> None:
     path = place / "odd.conllu"
     path.write_text(ODD[name] + "\n", "utf-8")
@@ -498,9 +506,9 @@ FALLBACK = (
 
 
 def test_generate_says_why_it_does_without_the_ordering_model(
-    place: Path, whole: Path, karat: Run
+    place: Path, full_model: Path, karat: Run
 ) -> None:
-    arguments = ("realize", "generate", str(place / "bank.conllu"), "--model", str(whole))
+    arguments = ("realize", "generate", str(place / "bank.conllu"), "--model", str(full_model))
     done = karat(*arguments, "--inputs", "all")
     assert done.stderr.decode() == f"karat: note: t{FALLBACK}\n"
     assert done.stdout.decode().splitlines()[0] == EXAMPLE
@@ -529,8 +537,8 @@ def test_a_model_that_has_lemmas_says_so() -> None:
     assert "also" not in item
 
 
-def test_explain_says_why_it_does_without_the_ordering_model(place: Path, whole: Path) -> None:
-    arguments = ("explain", place / "bank.conllu", "--model", whole, "-f", "json")
+def test_explain_says_why_it_does_without_the_ordering_model(place: Path, full_model: Path) -> None:
+    arguments = ("explain", place / "bank.conllu", "--model", full_model, "-f", "json")
     assert f"T{FALLBACK}" in json.loads(output(*arguments, "--inputs", "all"))["notes"]
     assert f"T{FALLBACK}" not in json.loads(output(*arguments)).get("notes", ())
 

@@ -19,7 +19,7 @@ from karat.storage.store import ModelStore
 SENTENCES, HELD_OUT = 500, 60
 
 
-def some(bank: Treebank, first: int, end: int) -> Treebank:
+def sentence_range(bank: Treebank, first: int, end: int) -> Treebank:
     remaining = np.repeat(
         (np.arange(len(bank)) >= first) & (np.arange(len(bank)) < end), np.diff(bank.offsets)
     )
@@ -34,11 +34,11 @@ def bank(karat_data: Path) -> Treebank:
 
 @pytest.fixture(scope="module")
 def french(bank: Treebank) -> Inflection:
-    return Inflection.train(some(bank, 0, SENTENCES))
+    return Inflection.train(sentence_range(bank, 0, SENTENCES))
 
 
 def test_french_is_inflected_and_written(bank: Treebank, french: Inflection) -> None:
-    held_out = some(bank, SENTENCES, SENTENCES + HELD_OUT)
+    held_out = sentence_range(bank, SENTENCES, SENTENCES + HELD_OUT)
     nodes, starts = Nodes.of_treebank(held_out), held_out.offsets
     right = [word.lower() for word in held_out.words]
     forms = french.inflector.forms_in_order(nodes, np.arange(len(nodes)), starts)

@@ -73,9 +73,9 @@ def test_the_grid_finds_all_that_a_word_would_cover(
 
 @pytest.mark.parametrize("words", ["the cost no [… phase …]", "sent . yesterday [… plan …] it"])
 def test_no_word_of_a_dense_lattice_hides_another(words: str) -> None:
-    named = re.findall(r"\[.*?\]|\S+", words)
-    orders = list(permutations(range(len(named))))
-    arcs = [arc._replace(word=named[int(arc.word)], best=False) for arc in order_graph(orders)]
+    labels = re.findall(r"\[.*?\]|\S+", words)
+    orders = list(permutations(range(len(labels))))
+    arcs = [arc._replace(word=labels[int(arc.word)], best=False) for arc in order_graph(orders)]
     texts = [part for part in draw(arcs).parts if part.startswith("<text")]
     result = [re.search(r'x="([\d.]+)" y="([\d.]+)".*>(.*?)</text>', text) for text in texts]
     placed = [((float(m[1]), float(m[2])), svg.extent(m[3])) for m in result if m]
