@@ -36,7 +36,7 @@ def declared(kind: str) -> dict[str, Any]:
 
 
 def load(target: Any) -> Any:
-    """Return what `module:attribute` names; what is no string is returned as it is."""
+    """Return the object that `module:attribute` names; other values are returned unchanged."""
     if not isinstance(target, str):
         return target
     module, _, attribute = target.partition(":")
@@ -68,7 +68,7 @@ class Registry(Generic[T]):
         folded: Callable[[str], str] = str,
         check: Check = lambda name, found: None,
     ) -> None:
-        """`folded` makes names that count as equal equal; `check` refuses what is no such thing."""
+        """`folded` makes names that count as equal equal; `check` rejects unsuitable values."""
         self.kind, self.one = kind, singular
         self._entries: dict[str, T | str] = dict(entries)
         self._first = tuple(entries)

@@ -127,7 +127,7 @@ def find_tables(table: Any, columns_name_systems: bool) -> list[TableFiles]:
                 "column: leave out one of them"
             )
         return [TableFiles(str(name), find_files(paths)) for name, paths in table.items()]
-    files = find_files(table)  # refuses what is no path
+    files = find_files(table)  # raises InputError if it is not a path
     if not isinstance(table, list | tuple) or len(table) == 1 or columns_name_systems:
         return [TableFiles(None, files)]
     systems: dict[str, FilePath] = {}

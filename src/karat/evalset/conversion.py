@@ -252,7 +252,7 @@ def _contents(name: str, evalset: EvalSet, settings: Mapping[str, object]) -> Ev
 def _remarks(
     evalset: EvalSet, systems: Iterable[SystemCount], dimensions: Iterable[DimensionCount]
 ) -> list[str]:
-    """Return what is no error, and still good to know before numbers are believed."""
+    """Return remarks that are not errors but affect how far numbers can be trusted."""
     remarks = list(evalset.notes)
     if evalset.trees is not None:
         remarks.append("every reference has a dependency tree")

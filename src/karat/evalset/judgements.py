@@ -82,7 +82,7 @@ def read_judgement_table(path: Path, reading: Reading) -> Iterator[GivenJudgemen
 def parse_judgement(
     record: Mapping[str, Any], location: Location, reading: Reading
 ) -> GivenJudgement | None:
-    """Return the judgement in a JSON object; record what is none as a problem."""
+    """Return the judgement in a JSON object; record an invalid one as a problem."""
     fields = Judgement._fields
     bad = next((k for k in _OPTIONAL_MEMBERS if not isinstance(record.get(k, ""), str)), None)
     if {*record} - {*_OPTIONAL_MEMBERS} != {*fields}:

@@ -243,7 +243,7 @@ class EvalSet:
     def difference(self, dimension: str) -> tuple[str, str] | None:
         """The two dimensions of a difference such as `quality - understandability`.
 
-        None for a dimension of the set, whatever its name is, and for what is no difference.
+        None for a dimension of the set, whatever its name, and for any other text.
         """
         if dimension in self.dimensions:
             return None

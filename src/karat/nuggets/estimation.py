@@ -158,7 +158,7 @@ def sample_of_questions(
 def draws_of_questions(
     nuggets: NuggetSet, scores: QuestionScores, draws: Sequence[Draw] | None
 ) -> Sequence[Draw] | None:
-    """Return draws of questions that have a score; refuse those of what is no question."""
+    """Return the draws of scored questions; raise InputError if a draw names no question."""
     for draw in draws or ():
         if draw.unit not in nuggets.key.questions:
             reason = f"{nuggets.name} has no such question"

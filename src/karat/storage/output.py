@@ -291,7 +291,7 @@ def _replacement(target: str) -> Iterator[IO[bytes]]:
 
 
 def as_path(name: str, path: str | PathLike[str]) -> Path:
-    """Return the path of a parameter; what is no path is refused."""
+    """Return the path in a parameter; raise InputError if it is not a path."""
     if not isinstance(path, str | PathLike):
         raise InputError(f"{name}={quoted(path)}: expected the path of a file")
     return Path(path)

@@ -164,7 +164,7 @@ def agreement_of_scores(
 
 
 class JackknifeInterval(NamedTuple):
-    """A score, None of nothing, and its interval; there is none from one question."""
+    """A score (None if there are no questions) and its interval (none for one question)."""
 
     score: float | None = None
     low: float | None = None

@@ -279,7 +279,7 @@ def _regress_each(K: Floats, values: Floats, noise: Floats, fold: Ints) -> tuple
     """`_regress` over judged rows, with a likeness and a noise for every column of values.
 
     Gives the weights of the rows, for others to be predicted with, and what is predicted of each
-    without those of its own fold: 0 if there is but one.
+    without those of its own fold: 0 if there is only one.
     """
     K = K + noise.T[:, :, None] * np.eye(len(values))
     if len(np.unique(fold)) == 1:

@@ -251,7 +251,7 @@ def corrected_labels(pool: Pool, judgements: Judgements) -> Floats:
 
 
 def strict_labels(values: Floats) -> Floats:
-    """Return the values where support in part is none."""
+    """Return the values with partial support counted as no support."""
     return np.where(values < SUPPORT, 0.0, values)  # NaN is not less
 
 

@@ -81,7 +81,7 @@ class NuggetSet:
 
 
 def remarks(nuggets: NuggetSet, *, corrected: bool = True) -> list[str]:
-    """Return what is no error, and still good to know before numbers are believed.
+    """Return remarks on the set that are not errors but affect how far numbers can be trusted.
 
     Not `corrected`: judgements of a run stand as they are, whatever others say of the same words.
     """
