@@ -18,7 +18,7 @@ import karat as kt
 from karat.errors import MAX_MESSAGE_LENGTH, InputError, KaratError, OutputError, quoted, short
 from karat.evalset.aligned_texts import read_gtm_sgml
 from karat.evalset.loading import load_evalset
-from karat.evalset.reading import Reading, TableSchema
+from karat.evalset.reading import Reading, read_table
 from karat.nuggets.formats.loading import load_nuggets
 from karat.paraphrase.align.parallel_text import read_parallel, read_pharaoh
 from karat.paraphrase.table.moses import read_moses
@@ -136,7 +136,7 @@ LINE_READERS: dict[str, Callable[[Path], object]] = {
     "judged": lambda path: load_evalset(path, format="judged-paraphrases"),
     "key": lambda path: load_nuggets(path, format="trec-key"),
     "nuggets": lambda path: load_nuggets(path, format="jsonl"),
-    "csv": lambda path: list(TableSchema(("a",), commas=True).read(path, Reading())),
+    "csv": lambda path: list(read_table(path, ("a",), Reading(), commas=True)),
 }
 
 
@@ -157,8 +157,8 @@ def test_only_line_feeds_end_records_of_csv(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     odd = "a\u2028b\x0cc\x85d\x1ce"
     path.write_bytes(f'x,y\r\n{odd},1\n"two\nlines",2'.encode())
-    table = TableSchema(("x", "y"), commas=True)
-    rows = [(place.line, *row) for place, row in table.read(path, Reading())]
+    table = read_table(path, ("x", "y"), Reading(), commas=True)
+    rows = [(place.line, *row) for place, row in table]
     assert rows == [(2, odd, "1"), (3, "two\nlines", "2")]
 
 

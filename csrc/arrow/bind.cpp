@@ -31,7 +31,7 @@ class Batch {
     int64_t rows() const { return (*array_).length; }
     const ArrowSchema& schema(size_t column) const { return *(**schema_).children[column]; }
     const ArrowArray& array(size_t column) const { return *(*array_).children[column]; }
-    // Rows of a column begin where those of the structure do.
+    // Rows of a column begin at the offset of the structure.
     int64_t first() const { return (*array_).offset; }
 
     // Rows from `start` to `stop` of a column, as rows of its array.
@@ -91,7 +91,7 @@ class Stream {
     bool read(ArrowArray* array) {
         int problem;
         {
-            nb::gil_scoped_release release;  // whoever makes the batches may need it
+            nb::gil_scoped_release release;  // the producer of the batches may need it
             problem = stream_->get_next(stream_.get(), array);
         }
         if (PyErr_Occurred()) throw nb::python_error();
@@ -118,7 +118,7 @@ nb::list names(const ArrowSchema& schema) {
 }
 
 // The format of each column; of a dictionary or list, its own and that of what is in it. JSON is
-// written as strings, but is none.
+// stored as strings, but has its own format.
 std::string format_of(const ArrowSchema& column) {
     if (extension_name(column.metadata) == "arrow.json") return "json";
     std::string text = column.format;

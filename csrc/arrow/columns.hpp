@@ -50,7 +50,7 @@ class Codes {
     const void* data_;
 };
 
-// The place in a dictionary that a code stands for.
+// The index in a dictionary that a code refers to.
 inline int64_t place_of(const Codes& codes, const ArrowArray& dictionary, int64_t i) {
     const int64_t index = codes.at(i);
     if (index < 0 || index >= dictionary.length)

@@ -57,7 +57,7 @@ class DelimitedReader {
 
     struct Field {
         std::string_view text;
-        bool doubled = false;  // has quotes that stand for one
+        bool doubled = false;  // has doubled quotes, each meaning one
     };
 
     void clear() {

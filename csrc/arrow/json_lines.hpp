@@ -16,7 +16,7 @@ namespace karat::arrow {
 
 class JsonLinesReader {
   public:
-    // Formats are those of Arrow: `u`, `l`, and `+l` for lists of texts.
+    // Formats are Arrow's: `u`, `l`, and `+l` for lists of texts.
     JsonLinesReader(std::vector<std::string> names, std::vector<std::string> formats,
                     size_t longest)
         : names_(std::move(names)), formats_(std::move(formats)), longest_(longest) {

@@ -52,7 +52,7 @@ class JsonScanner {
         return out.find('\\') == std::string_view::npos;
     }
 
-    // A number of few digits; `whole` tells whether it has no fraction.
+    // A number of few digits; `is_integer` says whether it has no fraction.
     bool number(std::string_view& out, bool& is_integer) {
         skip_blanks();
         const char* const begin = at_;
@@ -81,7 +81,7 @@ class JsonScanner {
         return word("true") || word("false") || word("null");
     }
 
-    // Calls `read` for each name; it reads the value. No name stands twice.
+    // Calls `read` for each name; it reads the value. Names are unique.
     template <class Read>
     bool object(Read read) {
         if (!take('{')) return false;

@@ -9,7 +9,7 @@
 
 namespace karat::arrow {
 
-// What nobody took is released with its capsule.
+// An object that was not consumed is released with its capsule.
 template <class T>
 nb::capsule capsule(T* object, const char* name) {
     return nb::capsule(object, name, [](void* pointer) noexcept {
@@ -42,8 +42,8 @@ class TableBuilder {
     void floats(const std::string& name, Numbers values) {
         add(numbers(name, "g", values.data(), values.shape(0)));
     }
-    // Texts, of which some may be None where `nullable`; `extension` names a type that they stand
-    // for, such as "arrow.json".
+    // Texts, of which some may be None where `nullable`; `extension` names the type that they
+    // represent, such as "arrow.json".
     void strings(const std::string& name, nb::list values, bool nullable,
                  const std::string& extension) {
         Column column = nothing(name, "u", nullable);

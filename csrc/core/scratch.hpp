@@ -86,8 +86,8 @@ class Scratch {
         files_.push_back(open_());
         return files_.back();
     }
-    // What is in the file is given up, except for whoever has mapped it. It is not emptied to be
-    // used again: a mapped table would lose its pages.
+    // Discards the content of the file, except where it is mapped. The file is not truncated for
+    // reuse: a mapped table would lose its pages.
     void give(int file) {
         const auto position = std::find(files_.begin(), files_.end(), file);
         if (position == files_.end()) return;  // closed with all the others: the number is not ours
@@ -95,7 +95,7 @@ class Scratch {
         close_file(file);
     }
 
-    // Closes all files; whoever still wants to read or write gets an error.
+    // Closes all files; later reads and writes fail with an error.
     void close() {
         for (const int file : files_) close_file(file);
         files_.clear();

@@ -1,5 +1,5 @@
-// Long work that can be stopped: whoever works says how much was done, and now and then somebody is
-// asked whether to go on.
+// Long work that can be stopped: the worker reports how much was done, and a callback decides now
+// and then whether to continue.
 #pragma once
 #include <cstdint>
 #include <functional>

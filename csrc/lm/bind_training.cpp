@@ -8,7 +8,7 @@
 namespace karat {
 namespace {
 
-// A long pass that Ctrl-C stops and that tells how far it is: `check` is called now and then.
+// A long pass that reports progress and can be interrupted: `check` is called regularly.
 template <class Work>
 void watched(nb::object check, const Work& work) {
     Poll poll{std::move(check)};
@@ -66,7 +66,7 @@ nb::tuple batch(lm::Training& self, size_t enough) {
 void put(lm::Training& self, Numbers p, Floats logs, Floats weights, nb::object check) {
     const size_t n = self.pass().batch_ngrams();
     if (p.shape(0) != n || logs.shape(0) != n || weights.shape(0) != self.pass().batch_contexts())
-        throw nb::value_error("the estimates are not those of the batch");
+        throw nb::value_error("the estimates do not belong to the batch");
     watched(check,
             [&](Watch& watch) { self.put(p.data(), logs.data(), weights.data(), watch); });
 }

@@ -21,8 +21,8 @@ struct Lower {
 
 class ContextPass {
   public:
-    // Of the length `n`; `backoffs` are to be those of the contexts, `logs` and `lower` of the
-    // n-grams. The longest n-grams have no `lower`.
+    // Contexts of length `n`; `backoffs` belong to the contexts, `logs` and `lower` to the n-grams.
+    // The longest n-grams have no `lower`.
     ContextPass(Scratch& scratch, const SuffixLevels& levels, int n, size_t bytes)
         : levels_(levels),
           n_(n),

@@ -1,7 +1,7 @@
 // N-gram language models as they are queried: flat arrays that may be mapped from a file.
 //
-// The n-grams are a trie that is read backwards: the children of `c` are the words that stand
-// before it, `b c`, then `a b c`. So one walk from a word into its history meets all n-grams that
+// The n-grams are a trie that is read backwards: the children of `c` are the words that
+// precede it, `b c`, then `a b c`. So one walk from a word into its history meets all n-grams that
 // can predict it, and their back-offs are those that the next word needs. Each order is a hash
 // table; a key is the place of the n-gram without its first word, and that word: exact, whatever
 // the order.
@@ -105,7 +105,7 @@ class Model {
     int order() const { return static_cast<int>(longer_.size()) + 1; }
     int32_t unk() const { return UNK; }
     int32_t eos() const { return EOS; }
-    // A word of this model: what is none counts as unknown.
+    // The word of this model; others count as unknown.
     int32_t in_vocabulary(int32_t word) const { return word >= 0 && word < size_ ? word : UNK; }
 
     // Whether all that scores are made of are numbers. It reads the whole model: only for those who

@@ -1,4 +1,4 @@
-// Where each n-gram of a table stands. N-grams come in the order of their hashes (of equal ones, of
+// The slot of each n-gram of a table. N-grams come in the order of their hashes (of equal ones, of
 // their keys), and each takes the first place from the one its hash says that is free. So a table
 // depends on the n-grams alone, and is written from its beginning to its end. What is left over at
 // the end goes to the first free places of all.

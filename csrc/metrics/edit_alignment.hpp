@@ -143,8 +143,8 @@ class EditAlignment {
         n += n_common, m += n_common;
     }
 
-    // The steps of a whole table are kept if it is small; else those of one block of columns, and
-    // of each block its first column, from which the block is worked out once more.
+    // The steps of a small table are kept whole; of a large one, the steps of one block of columns
+    // and the first column of each block, from which the block is recomputed.
     int64_t block_size(int64_t n) const {
         if (n * words_ <= most_steps) return n;
         return static_cast<int64_t>(std::sqrt(static_cast<double>(n))) + 1;
@@ -209,7 +209,7 @@ class EditAlignment {
         }
     }
 
-    // For each distinct reference token, the positions where it stands: as bits if these do not
+    // For each distinct reference token, its positions: as bits if these do not
     // take too much room, else as chains, from which the bits of one token at a time are made.
     // Small ids, which most characters have, number themselves.
     void index(const int32_t* reference, int64_t m) {

@@ -56,7 +56,7 @@ class Lcs {
         }
     }
 
-    // For each distinct reference token, the positions where it stands: as a list, and as bits
+    // For each distinct reference token, its positions: as a list, and as bits
     // where there is room for the bits of all tokens.
     void index(const int32_t* reference, int64_t m) {
         words_ = (m + 63) / 64;
@@ -131,7 +131,7 @@ class Lcs {
 };
 
 // Summary-level LCS (ROUGE-Lsum): for every reference sentence the union of its LCS with each
-// candidate sentence; a token counts no more often than it stands in either summary.
+// candidate sentence; a token counts no more often than it occurs in either summary.
 class SummaryLcs {
   public:
     template <class Poll>

@@ -67,7 +67,7 @@ class Pairs {
     Numbering numbering_;
 };
 
-// Whether a word of one text stands in the other is as good as random to a branch predictor, so
+// Whether a word of one text occurs in the other is effectively random to a branch predictor, so
 // the inner loops have no branches: they write every position to a list and move on in the list
 // only if the position is to stay.
 class Overlap {

@@ -39,7 +39,7 @@ struct Swap {
     }
     // Where the block that was at `start`, one of the two, begins after the swap.
     int64_t landing(int64_t start) const { return start == middle ? first : first + last - middle; }
-    // Where the word comes from that stands at i after the swap.
+    // The position before the swap of the word that is at i after it.
     int64_t source(int64_t i) const {
         const int64_t second = last - middle;
         return i < first + second ? i + middle - first : i - second;
@@ -307,7 +307,7 @@ class Ter {
     }
 
     // The distance, and what is aligned with what: `target_[j + 1]` is the place after the
-    // hypothesis word that reference word j is aligned with, or stands after.
+    // hypothesis word that reference word j is aligned with, or follows.
     int64_t align() {
         watch_.worked(beam_.cells() + n_ + m_);
         int64_t distance = short_ ? bits_.distance() : 0;

@@ -2,7 +2,7 @@
 //
 // A treelet is a head with all its daughters in the reference's dependency tree. Its words in the
 // order of the reference are aligned with the same words in the order of the result; one level
-// up, the head stands for the treelet. Words that the result lacks are deletions, words that it has
+// up, the head represents the treelet. Words that the result lacks are deletions, words that it has
 // besides are insertions; each counts once, and treelets are compared without them.
 //
 // Of all ways to tie repeated words to nodes, the one with the fewest errors is taken (of equal

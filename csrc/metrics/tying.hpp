@@ -19,9 +19,9 @@ struct TreeView {
 // Ties nodes to words of the result, equal ones only, as many as there can be: `place[p]` is the
 // result's position for node p, or -1.
 //
-// A word that stands once in both texts is tied outright. Each of the others is expected where it
-// would stand had it kept its distance from its nearest ancestor of that kind (without one: where
-// it stands in the reference); of all ways to tie the nodes and places of one word, that with
+// A word that occurs once in both texts is tied outright. Each other word is expected where it
+// would be had it kept its distance from its nearest ancestor of that kind (without one: where
+// it is in the reference); of all ways to tie the nodes and places of one word, that with
 // the least sum of |place - expected| is taken. On a line such a sum is least if nothing crosses,
 // so a table over nodes by expected place and over places finds it; of equal ones it takes the
 // earliest places (with more nodes than places: the nodes that are expected first). `choices`

@@ -160,9 +160,9 @@ Array<double> nugget_characters(Ids r_ids, Offsets r_offsets, Offsets starts, Id
         });
 }
 
-// `nugget_scores` where responses that carry a nugget describe it, or tell how informative n-grams
-// are, but for those of one's own fold: a flag for every cell, a number for every response. A row
-// for each of the folds that are left out for all; -1 is none.
+// `nugget_scores` where responses that carry a nugget (outside the fold of the scored response)
+// describe it or determine how informative n-grams are. `carried` has a flag for every cell, `fold`
+// a number for every response. One row for each fold left out for all responses; -1 for no fold.
 Array<double> nugget_taught(Ids r_ids, Offsets r_offsets, Offsets starts, Ids t_ids,
                             Offsets t_offsets, Offsets nuggets, Offsets questions, Flags carried,
                             Offsets fold, Offsets without, Numbers weights, int order, bool once,

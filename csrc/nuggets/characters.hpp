@@ -1,4 +1,4 @@
-// How much of a text's character 4-grams stands in a window of a response, and in all of it.
+// The share of a text's character 4-grams that occur in a window of a response, and in all of it.
 //
 //     share(w) = max over windows of w 4-grams: distinct 4-grams of the text in it
 //                / distinct 4-grams of the text;                     1 for a text without any
@@ -62,7 +62,7 @@ class NuggetCharacters {
         }
     }
 
-    // Sorts what was seen by 4-gram: those of x are posted_[starts_[x]] to posted_[starts_[x+1]].
+    // Sorts the postings by 4-gram: x has posted_[starts_[x]] to posted_[starts_[x+1]].
     void post() {
         starts_.assign(grams_.count() + 2, 0);
         for (const Seen& occurrence : occurrences_) ++starts_[occurrence.gram + 1];

@@ -1,7 +1,7 @@
 // Nuggeteer's classifier: what the n-grams of a response say about all nuggets of a question.
 //
 //     score(g, response) = max over texts t of g of the sum of W(x) I(x)
-//                          over the n-grams x of the response that stand in t
+//                          over the n-grams x of the response that occur in t
 //
 // W is the sum of the weights of x's words, or 1; I(x) = 1 - (nuggets whose texts have x) / |G|,
 // and 1 where there is one nugget only, for which it would always be 0.
@@ -23,7 +23,7 @@ namespace karat {
 struct NuggetRules {
     int order = 1;         // the longest n-grams
     bool sum = true;       // W is the sum of the words' weights; else 1
-    bool once = false;     // an n-gram counts once in a response, however often it stands there
+    bool once = false;     // an n-gram counts once in a response, however often it occurs
     bool share = false;    // divided by what the text would score itself
 };
 

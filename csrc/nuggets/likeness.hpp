@@ -12,8 +12,8 @@
 //     found = (sum of a over words that are there, and of b over the others)
 //             / sqrt(1 + the same sum of squares)
 //
-// and each fold is told by the judgements of the others. The sums are those of b over all words,
-// and of a - b over those that are there.
+// and each fold is predicted from the judgements of the others. Sums are taken of b over all words,
+// and of a - b over the words that are present.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -153,14 +153,14 @@ class NuggetLikeness {
         }
     }
 
-    bool tells(size_t x) const { return word_[x] && have_[x] < has_.size(); }
+    bool is_informative(size_t x) const { return word_[x] && have_[x] < has_.size(); }
 
     // Units x nuggets x (carried, not carried): judged responses that have the unit.
     std::vector<int64_t> count_words(const NuggetVerdicts& verdicts) const {
         std::vector<int64_t> counts(have_.size() * verdicts.nuggets * 2, 0);
         for (size_t k = 0; k < verdicts.count; ++k)
             for (const Unit& unit : has_[verdicts.rows[k]])
-                if (tells(unit.number))
+                if (is_informative(unit.number))
                     add(verdicts, k, counts.data() + unit.number * verdicts.nuggets * 2, 1);
         return counts;
     }
@@ -202,7 +202,7 @@ class NuggetLikeness {
 
         void add(double* sums, double* squares) {
             for (size_t x = 0; x < all_.have_.size(); ++x)
-                if (all_.tells(x)) weigh(x, sums, squares);
+                if (all_.is_informative(x)) weigh(x, sums, squares);
             const size_t G = verdicts_.nuggets;
             for (size_t i = 0; i < all_.responses(); ++i)
                 for (size_t g = 0; verdicts_.fold[i] == fold_ && g < G; ++g) {
@@ -256,7 +256,7 @@ class NuggetLikeness {
 
     Numbering numbers_;
     std::vector<int64_t> last_;   // of each unit: the response that had it last
-    std::vector<size_t> place_;   // and where it stands there
+    std::vector<size_t> place_;   // and its position there
     std::vector<uint8_t> word_;   // or a pair
     std::vector<size_t> have_;    // c(u)
     std::vector<std::vector<Unit>> has_;

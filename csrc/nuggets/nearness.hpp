@@ -1,17 +1,17 @@
 // How alike two responses to a question are where they speak of a nugget.
 //
 //     near(g, i, j) = sum of w(u, g) over the units u that both have
-//                     / sqrt(the same sum over the units of i, times that over those of j)
+//                     / sqrt(the same sum over the units of i, times the sum over the units of j)
 //     w(u, g) = log((n + 1) / (c(u) + 1/2)) (max(a(u, g) - 1, 0) + 1/20 + 6 [u is in a text of g])
 //     a(u, g) = (sum of r(s, g) over the k sentences s that have u + 2 r(g)) / ((k + 2) r(g))
 //
 // Units are n-grams of a sentence's tokens that c(u) of the n responses have, at least 2 and no
 // more than is allowed; r(s, g) is given: how much a sentence is about the nugget; r(g) is its mean
-// over all sentences. So a unit weighs much if it stands in the nugget's text, or beside words that
-// do, and hardly anything elsewhere.
+// over all sentences. So a unit weighs much if it occurs in the nugget's text or next to its words,
+// and little elsewhere.
 //
-// What the first responses say of any other is a sum over its units alone, whoever it is compared
-// with: v(u, g) = w(u, g) sum of a(j, g) / |j| over the first responses j that have u, and
+// The evidence of the first responses for any other response is a sum over its units alone:
+// v(u, g) = w(u, g) sum of a(j, g) / |j| over the first responses j that have u, and
 //
 //     sum of near(g, i, j) a(j, g) = (sum of v(u, g) over the units u of i) / |i|
 #pragma once
@@ -88,7 +88,7 @@ class NuggetNearness {
     static constexpr int id_bits = 21;
 
     // Up to three tokens of 21 bits fill a key. Characters have no more; others, where a unit has
-    // several, are refused by `check`. A token that stands alone may have all of its 32 bits.
+    // several, are refused by `check`. A single token may use all of its 32 bits.
     uint64_t key(const int32_t* ids) const {
         uint64_t packed = 0;
         for (int k = 0; k < order_; ++k) packed = packed << id_bits | static_cast<uint32_t>(ids[k]);
@@ -120,7 +120,7 @@ class NuggetNearness {
         cells_.push_back(inside_.size());
     }
 
-    // New numbers for the units that tell responses apart; -1 for the others.
+    // Renumbers the units that discriminate between responses; -1 for the others.
     void keep(int64_t most) {
         const auto n = static_cast<double>(has_.size());
         new_number_.assign(units_seen_.size(), -1);
@@ -138,7 +138,7 @@ class NuggetNearness {
         }
     }
 
-    // What a unit weighs for the sentences that it stands in.
+    // The weight of a unit from the sentences in which it occurs.
     void relate(const double* relevance, size_t sentences) {
         std::vector<double> mean(wide_, 0.0), sentence_relevance(wide_, 0.0),
             have(idf_.size(), 0.0);
@@ -247,7 +247,7 @@ class NuggetNearness {
     Numbering numbers_;
     std::vector<Seen> units_seen_;
     std::vector<std::vector<int32_t>> has_;  // the units of each response
-    std::vector<int32_t> inside_;            // those of each sentence, from cells_[s] on
+    std::vector<int32_t> inside_;            // the units of each sentence, from cells_[s] on
     std::vector<size_t> cells_;
     std::vector<int32_t> new_number_;
     std::vector<double> idf_;

@@ -1,20 +1,20 @@
-// Nuggeteer's classifier where responses that carry a nugget tell of it, too, and none is compared
-// with those of its own fold (`classifier.hpp` has the formula).
+// Nuggeteer's classifier trained on responses that carry a nugget; no response is compared with
+// responses of its own fold (`classifier.hpp` has the formula).
 //
 //     score(g, i) = max over the texts of g, of the sum of W(x) I(x) over the n-grams x of i that
-//                   stand in this text
+//                   occur in this text
 //
-// The texts of g are its descriptions and, if responses describe, those outside the fold of i that
-// carry g. I(x) counts the nuggets whose texts have x; or, if responses inform (the paper's
-// equations 1 and 2), those of which a response outside the fold that carries them has x, or a
-// description, if no such response carries them.
+// The texts of g are its descriptions and, if `describe`, the responses outside the fold of i that
+// carry g. I(x) counts the nuggets whose texts have x; or, if `inform` (the paper's equations 1
+// and 2), the nuggets that some response outside the fold carries and whose carriers have x. For
+// nuggets without such a response, descriptions are used.
 //
-// What is learned from the scores of all other folds must not have heard of the fold that is then
-// guessed: so a fold may be left out for all.
+// A model trained on the scores of all other folds must not depend on the fold that it predicts, so
+// a fold can be left out for all responses.
 //
-// A text is indexed once, whatever it carries and whoever asks: only what stands in a text of the
-// fold, or in the descriptions of a nugget that nothing outside it carries, is counted anew for it,
-// and put back afterwards.
+// Every text is indexed once. For each fold, only the n-grams affected by leaving it out are
+// recounted, and restored afterwards: n-grams in its texts, and in the descriptions of nuggets that
+// no response outside it carries.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -29,7 +29,7 @@ namespace karat {
 
 struct TaughtRules : NuggetRules {
     bool describe = true;  // responses describe the nuggets that they carry
-    bool inform = false;   // and they alone tell how informative an n-gram is, where there are some
+    bool inform = false;   // if there are any, they alone determine I(x)
 };
 
 class TaughtNuggets {
@@ -87,7 +87,7 @@ class TaughtNuggets {
   private:
     struct Text {
         int64_t response;            // counted from the question's first; -1 for a description
-        std::vector<int32_t> grams;  // as they stand there
+        std::vector<int32_t> grams;  // in text order
     };
 
     bool outside(const Text& text, int64_t fold) const {
@@ -150,7 +150,7 @@ class TaughtNuggets {
         base_ = value_;
     }
 
-    // Every n-gram of a response that stands in a text.
+    // Every n-gram of a response that occurs in a text.
     void read(const int32_t* words, int64_t length) {
         std::vector<int32_t> units;
         ++stamp_;
@@ -217,7 +217,7 @@ class TaughtNuggets {
         changed_.clear();
     }
 
-    // Counts anew what stands in a text that is left out, or that informs only because of it.
+    // Recounts the n-grams of texts that are left out, or that inform only because of that.
     void recount(int64_t fold, const std::vector<uint64_t>& before) {
         ++stamp_;
         for (size_t t = 0; t < texts_.size(); ++t) {

@@ -1,4 +1,4 @@
-// How much of a text's words stands in a window of a response, under several weightings at once.
+// The share of a text's words that occur in a window of a response, by several weightings at once.
 //
 //     share(k, w) = max over windows of w tokens: sum of weight k of the text's words in it
 //                   / sum of weight k of the text's words
@@ -71,7 +71,7 @@ class NuggetWindows {
         double heaviest = 0;  // weight of the first kind
         bool below = false;   // 0 is some weight
         std::vector<int64_t> place;  // of a slot's first token
-        std::vector<int64_t> again;  // by token: where the same stands next; -1 for the last
+        std::vector<int64_t> again;  // by token: its next occurrence; -1 for the last
         size_t slots = 0;
     };
     struct Seen {
@@ -130,9 +130,9 @@ class NuggetWindows {
         }
     }
 
-    // Sums are made anew from the slots that are inside, in the order of the slots: adding and
-    // taking away would leave what rounding leaves. But they are made only where what adding and
-    // taking away gives is not below the best so far by more than rounding could explain.
+    // Sums are recomputed from the slots inside the window, in slot order: running sums would
+    // accumulate rounding errors. They are recomputed only if the running sum is not below the best
+    // so far by more than rounding could explain.
     void slide(size_t t, int64_t window, double* best) {
         const Text& text = texts_[t];
         const auto& hits = hits_[t];

@@ -101,7 +101,7 @@ void check_draws(const Numbers& human, const Numbers& metric, const Times& times
         throw nb::value_error("a point is there a negative number of times");
 }
 
-// The same of each draw, all pairs without a threshold but those of a point with its own copy.
+// The same for each draw: all pairs without a threshold, except of a point with its own copy.
 Array<int64_t> drawn_pair_counts(Numbers human, Numbers metric, Times times) {
     check_draws(human, metric, times);
     const size_t count = times.shape(0), n = times.shape(1);

@@ -14,7 +14,7 @@
 namespace karat {
 namespace {
 
-constexpr size_t kCounts = 8;  // those of pairs, and the number of points
+constexpr size_t kCounts = 8;  // the counts of pairs, and the number of points
 constexpr size_t kFew = 255;  // points whose pairs are counted in 16 bits
 
 void check_groups(const Offsets& offsets, size_t cells) {

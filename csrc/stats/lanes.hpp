@@ -1,7 +1,7 @@
 // Lanes: 64 draws of one set of cells, worked on in step.
 //
-// How often a cell is there in each of the draws stands side by side in memory, so that what is
-// done to one draw is done to several by one instruction. A draw is either the product of how often
+// The multiplicities of a cell in all draws are adjacent in memory, so that one instruction
+// processes several draws. A draw is either the product of how often
 // a row and a column of a matrix were drawn, or an exchange of two metrics by one bit a cell.
 #pragma once
 #include <algorithm>
@@ -32,7 +32,7 @@ struct alignas(64) Lanes {
     }
 };
 
-// Cells in groups, and where they stand in a matrix.
+// Cells in groups, and their positions in a matrix.
 struct Cells {
     const int64_t *rows, *columns;
     const int64_t* offsets;  // of groups
@@ -40,7 +40,7 @@ struct Cells {
     int64_t size(size_t group) const { return offsets[group + 1] - offsets[group]; }
 };
 
-// Draws x items, how often each was drawn, as lanes: 64 draws of an item stand together.
+// Draws x items, how often each was drawn, as lanes: 64 draws of an item are adjacent.
 template <class T>
 class ItemTimes {
   public:
@@ -120,9 +120,9 @@ struct ByteLanes {
     }
 };
 
-// The points of an exchanged metric are some of those of both: first all of the one, then all of
-// the other. A point of the second is there where its cell's bit is set, one of the first where it
-// is not.
+// The points of an exchanged metric are a subset of the points of both metrics: first all of one,
+// then all of the other. A point of the second is present where its cell's bit is set, a point of
+// the first where it is not.
 template <class T>
 struct ExchangedTimes {
     const ByteLanes<T>& spread;

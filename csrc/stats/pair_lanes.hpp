@@ -146,7 +146,7 @@ class PairLanes {
     // Of exchanges, in which each point is there for one metric or for the other, the counts of
     // both metrics. Let x be 1 for the points that the one has: the pairs of the other are those
     // with (1 - x)(1 - x') = 1 - x - x' + x x', so that its concordant pairs are all there are,
-    // less each point's partners, plus those of the one.
+    // less each point's partners, plus the concordant pairs of the other metric.
     template <class Times>
     void exchange(const SortedPoints& of, const Times& times) {
         start(of);

@@ -8,8 +8,8 @@
 namespace karat {
 
 // sum t (x - mean x)(y - mean y) / sqrt(sum t (x - mean x)^2) sqrt(sum t (y - mean y)^2); NaN if
-// the points that are there do not differ in x, or in y. Deviations are taken, since sums of
-// squares would lose what tells points apart.
+// the points that are there do not differ in x, or in y. Deviations are used because sums
+// of squares would lose precision.
 inline double drawn_pearson(const double* x, const double* y, const int32_t* times, int64_t n) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     double count = 0, sum_x = 0, sum_y = 0;

@@ -72,10 +72,10 @@ void drawn_pearson_lanes(const double* x, const double* y, int64_t n, const Time
 }
 
 // The same of two metrics that exchange scores: all points are there, each with the score of one
-// metric or of the other. What depends on human scores alone is worked out once. Scores are taken
-// from the middle of them all, so that r comes from sums, and those of the one metric are what the
-// other leaves of both; where sums of squares would lose what tells points apart, deviations are
-// taken instead.
+// metric or of the other. What depends on human scores alone is worked out once. Scores are
+// centered at their overall mean, so that r comes from sums, and the sums of one metric are the
+// total minus the sums of the other; where sums of squares would lose precision, deviations are
+// used instead.
 class ExchangedPearson {
   public:
     ExchangedPearson(const double* human, const double* first, const double* second, int64_t n)

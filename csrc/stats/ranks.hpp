@@ -15,7 +15,7 @@ struct Place {
 };
 using Order = std::vector<Place>;
 
-// Values and where they stand, rising; side by side, so that sorting does not jump about.
+// Values with their positions, in rising order; stored together for locality while sorting.
 inline void order_of(const double* x, int64_t n, Order& order) {
     order.resize(n);
     for (int64_t i = 0; i < n; ++i) order[i] = {x[i], i};

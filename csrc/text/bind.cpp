@@ -54,8 +54,8 @@ nb::object checked(nb::handle items) {
     return nb::borrow(items);
 }
 
-// The views hold on to a tuple, which nobody can change, or to a list of their own, so that nobody
-// can take the strings away.
+// The views keep a reference to an immutable tuple or to their own copy of the list, so that the
+// strings stay alive.
 PyViews* from_strings(nb::object strings, size_t start, size_t stop) {
     const Items items(checked(strings));
     if (start > stop || stop > items.size) throw nb::index_error("no such segments");
@@ -375,7 +375,7 @@ nb::tuple read_treebank(nb::object file, int64_t begin) {
         give(std::move(bank.documents)), give(std::move(bank.lines)));
 }
 
-// The first tree that is none, and what is wrong with it; (-1, "") if all are well.
+// The first invalid tree and what is wrong with it; (-1, "") if all are valid.
 nb::tuple check_trees(Ids heads, Offsets offsets) {
     const Ragged trees = ragged(heads, offsets);
     for (size_t i = 0; i + 1 < offsets.shape(0); ++i) {

@@ -22,7 +22,7 @@
 
 namespace karat {
 
-// A run of L "periods" (13a: `.` and `,`; intl: any \p{P}) stands between x, the character before
+// A run of L "periods" (13a: `.` and `,`; intl: any \p{P}) is between x, the character before
 // it, and y, the character after it; both may be missing at the ends of the line. The definers
 // apply  (non-digit)(period) -> "\1 \2 "  and then  (period)(non-digit) -> " \1 \2",  each from
 // left to right without overlap. It follows that:

@@ -1,4 +1,4 @@
-// Words to ids, in order of first sight, and back. Ids stand for exactly one byte string each:
+// Words to ids, in order of first sight, and back. Each id represents exactly one byte string:
 // a hash only says where to look, the bytes decide.
 #pragma once
 #include <cstdint>
@@ -58,7 +58,7 @@ class Vocab {
 #endif
     }
 
-    // The id of a short word that stands where its hash says, as most do; -1 is no answer.
+    // The id of a short word in the slot of its hash, where most are; -1 if it is not there.
     int32_t at_once(const Key& key) const {
         const Slot& slot = slots_[key.hash & mask_];
         const bool is_match = slot.head == key.head && slot.tail == key.tail &&

@@ -174,7 +174,7 @@ from karat.stats.paired_tests import williams as williams
 from karat.studio.checking import StoreCheck as StoreCheck
 from karat.studio.export.formats import check_studio as check_studio
 from karat.studio.export.formats import export_studio as export_studio
-from karat.studio.export.formats import import_studio as import_studio
+from karat.studio.export.log import import_studio as import_studio
 from karat.studio.opening import OpenStudio as OpenStudio
 from karat.studio.opening import open_studio as open_studio
 from karat.text.references import References as References

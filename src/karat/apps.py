@@ -7,7 +7,7 @@ DECLARED = {
     "commands": {
         "nuggets": ("karat.nuggets.cli.group", "Score answers by the nuggets they contain."),
         "judge": ("karat.llm.cli:judge", "Let a language model judge outputs."),
-        "lm": ("karat.lm.cli.group", "Train n-gram language models and score text with them."),
+        "lm": ("karat.lm.cli", "Train n-gram language models and score text with them."),
         "paraphrase": ("karat.paraphrase.cli.group", "Score and generate paraphrases."),
         "realize": ("karat.realize.cli", "Turn unordered dependency trees into sentences."),
         "studio": ("karat.studio.cli:studio", "Judge outputs in the browser."),

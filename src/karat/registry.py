@@ -47,7 +47,7 @@ Check = Callable[[str, Any], None]
 
 
 def make_check(fits: Callable[[Any], bool], singular: str, expected: str) -> Check:
-    """Return the check of a registry: what does not fit is no such thing."""
+    """Return the check of a registry: reject values for which `fits` is false."""
 
     def check(name: str, value: Any) -> None:
         if not fits(value):
@@ -66,10 +66,10 @@ class Registry(Generic[T]):
         entries: Mapping[str, T | str],
         *,
         folded: Callable[[str], str] = str,
-        check: Check = lambda name, found: None,
+        check: Check = lambda name, value: None,
     ) -> None:
         """`folded` makes names that count as equal equal; `check` rejects unsuitable values."""
-        self.kind, self.one = kind, singular
+        self.kind, self.singular = kind, singular
         self._entries: dict[str, T | str] = dict(entries)
         self._first = tuple(entries)
         self._folded, self._check = folded, check
@@ -137,7 +137,7 @@ class Registry(Generic[T]):
 
             names = self.names()
             expected = f"expected one of {', '.join(names)}{nearest(str(written), names)}"
-            raise InputError(f"{self.one} {quoted(written)}: {expected}")
+            raise InputError(f"{self.singular} {quoted(written)}: {expected}")
         return value
 
     def __contains__(self, written: str) -> bool:
@@ -156,7 +156,7 @@ class Registry(Generic[T]):
         try:
             value: T = point.load()
         except (Exception, SystemExit) as error:  # whatever another package does
-            problem = f"{self.one} {name} of the package {package} cannot be loaded"
+            problem = f"{self.singular} {name} of the package {package} cannot be loaded"
             raise InputError(f"{problem}: {type(error).__name__}: {error}") from error
         try:
             self._check(name, value)
@@ -263,4 +263,6 @@ def call(
 
 def expect_type(kind: type | tuple[type, ...], expected: str) -> Callable[[Any], str]:
     """Return the `problem` of a result that is of another kind."""
-    return lambda found: "" if isinstance(found, kind) else f"{quoted(found)}, expected {expected}"
+    return lambda result: (
+        "" if isinstance(result, kind) else f"{quoted(result)}, expected {expected}"
+    )

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from karat.arrow.columns import Columns
-from karat.arrow.jobs import TableJob, measure_piece
+from karat.arrow.jobs import TableJob
 from karat.arrow.pieces import plan_pieces, table_format
 from karat.arrow.statistics import Statistics
 from karat.arrow.tables import sign_metric, sums_table
@@ -54,7 +54,7 @@ def measure_file(path: str, out: Path | None = None) -> Statistics:
     columns = Columns(("candidate",), ("reference",), "system", "id")
     job = TableJob(columns, METRICS, buckets=16, rows=None if out is None else str(out))
     (piece,) = plan_pieces([path])
-    return measure_piece(job, piece, threads=2)
+    return job.measure_piece(piece, threads=2)
 
 
 ENDINGS = ("parquet", "csv", "tsv", "jsonl", "jsonl.gz")
@@ -97,7 +97,7 @@ def test_whole_numbers_as_ids(tmp_path: Path) -> None:
     results = []
     for ending in ("parquet", "jsonl"):
         (piece,) = plan_pieces([str(tmp_path / f"t.{ending}")])
-        results.append(pa.table(sums_table(measure_piece(job, piece))))
+        results.append(pa.table(sums_table(job.measure_piece(piece))))
     assert results[0].equals(results[1])
     assert results[0].num_rows
 
@@ -108,4 +108,4 @@ def test_a_missing_column_is_refused_even_without_rows(tmp_path: Path, ending: s
     path.write_text({"csv": "candidate,x\n", "tsv": "candidate\tx\n"}.get(ending, '{"x": "y"}\n'))
     (piece,) = table_format(str(path)).pieces(str(path))
     with pytest.raises(InputError, match=r"has no column '(reference|candidate)'"):
-        measure_piece(TableJob(Columns(), METRICS), piece)
+        TableJob(Columns(), METRICS).measure_piece(piece)

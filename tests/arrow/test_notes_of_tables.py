@@ -16,12 +16,12 @@ ROWS = [{"output": "a b", "reference": "a b c"}, {"output": "d e", "reference": 
 
 def test_a_cluster_is_called_slow_for_few_rows_alone() -> None:
     dask = pytest.importorskip("karat.scale.dask_engine").Dask()
-    assert table_scores._remarks(dask, 10) == (
+    assert table_scores.engine_remarks(dask, 10) == (
         "10 rows: below about a million, starting dask costs more than the job; --engine local "
         "scores them sooner.",
     )
-    assert table_scores._remarks(dask, table_scores.ENOUGH_ROWS) == ()
-    assert table_scores._remarks(Local(1), 10) == ()
+    assert table_scores.engine_remarks(dask, table_scores.ENOUGH_ROWS) == ()
+    assert table_scores.engine_remarks(Local(1), 10) == ()
 
 
 def scored(rows: list[dict[str, Any]], **how: Any) -> Scoring:

@@ -195,13 +195,13 @@ def test_shards_add_up(files: Path, tmp_path: Path, more: dict[str, Any]) -> Non
 
 def test_finished_pieces_are_not_done_again(files: Path, tmp_path: Path, monkeypatch: Any) -> None:
     done: list[str] = []
-    measure = jobs.measure_piece
+    measure = jobs.TableJob.measure_piece
 
     def counted(job: Any, piece: Any, *more: Any) -> Any:
         done.append(f"{os.path.basename(piece.path)}:{piece.first}")
         return measure(job, piece, *more)
 
-    monkeypatch.setattr("karat.arrow.shards.measure_piece", counted)
+    monkeypatch.setattr(jobs.TableJob, "measure_piece", counted)
     folder = tmp_path / "shards"
     first = kt.score_table(files, METRICS, **HOW, shards=folder)
     assert len(done) == 9
@@ -260,17 +260,17 @@ def test_damaged_shards_are_refused(files: Path, tmp_path: Path) -> None:
 SLOW = """
 import sys, time
 import karat as kt
-from karat.arrow import shards
+from karat.arrow.jobs import TableJob
 from karat.arrow.formats import parquet
 
 parquet.ROWS_PER_PIECE = 20
-measure = shards.measure_piece
+measure = TableJob.measure_piece
 
 def slow(*given):
     time.sleep(0.2)
     return measure(*given)
 
-shards.measure_piece = slow
+TableJob.measure_piece = slow
 kt.score_table(sys.argv[1], ["bleu", "rougeL", "gtm"], candidate="output", by="system",
                id="segment", resamples=20, shards=sys.argv[2], rows=sys.argv[3], threads=1)
 """

@@ -84,15 +84,14 @@ import os
 from pathlib import Path
 before = dict(os.environ)
 from scale.cluster_checks import local, merged
-from scale.cluster_tasks import JOB, pieces_in
+from scale.cluster_tasks import WORK, pieces_in
 from karat.arrow.jobs import as_engine
-from karat.arrow.jobs import work_of
 from karat.errors import InputError
 folder = Path({folder!r})
 def scored(options):
     try:
         with as_engine({name!r}, options).running(6) as runner:
-            return merged(runner.run(work_of(JOB), pieces_in(folder)), 6) == local(folder)
+            return merged(runner.run(WORK, pieces_in(folder)), 6) == local(folder)
     except InputError as error:
         return error
 print(scored({{"workers": "2"}}))

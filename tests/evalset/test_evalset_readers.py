@@ -362,7 +362,7 @@ BAD: list[tuple[str, Files, str]] = [
     ("believability", {AD: ADEQUATE + "1,xx-en,ad,1,5\n" * 2}, "line 3: judge 'xx-en/01' has"),
     ("believability", {AD: ADEQUATE + '1,xx-en,ad,1,"5\n'}, "line 2: not a row of a CSV table"),
     ("believability", {AD: None}, "annot.raw.csv: No such file"),
-    ("believability", {AD: ""}, "is empty: expected a table"),
+    ("believability", {AD: ""}, "found the columns nothing, expected SEGID"),
     ("believability", {"text/mt_output/xx-en.b.tok.en": ""}, "found 2 files xx-en.*, expected one"),
     ("believability", {"text/test/ted_test1.tok.en": "r\n"}, "system xx-en: found 2, expected 1"),
     ("e2e", {"primary/A.tsv": "MR\toutput\nin, 1\ta\n"}, "A.tsv: found 1 outputs, expected 2"),

@@ -201,7 +201,7 @@ def table(name: str) -> Read:
 
     def read(folder: Path) -> object:
         from karat.arrow.columns import Columns
-        from karat.arrow.jobs import TableJob, measure_piece
+        from karat.arrow.jobs import TableJob
         from karat.arrow.pieces import plan_pieces, table_format
         from karat.arrow.tables import sign_metric
         from karat.metrics.names import metric
@@ -212,7 +212,7 @@ def table(name: str) -> Read:
         batch_sizes = [
             len(batch) for piece in pieces for batch in table_format(path).read(piece, None)
         ]
-        return batch_sizes, [measure_piece(job, piece).rows for piece in pieces]
+        return batch_sizes, [job.measure_piece(piece).rows for piece in pieces]
 
     return read
 

@@ -19,7 +19,7 @@ from karat.nuggets.prediction import likeness as likenesses
 from karat.nuggets.prediction.calibrated import (
     PRIOR,
     Logistic,
-    _climb_mixed,
+    _newton_mixed,
     cross_validate,
     fit_calibrated,
     fit_logistic,
@@ -193,7 +193,7 @@ def test_difficulties_keep_hard_nuggets_from_turning_a_weight() -> None:
     yes = (inside > 0.3) & (nugget == 0) | (inside > 0.9)
     assert fit_logistic(X, yes, 1.0).weights[0] < 0
     Z = np.concatenate([np.ones((80, 1)), X - X.mean()], axis=1)
-    assert _climb_mixed(Z, yes, nugget, np.array([1e-6, 1.0]), np.zeros(2))[1] > 1
+    assert _newton_mixed(Z, yes, nugget, np.array([1e-6, 1.0]), np.zeros(2))[1] > 1
     with pytest.raises(InputError, match="no cell was judged"):
         fit_logistic(X[:0], yes[:0], nugget=nugget[:0])
 

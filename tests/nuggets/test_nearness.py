@@ -190,7 +190,7 @@ def test_who_was_not_judged_is_predicted_from_the_same_likeness() -> None:
     rng = np.random.default_rng(2)
     rows, fold = np.array([0, 2, 3]), np.array([0, 9, 1, 2, 9, 9, 9])
     values, judged = rng.normal(size=(3, 4)), np.ones((3, 4))
-    predicted = likenesses._beyond(question, values, judged, rows, fold)
+    predicted = likenesses._regress_residuals(question, values, judged, rows, fold)
     ((_, nearness),) = question.near.parts(7, 10**6)
     K = nearness.table(7) + 1
     for g in range(4):

@@ -24,7 +24,7 @@ from karat.nuggets.estimation import (
     read_question_draws,
     sample_of_questions,
 )
-from karat.nuggets.prediction.intervals import other_runs_tell
+from karat.nuggets.prediction.intervals import has_enough_judged_peers
 from karat.nuggets.scores.decisions import AnswerDecisions
 from karat.nuggets.scores.official import score_shares
 from karat.nuggets.scores.pourpre import Pourpre
@@ -225,17 +225,21 @@ def test_other_runs_tell_where_enough_of_them_were_judged() -> None:
     answered = np.ones((10, 4), bool)
     judged = answered.copy()
     nobody = np.zeros(4, np.int64)
-    assert not other_runs_tell(answered, judged, nobody).any()  # nothing is left to judge
+    assert not has_enough_judged_peers(answered, judged, nobody).any()  # nothing is left to judge
     judged[0] = False
-    assert np.flatnonzero(other_runs_tell(answered, judged, nobody)).tolist() == [0]
+    assert np.flatnonzero(has_enough_judged_peers(answered, judged, nobody)).tolist() == [0]
     judged[:5, 1] = False  # 5 other runs are left there: the fewest, but 3.9 others elsewhere, too
-    assert other_runs_tell(answered, judged, nobody)[0]
+    assert has_enough_judged_peers(answered, judged, nobody)[0]
     judged[5, 1] = False
-    assert not other_runs_tell(answered, judged, nobody)[0]
-    assert other_runs_tell(answered, judged, nobody + 3)[0]  # of runs that are not scored here
+    assert not has_enough_judged_peers(answered, judged, nobody)[0]
+    assert has_enough_judged_peers(answered, judged, nobody + 3)[
+        0
+    ]  # of runs that are not scored here
     values = np.zeros((40, 20), bool)
     values[:, :10] = values[:8] = True  # 8 others on open questions, 39 on judged ones
-    assert not other_runs_tell(np.ones((40, 20), bool), values, np.zeros(20, np.int64)).any()
+    assert not has_enough_judged_peers(
+        np.ones((40, 20), bool), values, np.zeros(20, np.int64)
+    ).any()
 
 
 def test_runs_judged_on_the_same_questions_are_estimated() -> None:

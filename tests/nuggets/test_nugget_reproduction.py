@@ -35,11 +35,11 @@ def test_section_4_4_and_figure_5_are_by_the_papers_classifier(
     assert table[item, "Kendall's tau"] == (0.837, tau_b(official_f, scores))
     assert table[item, "RMSE"] == (0.037, rmse(official_f, scores))
     (row,) = [row for row in reproduction.rows if row.source == "Figure 5"]
-    figure_5 = paper_runs(evaluated.tuning, official, kt.Official())
-    assert row.detail == f"0 of 4 runs; thresholds by {figure_5.model}"
+    threshold_model, runs = paper_runs(evaluated.tuning, official, kt.Official())
+    assert row.detail == f"0 of 4 runs; thresholds by {threshold_model}"
     # the paper's classifier, not the calibrated one
-    assert [model.guessed for model in figure_5.runs] != [model.guessed for model in official]
-    assert [model.official for model in figure_5.runs] == [model.official for model in official]
+    assert [model.guessed for model in runs] != [model.guessed for model in official]
+    assert [model.official for model in runs] == [model.official for model in official]
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from karat.paraphrase.generate.generator import (
     Generator,
     PhraseContexts,
     Rewrite,
+    RewrittenWords,
     compute_confidences,
     find_repeats,
     is_inflection,
@@ -26,7 +27,6 @@ from karat.paraphrase.generate.generator import (
 from karat.paraphrase.generate.paraphraser import (
     Original,
     Replacement,
-    RewrittenWords,
     Wording,
     find_wordings,
 )

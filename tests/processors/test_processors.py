@@ -24,7 +24,7 @@ import karat as kt
 from karat.cli import main
 from karat.cli.commands import data, plane
 from karat.llm import cli as judge
-from karat.lm.cli import group as lm
+from karat.lm import cli as lm
 from karat.nuggets.cli import group as nuggets
 from karat.paraphrase.cli import group as paraphrase
 from karat.realize import cli as realize

@@ -42,7 +42,7 @@ def first(model: RealizerModel, path: Path, inputs: str = "words") -> list[str]:
 
 def test_the_papers_example_comes_out_right(demo: Treebank, model: RealizerModel) -> None:
     trees = input_trees(demo, "words").choose([0])
-    (orders,) = model.the_fergus().realize(trees, 3)
+    (orders,) = model.require_fergus().realize(trees, 3)
     assert trees.sentence(0, orders[0].nodes) == "there was no cost estimate for the second phase ."
     assert [order.score for order in orders] == sorted((o.score for o in orders), reverse=True)
     assert len({order.nodes for order in orders}) == 3
@@ -51,7 +51,7 @@ def test_the_papers_example_comes_out_right(demo: Treebank, model: RealizerModel
 def test_the_supertags_of_the_example_are_those_of_the_treebank(
     demo: Treebank, model: RealizerModel
 ) -> None:
-    fergus = model.the_fergus()
+    fergus = model.require_fergus()
     trees = input_trees(demo, "words").choose([0])
     (best,) = fergus.chooser.choose_best(trees, 0, 1)
     grammar = fergus.chooser.grammar
@@ -178,7 +178,7 @@ def test_models_whose_language_model_has_no_numbers_are_called_damaged(
 def test_a_changed_byte_is_found(model: RealizerModel, tmp_path: Path) -> None:
     model.save(tmp_path / "a.npz")
     full_result = (tmp_path / "a.npz").read_bytes()
-    keys = model.the_fergus().chooser.keys.tobytes()
+    keys = model.require_fergus().chooser.keys.tobytes()
     at = full_result.index(keys) + len(keys) // 2
     (tmp_path / "b.npz").write_bytes(
         full_result[:at] + bytes([full_result[at] ^ 1]) + full_result[at + 1 :]
@@ -216,7 +216,7 @@ def test_a_head_may_have_any_number_of_daughters(
     for realizer in model.realizers(inputs):
         (orders,) = realizer.realize(trees, 2)
         assert all(sorted(order.nodes) == list(range(n + 1)) for order in orders)
-    fergus = model.the_fergus()
+    fergus = model.require_fergus()
     lattice = unravel(fergus.chooser, trees, fergus.chooser.choose(trees), fergus.weights)
     assert lattice.states <= fergus.weights.width * (n + 2)
 
@@ -227,8 +227,8 @@ def test_many_orders_of_a_crowded_head_are_found(
 ) -> None:
     (tmp_path / "a.conllu").write_text(star(60))
     trees = read_trees(tmp_path / "a.conllu")
-    fergus = model.the_fergus()
-    (path,) = fergus.linearize(trees, fergus.chooser.choose(trees), k)
+    fergus = model.require_fergus()
+    (path,), _ = fergus.linearize(trees, fergus.chooser.choose(trees), k)
     assert len({order.nodes for order in path}) == k
     assert [order.score for order in path] == sorted((o.score for o in path), reverse=True)
 
@@ -263,7 +263,7 @@ def test_a_deep_tree_is_realised(model: RealizerModel, tmp_path: Path) -> None:
         for i in range(1, n + 1)
     ]
     (tmp_path / "a.conllu").write_text("\n".join(rows) + "\n\n")
-    (order,) = model.the_fergus().realize(read_trees(tmp_path / "a.conllu"))
+    (order,) = model.require_fergus().realize(read_trees(tmp_path / "a.conllu"))
     assert sorted(order[0].nodes) == list(range(n))
 
 
@@ -384,7 +384,7 @@ def test_sides_are_kept_however_many_daughters_there_are(tmp_path: Path, k: int)
 def test_the_language_model_chooses_among_the_orders_of_a_side(
     demo: Treebank, model: RealizerModel, baseline: int
 ) -> None:
-    fergus = model.the_fergus()
+    fergus = model.require_fergus()
     trees = input_trees(demo, "words").choose([0])
     (orders,) = fergus.baselines[baseline].realize(trees, 20)
     sentences = [trees.sentence(0, order.nodes) for order in orders]
@@ -395,7 +395,7 @@ def test_the_language_model_chooses_among_the_orders_of_a_side(
 
 
 def test_baselines_count_sides_in_random_and_in_real_trees(model: RealizerModel) -> None:
-    random_trees, real_trees = model.the_fergus().baselines
+    random_trees, real_trees = model.require_fergus().baselines
     assert [random_trees.name, real_trees.name] == ["LR, random trees", "LR, real trees"]
     assert len(random_trees.keys) != len(real_trees.keys)
 
@@ -438,12 +438,12 @@ def test_words_with_spaces_are_one_word_in_an_evaluation(
     )
     trees = read_trees(tmp_path / "a.conllu", "all")
     assert first(model, tmp_path / "a.conllu", "all") == ["she asked 20 000"]
-    (row,) = score_realizers([model.the_fergus()], trees)
+    (row,) = score_realizers([model.require_fergus()], trees)
     assert (row.exact, row.simple_tree, row.simple) == (1, 1, 1)
 
 
 def test_punctuation_is_put_in_where_there_is_none(model: RealizerModel) -> None:
-    lm = model.the_fergus().lm
+    lm = model.require_fergus().lm
     assert punctuate(lm, ["there was no cost estimate for the second phase"]) == [
         "there was no cost estimate for the second phase ."
     ]
@@ -452,14 +452,14 @@ def test_punctuation_is_put_in_where_there_is_none(model: RealizerModel) -> None
 
 @pytest.mark.parametrize("symbol", ["$", "%", "&", "#", "@", "+", "=", "€", "％", "$$"])
 def test_symbols_that_are_read_out_are_no_punctuation(model: RealizerModel, symbol: str) -> None:
-    lm = model.the_fergus().lm
+    lm = model.require_fergus().lm
     (punctuated,) = punctuate(lm, [f"there was no {symbol} estimate for the second phase"])
     assert punctuated == f"there was no {symbol} estimate for the second phase ."
 
 
 @pytest.mark.parametrize("text", ["well – yes", "( he said )", "“ no ”", "what ?!", ""])
 def test_sentences_with_punctuation_are_left_alone(model: RealizerModel, text: str) -> None:
-    assert punctuate(model.the_fergus().lm, [text]) == [text]
+    assert punctuate(model.require_fergus().lm, [text]) == [text]
 
 
 def test_on_a_real_treebank_each_model_is_better_than_the_one_before(karat_data: Path) -> None:

@@ -101,7 +101,7 @@ def test_the_lp_chooser_finds_the_best_paths(folder: Path, seed: int, tree: int)
         scored[sentence] = max(total, scored.get(sentence, total))
     expected = sorted(scored.values(), reverse=True)
     for k in (1, 3, 40):
-        orders = fergus.linearize(item, fergus.chooser.choose(item), k)[0]
+        orders = fergus.linearize(item, fergus.chooser.choose(item), k)[0][0]
         assert [order.score for order in orders] == pytest.approx(expected[:k], abs=1e-4)
         assert len({item.sentence(0, order.nodes) for order in orders}) == len(orders)
 

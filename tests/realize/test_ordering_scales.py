@@ -167,7 +167,7 @@ def test_a_scale_is_the_sum_of_its_parts() -> None:
     values[70], values[_kernel.TEMPLATES + 2], values[-1] = 0.25, -0.5, -0.75
     scales = Scales.of(values)
     classes = np.array([0, 70 * FREQUENCIES, 70 * FREQUENCIES + 2, 2], dtype=np.uint16)
-    scaled = scales.scaled(np.full(4, 2, dtype=np.float32), classes)
+    scaled = np.full(4, 2, dtype=np.float32) * scales.classes[classes]
     assert scaled.tolist() == [2.0, 2.5, 1.5, 1.0]
     assert scaled.dtype == np.float32
     assert scales.language_model == 0.25

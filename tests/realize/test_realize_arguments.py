@@ -10,14 +10,14 @@ import pytest
 
 import karat as kt
 from karat.realize.input_trees import input_trees, to_names
-from karat.realize.treebank import Treebank, slice_sentences
+from karat.realize.treebank import Treebank
 
 DEMO = Path(str(resources.files("karat") / "data" / "treebank" / "demo.conllu"))
 
 
 @pytest.fixture(scope="module")
 def bank() -> Treebank:
-    return slice_sentences(kt.read_treebank(DEMO), 0, 20)
+    return kt.read_treebank(DEMO).select(range(20))
 
 
 @pytest.fixture(scope="module")

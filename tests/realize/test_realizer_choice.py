@@ -71,7 +71,7 @@ def test_sentences_are_those_of_the_realizer_that_was_named(
     both: kt.RealizerModel, place: Path, realizer: str, own_model: str | None
 ) -> None:
     trees = kt.read_trees(place / "test.conllu")
-    orders = (both.the_fergus() if own_model else both.ordering["words"]).realize(trees)
+    orders = (both.require_fergus() if own_model else both.ordering["words"]).realize(trees)
     expected = [trees.sentence(i, best.nodes) for i, (best, *_) in enumerate(orders)]
     rows_found = kt.realize_trees(both, trees, realizer=realizer)
     assert sentences(rows_found) == expected

@@ -14,7 +14,7 @@ from karat.realize import ordering as ordering_training
 from karat.realize.evaluation import RealizerOutput, evaluate_realizer, realize_each
 from karat.realize.input_trees import InputTrees, input_trees
 from karat.realize.reproduction import EXAMPLE, PRINTED, is_better, is_example_right
-from karat.realize.treebank import Treebank, slice_sentences
+from karat.realize.treebank import Treebank
 
 EXAMPLE_SENTENCE = "there was no cost estimate for the second phase ."
 TRAINED = "The model was trained on this sentence."
@@ -38,12 +38,12 @@ def demo() -> Treebank:
 @pytest.fixture(scope="module")
 def model(demo: Treebank) -> kt.RealizerModel:
     """Supertags of all sentences but the first twenty."""
-    return kt.train_realizer(slice_sentences(demo, 20, len(demo)), "fergus")
+    return kt.train_realizer(demo.select(range(20, len(demo))), "fergus")
 
 
 @pytest.fixture(scope="module")
 def held_out(demo: Treebank) -> Treebank:
-    return slice_sentences(demo, 0, 20)
+    return demo.select(range(20))
 
 
 # ------------------------------------------------------------------------------- reproduction
@@ -52,7 +52,7 @@ def held_out(demo: Treebank) -> Treebank:
 @pytest.fixture(scope="module")
 def outputs(model: kt.RealizerModel, held_out: Treebank) -> list[RealizerOutput]:
     """What the baseline and the supertags write for the held-out trees."""
-    fergus = model.the_fergus()
+    fergus = model.require_fergus()
     return realize_each([fergus.baselines[0], fergus], input_trees(held_out, "words"))
 
 
@@ -84,7 +84,7 @@ def test_the_supertag_model_is_not_called_better_without_evidence(
 
 def test_the_example_holds_only_for_the_right_sentence(held_out: Treebank) -> None:
     right = PRINTED["supertags"].lower()
-    other = slice_sentences(held_out, 1, 20)
+    other = held_out.select(range(1, 20))
     assert is_example_right(right, other, "d").verdict == "holds"
     assert is_example_right(PRINTED["LR, random trees"].lower(), other, "d").verdict == "fails"
     occurrences = is_example_right(right, held_out, "d")  # its first sentence is the example
@@ -133,7 +133,7 @@ def test_a_lead_in_bleu_is_tested(model: kt.RealizerModel, held_out: Treebank) -
     (lead,) = evaluate_realizer(model, held_out, "words").leads
     assert (lead.first.model, lead.second.model) == ("supertags", "LR, real trees")
     assert lead.verdict == "better"
-    (sample,) = evaluate_realizer(model, slice_sentences(held_out, 0, 1), "words").leads
+    (sample,) = evaluate_realizer(model, held_out.select([0]), "words").leads
     assert sample.first.bleu > sample.second.bleu
     assert sample.verdict == "undecided"
 
@@ -215,7 +215,7 @@ def test_the_demonstration_leaves_its_sentence_out_of_training(demo: Treebank) -
         "Trained on the other 181 sentences of the bundled treebank; this one was left out."
     )
     assert TRAINED not in explanation.notes
-    rest = kt.train_realizer(slice_sentences(demo, 1, len(demo)), "fergus")
+    rest = kt.train_realizer(demo.select(range(1, len(demo))), "fergus")
     expected = kt.explain_tree(rest, input_trees(demo), 0).supertags
     assert explanation.supertags is not None
     assert expected is not None

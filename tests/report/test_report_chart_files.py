@@ -95,7 +95,7 @@ def test_words_that_look_like_colours_are_left_alone() -> None:
         HeatMap("T", "r", "c", ["a"], ["b", "c"], [[1.0, 1.0]]),
         HeatMap("T", "r", "c", ["a"], list("abcdefgh" * 9), [[1e-9] * 72]),
         joined("T", "x", "y", []),
-        joined("T", "x", "y", [("c", [(1.0, 1.0, 0.0, 2.0)])], log_x=True),
+        joined("T", "x", "y", [("c", [(1.0, 1.0, 0.0, 2.0)])]),
         joined("T", "x", "y", [(f"c{k}", [(k, 1.0)]) for k in range(12)]),
         RowChart("T", "x", [ChartRow("a", math.nan)]),
         RowChart("T", "x", [ChartRow("a", 1.0, -math.inf, 2.0)], baseline=math.nan),

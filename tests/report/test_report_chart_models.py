@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sample_charts import BARS, CHARTS, CURVES, HEAT_MAP, INTERVALS, SCATTER, joined
 
-from karat.report.charts.axis import Axis, log_ticks, nice_ticks
+from karat.report.charts.axis import Axis, nice_ticks
 from karat.report.charts.letters import chart_sketch
 from karat.report.charts.models import (
     CellMark,
@@ -54,7 +54,6 @@ SCATTERS = st.builds(
 CURVE_CHARTS = st.builds(
     *(joined, TEXT, TEXT, TEXT),
     st.lists(st.tuples(TEXT, KNOTS), max_size=4),
-    log_x=st.booleans(),
 )
 INTERVAL_CHARTS = st.builds(
     *(RowChart, TEXT, TEXT),
@@ -151,7 +150,6 @@ def test_sketches_survive_any_data(chart: Chart, width: int) -> None:
         XYChart("T", "x", "y", [Point(1.0, math.nan, "p")]),
         HeatMap("T", "r", "c", [], [], []),
         HeatMap("T", "r", "c", ["a"], ["b"], [[math.inf]]),
-        joined("T", "x", "y", [("c", [(0.0, 1.0)])], log_x=True),
         joined("T", "x", "y", [("c", [])]),
         RowChart("T", "x", [ChartRow("a", math.nan, 0.0, 1.0)]),
     ],
@@ -469,35 +467,6 @@ def test_gaps_break_curves_and_bands() -> None:
     ]
     assert [[k.x for k in run] for run in curve_runs(knots)] == [[1, 2, 3], [5]]
     assert [[k.x for k in run] for run in interval_bands(knots)] == [[1], [3]]
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "expected"),
-    [
-        (1, 25, [1, 2, 5, 10, 20, 50]),
-        (3, 3, [2, 5]),
-        (1, 1, [0.5, 1, 2]),
-        (0.02, 0.9, [0.02, 0.05, 0.1, 0.2, 0.5, 1]),
-        (1, 2e6, [1, 10, 100, 1000, 1e4, 1e5, 1e6, 1e7]),
-    ],
-)
-def test_logarithmic_ticks(low: float, high: float, expected: list[float]) -> None:
-    assert list(log_ticks(low, high).values) == expected
-
-
-@given(st.floats(1e-300, 1e299), st.floats(1e-300, 1e299))
-def test_logarithmic_ticks_cover_the_data(a: float, b: float) -> None:
-    low, high = sorted((a, b))
-    values = log_ticks(low, high).values
-    assert values[0] <= low * (1 + 1e-9)
-    assert values[-1] >= high * (1 - 1e-9)
-    assert 2 <= len(values) <= 13
-    assert list(values) == sorted(set(values))
-
-
-def test_a_logarithmic_axis_has_equal_ratios() -> None:
-    axis = Axis(log_ticks(1, 100), 0, 100)
-    assert [axis.at(value) for value in (1, 10, 100)] == pytest.approx([0, 50, 100])
 
 
 def test_curves_drawn_with_letters() -> None:

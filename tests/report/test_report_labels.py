@@ -20,7 +20,7 @@ def test_labels_cover_nothing(
 ) -> None:
     dots, sizes = [dot for dot, _ in items], [size for _, size in items]
     places = place_labels(dots, sizes, FRAME)
-    boxes = [place.box for place in places if place]
+    boxes = [place[0] for place in places if place]
     assert len(places) == len(dots)
     assert not [pair for pair in combinations(boxes, 2) if pair[0].meets(pair[1])]
     assert all(box.inside(FRAME) for box in boxes)
@@ -31,13 +31,13 @@ def test_labels_cover_nothing(
 def test_a_lone_label_stands_at_the_right_of_its_dot() -> None:
     [place] = place_labels([(100, 100)], [(50, 15)], FRAME)
     assert place is not None
-    assert (place.far, place.box) == (False, Box(108, 92.5, 158, 107.5))
+    assert place == (Box(108, 92.5, 158, 107.5), False)
 
 
 def test_at_the_right_edge_it_stands_at_the_left() -> None:
     [place] = place_labels([(390, 100)], [(50, 15)], FRAME)
     assert place is not None
-    assert place.box.right == 382
+    assert place[0].right == 382
 
 
 def test_a_label_without_any_room_is_left_out() -> None:

@@ -17,7 +17,7 @@ from karat.meta.plane_study import GUIDELINES, TASKS
 from karat.report.charts.models import Area, Regions, Spot, Stretch
 from karat.report.charts.svg.drawings import chart_svg
 from karat.report.charts.svg.frame import Box
-from karat.report.charts.svg.regions import tracks
+from karat.report.charts.svg.regions import assign_tracks
 from karat.report.documents.planes import regions_chart
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -130,8 +130,8 @@ def test_high_and_low_are_where_the_paper_has_them() -> None:
 
 def test_stretches_that_overlap_stand_beside_each_other() -> None:
     spans = [Stretch(0, 2, "a"), Stretch(1, 3, "b"), Stretch(2, 4, "c"), Stretch(0, 4, "d")]
-    assert tracks(spans) == [0, 1, 0, 2]
-    assert tracks([]) == []
+    assert assign_tracks(spans) == [0, 1, 0, 2]
+    assert assign_tracks([]) == []
 
 
 def test_the_story_says_where_everything_is() -> None:

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from karat.errors import visible
 from karat.report.model import Cell, Column, Document, Table
 from karat.report.render.text import (
+    COLUMN_GAP,
+    Sheet,
     display_width,
     render_text,
-    row_width,
     share_width,
-    split_columns,
+    split_panels,
     truncate,
     wrap,
 )
@@ -165,13 +166,21 @@ def test_share_never_goes_below_the_floor_or_above_the_need(pairs: list[tuple[in
     floors = [min(pair) for pair in pairs]
     widths = share_width(natural, floors, 80)
     assert all(f <= w <= n for f, w, n in zip(floors, widths, natural, strict=True))
-    assert row_width(widths) <= 80
+    assert sum(widths) + COLUMN_GAP * (len(widths) - 1) <= 80
 
 
 def test_panels_hold_every_column_once_behind_the_first() -> None:
-    assert split_columns([4, 10, 10, 10], 30) == [[0, 1, 2], [0, 3]]
-    assert split_columns([40, 40, 40], 30) == [[0, 1], [0, 2]]
-    assert split_columns([5], 30) == [[0]]
+    def panels(*floors: int) -> list[str]:
+        columns = tuple(
+            Column(key, "", align="right") for key, _ in zip("abcd", floors, strict=False)
+        )
+        row = {key: "x" * floor for key, floor in zip("abcd", floors, strict=False)}
+        split = split_panels(Table("rows", "T", columns, (row,)), Sheet(30, color=False))
+        return ["".join(column.key for column in panel) for panel, _ in split]
+
+    assert panels(4, 10, 10, 10) == ["abc", "ad"]
+    assert panels(40, 40, 40) == ["ab", "ac"]
+    assert panels(5) == ["a"]
 
 
 def test_titles_above_numbers_are_not_cut_to_fit_another_column() -> None:

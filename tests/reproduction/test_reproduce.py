@@ -141,14 +141,14 @@ def test_a_conclusion_that_shuffling_changes_is_undecided() -> None:
     curves = kt.reliability(
         "demo",
         ["adequacy", "fluency"],
-        metrics=tuple(gtm._metric_names().values()),
+        metrics=tuple(gtm.METRICS.values()),
         lengths=(1, 2, 3),
         reference_counts=(1,),
         statistics=gtm.STATISTICS,
         documents="joined",
         repeats=4,
     )
-    names = dict(zip(gtm._metric_names(), curves.asked_settings.metrics, strict=True))
+    names = dict(zip(gtm.METRICS, curves.asked_settings.metrics, strict=True))
     study = gtm.CorrelationCurves(gtm.DEMO[0], {1: curves}, names, "demo")
     by_shuffle = [study._replace(shuffle=shuffle).mean("F") for shuffle in range(4)]
     assert sum(by_shuffle) / 4 == pytest.approx(study.mean("F"))

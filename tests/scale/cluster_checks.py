@@ -18,10 +18,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from scale import cluster_tasks
-from scale.cluster_tasks import JOB, LONGEST_WAIT, METRICS, pieces_in, write_tables
+from scale.cluster_tasks import JOB, LONGEST_WAIT, METRICS, WORK, pieces_in, write_tables
 
 import karat as kt
-from karat.arrow.jobs import Engine, JobFailure, Local, Runner, add_statistics, as_engine, work_of
+from karat.arrow.jobs import Engine, JobFailure, Local, Runner, add_statistics, as_engine
 from karat.arrow.statistics import Statistics
 from karat.arrow.tables import sums_table
 from karat.errors import InputError
@@ -49,7 +49,7 @@ def local(folder: Path) -> list[Any]:
     """The sums that the threads of this process make."""
     pieces = pieces_in(folder)
     with Local().running(len(pieces)) as runner:
-        return merged(runner.run(work_of(JOB), pieces), len(pieces))
+        return merged(runner.run(WORK, pieces), len(pieces))
 
 
 def check_same_bits(runner: Runner, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,7 +57,7 @@ def check_same_bits(runner: Runner, folder: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.chdir(folder.parent)
     pieces = pieces_in(Path(folder.name))
     assert not os.path.isabs(pieces[0].path)
-    assert merged(runner.run(work_of(JOB), pieces), len(pieces)) == local(folder)
+    assert merged(runner.run(WORK, pieces), len(pieces)) == local(folder)
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def check_results_come_as_they_are_done(runner: Runner, folder: Path, marks: Pat
 def check_bad_input(runner: Runner, folder: Path) -> None:
     """A null text is told in a sentence, and the other pieces are measured."""
     write_tables(folder, files=3, bad=1)
-    results = dict(runner.run(work_of(JOB), pieces_in(folder)))
+    results = dict(runner.run(WORK, pieces_in(folder)))
     assert [isinstance(results[at], JobFailure) for at in range(3)] == [False, True, False]
     assert results[1].sentence.startswith(f"{folder / 'part1.parquet'}, row 8: ")
 
@@ -183,13 +183,12 @@ THREAD = """
 import threading
 from pathlib import Path
 from scale.cluster_checks import local, merged
-from scale.cluster_tasks import JOB, pieces_in
+from scale.cluster_tasks import WORK, pieces_in
 from karat.arrow.jobs import as_engine
-from karat.arrow.jobs import work_of
 def work():
     pieces = pieces_in(Path({folder!r}))
     with as_engine({name!r}, {{"workers": "2"}}).running(6) as runner:
-        assert merged(runner.run(work_of(JOB), pieces), 6) == local(Path({folder!r}))
+        assert merged(runner.run(WORK, pieces), 6) == local(Path({folder!r}))
     Path({marks!r}, "done").touch()
 thread = threading.Thread(target=work)
 thread.start()

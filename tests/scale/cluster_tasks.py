@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ METRICS = ("bleu", "chrf", "rouge_l")
 JOB = TableJob(
     Columns.from_names(by="system", id="id"), tuple(sign_metric(metric(name)) for name in METRICS)
 )
+WORK = partial(run_piece, JOB.measure_piece)
 WORDS = ("the", "a", "cat", "dog", "sat", "ran", "on", "under", "mat", "tree", "in", "rain")
 LONGEST_WAIT = 120.0
 
@@ -54,7 +56,7 @@ def die_once(folder: str, piece: TablePiece, threads: int = 1, stop: Stop | None
         mark.with_suffix(".new").rename(mark)
         if mark.name == "attempt0":
             wait_for_end()
-    return run_piece(JOB, piece, threads, stop)
+    return WORK(piece, threads, stop)
 
 
 def wait(folder: str, piece: TablePiece, threads: int = 1, stop: Stop | None = None) -> Any:

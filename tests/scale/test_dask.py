@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 from scale import cluster_checks as checks
 from scale import cluster_tasks
-from scale.cluster_tasks import JOB, pieces_in, write_tables
+from scale.cluster_tasks import WORK, pieces_in, write_tables
 
-from karat.arrow.jobs import Engine, Runner, as_engine, work_of
+from karat.arrow.jobs import Engine, Runner, as_engine
 from karat.errors import InputError
 from karat.scale.spark_engine import Spark
 
@@ -143,7 +143,7 @@ def test_a_scheduler_at_an_address_that_goes_away(folder: Path, tmp_path: Path) 
         with daemon("worker", file, "--no-nanny", "--nthreads=1", f"--local-directory={tmp_path}"):
             pieces = pieces_in(folder)
             with as_engine("dask", {"address": address}).running(6) as runner:
-                assert checks.merged(runner.run(work_of(JOB), pieces), 6) == checks.local(folder)
+                assert checks.merged(runner.run(WORK, pieces), 6) == checks.local(folder)
                 work = partial(cluster_tasks.wait, str(marks))
                 kill = threading.Thread(target=kill_when_under_way, args=(scheduler, marks))
                 kill.start()

@@ -15,7 +15,7 @@ from karat import _kernel
 from karat.arithmetic import exact_product, rounded
 from karat.errors import InputError
 from karat.meta.agreement import LEVEL_CELLS, perm_both
-from karat.stats.correlation import STATISTICS, exchange_pairs, heads
+from karat.stats.correlation import STATISTICS, binomial_quantiles, exchange_pairs
 from karat.stats.exchanges import (
     Exchanges,
     drawn_words,
@@ -23,7 +23,7 @@ from karat.stats.exchanges import (
     no_exchange,
     places_of_bits,
 )
-from karat.stats.grouped import DrawnCells, ExchangedCells, all_cells
+from karat.stats.grouped import ExchangedCells, all_cells
 from karat.stats.soft_pairwise import soft_pairwise_accuracy
 
 SEEDS = st.integers(0, 2**32)
@@ -55,7 +55,7 @@ def test_exchanged_groups_are_those_of_exchanged_matrices(
     shape = human.shape
     cells = LEVEL_CELLS[at](~np.isnan(human))
     (words,) = drawn_words(shape, 3, seed)
-    of = ExchangedCells(cells.offsets, places_of_bits(*cells[:2], segments), words)
+    of = ExchangedCells(places_of_bits(*cells[:2], segments), cells.offsets, words)
     points = [cells.of(x) for x in (human, first, second)]
     counts = _kernel.exchanged_group_pairs(*points, of.bits, of.offsets, words)
     r = STATISTICS["pearson"].grouped.exchange(*points, of)  # type: ignore[union-attr]
@@ -130,7 +130,7 @@ def test_many_exchanged_points_are_counted_with_more_bits() -> None:
 def test_no_exchange_leaves_every_statistic(by: str) -> None:
     score_matrices = matrices(5, 5, 30)
     cells = LEVEL_CELLS["item"](~np.isnan(score_matrices[0]))
-    of = ExchangedCells(cells.offsets, places_of_bits(*cells[:2], 30), no_exchange((5, 30)))
+    of = ExchangedCells(places_of_bits(*cells[:2], 30), cells.offsets, no_exchange((5, 30)))
     grouped, pooled = STATISTICS[by].grouped, STATISTICS[by].pooled
     assert grouped
     values = pooled.value if pooled else lambda result: result
@@ -139,9 +139,7 @@ def test_no_exchange_leaves_every_statistic(by: str) -> None:
     assert result[0] == pytest.approx(expected, abs=1e-12, nan_ok=True)
     times = np.ones((1, 5), np.int32), np.ones((1, 30), np.int32)
     resampled = values(
-        grouped.resample(
-            cells.of(score_matrices[0]), cells.of(score_matrices[1]), DrawnCells(cells, *times)
-        )
+        grouped.resample(cells.of(score_matrices[0]), cells.of(score_matrices[1]), cells, *times)
     )
     assert resampled[0] == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
@@ -200,7 +198,7 @@ def test_limbs_are_rounded_to_the_nearest(limbs: list[tuple[int, int, int]]) -> 
 
 @given(coins=st.integers(0, 40), share=st.floats(0, 1, exclude_max=True))
 def test_heads_are_where_their_distribution_reaches_a_share(coins: int, share: float) -> None:
-    (result,) = heads(coins, np.array([share])).tolist()
+    (result,) = binomial_quantiles(coins, np.array([share])).tolist()
     cumulated = [sum(comb(coins, k) for k in range(n + 1)) / 2**coins for n in range(coins + 1)]
     assert 0 <= result <= coins
     assert cumulated[result] >= share - 1e-12

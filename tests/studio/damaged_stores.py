@@ -21,11 +21,12 @@ from karat.errors import InputError, KaratError
 from karat.nuggets.formats.loading import load_nuggets
 from karat.progress import silent
 from karat.studio.disputes import find_disputes
-from karat.studio.export.formats import check_studio, export_studio, import_studio
+from karat.studio.export.formats import check_studio, export_studio
+from karat.studio.export.log import import_studio
 from karat.studio.formats import has_nuggets
-from karat.studio.key_editing import KeyEdit, edit_key, question
+from karat.studio.key_editing import KeyEdit, edit_key, view_question
 from karat.studio.live import ask_estimates
-from karat.studio.opening import prepare
+from karat.studio.opening import prepare_studio
 from karat.studio.options import StudioOptions
 from karat.studio.store.people import assessors, hash_token, invite
 from karat.studio.store.settings import CalibrationItem
@@ -101,18 +102,18 @@ def make_judged(path: Path, kind: str) -> None:
 
 def _edit_key(store: Store, owner: int, new: Callable[[], str]) -> None:
     for importance in ("okay", "vital"):
-        key = question(store, 1)
-        nugget = key.nuggets[0]
+        key = view_question(store, 1)
+        nugget = key["nuggets"][0]
         sent = KeyEdit(
             new(),
             1,
             "importance",
             0,
-            nugget=nugget.nugget,
+            nugget=nugget["nugget"],
             importance=importance,
-            supersedes=key.newest,
+            supersedes=key["newest"],
         )
-        if nugget.importance != importance:
+        if nugget["importance"] != importance:
             edit_key(store, owner, sent)
 
 
@@ -239,9 +240,9 @@ def _serve(path: Path) -> None:
     from karat.studio.web.guard import Hosts
     from karat.studio.web.server import make_app
 
-    opened = prepare(path, None, StudioOptions(), (), None, 0, None, silent)
+    opened = prepare_studio(path, None, StudioOptions(), (), None, 0, None, silent)
     try:
-        app = make_app(opened._studio, Hosts.of("127.0.0.1"))
+        app = make_app(opened._studio, Hosts.for_address("127.0.0.1"))
         for name, pages in PAGES.items():
             if link := opened.links.get(name):
                 token = link.rpartition("/")[2]

@@ -14,6 +14,7 @@ import sys
 import threading
 from itertools import count
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from studio.judging_process import say
@@ -21,7 +22,7 @@ from studio.projects_in_store import START, answer
 
 from karat.errors import InputError
 from karat.studio.assignment import next_assignment
-from karat.studio.key_editing import KeyEdit, KeyQuestion, edit_key, question
+from karat.studio.key_editing import KeyEdit, edit_key, view_question
 from karat.studio.store.judgements import SentJudgement, judge
 from karat.studio.store.store import Store
 
@@ -36,27 +37,27 @@ def send(store: Store, owner: int, key_edit: KeyEdit) -> None:
         say(f"ack {key_edit.uuid}")
 
 
-def drawn_edit(key_question: KeyQuestion, rng: random.Random, number: int) -> KeyEdit:
+def drawn_edit(key_question: dict[str, Any], rng: random.Random, number: int) -> KeyEdit:
     """An edit that the question allows, of any kind."""
-    nugget = rng.choice(key_question.nuggets)
-    other = "okay" if nugget.importance == "vital" else "vital"
+    nugget = rng.choice(key_question["nuggets"])
+    other = "okay" if nugget["importance"] == "vital" else "vital"
     kinds = {
-        "add": (key_question.adding, None, [f"fact {number}"], "vital"),
-        "reword": (nugget.concerns, nugget.nugget, [f"words {number}"], None),
-        "importance": (0, nugget.nugget, None, other),
+        "add": (key_question["adding"], None, [f"fact {number}"], "vital"),
+        "reword": (nugget["concerns"], nugget["nugget"], [f"words {number}"], None),
+        "importance": (0, nugget["nugget"], None, other),
     }
-    if len(key_question.nuggets) > 1:
-        kinds["drop"] = (nugget.concerns, nugget.nugget, None, None)
-    if key_question.undoing is not None:
-        kinds["undo"] = (key_question.undoing, None, None, None)
+    if len(key_question["nuggets"]) > 1:
+        kinds["drop"] = (nugget["concerns"], nugget["nugget"], None, None)
+    if key_question["undoing"] is not None:
+        kinds["undo"] = (key_question["undoing"], None, None, None)
     kind = rng.choice([*kinds])
-    return KeyEdit(str(uuid4()), key_question.item, kind, *kinds[kind], key_question.newest)
+    return KeyEdit(str(uuid4()), key_question["item"], kind, *kinds[kind], key_question["newest"])
 
 
 def edit(store: Store, owner: int) -> None:
     rng = random.Random()
     for number in count():
-        send(store, owner, drawn_edit(question(store, rng.randint(1, 2)), rng, number))
+        send(store, owner, drawn_edit(view_question(store, rng.randint(1, 2)), rng, number))
 
 
 def work(store: Store, who: int) -> None:

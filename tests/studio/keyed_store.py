@@ -8,7 +8,7 @@ from typing import Any
 from studio.projects_in_store import START, assessor, judged_all, make_store, nugget_set, uuid
 
 from karat.studio.contents import read_contents
-from karat.studio.key_editing import KeyEdit, KeyQuestion, edit_key, question
+from karat.studio.key_editing import KeyEdit, edit_key, view_question
 from karat.studio.store.judgements import StoredRow
 from karat.studio.store.people import assessors
 from karat.studio.store.store import Store
@@ -36,19 +36,19 @@ class Keyed:
             judged_all(self.store, self.ann, 100)
         self.number = 1000
 
-    def look(self, item: int = Q1) -> KeyQuestion:
-        return question(self.store, item)
+    def look(self, item: int = Q1) -> dict[str, Any]:
+        return view_question(self.store, item)
 
     def edit(self, kind: str, concerns: int, item: int = Q1, **more: Any) -> StoredRow:
         self.number += 1
-        details = {"supersedes": self.look(item).newest, **more}
+        details = {"supersedes": self.look(item)["newest"], **more}
         sent = KeyEdit(uuid(self.number), item, kind, concerns, **details)
         return edit_key(self.store, self.owner, sent, START)
 
     def nuggets(self, item: int = Q1) -> dict[str, tuple[str, str]]:
-        key_nuggets = self.look(item).nuggets
+        key_nuggets = self.look(item)["nuggets"]
         return {
-            nugget.nugget: (nugget.importance, " / ".join(nugget.descriptions))
+            nugget["nugget"]: (nugget["importance"], " / ".join(nugget["descriptions"]))
             for nugget in key_nuggets
         }
 

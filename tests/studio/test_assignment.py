@@ -285,9 +285,10 @@ def test_calibration_is_mixed_in_and_scored(tmp_path: Path) -> None:
         ann, bea = assessor(store), assessor(store, "bea")
         views = judged_all(store, ann, reply=sevens)
         assert len(views) == 18 + 2
-        assert calibration_scores(store) == [("ann", 2, 0.5)]
+        assert calibration_scores(store) == {"ann": 0.5}
         assert len(judged_all(store, bea, 100)) <= 2
         rows = "SELECT ord FROM assignment WHERE reason = 'calibration' AND assessor = ?"
+        assert len(column(store, rows, ann)) == 2
         assert max(column(store, rows, ann)) > 1  # not all at the beginning
         assert column(store, "SELECT max(round) FROM assignment WHERE probability IS NULL") == [0]
         assert store.check().ok
@@ -306,7 +307,9 @@ def test_calibration_of_pairs_knows_sides(tmp_path: Path) -> None:
         views = judged_all(store, assessor(store), reply=knows)
         firsts = {view.outputs[0].text[0] for view in views[:12]}
         assert firsts == {"g", "b"}  # sides are swapped for some
-        assert calibration_scores(store) == [("ann", 12, 1.0)]
+        assert calibration_scores(store) == {"ann": 1.0}
+        rows = "SELECT count(*) FROM assignment WHERE reason = 'calibration' AND judged IS NOT NULL"
+        assert column(store, rows) == [12]
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ from karat.errors import InputError
 from karat.nuggets.formats.loading import load_nuggets
 from karat.studio.assignment import next_assignment
 from karat.studio.export.formats import export_store
-from karat.studio.export.log import restore
-from karat.studio.key_editing import KeyEdit, edit_key, question
+from karat.studio.export.log import import_studio
+from karat.studio.key_editing import KeyEdit, edit_key, view_question
 from karat.studio.store.judgements import SentJudgement, judge
 from karat.studio.store.schema import APPLICATION
 from karat.studio.store.store import Store
@@ -44,14 +44,18 @@ def test_export_and_import_keep_the_key_and_its_edits(tmp_path: Path) -> None:
     keyed.edit("undo", 0)
     assert keyed.judged() == 4
     export_store(keyed.store, tmp_path / "first")
-    restore(tmp_path / "first", tmp_path / "again")
+    import_studio(tmp_path / "first", tmp_path / "again")
     with Store.open(tmp_path / "again") as again:
         assert again.check().ok
-        assert question(again, Q1) == keyed.look()
+        assert view_question(again, Q1) == keyed.look()
         export_store(again, tmp_path / "second")
-        sent = KeyEdit(uuid(5), Q1, "undo", 0, supersedes=keyed.look().newest)
+        sent = KeyEdit(uuid(5), Q1, "undo", 0, supersedes=keyed.look()["newest"])
         edit_key(again, keyed.owner, sent)
-        assert [nugget.nugget for nugget in question(again, Q1).nuggets] == ["1.v2", "2", "3"]
+        assert [nugget["nugget"] for nugget in view_question(again, Q1)["nuggets"]] == [
+            "1.v2",
+            "2",
+            "3",
+        ]
     for name in ("nuggets.jsonl", "key.jsonl", "labels.tsv", "judgements.csv", "trec/ties.tsv"):
         first, second = (tmp_path / folder / name for folder in ("first", "second"))
         assert first.read_bytes() == second.read_bytes()
@@ -108,11 +112,11 @@ def test_a_log_of_the_first_version_is_read(tmp_path: Path) -> None:
     text = (tmp_path / "log").read_text("utf-8").replace('{"studio": 2', '{"studio": 1', 1)
     old.write_text(text, "utf-8")
     with pytest.raises(InputError, match="'dropped' in a row of nugget"):
-        restore(old, tmp_path / "again")
+        import_studio(old, tmp_path / "again")
     old.write_text(text.replace(', "dropped": 0, "ord": null', ""), "utf-8")
-    restore(old, tmp_path / "again")
+    import_studio(old, tmp_path / "again")
     with Store.open(tmp_path / "again") as again:
-        assert question(again, Q1) == keyed.look()
+        assert view_question(again, Q1) == keyed.look()
 
 
 @pytest.mark.parametrize(
@@ -134,4 +138,4 @@ def test_a_log_whose_edits_were_changed_is_refused(
     assert old in text
     (tmp_path / "log").write_text(text.replace(old, new, 1), "utf-8")
     with pytest.raises(InputError, match=message):
-        restore(tmp_path / "log", tmp_path / "again")
+        import_studio(tmp_path / "log", tmp_path / "again")

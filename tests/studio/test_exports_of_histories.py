@@ -14,9 +14,9 @@ from studio.store_rows import current
 from karat.evalset.loading import load_evalset
 from karat.nuggets.formats.loading import load_nuggets
 from karat.studio.assignment import next_assignment
-from karat.studio.contents import get_state
+from karat.studio.contents import LiveState
 from karat.studio.export.formats import export_store
-from karat.studio.export.log import restore
+from karat.studio.export.log import import_studio
 from karat.studio.live import get_agreement
 from karat.studio.store.judgements import SentJudgement, judge, undo, view_assignment
 from karat.studio.store.store import Store
@@ -132,9 +132,11 @@ def exported_twice(store: Store, folder: Path) -> Any:
     """The set of an export, which is the same after an import; the live state is the store's."""
     export_store(store, folder / "out")
     get_agreement(store)
-    live_values = {id: live_answer.value for id, live_answer in get_state(store).answers.items()}
+    live_values = {
+        id: live_answer.value for id, live_answer in store.companion(LiveState).answers.items()
+    }
     assert live_values == {row.assignment: row.value for row in current(store)}
-    restore(folder / "out", folder / "again")
+    import_studio(folder / "out", folder / "again")
     with Store.open(folder / "again") as again:
         assert again.check().ok
         export_store(again, folder / "second", "labels")

@@ -24,9 +24,9 @@ from karat.errors import InputError, OutputError
 from karat.studio.assignment import next_assignment
 from karat.studio.contents import read_contents
 from karat.studio.disputes import find_disputes
-from karat.studio.key_editing import KeyEdit, allow_adjudicators, edit_key, may_edit, questions
+from karat.studio.key_editing import KeyEdit, allow_adjudicators, edit_key, list_questions, may_edit
 from karat.studio.store.judgements import Adjudication, SentJudgement, StoredRow, adjudicate, judge
-from karat.studio.store.people import trail
+from karat.studio.store.people import read_trail
 from karat.studio.store.projects import freeze
 
 
@@ -43,7 +43,7 @@ def keyed(tmp_path: Path) -> Keyed:
 
 def test_a_reworded_nugget_is_another_one_and_assessors_are_asked_again(keyed: Keyed) -> None:
     assert keyed.judged() == 4
-    assert keyed.look().nuggets[0].concerns == 2
+    assert keyed.look()["nuggets"][0]["concerns"] == 2
     keyed.edit("reword", 2, nugget="1", descriptions=["born in Warsaw", " in   Warsaw "])
     assert keyed.nuggets() == {
         "1.v2": ("vital", "born in Warsaw / in Warsaw"),
@@ -70,13 +70,13 @@ def test_a_dropped_nugget_does_not_count_and_an_undo_brings_its_labels_back(keye
     assert keyed.nuggets() == {"1": BEFORE["1"]}
     assert keyed.judged() == 4
     assert keyed.labels() == [("q1", "1")] * 2 + [("q2", "1")] * 2
-    assert keyed.look().undoing == 0
+    assert keyed.look()["undoing"] == 0
     keyed.edit("undo", 0)
     assert keyed.nuggets() == BEFORE
     assert keyed.labels() == [("q1", "1", "2")] * 2 + [("q2", "1")] * 2
-    assert keyed.look().undoing is None
-    rows = keyed.look().edits
-    assert [(past_edit.what, past_edit.undone) for past_edit in rows] == [
+    assert keyed.look()["undoing"] is None
+    rows = keyed.look()["edits"]
+    assert [(past_edit["what"], past_edit["undone"]) for past_edit in rows] == [
         ("undo", False),
         ("drop", True),
     ]
@@ -87,7 +87,7 @@ def test_a_dropped_nugget_does_not_count_and_an_undo_brings_its_labels_back(keye
 
 
 def test_an_added_nugget_makes_judgements_incomplete_until_it_is_judged(keyed: Keyed) -> None:
-    assert keyed.look().adding == 2
+    assert keyed.look()["adding"] == 2
     keyed.edit("add", 2, descriptions=["first woman"], importance="okay")
     assert keyed.nuggets() == {**BEFORE, "3": ("okay", "first woman")}
     assert keyed.judged() == 2
@@ -100,7 +100,7 @@ def test_an_added_nugget_makes_judgements_incomplete_until_it_is_judged(keyed: K
             keyed.ann,
             SentJudgement(uuid(1), view.assignment, view.value, 5, view.newest),
         )
-    assert keyed.look().undoing == 0
+    assert keyed.look()["undoing"] == 0
     keyed.edit("undo", 0)
     assert keyed.judged() == 4
     keyed.edit("add", 2, descriptions=["first woman"], importance="okay")
@@ -123,7 +123,7 @@ def test_undos_take_back_one_edit_after_the_other(keyed: Keyed) -> None:
     keyed.edit("importance", 0, nugget="1.v2", importance="vital")
     keyed.edit("undo", 0)
     assert keyed.nuggets()["1.v2"] == ("okay", "x")
-    keyed.edit("undo", keyed.look().undoing or 0)
+    keyed.edit("undo", keyed.look()["undoing"] or 0)
     assert keyed.nuggets()["1"] == ("okay", "born in 1867")
     keyed.edit("undo", 0)
     assert keyed.nuggets() == BEFORE
@@ -146,7 +146,7 @@ def test_an_edit_is_stored_once_and_its_uuid_stands_for_it_alone(keyed: Keyed) -
     ):
         with pytest.raises(InputError, match="stands for another edit"):
             edit_key(keyed.store, keyed.owner, other)
-    added = KeyEdit(uuid(2), Q1, "add", 2, None, ["a", "b"], "vital", keyed.look().newest)
+    added = KeyEdit(uuid(2), Q1, "add", 2, None, ["a", "b"], "vital", keyed.look()["newest"])
     edit_key(keyed.store, keyed.owner, added)
     assert edit_key(keyed.store, keyed.owner, added).duplicate
     with pytest.raises(InputError, match="stands for another edit"):
@@ -163,7 +163,7 @@ def test_an_edit_of_what_has_changed_meanwhile_is_refused(keyed: Keyed) -> None:
     with pytest.raises(InputError, match="only owners, and adjudicators whom they allow it"):
         edit_key(keyed.store, bea, KeyEdit(uuid(3), 2, "drop", 0, "1"))
     freeze(keyed.store)
-    assert not keyed.look().open
+    assert not keyed.look()["open"]
     with pytest.raises(InputError, match="the project is frozen: its key is no longer edited"):
         keyed.edit("undo", 0)
 
@@ -241,7 +241,7 @@ def test_adjudicators_edit_if_an_owner_allows_it(keyed: Keyed) -> None:
     allow_adjudicators(keyed.store, keyed.owner, False)
     assert not may_edit(keyed.store, "adjudicator")
     assert not may_edit(keyed.store, "assessor")
-    trail_rows = [(entry.event, entry.detail) for entry in trail(keyed.store, 1, 50)[0]]
+    trail_rows = [(entry.event, entry.detail) for entry in read_trail(keyed.store, 1, 50)[0]]
     weighed = {"question": "q1", "before": ["born in 1867"], "was": "vital"}
     weighed |= {"after": ["born in 1867"], "is": "okay", "concerned": 0}
     assert ("change importance", weighed) in trail_rows
@@ -263,7 +263,7 @@ def test_disputes_and_decisions_on_a_dropped_nugget_do_not_count(tmp_path: Path)
     decision = Adjudication(uuid(1), "nuggets", Q1, output, "1", {"label": "partial"})
     adjudicate(keyed.store, zoe, decision)
     assert len(find_disputes(keyed.store)) == 5
-    assert [nugget.concerns for nugget in keyed.look().nuggets] == [5, 4]
+    assert [nugget["concerns"] for nugget in keyed.look()["nuggets"]] == [5, 4]
     keyed.edit("drop", 5, nugget="1")
     assert len(find_disputes(keyed.store)) == len(find_disputes(keyed.store, settled=True)) == 4
     assert read_contents(keyed.store).decisions == ()
@@ -305,14 +305,22 @@ def test_a_judgement_under_the_old_key_is_kept(tmp_path: Path) -> None:
 
 def test_questions_are_found_by_their_words_and_nuggets(keyed: Keyed) -> None:
     def find(text: str) -> list[str]:
-        return [row.segment for row in questions(keyed.store, text)[0]]
+        return [row["segment"] for row in list_questions(keyed.store, text)[0]]
 
     assert find("") == ["q1", "q2"]
     assert find("COLOUR") == find("blue") == ["q2"]
     assert find("won") == ["q1"]
     keyed.edit("drop", 2, nugget="2")
     assert find("won") == []
-    assert [(row.nuggets, row.edits) for row in questions(keyed.store)[0]] == [(1, 1), (1, 0)]
+    assert [(row["nuggets"], row["edits"]) for row in list_questions(keyed.store)[0]] == [
+        (1, 1),
+        (1, 0),
+    ]
     first, last = keyed.look(1), keyed.look(2)
-    assert (first.number, first.total, first.previous, first.following) == (1, 2, None, 2)
-    assert (last.number, last.previous, last.following) == (2, 1, None)
+    assert (first["number"], first["total"], first["previous"], first["following"]) == (
+        1,
+        2,
+        None,
+        2,
+    )
+    assert (last["number"], last["previous"], last["following"]) == (2, 1, None)

@@ -13,7 +13,8 @@ from studio.judged_store import judge_all, make_store, texts
 import karat as kt
 from karat.errors import InputError, OutputError
 from karat.progress import silent
-from karat.studio.export.formats import export_files, export_studio, import_studio
+from karat.studio.export.formats import export_files, export_studio
+from karat.studio.export.log import import_studio
 from karat.studio.opening import choose_token, open_store
 from karat.studio.options import TOKEN_VARIABLE, StudioOptions
 

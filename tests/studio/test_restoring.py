@@ -20,7 +20,7 @@ from karat.studio.assignment import make_sample, next_assignment
 from karat.studio.contents import read_contents
 from karat.studio.export.earlier import take_over_judgements
 from karat.studio.export.formats import export_store
-from karat.studio.export.log import restore
+from karat.studio.export.log import import_studio
 from karat.studio.store.judgements import SentJudgement, judge, undo
 from karat.studio.store.people import assessors
 from karat.studio.store.projects import import_set, project
@@ -69,7 +69,7 @@ def test_export_and_import_and_export_give_the_same_files(
 ) -> None:
     with judged(tmp_path / "store", name) as store:
         export_store(store, tmp_path / "first", anonymous=anonymous)
-    restore(tmp_path / "first", tmp_path / "again")
+    import_studio(tmp_path / "first", tmp_path / "again")
     with Store.open(tmp_path / "again") as again:
         assert again.check().ok
         assert events(again)[-1].what == "restore"
@@ -156,7 +156,7 @@ def test_a_log_that_was_changed_is_refused_and_no_store_is_left(
     log = tmp_path / "log"
     log.write_text(edit(log.read_text(encoding="utf-8")), encoding="utf-8")
     with pytest.raises(InputError, match=message):
-        restore(log, tmp_path / "again")
+        import_studio(log, tmp_path / "again")
     assert not [
         path
         for path in tmp_path.iterdir()
@@ -166,7 +166,7 @@ def test_a_log_that_was_changed_is_refused_and_no_store_is_left(
 
 def test_what_is_no_log_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no log of a store"):
-        restore(tmp_path, tmp_path / "again")
+        import_studio(tmp_path, tmp_path / "again")
 
 
 # ------------------------------------------------------------------------ earlier judgements

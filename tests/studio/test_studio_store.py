@@ -196,7 +196,7 @@ def test_nothing_is_saved_in_a_file_that_is_gone(tmp_path: Path, ending: str, ev
             with pytest.raises(OutputError, match=message):
                 answered(store, who, 1)
         with pytest.raises(OutputError, match=message):
-            store.check_there()
+            store.check_files_in_place()
 
 
 def test_a_store_has_one_lock_under_all_its_names(tmp_path: Path) -> None:

@@ -181,8 +181,8 @@ LIKENESS = [
 
 
 @pytest.mark.parametrize(("task", "value", "answer", "expected"), LIKENESS)
-def test_likeness_to_known_answers(task: str, value: Any, answer: Any, expected: float) -> None:
-    assert TASKS[task].likeness(value, answer, make_view(task)) == pytest.approx(expected)
+def test_similarity_to_known_answers(task: str, value: Any, answer: Any, expected: float) -> None:
+    assert TASKS[task].similarity(value, answer, make_view(task)) == pytest.approx(expected)
 
 
 def test_scales_have_the_words_of_the_papers() -> None:

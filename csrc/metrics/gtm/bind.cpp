@@ -21,7 +21,7 @@ uint32_t check_grid(const Ids& c_ids, const Ids& r_ids, const Offsets& r_offsets
         for (size_t k = 0; k < ids->shape(0); ++k)
             largest = std::max(largest, static_cast<uint32_t>(ids->data()[k]));
     if (largest >= 1u << 28)  // a table over all ids is made
-        throw nb::value_error("ids must be those of a vocabulary");
+        throw nb::value_error("ids must come from a vocabulary");
     return largest + 1;
 }
 

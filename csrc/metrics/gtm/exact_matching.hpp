@@ -24,7 +24,7 @@ namespace karat::gtm {
 struct Answer {
     double sum;    // of length^e, of the matching that was found
     double bound;  // no matching has more
-    bool proven;   // there is none better than this one
+    bool proven;   // no matching is better than this one
 };
 
 // Sums of length^e that can occur: which is the next after a given one, and what is out of reach.
@@ -165,7 +165,7 @@ class Exact {
     // ----------------------------------------------------------------------- branch and bound
 
     // The best packing of these runs that is worth at least `goal`; if the bound returned is below
-    // the goal there is none, and what was found is only some packing.
+    // the goal there is no such packing, and the result is an arbitrary one.
     Found solve(const std::vector<Run>& runs, double goal, double known_bound, int depth) {
         Node node;
         if (runs.empty()) return {0, {}, 0};
@@ -268,7 +268,7 @@ class Exact {
         pack(node, relaxation, First::chosen);
     }
 
-    // One step along the subgradient; false where there is none.
+    // One step along the subgradient; false if it is zero.
     static bool move(const Node& node, std::vector<double>& prices, double distance) {
         double norm = 0;
         for (size_t j = 0; j < prices.size(); ++j) {

@@ -1,5 +1,5 @@
 // The bitext grid of GTM (Melamed, Green and Turian 2003): words of the candidate against words of
-// the references, which stand one after the other with a barrier after each.
+// the references, which are concatenated with a barrier after each.
 //
 // A hit is a cell whose two words are equal; a run is a diagonal of hits. Hits are never stored: a
 // row's hits are the columns of its word.
@@ -36,7 +36,7 @@ inline double cap(int64_t rows, double mean_length, bool is_integral) {
     return is_integral ? std::floor(most) : most;
 }
 
-// Ids to 1, 2, 3, … in order of first sight, as a plain table: ids are those of a vocabulary.
+// Ids to 1, 2, 3, … in order of first sight, as a plain table: ids come from a vocabulary.
 class WordNumbers {
   public:
     // With the number of ids, the table is made once, when the first is added.

@@ -2,9 +2,9 @@
 // thousands of times), in memory and, but for a factor of about the square root of the length,
 // time that grow with the tokens and not with the hits.
 //
-// Level L takes all runs of length L. Windows of L tokens that are equal stand side by side in the
-// suffix array of both texts; those of a candidate position and of a reference position that are
-// free can be taken. The next level is the largest with such a pair, found by bisection: where a
+// Level L takes all runs of length L. Equal windows of L tokens are adjacent in the suffix
+// array of both texts; the windows of a free candidate position and a free reference position can
+// be taken. The next level is the largest with such a pair, found by bisection: where a
 // run of L is free, one of L - 1 is too. Levels that take something are few, because each takes at
 // least its own length.
 #pragma once

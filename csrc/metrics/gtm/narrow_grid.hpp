@@ -24,8 +24,8 @@ class Narrow {
     // Many columns may have many runs, for which there are ways that need less memory.
     static bool fits(int64_t rows, int64_t columns) { return rows <= 64 && columns <= 1 << 16; }
 
-    // `taken.run(run)` is told every run of two hits or more in the order in which they are taken,
-    // and `taken.singles(runs, count)` those of one hit.
+    // `taken.run(run)` receives every run of two hits or more in the order in which they are taken,
+    // and `taken.singles(runs, count)` the runs of one hit.
     template <class Taken>
     void match(const int32_t* candidate, int64_t length, const Ragged& references, int64_t first,
                int64_t last, Taken& sink) {
@@ -51,7 +51,7 @@ class Narrow {
                 static_cast<int32_t>(key >> 38)};
     }
 
-    // Nothing is used yet. Beyond the last column there are none, free or not.
+    // Nothing is used yet. There are no columns beyond the last, free or not.
     void make_room(int64_t columns) {
         const auto n = static_cast<size_t>(columns), words = n / 64;
         if (n >= hits_.size()) {
@@ -69,7 +69,7 @@ class Narrow {
     void set(const int32_t* candidate, int64_t length, const Ragged& references, int64_t first,
              int64_t last) {
         for (int64_t i = 0; i < length; ++i) rows_of_[candidate[i]] |= first_bit >> i;
-        uint64_t* const hits = hits_.data() + 1;  // a column without hits stands before the first
+        uint64_t* const hits = hits_.data() + 1;  // preceded by a column without hits
         int32_t *starts = starts_.data(), column = 0;
         for (int64_t k = first; k < last; ++k) {
             uint64_t before = 0, current = 0;  // the hits of the last two columns

@@ -7,7 +7,7 @@
 //
 // (Lagrangian relaxation). The maximum on the right is a path through the rows, found from the
 // last row up; where only so many hits may count, through rows and hits left. Prices that make the
-// bound small are found by moving those of columns used too often up and those of others down
+// bound small are found by raising the prices of columns used too often and lowering the others
 // (subgradients with Polyak's steps). At the best prices the bound is that of the linear program.
 #pragma once
 #include <algorithm>
@@ -26,7 +26,7 @@ struct Cap {
     double part = 0;
 };
 
-// Runs with rows and columns numbered anew so that there are no gaps; runs stay runs.
+// Runs with rows and columns renumbered without gaps; runs stay runs.
 struct Packing {
     std::vector<Run> runs;  // by row, length, column
     std::vector<int32_t> row, column;  // the old numbers

@@ -1,7 +1,7 @@
 // A cheap upper bound: how far runs reach, and what the words' counts allow.
 //
 // A hit in a run of length l counts l^(e-1), at most L^(e-1) for the longest run L through its row,
-// and through its column. A word that stands a times in the candidate and b times in the references
+// and through its column. A word that occurs a times in the candidate and b times in the references
 // has at most min(a, b) hits, the k-th best of which is bounded by the word's k-th best row and by
 // its k-th best column. Of all hits no more than the cap count, and no run counts for more than the
 // cap. Hits are not looked at one by one, so this works on texts of any size.

@@ -20,7 +20,7 @@ class Search {
         grid_.whole_cap = whole_cap;
     }
 
-    // `taken` gets the runs; of the greedy search they are in order but for those of one hit.
+    // `taken` gets the runs; the greedy search gives them in order, except for runs of one hit.
     Answer operator()(const int32_t* candidate, int64_t length, const Ragged& references,
                       int64_t first, int64_t last, std::vector<Run>& runs) {
         if (!narrow(length, references, first, last))

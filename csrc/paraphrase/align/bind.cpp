@@ -73,8 +73,8 @@ void add_at(Sums sums, Ids at, Offsets values) {
     }
 }
 
-// Probabilities of pairs of words (source, pivot) from their counts and those of the words; a word
-// without counts keeps what its pairs had.
+// Probabilities of pairs of words (source, pivot) from the counts of pairs and words; a word
+// without counts keeps the probabilities of its pairs.
 Array<float> estimate_pairs(Rows pairs, Offsets counts, Offsets source, Offsets pivot,
                             Weights held) {
     const size_t n = counts.shape(0);

@@ -2,8 +2,8 @@
 // by word, fertilities, and translation probabilities without the sentence's own counts.
 //
 // The last counts that a sentence pair s gave are taken out of the counts that it sees (leave one
-// out; Ney, Essen & Kneser 1995). Else a pair of rare words that stand together once would always
-// be believed:
+// out; Ney, Essen & Kneser 1995). Else a pair of rare words that co-occur once would always be
+// believed:
 //
 //     t(f|e) = (C(e, f) - C_s(e, f) + alpha + k [e = f]) / (C(e) - C_s(e) + alpha V + k_e)
 //
@@ -45,7 +45,7 @@ struct Posterior {
 // What an iteration does.
 struct Stage {
     bool hmm;        // or model 1
-    bool fertility;  // translation probabilities are multiplied by those of fertilities
+    bool fertility;  // translation probabilities are multiplied by fertility probabilities
 };
 
 class FertilityAligner {

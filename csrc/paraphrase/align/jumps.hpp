@@ -41,7 +41,7 @@ struct Jumps {
         return sum;
     }
 
-    // How many whole numbers stand for one jump where so many words are generated. A sentence has a
+    // The fixed-point scale of one jump for so many generated words. A sentence has a
     // departure for each word, and one out of the sentence; from each, a bucket's reach / Z is at
     // most 1 / c(b) <= buckets / even. So all that is counted fits into 64 bits.
     static double one_of(int64_t words) {
@@ -113,7 +113,7 @@ class JumpCounts {
         possible_sums_.clear();
     }
 
-    // Both counts of every bucket as whole numbers, which may be added to those of other texts.
+    // Both counts of every bucket as integers, which can be added to the counts of other texts.
     using Whole = std::array<std::array<int64_t, Jumps::buckets>, 2>;
     Whole fixed_point() const {
         Whole sums;

@@ -1,9 +1,9 @@
-// IBM model 1 (Brown et al. 1993): which word translates which does not depend on where they stand.
+// IBM model 1 (Brown et al. 1993): translation does not depend on word positions.
 //
 //     P(a_j = i | e, f) = (1 - p0) / n t(f_j|e_i) / (p0 + (1 - p0) / n sum over i of t(f_j|e_i))
 //
 // where p0 is the weight of the null word. If the null word generates f_j with probability n(f_j),
-// t(f_j|e_i) / n(f_j) stands in the place of t(f_j|e_i).
+// t(f_j|e_i) / n(f_j) replaces t(f_j|e_i).
 #pragma once
 #include <cstdint>
 

@@ -1,5 +1,5 @@
-// The counts of word pairs: those that an iteration sees, and beside them the new ones, to which
-// threads add. Both are needed of a pair within a short time, and lie far from those of others.
+// The counts of word pairs: the counts that an iteration reads, next to the new counts that threads
+// add to. Both counts of a pair are needed within a short time, far from the counts of others.
 #pragma once
 #include <atomic>
 #include <cstdint>

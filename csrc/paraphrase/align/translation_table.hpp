@@ -1,5 +1,5 @@
-// The translation probabilities of word pairs that stand together in some sentence pair, and only
-// of those.
+// The translation probabilities of word pairs that co-occur in some sentence pair, and only of
+// these.
 //
 // Both directions share the pairs, because models that are trained to agree have the same expected
 // counts c(e, f):  t(f|e) = c(e, f) / sum over f,  t(e|f) = c(e, f) / sum over e.
@@ -54,7 +54,7 @@ class TranslationTable {
         counts_.clear();
     }
 
-    // The probabilities of a pair from its count and those of its two words, all whole numbers.
+    // The probabilities of a pair from its count and the counts of its two words, all integers.
     static Entry estimate(int64_t count, int64_t source, int64_t pivot, Entry held) {
         if (source > 0) held.forward = share(count, source);
         if (pivot > 0) held.backward = share(count, pivot);

@@ -1,5 +1,5 @@
-// The pairs of words that stand together in some sentence pair of two texts: row e holds the pivot
-// words that occur beside e, in order.
+// The pairs of words that co-occur in some sentence pair of two texts: row e holds the pivot words
+// that co-occur with e, in order.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -78,7 +78,7 @@ class WordPairs {
             }
             std::sort(columns.begin() + rows[e], columns.end());
             if (columns.size() > INT32_MAX)
-                throw std::length_error("more than 2^31 pairs of words stand together");
+                throw std::length_error("more than 2^31 pairs of words co-occur");
             rows[e + 1] = static_cast<int64_t>(columns.size());
             if (!with_cells) continue;
             for (int64_t k = rows[e]; k < rows[e + 1]; ++k)
@@ -90,7 +90,7 @@ class WordPairs {
         }
     }
 
-    // Every place of every source word, those of word e from first[e] to first[e + 1].
+    // Every position of every source word; word e has first[e] to first[e + 1].
     std::vector<Place> by_word(std::vector<int64_t>& first) const {
         each_place([&](int32_t e, const Place&) { ++first[e + 1]; });
         for (size_t e = 1; e < first.size(); ++e) first[e] += first[e - 1];

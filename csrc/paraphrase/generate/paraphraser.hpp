@@ -29,8 +29,8 @@ struct SearchRules {
     int32_t changes;  // so many changed words and more are one class
 };
 
-// A sentence: its words among those of phrases (or -1) and among those of rewrites, where a word
-// that no rewrite has stands behind them; `lm` has the language model's word for all of the latter.
+// A sentence: its word ids in the vocabulary of phrases (or -1) and in that of rewrites, extended
+// with words that no rewrite has; `lm` has the language model's id for all of the latter.
 struct Sentence {
     const std::vector<int32_t>& source;
     const std::vector<int32_t>& self_ids;
@@ -165,8 +165,7 @@ class Lattice {
         }
     }
 
-    // The words of either phrase that the other has not, each as often as it stands there: the
-    // larger number.
+    // The larger number of words (with repetition) of either phrase that the other does not have.
     static int32_t changed(const int32_t* a, int32_t n, const int32_t* b, int32_t m) {
         std::vector<int32_t> unmatched(b, b + m);
         int32_t common = 0;
@@ -185,7 +184,7 @@ class Lattice {
         const int32_t sum = std::min(nodes_[from].changes + changes, rules_.changes);
         join(state, place, sum, Arc{from, edge, grid(cost)});
     }
-    // Hypotheses that no later word can tell apart are one node.
+    // Hypotheses that no later word can distinguish are one node.
     void join(const lm::State& state, int32_t place, int32_t changes, const Arc& arc) {
         const double score = nodes_[arc.from].best + arc.score;
         std::vector<Node>& nodes = waiting_[place];
@@ -243,7 +242,7 @@ class Ranked {
         extend(lattice.goal(changes), Partial{0, 0, -1, -1, -1, 0});
     }
 
-    // The next one and the number of its words' sequence; false if there is none.
+    // The next rewriting and the number of its word sequence; false at the end.
     bool next(Rewriting& out, int32_t& words) {
         while (!queue_.empty() && partials_.size() < most) {
             const int32_t at = queue_.top().partial;
@@ -325,7 +324,7 @@ class Paraphraser {
         : table_(table), rules_(rules), lattice_(table, model, rules) {}
 
     // At most so many different rewritings, none of which is the original: the best of each class
-    // in turn, those of fewest changed words first.
+    // in turn, fewest changed words first.
     std::vector<Rewriting> search(const Sentence& sentence, size_t most) {
         lattice_.fill(sentence);
         endings_.reset();

@@ -2,7 +2,7 @@
 //
 // A span of source words and a span of pivot words are a phrase pair if at least one link joins
 // them and no link leaves them: what the words of one are linked to lies in the other. Words
-// without links may stand anywhere in a phrase, at its ends too.
+// without links may occur anywhere in a phrase, including its ends.
 //
 // A phrase pair is a row of 2 * longest ids: the source phrase, then the pivot phrase, each filled
 // up with -1, so that rows compare as phrases do and a phrase comes before those it begins.

@@ -1,6 +1,6 @@
 // The Unraveler: for each treelet the packed lattice of all orders that its supertags allow.
 //
-// A state is which daughters stand left of the head, which right of it, and whether the head is
+// A state is which daughters are left of the head, which right of it, and whether the head is
 // placed; an arc places one more. Arguments go where their slot is, in the order of the slots;
 // adjuncts go to either side, at a cost from the adjunction table. A whole sentence's lattice is
 // that of the root with every daughter's arc standing for her own treelet's lattice.
@@ -114,7 +114,7 @@ class Unraveler {
         return after;
     }
 
-    // Which of the next states it is; a new one if it is none.
+    // The number of this state among the next states; a new one if it is not among them.
     int32_t number(const std::vector<State>& level, const Next& candidate,
                    std::unordered_multimap<uint64_t, int32_t>& states_by_hash,
                    std::vector<Next>& after) const {
@@ -193,7 +193,7 @@ class Unraveler {
         after = std::move(best);
     }
 
-    // Only arcs on paths that end, within the margin; states are numbered anew.
+    // Only arcs on paths that end, within the margin; states are renumbered.
     void trim() {
         std::vector<double> backward(lattice_.states, never);
         const int32_t last = lattice_.states - 1;

@@ -1,11 +1,11 @@
 // The LP Chooser: the most likely path through the lattice, composed with an n-gram model.
 //
-// The lattice is packed (a daughter's arc stands for her treelet's lattice), so the composition
+// The lattice is packed (a daughter's arc represents her treelet's lattice), so the composition
 // goes from the leaves up. A hypothesis is a string of words with its first n - 1 words and its
 // last state of the model: all that its neighbours can see. Of those that look the same from
 // outside the k best are kept (exactly Viterbi's rule), and of all at a state at most `beam`. The
-// words of the first n - 1 places are scored with what is known, and anew when something comes
-// before them.
+// words of the first n - 1 places are scored with the context so far, and again when something is
+// put before them.
 //
 // A treelet's work is its arcs times the beam. Where that would be more than `most_work`, the beam
 // is narrower there, but never below `least_beam`: many best sentences of a head with dozens of
@@ -207,7 +207,7 @@ class LpChooser {
         return nodes;
     }
 
-    // Words that the model does not know are told apart by their nodes.
+    // Words that the model does not know are distinguished by their nodes.
     int32_t spelled(int32_t node) const {
         const int32_t word = (*words_)[node];
         return word == m_.unk() ? -1 - node : word;

@@ -1,4 +1,4 @@
-// The adjunction table: on which side of its mother's head a daughter stands, and which of two
+// The adjunction table: on which side of its mother's head a daughter is, and which of two
 // daughters on one side comes first; both back off from lexemes to labels to relations.
 #pragma once
 #include <utility>
@@ -70,7 +70,7 @@ class Precedence {
     const Counts& n_;
 };
 
-// What the treelets of a gold tree add: `places` is where each node stands in the sentence.
+// What the treelets of a gold tree add: `places` is the position of each node in the sentence.
 class PrecedenceCounting {
   public:
     PrecedenceCounting(const Grammar& grammar, Counting& counting) : g_(grammar), n_(counting) {}

@@ -52,7 +52,7 @@ struct Grammar {
 using Daughters = std::vector<std::vector<int32_t>>;
 
 // One tree: words (-1 unknown), labels (-1 hidden), heads before their daughters, and three
-// suffixes a word, the longest first, that stand for words never seen.
+// suffixes per word, longest first, that replace words never seen.
 struct TreeNodes {
     const int32_t* words;
     const int32_t* labels;

@@ -294,7 +294,7 @@ double train_labels(LabelTrainer& self, const RowsOfNodes& rows, Labels2d gold,
     return loss;
 }
 
-// The rows of nodes whose features were made elsewhere: those of node i begin at `offsets[i]`.
+// The rows of nodes whose features were computed elsewhere; rows of node i begin at `offsets[i]`.
 RowsOfNodes given_rows(Ids rows, Offsets offsets) {
     const size_t n = offsets.shape(0);
     if (!n || offsets(0) != 0 || offsets(n - 1) != static_cast<int64_t>(rows.shape(0)))

@@ -58,7 +58,7 @@ struct Frame {
 constexpr Symbol edge_symbol = 0x5EED0001, head_symbol = 0x5EED0002;
 constexpr Symbol hidden_symbol = 0x5EED0003;  // of a word that training hides
 
-// What stands before the first item and after the last.
+// The item before the first and after the last.
 inline Item edge() {
     Item item;
     for (Symbol* s : {&item.word, &item.ending, &item.shape, &item.tag, &item.fine, &item.relation,
@@ -100,7 +100,7 @@ class Templates {
     Emit& emit_;
 };
 
-// Calls see(sister) for the daughters other than those of two items; of each its best order.
+// Calls see(sister) for the daughters other than two items, each in its best order.
 template <class See>
 void each_sister(const std::vector<Item>& items, const std::vector<int>& daughters, size_t a,
                  size_t b, See&& see) {
@@ -113,7 +113,7 @@ void each_sister(const std::vector<Item>& items, const std::vector<int>& daughte
 // What a daughter's relation is if it is not the most probable one.
 inline Symbol otherwise(const Item& a) { return a.other ? a.other : a.relation; }
 
-// A daughter whose relation is in doubt stands before the head.
+// A daughter with an uncertain relation precedes the head.
 template <class Emit>
 void doubtful_side_features(const Frame& f, const std::vector<Item>& items,
                             const std::vector<int>& daughters, size_t at, Emit& emit) {
@@ -140,7 +140,7 @@ void doubtful_side_features(const Frame& f, const std::vector<Item>& items,
     });
 }
 
-// Of two daughters on one side, at least one with a relation in doubt, a stands before b.
+// Of two daughters on one side, at least one with an uncertain relation, a precedes b.
 template <class Emit>
 void doubtful_pair_features(const Frame& f, const Item& a, const Item& b, bool right, Emit& emit) {
     Templates<Emit> on(42, emit);
@@ -194,7 +194,7 @@ void side_context_features(const Frame& f, const Item& a, Emit& emit) {
     }
 }
 
-// A daughter stands before the head; sisters are the other daughters.
+// A daughter precedes the head; sisters are the other daughters.
 template <class Emit>
 void side_features(const Frame& f, const std::vector<Item>& items,
                    const std::vector<int>& daughters, size_t at, Emit& emit) {
@@ -279,7 +279,7 @@ void pair_context_features(const Frame& f, const Item& a, const Item& b, bool ri
     }
 }
 
-// Daughter a stands somewhere before daughter b, both on one side of the head.
+// Daughter a precedes daughter b, both on one side of the head.
 template <class Emit>
 void pair_features(const Frame& f, const std::vector<Item>& items,
                    const std::vector<int>& daughters, size_t first, size_t second, bool right,
@@ -345,7 +345,7 @@ void pair_features(const Frame& f, const std::vector<Item>& items,
     pair_context_features(f, a, b, right, emit);
 }
 
-// Daughter a stands before the head, daughter b after it.
+// Daughter a precedes the head, daughter b follows it.
 template <class Emit>
 void across_features(const Frame& f, const Item& a, const Item& b, Emit& emit) {
     Templates<Emit> on(7, emit);
@@ -389,7 +389,7 @@ void neighbour_context_features(const Frame& f, const Item& a, const Item& b, bo
     on(a.last, b.first_fine);
 }
 
-// a stands right before b; either may be the head or the edge of the treelet.
+// a immediately precedes b; either may be the head or the edge of the treelet.
 template <class Emit>
 void neighbour_features(const Frame& f, const Item& a, const Item& b, bool right, Emit& emit) {
     Templates<Emit> on(4, emit);
@@ -473,7 +473,7 @@ void triple_features(const Frame& f, const Item& a, const Item& b, const Item& c
     on(a.last_fine, b.first_fine, b.last_fine, c.first_fine);
 }
 
-// All items on one side of the head as they stand, in hashes.
+// Hashes of all items on one side of the head, in order.
 struct Row {
     uint64_t relations, tags, fine, leaves, words;
     Symbol count = 0;

@@ -39,7 +39,7 @@ struct LabelledTree {
         : nodes(columns, t), affixes{affixes_of_all + columns.offsets[t] * Affixes::columns} {}
 };
 
-// What the words alone tell of a node.
+// Features of a node from words alone.
 template <class Emit>
 void word_features(const TreeNodes& t, int i, Emit& emit) {
     Templates<Emit> on(11, emit);
@@ -94,7 +94,7 @@ void word_features(const TreeNodes& t, int i, Emit& emit) {
     }
 }
 
-// What the beginnings and ends of words tell of a node, whose words may be rare or unknown.
+// Features of a node from prefixes and suffixes, for rare and unknown words.
 template <class Emit>
 void affix_features(const TreeNodes& t, const Affixes& x, int i, Emit& emit) {
     Templates<Emit> on(17, emit);

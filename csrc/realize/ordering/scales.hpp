@@ -5,8 +5,8 @@
 //
 //     1 + a(template) + b(how often the treebank's orders have the feature),
 //
-// and the language model one of its own. They are those of a log-linear model of the k best orders
-// of whole sentences, in which the treebank's is to win.
+// and the language model one of its own. They are the weights of a log-linear model of
+// the k best orders of whole sentences, trained so that the treebank's order wins.
 #pragma once
 #include <algorithm>
 #include <cmath>

@@ -46,8 +46,8 @@ class OrderingTrainer {
     size_t size() const { return weights_.size(); }
 
     // One tree, every treelet bottom-up; the first phrase of a node is the treebank's, those that
-    // follow are the best others that were found. `chances` are those of hiding each node's word,
-    // null: none is. The loss.
+    // follow are the best others that were found. `chances` are the probabilities of hiding each
+    // node's word; null: no word is hidden. Returns the loss.
     double see(const TreeColumns& columns, const int32_t* places, const float* chances, int64_t t,
                uint64_t seed) {
         dice_.state = seed;

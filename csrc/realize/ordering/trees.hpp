@@ -10,8 +10,8 @@
 
 namespace karat::ordering {
 
-// Of a head with more daughters than this, those beyond stand after all others as they come: so the
-// tables of a treelet are bounded.
+// Daughters beyond this number follow all others in input order, so that the tables of a treelet
+// are bounded.
 constexpr size_t most_daughters = 64;
 
 // The daughters of every node of one tree, and its columns from the tree's first node on.

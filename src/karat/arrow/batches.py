@@ -156,7 +156,7 @@ def record_batches(
     try:
         if hasattr(data, "__arrow_c_stream__"):
             stream = _kernel.ArrowStream(data.__arrow_c_stream__())
-            return stream.names(), stream.formats(), _from_stream(stream, name)
+            return stream.names(), stream.formats(), _stream_batches(stream, name)
         if hasattr(data, "__arrow_c_array__"):
             schema, array = data.__arrow_c_array__()
             names, formats = _kernel.arrow_columns(schema)
@@ -170,7 +170,7 @@ def record_batches(
     )
 
 
-def _from_stream(stream: _kernel.ArrowStream, name: str) -> Iterator[_kernel.ArrowBatch]:
+def _stream_batches(stream: _kernel.ArrowStream, name: str) -> Iterator[_kernel.ArrowBatch]:
     while True:
         try:
             batch = stream.next()
@@ -251,7 +251,7 @@ class BatchReader:
         """Return the rows that have all texts, and how many were left out by system."""
         present = np.ones(rows.stop - rows.start, bool)
         for column in (*self._columns.candidate, *self._columns.reference):
-            present[self._missing(rows, column)] = False
+            present[self._rows_without_text(rows, column)] = False
         if present.all():
             return rows, {}
         systems, codes = self._systems(rows._replace(present=~present))
@@ -260,7 +260,7 @@ class BatchReader:
             counts = [counts[0]] * len(systems)
         return rows._replace(present=present), dict(zip(systems, counts, strict=True))
 
-    def _missing(self, rows: RowRange, column: str) -> list[int]:
+    def _rows_without_text(self, rows: RowRange, column: str) -> list[int]:
         """Return the rows that have no text in a column, counted from the first of the range."""
         place, missing = self._places[column], []
         at, window = rows.start, rows.stop - rows.start

@@ -83,24 +83,6 @@ class Columns:
             raise InputError(f"column {quoted(by)} is named as text and as system (by): {reason}")
         return cls(candidates, references, by, id)
 
-    @classmethod
-    def detect(
-        cls,
-        table: str,
-        names: Sequence[str],
-        candidate: str | Sequence[str] | None,
-        reference: str | Sequence[str] | None,
-        by: str | None,
-        id: str | None,
-    ) -> Columns:
-        """Return the named columns; detect text columns without a name by usual names."""
-        return cls.from_names(
-            _usual_column(table, names, "candidate") if candidate is None else candidate,
-            _usual_column(table, names, "reference") if reference is None else reference,
-            by,
-            id,
-        )
-
     @property
     def wide(self) -> bool:
         """True if several columns hold candidates, one for each system."""
@@ -149,7 +131,7 @@ def _list_names(names: Sequence[str], most: int = 20) -> str:
     return ", ".join(map(short, names[:most])) + more if names else "none"
 
 
-def _usual_column(table: str, names: Sequence[str], role: str) -> str:
+def usual_column(table: str, names: Sequence[str], role: str) -> str:
     """Return the only column of a usual name."""
     matches = [name for name in names if name.lower() in USUAL[role]]
     if len(matches) == 1:

@@ -144,7 +144,7 @@ Place = Callable[[int], str]
 
 def open_values(columns: dict[str, list[Any]], place: Place) -> Opened:
     """Return columns of values, all of one length, as a record batch."""
-    formats = [_format(values) for values in columns.values()]
+    formats = [_column_format(values) for values in columns.values()]
     return list(columns), formats, iter([ValueBatch(columns, place)])
 
 
@@ -170,7 +170,7 @@ class ValueBatch:
         counts = [len(group) if _is_list(group) else 0 for group in groups]
         if 0 in counts or _kernel.first_not_str(texts) >= 0:
             row = next(i for i, group in enumerate(groups) if not _are_texts(group))
-            return _kernel.Views.from_strings([], 0, 0), None, row, _described(values[row])
+            return _kernel.Views.from_strings([], 0, 0), None, row, _describe(values[row])
         return _kernel.Views.from_strings(texts, 0, len(texts)), starts_of(counts), -1, ""
 
     def integers(self, column: int, start: int, stop: int) -> tuple[Ints, int]:
@@ -198,7 +198,7 @@ class ValueBatch:
         return (values if missing < 0 else values[:missing]), missing
 
     def _refusal(self, column: int, row: int, value: object, expected: str) -> InputError:
-        place, problem = self._place(row), _described(value)
+        place, problem = self._place(row), _describe(value)
         return refusal(f"{TABLE}, {place}", self._names[column], problem, expected)
 
 
@@ -208,17 +208,17 @@ def is_missing(value: object) -> bool:
     return value is None or nan or type(value).__name__ in _MISSING
 
 
-def _format(values: Sequence[Any]) -> str:
+def _column_format(values: Sequence[Any]) -> str:
     """Return the Arrow format that the first value shows; texts among lists are lists of one."""
-    format = next((_one_format(value) for value in values if not is_missing(value)), "n")
+    format = next((_value_format(value) for value in values if not is_missing(value)), "n")
     if format == "u" and _kernel.first_not_str(values) >= 0 and any(map(_is_list, values)):
         return "+l u"
     return format
 
 
-def _one_format(value: Any) -> str:
+def _value_format(value: Any) -> str:
     if _is_list(value):
-        inner = next((_one_format(item) for item in value if not is_missing(item)), "u")
+        inner = next((_value_format(item) for item in value if not is_missing(item)), "u")
         return f"+l {inner}"
     if isinstance(value, np.generic) or _is_array(value):
         value = value.item()
@@ -237,16 +237,16 @@ def _are_texts(value: Any) -> bool:
     return _is_list(value) and len(value) > 0 and _kernel.first_not_str(value) < 0
 
 
-def _described(value: Any) -> str:
+def _describe(value: Any) -> str:
     """Return what a value is, for a message."""
     if is_missing(value):
         return "null"
     if _is_list(value) and not len(value):
         return "an empty list"
     if _is_list(value):
-        not_texts = (_described(item) for item in value if not isinstance(item, str))
+        not_texts = (_describe(item) for item in value if not isinstance(item, str))
         return f"a list that holds {next(not_texts, 'texts')}"
-    words = kind_of(_one_format(value)).removesuffix("s")
+    words = kind_of(_value_format(value)).removesuffix("s")
     return f"{quoted(value)} ({words})"
 
 
@@ -299,7 +299,7 @@ class PandasFrame(Frame):
         return names
 
     def open(self, columns: Sequence[str]) -> Opened:
-        if all(_in_arrow(self.data[name].dtype) for name in columns):
+        if all(_is_arrow_backed(self.data[name].dtype) for name in columns):
             return record_batches(self.data[list(columns)], TABLE)
         values = {name: self.data[name].to_numpy(object).tolist() for name in columns}
         return open_values(values, self.place)
@@ -311,7 +311,7 @@ class PandasFrame(Frame):
         return self.data.assign(**scores)
 
 
-def _in_arrow(dtype: Any) -> bool:
+def _is_arrow_backed(dtype: Any) -> bool:
     """Return whether pandas keeps a column in Arrow's form, or can hand it over in that."""
     arrow = type(dtype).__name__ == "ArrowDtype" or getattr(dtype, "storage", "") == "pyarrow"
     return arrow or (find_spec("pyarrow") is not None and dtype.kind in "iub")

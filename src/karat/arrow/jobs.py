@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
@@ -32,13 +32,13 @@ T = TypeVar("T")
 
 
 Report = Callable[[int], None]
-"""Told how many more rows are done."""
+"""Callback for the number of rows that were done since the last call."""
 
 
 class EngineWork(Protocol[T_co]):
     """The work on one piece.
 
-    In this process it may use `threads`, looks at `stop`, and tells `report` how many rows it did.
+    In this process it may use `threads`, checks `stop`, and calls `report` with the rows it did.
     """
 
     def __call__(
@@ -83,8 +83,8 @@ class Runner(Protocol):
     ) -> Iterator[tuple[int, T]]:
         """Yield the place of each piece and the result of its work, as they are done, each once.
 
-        `report` is told of rows in mid-piece by runners that can see them. What is
-        thrown into or raised by the loop over it (Ctrl-C) stops the work.
+        Runners that can see rows in mid-piece call `report`. An exception in the loop over the
+        results (Ctrl-C) stops the work.
         """
 
 
@@ -97,38 +97,35 @@ class Local(Engine):
         None, "Threads; by default one for each processor.", kind=int, low=1
     )
 
-    @contextmanager
-    def running(self, pieces: int) -> Iterator[LocalRunner]:
+    def running(self, pieces: int) -> AbstractContextManager[Runner]:
         """Run in this process."""
-        yield LocalRunner(n_threads(self.threads))
-
-
-class LocalRunner:
-    """Threads of this process: a piece each where there are many, else all on one piece."""
-
-    def __init__(self, threads: int) -> None:
-        self._threads = threads
+        return nullcontext(self)
 
     def run(
         self, work: EngineWork[T], pieces: Sequence[TablePiece], report: Report | None = None
     ) -> Iterator[tuple[int, T]]:
-        """Yield the results in the order of the pieces."""
-        stop = Stop()
-        if len(pieces) < 2 * self._threads or self._threads == 1:
+        """Yield results in order: each thread takes a piece, or all take one if there are few."""
+        stop, threads = Stop(), n_threads(self.threads)
+        if len(pieces) < 2 * threads or threads == 1:
             for at, piece in enumerate(pieces):
-                yield at, work(piece, self._threads, stop, report)
+                yield at, work(piece, threads, stop, report)
             return
-        yield from enumerate(map_in_order(partial(work, stop=stop), pieces, self._threads, stop))
+        yield from enumerate(map_in_order(partial(work, stop=stop), pieces, threads, stop))
 
 
 ENGINES: Registry[type[Engine]] = Registry("engines", "engine", {"local": "karat.arrow.jobs:Local"})
 """Name -> engine; apps add clusters."""
 
 
-def as_engine(engine: str | Engine, options: Mapping[str, str] | None = None) -> Engine:
-    """Return an engine by its name with settings; `options` are more of them, as texts.
+def as_engine(
+    engine: str | Engine, options: Mapping[str, str] | None = None, threads: int | None = None
+) -> Engine:
+    """Return an engine by its name with settings.
 
-    Each engine reads its own options: Spark takes any `spark.*` among them.
+    Args:
+        engine: the engine, or its name with settings.
+        options: more settings, as texts; Spark takes any `spark.*` among them.
+        threads: threads of the local engine.
     """
     if not isinstance(engine, str | Engine):
         raise InputError(f"engine {engine!r}: expected a name, such as {', '.join(ENGINES)}")
@@ -137,12 +134,18 @@ def as_engine(engine: str | Engine, options: Mapping[str, str] | None = None) ->
             chosen = engine
         else:
             chosen = ENGINES[engine.partition(":")[0].strip()].parse(engine)
-        return chosen.with_options(options or {})
+        chosen = chosen.with_options(options or {})
     except InputError as error:
         message = str(error)
         raise type(error)(
             message if message.startswith("engine ") else f"engine {message}"
         ) from error
+    if threads is None:
+        return chosen
+    if isinstance(chosen, Local):
+        return Local(threads)
+    problem = f"engine {chosen.name} has workers, and no threads of this process"
+    raise InputError(f"{problem}: leave threads out, or set the engine's option workers")
 
 
 @dataclass(frozen=True)
@@ -158,19 +161,44 @@ class TableJob:
     rows: str | None = None  # a folder for files with the scores of all rows
     single_rows: bool = False  # True to refuse more rows than are kept
 
-    def writing(self, folder: str | None) -> TableJob:
-        """Return the same job, writing the scores of rows to a folder."""
-        return replace(self, rows=folder)
-
     def row_file(self, piece: TablePiece) -> str | None:
         """Return the file with the scores of a piece's rows, if they are wanted."""
         return self.rows and os.path.join(self.rows, part_name(piece))
 
     def measure_piece(
-        self, piece: TablePiece, threads: int, stop: Stop | None, report: Report | None
+        self,
+        piece: TablePiece,
+        threads: int = 1,
+        stop: Stop | None = None,
+        report: Report | None = None,
+        digest: str = "",
     ) -> Statistics:
-        """Return the statistics of one piece."""
-        return measure_piece(self, piece, threads, stop, report)
+        """Return the statistics of one piece, and write the scores of its rows if they are wanted.
+
+        A file of rows is marked with the `digest` of the piece's content.
+        """
+        metrics, columns = tuple(map(metric, self.metrics)), self.columns
+        measure = TableMeasure(metrics, self.buckets, self.keep, self.rows is not None)
+        statistics = Statistics(metrics, self.buckets)
+        statistics.source = piece.path
+        statistics.skipped = {} if columns.skip_missing else None
+        path = self.row_file(piece)
+        # Columns of scores are METRIC, in a wide table CANDIDATE/METRIC.
+        systems = [f"{name}/" for name in columns.candidate] if columns.wide else [""]
+        scores = [f"{system}{m.of_segments()}" for system in systems for m in metrics]
+        with RowFile(path, piece, scores, digest) if path else nullcontext() as file:
+            batches = _read_batches(piece, columns, all_columns=bool(file))
+            batches = file.reading(batches) if file else batches
+            ranges = _row_ranges(piece, columns, batches, statistics.kinds)
+            for part in measure.parts(ranges, threads, stop):
+                if file:
+                    file.write(part.values, part.present)
+                statistics = add_statistics(statistics, part, self.most_rows)
+                if self.single_rows and statistics.buckets:
+                    raise InputError(TOO_MANY)
+                if report:
+                    report(part.rows)
+        return statistics
 
 
 TOO_MANY = (
@@ -185,70 +213,23 @@ class JobFailure(NamedTuple):
     sentence: str
 
 
-class PieceJob(Protocol):
-    """A job on the pieces of a table."""
-
-    def measure_piece(
-        self, piece: TablePiece, threads: int, stop: Stop | None, report: Report | None
-    ) -> Statistics:
-        """Return the statistics of one piece."""
-
-
-def work_of(job: PieceJob) -> EngineWork[Statistics | JobFailure]:
-    """Return the work of a job as a function that engines can send."""
-    return partial(run_piece, job)
-
-
 def run_piece(
-    job: PieceJob,
+    measure: Callable[[TablePiece, int, Stop | None, Report | None], Statistics],
     piece: TablePiece,
     threads: int = 1,
     stop: Stop | None = None,
     report: Report | None = None,
 ) -> Statistics | JobFailure:
-    """Measure a piece; bad input is a result, too, so that no engine tries it again."""
+    """Measure a piece; bad input is a result, too, so that no engine tries it again.
+
+    `partial(run_piece, job.measure_piece)` is work that engines can send.
+    """
     try:
-        return job.measure_piece(piece, threads, stop, report)
+        return measure(piece, threads, stop, report)
     except KaratError as error:
         if stop is not None:  # in this process: let it through as it is
             raise
         return JobFailure(str(error))
-
-
-def measure_piece(
-    job: TableJob,
-    piece: TablePiece,
-    threads: int = 1,
-    stop: Stop | None = None,
-    report: Report | None = None,
-    digest: str = "",
-) -> Statistics:
-    """Return the statistics of one piece, and write the scores of its rows if they are wanted.
-
-    A file of rows is marked with the `digest` of the piece's content.
-    """
-    metrics, scored = tuple(map(metric, job.metrics)), job.rows is not None
-    measure = TableMeasure(metrics, job.buckets, job.keep, scored)
-    statistics = Statistics(metrics, job.buckets)
-    statistics.source = piece.name
-    statistics.skipped = {} if job.columns.skip_missing else None
-    path = job.row_file(piece)
-    # Columns of scores are METRIC, in a wide table CANDIDATE/METRIC.
-    systems = [f"{name}/" for name in job.columns.candidate] if job.columns.wide else [""]
-    scores = [f"{system}{m.of_segments()}" for system in systems for m in metrics]
-    with RowFile(path, piece, scores, digest) if path else nullcontext() as file:
-        batches = _read(piece, job.columns, all_columns=bool(file))
-        batches = file.reading(batches) if file else batches
-        ranges = _ranges(piece, job.columns, batches, statistics.kinds)
-        for part in measure.parts(ranges, threads, stop):
-            if file:
-                file.write(part.values, part.present)
-            statistics = add_statistics(statistics, part, job.most_rows)
-            if job.single_rows and statistics.buckets:
-                raise InputError(TOO_MANY)
-            if report:
-                report(part.rows)
-    return statistics
 
 
 def add_statistics(
@@ -269,10 +250,10 @@ def add_statistics(
 
 def piece_ranges(piece: TablePiece, columns: Columns) -> Iterator[RowRange]:
     """Yield the rows of a piece in ranges, with the columns that are needed."""
-    yield from _ranges(piece, columns, _read(piece, columns), {})
+    yield from _row_ranges(piece, columns, _read_batches(piece, columns), {})
 
 
-def _read(piece: TablePiece, columns: Columns, all_columns: bool = False) -> Iterator[Any]:
+def _read_batches(piece: TablePiece, columns: Columns, all_columns: bool = False) -> Iterator[Any]:
     """Yield the record batches of a piece, with the columns that are needed or with all."""
     # Scores may be numbers of any kind; named columns of JSON lines may not.
     all_columns = all_columns or bool(columns.scores and piece.format == "jsonl")
@@ -281,7 +262,7 @@ def _read(piece: TablePiece, columns: Columns, all_columns: bool = False) -> Ite
     return (nullable or format.read)(piece, None if all_columns else columns.names)
 
 
-def _ranges(
+def _row_ranges(
     piece: TablePiece, columns: Columns, batches: Iterator[Any], kinds: dict[str, str]
 ) -> Iterator[RowRange]:
     """Yield the rows of record batches in ranges; note the kinds of columns in `kinds`.
@@ -293,7 +274,7 @@ def _ranges(
     for batch in batches:
         schema, array = batch.__arrow_c_array__()
         if reader is None:
-            reader = BatchReader(piece.name, columns, *_kernel.arrow_columns(schema))
+            reader = BatchReader(piece.path, columns, *_kernel.arrow_columns(schema))
             kinds |= {c: kind for c, kind in reader.kinds.items() if c not in columns.scores}
         arrow_batch = _kernel.ArrowBatch.from_capsules(schema, array)
         yield from reader.ranges([arrow_batch], first)

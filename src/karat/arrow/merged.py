@@ -207,7 +207,7 @@ def sums(
     """Return exact sums of the statistics of a table, by system, in a small table.
 
     With `buckets` sums are also by bucket of ids, so that intervals and paired tests can be made of
-    them; scores need none. The other arguments are those of `stats`.
+    them; scores need none. The other arguments are as for `stats`.
     """
     chosen = load_metrics(metrics)
     columns = Columns.from_names(candidate, reference, by, id).with_scores(chosen)

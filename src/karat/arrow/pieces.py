@@ -34,13 +34,8 @@ class TablePiece:
     """A digest of the beginning and the end of the file, with all of a parquet file's footer."""
     system: str | None = None  # the system of all rows, where files name the systems
 
-    @property
-    def name(self) -> str:
-        """Name in messages."""
-        return self.path
-
     def facts(self) -> dict[str, object]:
-        """Return what tells this piece from others, wherever its file is stored."""
+        """Return what identifies this piece, wherever its file is stored."""
         name = os.path.basename(self.path)
         file = {"file": name, "size": self.size, "fingerprint": self.fingerprint}
         system = {} if self.system is None else {"system": self.system}
@@ -75,15 +70,11 @@ TABLE_FORMATS: Registry[TableFormat] = Registry(
 """Format -> how it is read; the name is also the ending of its files."""
 
 _ENDINGS = {"pq": "parquet", "ndjson": "jsonl"}
-_PACKED = (".gz",)
 
 
 def format_of(path: str) -> str | None:
     """Return the format that the ending of a file names, if it is one of tables."""
-    plain = path.lower()
-    for ending in _PACKED:
-        plain = plain.removesuffix(ending)
-    ending = os.path.splitext(plain)[1].removeprefix(".")
+    ending = os.path.splitext(path.lower().removesuffix(".gz"))[1].removeprefix(".")
     format = _ENDINGS.get(ending, ending)
     return format if format in TABLE_FORMATS.entries() else None
 
@@ -104,9 +95,7 @@ def table_name(path: FilePath) -> str:
     name = os.path.basename(name if "://" in name else os.path.abspath(name))
     if os.path.isdir(path) or format_of(name) is None:
         return name
-    for ending in _PACKED:
-        name = name[: -len(ending)] if name.lower().endswith(ending) else name
-    return os.path.splitext(name)[0]
+    return os.path.splitext(name[:-3] if name.lower().endswith(".gz") else name)[0]
 
 
 def find_tables(table: Any, columns_name_systems: bool) -> list[TableFiles]:
@@ -153,19 +142,19 @@ def find_files(paths_given: FilePath | Sequence[FilePath]) -> list[str]:
         if not isinstance(path, str | os.PathLike):
             expected = "expected files (paths or patterns), or one table that speaks Arrow"
             raise InputError(f"table is {type(path).__name__}, {expected}")
-        files += _expand(str(os.fspath(path)))
+        files += _expand_path(str(os.fspath(path)))
     seen_places: set[str] = set()
     for path in files:
         place = path if "://" in path else os.path.realpath(path)
         if "://" not in path:
-            file_size(path)  # refuses what is none
+            file_size(path)  # raises if there is no such file
         if place in seen_places:
             raise InputError(f"{path} is named twice: its rows would count twice")
         seen_places.add(place)
     return files
 
 
-def _expand(path: str) -> list[str]:
+def _expand_path(path: str) -> list[str]:
     path = path.removeprefix("file://") if path.startswith("file:///") else path
     if "://" in path:
         return [path]
@@ -254,7 +243,7 @@ _MAX_FOOTER = 1 << 28
 
 
 def _fingerprint(path: str) -> str:
-    """Return a digest of both ends of a file, so that another file of its name and size is told."""
+    """Return a digest of both ends of a file: it changes with another file of its name and size."""
     try:
         with open_file(path) as file:
             digest = hashlib.sha256(file.read(_ENDS))

@@ -23,7 +23,7 @@ def part_name(piece: TablePiece) -> str:
 
 
 DIGEST = b"karat.piece"
-"""The metadata of a file that tells of which content its rows are."""
+"""The key of a file's metadata with the digest of the piece that its rows come from."""
 
 
 def has_rows_of(path: str, digest: str) -> bool:
@@ -48,7 +48,7 @@ class RowFile:
     def __init__(
         self, path: str, piece: TablePiece, columns: Sequence[str], digest: str = ""
     ) -> None:
-        self._path, self._name, self._digest = path, piece.name, digest
+        self._path, self._name, self._digest = path, piece.path, digest
         self._columns = columns
         self._waiting: deque[Any] = deque()
         self._scores: list[list[Floats]] = [[] for _ in columns]
@@ -124,7 +124,7 @@ def row_folder(
         return
     check_local(path)
     target = os.path.abspath(os.fspath(path))
-    _check(os.fspath(path), target, pieces)
+    _check_target(os.fspath(path), target, pieces)
     mark = os.path.join(target, MARK)
     if part and os.path.isfile(mark):
         with open(mark, encoding="utf-8", errors="replace") as file:
@@ -171,7 +171,7 @@ def check_apart(rows: FilePath | None, shards: FilePath | None) -> None:
         raise OutputError(f"rows {rows} and shards {shards}: {problem}; name two folders")
 
 
-def _check(path: str, target: str, pieces: Sequence[TablePiece]) -> None:
+def _check_target(path: str, target: str, pieces: Sequence[TablePiece]) -> None:
     """Refuse a folder that holds anything but parquet files, or an input."""
     names = [part_name(piece) for piece in pieces]
     if len(set(names)) < len(names):

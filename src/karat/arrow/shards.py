@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import Any
 
 from karat.arrays import NDArray, np
-from karat.arrow.jobs import Report, TableJob, add_statistics, measure_piece
+from karat.arrow.jobs import Report, TableJob, add_statistics
 from karat.arrow.merged import Merged
 from karat.arrow.pieces import TablePiece, content_digest
 from karat.arrow.row_files import has_rows_of
@@ -83,7 +83,7 @@ class ShardJob:
     ) -> Statistics:
         """Measure a piece and keep it."""
         digest = content_digest(piece)
-        statistics = measure_piece(self.job, piece, threads, stop, report, digest)
+        statistics = self.job.measure_piece(piece, threads, stop, report, digest)
         about = {"job": self.digest, "piece": piece.number, "pieces": self.pieces}
         name = os.fsencode(os.path.basename(piece.path)).decode("utf-8", "replace")
         write_shard(self.path(piece), statistics, {**about, "file": name, "digest": digest})
@@ -201,7 +201,7 @@ def read_shard(path: str) -> Shard:
     statistics.skipped = about.get("skipped")
     try:
         for at, system in enumerate(about["systems"]):
-            statistics.systems[system] = _system(
+            statistics.systems[system] = _read_system(
                 store, at, len(metrics), bool(about["text_ids"][at])
             )
     except (KeyError, IndexError, ValueError, UnicodeDecodeError) as error:
@@ -211,7 +211,7 @@ def read_shard(path: str) -> Shard:
     return Shard(path, *facts, statistics)
 
 
-def _system(store: ModelStore, at: int, metrics: int, text_ids: bool) -> SystemSums:
+def _read_system(store: ModelStore, at: int, metrics: int, text_ids: bool) -> SystemSums:
     arrays = {
         name.removeprefix(f"{at}."): array.copy()
         for name, array in store.arrays.items()

@@ -146,7 +146,9 @@ class TableMeasure:
                 columns = [
                     zip(*column_runs, strict=True) for column_runs in zip(*runs, strict=True)
                 ]
-                part = self._part(batch, [[np.concatenate(r) for r in runs] for runs in columns])
+                part = self._make_part(
+                    batch, [[np.concatenate(r) for r in runs] for runs in columns]
+                )
             skipped = None if batch.present is None else batch.skipped
             return part._replace(present=batch.present, skipped=skipped)
 
@@ -154,7 +156,7 @@ class TableMeasure:
         done = map(work, ranges)
         yield from done if workers == 1 else map_in_order(work, ranges, workers, count.stop)
 
-    def _part(self, batch: TableBatch, tables: list[list[NDArray[Any]]]) -> Part:
+    def _make_part(self, batch: TableBatch, tables: list[list[NDArray[Any]]]) -> Part:
         """Return what was counted for each column of candidates and each metric."""
         many = len(tables)
         hashes = ids = paired_by = None
@@ -234,7 +236,13 @@ class Statistics:
         if not other.rows:
             return self
         if isinstance(other, Statistics):
-            self._merge_kinds(other)
+            for column, kind in other.kinds.items():
+                before_kind = self.kinds.setdefault(column, kind)
+                if before_kind != kind:
+                    kinds = f"holds {kind}, and {before_kind} in {self.source}"
+                    problem = f"{other.source}: column {quoted(column)} {kinds}"
+                    raise InputError(f"{problem}: all files must have the same columns")
+            self.source = other.source
             if self.buckets and not other.buckets:
                 other = other.in_buckets(self.buckets)
         least, most = self.reference_range if self.rows else other.reference_range
@@ -242,7 +250,7 @@ class Statistics:
         self.reference_range = min(least, fewest), max(most, largest)
         self.rows += other.rows
         for system_part in other.by_system(self.buckets or 1):
-            self._add(*system_part)
+            self._add_system(*system_part)
         return self
 
     def by_system(self, size: int) -> Iterator[SystemPart]:
@@ -251,7 +259,7 @@ class Statistics:
             sums = [system_sums.counted, *system_sums.sums]
             yield system, np.arange(size), sums, system_sums.row_blocks
 
-    def _add(
+    def _add_system(
         self, system: str, cells: Ints, sums: list[Ints], row_blocks: list[SegmentRows]
     ) -> None:
         before = self.systems.get(system)
@@ -268,16 +276,7 @@ class Statistics:
         blocks += row_blocks
         self.systems[system] = SystemSums(counted, totals, blocks)
 
-    def _merge_kinds(self, other: Statistics) -> None:
-        """Require the same kind of values in each column as in the files known_kind."""
-        for column, kind in other.kinds.items():
-            known_kind = self.kinds.setdefault(column, kind)
-            if known_kind != kind:
-                problem = f"column {quoted(column)} holds {kind}, and {known_kind} in {self.source}"
-                raise InputError(f"{other.source}: {problem}: all files must have the same columns")
-        self.source = other.source
-
-    def _emptied(self, buckets: int | None) -> Statistics:
+    def _without_rows(self, buckets: int | None) -> Statistics:
         """Return statistics of the same table without any rows."""
         emptied = Statistics(self.metrics, buckets)
         emptied.kinds, emptied.source, emptied.order = self.kinds, self.source, self.order
@@ -286,7 +285,7 @@ class Statistics:
 
     def in_buckets(self, buckets: int) -> Statistics:
         """Return the same in buckets, for which rows and their ids must have been kept."""
-        bucketed = self._emptied(buckets)
+        bucketed = self._without_rows(buckets)
         for system, system_sums in self.systems.items():
             for block in system_sums.row_blocks:
                 rows = block._replace(codes=np.zeros(len(block.codes), np.int32))
@@ -382,7 +381,7 @@ class Statistics:
             return self
         if not common:
             raise InputError("no segment has a text from every system: there is nothing to compare")
-        paired = self._emptied(None)
+        paired = self._without_rows(None)
         for name in self.names():
             rows = self.sorted_rows(name)
             is_common = [id in common for id in np.asarray(rows.ids).tolist()]

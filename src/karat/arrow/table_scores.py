@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
 from karat.arrays import Floats, Ints, np
 from karat.arrow.batches import RowRange, reference_hashes, table_batches
-from karat.arrow.columns import Columns
+from karat.arrow.columns import Columns, usual_column
 from karat.arrow.frames import TABLE, Frame, as_frame
 from karat.arrow.jobs import (
     TOO_MANY,
@@ -73,6 +74,8 @@ class OpenTable(NamedTuple):
             by_row: True if keys are row numbers.
         """
 
+        row_name = (lambda row: str(row + 1)) if self.frame is None else self.frame.place
+
         def look_up(places: Places) -> dict[tuple[str, int], SegmentText]:
             place_of = {(s, keys[s][place]): place for s in places for place in places[s]}
             all_keys = {key for _, key in place_of}
@@ -93,15 +96,11 @@ class OpenTable(NamedTuple):
                         system = batch.systems[batch.codes[at] + number]
                         place = place_of.get((system, batch_keys[at]))
                         if place is not None:
-                            label = self.label(row_numbers[at]) if ids is None else str(ids[at])
+                            label = row_name(int(row_numbers[at])) if ids is None else str(ids[at])
                             texts_of[system, place] = SegmentText(text, tuple(refs), label)
             return texts_of
 
         return look_up
-
-    def label(self, row: int) -> str:
-        """Return the name of a segment without an id."""
-        return str(row + 1) if self.frame is None else self.frame.place(int(row))
 
 
 def open_table(
@@ -113,20 +112,25 @@ def open_table(
     several files.
     """
     frame, tables = as_frame(table), []
+    candidate, reference, by, id = names
     if frame is None:
-        candidate, _, by, _ = names
         wide = isinstance(candidate, list | tuple) and len(candidate) > 1
         tables = find_tables(table, columns_name_systems=by is not None or wide)
-        first = tables[0].files[0]
-        columns = Columns.detect(first, table_format(first).columns(first), *names)
+        title = tables[0].files[0]
+        existing = table_format(title).columns(title)
     else:
-        columns = Columns.detect(TABLE, frame.names, *names)
+        title, existing = TABLE, frame.names
+    if candidate is None:
+        candidate = usual_column(title, existing, "candidate")
+    if reference is None:
+        reference = usual_column(title, existing, "reference")
+    columns = Columns.from_names(candidate, reference, by, id)
     numbered = columns.id is None and columns.by is None
     numbered = numbered and all(len(system.files) == 1 for system in tables)
     columns = replace(columns, rows_are_segments=numbered, skip_missing=skip_missing)
     columns = columns.with_scores(metrics)
     if frame is not None:
-        columns.places(TABLE, frame.names)
+        columns.places(TABLE, existing)
     return OpenTable(frame, tables, columns)
 
 
@@ -199,7 +203,7 @@ def compare_table(
 ) -> Comparison:
     """Compare the systems of a table with a baseline.
 
-    Systems are those of the column `by`, and then `id` is needed; or several columns of candidates.
+    The column `by` names the systems, and then `id` is needed; or several columns of candidates.
 
     Args:
         table, metrics, how: as for `score_table`.
@@ -376,7 +380,7 @@ def measure_table(
         threads, progress: as for `score`.
     """
     resolve_buckets(0, buckets)  # refused, where it is no number of buckets
-    runner, chosen = choose_engine(engine, engine_options, threads), tuple(load_metrics(metrics))
+    runner, chosen = as_engine(engine, engine_options, threads), tuple(load_metrics(metrics))
     opened = open_table(table, (candidate, reference, by, id), chosen, skip_missing)
     if opened.frame is not None:
         for name, folder in (("rows", rows), ("shards", shards)):
@@ -395,7 +399,20 @@ def measure_table(
         total = _measure_frame(opened, job, total, scores, runner.threads, progress)
     else:
         job = replace(job, single_rows=single_rows)
-        total = _measure_pieces(job, pieces, total, runner, rows, shards, progress)
+        if single_rows and job.buckets:
+            raise InputError(TOO_MANY)
+        with closing(run_pieces(runner, job, pieces, rows, shards, progress)) as results:
+            for statistics in results:
+                total = add_statistics(total, statistics, job.most_rows)
+                if single_rows and total.buckets:
+                    raise InputError(TOO_MANY)
+    _check_scored(total, pieces)
+    total.check_used()
+    return Merged(total, engine_remarks(runner, total.rows))
+
+
+def _check_scored(total: Statistics, pieces: Sequence[TablePiece]) -> None:
+    """Require rows of every system."""
     for name, count in (total.skipped or {}).items():
         if count and name not in total.systems:
             raise InputError(
@@ -405,8 +422,6 @@ def measure_table(
     for system, name in [(piece.system, piece.path) for piece in pieces] or [(None, TABLE)]:
         if not total.systems or (system or next(iter(total.systems))) not in total.systems:
             raise InputError(f"{name} has no rows: there is nothing to score")
-    total.check_used()
-    return Merged(total, _remarks(runner, total.rows))
 
 
 def _measure_frame(
@@ -437,36 +452,12 @@ def _measure_frame(
     return total
 
 
-def _measure_pieces(
-    job: TableJob,
-    pieces: Sequence[TablePiece],
-    total: Statistics,
-    runner: Engine,
-    rows: FilePath | None,
-    shards: FilePath | None,
-    progress: Progress,
-) -> Statistics:
-    """Return the statistics of all pieces of a table in files; `rows` and `shards` are folders."""
-    if job.single_rows and job.buckets:
-        raise InputError(TOO_MANY)
-    check_apart(rows, shards)
-    digest = job_digest(job, pieces)
-    row_files = row_folder(rows, pieces, digest, resumable=shards is not None, part=False)
-    with row_files as folder, shard_folder(shards) as place:
-        writing = job.writing(folder)
-        full_job = writing if place is None else ShardJob(writing, place, digest, len(pieces))
-        for statistics in run_pieces(runner, full_job, pieces, progress):
-            total = add_statistics(total, statistics, job.most_rows)
-            if job.single_rows and total.buckets:
-                raise InputError(TOO_MANY)
-    return total
-
-
 ENOUGH_ROWS = 1_000_000
 """Rows above which starting a cluster pays off."""
 
 
-def _remarks(engine: Engine, rows: int) -> tuple[str, ...]:
+def engine_remarks(engine: Engine, rows: int) -> tuple[str, ...]:
+    """Return a remark on a cluster that is slower than this process would be."""
     if isinstance(engine, Local) or rows >= ENOUGH_ROWS:
         return ()
     problem = (
@@ -503,35 +494,48 @@ def plan_job(
     return TableJob(columns, names, used, resampled and not used, most), pieces
 
 
-def choose_engine(
-    engine: str | Engine, options: Mapping[str, str] | None, threads: int | None
-) -> Engine:
-    """Return an engine by its name; `threads` applies to the local engine."""
-    chosen = as_engine(engine, options)
-    if threads is None:
-        return chosen
-    if isinstance(chosen, Local):
-        return Local(threads)
-    problem = f"engine {chosen.name} has workers, and no threads of this process"
-    raise InputError(f"{problem}: leave threads out, or set the engine's option workers")
-
-
 def run_pieces(
+    engine: Engine,
+    job: TableJob,
+    pieces: Sequence[TablePiece],
+    rows: FilePath | None,
+    shards: FilePath | None,
+    progress: Progress,
+    shard: tuple[int, int] | None = None,
+) -> Generator[Statistics, None, None]:
+    """Yield the statistics of the pieces of a table in files, finished ones first.
+
+    Args:
+        rows, shards: folders for the scores of rows and for the statistics of finished pieces.
+        shard: K and N, to measure every N-th piece from the K-th; by default all.
+    """
+    check_apart(rows, shards)
+    digest = job_digest(job, pieces)
+    resumable, is_part = shards is not None, shard is not None
+    row_files = row_folder(rows, pieces, digest, resumable=resumable, part=is_part)
+    with row_files as row_place, shard_folder(shards) as shard_place:
+        job = replace(job, rows=row_place)
+        shard_job = None
+        if shard_place is not None:
+            shard_job = ShardJob(job, shard_place, digest, len(pieces))
+        selected = pieces if shard is None else pieces[shard[0] - 1 :: shard[1]]
+        left = []
+        for number, piece in enumerate(selected, 1):
+            statistics = shard_job.finished(piece) if shard_job else None
+            if statistics is None:
+                left.append(piece)
+                continue
+            progress(number, len(selected), "reading finished pieces")
+            yield statistics
+        if left:
+            yield from _run_unfinished(engine, shard_job or job, left, progress)
+
+
+def _run_unfinished(
     engine: Engine, job: TableJob | ShardJob, pieces: Sequence[TablePiece], progress: Progress
 ) -> Iterator[Statistics]:
-    """Yield the statistics of all pieces, those first that were done before."""
-    left = []
-    for number, piece in enumerate(pieces, 1):
-        statistics = job.finished(piece) if isinstance(job, ShardJob) else None
-        if statistics is None:
-            left.append(piece)
-            continue
-        progress(number, len(pieces), "reading finished pieces")
-        yield statistics
-    if not left:
-        return
-    counts = [piece.rows for piece in left if piece.rows is not None]
-    total = sum(counts) if len(counts) == len(left) else 0  # 0: unknown
+    counts = [piece.rows for piece in pieces if piece.rows is not None]
+    total = sum(counts) if len(counts) == len(pieces) else 0  # 0: unknown
     reported = finished = 0
 
     def report(rows: int) -> None:
@@ -539,8 +543,8 @@ def run_pieces(
         reported += rows
         progress(reported, total, "scoring rows")
 
-    with engine.running(len(left)) as runner:
-        for _, result in runner.run(partial(run_piece, job), left, report):
+    with engine.running(len(pieces)) as runner:
+        for _, result in runner.run(partial(run_piece, job.measure_piece), pieces, report):
             if isinstance(result, JobFailure):
                 raise InputError(result.sentence)
             finished += result.rows
@@ -605,17 +609,11 @@ def write_shards(
     if opened.frame is not None:
         raise InputError("shards is for tables in files: this one is in memory")
     job, pieces = plan_job(opened, chosen, buckets, resampled=id is not None)
-    own_pieces, scored = pieces[number - 1 :: count], 0
-    runner = choose_engine(engine, engine_options, threads)
-    digest = job_digest(job, pieces)
-    check_apart(rows, shards)
-    row_files = row_folder(rows, pieces, digest, resumable=True, part=True)
-    with row_files as folder, shard_folder(shards) as place:
-        shard_job = ShardJob(job.writing(folder), str(place), digest, len(pieces))
-        for statistics in run_pieces(runner, shard_job, own_pieces, progress):
-            scored += statistics.rows
-    name = os.fspath(shards)
-    row = ShardRow(name, f"{number}/{count}", len(own_pieces), len(pieces), scored)
+    runner = as_engine(engine, engine_options, threads)
+    results = run_pieces(runner, job, pieces, rows, shards, progress, (number, count))
+    scored = sum(statistics.rows for statistics in results)
+    name, n_own = os.fspath(shards), len(pieces[number - 1 :: count])
+    row = ShardRow(name, f"{number}/{count}", n_own, len(pieces), scored)
     settings = {"metrics": tuple(map(str, chosen)), "shard": row.shard, "folder": name}
     note = f"When all shards are done: karat merge {name}"
     return WrittenShards((row,), settings, (note,), "\n".join(job.metrics))

@@ -9,9 +9,8 @@ import copy
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import fsum
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError, MetricError, quoted
@@ -34,29 +33,13 @@ if TYPE_CHECKING:
 COLUMNS = ("prediction", "outputs", "residual", "labels")
 
 
-@dataclass(frozen=True, eq=False)
-class EstimateRows:
+class EstimateRows(NamedTuple):
     """The rows of all outputs of a set, on the scale that people were given."""
 
     sample: Sample
     table: Floats  # systems x segments x columns
     notes: tuple[str, ...]
-
-    def of(self, system: str, segments: Sequence[object]) -> Floats:
-        """Return the rows of some segments of a system."""
-        name = self.sample.name
-        if system not in self.sample.systems:
-            raise InputError(f"{name} has no system {quoted(system)}: score the set")
-        indices = [self._segments.get(str(segment), -1) for segment in segments]
-        if -1 in indices:
-            missing = quoted(segments[indices.index(-1)])
-            raise InputError(f"{name} has no segment {missing}: score the set")
-        rows: Floats = self.table[self.sample.systems.index(system), indices]
-        return rows
-
-    @cached_property
-    def _segments(self) -> Mapping[str, int]:
-        return {name: i for i, name in enumerate(self.sample.units)}
+    segment_indices: Mapping[str, int]
 
 
 def estimate_rows(
@@ -78,7 +61,8 @@ def estimate_rows(
         *notes_of(sample, (), missing, prediction, False),
         "Intervals from resampled segments are for new segments like those of the set.",
     )
-    return EstimateRows(sample, np.stack(list(_rows(sample, prediction))), notes)
+    table = np.stack(list(_rows(sample, prediction)))
+    return EstimateRows(sample, table, notes, {name: i for i, name in enumerate(sample.units)})
 
 
 def _check_sample(sample: Sample) -> None:
@@ -213,10 +197,19 @@ class HumanEstimate(Metric):
         """The row of each segment."""
         if self.set_rows is None:
             raise self._without_set()
+        sample, set_table, _, index_of = self.set_rows
         outputs, ids = pairs.outputs, pairs.outputs.segments()
         table = np.zeros((outputs.count, len(COLUMNS)))
         for system, places in outputs.by_system():
-            table[places] = self.set_rows.of(system, [ids[i] for i in places.tolist()])
+            if system not in sample.systems:
+                raise InputError(f"{sample.name} has no system {quoted(system)}: score the set")
+            segments = [ids[i] for i in places.tolist()]
+            for segment in segments:
+                if str(segment) not in index_of:
+                    problem = f"{sample.name} has no segment {quoted(segment)}"
+                    raise InputError(f"{problem}: score the set")
+            indices = [index_of[str(segment)] for segment in segments]
+            table[places] = set_table[sample.systems.index(system), indices]
         return table
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:

@@ -4,7 +4,7 @@
     {"system": "A", "segment": "1", "judge": "m", "dimension": "fluency", "value": 4, "kind": …}
     {"segment": "1", "system": "A", "other": "B", "judge": "m", "dimension": "quality", "value": 1}
 
-The first kind of object, if there is one, stands in the first line. `kind` and `evidence` may be
+The first kind of object, if there is one, is in the first line. `kind` and `evidence` may be
 there; `evidence` is a text that is not kept. `other` makes a comparison of two outputs. A table has
 tab-separated columns as `human.tsv`, and perhaps `other`.
 """
@@ -89,7 +89,16 @@ class Additions(NamedTuple):
             paths = map(Path, self.judgements)
             files = ((*read_judgements(path, reading), path) for path in paths)
             extended = _add_judgements(evalset, files, reading)
-        extended = _with_models(extended, self.model_judges)
+        if self.model_judges:
+            rows = extended.judgements
+            check_known("judge", dict.fromkeys(self.model_judges), rows.judges, evalset.name)
+            for judge in self.model_judges:
+                if (kind := rows.judge_kinds.get(judge, MODEL)) != MODEL:
+                    problem = f"judge {quoted(judge)} is named as a model, but is of the kind"
+                    raise InputError(f"{evalset.name}: {problem} {kind} in the judgements")
+            pairs = zip(rows.judges, rows.kinds, strict=True)
+            kinds = tuple(MODEL if judge in self.model_judges else kind for judge, kind in pairs)
+            extended = replace(extended, judgements=replace(rows, kinds=kinds))
         if self.draws is None:
             return extended
         # The file may repeat draws of the set, as a plan for the next round does; their reasons
@@ -215,18 +224,3 @@ def _dimension_conflict(earlier: Dimension, dimension: Dimension) -> str:
             difference = f"{name}={value} here and {name}={earlier_value} before: expected the same"
             return f"dimension {short(dimension.name)} has {difference}"
     return ""
-
-
-def _with_models(evalset: EvalSet, models: Sequence[str]) -> EvalSet:
-    """Return the set in which some judges are models."""
-    rows, model_names = evalset.judgements, dict.fromkeys(models)
-    if not model_names:
-        return evalset
-    check_known("judge", model_names, rows.judges, evalset.name)
-    for judge in model_names:
-        if (kind := rows.judge_kinds.get(judge, MODEL)) != MODEL:
-            problem = f"judge {quoted(judge)} is named as a model, but is of the kind {kind}"
-            raise InputError(f"{evalset.name}: {problem} in the judgements")
-    pairs = zip(rows.judges, rows.kinds, strict=True)
-    kinds = tuple(MODEL if judge in model_names else kind for judge, kind in pairs)
-    return replace(evalset, judgements=replace(rows, kinds=kinds))

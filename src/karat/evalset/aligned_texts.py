@@ -100,33 +100,33 @@ class _SgmlReader:
         segments: SgmlSegments = {}
         first_lines: dict[str, int] = {}
         while tag := self._next_tag():
-            if _kind(tag) != "doc":
+            if _tag_name(tag) != "doc":
                 self._fail(tag, f"found {short(tag[0])}, expected <doc docid=…>")
             document = self._attribute(tag, "docid")
-            segments |= {(document, s.id): s for s in self._document(tag, document)}
+            segments |= {(document, s.id): s for s in self._document_segments(tag, document)}
             if first := first_lines.get(document):
                 self._fail(tag, f"document {document} again (first in line {first})")
-            first_lines[document] = self._line(tag)
+            first_lines[document] = self._line_number(tag)
         if not first_lines:
             expected = 'expected <doc docid="…"> with <seg id=…> in it'
             raise InputError(f"{self.name}: no document; {expected}")
         return segments
 
-    def _document(self, opening: re.Match[str], document: str) -> Iterable[SgmlSegment]:
+    def _document_segments(self, opening: re.Match[str], document: str) -> Iterable[SgmlSegment]:
         segments: dict[str, SgmlSegment] = {}
-        while not (tag := self._next_tag()) or _kind(tag) != "/doc":
+        while not (tag := self._next_tag()) or _tag_name(tag) != "/doc":
             if not tag:
                 self._fail(opening, f"document {short(document)} has no </doc>")
-            if _kind(tag) != "seg":
+            if _tag_name(tag) != "seg":
                 self._fail(tag, f"found {short(tag[0])}, expected <seg id=…> or </doc>")
             id = self._attribute(tag, "id")
             closing = _TAG.search(self.text, self.at)
-            if not closing or _kind(closing) != "/seg":
+            if not closing or _tag_name(closing) != "/seg":
                 self._fail(tag, f"segment {short(id)} has no </seg>")
             if id in segments:
                 self._fail(tag, f"segment {short(id)} again (first in line {segments[id].line})")
             text = " ".join(self.text[self.at : closing.start()].split())
-            segments[id] = SgmlSegment(document, id, text, self._line(tag))
+            segments[id] = SgmlSegment(document, id, text, self._line_number(tag))
             self.at = closing.end()
         return segments.values()
 
@@ -153,14 +153,14 @@ class _SgmlReader:
             self._fail(tag, f"found {short(tag[0])}, which has no {key}")
         return attributes[key]
 
-    def _line(self, at: re.Match[str]) -> int:
+    def _line_number(self, at: re.Match[str]) -> int:
         return bisect_left(self.newlines, at.start()) + 1
 
     def _fail(self, at: re.Match[str], problem: str) -> NoReturn:
-        raise InputError(f"{self.name}, line {self._line(at)}: {problem}")
+        raise InputError(f"{self.name}, line {self._line_number(at)}: {problem}")
 
 
-def _kind(tag: re.Match[str]) -> str:
+def _tag_name(tag: re.Match[str]) -> str:
     return f"{tag[1]}{tag[2]}".lower()
 
 

@@ -43,7 +43,7 @@ class SetFormat(NamedTuple):
     files: tuple[str, ...] = ()
     """Patterns of names: of a file, and of files in a folder of this format or one level below."""
     detects: str | Callable[[Path], bool] = ""
-    """Tells whether a file is of this format, where neither its name nor its first line does."""
+    """Returns whether a file is of this format if neither its name nor its first line shows it."""
     about: str = ""
     """The files of this format in a few words, for lists of formats."""
 

@@ -100,13 +100,13 @@ def _parse_texts(texts: Sequence[str], pipeline: str, tok: str | None) -> Iterat
         if not doc.has_annotation("DEP"):
             raise InputError(f"spaCy's {pipeline} has no parser: name a pipeline that has one")
         number = {token.i: k for k, token in enumerate(tokens, 1)}
-        heads = [_head(token, number) for token in tokens]
+        heads = [_head_number(token, number) for token in tokens]
         root = heads.index(0) + 1  # other roots become its daughters
         heads = [root if head == 0 and k != root else head for k, head in enumerate(heads, 1)]
         yield Tree(tuple(token.text for token in tokens), tuple(heads))
 
 
-def _head(token: Any, number: dict[int, int]) -> int:
+def _head_number(token: Any, number: dict[int, int]) -> int:
     """Return the number of the nearest ancestor that is kept; 0 for a root."""
     while token.head.i != token.i:
         token = token.head
@@ -210,14 +210,14 @@ def check_evalset(
     evalset_read = reading.attempt(read)
     if evalset_read is not None:
         name = evalset.name if isinstance(evalset, EvalSet) else str(evalset)
-        return _contents(name, evalset_read, settings)
+        return _describe_set(name, evalset_read, settings)
     problems = tuple(reading.all())
     return EvalSetCheck(
         str(evalset), None, problems=problems, settings=settings, problem_count=reading.count
     )
 
 
-def _contents(name: str, evalset: EvalSet, settings: Mapping[str, object]) -> EvalSetCheck:
+def _describe_set(name: str, evalset: EvalSet, settings: Mapping[str, object]) -> EvalSetCheck:
     people = evalset.judgements.without_models()
     systems = []
     for i, (system, outputs) in enumerate(evalset.systems.items()):
@@ -244,12 +244,12 @@ def _contents(name: str, evalset: EvalSet, settings: Mapping[str, object]) -> Ev
         *(sum(count.missing for count in systems), sum(count.empty for count in systems)),
     )
     texts = evalset.description, f"Licence: {evalset.licence}" if evalset.licence else ""
-    notes = (*filter(None, texts), *_remarks(evalset, systems, dimensions))
+    notes = (*filter(None, texts), *_set_remarks(evalset, systems, dimensions))
     tables = (row,), tuple(systems), tuple(dimensions)
     return EvalSetCheck(name, evalset, *tables, notes=notes, settings=settings)
 
 
-def _remarks(
+def _set_remarks(
     evalset: EvalSet, systems: Iterable[SystemCount], dimensions: Iterable[DimensionCount]
 ) -> list[str]:
     """Return remarks that are not errors but affect how far numbers can be trusted."""

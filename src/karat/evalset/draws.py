@@ -22,11 +22,11 @@ from karat.evalset.reading import (
     FileLocation,
     Location,
     Reading,
-    TableSchema,
     check_members,
     is_json_lines,
     parse_number,
     read_json_lines,
+    read_table,
 )
 
 DRAWS = "draws.tsv"
@@ -59,7 +59,7 @@ def read_draws(path: Path, reading: Reading) -> Iterator[Placed]:
     if is_json_lines(path):
         yield from parse_draws(read_json_lines(path, reading), reading)
         return
-    for location, row in TableSchema(COLUMNS, only=True).read(path, reading):
+    for location, row in read_table(path, COLUMNS, reading, only=True):
         unit, of, probability, reason, round = row
         yield from _parse_draw(unit, of, probability or None, reason, round, location, reading)
 

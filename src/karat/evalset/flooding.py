@@ -89,7 +89,7 @@ def flood(evalset: EvalSet | GivenPath, settings: Flood) -> FloodedSet:
         raise InputError(
             f"{settings.dimension}: flooding needs a dimension in which more is better"
         )
-    chosen = settings.systems or _ranked(evalset, human)
+    chosen = settings.systems or _systems_at_ranks(evalset, human)
     check_known("system", chosen, evalset.systems, evalset.name)
     if not chosen:
         raise InputError(
@@ -128,7 +128,7 @@ def flood(evalset: EvalSet | GivenPath, settings: Flood) -> FloodedSet:
     rows = tuple(FloodedAnswer(names[i], evalset.segments[j]) for i, j in places)
     threshold = f"{settings.dimension} {lowest_correct:g}{reason}"
     note = f"Answers count as correct at or above {threshold}."
-    flooded = _with(evalset, outputs, is_flooded, settings)
+    flooded = _replace_outputs(evalset, outputs, is_flooded, settings)
     return FloodedSet(flooded, tuple(chosen), rows, asdict(settings), (note,))
 
 
@@ -152,7 +152,7 @@ def _lowest_correct(
     return (dimension.low + dimension.high) / 2, scale
 
 
-def _ranked(evalset: EvalSet, human: Floats) -> tuple[str, ...]:
+def _systems_at_ranks(evalset: EvalSet, human: Floats) -> tuple[str, ...]:
     """Return the systems at the paper's places, by their mean; of equals the first."""
     n_judged = (~np.isnan(human)).sum(axis=1)
     means = np.where(n_judged > 0, np.nansum(human, axis=1) / np.maximum(n_judged, 1), -np.inf)
@@ -161,7 +161,7 @@ def _ranked(evalset: EvalSet, human: Floats) -> tuple[str, ...]:
     return tuple(names[order[place - 1]] for place in PLACES if place <= len(order))
 
 
-def _with(
+def _replace_outputs(
     evalset: EvalSet, outputs: dict[str, list[str | None]], is_flooded: Flags, settings: Flood
 ) -> EvalSet:
     """Return the set with other outputs and lower ratings."""

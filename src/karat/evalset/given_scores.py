@@ -1,6 +1,6 @@
 """Given scores: what another program said of outputs, by system and segment.
 
-Scores of segments go by the ids of segments, or stand in the order of the segments. A system may
+Scores of segments go by segment id, or are in the order of the segments. A system may
 have a score of its own besides.
 """
 
@@ -162,16 +162,21 @@ def make_given_scores(
         location = f"{source}, system {short(str(system))}"
         if isinstance(system_scores, Mapping):
             score_of_id = {
-                str(name): _score(f"{location}, {quoted(name)}", x)
+                str(name): _check_score(f"{location}, {quoted(name)}", x)
                 for name, x in system_scores.items()
             }
             if len(score_of_id) < len(system_scores):
                 raise InputError(f"{location}: two segments have the same id")
             by_id[str(system)] = score_of_id
+        elif isinstance(system_scores, str | bytes) or not hasattr(system_scores, "__iter__"):
+            expected = "expected a score for each segment, or scores by id"
+            raise InputError(f"{location}: found {quoted(system_scores)}, {expected}")
         else:
-            in_order[str(system)] = _in_order(location, system_scores)
+            numbered = enumerate(system_scores, 1)
+            values = [_check_score(f"{location}, segment {i}", x) for i, x in numbered]
+            in_order[str(system)] = np.array(values, np.float64)
     totals = {
-        str(system): _score(f"{source}, system {short(str(system))}", score)
+        str(system): _check_score(f"{source}, system {short(str(system))}", score)
         for system, score in (systems or {}).items()
     }
     location_of_segment = {
@@ -183,15 +188,7 @@ def make_given_scores(
     return GivenScores(source, by_id, in_order, present_totals, location_of_segment)
 
 
-def _in_order(location: str, scores: object) -> Floats:
-    if isinstance(scores, str | bytes) or not hasattr(scores, "__iter__"):
-        problem = f"found {quoted(scores)}, expected a score for each segment, or scores by id"
-        raise InputError(f"{location}: {problem}")
-    values = (_score(f"{location}, segment {i}", x) for i, x in enumerate(scores, 1))
-    return np.array([*values], np.float64)
-
-
-def _score(location: str, score: object) -> float:
+def _check_score(location: str, score: object) -> float:
     number = score
     with suppress(TypeError, ValueError, OverflowError):  # of numpy, a decimal or a fraction
         number = float(score)  # type: ignore[arg-type]

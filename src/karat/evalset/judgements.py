@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, overload
 from karat.arithmetic import power
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError, quoted, short
-from karat.evalset.reading import Location, Reading, TableSchema, parse_number
+from karat.evalset.reading import Location, Reading, parse_number, read_table
 
 PERSON, MODEL, ADJUDICATED = "person", "model", "adjudicated"
 KINDS = (PERSON, MODEL, ADJUDICATED)
@@ -68,13 +68,13 @@ class GivenJudgement(NamedTuple):
         return self.location, (*self[:5], self.other)
 
 
-JUDGEMENT_TABLE = TableSchema(Judgement._fields, ("kind", "other"), only=True)
 _OPTIONAL_MEMBERS = ("kind", "evidence", "other")
 
 
 def read_judgement_table(path: Path, reading: Reading) -> Iterator[GivenJudgement]:
     """Yield the judgements of a table such as `human.tsv`."""
-    for location, row in JUDGEMENT_TABLE.read(path, reading):
+    optional = ("kind", "other")
+    for location, row in read_table(path, Judgement._fields, reading, optional=optional, only=True):
         system, segment, judge, dimension, value, *more = row
         yield GivenJudgement(system, segment, judge, dimension, value, location, *more)
 
@@ -422,13 +422,13 @@ def win_shares(pairs: Iterable[Placed]) -> Iterator[tuple[Location, Judgement]]:
         yield places[key], Judgement(*key, sum(means) / len(means))
 
 
-def _outputs(pairs: Iterable[JudgedPair]) -> set[Key]:
+def _compared_outputs(pairs: Iterable[JudgedPair]) -> set[Key]:
     return {side[:4] for pair in pairs for side in (pair, pair.turned)}
 
 
 def drop_shares(rows: JudgementTable, pairs: Iterable[JudgedPair]) -> JudgementTable:
     """Return the judgements without the shares of comparisons won."""
-    keys = _outputs(pairs)
+    keys = _compared_outputs(pairs)
     return rows.select_rows(np.array([row[:4] not in keys for row in rows], bool)) if keys else rows
 
 
@@ -441,7 +441,7 @@ def select_pairs(
     systems, segments = {*rows.systems}, {*rows.segments}
     selected = tuple(p for p in pairs if {p.system, p.other} <= systems and p.segment in segments)
     share = {row[:4]: row.value for _, row in win_shares(("", pair) for pair in selected)}
-    dropped = _outputs(pairs) - {*share}
+    dropped = _compared_outputs(pairs) - {*share}
     remaining = rows.select_rows(np.array([row[:4] not in dropped for row in rows], bool))
     value = np.array([share.get(row[:4], row.value) for row in remaining], np.float64)
     return replace(remaining, value=value), selected

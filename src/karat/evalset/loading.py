@@ -258,15 +258,16 @@ def as_additions(
     draws: GivenPath | None = None,
 ) -> Additions:
     """Return the additions to a set; a single file or judge need not be in a list."""
-    additions = Additions(_as_tuple(judgements), _as_tuple(model_judges), draws)
+    arguments: tuple[Any, Any] = judgements, model_judges
+    files, models = (
+        tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
+        for value in arguments
+    )
+    additions = Additions(files, models, draws)
     for file in (*additions.judgements, *([] if draws is None else [draws])):
         if not isinstance(file, str | os.PathLike):
             raise InputError(f"found {quoted(file)}, expected the path of a file")
     return additions
-
-
-def _as_tuple(value: Any) -> tuple[Any, ...]:
-    return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
 
 
 def as_evalset(evalset: EvalSet | GivenPath, progress: Progress = silent) -> EvalSet:

@@ -1,6 +1,6 @@
 """Reading of files: lines, tables and JSON objects, each with its place, problems collected.
 
-A reader goes on after a bad row, so that one look tells everything that is wrong with a file; what
+A reader continues after a bad row, so that one run lists all problems of a file; an error that
 makes further reading pointless is raised at once.
 """
 
@@ -11,6 +11,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -18,6 +19,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from karat.errors import InputError, quoted, short
 from karat.errors import sentence as bounded
 from karat.progress import Progress, silent
+from karat.registry import load
 from karat.storage.unpacking import read_bytes
 from karat.text.segments import check_line_ends
 from karat.text.sniffing import refuse_binary
@@ -43,10 +45,11 @@ class FileLocation(NamedTuple):
 
 Location: TypeAlias = FileLocation | Path | str
 TableRows: TypeAlias = Iterator[tuple[FileLocation, list[str]]]
+Records: TypeAlias = Iterator[tuple[FileLocation, Mapping[str, Any]]]
 
 
 class Reading:
-    """One reading of a set: what was found wrong so far, and who is told how far it has come.
+    """One reading of a set: the problems so far, and the progress callback.
 
     `lister` is the command that lists all problems of such a set.
     """
@@ -172,46 +175,48 @@ def read_rows(path: Path, reading: Reading, commas: bool = False) -> TableRows:
 
 
 def read_header(path: Path, commas: bool = False) -> list[str]:
-    """Return the names of a table's columns."""
-    for _, row in read_rows(path, Reading(), commas):
-        return row
-    raise InputError(f"{path} is empty: expected a table with a header")
+    """Return the names of a table's columns; none for an empty file."""
+    return next((row for _, row in read_rows(path, Reading(), commas)), [])
 
 
-class TableSchema(NamedTuple):
-    """The columns of a table: those that are read, and whether it may have others."""
+def read_table(
+    path: Path,
+    columns: Sequence[str],
+    reading: Reading,
+    *,
+    optional: Sequence[str] = (),
+    only: bool = False,
+    commas: bool = False,
+) -> TableRows:
+    """Yield the fields of each row of a table: first `columns`, then `optional`.
 
-    columns: Sequence[str]
-    optional: Sequence[str] = ()
-    """Columns that may be missing, and are then empty."""
-    only: bool = False
-    """True if the header must not have others."""
-    commas: bool = False
-    """True for CSV, False for fields between tabs."""
-
-    def read(self, path: Path, reading: Reading) -> TableRows:
-        """Yield the fields of each row: those of `columns`, then those of `optional`."""
-        rows = read_rows(path, reading, self.commas)
-        location, header = next(rows, (FileLocation(str(path), 1), []))
-        times = Counter(header)
-        present = [*self.columns, *(name for name in self.optional if times[name])]
-        if any(times[name] != 1 for name in present) or (self.only and len(header) > len(present)):
-            found_names = short(", ".join(header) or "nothing")
-            expected = ", ".join(map(short, self.columns))
-            more = f" (and perhaps {' and '.join(self.optional)})" if self.optional else ""
-            raise InputError(
-                f"{location}: found the columns {found_names}, expected {expected}{more}"
-            )
-        index_of = {name: i for i, name in enumerate(header)}
-        indices = [index_of.get(name, len(header)) for name in (*self.columns, *self.optional)]
-        for location, row in rows:
-            if not any(row):
-                continue  # a blank line
-            if len(row) == len(header):
-                row.append("")  # what optional columns have that are not there
-                yield location, [row[i] for i in indices]
-            else:
-                reading.problem(location, f"found {len(row)} fields, expected {len(header)}")
+    Args:
+        path: the file, with a header.
+        columns: columns that the header must have.
+        reading: records rows of another length as problems.
+        optional: columns that may be missing, and are then empty.
+        only: True if the header must not have other columns.
+        commas: True for CSV, False for fields between tabs.
+    """
+    rows = read_rows(path, reading, commas)
+    location, header = next(rows, (FileLocation(str(path), 1), []))
+    times = Counter(header)
+    present = [*columns, *(name for name in optional if times[name])]
+    if any(times[name] != 1 for name in present) or (only and len(header) > len(present)):
+        found_names = short(", ".join(header) or "nothing")
+        expected = ", ".join(map(short, columns))
+        more = f" (and perhaps {' and '.join(optional)})" if optional else ""
+        raise InputError(f"{location}: found the columns {found_names}, expected {expected}{more}")
+    index_of = {name: i for i, name in enumerate(header)}
+    indices = [index_of.get(name, len(header)) for name in (*columns, *optional)]
+    for location, row in rows:
+        if not any(row):
+            continue  # a blank line
+        if len(row) == len(header):
+            row.append("")  # the value of missing optional columns
+            yield location, [row[i] for i in indices]
+        else:
+            reading.problem(location, f"found {len(row)} fields, expected {len(header)}")
 
 
 def read_json_lines(path: Path, reading: Reading) -> Iterator[tuple[FileLocation, dict[str, Any]]]:
@@ -220,7 +225,7 @@ def read_json_lines(path: Path, reading: Reading) -> Iterator[tuple[FileLocation
         if not line.strip():
             continue
         try:
-            record = json.loads(line, object_pairs_hook=_unique_members)
+            record = json.loads(line, object_pairs_hook=unique_members)
         except (ValueError, RecursionError) as error:
             reading.problem(location, f"not a JSON object ({error})")
             continue
@@ -228,6 +233,50 @@ def read_json_lines(path: Path, reading: Reading) -> Iterator[tuple[FileLocation
             yield location, record
         else:
             reading.problem(location, f"found {quoted(line)}, expected a JSON object")
+
+
+_PARQUET_ROWS = "karat.arrow.formats.score_cells:parquet_rows"
+_JSON_ENDINGS = (".jsonl", ".ndjson")
+
+
+def open_records(
+    path: Path,
+    reading: Reading,
+    without_header: Callable[[list[str]], list[str]] = lambda row: [],
+) -> tuple[list[str], Records]:
+    """Return the columns of a table and its rows by column, each with its location.
+
+    The ending says what the file is: JSON lines (`.jsonl`, `.ndjson`), whose first object names the
+    columns; parquet (`.parquet`, `.pq`); CSV (`.csv`); otherwise fields between tabs. Blank lines
+    are skipped, rows of another length are recorded as problems. `without_header` returns the
+    columns of a table whose first row is already data, and none for a header.
+    """
+    name = path.name.lower().removesuffix(".gz")
+    if name.endswith((".parquet", ".pq")):
+        columns, records = load(_PARQUET_ROWS)(str(path))
+        return columns, records
+    if name.endswith(_JSON_ENDINGS):
+        objects = read_json_lines(path, reading)
+        first = next(objects, None)
+        return ([], objects) if first is None else (list(first[1]), chain([first], objects))
+    rows: TableRows = (
+        (at, row) for at, row in read_rows(path, reading, name.endswith(".csv")) if any(row)
+    )
+    location, first_row = next(rows, (FileLocation(str(path), 1), []))
+    header = without_header(first_row) or first_row
+    rows = rows if header is first_row else chain([(location, first_row)], rows)
+    if len(set(header)) < len(header):
+        names = quoted(", ".join(header))
+        raise InputError(f"{location}: two columns have the same name in {names}")
+
+    def records_of_rows() -> Records:
+        for location, row in rows:
+            if len(row) == len(header):
+                yield location, dict(zip(header, row, strict=True))
+            else:
+                reading.problem(location, f"found {len(row)} fields, expected {len(header)}")
+
+    return header, records_of_rows()
 
 
 def read_records(
@@ -253,11 +302,11 @@ def format_json_line(record: Mapping[str, Any]) -> str:
     return json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object from its members; raise ValueError if two have the same name."""
     record = dict(pairs)
     if len(record) < len(pairs):
-        times = Counter(name for name, _ in pairs)
-        twice = next(name for name, count in times.items() if count > 1)
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
         raise ValueError(f"the name {quoted(twice)} stands twice in one object")
     return record
 

@@ -121,7 +121,14 @@ class EvalSet:
             first, second = (self.human(part, normalise, judges) for part in pair)
             return _differences(first, second)
         self.check_dimension(dimension)
-        rows = self._rows(dimension, judges)
+        rows = self.judgements.select_dimension(dimension)
+        if judges is None:
+            rows = rows.without_models()
+        else:
+            chosen = list(judges)
+            check_known("judge", chosen, self.judgements.judges, self.name)
+            rows = rows.select_judges(chosen)
+        rows = count_once(rows, self.representatives(dimension))
         value = rows.value if normalise == "none" else _z_by_judge(rows)
         shape = len(self.systems), len(self)
         size = shape[0] * shape[1]
@@ -137,17 +144,6 @@ class EvalSet:
         mean = np.divide(total, count, out=np.full(size, np.nan), where=count > 0)
         turned: Floats = self.dimensions[dimension].sign * mean.reshape(shape)
         return turned + 0.0  # no negative zeros
-
-    def _rows(self, dimension: str, judges: Iterable[str] | None) -> JudgementTable:
-        """The judgements of a dimension by some judges, or by all that are no models."""
-        rows = self.judgements.select_dimension(dimension)
-        if judges is None:
-            rows = rows.without_models()
-        else:
-            chosen = list(judges)
-            check_known("judge", chosen, self.judgements.judges, self.name)
-            rows = rows.select_judges(chosen)
-        return count_once(rows, self.representatives(dimension))
 
     def representatives(self, dimension: str) -> dict[str, str]:
         """Map each judge of a dimension to the first of the judges identical to them.
@@ -294,8 +290,10 @@ class EvalSet:
             segments=tuple(segment_ids),
             groups=groups,
             sources=None if self.sources is None else tuple(self.sources[i] for i in indices),
-            references=_places(self.references, indices, reference_indices),
-            trees=None if self.trees is None else _places(self.trees, indices, reference_indices),
+            references=_select_places(self.references, indices, reference_indices),
+            trees=None
+            if self.trees is None
+            else _select_places(self.trees, indices, reference_indices),
             systems={name: tuple(self.systems[name][i] for i in indices) for name in system_names},
             judgements=rows,
             pairs=pairs,
@@ -316,7 +314,7 @@ class EvalSet:
     ) -> EvalSet:
         """Return the set with scores of another metric, `given:metric=NAME`.
 
-        `scores` and `systems` are those of `karat.external_scores`.
+        `scores` and `systems` are as for `karat.external_scores`.
         """
         make_scores = partial(make_given_scores, f"scores of {name}", scores, systems)
         make_scores()  # refuses what is wrong
@@ -383,7 +381,7 @@ class EvalSet:
         return groups if self.trees is None else TextWithTrees(groups, self.trees)
 
 
-def _places(
+def _select_places(
     groups: Sequence[tuple[T, ...]], at: Sequence[int], places: Sequence[int]
 ) -> tuple[tuple[T, ...], ...]:
     """Some places of some groups, as far as each has them."""

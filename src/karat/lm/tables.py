@@ -112,22 +112,17 @@ def list_ngrams(arrays: Arrays, n: int) -> NgramRows:
     cells = arrays[f"table_{n}"].reshape(-1, 2)
     cells = cells[cells[:, 0] != _EMPTY]
     numbers = np.ascontiguousarray(cells[:, 1]).view("<f4").reshape(-1, 2)
-    ids = _words(arrays, cells[:, 0], n)
-    order = np.lexsort(ids.T[::-1])
-    return NgramRows(ids[order], numbers[order, 0], numbers[order, 1] + np.float32(0))
-
-
-def _words(arrays: Arrays, keys: NDArray[np.uint64], n: int) -> NDArray[np.int32]:
-    """Return the words of n-grams, from the first by their suffixes to the last."""
-    columns = []
-    for length in range(n, 1, -1):
+    keys, columns = cells[:, 0], []
+    for length in range(n, 1, -1):  # from the first word, by suffixes, to the last
         columns.append((keys & np.uint64(0xFFFFFFFF)).astype(np.int64))
         suffixes = (keys >> np.uint64(32)).astype(np.int64)
         keys = arrays[f"table_{length - 1}"].reshape(-1, 2)[suffixes, 0] if length > 2 else keys
     ids = np.stack([*columns, suffixes], axis=1)
     if len(ids) and (ids.min() < 0 or ids.max() >= len(arrays["p"])):
         raise IndexError("a word that is none")
-    return ids.astype(np.int32)
+    ids = ids.astype(np.int32)
+    order = np.lexsort(ids.T[::-1])
+    return NgramRows(ids[order], numbers[order, 0], numbers[order, 1] + np.float32(0))
 
 
 def model_signature(about: Mapping[str, Any], digest: str) -> str:

@@ -13,7 +13,7 @@ from karat import __version__, _kernel
 from karat.arithmetic import log, quick_log
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError
-from karat.lm.smoothing import Estimator, Histograms, HistoryContexts, Katz, KneserNey, gt_min
+from karat.lm.smoothing import Histograms, HistoryContexts, Katz, KneserNey, gt_min
 from karat.lm.tables import (
     BOS,
     EOS,
@@ -94,37 +94,23 @@ class Memory:
 _PURPOSE = "n-grams are sorted there"
 
 
-class Scratch:
-    """Memory, and files for what does not fit."""
+class Scratch(ExitStack):
+    """Memory, and files for what does not fit, which are closed at the end."""
 
     def __init__(self, memory: Memory) -> None:
+        super().__init__()
         self.memory = memory
-        self._held = ExitStack()
 
     @staticmethod
     def open() -> int:
-        """Return the number of a new file; whoever asks for it closes it."""
+        """Return the descriptor of a new file, which the caller closes."""
         with temporary_file(_PURPOSE) as file:
             return os.dup(file.fileno())
-
-    def training(self, order: int, nbytes: int) -> _kernel.NgramTraining:
-        """Return a training that sorts in so many bytes; its files are closed with the others."""
-        training = _kernel.NgramTraining(
-            self.open, order, nbytes, self.memory.sequences, self.memory.piece
-        )
-        self._held.callback(training.close)
-        return training
 
     @staticmethod
     def writing() -> AbstractContextManager[None]:
         """Turn an error of writing to the files into a sentence."""
         return writing_temporary(_PURPOSE)
-
-    def __enter__(self) -> Scratch:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._held.close()
 
 
 SEGMENTS_PER_BATCH = 1 << 14
@@ -188,31 +174,40 @@ def token_batches(
         progress(done, total, step_name)
 
 
-class Cutoff(NamedTuple):
-    """The words that are known: the `size` most frequent, of those that occur `min_count` times."""
-
-    size: int | None = None
-    min_count: int = 1
-
-
 def count_text(
     sources: Sequence[Segments],
     order: int,
     recipe: Recipe,
-    cutoff: Cutoff,
     scratch: Scratch,
     *,
+    vocabulary: int | None,
+    min_count: int,
     threads: int | None,
     progress: Progress,
 ) -> tuple[_kernel.Vocab, _kernel.NgramTraining]:
-    """Count all n-grams up to a length, batch by batch, in the memory of `scratch`."""
+    """Count all n-grams up to a length, batch by batch, in the memory of `scratch`.
+
+    Words are known if they are among the `vocabulary` most frequent and occur `min_count` times.
+    """
     memory = scratch.memory
     cutters = memory.threads(n_threads(threads))
     work: dict[str, Any] = {"threads": cutters, "nbytes": memory.batch(cutters)}
     work["progress"] = progress
-    grows = cutoff == Cutoff()
-    vocab = _new_vocab() if grows else _select_vocab(sources, recipe, cutoff, memory, **work)
-    ngrams = scratch.training(order, memory.sorting(len(vocab), vocab.bytes()))
+    vocab, grows = _new_vocab(), vocabulary is None and min_count == 1
+    if not grows:  # keep words by falling count, of equal ones the first in the text first
+        counts = np.zeros(0, np.int64)
+        for tokens, words in token_batches(sources, recipe, step_name="words", **work):
+            ids = _word_ids(vocab, words, grow=True)
+            memory.sorting(len(vocab), vocab.bytes())
+            batch_counts = np.bincount(ids[tokens.ids], minlength=len(vocab))
+            batch_counts[: len(counts)] += counts
+            counts = batch_counts
+        ranked = np.argsort(-counts[EOS + 1 :], kind="stable")[:vocabulary] + EOS + 1
+        selected = ranked[counts[ranked] >= min_count]
+        vocab = vocab.chosen(np.concatenate([np.arange(EOS + 1), selected]).astype(np.int32))
+    room = memory.sorting(len(vocab), vocab.bytes())
+    ngrams = _kernel.NgramTraining(scratch.open, order, room, memory.sequences, memory.piece)
+    scratch.callback(ngrams.close)
     with scratch.writing(), explain_limits("train on less text"):
         for tokens, words in token_batches(sources, recipe, step_name="counting", **work):
             ids = _word_ids(vocab, words, grow=grows)
@@ -235,22 +230,6 @@ def _word_ids(vocab: _kernel.Vocab, words: _kernel.Vocab, *, grow: bool) -> NDAr
     """Return the ids of a batch's words; what looks like `<s>` or `</s>` in a text is unknown."""
     ids = vocab.merge(words) if grow else vocab.find(words.words(0, len(words)))
     return np.where(ids > EOS, ids, UNK).astype(np.int32)
-
-
-def _select_vocab(
-    texts: Sequence[Segments], recipe: Recipe, cutoff: Cutoff, memory: Memory, **work: Any
-) -> _kernel.Vocab:
-    """Return the words to keep: by falling count, of equal ones the first in the text first."""
-    vocab, counts = _new_vocab(), np.zeros(0, np.int64)
-    for tokens, words in token_batches(texts, recipe, step_name="words", **work):
-        ids = _word_ids(vocab, words, grow=True)
-        memory.sorting(len(vocab), vocab.bytes())
-        batch_counts = np.bincount(ids[tokens.ids], minlength=len(vocab))
-        batch_counts[: len(counts)] += counts
-        counts = batch_counts
-    ranked = np.argsort(-counts[EOS + 1 :], kind="stable")[: cutoff.size] + EOS + 1
-    selected = ranked[counts[ranked] >= cutoff.min_count]
-    return vocab.chosen(np.concatenate([np.arange(EOS + 1), selected]).astype(np.int32))
 
 
 if TYPE_CHECKING:
@@ -300,35 +279,24 @@ def estimate(
     for n in range(2, order + 1):
         histograms = Histograms(ngrams.adjusted(n).tolist(), ngrams.counts(n).tolist())
         rule = smoothing.rule(n, histograms, len(counts))
+
+        def report(length: int = n) -> None:
+            progress(ngrams.done, ngrams.total, f"estimating {length}-grams")
+
         with scratch.writing():
-            _estimate_length(ngrams, n, p, rule, min_counts[n - 1], progress)
+            ngrams.gather(n, p, report)
+            while (batch := HistoryContexts(*ngrams.batch(_NGRAMS_PER_BATCH))).size:
+                keep = batch.counts >= min_counts[n - 1]
+                probabilities, weights = rule(batch, keep)
+                is_context = np.bincount(batch.contexts, keep, batch.size) > 0
+                backoffs = marked(_log10(weights), is_context)
+                ngrams.put(probabilities, _log10(probabilities), backoffs, report)
+                report()
+            ngrams.scatter(report)
+            report()
     logs = _log10(p)
     logs[BOS] = ZERO
     return logs, ngrams.word_backoffs() if order > 1 else np.full(len(p), -0.0, np.float32)
-
-
-def _estimate_length(
-    ngrams: _kernel.NgramTraining,
-    n: int,
-    p: Floats,
-    rule: Estimator,
-    min_count: int,
-    progress: Progress,
-) -> None:
-    """Estimate the n-grams of one length, batches of whole contexts at a time."""
-
-    def check() -> None:
-        progress(ngrams.done, ngrams.total, f"estimating {n}-grams")
-
-    ngrams.gather(n, p, check)
-    while (batch := HistoryContexts(*ngrams.batch(_NGRAMS_PER_BATCH))).size:
-        keep = batch.counts >= min_count
-        probabilities, weights = rule(batch, keep)
-        is_context = np.bincount(batch.contexts, keep, batch.size) > 0
-        ngrams.put(probabilities, _log10(probabilities), marked(_log10(weights), is_context), check)
-        check()
-    ngrams.scatter(check)
-    check()
 
 
 def _log10(values: Floats) -> Logarithms:
@@ -440,10 +408,18 @@ def train_ngrams(
         "min_count": min_count,
         "min_counts": check_min_counts(order, smoothing, min_counts),
     }
-    cutoff, chosen = Cutoff(vocabulary, min_count), SMOOTHING[smoothing]()
+    chosen = SMOOTHING[smoothing]()
     with Scratch(memory if isinstance(memory, Memory) else Memory(memory)) as scratch:
-        work: dict[str, Any] = {"threads": threads, "progress": progress}
-        vocab, ngrams = count_text(as_sources(texts), order, recipe, cutoff, scratch, **work)
+        vocab, ngrams = count_text(
+            as_sources(texts),
+            order,
+            recipe,
+            scratch,
+            vocabulary=vocabulary,
+            min_count=min_count,
+            threads=threads,
+            progress=progress,
+        )
         word_logs = estimate(ngrams, chosen, about["min_counts"], scratch, progress)
         about |= {"notes": chosen.notes, "karat": __version__}
         yield TrainedLanguageModel(about, vocab, ngrams, word_logs, scratch, progress)

@@ -18,10 +18,8 @@ from karat.settings import check_trials
 from karat.stats.correlation import Statistic, clipped, quotient, statistic, why_undefined
 from karat.stats.exchanges import Exchanges, Permutation, Words, places_of_bits
 from karat.stats.grouped import (
-    DrawnCells,
     ExchangedCells,
-    LinesOfGroups,
-    PairsOfGroups,
+    GroupRoutine,
     all_cells,
     cells_of_columns,
     cells_of_rows,
@@ -258,8 +256,8 @@ def _resample_batch(
     if by.grouped is None:
         return _resample_stacked(h, m, by, systems, segments)
     cells = all_cells(~np.isnan(h))
-    drawn_cells = DrawnCells(cells, *(x.astype(np.int32) for x in weights))
-    return over_groups(by, by.grouped.resample(cells.of(h), cells.of(m), drawn_cells))
+    times = (x.astype(np.int32) for x in weights)
+    return over_groups(by, by.grouped.resample(cells.of(h), cells.of(m), cells, *times))
 
 
 def _segment_pearson(h: Floats, m: Floats, systems: Floats, segments: Floats) -> Floats:
@@ -299,8 +297,8 @@ def _resample_groups(h: Floats, m: Floats, by: Statistic, groups: Ints, points: 
     if by.grouped:
         times = _kernel.tally(points, h.shape[1]).astype(np.int32)
         cells = cells_of_rows(~np.isnan(h))
-        drawn_cells = DrawnCells(cells, np.ones((len(times), len(h)), np.int32), times)
-        group_values = by.grouped.resample(cells.of(h), cells.of(m), drawn_cells)
+        once = np.ones((len(times), len(h)), np.int32)
+        group_values = by.grouped.resample(cells.of(h), cells.of(m), cells, once, times)
     else:
         parts = (
             _of_draws(h[:, p].swapaxes(0, 1), m[:, p].swapaxes(0, 1), p, by)
@@ -388,7 +386,7 @@ def perm_both(
 def _exchange_groups(
     scores: Triple,
     by: Statistic,
-    grouped: PairsOfGroups | LinesOfGroups,
+    grouped: GroupRoutine,
     at: str,
     exchanges: Exchanges,
 ) -> Permutation:
@@ -398,12 +396,12 @@ def _exchange_groups(
     bits = places_of_bits(cells.rows, cells.columns, scores.has_scores.shape[1])
 
     def differences(words: Words) -> Floats:
-        chosen = ExchangedCells(cells.offsets, bits, np.ascontiguousarray(words))
+        chosen = ExchangedCells(bits, cells.offsets, np.ascontiguousarray(words))
         values = over_groups(by, grouped.exchange(human, first, second, chosen))
         return values[: words.shape[1]] - values[words.shape[1] :]
 
-    once = DrawnCells(cells, *(np.ones((1, n), np.int32) for n in scores.has_scores.shape))
+    once = [np.ones((1, n), np.int32) for n in scores.has_scores.shape]
     first_value, second_value = (
-        over_groups(by, grouped.resample(human, x, once)) for x in (first, second)
+        over_groups(by, grouped.resample(human, x, cells, *once)) for x in (first, second)
     )
     return exchanges.test(float((first_value - second_value)[0]), differences, _TRIALS_AT_A_TIME)

@@ -7,8 +7,7 @@ sums of the segments' statistics, never looks beyond a segment.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError, quoted
@@ -16,9 +15,9 @@ from karat.evalset.sets import EvalSet
 from karat.meta.scores import ScoredSet
 from karat.metrics.base import Metric
 from karat.metrics.pairs import SegmentNames
-from karat.progress import silent
+from karat.progress import Progress, silent
 from karat.scoring import Keep, TextInputs, compute_statistics
-from karat.stats.correlation import Statistic, quotient
+from karat.stats.correlation import quotient
 from karat.text.references import VaryingReferences
 from karat.text.segments import Strings
 
@@ -83,94 +82,56 @@ DOCUMENT_KINDS = {
 """Ways to score the segments of a document together."""
 
 
-class Cut(NamedTuple):
-    """Shuffles of all segments, and the number of segments that make a document."""
+def pseudo_documents(segments: int, length: int, repeats: int, seed: int) -> Ints:
+    """Shuffle segments and cut them into documents: shuffles x documents x segments.
 
-    length: int
-    shuffles: list[Ints]
-
-    @property
-    def documents(self) -> int:
-        """Documents of each system in one shuffle; segments that do not fill one are left out."""
-        return len(self.shuffles[0]) // self.length
-
-    def places(self, shuffle: Ints) -> Ints:
-        """Documents x segments: the places of one shuffle."""
-        return shuffle[: self.documents * self.length].reshape(self.documents, self.length)
-
-    def part(self, cells: Floats, shuffle: Ints) -> Floats:
-        """Systems x documents x segments x columns of one shuffle."""
-        selected = cells[:, shuffle[: self.documents * self.length]]
-        return selected.reshape(len(cells), self.documents, self.length, cells.shape[2])
+    Segments that do not fill a document are left out. Each length has its own draws.
+    """
+    rng, documents = np.random.default_rng([seed, length]), segments // length
+    shuffles = [rng.permutation(segments)[: documents * length] for _ in range(repeats)]
+    return np.stack(shuffles).reshape(repeats, documents, length)
 
 
-def shuffled_cut(segments: int, length: int, repeats: int, seed: int) -> Cut:
-    """Return shuffles of segments, to be cut into documents; a length has its own draws."""
-    rng = np.random.default_rng([seed, length])
-    return Cut(length, [rng.permutation(segments) for _ in range(repeats)])
+def cells_by_document(cells: Floats, documents: Ints) -> Floats:
+    """Systems x documents x segments x columns, from systems x segments x columns."""
+    selected = cells[:, documents.reshape(-1)]
+    return selected.reshape(len(cells), *documents.shape, cells.shape[2])
 
 
-DocumentScores = Callable[[Cut, Flags], Mapping[Metric, list[Floats]]]
-"""From a cut and the cells that count to the scores of all documents, a row for each shuffle."""
+def score_summed(scored: ScoredSet, shuffles: Ints, is_judged: Flags) -> dict[Metric, list[Floats]]:
+    """Score pseudo-documents by the sums of their segments' statistics: a vector per shuffle."""
+    scores: dict[Metric, list[Floats]] = {metric: [] for metric in scored.metrics}
+    for metric, vectors in scores.items():
+        rows = scored.rows[metric] * is_judged[:, :, None]
+        for documents in shuffles:
+            sums = cells_by_document(rows, documents).sum(axis=2).reshape(-1, rows.shape[2])
+            vectors.append(metric.sign * metric.of_documents().measure(sums)["value"])
+    return scores
 
 
-def summed_scores(scored: ScoredSet) -> DocumentScores:
-    """Return what scores documents by the sums of their segments' statistics."""
-
-    def score(cut: Cut, is_judged: Flags) -> dict[Metric, list[Floats]]:
-        scores: dict[Metric, list[Floats]] = {metric: [] for metric in scored.metrics}
-        for metric, documents in scores.items():
-            rows = scored.rows[metric] * is_judged[:, :, None]
-            for shuffle in cut.shuffles:
-                sums = cut.part(rows, shuffle).sum(axis=2).reshape(-1, rows.shape[2])
-                documents.append(metric.sign * metric.of_documents().measure(sums)["value"][None])
-        return scores
-
-    return score
-
-
-def joined_scores(
+def score_joined_shuffles(
     evalset: EvalSet,
     metrics: Sequence[Metric],
-    tick: Callable[[], None] = lambda: None,
-    threads: int | None = None,
-) -> DocumentScores:
-    """Return what scores documents as joined texts; `tick` is called after each shuffle.
-
-    Dimensions in which the same outputs were judged share what was scored last.
-    """
-    cached: dict[bytes, dict[Metric, list[Floats]]] = {}
-    last: list[Cut] = []
-
-    def score(cut: Cut, is_judged: Flags) -> dict[Metric, list[Floats]]:
-        if not last or last[0] is not cut:
-            last[:] = [cut]
-            cached.clear()
-        key = is_judged.tobytes()
-        if key not in cached:
-            cached[key] = {metric: [] for metric in metrics}
-            for shuffle in cut.shuffles:
-                documents = list(cut.places(shuffle))
-                scores = score_joined(evalset, metrics, documents, is_judged, threads)
-                for metric, values in scores.items():
-                    cached[key][metric].append(values.reshape(1, -1))
-                tick()
-        return cached[key]
-
-    return score
+    shuffles: Ints,
+    threads: int | None,
+    progress: Progress,
+    is_judged: Flags,
+) -> dict[Metric, list[Floats]]:
+    """Score pseudo-documents as joined texts: a vector per shuffle."""
+    scores: dict[Metric, list[Floats]] = {metric: [] for metric in metrics}
+    for done, documents in enumerate(shuffles, 1):
+        joined = score_joined(evalset, metrics, [*documents], is_judged, threads)
+        for metric, values in joined.items():
+            scores[metric].append(values.reshape(-1))
+        progress(done, len(shuffles), "pseudo-documents")
+    return scores
 
 
-def document_agreement(
-    cut: Cut, human: Floats, scores: Mapping[Metric, list[Floats]], by: Statistic
-) -> dict[Metric, Floats]:
-    """Return the statistic over all documents of all systems, in each shuffle, by each metric."""
-    people = []  # the mean human score of each document, one vector for all systems
-    for shuffle in cut.shuffles:
-        cells = cut.part(human[:, :, None], shuffle)
-        is_judged = ~np.isnan(cells)
-        means = quotient(np.nansum(cells, axis=(2, 3)), is_judged.sum(axis=(2, 3)))
-        people.append(means.reshape(1, -1))
-    return {
-        metric: np.array([by(h, m) for h, m in zip(people, metric_scores, strict=True)])
-        for metric, metric_scores in scores.items()
-    }
+def mean_human_scores(human: Floats, shuffles: Ints) -> list[Floats]:
+    """The mean human score of each pseudo-document: for each shuffle a vector for all systems."""
+    vectors = []
+    for documents in shuffles:
+        cells = cells_by_document(human[:, :, None], documents)
+        counts = (~np.isnan(cells)).sum(axis=(2, 3))
+        vectors.append(quotient(np.nansum(cells, axis=(2, 3)), counts).reshape(-1))
+    return vectors

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from karat.arrays import Floats, np
+from karat.arrays import Floats, Ints, np
 from karat.errors import InputError, quoted, short
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.loading import as_evalset
@@ -26,12 +26,7 @@ from karat.metrics.names import metric
 from karat.metrics.tree import QualityAccuracy, SimpleTreeAccuracy, UnderstandabilityAccuracy
 from karat.progress import Progress, silent
 from karat.results import SignedResult
-from karat.stats.regression import (
-    LeastSquares,
-    least_squares,
-    left_out_predictions,
-    unseen_error,
-)
+from karat.stats.regression import least_squares, left_out_predictions, unseen_error
 
 FITTED_LEVELS = ("segment", "system")  # the points: outputs, or systems
 VALUE = "value"
@@ -149,14 +144,31 @@ def fit_scores(
     left_out: list[LeftOut] = []
     points: list[FittedPoint] = []
     for name in names:
-        fitted = _fit_dimension(scored, terms, name, normalise, level)
-        fit = fitted.fit
-        rows += fitted.rows()
-        fits.append(Fit(name, len(fitted.human), fit.r2, fit.adjusted, fit.sigma))
-        left_out += fitted.left_out()
-        columns = (c.tolist() for c in (fitted.human, fit.predicted, fit.left_out))
-        for (i, j), *point_scores in zip(fitted.places, *columns, strict=True):
-            place = [*loaded.systems][i], loaded.segments[j] if j >= 0 else ""
+        at, x, human = _points(scored, terms, name, normalise, level)
+        try:
+            fit = least_squares(x, human, [str(term) for term in terms])
+        except InputError as error:
+            raise InputError(f"{loaded.name}, {short(name)}: {error}") from None
+        for i, coefficient in enumerate(fit.coefficients):
+            term = str(terms[i - 1]) if i else INTERCEPT
+            published = (values[i] for values in _published(terms))
+            rows.append(FitRow(name, term, *coefficient, *published))
+        fits.append(Fit(name, len(human), fit.r2, fit.adjusted, fit.sigma))
+        systems, segments = at.T
+        units = {"output" if level == "segment" else "system": np.arange(len(human))}
+        if level == "segment":
+            units |= {"segment": segments, "system": systems}
+            if loaded.groups is not None:
+                numbers = {group: i for i, group in enumerate(dict.fromkeys(loaded.groups))}
+                units["document"] = np.array([numbers[g] for g in loaded.groups])[segments]
+        for k, (unit, groups) in enumerate(units.items()):
+            if k == 0 or len(np.unique(groups)) > 1:
+                predicted = left_out_predictions(x, human, groups) if k else fit.left_out
+                errors = unseen_error(human, predicted, groups)
+                left_out.append(LeftOut(name, unit, len(np.unique(groups)), *errors))
+        columns = (c.tolist() for c in (human, fit.predicted, fit.left_out))
+        for (i, j), *point_scores in zip(at.tolist(), *columns, strict=True):
+            place = [*loaded.systems][i], loaded.segments[j] if level == "segment" else ""
             points.append(FittedPoint(name, *place, *point_scores))
     term_names = tuple(str(term) for term in terms)
     settings = {"metrics": term_names, "dimensions": names, "level": level, "normalise": normalise}
@@ -194,50 +206,13 @@ def _terms(
 # --------------------------------------------------------------------------- one dimension
 
 
-@dataclass(frozen=True, eq=False)
-class _Fitted:
-    """The points of one dimension and their fit."""
-
-    dimension: str
-    evalset: EvalSet
-    terms: Sequence[Term]
-    places: list[tuple[int, int]]  # system and segment of each point; -1 if points are systems
-    x: Floats
-    human: Floats
-    fit: LeastSquares
-
-    def rows(self) -> Iterator[FitRow]:
-        """Yield a row for each coefficient."""
-        names = [INTERCEPT, *map(str, self.terms)]
-        published = _published(self.terms)
-        for i, (name, coefficient) in enumerate(zip(names, self.fit.coefficients, strict=True)):
-            yield FitRow(self.dimension, name, *coefficient, *(values[i] for values in published))
-
-    def left_out(self) -> Iterator[LeftOut]:
-        """Yield how close the fits of other points come, by what is left out together."""
-        systems, segments = (np.array(column) for column in zip(*self.places, strict=True))
-        if segments[0] < 0:
-            yield self._unseen("system", np.arange(len(systems)), self.fit.left_out)
-            return
-        yield self._unseen("output", np.arange(len(systems)), self.fit.left_out)
-        units = {"segment": segments, "system": systems}
-        if self.evalset.groups is not None:
-            numbers = {name: i for i, name in enumerate(dict.fromkeys(self.evalset.groups))}
-            documents = np.array([numbers[name] for name in self.evalset.groups])
-            units["document"] = documents[segments]
-        for unit, groups in units.items():
-            if len(np.unique(groups)) > 1:
-                yield self._unseen(unit, groups, left_out_predictions(self.x, self.human, groups))
-
-    def _unseen(self, unit: str, groups: Any, predicted: Floats) -> LeftOut:
-        fits = len(np.unique(groups))
-        return LeftOut(self.dimension, unit, fits, *unseen_error(self.human, predicted, groups))
-
-
-def _fit_dimension(
+def _points(
     scored: ScoredSet, terms: Sequence[Term], dimension: str, normalise: str, level: str
-) -> _Fitted:
-    """Fit the judged outputs, or the systems by their judged outputs and mean human scores."""
+) -> tuple[Ints, Floats, Floats]:
+    """Return the system and segment of each point, its terms and its human score.
+
+    A point is a judged output, or a system: its judged outputs and their mean human score.
+    """
     human = scored.judged(scored.evalset.human(dimension, normalise))
     is_judged, everything = ~np.isnan(human), np.ones((1, human.shape[1]))
     columns = []  # terms x systems x segments, or 1
@@ -253,13 +228,7 @@ def _fit_dimension(
         human = drawn_means(human, everything).T
     values = np.stack(columns)
     at = np.argwhere(~np.isnan(human) & ~np.isnan(values).any(axis=0))
-    x, y = values[:, at[:, 0], at[:, 1]].T, human[at[:, 0], at[:, 1]]
-    try:
-        fit = least_squares(x, y, [str(term) for term in terms])
-    except InputError as error:
-        raise InputError(f"{scored.evalset.name}, {short(dimension)}: {error}") from None
-    places = [(i, j if level == "segment" else -1) for i, j in at.tolist()]
-    return _Fitted(dimension, scored.evalset, terms, places, x, y, fit)
+    return at, values[:, at[:, 0], at[:, 1]].T, human[at[:, 0], at[:, 1]]
 
 
 def _part(term: Term, rows: Floats) -> Floats:

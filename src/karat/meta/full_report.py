@@ -142,7 +142,7 @@ def disagreements(
     for dimension in dimensions:
         for sign in (1, -1):
             by_segment: dict[str, Disagreement] = {}
-            for disagreement in _ordered(result, dimension, sign):
+            for disagreement in _disagreements_by_gap(result, dimension, sign):
                 if len(by_segment) == count:
                     break
                 if (disagreement.segment, disagreement.output) not in shown_texts:
@@ -152,14 +152,18 @@ def disagreements(
                 yield disagreement
 
 
-def _ordered(result: MetaEvaluation, dimension: str, sign: int) -> Iterator[Disagreement]:
+def _disagreements_by_gap(
+    result: MetaEvaluation, dimension: str, sign: int
+) -> Iterator[Disagreement]:
     """Yield the outputs that the metric ranks higher (1) or lower (-1), by falling difference."""
     evalset = result.evalset
     human = evalset.human(dimension, result.experiment.normalise)
     score = result.scored.segments(result.scored.metrics[0])
     by_metric, by_people = _percentiles(score, human), _percentiles(human, score)
-    if not (_differ(by_metric) and _differ(by_people)):
-        return  # equal scores rank nothing
+    for percentiles in (by_metric, by_people):
+        defined = percentiles[~np.isnan(percentiles)]
+        if (defined == defined[:1]).all():
+            return  # equal scores rank nothing
     gaps = by_metric - by_people
     systems = list(evalset.systems.items())
     indices = np.argwhere(sign * gaps > 0).tolist()  # a NaN is not
@@ -168,11 +172,6 @@ def _ordered(result: MetaEvaluation, dimension: str, sign: int) -> Iterator[Disa
         scores = float(human[i, j]), float(score[i, j]), float(gaps[i, j])
         place = dimension, name, evalset.segments[j]
         yield Disagreement(*place, *scores, texts[j] or "", evalset.references[j])
-
-
-def _differ(percentiles: Floats) -> bool:
-    defined = percentiles[~np.isnan(percentiles)]
-    return bool((defined != defined[:1]).any())
 
 
 def _percentiles(scores: Floats, other_scores: Floats) -> Floats:

@@ -387,7 +387,23 @@ class PlaneFit(SignedResult):
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on what to take from the plane."""
-        return plane_notes(self)
+        bleu = self.row(BLEU_CELL).q2
+        over = "systems and segments" if self.over == "both" else self.over
+        resampling = f"{self.resamples:,} bootstrap resamples of {over}, seed {self.seed}"
+        picked = "No cell can be picked: none has a correlation above 0."
+        if self.maximum is not None:
+            picked = (
+                f"The cross-validated pick is {self.pick}. The largest of 44 R^2 is over-fitted: "
+                f"permuted human scores reach it with p = {self.p:.3f} ({self.permutations:,} "
+                "permutations)."
+            )
+        return (
+            f"{self.dimension}: {len(self.systems)} systems, {self.segments:,} segments, "
+            f"{self.judgements:,} judged outputs. {picked}",
+            f"{self.dimension}: predicting each system from the best cell of the others explains "
+            f"{format_percent(self.picking)} of the variance, BLEU's point {format_percent(bleu)}, "
+            f"{_WORTH[worth(self)]}." + (f" Intervals: {resampling}." if self.resamples else ""),
+        )
 
     def row(self, cell: PlaneCell) -> PlaneRow:
         """One cell."""
@@ -558,27 +574,6 @@ def maximum_test(human: Floats, cells: Floats, permutations: int, seed: int) -> 
 
 
 Worth: TypeAlias = Literal["pick", "bleu", "same", "neither"]
-
-
-def plane_notes(fit: PlaneFit) -> tuple[str, ...]:
-    """Return what a reader should take from one plane."""
-    bleu = fit.row(BLEU_CELL).q2
-    over = "systems and segments" if fit.over == "both" else fit.over
-    resampling = f"{fit.resamples:,} bootstrap resamples of {over}, seed {fit.seed}"
-    picked = "No cell can be picked: none has a correlation above 0."
-    if fit.maximum is not None:
-        picked = (
-            f"The cross-validated pick is {fit.pick}. The largest of 44 R^2 is over-fitted: "
-            f"permuted human scores reach it with p = {fit.p:.3f} ({fit.permutations:,} "
-            "permutations)."
-        )
-    return (
-        f"{fit.dimension}: {len(fit.systems)} systems, {fit.segments:,} segments, "
-        f"{fit.judgements:,} judged outputs. {picked}",
-        f"{fit.dimension}: predicting each system from the best cell of the others explains "
-        f"{format_percent(fit.picking)} of the variance, BLEU's point {format_percent(bleu)}, "
-        f"{_WORTH[worth(fit)]}." + (f" Intervals: {resampling}." if fit.resamples else ""),
-    )
 
 
 def worth(fit: PlaneFit) -> Worth:

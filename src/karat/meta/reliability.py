@@ -6,25 +6,25 @@ pseudo-documents, with 1, 2 and 3 of the references, metrics compared by Wilcoxo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import combinations as every_combination
 from itertools import product
 from math import comb
 from typing import NamedTuple, TypeAlias
 
-from karat.arrays import Floats, Ints, np
+from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError, quoted, short
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
 from karat.meta.documents import (
     DOCUMENT_KINDS,
-    DocumentScores,
-    document_agreement,
-    joined_scores,
-    shuffled_cut,
-    summed_scores,
+    mean_human_scores,
+    pseudo_documents,
+    score_joined_shuffles,
+    score_summed,
 )
 from karat.meta.scores import (
     ScoredSet,
@@ -209,8 +209,13 @@ def reliability(
                 f"pseudo-documents of {length} segments: expected 1 to {len(evalset):,}"
             )
     chosen_references = {n: _choose_references(evalset, n, settings) for n in settings.references}
+    present = outputs_present(evalset)
+    human = {
+        name: np.where(present, evalset.human(name, normalise), np.nan)
+        for name in settings.dimensions
+    }
     n_combinations = sum(map(len, chosen_references.values()))
-    meter = _Meter(progress, n_combinations * len(settings.lengths), shuffles_per_combination)
+    done, total = 0, n_combinations * len(settings.lengths) * shuffles_per_combination
     values_by_key: dict[_Key, list[Floats]] = {}
     shuffles: dict[int | None, Ints] = {}
     for number, reference_sets in chosen_references.items():
@@ -219,14 +224,23 @@ def reliability(
         turns = shuffles[number].reshape(len(reference_sets), -1)
         for places, turn in zip(reference_sets, turns, strict=True):
             part = evalset if places is None else evalset.select(references=places)
-            if documents == "joined":
-                scores = joined_scores(part, chosen, meter.tick, threads)
-            elif scored and places is None:
-                scores = summed_scores(scored)
-            else:
-                scores = summed_scores(score_evalset(part, chosen, threads=threads))
-            for key, values in _values(evalset, number, scores, settings, turn, meter):
-                values_by_key.setdefault(key, []).append(values)
+            summed = scored if places is None else None
+            if documents == "summed" and summed is None:
+                summed = score_evalset(part, chosen, threads=threads)
+            for length in settings.lengths:
+                cut = pseudo_documents(len(evalset), length, repeats, seed)[turn]
+                if documents == "summed" and summed is not None:
+                    score: _ScoreDocuments = partial(score_summed, summed, cut)
+                else:
+                    report = _never_back(progress, done, total)
+                    score = partial(score_joined_shuffles, part, chosen, cut, threads, report)
+                for (name, by, metric), values in _agreement(
+                    score, human, cut, settings.statistics
+                ):
+                    key = name, by, number, str(metric), length, cut.shape[1]
+                    values_by_key.setdefault(key, []).append(values)
+                done += shuffles_per_combination
+                progress(done, total, "pseudo-documents")
     rows, pooled = _pool_rows(values_by_key, settings)
     signatures = {}
     for metric, number in product(chosen, settings.references):
@@ -287,30 +301,36 @@ _Key: TypeAlias = tuple[str, str, int | None, str, int, int]
 """The first fields of a row: dimension, statistic, references, metric, length and documents."""
 
 
-def _values(
-    evalset: EvalSet,
-    number: int | None,
-    scores: DocumentScores,
-    settings: ReliabilitySettings,
-    turn: Ints,
-    meter: _Meter,
-) -> Iterator[tuple[_Key, Floats]]:
-    """Yield the values of some of the shuffles, for one combination of references."""
-    present = outputs_present(evalset)
-    human = {
-        name: np.where(present, evalset.human(name, settings.normalise), np.nan)
-        for name in settings.dimensions
-    }
-    for length in settings.lengths:
-        all_shuffles = shuffled_cut(len(evalset), length, settings.repeats, settings.seed)
-        cut = all_shuffles._replace(shuffles=[all_shuffles.shuffles[shuffle] for shuffle in turn])
-        for name, people in human.items():
-            scored = scores(cut, ~np.isnan(people))
-            for by in settings.statistics:
-                agreement = document_agreement(cut, people, scored, statistic(by))
-                for metric, values in agreement.items():
-                    yield (name, by, number, str(metric), length, cut.documents), values
-        meter.part()
+_ScoreDocuments: TypeAlias = Callable[[Flags], dict[Metric, list[Floats]]]
+"""From the judged cells to the scores of all documents: a vector per shuffle."""
+
+
+def _agreement(
+    score: _ScoreDocuments, human: Mapping[str, Floats], shuffles: Ints, statistics: Sequence[str]
+) -> Iterator[tuple[tuple[str, str, Metric], Floats]]:
+    """Yield the agreement in every shuffle, by dimension, statistic and metric."""
+    scores_by_cells: dict[bytes, dict[Metric, list[Floats]]] = {}
+    for dimension, people in human.items():
+        is_judged = ~np.isnan(people)
+        cells = is_judged.tobytes()  # dimensions with the same judged cells share their scores
+        if cells not in scores_by_cells:
+            scores_by_cells[cells] = score(is_judged)
+        means = mean_human_scores(people, shuffles)
+        for by, (metric, vectors) in product(statistics, scores_by_cells[cells].items()):
+            pairs = zip(means, vectors, strict=True)
+            yield (dimension, by, metric), np.array([statistic(by)(h, m) for h, m in pairs])
+
+
+def _never_back(progress: Progress, start: int, total: int) -> Progress:
+    """Report shuffles after `start` earlier ones; a second dimension's do not count again."""
+    reached = start
+
+    def report(n_scored: int, n_shuffles: int, task: str) -> None:
+        nonlocal reached
+        reached = max(reached, start + min(n_scored, n_shuffles - 1))
+        progress(reached, total, task)
+
+    return report
 
 
 def _pool_rows(
@@ -349,24 +369,6 @@ def _tests(rows: Sequence[ReliabilityRow]) -> Iterator[CurveTest]:
             delta = float(defined.mean()) if len(defined) else float("nan")
             counts = len(defined), int((sign * defined > 0).sum())
             yield CurveTest(dimension, by, *first, *second, *counts, delta, wilcoxon(a, b).p)
-
-
-class _Meter:
-    """Counts shuffles for the progress callback; parts that are quick are counted at once."""
-
-    def __init__(self, progress: Progress, parts: int, repeats: int) -> None:
-        self._progress, self._total, self._repeats = progress, parts * repeats, repeats
-        self._done = self._ended = 0
-
-    def tick(self) -> None:
-        """Count a shuffle; a second dimension's do not count again."""
-        self._done = min(self._done + 1, self._ended + self._repeats - 1)
-        self._progress(self._done, self._total, "pseudo-documents")
-
-    def part(self) -> None:
-        """Count all shuffles of one length and combination."""
-        self._done = self._ended = self._ended + self._repeats
-        self._progress(self._done, self._total, "pseudo-documents")
 
 
 # -------------------------------------------------------------------------------- in sentences

@@ -9,7 +9,7 @@ and references the documents.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from os import PathLike
@@ -20,7 +20,6 @@ from karat.errors import InputError, OutputError, quoted, short
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.loading import as_evalset
 from karat.evalset.reading import (
-    FileLocation,
     Reading,
     check_member,
     format_json_line,
@@ -30,7 +29,6 @@ from karat.evalset.reading import (
 from karat.evalset.sets import EvalSet
 from karat.llm.interview import (
     MAX_TEXT_LENGTH,
-    Interview,
     InterviewTask,
     InvalidAnswer,
     Prompt,
@@ -76,18 +74,18 @@ def read_questions(source: EvalSet | GivenPath) -> tuple[str, tuple[SourcedQuest
     if not isinstance(source, EvalSet | str | PathLike):
         expected = "a file of questions, an evaluation set, or its name"
         raise InputError(f"found {quoted(source)}, expected {expected}")
-    if not isinstance(source, EvalSet) and _is_questions(Path(source)):
-        return Path(source).name, _of_file(Path(source))
+    if not isinstance(source, EvalSet) and _has_documents(Path(source)):
+        return Path(source).name, _read_question_file(Path(source))
     evalset = as_evalset(source)
     if not any(evalset.references):
         reason = "has no references: a key is drafted from references or documents"
         raise InputError(f"{evalset.name} {reason}")
     sources = evalset.sources or ("",) * len(evalset)
     rows = zip(evalset.segments, sources, evalset.references, strict=True)
-    return evalset.name, tuple(SourcedQuestion(id, text, documents) for id, text, documents in rows)
+    return evalset.name, tuple(SourcedQuestion(*row) for row in rows)
 
 
-def _is_questions(path: Path) -> bool:
+def _has_documents(path: Path) -> bool:
     """Return whether a file has questions with documents, by its first object."""
     if not path.is_file():
         return False
@@ -98,36 +96,26 @@ def _is_questions(path: Path) -> bool:
     return '"documents"' in first and '"question"' in first
 
 
-def _of_file(path: Path) -> tuple[SourcedQuestion, ...]:
+def _read_question_file(path: Path) -> tuple[SourcedQuestion, ...]:
     reading, questions = Reading(lister=""), dict[str, SourcedQuestion]()
     for place, row in read_json_lines(path, reading):
-        if (question := _question(row, place, reading)) is None:
+        before = len(reading.problems)
+        if unknown := [key for key in row if key not in MEMBERS]:
+            problem = f"found the name {quoted(unknown[0])}, expected {', '.join(MEMBERS)}"
+            reading.problem(place, problem)
+        id = check_member(row, "question", str, place, reading)
+        documents = check_member(row, "documents", list, place, reading)
+        text = check_member({"text": "", **row}, "text", str, place, reading)
+        if len(reading.problems) > before or id is None or documents is None:
             continue
-        if question.id in questions:
-            reading.problem(place, f"question {short(question.id)} again")
-        questions[question.id] = question
+        reading.check_name("question", id, place, blank=False)
+        if not documents or not all(isinstance(item, str) and item.strip() for item in documents):
+            reading.problem(place, "expected at least one document, each a text that is not empty")
+        if id in questions:
+            reading.problem(place, f"question {short(id)} again")
+        questions[id] = SourcedQuestion(id, str(text), tuple(map(str, documents)))
     reading.check()
     return tuple(questions.values())
-
-
-def _question(
-    row: Mapping[str, Any], place: FileLocation, reading: Reading
-) -> SourcedQuestion | None:
-    before = len(reading.problems)
-    if unknown := [key for key in row if key not in MEMBERS]:
-        problem = f"found the name {quoted(unknown[0])}, expected {', '.join(MEMBERS)}"
-        reading.problem(place, problem)
-    id = check_member(row, "question", str, place, reading)
-    documents = check_member(row, "documents", list, place, reading)
-    text = check_member({"text": "", **row}, "text", str, place, reading)
-    if len(reading.problems) > before or id is None or documents is None:
-        return None
-    reading.check_name("question", id, place, blank=False)
-    if not documents or not all(
-        isinstance(document, str) and document.strip() for document in documents
-    ):
-        reading.problem(place, "expected at least one document, each a text that is not empty")
-    return SourcedQuestion(str(id), str(text), tuple(map(str, documents)))
 
 
 MAX_WORDS = 12
@@ -167,7 +155,7 @@ def read_facts(documents: Sequence[str], most: int, answer: str) -> Facts:
     refused = []
     for entry in listed:
         text = " ".join(str(entry.get("fact") or "").split())
-        reason = _wrong(entry, text, documents)
+        reason = _rejection_reason(entry, text, documents)
         normalized = _MARKS.sub(" ", normal(text)).strip()
         if not reason and normalized in facts:
             reason = "a duplicate"
@@ -184,8 +172,8 @@ def read_facts(documents: Sequence[str], most: int, answer: str) -> Facts:
     return Facts(tuple(facts.values()), tuple(refused))
 
 
-def _wrong(entry: Mapping[str, Any], text: str, documents: Sequence[str]) -> str:
-    """Why an entry is no fact; "" if it is one."""
+def _rejection_reason(entry: Mapping[str, Any], text: str, documents: Sequence[str]) -> str:
+    """Return why an entry is not a valid fact; "" if it is."""
     if not _MARKS.sub("", text) or _CONTROL.search(text):
         return "no words, or control characters"
     if len(text.split()) > MAX_WORDS:
@@ -320,16 +308,15 @@ class DraftTask:
 
     def task(self) -> InterviewTask:
         """Return the cases to ask about."""
-        return InterviewTask(draft_prompt(self.prompt), FORM, list(self._cases()))
-
-    def _cases(self) -> Iterator[PromptCase]:
+        cases = []
         for id, text, documents in self.questions:
             if sum(map(len, documents)) <= MAX_TEXT_LENGTH:
                 listed = [
                     {"id": str(k), "text": document} for k, document in enumerate(documents, 1)
                 ]
                 values = {"question": text or None, "documents": listed, "most": self.most}
-                yield PromptCase(id, values, partial(read_facts, documents, self.most))
+                cases.append(PromptCase(id, values, partial(read_facts, documents, self.most)))
+        return InterviewTask(draft_prompt(self.prompt), FORM, cases)
 
     def run(self, setup: Setup, judge: str = "", progress: Progress = silent) -> DraftedNuggets:
         """Ask a model and return its key."""
@@ -343,33 +330,24 @@ class DraftTask:
         if not interview.answers:
             reason = f"{short(setup.judge)} drafted no nugget: {missing[0].reason}"
             raise InputError(f"{reason}; nothing was written")
+        rows, refused = [], []
+        for id, (facts, *_) in interview.answers.items():
+            for number, fact in enumerate(facts.accepted, 1):
+                importance = "vital" if fact.vital else "okay"
+                fields = importance, fact.text, fact.document + 1, fact.quote
+                rows.append(DraftRow(id, str(number), *fields))
+            refused += [RefusedRow(id, *rejection) for rejection in facts.refused]
         return DraftedNuggets(
-            *(self.source, judge or setup.judge, tuple(_rows(interview))),
+            *(self.source, judge or setup.judge, tuple(rows)),
             {
                 question.id: question.text
                 for question in self.questions
                 if question.id in interview.answers
             },
-            *(tuple(_refused(interview)), missing, interview.usage),
+            *(tuple(refused), missing, interview.usage),
             settings={**self.settings, "prompt": task.prompt.label, **setup.settings},
             signature=signature(self.name, self.settings, task, setup),
             notes=(*setup.notes, *interview.notes, READ_IT),
-        )
-
-
-def _rows(interview: Interview) -> Iterator[DraftRow]:
-    for question, (facts, *_) in interview.answers.items():
-        for number, fact in enumerate(facts.accepted, 1):
-            importance = "vital" if fact.vital else "okay"
-            fields = importance, fact.text, fact.document + 1, fact.quote
-            yield DraftRow(question, str(number), *fields)
-
-
-def _refused(interview: Interview) -> Iterator[RefusedRow]:
-    for question, answers in interview.answers.items():
-        facts: Facts = answers[0]
-        yield from (
-            RefusedRow(question, rejection.text, rejection.reason) for rejection in facts.refused
         )
 
 

@@ -39,8 +39,8 @@ from karat.evalset.reading import Reading
 from karat.nuggets.prediction.intervals import (
     MIN_RUNS,
     ScoreInterval,
+    has_enough_judged_peers,
     judged_elsewhere,
-    other_runs_tell,
 )
 from karat.nuggets.prediction.pool import Pool, make_pool
 from karat.nuggets.prediction.predictions import classifiers, parse_classifier, predict_support
@@ -186,11 +186,11 @@ def question_judges(
     models = {name or UNNAMED: name for name in scores.nuggets.judgements.of_models}
     names = [str(judge) for judge in judges] or [*models] or [WORDS]
     check_names(names)
-    judge_values = [_values(scores, name, models, progress) for name in names]
+    judge_values = [_judge_values(scores, name, models, progress) for name in names]
     return [fill_missing(scores.nuggets.name, judge, scores.answered) for judge in judge_values]
 
 
-def _values(
+def _judge_values(
     scores: QuestionScores, name: str, models: dict[str, str], progress: Progress
 ) -> JudgeValues:
     if name in models:
@@ -224,7 +224,7 @@ def _words(scores: QuestionScores) -> JudgeValues:
     for at, question in enumerate(pool.questions):  # all runs at once: words are cut but once
         texts = pool.texts[pool.starts[at] : pool.starts[at + 1]]
         tables.append(pourpre.matches(question, [Response(text) for text in texts]).ravel())
-    values = _mean(pool, np.concatenate(tables), _nugget_weights(pool, scores))
+    values = _weighted_mean(pool, np.concatenate(tables), _nugget_weights(pool, scores))
     signature = f"{WORDS}:{pourpre.signature}|key={scores.nuggets.key.digest}"
     return JudgeValues(WORDS, values, 0, signature)
 
@@ -240,7 +240,7 @@ def _classifier(scores: QuestionScores, name: str, progress: Progress) -> JudgeV
     if scores.dimension == "f":
         values = pool_stats(predictions.pool, cells, scores.official).f(scores.official.beta)
     else:
-        values = _mean(predictions.pool, cells, _nugget_weights(predictions.pool, scores))
+        values = _weighted_mean(predictions.pool, cells, _nugget_weights(predictions.pool, scores))
     order = [predictions.pool.runs.index(tag) for tag in scores.nuggets.runs]
     signed = f"classifier:{classifier},judgements=none|karat={__version__}"
     return JudgeValues(name, values[order], 0, signed)
@@ -254,7 +254,7 @@ def _nugget_weights(pool: Pool, scores: QuestionScores) -> Floats:
     return np.where(vital, 1.0, OKAY_WEIGHTS[scores.dimension])
 
 
-def _mean(pool: Pool, cells: Floats, weight: Floats) -> Floats:
+def _weighted_mean(pool: Pool, cells: Floats, weight: Floats) -> Floats:
     """Return runs x questions: the weighted mean of the best values; 0 without a response."""
     best = np.nan_to_num(pool.answers(cells))
     sums = sum_groups(best * weight, pool.nugget_starts)
@@ -285,7 +285,9 @@ def nuggeteer_intervals(
     """
     if scores.dimension not in _INTERVALS:
         return None
-    is_better = other_runs_tell(scores.answered, scores.judged, judged_elsewhere(scores.nuggets))
+    is_better = has_enough_judged_peers(
+        scores.answered, scores.judged, judged_elsewhere(scores.nuggets)
+    )
     if not is_better.any():
         return None
     scoring = score_nuggets(scores.nuggets, scores.official, general=general, progress=progress)
@@ -322,8 +324,8 @@ def difference_of_rows(
     """
     a, b = rows[system], rows[other]
     delta = a.estimate - b.estimate
-    below = _root(a.estimate - a.low, b.high - b.estimate)
-    above = _root(a.high - a.estimate, b.estimate - b.low)
+    below = _root_sum_of_squares(a.estimate - a.low, b.high - b.estimate)
+    above = _root_sum_of_squares(a.high - a.estimate, b.estimate - b.low)
     labels, units = min(a.labels, b.labels), min(a.units, b.units)
     if below == above == 0:
         return EstimatedDifference(PointEstimate(delta, 0.0), NUGGETEER, labels, units)
@@ -332,7 +334,7 @@ def difference_of_rows(
     return EstimatedDifference(intervals, NUGGETEER, labels, units)
 
 
-def _root(x: float, y: float) -> float:
+def _root_sum_of_squares(x: float, y: float) -> float:
     return sqrt(x * x + y * y)
 
 
@@ -374,7 +376,13 @@ def estimate_nuggets(
     official = official or Official()
     if unit != "auto":
         raise InputError(f"unit {quoted(unit)}: that of a nugget set is the question: leave it out")
-    selected = _check_runs(nuggets, exclude)
+    if not nuggets.runs:
+        raise InputError(f"{nuggets.name} comes without runs: there is nothing to estimate")
+    for tag in exclude:
+        nuggets.run(tag)
+    selected = nuggets.select(*(tag for tag in nuggets.runs if tag not in exclude))
+    if not selected.runs:
+        raise InputError(f"{nuggets.name}: all runs are left out: leave out fewer")
     if baseline is not None:
         selected.run(baseline)
     if dimension is None:  # A where no question has an F
@@ -412,22 +420,10 @@ def estimate_nuggets(
     has_labels = (sample.is_labelled.sum(axis=1) >= MIN_LABELS) & is_estimated
     left = sample.select(np.flatnonzero(is_estimated)) if has_labels.any() else None
     by_sample = estimate_sample(left, worths, None, next, settings) if left else None
-    return _joined(sample, left, by_sample, predicted, baseline, next, settings)
+    return _combine_methods(sample, left, by_sample, predicted, baseline, next, settings)
 
 
-def _check_runs(nuggets: NuggetSet, exclude: Sequence[str]) -> NuggetSet:
-    """Return the set without some runs; at least one must be left."""
-    if not nuggets.runs:
-        raise InputError(f"{nuggets.name} comes without runs: there is nothing to estimate")
-    for tag in exclude:
-        nuggets.run(tag)
-    selected = nuggets.select(*(tag for tag in nuggets.runs if tag not in exclude))
-    if not selected.runs:
-        raise InputError(f"{nuggets.name}: all runs are left out: leave out fewer")
-    return selected
-
-
-def _joined(
+def _combine_methods(
     sample: Sample,
     left: Sample | None,
     by_sample: Estimate | None,

@@ -15,11 +15,11 @@ from typing import NamedTuple
 from karat.arrays import np
 from karat.nuggets.formats.loading import DEMO, KNOWN, load_nuggets
 from karat.nuggets.prediction.agreement import ScoreAgreement, average_f
-from karat.nuggets.prediction.evaluation import PaperRuns, RunF, paper_runs
+from karat.nuggets.prediction.evaluation import RunF, paper_runs
 from karat.nuggets.results.evaluation import NuggetEvaluation, evaluate_nuggets, runs_outside
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.reproduction.papers import ReproductionRequest, places
+from karat.reproduction.papers import ReproductionRequest
 from karat.reproduction.results import (
     UNDECIDED,
     Conclusion,
@@ -114,11 +114,6 @@ class NuggeteerTables:
         return [row for row in self.evaluation.run_scores if row.average == "micro"]
 
     @cached_property
-    def figure_5(self) -> PaperRuns:
-        """Micro F of runs by the paper's own classifier, with intervals."""
-        return paper_runs(self.evaluation.tuning, self.official, OFFICIAL)
-
-    @cached_property
     def by_nugget(self) -> dict[str, float]:
         """Agreement of micro F with official F with a threshold for each nugget (section 4.4)."""
         tuning = self.evaluation.tuning
@@ -149,7 +144,7 @@ class NuggeteerTables:
 
 def reproduce_nuggeteer(request: ReproductionRequest) -> Reproduction:
     """Cross-validate the paper's classifier, and set it and Pourpre beside official scores."""
-    available = request.data.any_of(places(*(KNOWN[name] for name in SETS)))
+    available = request.data.any_of([KNOWN[name].place for name in SETS])
     real = [name for name in SETS if KNOWN[name].place in available]
     chosen = (real if request.full else real[:1]) or [DEMO]
     sets = []
@@ -205,7 +200,7 @@ def _numbers(tables: NuggeteerTables) -> Iterator[ReproducedNumber]:
         item, section = "Nuggeteer, a threshold for each nugget", "section 4.4"
         number = ReproducedNumber(section, item, measure, SECTION_4_4[measure], value, tables.name)
         yield number._replace(detail=f"TREC 2003; in hindsight {HINDSIGHT_2003[measure]:.3f}")
-    model, runs = tables.figure_5
+    model, runs = paper_runs(tables.evaluation.tuning, tables.official, OFFICIAL)
     if outside := runs_outside(runs):
         share = 100 * outside[0] / outside[1]
         item = "official scores outside 95% intervals"

@@ -17,6 +17,6 @@ NUGGET_KIND = SetKind(
     read="karat.nuggets.cli.options:read_judged",
     estimate="karat.nuggets.estimation:estimate_nuggets",
     draws="karat.nuggets.estimation:read_question_draws",
-    advice="karat.nuggets.formats.loading:told_of_nuggets",
+    advice="karat.nuggets.formats.loading:nugget_set_advice",
 )
 """Nugget sets, as `karat data judges` knows them."""

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 from math import isnan
 from statistics import mean, median
 from typing import Any, NamedTuple
 
-from karat.arrays import Flags, Floats, np
+from karat.arrays import Floats, np
 from karat.evalset.draft import make_evalset
 from karat.evalset.judgements import Dimension
 from karat.evalset.loading import KNOWN, load_evalset
 from karat.evalset.sets import EvalSet
 from karat.paraphrase.align.parallel_text import read_parallel
 from karat.paraphrase.pem.evaluation import (
+    CRITERIA,
     NO_CONTROLS,
     Correlation,
     ParaphraseEvaluation,
@@ -34,7 +35,7 @@ from karat.paraphrase.pem.features import (
     target_statistics,
 )
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, judged_rows
-from karat.paraphrase.pem.model import PEM, as_pem
+from karat.paraphrase.pem.model import as_pem
 from karat.paraphrase.pem.training import Pivot, train_pem
 from karat.paraphrase.table.phrase_table import PhraseCounts, PhraseTable, encode_phrases
 from karat.reproduction.papers import ReproductionRequest
@@ -51,22 +52,36 @@ from karat.stats.correlation import pearson
 from karat.text.tokens import Recipe, Vocab
 
 ORIGINALS = 300  # originals that are taken, as in the paper
-CRITERIA = {"adequacy": "accuracy", "fluency": "fluency", "overall": "mqm"}
+ERRORS = {"adequacy": "accuracy", "fluency": "fluency", "overall": "mqm"}
 """Criterion of the paper -> the errors that raters marked."""
 BEST, WORST = 5.0, 1.0
-Row = tuple[str, str, str, str, float]
 
 
 def judged_translations(translations: EvalSet) -> EvalSet:
     """Return the first outputs of a set with MQM errors as paraphrases of its reference.
 
-    A criterion is 5 minus the penalty by each rater, at least 1. Nobody judged dissimilarity: it is
-    1 + 4 (1 - F1 of the texts' own n-grams).
+    A criterion is 5 minus the penalty by each rater, at least 1. Dissimilarity was not judged: it
+    is 1 + 4 (1 - F1 of the texts' own n-grams).
     """
     originals = [texts[0] for texts in translations.references][:ORIGINALS]
     systems = {name: list(texts[:ORIGINALS]) for name, texts in translations.systems.items()}
-    judgements = [*_criteria(translations, systems), *_dissimilarities(originals, systems)]
-    scales = [Dimension(name, low=WORST, high=BEST) for name in (*CRITERIA, "dissimilarity")]
+    judgements: list[tuple[str, str, str, str, float]] = []
+    for criterion, errors in ERRORS.items():
+        for rater in translations.judgements.judges:
+            scores = BEST + translations.rated_by(rater, errors)  # penalties: more is better
+            judgements += (
+                (name, str(i), rater, criterion, max(WORST, value))
+                for s, name in enumerate(systems)
+                for i, value in enumerate(scores[s, :ORIGINALS].tolist(), 1)
+                if not np.isnan(value)
+            )
+    for name, texts in systems.items():
+        shared = pooled_f1(target_statistics(originals, [text or "" for text in texts]))
+        judgements += (
+            (name, str(i), "machine", "dissimilarity", BEST - (BEST - WORST) * value)
+            for i, value in enumerate(shared.tolist(), 1)
+        )
+    scales = [Dimension(name, low=WORST, high=BEST) for name in (*ERRORS, "dissimilarity")]
     return make_evalset(
         translations.name,
         systems,
@@ -75,25 +90,6 @@ def judged_translations(translations: EvalSet) -> EvalSet:
         judgements=judgements,
         dimensions=scales,
     )
-
-
-def _criteria(translations: EvalSet, systems: Mapping[str, Sequence[str | None]]) -> Iterator[Row]:
-    for criterion, errors in CRITERIA.items():
-        for rater in translations.judgements.judges:
-            scores = BEST + translations.rated_by(rater, errors)  # penalties: more is better
-            for s, name in enumerate(systems):
-                for i, value in enumerate(scores[s, :ORIGINALS].tolist(), 1):
-                    if not np.isnan(value):
-                        yield name, str(i), rater, criterion, max(WORST, value)
-
-
-def _dissimilarities(
-    originals: Sequence[str], systems: Mapping[str, Sequence[str | None]]
-) -> Iterator[Row]:
-    for name, texts in systems.items():
-        shared = pooled_f1(target_statistics(originals, [text or "" for text in texts]))
-        for i, value in enumerate(shared.tolist(), 1):
-            yield name, str(i), "machine", "dissimilarity", BEST - (BEST - WORST) * value
 
 
 CITATION = (
@@ -144,7 +140,7 @@ class PemTables(NamedTuple):
 def reproduce_pem(request: ReproductionRequest) -> Reproduction:
     """Train the paper's form of PEM, and set it beside the judges as the paper does."""
     real = request.data.holds_all([KNOWN[SET].place, PARALLEL])
-    tables = _evaluate_real_data(request) if real else _evaluate_bundled_data(request)
+    tables = _evaluate(request, real)
     return Reproduction(
         name="pem",
         paper=CITATION,
@@ -164,37 +160,24 @@ def reproduce_pem(request: ReproductionRequest) -> Reproduction:
     )
 
 
-def _evaluate_real_data(request: ReproductionRequest) -> PemTables:
-    text = read_parallel(request.data / PARALLEL)
-    pivots = {"zh": Pivot([text], Recipe("zh", "lower"))}
+def _evaluate(request: ReproductionRequest, real: bool) -> PemTables:
+    """Evaluate a model trained on the real data, or the bundled one on the bundled set."""
     work: dict[str, Any] = {"threads": request.threads, "progress": request.progress}
-    model = train_pem(pivots, form="paper", generate=False, **work)
-    known_set = KNOWN[SET]
-    options = {**known_set.options, "leave_out": ()}  # the other reference is a paraphrase, too
-    place = request.data / known_set.place
-    translations = load_evalset(
-        place, known_set.format, name=SET, progress=request.progress, **options
-    )
-    evaluation = _evaluate_model(judged_translations(translations), model, TRAINED, request)
-    judges = None
-    if request.data.has(KNOWN[JUDGES].place):
-        judged = request.evalset(JUDGES)  # its outputs are in lower case
-        originals = tuple(texts[0].lower() for texts in judged.references)
-        pairs = correlate_judges(judged_rows(replace(judged, sources=originals), "adequacy"))
-        judges = f"{JUDGES}: adequacy", [pair for pair in pairs if pair.rows >= COMMON]
-    return PemTables(SET, evaluation, f"Tatoeba English-Chinese, {len(text):,} pairs", judges)
-
-
-def _evaluate_bundled_data(request: ReproductionRequest) -> PemTables:
-    evalset = load_evalset(DEMO, progress=request.progress)
-    evaluation = _evaluate_model(evalset, as_pem("bundled", "paper"), DEMO_TRAINED, request)
-    return PemTables(DEMO, evaluation, "the small bundled model", (DEMO, [*evaluation.inter_judge]))
-
-
-def _evaluate_model(
-    evalset: Any, model: PEM, train_first: int, request: ReproductionRequest
-) -> ParaphraseEvaluation:
-    return evaluate_paraphrases(
+    if real:
+        parallel = read_parallel(request.data / PARALLEL)
+        pivots = {"zh": Pivot([parallel], Recipe("zh", "lower"))}
+        model = train_pem(pivots, form="paper", generate=False, **work)
+        known_set = KNOWN[SET]
+        options = {**known_set.options, "leave_out": ()}  # the other reference is a paraphrase, too
+        place = request.data / known_set.place
+        evalset = judged_translations(
+            load_evalset(place, known_set.format, name=SET, progress=request.progress, **options)
+        )
+        name, train_first, text = SET, TRAINED, f"Tatoeba English-Chinese, {len(parallel):,} pairs"
+    else:
+        evalset, model = load_evalset(DEMO, progress=request.progress), as_pem("bundled", "paper")
+        name, train_first, text = DEMO, DEMO_TRAINED, "the small bundled model"
+    evaluation = evaluate_paraphrases(
         evalset,
         model,
         form="paper",
@@ -203,9 +186,15 @@ def _evaluate_model(
         compare_with={"BLEU": ("bleu",)},
         resamples=0,
         seed=request.seed,
-        threads=request.threads,
-        progress=request.progress,
+        **work,
     )
+    judges = None if real else (DEMO, [*evaluation.inter_judge])
+    if real and request.data.has(KNOWN[JUDGES].place):
+        judged = request.evalset(JUDGES)  # its outputs are in lower case
+        originals = tuple(texts[0].lower() for texts in judged.references)
+        pairs = correlate_judges(judged_rows(replace(judged, sources=originals), "adequacy"))
+        judges = f"{JUDGES}: adequacy", [pair for pair in pairs if pair.rows >= COMMON]
+    return PemTables(name, evaluation, text, judges)
 
 
 def _worked_example() -> ReproducedNumber:
@@ -329,14 +318,15 @@ class Evidence(NamedTuple):
 
 def _conclusions(tables: PemTables, seed: int) -> Iterator[Conclusion]:
     """Yield the conclusions; one that holds or fails does so with control pairs and without."""
-    for section, claim, measure in CLAIMS:
-        with_controls, real = (
-            measure(tables.evaluation, controls, seed) for controls in (True, False)
+    with_controls, without = (
+        _claims(tables.evaluation, controls, seed) for controls in (True, False)
+    )
+    for (section, claim, evidence), (_, _, real) in zip(with_controls, without, strict=True):
+        verdict, text = (
+            combined_verdict(evidence, real),
+            f"with controls: {evidence}; without: {real}",
         )
-        evidence = f"with controls: {with_controls}; without: {real}"
-        yield Conclusion(
-            section, claim, combined_verdict(with_controls, real), evidence, tables.name
-        )
+        yield Conclusion(section, claim, verdict, text, tables.name)
 
 
 def combined_verdict(with_controls: Evidence, real: Evidence) -> str:
@@ -347,82 +337,43 @@ def combined_verdict(with_controls: Evidence, real: Evidence) -> str:
     return with_controls.verdict if with_controls.verdict == real.verdict else UNDECIDED
 
 
-def _evidence(values: str, margins: Floats) -> Evidence:
-    """Return a margin and its interval from the margin of all pairs and those of resamples."""
-    low, high = (float(end) for end in np.quantile(margins[1:], (0.025, 0.975)))
-    return Evidence(values, float(margins[0]), low, high)
+def _claims(
+    evaluation: ParaphraseEvaluation, controls: bool, seed: int
+) -> Iterator[tuple[str, str, Evidence]]:
+    """Yield the section, the claim and the evidence, from all pairs or from those of systems."""
 
+    def evidence(values: str, margins: Floats) -> Evidence:
+        low, high = (float(end) for end in np.quantile(margins[1:], (0.025, 0.975)))
+        return Evidence(values, float(margins[0]), low, high)
 
-def _with_overall(
-    evaluation: ParaphraseEvaluation, column: Floats, controls: bool, seed: int
-) -> Floats:
-    """Return r of a column and overall quality, and its resamples."""
+    def overall_r(column: Floats) -> Floats:
+        """Return r of a column and overall quality, and its resamples."""
+        selected = column if controls else without_controls(judged, column)
+        return resampled_r(judged, selected, judged.human, seed=seed)
+
     judged = evaluation.judged
-    selected = column if controls else without_controls(judged, column)
-    return resampled_r(judged, selected, judged.human, seed=seed)
-
-
-def _adequacy_and_fluency(evaluation: ParaphraseEvaluation, controls: bool, seed: int) -> Evidence:
-    adequacy, fluency = (
-        _with_overall(evaluation, evaluation.judged.values(name), controls, seed)
-        for name in ("adequacy", "fluency")
-    )
-    summary = f"adequacy {adequacy[0]:.3f}, fluency {fluency[0]:.3f}"
-    return _evidence(summary, np.minimum(adequacy - fluency, fluency))
-
-
-def _dissimilarity(evaluation: ParaphraseEvaluation, controls: bool, seed: int) -> Evidence:
-    r = _with_overall(evaluation, evaluation.judged.values("dissimilarity"), controls, seed)
-    return _evidence(f"{r[0]:.3f}", -r)
-
-
-def _good_dissimilarity(evaluation: ParaphraseEvaluation, controls: bool, seed: int) -> Evidence:
-    r = _with_overall(evaluation, good_dissimilarity(evaluation.judged), controls, seed)
-    return _evidence(f"{r[0]:.3f}", r - STRONG)
-
-
-def _tested_pairs(evaluation: ParaphraseEvaluation, controls: bool) -> tuple[JudgedPairs, Flags]:
-    """Return the tested pairs, and which of all tested ones they are."""
+    adequacy, fluency, dissimilarity = (overall_r(judged.values(name)) for name in CRITERIA)
+    claim = "Overall quality agrees with adequacy more than with fluency."
+    values = f"adequacy {adequacy[0]:.3f}, fluency {fluency[0]:.3f}"
+    yield "section 5.3", claim, evidence(values, np.minimum(adequacy - fluency, fluency))
+    claim = "Dissimilarity alone agrees negatively with overall quality."
+    yield "section 5.3", claim, evidence(f"{dissimilarity[0]:.3f}", -dissimilarity)
+    claim = "Among adequate and fluent paraphrases, dissimilarity agrees strongly (above 0.5)."
+    good = overall_r(good_dissimilarity(judged))
+    yield "section 5.3", claim, evidence(f"{good[0]:.3f}", good - STRONG)
     rows = np.ones(len(evaluation.tested), np.bool_) if controls else evaluation.tested.real
-    return evaluation.tested.select(rows), rows
-
-
-def _pem_and_bleu(evaluation: ParaphraseEvaluation, controls: bool, seed: int) -> Evidence:
-    tested, rows = _tested_pairs(evaluation, controls)
+    tested = evaluation.tested.select(rows)
+    pem_scores, bleu_scores = (evaluation.measures[name][rows] for name in ("PEM", "bleu"))
     pem, bleu = (
-        resampled_r(tested, evaluation.measures[name][rows], tested.human, seed=seed)
-        for name in ("PEM", "bleu")
+        resampled_r(tested, scores, tested.human, seed=seed) for scores in (pem_scores, bleu_scores)
     )
-    return _evidence(f"PEM {pem[0]:.3f}, BLEU {bleu[0]:.3f}", pem - bleu)
-
-
-def _systems_and_sentences(evaluation: ParaphraseEvaluation, controls: bool, seed: int) -> Evidence:
-    tested, rows = _tested_pairs(evaluation, controls)
-    columns = evaluation.measures["PEM"][rows], tested.human
-    systems, sentences = (r(tested, *columns, seed=seed) for r in (resampled_system_r, resampled_r))
-    return _evidence(f"systems {systems[0]:.3f}, sentences {sentences[0]:.3f}", systems - sentences)
-
-
-CLAIMS = (
-    (
-        "section 5.3",
-        "Overall quality agrees with adequacy more than with fluency.",
-        _adequacy_and_fluency,
-    ),
-    ("section 5.3", "Dissimilarity alone agrees negatively with overall quality.", _dissimilarity),
-    (
-        "section 5.3",
-        "Among adequate and fluent paraphrases, dissimilarity agrees strongly (above 0.5).",
-        _good_dissimilarity,
-    ),
-    ("section 6.2", "PEM agrees with judges better than BLEU does.", _pem_and_bleu),
-    (
-        "section 6.2",
-        "PEM agrees with judges better over systems than over sentences.",
-        _systems_and_sentences,
-    ),
-)
-"""Section of the paper, its claim, and what measures it."""
+    claim = "PEM agrees with judges better than BLEU does."
+    values = f"PEM {pem[0]:.3f}, BLEU {bleu[0]:.3f}"
+    yield "section 6.2", claim, evidence(values, pem - bleu)
+    systems = resampled_system_r(tested, pem_scores, tested.human, seed=seed)
+    claim = "PEM agrees with judges better over systems than over sentences."
+    values = f"systems {systems[0]:.3f}, sentences {pem[0]:.3f}"
+    yield "section 6.2", claim, evidence(values, systems - pem)
 
 
 def _differences(tables: PemTables, real: bool) -> Iterator[PaperDifference]:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import NamedTuple
 
-from karat.arrays import Floats, Ints, np
+from karat.arrays import np
 from karat.realize.completer import Choice
 from karat.realize.completion import RealizedContent, Slot
 from karat.realize.content import filling_text
-from karat.realize.forms import FormSource
 from karat.realize.inflection import OrderedForms
 from karat.realize.inflector import (
-    Candidates,
     FormParts,
-    Inflector,
     choose_forms,
     neighbour_rows,
     pair_features,
@@ -89,7 +86,9 @@ def _slot_fillings(choice: Choice, word: str, realized: RealizedContent) -> Iter
     for n, (filling, probability) in enumerate(ranked):
         text = filling_text(filling)
         if n < MAX_SHOWN_FILLINGS or text == chosen:
-            parts = scores[filling].minus(best) if best and filling in scores else ()
+            parts: Iterable[float] = ()
+            if best and filling in scores:
+                parts = (a - b for a, b in zip(scores[filling], best, strict=True))
             yield SlotFilling(word, choice.slot, text, probability, text == chosen, *parts)
 
 
@@ -174,11 +173,28 @@ def explain_forms(ordered: OrderedForms) -> list[WordForm]:
     choices = candidates.choices
     tree = tree_scores(inflector.by_neighbours, nodes, order, candidates)
     chosen = choose_forms(inflector.by_neighbours, candidates, choices.priors + tree)
-    score_parts = (choices.priors, tree, *_neighbour_scores(inflector, candidates, chosen))
+    before, after = neighbour_rows(candidates, chosen)
+    parts, rows, items = FormParts.of(candidates.forms), np.arange(len(tree)), choices.items
+    several = (np.diff(choices.offsets) > 1)[items]
+    neighbours = (before[items], rows), (rows, after[items])
+    by_neighbours = (
+        inflector.by_neighbours.scores(pair_features(parts, left, right, rows), len(rows))
+        for left, right in neighbours
+    )
+    score_parts = choices.priors, tree, *(np.where(several, s, 0.0) for s in by_neighbours)
     probabilities = choices.probabilities(np.sum(score_parts, axis=0))
     word_forms: list[WordForm] = []
     for place, node in enumerate(order.tolist()):
         source = inflector.source(nodes, node)
+        ending = source.detail
+        rule = ending[1:] if ending.startswith("^") else f"-{ending}" if ending else "all lemmas"
+        description = {
+            "seen": "seen with these tags and features",
+            "similar": f"seen with {source.detail}",
+            "lemma": "no rule: lemma unchanged",
+            "inserted": "inserted as it is",
+            "rule": f"rule for {rule}",
+        }[source.origin]
         first, end = choices.offsets[place : place + 2].tolist()
         for row in sorted(range(first, end), key=lambda row: -probabilities[row]):
             form = candidates.forms[row]
@@ -189,36 +205,9 @@ def explain_forms(ordered: OrderedForms) -> list[WordForm]:
                     form,
                     float(probabilities[row]),
                     bool(row == chosen[place]),
-                    describe_source(source),
+                    description,
                     source.forms[form],
                     *(float(part[row]) for part in score_parts),
                 )
             )
     return word_forms
-
-
-def _neighbour_scores(
-    inflector: Inflector, candidates: Candidates, chosen: Ints
-) -> tuple[Floats, Floats]:
-    """Return the scores of all forms with the chosen neighbours before and after them."""
-    before, after = neighbour_rows(candidates, chosen)
-    forms, rows = FormParts.of(candidates.forms), np.arange(len(candidates.forms))
-    items = candidates.choices.items
-    model, several = inflector.by_neighbours, (np.diff(candidates.choices.offsets) > 1)[items]
-    left = model.scores(pair_features(forms, before[items], rows, rows), len(rows))
-    right = model.scores(pair_features(forms, rows, after[items], rows), len(rows))
-    return np.where(several, left, 0.0), np.where(several, right, 0.0)
-
-
-def describe_source(source: FormSource) -> str:
-    """Return where forms come from, for people."""
-    ending = source.detail
-    rule = ending[1:] if ending.startswith("^") else f"-{ending}" if ending else "all lemmas"
-    descriptions = {
-        "seen": "seen with these tags and features",
-        "similar": f"seen with {source.detail}",
-        "lemma": "no rule: lemma unchanged",
-        "inserted": "inserted as it is",
-        "rule": f"rule for {rule}",
-    }
-    return descriptions[source.origin]

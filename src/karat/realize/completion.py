@@ -13,7 +13,7 @@ from itertools import islice, pairwise, permutations, product
 from typing import TYPE_CHECKING, NamedTuple
 
 from karat.arithmetic import log
-from karat.arrays import Floats, Ints, np
+from karat.arrays import Ints, np
 from karat.lm.model import LanguageModel
 from karat.realize.completer import Choice, ClassModel, Completer
 from karat.realize.content import SLOTS, ContentTrees, Filling, Item, base_relation
@@ -238,79 +238,9 @@ class FillingScore(NamedTuple):
     bonus: float
     total: float
 
-    def minus(self, other: FillingScore) -> FillingScore:
-        """Return the differences from another score."""
-        return FillingScore(*(a - b for a, b in zip(self, other, strict=True)))
 
-
-class InsertionDecision:
-    """A sentence with slots to decide: their candidates, and the number of the one that is best.
-
-    `scores` has those of the last time that slots were decided.
-    """
-
-    def __init__(
-        self,
-        sentence: list[Token],
-        slots: Mapping[Slot, list[Candidate]],
-        choices: Mapping[Slot, Choice],
-    ) -> None:
-        self.sentence, self.slots = sentence, slots
-        self.best: dict[Slot, int] = {}
-        for slot, candidates in slots.items():
-            fillings = [candidate.filling for candidate in candidates]
-            best = choices[slot].best
-            self.best[slot] = fillings.index(best) if best in fillings else 0
-        self.scores: dict[Slot, list[FillingScore]] = {}
-
-    def texts(self, classes: ClassModel) -> tuple[list[str], list[str]]:
-        """Return the sentence with every candidate of every slot, as words and as classes."""
-        words = [token.word for token in self.sentence]
-        tokens = [classes.token(token.word, token.tag) for token in self.sentence]
-        for slot, candidates in self.slots.items():
-            self._show(slot, candidates[self.best[slot]], words, tokens, classes)
-        texts: list[str] = []
-        class_texts: list[str] = []
-        for slot, candidates in self.slots.items():
-            slot_words, slot_tokens = list(words), list(tokens)
-            for candidate in candidates:
-                self._show(slot, candidate, slot_words, slot_tokens, classes)
-                texts.append(" ".join(filter(None, slot_words)))
-                class_texts.append(" ".join(filter(None, slot_tokens)))
-        return texts, class_texts
-
-    def _show(
-        self,
-        slot: Slot,
-        candidate: Candidate,
-        words: list[str],
-        tokens: list[str],
-        classes: ClassModel,
-    ) -> None:
-        """Put a candidate into its places; empty strings where it has nothing."""
-        for at, (_, _, place) in enumerate(self.sentence):
-            if place is None or place.slot != slot:
-                continue
-            words[at] = tokens[at] = ""
-            if (item := candidate.placement[place.item]) is not None:
-                word = item[place.part]
-                words[at] = SPACES.sub(SPACE, word.word)
-                tokens[at] = classes.token(word.word, word.tag)
-
-    def decide(self, scores: Iterator[FillingScore]) -> None:
-        """Take the best candidate of every slot; `scores` has one for each, in their order."""
-        for slot, candidates in self.slots.items():
-            slot_scores = self.scores[slot] = list(islice(scores, len(candidates)))
-            self.best[slot] = max(range(len(candidates)), key=lambda n: slot_scores[n].total)
-
-    def scored(self, slot: Slot) -> dict[Filling, FillingScore]:
-        """Return the score of every filling of a slot where it stands best."""
-        best_scores: dict[Filling, FillingScore] = {}
-        for candidate, score in zip(self.slots[slot], self.scores[slot], strict=True):
-            best = best_scores.setdefault(candidate.filling, score)
-            if score.total > best.total:
-                best_scores[candidate.filling] = score
-        return best_scores
+Sentences = list[tuple[list[Token], dict[Slot, list[Candidate]]]]
+"""Sentences, and the candidates of each of their slots that have several."""
 
 
 def rescore(
@@ -322,7 +252,7 @@ def rescore(
     classes: ClassModel,
     weights: Mapping[str, RescoringWeights],
 ) -> tuple[dict[Slot, Filling], dict[Slot, dict[Filling, FillingScore]]]:
-    """Return what fits best into every slot, and the scores of all that were tried there.
+    """Return the best filling of every slot, and the scores of all that were tried there.
 
         best = argmax over fillings of
             log P(filling) + a · log p(sentence) + b · log p(classes) + c · words of the filling
@@ -334,65 +264,93 @@ def rescore(
     the widest, without ordering the sentence again.
     """
     choice_of_slot = {(choice.slot, choice.node): choice for choice in choices}
-    decisions: list[InsertionDecision] = []
+    sentences: Sentences = []
+    best: dict[Slot, int] = {}  # the number of the best candidate
     trees = inserted.trees
-    for start, (best, *_) in zip(trees.offsets[:-1].tolist(), orders, strict=True):
+    for start, (order, *_) in zip(trees.offsets[:-1].tolist(), orders, strict=True):
         sentence = [
             Token(SPACES.sub(SPACE, trees.words[j]), trees.tags[j], inserted.places[j])
-            for j in (start + node for node in best.nodes)
+            for j in (start + node for node in order.nodes)
         ]
-        slots = dict.fromkeys(token.place.slot for token in sentence if token.place)
-        candidates = {
-            slot: list_candidates(choice_of_slot[slot], wide[slot[0]][slot[1]])
-            for slot in slots
-            if slot in choice_of_slot
-        }
-        several = {slot: listed for slot, listed in candidates.items() if len(listed) > 1}
-        if several:
-            decisions.append(InsertionDecision(sentence, several, choice_of_slot))
-    for _ in range(ROUNDS if decisions else 0):
-        _decide(decisions, model, classes, weights)
-    fillings = {
-        slot: candidates[decision.best[slot]].filling
-        for decision in decisions
-        for slot, candidates in decision.slots.items()
-    }
-    scores = {slot: decision.scored(slot) for decision in decisions for slot in decision.slots}
-    return fillings, scores
+        doubtful: dict[Slot, list[Candidate]] = {}
+        for slot in dict.fromkeys(token.place.slot for token in sentence if token.place):
+            if choice := choice_of_slot.get(slot):
+                candidates = list_candidates(choice, wide[slot[0]][slot[1]])
+                if len(candidates) > 1:
+                    fillings = [candidate.filling for candidate in candidates]
+                    best[slot] = fillings.index(choice.best) if choice.best in fillings else 0
+                    doubtful[slot] = candidates
+        if doubtful:
+            sentences.append((sentence, doubtful))
+    listed = [pair for _, slots in sentences for pair in slots.items()]
+    scores: dict[Slot, list[FillingScore]] = {}
+    for _ in range(ROUNDS if listed else 0):
+        texts, class_texts = _texts_of_candidates(sentences, best, classes)
+        rows = _score_candidates(listed, texts, class_texts, model, classes, weights)
+        for slot, candidates in listed:
+            scores[slot] = list(islice(rows, len(candidates)))
+            totals = [score.total for score in scores[slot]]
+            best[slot] = totals.index(max(totals))
+    best_scores: dict[Slot, dict[Filling, FillingScore]] = {}
+    for slot, candidates in listed:  # a filling counts where it stands best
+        by_filling = best_scores[slot] = {}
+        for candidate, score in zip(candidates, scores[slot], strict=True):
+            if score.total > by_filling.setdefault(candidate.filling, score).total:
+                by_filling[candidate.filling] = score
+    return {slot: candidates[best[slot]].filling for slot, candidates in listed}, best_scores
 
 
-def _decide(
-    decisions: Sequence[InsertionDecision],
+def _texts_of_candidates(
+    sentences: Sentences, best: Mapping[Slot, int], classes: ClassModel
+) -> tuple[list[str], list[str]]:
+    """Return the sentence of every candidate, as words and as classes; other slots as in `best`."""
+
+    def show(
+        sentence: list[Token], slot: Slot, candidate: Candidate, words: list[str], tokens: list[str]
+    ) -> None:
+        """Put a candidate into its places; empty strings where it has nothing."""
+        for at, (_, _, place) in enumerate(sentence):
+            if place is None or place.slot != slot:
+                continue
+            words[at] = tokens[at] = ""
+            if (item := candidate.placement[place.item]) is not None:
+                word = item[place.part]
+                words[at] = SPACES.sub(SPACE, word.word)
+                tokens[at] = classes.token(word.word, word.tag)
+
+    texts: list[str] = []
+    class_texts: list[str] = []
+    for sentence, slots in sentences:
+        words = [token.word for token in sentence]
+        tokens = [classes.token(token.word, token.tag) for token in sentence]
+        for slot, candidates in slots.items():
+            show(sentence, slot, candidates[best[slot]], words, tokens)
+        for slot, candidates in slots.items():
+            slot_words, slot_tokens = list(words), list(tokens)
+            for candidate in candidates:
+                show(sentence, slot, candidate, slot_words, slot_tokens)
+                texts.append(" ".join(filter(None, slot_words)))
+                class_texts.append(" ".join(filter(None, slot_tokens)))
+    return texts, class_texts
+
+
+def _score_candidates(
+    slots: Sequence[tuple[Slot, list[Candidate]]],
+    texts: Sequence[str],
+    class_texts: Sequence[str],
     model: LanguageModel,
     classes: ClassModel,
     weights: Mapping[str, RescoringWeights],
-) -> None:
-    """Decide all slots once, each with what the others have."""
-    texts = [decision.texts(classes) for decision in decisions]
-    lm_scores = _logs(model, [text for decision_texts, _ in texts for text in decision_texts])
-    class_scores = _logs(
-        classes.model, [text for _, decision_texts in texts for text in decision_texts]
-    )
-    weighted_candidates = [
-        (weights[slot[0]], candidate)
-        for decision in decisions
-        for slot, candidates in decision.slots.items()
-        for candidate in candidates
-    ]
-    log_p = log(np.array([candidate.chance for _, candidate in weighted_candidates]))
-    a, b, c = np.array([of_slot for of_slot, _ in weighted_candidates]).T
-    n_words = np.array([sum(map(len, candidate.filling)) for _, candidate in weighted_candidates])
-    by_words, by_classes, bonus = a * lm_scores, b * class_scores, c * n_words
-    total = log_p + by_words + by_classes + bonus
-    rows = np.stack([log_p, by_words, by_classes, bonus, total], axis=1).tolist()
-    scores = (FillingScore(*row) for row in rows)
-    for decision in decisions:
-        decision.decide(scores)
-
-
-def _logs(model: LanguageModel, texts: Sequence[str]) -> Floats:
-    """Return the natural logarithms of the probabilities of texts."""
-    return LN_10 * model.score(texts, threads=1)
+) -> Iterator[FillingScore]:
+    """Return the scores of all candidates of all slots, whose sentences are given."""
+    candidates = [candidate for _, slot_candidates in slots for candidate in slot_candidates]
+    log_p = log(np.array([candidate.chance for candidate in candidates]))
+    a, b, c = np.array([weights[slot[0]] for slot, listed in slots for _ in listed]).T
+    by_words = a * (LN_10 * model.score(texts, threads=1))
+    by_classes = b * (LN_10 * classes.model.score(class_texts, threads=1))
+    bonus = c * np.array([sum(map(len, candidate.filling)) for candidate in candidates])
+    parts = log_p, by_words, by_classes, bonus, log_p + by_words + by_classes + bonus
+    return (FillingScore(*row) for row in np.stack(parts, axis=1).tolist())
 
 
 @dataclass(frozen=True, eq=False)

@@ -72,12 +72,6 @@ def is_comma(word: str) -> bool:
     )
 
 
-def can_end_sentence(word: str) -> bool:
-    """Return whether a mark could end a sentence: no comma, quote, bracket or dash."""
-    plain = all(unicodedata.category(c) == "Po" and c not in "\"'" for c in word)
-    return plain and not is_comma(word)
-
-
 def completed_slots(complete: Sequence[str], keep: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the slots of some classes but for those to keep, in the order they are filled."""
     complete, keep = to_names("complete", complete), to_names("keep", keep)
@@ -172,6 +166,12 @@ def final_marks(treebank: Treebank) -> frozenset[str]:
     for j in np.flatnonzero((mothers >= 0) & (mothers[mothers] < 0)).tolist():
         if base_relation(treebank.relations[j]) == "punct":
             counts[treebank.words[j], j in last] += 1
+
+    def can_end_sentence(word: str) -> bool:
+        """Return whether a mark is no comma, quote, bracket or dash."""
+        plain = all(unicodedata.category(c) == "Po" and c not in "\"'" for c in word)
+        return plain and not is_comma(word)
+
     return frozenset(
         word
         for (word, at_end), n in counts.items()
@@ -211,34 +211,58 @@ def content_trees(
         members["other" if is_inner else slot].setdefault(at, []).append((j, *fixed_daughters))
         if feature := _feature_of_function_word(treebank, j, slot):
             features[at] = "|".join(sorted({*filter(None, features[at].split("|")), feature}))
-    content = [j for j in range(len(words)) if j not in slots and j not in fixed]
 
     def item(places: tuple[int, ...]) -> Item:
         return tuple(SlotWord(words[k], relations[k], treebank.upos[k]) for k in places)
 
-    def sort_key(places: tuple[int, ...]) -> tuple[Item, list[Lemma]]:
-        return item(places), [_lemma(treebank, k) for k in places]
+    def lemma(k: int) -> tuple[str, str, str]:
+        return treebank.lemmas[k].lower(), treebank.xpos[k], treebank.features[k]
 
-    sources: dict[str, list[Sources]] = {}
+    sources: dict[str, dict[int, Sources]] = {}
     for slot, by_node in members.items():
-        items = {at: tuple(sorted(listed, key=sort_key)) for at, listed in by_node.items()}
-        sources[slot] = [items.get(j, ()) for j in content]
+        for listed in by_node.values():
+            listed.sort(key=lambda places: (item(places), [lemma(k) for k in places]))
+        sources[slot] = {at: tuple(listed) for at, listed in by_node.items()}
+
+    def node_content(j: int) -> tuple[Any, ...]:
+        """Return all that models may see of a content word, by which sisters are sorted."""
+        slot_sources = [sources[slot].get(j, ()) for slot in SLOTS]
+        fillings = (tuple(map(item, source)) for source in slot_sources)
+        is_closed = CLOSED in features[j].split("|")
+        content = words[j], treebank.upos[j], relations[j], open_features(j), is_closed, *fillings
+        if not lemmas:
+            return content
+        places = (j, *(k for source in slot_sources for item_places in source for k in item_places))
+        return *content, tuple(map(lemma, places))
+
+    def open_features(j: int) -> str:
+        return "|".join(part for part in features[j].split("|") if part != CLOSED)
+
+    content = [j for j in range(len(words)) if j not in slots and j not in fixed]
     number = {j: i for i, j in enumerate(content)}
-    trees = ContentTrees(
+    offsets = np.searchsorted(content, treebank.offsets).astype(np.int64)
+    starts = np.repeat(offsets[:-1], np.diff(offsets))
+    heads = np.array([number.get(mothers[j], -1) for j in content], dtype=np.int64)
+    keys = number_contents([node_content(j) for j in content])
+    local_heads = np.where(heads < 0, -1, heads - starts).astype(np.int32)
+    order = _kernel.canonical_order(keys, local_heads, offsets) + starts
+    content = [content[i] for i in order.tolist()]
+    number = {j: i for i, j in enumerate(content)}
+    listed_sources = {slot: [of.get(j, ()) for j in content] for slot, of in sources.items()}
+    return ContentTrees(
         name=treebank.name,
         words=[words[j] for j in content],
         tags=[treebank.upos[j] for j in content],
         relations=[relations[j] for j in content],
-        features=["|".join(p for p in features[j].split("|") if p != CLOSED) for j in content],
+        features=[open_features(j) for j in content],
         heads=np.array([number.get(mothers[j], -1) for j in content], dtype=np.int64),
-        offsets=np.searchsorted(content, treebank.offsets).astype(np.int64),
+        offsets=offsets,
         ids=treebank.ids,
-        fillings={slot: [tuple(map(item, s)) for s in column] for slot, column in sources.items()},
+        fillings={s: [tuple(map(item, p)) for p in column] for s, column in listed_sources.items()},
         closed=np.array([CLOSED in features[j].split("|") for j in content], dtype=bool),
         places=np.array(content, dtype=np.int64),
-        sources=sources,
+        sources=listed_sources,
     )
-    return _sort_nodes(trees, treebank if lemmas else None)
 
 
 def _words_in_slots(
@@ -264,14 +288,6 @@ def _words_in_slots(
     return slots, fixed
 
 
-Lemma = tuple[str, str, str]
-"""Lemma in lower case, XPOS and features of a word."""
-
-
-def _lemma(treebank: Treebank, j: int) -> Lemma:
-    return treebank.lemmas[j].lower(), treebank.xpos[j], treebank.features[j]
-
-
 def _feature_of_function_word(treebank: Treebank, j: int, slot: str) -> str:
     """Return the feature of its head that a function word stands for; empty if there is none."""
     features = dict(part.partition("=")[::2] for part in treebank.features[j].split("|"))
@@ -284,40 +300,3 @@ def _feature_of_function_word(treebank: Treebank, j: int, slot: str) -> str:
     else:
         value = features["Mood"] if features.get("Mood") in MOODS else features.get("Tense", "")
     return f"Tense[aux]={value}" if value else ""
-
-
-def _sort_nodes(trees: ContentTrees, lemma_bank: Treebank | None) -> ContentTrees:
-    """Sort the nodes of every tree by content, so that nothing of the file's order is left.
-
-    With `lemma_bank`, lemmas of every node and of the words in its slots are content, too.
-    """
-    columns = trees.words, trees.tags, trees.relations, trees.features, trees.closed.tolist()
-    contents = list(zip(*columns, *(trees.fillings[slot] for slot in SLOTS), strict=True))
-    if lemma_bank is not None:
-        slots = zip(*(trees.sources[slot] for slot in SLOTS), strict=True)
-        for node, (place, sources) in enumerate(zip(trees.places.tolist(), slots, strict=True)):
-            below = [k for slot_sources in sources for item in slot_sources for k in item]
-            lemmas = tuple(_lemma(lemma_bank, k) for k in (place, *below))
-            contents[node] = (*contents[node], lemmas)
-    starts = np.repeat(trees.offsets[:-1], np.diff(trees.offsets))
-    local = np.where(trees.heads < 0, -1, trees.heads - starts).astype(np.int32)
-    nodes = _kernel.canonical_order(number_contents(contents), local, trees.offsets) + starts
-    moved = np.empty(len(nodes), dtype=np.int64)
-    moved[nodes] = np.arange(len(nodes))
-    above = trees.heads[nodes]
-
-    def pick(column: list) -> list:  # type: ignore[type-arg]
-        return [column[j] for j in nodes.tolist()]
-
-    return replace(
-        trees,
-        words=pick(trees.words),
-        tags=pick(trees.tags),
-        relations=pick(trees.relations),
-        features=pick(trees.features),
-        heads=np.where(above < 0, -1, moved[np.maximum(above, 0)]),
-        closed=trees.closed[nodes],
-        fillings={slot: pick(column) for slot, column in trees.fillings.items()},
-        places=trees.places[nodes],
-        sources={slot: pick(column) for slot, column in trees.sources.items()},
-    )

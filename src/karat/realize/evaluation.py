@@ -19,7 +19,14 @@ from karat.arrays import np
 from karat.metrics.names import metric
 from karat.progress import Progress, silent
 from karat.realize.completion import Fillings, RealizedContent, to_treebank
-from karat.realize.content import CLASSES, ContentTrees, Filling, completed_slots, content_trees
+from karat.realize.content import (
+    CLASSES,
+    ContentTrees,
+    Filling,
+    Item,
+    completed_slots,
+    content_trees,
+)
 from karat.realize.generation import ContentRealizer, slots_to_complete
 from karat.realize.inflection import LemmaRealizer
 from karat.realize.input_trees import (
@@ -27,11 +34,10 @@ from karat.realize.input_trees import (
     SPACES,
     InputTrees,
     Realizer,
-    check_inputs,
     check_labels,
-    check_name_list,
     check_type,
     input_trees,
+    parse_input_kinds,
     with_lemmas,
 )
 from karat.realize.model import BOTH, INPUT_PHRASES, RealizerModel, RealizerResult
@@ -100,7 +106,7 @@ NOT_COMPLETED = (
     "relations, which would order the completed trees."
 )
 MAX_TRAINING_SHARE = 0.5
-"""The share of known sentences from which on an evaluation is one of training data."""
+"""At this share of known sentences, an evaluation counts as one of training data."""
 
 
 class RealizerScores(NamedTuple):
@@ -246,8 +252,11 @@ def evaluate_realizer(
     if kinds != ("words",):  # "all" and "lemmas" need tags, too
         needed = next((kind for kind in ("all", "lemmas") if kind in kinds), "relations")
         check_labels(treebank, needed)
-    words = [kind for kind in kinds if kind in BOTH]
-    outputs = _realize_words(model, treebank, words, realizer, progress)
+    outputs: list[RealizerOutput] = []
+    for kind in (kind for kind in kinds if kind in BOTH):
+        baselines = {output.model for output in outputs if output.model.startswith("LR")}
+        realizers = [r for r in model.realizers(kind, realizer) if r.name not in baselines]
+        outputs += realize_each(realizers, input_trees(treebank, kind), progress=progress)
     slots: list[SlotScores] = []
     for kind in kinds:
         if kind == "lemmas":
@@ -287,7 +296,7 @@ def _notes(
         yield NOT_COMPLETED
     lacking = [kind for kind in kinds if kind in BOTH and kind not in model.ordering]
     if realizer is None and len(lacking) == 1:  # two: the model has no ordering model, by choice
-        advice = f"karat realize train --inputs {model.with_inputs(lacking[0])}"
+        advice = f"karat realize train --inputs {model.training_inputs(lacking[0])}"
         yield f"The model has no ordering model for {INPUT_PHRASES[lacking[0]]}: {advice}."
 
 
@@ -315,10 +324,7 @@ def _leads(scored: Sequence[tuple[RealizerScores, RealizerOutput]]) -> Iterator[
 
 def _kinds(model: RealizerModel, inputs: str, realizer: str | None) -> tuple[str, ...]:
     """Return the kinds of input to evaluate; an error if the model was trained for none of them."""
-    check_name_list("inputs", inputs)
-    names = [name.strip() for name in inputs.split(",")]
-    for name in names:
-        check_inputs(name, (*KINDS, EVERY))
+    names = parse_input_kinds(inputs, (*KINDS, EVERY))
     if EVERY in names:
         kinds = [kind for kind in BOTH if model.realizers(kind, realizer)]
         if model.completes("relations") and model.realizers("all", realizer):
@@ -345,6 +351,10 @@ def evaluate_completion(
     progress: Progress = silent,
 ) -> tuple[list[RealizerOutput], list[SlotScores]]:
     """Take function words, punctuation or both out of trees, and insert them again."""
+
+    def plain_item(item: Item) -> Item:
+        return tuple(word._replace(word=plain(word.word)) for word in item)
+
     references = input_trees(treebank).without_spaces()
     bank = with_lemmas(treebank) if inputs == "lemmas" else treebank
     outputs, rows = [], []
@@ -366,10 +376,10 @@ def evaluate_completion(
             else:
                 realized = content_realizer.realize(lemmas)
             seconds += time.process_time() - begin
-            fillings = realized.final_fillings()
             if lemmas is None or realized.forms is None:
+                fillings = realized.final_fillings()
                 trees = realized.inserted.trees.without_spaces()
-                texts += trees.sentences([orders[:1] for orders in realized.orders])
+                texts += trees.sentences(realized.orders)
             else:
                 forms = realized.forms
                 texts += forms.sentences([SPACES.sub(SPACE, form) for form in forms.forms])
@@ -378,18 +388,15 @@ def evaluate_completion(
                 fillings = _fillings_of_content(realized, stripped, lemmas)
             for slot in slots:
                 right = content.fillings[slot]
-                gold[slot] += right if lemmas is None else map(_plain_filling, right)
+                if lemmas is not None:  # sentences from lemmas have plain marks
+                    right = [tuple(map(plain_item, filling)) for filling in right]
+                gold[slot] += right
                 inserted[slot] += fillings[slot]
         forms_share = sum(is_right) / len(is_right) if is_right else None
         output = texts, references, seconds, forms_share
         outputs.append(RealizerOutput(f"completion: {name}", f"{inputs}, content words", *output))
         rows += slot_scores(inputs, name, slots, gold, inserted)
     return outputs, rows
-
-
-def _plain_filling(filling: Filling) -> Filling:
-    """Return a filling with plain marks, as sentences from lemmas have them."""
-    return tuple(tuple(word._replace(word=plain(word.word)) for word in item) for item in filling)
 
 
 def _fillings_of_content(
@@ -408,22 +415,6 @@ def _fillings_of_content(
         slot: [() if node is None else column[node] for node in nodes]
         for slot, column in realized.final_fillings().items()
     }
-
-
-def _realize_words(
-    model: RealizerModel,
-    treebank: Treebank,
-    kinds: Sequence[str],
-    realizer: str | None,
-    progress: Progress,
-) -> list[RealizerOutput]:
-    """Return the sentences of the realizers that are given forms; baselines see words alone."""
-    outputs: list[RealizerOutput] = []
-    for kind in kinds:
-        baselines = {output.model for output in outputs if output.model.startswith("LR")}
-        realizers = [r for r in model.realizers(kind, realizer) if r.name not in baselines]
-        outputs += realize_each(realizers, input_trees(treebank, kind), progress=progress)
-    return outputs
 
 
 def realize_lemmas(

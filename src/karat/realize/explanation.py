@@ -17,9 +17,14 @@ from karat.progress import Progress, silent
 from karat.realize.choices import CompletionExplained, WordForm, explain_completion, explain_forms
 from karat.realize.completion import RealizedContent
 from karat.realize.content import completed_slots, name_classes
-from karat.realize.fergus import Fergus, Supertags
-from karat.realize.generation import ContentRealizer, note_unseen_labels, slots_to_complete
-from karat.realize.grammar import Grammar, Supertag, extract_grammar, frame_text, gold_frames
+from karat.realize.fergus import Fergus
+from karat.realize.generation import (
+    ContentRealizer,
+    joined_names,
+    note_unseen_labels,
+    slots_to_complete,
+)
+from karat.realize.grammar import Supertag, extract_grammar, frame_text, gold_frames
 from karat.realize.inflection import OrderedForms
 from karat.realize.input_trees import (
     InputTrees,
@@ -35,13 +40,12 @@ from karat.realize.input_trees import (
 from karat.realize.lattice import TreeLattice, check_small, unravel
 from karat.realize.model import RealizerModel, RealizerResult, open_realizer, train_realizer
 from karat.realize.ordering import OrderingModel, TreeletScores
-from karat.realize.symbols import symbols, to_columns
+from karat.realize.symbols import symbols
 from karat.realize.treebank import (
     Treebank,
     bundled_treebank,
     check_forms,
     read_treebank,
-    slice_sentences,
 )
 from karat.settings import check_count
 from karat.storage.output import FilePath, as_path
@@ -227,11 +231,10 @@ def explain_tree(
     check_tree(trees, tree)
     settings: dict[str, object] = {"inputs": inputs, "tree": tree + 1, "n_best": k}
     settings |= {"realizer": realizer} if realizer else {}
-    settings |= {"complete": ",".join(complete)} if complete else {}
-    settings |= {"keep": ",".join(keep)} if keep else {}
+    settings |= joined_names(complete=complete, keep=keep)
     common = {"name": trees.name, "settings": settings, "number": tree + 1}
     if isinstance(trees, Treebank):
-        single = slice_sentences(trees, tree, tree + 1)
+        single = trees.select([tree])
         if inputs == "lemmas":
             single = with_lemmas(single)
         else:
@@ -322,8 +325,8 @@ def _explain_content(
     model, realized = realizer.model, realizer.realize(treebank, k)
     tree = realized.inserted.trees
     supertags, ordering = None, None
-    if model.chosen("all", realizer.realizer) == "fergus":
-        supertags = explain_supertags(model.the_fergus(), tree, k, progress)
+    if model.realizer_name("all", realizer.realizer) == "fergus":
+        supertags = explain_supertags(model.require_fergus(), tree, k, progress)
     else:
         ordering = explain_ordering(model.ordering["all"], tree, k, progress)
     rows: tuple[RealizerSentence, ...]
@@ -372,9 +375,8 @@ def check_tree(trees: InputTrees | Treebank, tree: int) -> None:
     if isinstance(tree, bool) or not isinstance(tree, Integral):
         raise InputError(f"tree={quoted(tree)}: expected a whole number, from 0")
     if not 0 <= tree < len(trees):
-        raise InputError(
-            f"{trees.name}: there is no tree {tree + 1}; the last is tree {len(trees):,}"
-        )
+        last = f"the last is tree {len(trees):,}"
+        raise InputError(f"{trees.name}: there is no tree {tree + 1}; {last}")
 
 
 def _replace_sentences(ordering: OrderingExplained, forms: OrderedForms) -> OrderingExplained:
@@ -395,7 +397,7 @@ def _rows_from_lemmas(model: str, forms: OrderedForms) -> tuple[RealizerSentence
 def explain_demo(*, progress: Progress = silent) -> RealizedTree:
     """Explain the paper's example sentence, by models of the rest of the bundled treebank."""
     treebank = bundled_treebank()
-    model = train_realizer(slice_sentences(treebank, 1, len(treebank)), progress=progress)
+    model = train_realizer(treebank.select(range(1, len(treebank))), progress=progress)
     explained = explain_tree(model, input_trees(treebank, "words"), 0, progress=progress)
     note = (
         f"Trained on the other {len(treebank) - 1} sentences of the bundled treebank; this one was "
@@ -412,37 +414,30 @@ def explain_supertags(
     taggings = fergus.chooser.choose_best(tree, 0, k)
     lattice = unravel(fergus.chooser, tree, taggings[0], fergus.weights.wider(k))
     progress(1, len(taggings) + 2, "choosing paths")
-    (orders,), lms = fergus.linearize_with_parts(tree, taggings[0], k)
+    (orders,), lms = fergus.linearize(tree, taggings[0], k)
     paths = [
         PathScore(rank, order.score, order.score - lm, lm, tree.sentence(0, order.nodes))
         for rank, (order, lm) in enumerate(zip(orders, lms.tolist(), strict=True), 1)
     ]
     assigned: list[NodeSupertag] = []
-    assignments = []
+    assignments, grammar = [], fergus.chooser.grammar
     for rank, supertags in enumerate(taggings, 1):
         progress(rank + 1, len(taggings) + 2, "realising supertags")
-        nodes = list(_node_supertags(fergus.chooser.grammar, tree, supertags, rank))
+        nodes = []
+        columns = supertags.labels.tolist(), supertags.slots.tolist(), supertags.frames.tolist()
+        for node, (label, slot, frame) in enumerate(zip(*columns, strict=True)):
+            word, mother = tree.words[node], tree.mother(node)
+            attached = f"slot {slot + 1}" if slot >= 0 else "adjoined" if mother is not None else ""
+            labels = *grammar.label(label), attached
+            name = frame_text(grammar.frames[frame]) if frame >= 0 else "free"
+            nodes.append(NodeSupertag(rank, node, word, mother, *labels, name))
         changes = [a.changes(b) for a, b in zip(nodes, assigned or nodes, strict=False)]
         assigned += [a._replace(differs=bool(c)) for a, c in zip(nodes, changes, strict=True)]
-        sentence = tree.sentence(0, fergus.linearize(tree, supertags)[0][0].nodes)
+        ((order, *_),), _ = fergus.linearize(tree, supertags)
+        sentence = tree.sentence(0, order.nodes)
         difference = "; ".join(filter(None, changes))
         assignments.append(Assignment(rank, float(supertags.scores[0]), difference, sentence))
     return SupertagsExplained(tuple(assigned), tuple(assignments), lattice, tuple(paths), orders[0])
-
-
-def _node_supertags(
-    grammar: Grammar, tree: InputTrees, supertags: Supertags, rank: int
-) -> Iterator[NodeSupertag]:
-    columns = (supertags.labels.tolist(), supertags.slots.tolist(), supertags.frames.tolist())
-    for node, (label, slot, frame) in enumerate(zip(*columns, strict=True)):
-        word, mother = tree.words[node], _mother(tree, node)
-        attached = f"slot {slot + 1}" if slot >= 0 else "adjoined" if mother is not None else ""
-        frame_name = frame_text(grammar.frames[frame]) if frame >= 0 else "free"
-        yield NodeSupertag(rank, node, word, mother, *grammar.label(label), attached, frame_name)
-
-
-def _mother(tree: InputTrees, node: int) -> int | None:
-    return int(tree.heads[node]) if tree.heads[node] >= 0 else None
 
 
 def explain_ordering(
@@ -457,29 +452,21 @@ def explain_ordering(
         features = sum(treelet.sum for treelet in treelets[-1])
         parts = order.score, features, order.score - features
         orders.append(OrderScore(rank, *parts, tree.sentence(0, order.nodes)))
-    return OrderingExplained(
-        tuple(_node_labels(model, tree)), tuple(orders), tuple(treelets), tuple(best)
-    )
-
-
-def _node_labels(model: OrderingModel, tree: InputTrees) -> Iterator[NodeLabel]:
-    """Yield the labels, given or guessed, as the features see them."""
+    # The labels, given or guessed, as the features see them.
     if tree.inputs == "lemmas":  # all are given
-        columns = tree.words, tree.tags, tree.fine, tree.relations
-        for node, (word, *given_labels) in enumerate(zip(*columns, strict=True)):
-            yield NodeLabel(node, word, _mother(tree, node), *given_labels)
-        return
-    symbols_of_tree = to_columns(tree)
-    labelled = model.labeller.label(
-        symbols_of_tree if model.inputs == "all" else symbols_of_tree.blank()
+        columns: tuple[list[str], ...] = (tree.tags, tree.fine, tree.relations)
+    else:
+        labelled = model.labelled_columns(tree)
+        names = {name for entry in model.labeller.about() for name in entry["names"]}
+        names_list = sorted(names.union(tree.tags, tree.relations))
+        name_of_symbol = dict(zip(symbols(names_list).tolist(), names_list, strict=True))
+        numbers = labelled.tags, labelled.fine, labelled.relations
+        columns = tuple([name_of_symbol.get(n, "") for n in c.tolist()] for c in numbers)
+    labels = (
+        NodeLabel(node, tree.words[node], tree.mother(node), *node_labels)
+        for node, node_labels in enumerate(zip(*columns, strict=True))
     )
-    known_names = {name for description in model.labeller.about() for name in description["names"]}
-    names = sorted(known_names | set(tree.tags) | set(tree.relations))
-    name_of_symbol = dict(zip(symbols(names).tolist(), names, strict=True))
-    numbered = labelled.tags.tolist(), labelled.fine.tolist(), labelled.relations.tolist()
-    for node, numbers in enumerate(zip(*numbered, strict=True)):
-        labels = (name_of_symbol.get(number, "") for number in numbers)
-        yield NodeLabel(node, tree.words[node], _mother(tree, node), *labels)
+    return OrderingExplained(tuple(labels), tuple(orders), tuple(treelets), tuple(best))
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -500,7 +487,7 @@ def list_supertags(source: FilePath, most: int = 30) -> SupertagList:
     as_path("source", source)
     check_count("most", most, 1)
     if is_store(source):
-        grammar = open_realizer(source).the_fergus().chooser.grammar
+        grammar = open_realizer(source).require_fergus().chooser.grammar
     else:
         trees = input_trees(read_treebank(source), "all")
         grammar = extract_grammar(trees, gold_frames(trees))

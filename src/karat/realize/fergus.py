@@ -277,30 +277,30 @@ class Fergus:
         """Return the k best orders of every tree, the best first."""
 
         def order(batch: InputTrees) -> Orders:
-            return self.linearize(batch, self.chooser.choose(batch), k)
+            return self.linearize(batch, self.chooser.choose(batch), k)[0]
 
         return realize_in_batches(order, trees, max(BATCH // k, 1), progress)
 
-    def linearize(self, trees: InputTrees, supertags: Supertags, k: int = 1) -> Orders:
-        """Return the k best orders of trees whose supertags are chosen."""
-        return self.linearize_with_parts(trees, supertags, k)[0]
-
-    def linearize_with_parts(
-        self, trees: InputTrees, supertags: Supertags, k: int
+    def linearize(
+        self, trees: InputTrees, supertags: Supertags, k: int = 1
     ) -> tuple[Orders, Floats]:
-        """Return the k best orders, and the language model's part of each order's score."""
+        """Return the k best orders of supertagged trees, and the language model's part of each."""
         words, _, heads, ends, offsets = self.chooser.columns(trees)
         tagged = words, supertags.labels, heads, ends, offsets, supertags.frames, supertags.slots
         search = self.lm.kernel, lm_words(self.lm, trees), self.weights.wider(k).values(), k
-        linearized = _kernel.linearize_tagged(self.chooser.kernel, *tagged, *search)
-        nodes, scores, parts, starts = linearized
+        nodes, scores, parts, starts = _kernel.linearize_tagged(
+            self.chooser.kernel, *tagged, *search
+        )
         return to_orders(trees, nodes, scores, starts), parts
 
     def parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the stored model: its description and its arrays."""
-        about: dict[str, Any] = {"grammar": self.chooser.grammar.about()}
-        about |= {"weights": asdict(self.weights)}
-        about |= {"lm": self.lm.about, "left_right": [model.name for model in self.baselines]}
+        about = {
+            "grammar": self.chooser.grammar.about(),
+            "weights": asdict(self.weights),
+            "lm": self.lm.about,
+            "left_right": [model.name for model in self.baselines],
+        }
         arrays = dict(self.chooser.grammar.arrays)
         arrays |= {"tree_keys": self.chooser.keys, "tree_counts": self.chooser.counts}
         for i, baseline in enumerate(self.baselines):

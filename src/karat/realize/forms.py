@@ -125,28 +125,19 @@ class SuffixRules:
         for label in labels:
             for suffix in suffixes(lemma):
                 edits = self._edits.get((label, suffix), Counter())
-                if edits.total() >= MIN_TYPES and (guess := _most_probable(lemma, edits)):
-                    if guess.probability >= MIN_RULE_PROBABILITY:
-                        return guess._replace(suffix=suffix)
+                times_of_form: dict[str, int] = {}
+                for edit, times in sorted(edits.items(), key=lambda pair: (-pair[1], pair[0])):
+                    if form := apply_edit(lemma, edit):
+                        times_of_form.setdefault(form, times)
+                total, best = edits.total(), max(times_of_form.values(), default=0)
+                if total < MIN_TYPES or not times_of_form:
+                    continue
+                if best / (total + 1) < MIN_RULE_PROBABILITY:
                     break
+                least = min(best, MIN_TYPE_SHARE * total)
+                forms = {form: times for form, times in times_of_form.items() if times >= least}
+                return Guess(forms, best / (total + 1), suffix)
         return Guess({lemma: 0}, 0.0)
-
-
-def _most_probable(lemma: str, edits: Counter[Edit]) -> Guess | None:
-    """Return the forms that the most frequent edits make of a lemma, if any of them fits."""
-    total, types_of_form = edits.total(), dict[str, int]()
-    for edit, times in sorted(edits.items(), key=lambda one: (-one[1], one[0])):
-        if form := apply_edit(lemma, edit):
-            types_of_form.setdefault(form, times)
-    if not types_of_form:
-        return None
-    best = max(types_of_form.values())
-    forms = {
-        form: times
-        for form, times in types_of_form.items()
-        if times == best or times >= MIN_TYPE_SHARE * total
-    }
-    return Guess(forms, best / (total + 1))
 
 
 MAX_DIFFERENCES = 3
@@ -305,7 +296,7 @@ class FormTable:
                 and required <= {*other.features.split("|")}
             ]
         if not completing:
-            return self._guess(reduced)
+            return self.guess(reduced)
         forms = sum((Counter(self.counts[other]) for other in completing), Counter[str]())
         shared = reduced if len(completing) > 1 else completing[0]
         return FormSource(_without_slips(forms), "similar", shared.tagged)
@@ -330,12 +321,11 @@ class FormTable:
         pairs = {(cell.upos, part) for cell in self.counts for part in cell.features.split("|")}
         return frozenset(pairs | {(cell.upos, "") for cell in self.counts})
 
-    def guessed(self, cell: Cell) -> Forms:
-        """Return the forms that a cell would have if it had not been seen."""
-        return self._guess(cell).forms
+    def guess(self, cell: Cell) -> FormSource:
+        """Return the forms that a cell would have if it had not been seen.
 
-    def _guess(self, cell: Cell) -> FormSource:
-        """Return the forms of the most similar cell, or of a rule if that is more probable."""
+        They are of the most similar cell, or of a rule if that is more probable.
+        """
         forms, probability, suffix = self._rules.guess(cell.lemma, cell.labels)
         source = FormSource(forms, "lemma") if suffix is None else FormSource(forms, "rule", suffix)
         for other in self._cells.get(cell.lemma, ()):

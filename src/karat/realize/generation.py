@@ -101,7 +101,7 @@ class ContentRealizer:
         check_lengths(treebank)
         if self.inputs != "lemmas":
             return self.complete(content_trees(treebank, self.completer.final), k)
-        inflection = self.model.the_inflection()
+        inflection = self.model.lemma_realizer().inflection
         bank = inflection.with_forms(treebank)
         realized = self.complete(content_trees(bank, self.completer.final, lemmas=True), k)
         table = inflection.inflector.table
@@ -157,11 +157,11 @@ def note_unseen_labels(
     labels: dict[str, Iterable[str]]
     if isinstance(trees, InputTrees):
         labels = {"relation": trees.relations, "UPOS tag": trees.tags, "XPOS tag": trees.fine}
-        labels["feature"] = _features(trees.features)
+        labels["feature"] = _split_features(trees.features)
     else:
         labels = {"relation": trees.relations}
         if inputs != "relations":
-            labels |= {"UPOS tag": trees.upos, "feature": _features(trees.features)}
+            labels |= {"UPOS tag": trees.upos, "feature": _split_features(trees.features)}
         if inputs == "lemmas":
             labels["XPOS tag"] = trees.xpos
     counts, names = list[str](), list[str]()
@@ -177,7 +177,7 @@ def note_unseen_labels(
     return (f"The input has {counted} that the model never saw: {listed}{more}.",)
 
 
-def _features(listed: Iterable[str]) -> set[str]:
+def _split_features(listed: Iterable[str]) -> set[str]:
     return {part for features in {*listed} for part in features.split("|")}
 
 
@@ -193,13 +193,18 @@ def _trained_labels(model: RealizerModel) -> dict[str, frozenset[str]]:
         trained = {kind: frozenset(guessed[name]) for kind, name in kinds.items()}
     if model.inflection is not None:
         cells = model.inflection.inflector.table.counts
-        features = _features(cell.features for cell in cells)
+        features = _split_features(cell.features for cell in cells)
         values = {part.partition("=")[2] for part in features if part.startswith("Tense=")}
         tenses = {f"{AUXILIARY}{value}" for value in {*values, *MOODS, *MODALITY.values()}}
         trained.setdefault("UPOS tag", frozenset(cell.upos for cell in cells))
         trained["XPOS tag"] = frozenset(cell.xpos for cell in cells)
         trained["feature"] = frozenset(features | tenses | {CLOSED})
     return trained
+
+
+def joined_names(**options: Sequence[str]) -> dict[str, object]:
+    """Return the options that have names, with commas between these, for the settings."""
+    return {option: ",".join(names) for option, names in options.items() if names}
 
 
 class RealizedSentence(NamedTuple):
@@ -273,48 +278,35 @@ def realize_trees(
     if isinstance(trees, InputTrees):
         orders = model.best(inputs, realizer).realize(trees, n_best, progress=progress)
         lm = model.language_model(inputs, realizer) if complete else None
-        texts, sizes = _write_sentences(model, trees, orders, lm, detokenise)
+        if inputs == "lemmas":
+            forms = model.lemma_realizer().inflection.forms(trees, orders)
+            marked_forms = forms if lm is None else forms.with_marks(partial(_punctuate_words, lm))
+            texts = marked_forms.texts(detokenise=detokenise)
+            n_marks = (np.diff(marked_forms.starts) - np.diff(forms.starts)).tolist()
+        else:
+            plain_texts = trees.sentences(orders)
+            texts = plain_texts if lm is None else punctuate(lm, plain_texts)
+            pairs = zip(texts, plain_texts, strict=True)
+            n_marks = [after.count(" ") - before.count(" ") for after, before in pairs]
         rows += _rank_rows(orders, texts)
-        inserted = sum(size for row, size in zip(rows, sizes, strict=True) if row.rank == 1)
+        inserted = sum(n for row, n in zip(rows, n_marks, strict=True) if row.rank == 1)
     else:
         content_realizer = ContentRealizer(model, inputs, slots or (), realizer)
         for first, block in content_realizer.realize_all(trees, n_best, progress=progress):
             rows += _rank_rows(block.orders, block.texts(detokenise=detokenise), first)
             inserted += int((block.inserted.sources < 0).sum())
     ordered = inputs if isinstance(trees, InputTrees) else "all"
-    settings: dict[str, object] = {"inputs": inputs, "n_best": n_best}
-    settings["realizer"] = model.chosen(ordered, realizer)
-    settings |= {"complete": ",".join(complete)} if complete else {}
-    settings |= {"keep": ",".join(keep)} if keep else {}
+    settings: dict[str, object]
+    settings = {
+        "inputs": inputs,
+        "n_best": n_best,
+        "realizer": model.realizer_name(ordered, realizer),
+    }
+    settings |= joined_names(complete=complete, keep=keep)
     settings |= {"detokenise": detokenise} if inputs == "lemmas" else {}
     fallback = model.fallback_notes(ordered, realizer, completed=isinstance(trees, Treebank))
     notes = (*fallback, *note_unseen_labels(model, trees, inputs))
     return RealizedSentences(trees.name, tuple(rows), settings, notes, inserted=inserted)
-
-
-def _write_sentences(
-    model: RealizerModel,
-    trees: InputTrees,
-    orders: Orders,
-    lm: LanguageModel | None,
-    detokenise: bool,
-) -> tuple[list[str], list[int]]:
-    """Return the sentences of all orders, punctuated by a language model if one is given.
-
-    Beside them is the number of marks that each of them gained.
-    """
-    if trees.inputs != "lemmas":
-        texts = trees.sentences(orders)
-        marked = punctuate(lm, texts) if lm else texts
-        pairs = zip(marked, texts, strict=True)
-        return marked, [after.count(" ") - before.count(" ") for after, before in pairs]
-    inflection = model.the_inflection()
-    forms = inflection.forms(trees, orders)
-    sizes = np.diff(forms.starts)
-    if lm is not None:
-        tag = partial(inflection.inflector.table.usual_tags, upos="PUNCT")
-        forms = forms.with_marks(partial(_punctuate_words, lm), tag)
-    return forms.texts(detokenise=detokenise), (np.diff(forms.starts) - sizes).tolist()
 
 
 def _rank_rows(orders: Orders, texts: Iterable[str], first: int = 0) -> Iterator[RealizedSentence]:
@@ -345,24 +337,24 @@ def punctuate(lm: LanguageModel, sentences: Sequence[str]) -> list[str]:
 
 
 def _punctuate_words(lm: LanguageModel, words: list[str]) -> list[str]:
-    if any(is_punctuation(word) for word in words):
+
+    def is_punctuation(word: str) -> bool:
+        characters = unicodedata.normalize("NFKC", word)
+        return all(
+            unicodedata.category(c)[0] == "P" and c not in SPOKEN_SYMBOLS for c in characters
+        )
+
+    def likeliest(choices: list[list[str]]) -> list[str]:
+        """Return the likeliest choice; of equal ones the first."""
+        scores = lm.score([" ".join(words) for words in choices], threads=1)
+        return choices[int(np.argmax(scores))]
+
+    if any(map(is_punctuation, words)):
         return words
-    words = _likeliest(lm, [[*words, mark] for mark in FINAL])
+    words = likeliest([[*words, mark] for mark in FINAL])
     while True:
         places = [i for i in range(1, len(words) - 1) if COMMA not in words[i - 1 : i + 1]]
-        better = _likeliest(lm, [words, *([*words[:i], COMMA, *words[i:]] for i in places)])
+        better = likeliest([words, *([*words[:i], COMMA, *words[i:]] for i in places)])
         if better == words:
             return words
         words = better
-
-
-def is_punctuation(word: str) -> bool:
-    """Return whether a word is made of marks of punctuation alone."""
-    plain = unicodedata.normalize("NFKC", word)
-    return all(unicodedata.category(c).startswith("P") and c not in SPOKEN_SYMBOLS for c in plain)
-
-
-def _likeliest(lm: LanguageModel, choices: list[list[str]]) -> list[str]:
-    """Return the likeliest choice; of equal ones the first."""
-    scores = lm.score([" ".join(words) for words in choices], threads=1)
-    return choices[int(np.argmax(scores))]

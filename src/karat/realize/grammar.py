@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -147,7 +147,17 @@ def stored_grammar(store: ModelStore) -> Grammar:
     try:
         about = store.about["grammar"]
         schema.check_fields(about, ABOUT)
-        columns = _columns(about)
+        max_label = len(about["tags"]) * len(about["relations"]) - 1
+        columns = {  # the kernel checks the labels of words
+            "label_offsets": ModelLayout("int64", "words + 1"),
+            "labels": ModelLayout("int32", "labels of words"),
+            "open": ModelLayout("int32", "open labels", 0, max_label),
+            "supertag_label": ModelLayout("int32", "supertags", 0, max_label),
+            "supertag_frame": ModelLayout("int32", "supertags", FREE, len(about["frames"]) - 1),
+            "supertag_count": ModelLayout("int32", "supertags", 0),
+            "supertag_left": ModelLayout("int32", "supertags", 0),
+            **schema.word_columns("words"),
+        }
         schema.check_arrays(store.arrays, columns)
         grammar = Grammar(
             tuple(about["tags"]),
@@ -179,21 +189,6 @@ ABOUT = schema.record(
     }
 )
 """The description of a grammar."""
-
-
-def _columns(about: Mapping[str, Any]) -> dict[str, ModelLayout]:
-    """Return the arrays of a grammar; the kernel checks the labels of words."""
-    max_label = len(about["tags"]) * len(about["relations"]) - 1
-    columns = {
-        "label_offsets": ModelLayout("int64", "words + 1"),
-        "labels": ModelLayout("int32", "labels of words"),
-        "open": ModelLayout("int32", "open labels", 0, max_label),
-        "supertag_label": ModelLayout("int32", "supertags", 0, max_label),
-        "supertag_frame": ModelLayout("int32", "supertags", FREE, len(about["frames"]) - 1),
-        "supertag_count": ModelLayout("int32", "supertags", 0),
-        "supertag_left": ModelLayout("int32", "supertags", 0),
-    }
-    return columns | schema.word_columns("words")
 
 
 def gold_frames(trees: InputTrees) -> list[Slots]:

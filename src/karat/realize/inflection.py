@@ -68,20 +68,16 @@ class OrderedForms:
 
         With `detokenise` they are text, with spaces where the treebank has them.
         """
-        words = self.inflection.capitalise(self)
+        lemmas = [plain(lemma) for lemma in self.lemmas]
+        spellings = Spellings(self.forms, lemmas, self.tags, self.starts)
+        words = capitalise(self.inflection.capitals, spellings)
         if detokenise:
             return self.inflection.spacing.text(words, self.tags, self.starts)
         return self.sentences(words)
 
-    def with_marks(
-        self, punctuate: Callable[[list[str]], list[str]], tag: Callable[[str], str]
-    ) -> OrderedForms:
-        """Return the sentences with marks of punctuation added.
-
-        Args:
-            punctuate: returns the words of a sentence with marks among them.
-            tag: returns the tags of a mark.
-        """
+    def with_marks(self, punctuate: Callable[[list[str]], list[str]]) -> OrderedForms:
+        """Return the sentences with the marks that `punctuate` puts among their words."""
+        table = self.inflection.inflector.table
         rows: list[tuple[int, str, str, str]] = []
         starts = [0]
         for first, end in pairwise(self.starts.tolist()):
@@ -91,7 +87,7 @@ class OrderedForms:
                     rows.append((int(self.order[at]), word, self.lemmas[at], self.tags[at]))
                     at += 1
                 else:
-                    rows.append((-1, word, word, tag(word)))
+                    rows.append((-1, word, word, table.usual_tags(word, "PUNCT")))
             starts.append(len(rows))
         order, forms, lemmas, tags = (list(column) for column in zip(*rows, strict=True))
         places = np.array(order), np.array(starts)
@@ -114,7 +110,11 @@ class Inflection:
     def train(cls, bank: Treebank, *, progress: Progress = silent) -> Inflection:
         """Learn from a treebank with lemmas."""
         progress(0, 2, "capitals and spaces")
-        sample = _few_sentences(bank)
+        # Sentences from all over the treebank, of MAX_TRAINING_WORDS words or somewhat more.
+        step = len(bank.words) // MAX_TRAINING_WORDS + 1
+        sentences = np.repeat(np.arange(len(bank)), np.diff(bank.offsets))
+        sample = bank.keep(sentences % step == 0)
+        sample = replace(sample, offsets=np.unique(sample.offsets))  # none without words
         tags = tags_of(sample.upos, sample.xpos)
         words = [plain(word) for word in sample.words]
         lowered = [word.lower() for word in words]
@@ -154,13 +154,6 @@ class Inflection:
         tags_in_order = [tags[j] for j in places]
         return OrderedForms(self, nodes, order, starts, forms, lemmas, tags_in_order)
 
-    def capitalise(self, ordered: OrderedForms) -> list[str]:
-        """Return ordered forms with their capitals."""
-        lemmas = [plain(lemma) for lemma in ordered.lemmas]
-        return capitalise(
-            self.capitals, Spellings(ordered.forms, lemmas, ordered.tags, ordered.starts)
-        )
-
     def parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the stored model: its description and its arrays."""
         table, fused = self.inflector.table.text(), format_fused(self.spacing.fused)
@@ -194,14 +187,6 @@ class Inflection:
 def tags_of(upos: list[str], xpos: list[str]) -> list[str]:
     """Return both tags of every word as one."""
     return [f"{upper} {fine}" for upper, fine in zip(upos, xpos, strict=True)]
-
-
-def _few_sentences(bank: Treebank) -> Treebank:
-    """Return sentences from all over a treebank, of `MAX_TRAINING_WORDS` words or somewhat more."""
-    step = len(bank.words) // MAX_TRAINING_WORDS + 1
-    sentences = np.repeat(np.arange(len(bank)), np.diff(bank.offsets))
-    sample = bank.keep(sentences % step == 0)
-    return replace(sample, offsets=np.unique(sample.offsets))  # no sentences without words
 
 
 @dataclass(frozen=True, eq=False)

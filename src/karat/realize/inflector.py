@@ -35,8 +35,8 @@ SIZES = (3, 6, 10, 15, 25, 40)
 class Nodes:
     """Lemmas in lower case with their labels; `mothers` are places in the columns, -1 for roots.
 
-    Tree i has the nodes `offsets[i]` to `offsets[i + 1]`. `known` has the forms of nodes that are
-    not inflected.
+    Tree i has the nodes `offsets[i]` to `offsets[i + 1]`. `fixed_forms` has the forms of nodes
+    that are not inflected.
     """
 
     cells: list[Cell]
@@ -379,7 +379,7 @@ def _counts_of_others(table: FormTable, cell: Cell, form: str) -> Forms:
     A cell that was seen once has the forms that it would have else.
     """
     forms = table.forms(cell)
-    forms = table.guessed(cell) if sum(forms.values()) == 1 else forms
+    forms = table.guess(cell).forms if sum(forms.values()) == 1 else forms
     if len(forms) == 1 or form not in forms:
         return forms
     return {other_form: max(n - (other_form == form), 0) for other_form, n in forms.items()}

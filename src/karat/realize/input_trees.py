@@ -115,17 +115,25 @@ class InputTrees:
         places: Ints = np.where(self.heads < 0, -1, self.starts + self.heads)
         return places
 
+    def mother(self, node: int) -> int | None:
+        """Return the head of a node of the only tree; None for the root."""
+        return int(self.heads[node]) if self.heads[node] >= 0 else None
+
     def choose(self, chosen: Sequence[int]) -> InputTrees:
         """Return some of the trees, in the order in which they are named."""
         parts = [np.arange(self.offsets[i], self.offsets[i + 1]) for i in chosen]
         nodes = np.concatenate(parts or [np.arange(0)])
-        offsets = np.cumsum([0, *map(len, parts)], dtype=np.int64)
-        listed = nodes.tolist()
-        columns = {name: getattr(self, name) for name in _COLUMNS}
-        picked = {name: [column[j] for j in listed] for name, column in columns.items() if column}
-        ids = [self.ids[i] for i in chosen]
-        arrays = {"heads": self.heads[nodes], "offsets": offsets, "places": self.places[nodes]}
-        return replace(self, ids=ids, **arrays, **picked)  # type: ignore[arg-type]
+        columns: dict[str, Any] = {name: getattr(self, name) for name in _COLUMNS}
+        for name, column in columns.items():
+            columns[name] = [column[j] for j in nodes.tolist()] if column else column
+        return replace(
+            self,
+            heads=self.heads[nodes],
+            offsets=np.cumsum([0, *map(len, parts)], dtype=np.int64),
+            places=self.places[nodes],
+            ids=[self.ids[i] for i in chosen],
+            **columns,
+        )
 
     def without_spaces(self) -> InputTrees:
         """Return the trees for tools that cut text at spaces: some words are like `20 000`."""
@@ -280,7 +288,16 @@ def read_input(path: str | Path) -> Treebank:
         problem = f"found {quoted(line.rstrip())}, expected {NOTATIONS}"
         raise InputError(f"{name}, line {number}: {problem}")
     treebank = parse_treebank(buffer, name)
-    _check_written(treebank)
+    # Refuse what would break a line of the output, and features that ask for nothing known.
+    for column_name, label in _WRITTEN.items():
+        column: list[str] = getattr(treebank, column_name)
+        problems = {cell: text_problem(cell) for cell in set(column)}
+        if column_name == "features":
+            problems = {cell: issue or complete_problem(cell) for cell, issue in problems.items()}
+        if any(problems.values()):
+            j = next(j for j, cell in enumerate(column) if problems[cell])
+            finding = f"{label} is {quoted(column[j])}, {problems[column[j]]}"
+            raise InputError(f"{treebank.word_place(j)}: {finding}")
     return treebank
 
 
@@ -292,19 +309,6 @@ _WRITTEN = {
     "relations": "relation (DEPREL)",
     "features": "features (FEATS)",
 }
-
-
-def _check_written(treebank: Treebank) -> None:
-    """Refuse what would break a line of the output, and features that ask for nothing known."""
-    for name, label in _WRITTEN.items():
-        column: list[str] = getattr(treebank, name)
-        problems = {cell: text_problem(cell) for cell in set(column)}
-        if name == "features":
-            problems = {cell: issue or complete_problem(cell) for cell, issue in problems.items()}
-        if any(problems.values()):
-            j = next(j for j, cell in enumerate(column) if problems[cell])
-            finding = f"{label} is {quoted(column[j])}, {problems[column[j]]}"
-            raise InputError(f"{treebank.word_place(j)}: {finding}")
 
 
 def with_lemmas(treebank: Treebank) -> Treebank:
@@ -384,7 +388,12 @@ def to_names(name: str, value: Any) -> tuple[str, ...]:
     return names
 
 
-def check_name_list(name: str, value: object) -> None:
-    """Refuse names that are not one string with commas."""
-    if not isinstance(value, str):
-        raise InputError(f"{name}={quoted(value)}: expected a string, with commas between names")
+def parse_input_kinds(inputs: str, allowed: Sequence[str]) -> list[str]:
+    """Return the kinds of input that a list with commas names; an error if one is unknown."""
+    if not isinstance(inputs, str):
+        problem = "expected a string, with commas between names"
+        raise InputError(f"inputs={quoted(inputs)}: {problem}")
+    names = [name.strip() for name in inputs.split(",")]
+    for name in names:
+        check_inputs(name, allowed)
+    return names

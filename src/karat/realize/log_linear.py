@@ -115,7 +115,12 @@ class LogLinear:
         """
         if not len(choices.priors):
             return cls(np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.float32))
-        features, keys = _frequent(choices, features)
+        keys, inverse = np.unique(features.keys, return_inverse=True)
+        pairs = np.unique(np.stack([inverse, choices.items[features.rows]], axis=1), axis=0)
+        is_frequent = np.bincount(pairs[:, 0], minlength=len(keys)) >= MIN_ITEMS
+        has_weight = is_frequent[inverse]
+        features = LogLinearFeatures(features.rows[has_weight], features.keys[has_weight])
+        keys = keys[is_frequent]
         weights, squares = np.zeros(len(keys)), np.zeros(len(keys))
         order = np.argsort(features.rows, kind="stable")
         rows, places = features.rows[order], np.searchsorted(keys, features.keys[order])
@@ -175,12 +180,3 @@ def _spans(offsets: Ints, items: Ints) -> tuple[Ints, Ints]:
     sizes = offsets[items + 1] - offsets[items]
     places = np.repeat(offsets[items], sizes) + positions_within(sizes)
     return places, np.append(0, np.cumsum(sizes))
-
-
-def _frequent(choices: Choices, features: LogLinearFeatures) -> tuple[LogLinearFeatures, Keys]:
-    """Return the features that several items have, and the same features once each, in order."""
-    keys, inverse = np.unique(features.keys, return_inverse=True)
-    pairs = np.unique(np.stack([inverse, choices.items[features.rows]], axis=1), axis=0)
-    is_frequent = np.bincount(pairs[:, 0], minlength=len(keys)) >= MIN_ITEMS
-    of_kept = is_frequent[inverse]
-    return LogLinearFeatures(features.rows[of_kept], features.keys[of_kept]), keys[is_frequent]

@@ -31,12 +31,11 @@ from karat.realize.input_trees import (
     REALIZERS,
     InputTrees,
     Realizer,
-    check_inputs,
     check_labels,
     check_lemmas,
-    check_name_list,
     check_type,
     input_trees,
+    parse_input_kinds,
     to_names,
     without_lemma,
 )
@@ -158,38 +157,34 @@ class RealizerModel:
         if realizers:
             return realizers[-1]
         if realizer == "fergus":
-            return self.the_fergus()
+            return self.require_fergus()
         if realizer == "ordering":
             raise InputError(
                 f"the model has no ordering model for {INPUT_PHRASES[inputs]}: train it with "
-                f"--realizer all --inputs {self.with_inputs(inputs)}, or give --realizer fergus"
+                f"--realizer all --inputs {self.training_inputs(inputs)}, or give --realizer fergus"
             )
         raise InputError(
             f"the model was not trained for inputs={inputs}: train it with --inputs {inputs}, "
             f"or both"
         )
 
-    def chosen(self, inputs: str, realizer: str | None = None) -> str:
+    def realizer_name(self, inputs: str, realizer: str | None = None) -> str:
         """Return the option value of the realizer that `best` returns: `fergus` or `ordering`."""
         return realizer or ("ordering" if inputs in self.ordering else "fergus")
 
-    def the_fergus(self) -> Fergus:
+    def require_fergus(self) -> Fergus:
         """Return the paper's realiser, whose modules can be asked alone, or raise an error."""
         if self.fergus is None:
             raise InputError("the model has no supertags: train it with --realizer fergus or all")
         return self.fergus
 
-    def the_inflection(self) -> Inflection:
-        """Return the forms of lemmas, or raise an error."""
+    def lemma_realizer(self) -> LemmaRealizer:
+        """Return the realiser of lemmas, with their inflection, or raise an error."""
         if self.inflection is None or "lemmas" not in self.ordering:
             raise InputError(
                 "the model was not trained for inputs=lemmas: train it with --inputs lemmas"
             )
-        return self.inflection
-
-    def lemma_realizer(self) -> LemmaRealizer:
-        """Return the realiser of lemmas, or raise an error."""
-        return LemmaRealizer(self.the_inflection(), self.ordering["lemmas"])
+        return LemmaRealizer(self.inflection, self.ordering["lemmas"])
 
     def completes(self, inputs: str) -> bool:
         """Return whether it was trained to complete content words of one kind of input."""
@@ -220,7 +215,7 @@ class RealizerModel:
         """
         if realizer is not None or inputs in self.ordering or not self.ordering:
             return ()
-        phrase, train = INPUT_PHRASES[inputs], f"train with --inputs {self.with_inputs(inputs)}"
+        phrase, train = INPUT_PHRASES[inputs], f"train with --inputs {self.training_inputs(inputs)}"
         if completed:
             return (
                 f"The supertags order the completed trees, because the model has no ordering model "
@@ -235,7 +230,7 @@ class RealizerModel:
             f"{more if has_lemmas else ''}",
         )
 
-    def with_inputs(self, more: str) -> str:
+    def training_inputs(self, more: str) -> str:
         """Return `--inputs` that trains these ordering models and one more."""
         kinds = tuple(kind for kind in INPUTS if kind in {*self.ordering, more})
         return "both" if kinds == BOTH else ",".join(kinds)
@@ -342,10 +337,7 @@ def train_realizer(
 
 def input_kinds(inputs: str) -> tuple[str, ...]:
     """Return the kinds of input that a list with commas names, `both` being two."""
-    check_name_list("inputs", inputs)
-    names = [name.strip() for name in inputs.split(",")]
-    for name in names:
-        check_inputs(name, (*INPUTS, "both"))
+    names = parse_input_kinds(inputs, (*INPUTS, "both"))
     expanded = {kind for name in names for kind in (BOTH if name == "both" else (name,))}
     return tuple(kind for kind in INPUTS if kind in expanded)
 
@@ -408,20 +400,14 @@ def train_realizer_file(
     size = os.path.getsize(output) / 1e6 if os.path.isfile(output) else 0.0
     seconds = time.process_time() - begin
     row = TrainedRealizer(str(output), model.contents(), len(bank), seconds, size)
-    notes = _note_missing_lemmas(bank) if "lemmas" in model.ordering else ()
+    notes: tuple[str, ...] = ()
+    lacking = without_lemma(bank)[0] & np.array([word != MISSING for word in bank.words])
+    if "lemmas" in model.ordering and lacking.any():  # an underscore is its own lemma
+        n_lacking, first = int(lacking.sum()), bank.word_place(int(lacking.argmax()))
+        words = "1 word has" if n_lacking == 1 else f"{n_lacking:,} words have"
+        finding = f"{words} no lemma ({first}{'' if n_lacking == 1 else ' is the first'})"
+        notes = (f"{finding}: give lemmas in the third column.",)
     return RealizerTraining(bank.name, (row,), {"realizer": realizer, **settings}, notes)
-
-
-def _note_missing_lemmas(bank: Treebank) -> tuple[str, ...]:
-    """Return a note on words without a lemma, if there are any; an underscore is its own."""
-    lacking, _ = without_lemma(bank)
-    lacking &= np.array([word != MISSING for word in bank.words])
-    if not lacking.any():
-        return ()
-    n_lacking, first = int(lacking.sum()), bank.word_place(int(lacking.argmax()))
-    words = "1 word has" if n_lacking == 1 else f"{n_lacking:,} words have"
-    finding = f"{words} no lemma ({first}{'' if n_lacking == 1 else ' is the first'})"
-    return (f"{finding}: give lemmas in the third column.",)
 
 
 _ABOUT = schema.record(

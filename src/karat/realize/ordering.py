@@ -131,7 +131,10 @@ class OrderingModel:
             raise InputError(f"k={k}: expected at least 1")
 
         def order(batch: InputTrees) -> Orders:
-            columns, words = self._columns(batch).kernel, lm_words(self.language_model, batch)
+            columns, words = (
+                self.labelled_columns(batch).kernel,
+                lm_words(self.language_model, batch),
+            )
             model = self.language_model.kernel if self.lm_weight else None
             search = k, BEAM, ALTERNATIVES, model, words, self.lm_weight
             ordered = _kernel.order_trees(self.weights, columns, 0, len(batch), *search)
@@ -145,7 +148,9 @@ class OrderingModel:
         single = trees.choose([i])
         places = np.empty(len(order.nodes), dtype=np.int32)
         places[list(order.nodes)] = np.arange(len(order.nodes))
-        heads, parts = _kernel.explain_order(self.weights, self._columns(single).kernel, 0, places)
+        heads, parts = _kernel.explain_order(
+            self.weights, self.labelled_columns(single).kernel, 0, places
+        )
         treelet_scores = []
         for head, row in zip(heads[::-1].tolist(), parts[::-1].tolist(), strict=True):
             items = [head, *np.flatnonzero(single.heads == head).tolist()]
@@ -154,7 +159,7 @@ class OrderingModel:
             treelet_scores.append(TreeletScores._make((treelet, *row, sum(row))))
         return treelet_scores
 
-    def _columns(self, trees: InputTrees) -> NodeColumns:
+    def labelled_columns(self, trees: InputTrees) -> NodeColumns:
         """Return the trees as the model sees them: labelled where it is given words alone."""
         if self.inputs == "all" and trees.inputs == "words":
             raise InputError(
@@ -197,13 +202,6 @@ class Scales(NamedTuple):
         templates, frequencies = np.split(additions[:-1], [_kernel.TEMPLATES])
         classes = 1 + templates[:, None] + frequencies[None, :]
         return cls(classes.astype(np.float32).ravel(), 1 + float(additions[-1]))
-
-    def scaled(
-        self, weights: NDArray[np.float32], classes: NDArray[np.uint16]
-    ) -> NDArray[np.float32]:
-        """Return the weights, each times the scale of its class."""
-        scaled_weights: NDArray[np.float32] = weights * self.classes[classes]
-        return scaled_weights
 
 
 def mean_scales(additions: Sequence[NDArray[np.float32]]) -> Scales:
@@ -295,7 +293,7 @@ def train_ordering(
     weights = train_weights(columns, trees.places, all_trees, seed, step)
     if halves:
         classes = _kernel.feature_classes(columns.kernel, trees.places, all_trees, BITS)
-        weights = scales.scaled(weights, classes)
+        weights = weights * scales.classes[classes]
     step("language model")
     model = train_lm(trees, LM_ORDER)
     name = os.path.basename(treebank.name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -170,7 +170,7 @@ class Spacing:
 
     def _joined(self, words: list[str], spaces: list[bool]) -> str:
         parts, i = [], 0
-        lowered = _lower_words(words)
+        lowered = tuple(word.lower() for word in words)
         while i < len(words):
             text, end = words[i], i + 1
             for n in self._lengths:
@@ -206,7 +206,13 @@ def gap_features(words: list[str], tags: list[str], starts: Ints) -> LogLinearFe
     n, lowered = len(words), [word.lower() for word in words]
     forms, labels = symbols([*lowered, ""]), symbols([*tags, ""])
     before, right = neighbours(n, starts)
-    turns = np.append(_closing_marks(lowered, starts), 0).astype(np.uint64)
+    closing: list[int] = []  # whether a mark is the second of a pair, as of quotation marks
+    for a, b in pairwise(starts.tolist()):
+        times: Counter[str] = Counter()
+        for word in lowered[a:b]:
+            closing.append(times[word] % 2)
+            times[word] += 1
+    turns = np.append(closing, 0).astype(np.uint64)
     ends = symbols([*(word[-1:] for word in lowered), ""])
     begins = symbols([*(word[:1] for word in lowered), ""])
     left = slice(0, n)
@@ -229,24 +235,10 @@ def gap_features(words: list[str], tags: list[str], starts: Ints) -> LogLinearFe
     return template_features(templates, n)
 
 
-def _closing_marks(words: list[str], starts: Ints) -> list[int]:
-    """Return whether a mark is the second of a pair, as of quotation marks, within sentences."""
-    turns = []
-    for a, b in pairwise(starts.tolist()):
-        times: Counter[str] = Counter()
-        for word in words[a:b]:
-            turns.append(times[word] % 2)
-            times[word] += 1
-    return turns
-
-
-def _lower_words(words: Iterable[str]) -> Words:
-    return tuple(word.lower() for word in words)
-
-
 def _count_fused(words: list[str], surfaces: list[Surface]) -> dict[Words, str]:
     """Return the words in a row that are mostly written as one, and how."""
-    lowered, text_counts = _lower_words(words), defaultdict[Words, Counter[str]](Counter)
+    lowered = tuple(word.lower() for word in words)
+    text_counts = defaultdict[Words, Counter[str]](Counter)
     begins = [i for i, surface in enumerate(surfaces) if surface.text]
     sizes: list[int] = []  # of each word's token
     for a, b in pairwise([*begins, len(words)]):

@@ -20,7 +20,7 @@ from karat.realize.evaluation import (
 )
 from karat.realize.fergus import Fergus
 from karat.realize.input_trees import InputTrees, Realizer, input_trees
-from karat.realize.treebank import Treebank, bundled_treebank, read_treebank, slice_sentences
+from karat.realize.treebank import Treebank, bundled_treebank, read_treebank
 from karat.reproduction.papers import ReproductionRequest
 from karat.reproduction.results import (
     FAILS,
@@ -185,7 +185,7 @@ def write_example(fergus: Fergus, tree: InputTrees) -> dict[str, str]:
 
 def _attached_as_in_training(fergus: Fergus) -> str:
     """Say what the supertag model writes for the example with the heads that treebanks give it."""
-    tree = input_trees(slice_sentences(bundled_treebank(), 0, 1), "words")
+    tree = input_trees(bundled_treebank().select([0]), "words")
     return (
         "In Figure 2, 'was' depends on 'estimate', and 'phase' on 'for'. In the training trees it "
         "is the other way round; from a tree like these, the supertag model writes: "

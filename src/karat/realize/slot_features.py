@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from types import MappingProxyType
 from typing import NamedTuple
 
 from karat.arrays import Ints, NDArray, np
@@ -124,7 +125,7 @@ class NodeFeatures:
     def __init__(self, trees: ContentTrees, sees_all: bool, lemmas: Mapping[str, str]) -> None:
         self.trees, self.n, self.heads, self.sees_all = trees, trees.nodes, trees.heads, sees_all
         self.lemmas = lemmas
-        self.every = np.arange(self.n)
+        self.themselves = FeaturePairs(np.arange(self.n), np.arange(self.n))
         below = np.flatnonzero(self.heads >= 0)
         self.daughters = FeaturePairs.of(self.heads[below], below)
         self.sisters = _sisters(self.daughters)
@@ -147,7 +148,10 @@ class NodeFeatures:
             "n": np.minimum(np.bincount(self.daughters.nodes, minlength=self.n), 5),
         }
         columns["n"] = columns["n"].astype(np.uint64)
-        return columns | {"D": self.bag(self.daughters, columns["r"])}
+        bags = np.zeros(self.n, dtype=np.uint64)  # of the daughters' relations, in any order
+        relations = columns["r"][self.daughters.partners]
+        np.add.at(bags, self.daughters.nodes, mix(np.uint64(7), relations))
+        return columns | {"D": bags}
 
     def _sizes(self) -> Hashes:
         """Return the class of the number of content words in the subtree of every node."""
@@ -158,89 +162,63 @@ class NodeFeatures:
         size_classes: Hashes = np.searchsorted(SIZES, sizes).astype(np.uint64) + np.uint64(1)
         return size_classes
 
-    @cached_property
-    def each_feature(self) -> tuple[Ints, Hashes]:
-        """Every feature (FEATS) of all nodes, and where those of each node begin."""
-        features_of_nodes = [
-            text.split("|") if self.sees_all and text else [] for text in self.trees.features
-        ]
-        begins = np.cumsum([0, *map(len, features_of_nodes)])
-        return begins, hash_strings(part for parts in features_of_nodes for part in parts)
-
-    def around(self, columns: Mapping[str, Hashes]) -> Columns:
-        """Return columns at every node, its head and the head's head."""
-        above = self.heads
-        higher = np.where(above >= 0, above[np.maximum(above, 0)], -1)
-        return (
-            _columns_at(columns, "i", self.every)
-            | _columns_at(columns, "h", above)
-            | _columns_at(columns, "g", higher)
-        )
-
-    def bag(self, pairs: FeaturePairs, column: Hashes) -> Hashes:
-        """Return a hash of the values at all partners of every node, whatever their order."""
-        hashes = np.zeros(self.n, dtype=np.uint64)
-        np.add.at(hashes, pairs.nodes, mix(np.uint64(7), column[pairs.partners]))
-        return hashes
-
     def blocks(
         self, columns: Columns, templates: Mapping[str, str], start: int
     ) -> list[FeatureBlock]:
         """Return the features of templates for nodes, daughters and sisters."""
-        node_columns = self.around(columns)
-        blocks = [FeatureBlock(self.every, _hash_templates(templates["node"], start, node_columns))]
-        for kind, pairs in (("daughter", self.daughters), ("sister", self.sisters)):
-            names = _names(templates[kind])
-            pair_columns = {k: node_columns[k][pairs.nodes] for k in names if k[0] in "ihg"}
-            other = {k[1:] for k in names if k[0] == "d"}
-            pair_columns |= _columns_at({k: columns[k] for k in other}, "d", pairs.partners)
-            start += 200
-            blocks.append(
-                FeatureBlock(pairs.nodes, _hash_templates(templates[kind], start, pair_columns))
-            )
-        return blocks
+        kinds = {"node": self.themselves, "daughter": self.daughters, "sister": self.sisters}
+        return [
+            self._block(columns, templates[kind], start + 200 * i, *pairs)
+            for i, (kind, pairs) in enumerate(kinds.items())
+        ]
 
     def feature_blocks(
         self, columns: Columns, templates: Mapping[str, str], start: int
     ) -> list[FeatureBlock]:
         """Return templates with each of the features of a node, its head and its daughters."""
-        begins, values = self.each_feature
-        node_columns, blocks = self.around(columns), []
-        above = FeaturePairs(np.flatnonzero(self.heads >= 0), self.heads[self.heads >= 0])
-        for kind, pairs in (
-            ("node", FeaturePairs(self.every, self.every)),
-            ("head", above),
-            ("daughter", self.daughters),
-        ):
+        features = [t.split("|") if self.sees_all and t else [] for t in self.trees.features]
+        begins = np.cumsum([0, *map(len, features)])
+        values = hash_strings(part for parts in features for part in parts)
+        below = np.flatnonzero(self.heads >= 0)
+        heads = FeaturePairs(below, self.heads[below])
+        kinds = {"node": self.themselves, "head": heads, "daughter": self.daughters}
+        blocks = []
+        for i, (kind, pairs) in enumerate(kinds.items(), 1):
             counts = np.diff(begins)[pairs.partners]
-            pair_numbers = np.repeat(np.arange(len(counts)), counts)
-            nodes = pairs.nodes[pair_numbers]
-            names = _names(templates[kind])
-            pair_columns = {k: node_columns[k][nodes] for k in names if k[0] in "ihg"}
-            pair_columns |= {
-                k: columns[k[1:]][pairs.partners[pair_numbers]] for k in names if k[0] == "d"
-            }
-            places = begins[pairs.partners][pair_numbers] + positions_within(counts)
-            pair_columns["f"] = values[places]
-            start += 200
-            blocks.append(
-                FeatureBlock(nodes, _hash_templates(templates[kind], start, pair_columns))
-            )
+            nodes, partners = np.repeat(pairs.nodes, counts), np.repeat(pairs.partners, counts)
+            feature = {"f": values[begins[partners] + positions_within(counts)]}
+            block = self._block(columns, templates[kind], start + 200 * i, nodes, partners, feature)
+            blocks.append(block)
         return blocks
+
+    def _block(
+        self,
+        columns: Columns,
+        templates: str,
+        start: int,
+        nodes: Ints,
+        partners: Ints,
+        pair_columns: Mapping[str, Hashes] = MappingProxyType({}),
+    ) -> FeatureBlock:
+        """Return the features that templates, numbered from `start`, make of pairs of nodes."""
+        mothers = np.append(self.heads, -1)  # at -1: the head of no node
+        at = {"i": nodes, "h": mothers[nodes], "g": mothers[mothers[nodes]], "d": partners}
+        values = dict(pair_columns)
+        for name in {name for template in templates.split(",") for name in template.split()}:
+            if name not in values:
+                place, column = at[name[0]], columns[name[1:]]
+                values[name] = np.where(place >= 0, column[place], np.uint64(3))
+        hashes = []
+        for number, template in enumerate(templates.split(","), start):
+            state = mix(np.uint64(number), np.full(len(nodes), 0xABCD, dtype=np.uint64))
+            for name in template.split():
+                state = mix(state, values[name])
+            hashes.append(mix(state, np.full(len(nodes), 0x51, dtype=np.uint64)))
+        return FeatureBlock(nodes, np.stack(hashes, axis=1))
 
 
 SIZES = np.array([1, 2, 3, 4, 6, 9, 14, 25])
 """Limits of classes of sizes."""
-
-
-def _names(templates: str) -> set[str]:
-    return {name for template in templates.split(",") for name in template.split()}
-
-
-def _columns_at(columns: Mapping[str, Hashes], prefix: str, nodes: Ints) -> Columns:
-    """Return columns at nodes, which may be -1, under names that begin with `prefix`."""
-    exists, safe = nodes >= 0, np.maximum(nodes, 0)
-    return {prefix + k: np.where(exists, c[safe], np.uint64(3)) for k, c in columns.items()}
 
 
 def _sisters(daughters: FeaturePairs) -> FeaturePairs:
@@ -252,18 +230,6 @@ def _sisters(daughters: FeaturePairs) -> FeaturePairs:
     first = np.repeat(kids, many)
     second = kids[np.repeat(np.repeat(begins, counts), many) + positions_within(many)]
     return FeaturePairs.of(first[first != second], second[first != second])
-
-
-def _hash_templates(templates: str, start: int, columns: Columns) -> Hashes:
-    """Return a column of hashes for every template, such as `iw hr`."""
-    n = len(next(iter(columns.values()))) if columns else 0
-    hashes = []
-    for number, template in enumerate(templates.split(","), start):
-        state = mix(np.uint64(number), np.full(n, 0xABCD, dtype=np.uint64))
-        for name in template.split():
-            state = mix(state, columns[name])
-        hashes.append(mix(state, np.full(n, 0x51, dtype=np.uint64)))
-    return np.stack(hashes, axis=1)
 
 
 def ragged(

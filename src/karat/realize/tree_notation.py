@@ -75,10 +75,10 @@ def read_notation(text: bytes, name: str) -> Treebank:
 
 
 def _problem(key: str, value: str) -> str:
-    """Return what is wrong with a field; else nothing."""
-    is_features = key == "features"
-    problem = text_problem(value) or (features_problem(value) if is_features else "")
-    return problem or (complete_problem(value) if is_features else "")
+    """Return the problem with a field; empty if there is none."""
+    if key != "features":
+        return text_problem(value)
+    return text_problem(value) or features_problem(value) or complete_problem(value)
 
 
 # ---------------------------------------------------------------------------------- brackets

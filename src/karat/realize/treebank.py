@@ -43,14 +43,14 @@ def is_notation(text: bytes) -> bool:
 
 
 def text_problem(value: str) -> str:
-    """Return what is wrong with a field, as sentences are written a line each; else nothing."""
+    """Return the problem with a field that would break a line of output; empty if none."""
     if _UNWRITABLE.search(value):
         return "expected no control characters, line ends or halves of characters"
     return "expected more than spaces" if value and not value.strip() else ""
 
 
 def features_problem(features: str) -> str:
-    """Return what is wrong with features, if some are given; else nothing.
+    """Return the problem with features, if some are given; empty if there is none.
 
     Names in lower case are none of Universal Dependencies. The Surface Realization tasks have them,
     some of them twice, and some beside the mark for no features.
@@ -70,10 +70,10 @@ def features_problem(features: str) -> str:
 
 
 def complete_problem(features: str) -> str:
-    """Return what is wrong with the feature that says that nothing is inserted; else nothing."""
-    for part in features.split("|"):
-        if part.partition("=")[0].lower() == "complete" and part != "Complete=No":
-            return "expected Complete=No, or no feature of this name"
+    """Return the problem with the feature that forbids insertions; empty if there is none."""
+    parts = (part for part in features.split("|") if part != "Complete=No")
+    if any(part.partition("=")[0].lower() == "complete" for part in parts):
+        return "expected Complete=No, or no feature of this name"
     return ""
 
 
@@ -256,22 +256,11 @@ def parse_treebank(buffer: mmap.mmap, name: str) -> Treebank:
     features, lines, surfaces = _word_columns(buffer, name)
     treebank = Treebank(name, *lists)
     treebank = replace(treebank, features=features, surfaces=surfaces, word_lines=lines)
-    places = _original_ids(buffer, name, len(treebank.words))
-    return treebank if places is None else _sort_by_original(treebank, places)
+    return treebank if buffer.find(b"original_id=") < 0 else _sort_by_original(treebank, buffer)
 
 
 _WORD = re.compile(rb"^\d+\t[^\n]*", re.MULTILINE)
 _ORIGINAL = re.compile(rb"(?:^|[\t|])original_id=(\d{1,9})(?=[\t|\r]|$)")
-
-
-def _original_ids(text: mmap.mmap, name: str, n: int) -> NDArray[np.int32] | None:
-    """Return the original place of each word, if the file gives it for every word."""
-    if text.find(b"original_id=") < 0:
-        return None
-    matches = [_ORIGINAL.search(line[0]) for line in _WORD.finditer(text)]
-    if len(matches) != n or None in matches:
-        raise InputError(f"{name}: original_id is given for some words, expected it for all")
-    return np.array([int(match[1]) for match in matches if match], dtype=np.int32)
 
 
 def _rows(text: mmap.mmap) -> Iterator[tuple[int, list[bytes]]]:
@@ -309,6 +298,12 @@ def _word_columns(text: mmap.mmap, name: str) -> tuple[list[str], list[int], lis
 
     Multiword tokens must stand directly before their own words.
     """
+
+    def check_token(is_misplaced: bool, line: int) -> None:
+        if is_misplaced:
+            problem = "a multiword token stands apart from its words: give it directly before them"
+            raise InputError(f"{name}, line {line}: {problem}, each word in one token at most")
+
     features, lines, surfaces = list[str](), list[int](), list[Surface]()
     parsed: dict[bytes, str] = {}
     distinct: dict[Surface, Surface] = {}  # each is held once
@@ -316,16 +311,14 @@ def _word_columns(text: mmap.mmap, name: str) -> tuple[list[str], list[int], lis
     place = end = 0  # the last word so far, and the last one of the multiword token
     for line, cells in chain(_rows(text), [(0, [])]):
         first, _, last = cells[0].partition(b"-") if cells else (b"", b"", b"")
-        if place < end and (last or not cells):
-            raise _misplaced_token(name, begun)
+        check_token(place < end and bool(last or not cells), begun)
         if not cells:
             place = end = 0
             continue
         surface = Surface(cells[1].decode("utf-8"), b"SpaceAfter=No" not in cells[-1].split(b"|"))
         if last:
             token, words, begun, end = surface, [], line, int(last)
-            if int(first) != place + 1 or end <= place:
-                raise _misplaced_token(name, line)
+            check_token(int(first) != place + 1 or end <= place, line)
             continue
         cell = cells[FEATS]
         if cell not in parsed:
@@ -346,13 +339,12 @@ def _word_columns(text: mmap.mmap, name: str) -> tuple[list[str], list[int], lis
     return features, lines, surfaces
 
 
-def _misplaced_token(name: str, line: int) -> InputError:
-    problem = "a multiword token stands apart from its words: give it directly before them"
-    return InputError(f"{name}, line {line}: {problem}, each word in one token at most")
-
-
-def _sort_by_original(bank: Treebank, original: NDArray[np.int32]) -> Treebank:
-    """Return the sentences with their words sorted by original number."""
+def _sort_by_original(bank: Treebank, text: mmap.mmap) -> Treebank:
+    """Return the sentences with their words in the original order, given for every word."""
+    matches = [_ORIGINAL.search(line[0]) for line in _WORD.finditer(text)]
+    if len(matches) != len(bank.words) or None in matches:
+        raise InputError(f"{bank.name}: original_id is given for some words, expected it for all")
+    original = np.array([int(match[1]) for match in matches if match], dtype=np.int32)
     order = np.lexsort((original, bank.starts))
     again = (np.diff(original[order]) == 0) & (np.diff(bank.starts[order]) == 0)
     if again.any():
@@ -364,11 +356,6 @@ def _sort_by_original(bank: Treebank, original: NDArray[np.int32]) -> Treebank:
     heads = np.where(bank.heads > 0, place[bank.mothers] - bank.starts + 1, 0)
     moved: dict[str, Any] = {c: [getattr(bank, c)[j] for j in order.tolist()] for c in WORD_COLUMNS}
     return replace(bank, heads=heads[order].astype(np.int32), **moved)
-
-
-def slice_sentences(bank: Treebank, first: int, end: int) -> Treebank:
-    """Return a treebank of the sentences from `first` up to `end`, which is not one of them."""
-    return bank.select(range(first, end))
 
 
 MAX_BLOCK_SENTENCES, MAX_BLOCK_PAIRS = 256, 1 << 18
@@ -386,8 +373,8 @@ def split_into_blocks(
     first = n_held = 0
     for i, n_pairs in enumerate(pairs.tolist()):
         if i > first and (i - first >= max_sentences or n_held + n_pairs > MAX_BLOCK_PAIRS):
-            yield first, slice_sentences(treebank, first, i)
+            yield first, treebank.select(range(first, i))
             first, n_held = i, 0
         n_held += n_pairs
     if first < len(pairs):
-        yield first, slice_sentences(treebank, first, len(pairs))
+        yield first, treebank.select(range(first, len(pairs)))

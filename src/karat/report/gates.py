@@ -10,8 +10,8 @@ from karat.gating.decisions import FAIL, PASS, UNDECIDED, GuardChange, GuardRow
 from karat.gating.gates import GateResult
 from karat.gating.items import ItemMeasure
 from karat.metrics.differing import differing_words
-from karat.report.charts.models import ChartRow, intervals_figure
-from karat.report.documents.scores import metric_digits, row_digits
+from karat.report.charts.models import ChartRow, RowChart
+from karat.report.documents.scores import METRIC, metric_digits, row_digits
 from karat.report.model import (
     Block,
     Column,
@@ -34,12 +34,7 @@ def _guard_digits(row: GuardRow) -> int | None:
 
 _SIGNED = "Score minus baseline, signed so that a loss is negative."
 _METRICS = (
-    Column(
-        "metric",
-        "Metric",
-        help="The metric's name; its full signature stands below.",
-        value=lambda row: str(row.metric),
-    ),
+    METRIC,
     Column("verdict", "Verdict", help="pass, fail, or undecided: the items cannot tell."),
     number("delta", "Delta", row_digits, _SIGNED, signed=True),
     number("low", "Low", row_digits, "Lower end of its 95% interval.", signed=True),
@@ -53,6 +48,7 @@ _METRICS = (
         help="If undecided: an estimate of how many items like these would decide.",
     ),
 )
+_GUARDED = "The score, the largest loss, or what was lost."
 _GUARDS = (
     Column("guard", "Guard", help="A limit that holds whatever the intervals say."),
     Column("verdict", "Verdict", help="pass or fail."),
@@ -63,13 +59,7 @@ _GUARDS = (
         value=lambda row: None if row.metric is None else str(row.metric),
     ),
     number("limit", "Limit", _guard_digits, "The limit."),
-    number(
-        "found",
-        "Found",
-        _guard_digits,
-        "The score, the largest loss, or what was lost.",
-        value=lambda row: row.value,
-    ),
+    number("found", "Found", _guard_digits, _GUARDED, field="value"),
     number("items", "Items", help="Items that break the limit."),
     Column("item", "Worst item", help="The item that breaks it most."),
     Column(
@@ -103,7 +93,12 @@ def gate_document(result: GateResult) -> Document:
     title = f"Gate: {result.verdict}"
     blocks: list[Block] = [_difference_figures(result)]
     if result.changes:
-        blocks.append(_change_examples(result))
+        metric = next(row.metric for row in result.rows if str(row.metric) == result.changes_by)
+        digits, scores = metric_digits(metric), {"delta", "baseline", "score"}
+        columns = [replace(c, digits=digits) if c.key in scores else c for c in _CHANGES]
+        name = f"Items that lost most by {metric.of_segments()}"
+        cases = tuple(_change_case(change, metric) for change in result.changes)
+        blocks.append(Examples(name, cases, Table("changes", name, columns, result.changes)))
     blocks.append(Table("rows", title, _METRICS, result.rows, open=True))
     if result.guards:
         blocks.append(Table("guards", "Guards", _GUARDS, result.guards, open=True))
@@ -112,15 +107,6 @@ def gate_document(result: GateResult) -> Document:
     reasons = zip(result.verdicts, result.sentences, strict=True)
     answer = tuple(f"{verdict.capitalize()}: {sentence}." for verdict, sentence in reasons)
     return Document(title, blocks, answer=answer)
-
-
-def _change_examples(result: GateResult) -> Examples:
-    metric = next(row.metric for row in result.rows if str(row.metric) == result.changes_by)
-    digits, scores = metric_digits(metric), {"delta", "baseline", "score"}
-    columns = [replace(c, digits=digits) if c.key in scores else c for c in _CHANGES]
-    name = f"Items that lost most by {metric.of_segments()}"
-    cases = tuple(_change_case(change, metric) for change in result.changes)
-    return Examples(name, cases, Table("changes", name, columns, result.changes))
 
 
 def _change_case(change: GuardChange, metric: ItemMeasure) -> ExampleCase:
@@ -144,20 +130,15 @@ def _item_texts(change: GuardChange) -> dict[str, str]:
 
 
 def _difference_figures(result: GateResult) -> Figure | Gallery:
-    metrics = list(dict.fromkeys(row.metric for row in result.rows))
-    if len(metrics) == 1:
-        return _difference_figure(result, metrics[0])
-    figures = tuple(_difference_figure(result, metric) for metric in metrics)
-    return Gallery("Differences from the baseline", figures)
-
-
-def _difference_figure(result: GateResult, metric: ItemMeasure) -> Figure:
-    rows = [row for row in result.rows if row.metric == metric]
-    items = [ChartRow(result.system, row.delta, row.low, row.high) for row in rows]
-    title = f"Difference from the baseline by {metric}"
-    drop = -rows[0].max_drop
-    figure = intervals_figure(title, f"difference in {metric}", items, drop, narrow=True)
-    return replace(figure, caption="Dashed line: the tolerated drop.")
+    figures = []
+    for metric in dict.fromkeys(row.metric for row in result.rows):
+        rows = [row for row in result.rows if row.metric == metric]
+        items = [ChartRow(result.system, row.delta, row.low, row.high) for row in rows]
+        title, axis = f"Difference from the baseline by {metric}", f"difference in {metric}"
+        chart = RowChart(title, axis, items, baseline=-rows[0].max_drop, narrow=True)
+        figures.append(Figure(title, chart, "Dashed line: the tolerated drop."))
+    one_metric = len(figures) == 1
+    return figures[0] if one_metric else Gallery("Differences from the baseline", tuple(figures))
 
 
 MAX_SUMMARY_BYTES = 1 << 20
@@ -171,28 +152,28 @@ def gate_annotations(result: GateResult, undecided_fails: bool = False) -> list[
     for verdict, sentence in zip(result.verdicts, result.sentences, strict=True):
         if verdict != PASS:
             level = "error" if verdict == FAIL or undecided_fails else "warning"
-            title = _escape_property(f"karat gate: {verdict}")
+            title = _escape_data(f"karat gate: {verdict}").replace(":", "%3A").replace(",", "%2C")
             annotations.append(f"::{level} title={title}::{_escape_data(sentence)}")
     return annotations
 
 
 def gate_summary(result: GateResult, command: str = "") -> str:
     """Return the summary in Markdown, with long texts cut to GitHub's limit."""
-    short = replace(result, changes=tuple(map(_cut_texts, result.changes)))
+    changes = [
+        change._replace(
+            reference=_cut_text(change.reference),
+            output=_cut_text(change.output),
+            baseline_output=change.baseline_output and _cut_text(change.baseline_output),
+        )
+        for change in result.changes
+    ]
+    short = replace(result, changes=tuple(changes))
     text = render(short.document(command), "md")
     if len(text.encode("utf-8")) < MAX_SUMMARY_BYTES:
         return text
     bare = replace(short, changes=(), guards=tuple(row._replace(lost="") for row in result.guards))
     text = render(bare.document(""), "md")
     return text.encode("utf-8")[: MAX_SUMMARY_BYTES - 1].decode("utf-8", "ignore")
-
-
-def _cut_texts(change: GuardChange) -> GuardChange:
-    return change._replace(
-        reference=_cut_text(change.reference),
-        output=_cut_text(change.output),
-        baseline_output=change.baseline_output and _cut_text(change.baseline_output),
-    )
 
 
 def _cut_text(text: str) -> str:
@@ -203,10 +184,6 @@ def _cut_text(text: str) -> str:
 def _escape_data(text: str) -> str:
     escaped = visible(text).replace("%", "%25")
     return escaped.replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _escape_property(text: str) -> str:
-    return _escape_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def junit_xml(result: GateResult, undecided_fails: bool = False) -> str:

@@ -175,6 +175,13 @@ class TextPassage(NamedTuple):
     marks: tuple[tuple[int, int], ...] = ()
 
 
+def reference_passages(references: Sequence[str]) -> list[TextPassage]:
+    """Return the references, numbered if there are several."""
+    if len(references) == 1:
+        return [TextPassage("reference", references[0])]
+    return [TextPassage(f"reference {n}", text) for n, text in enumerate(references, 1)]
+
+
 class ExampleCase(NamedTuple):
     """Texts that belong together, such as a reference and two outputs, with facts about them.
 
@@ -193,28 +200,24 @@ class ExampleCase(NamedTuple):
 class Examples:
     """Cases as a page shows them, and the same as a table for all other formats.
 
-    `switches` maps the name of a tag to its label: a page shows the cases of one choice at a time.
-    `marked` says what the marks mean.
+    There is no table if other tables or figures contain the texts. `switches` maps the name of a
+    tag to its label: a page shows the cases of one choice at a time. `marked` explains the marks.
     """
 
     title: str
     cases: tuple[ExampleCase, ...]
-    table: Table
+    table: Table | None
     switches: Mapping[str, str] = field(default_factory=dict)
     marked: str = "Marked: words that no reference contains as often."
 
-
-@dataclass(frozen=True)
-class DocumentTexts:
-    """Cases for pages alone: texts that other formats have in their figures or tables."""
-
-    title: str
-    cases: tuple[ExampleCase, ...]
-    switches: Mapping[str, str] = field(default_factory=dict)
-    marked: str = "Marked: words without a match."
+    @property
+    def choices(self) -> dict[str, list[str]]:
+        """The choices of each switch that has several."""
+        tags = {tag: [c.tags[tag] for c in self.cases if tag in c.tags] for tag in self.switches}
+        return {tag: [*dict.fromkeys(v)] for tag, v in tags.items() if len(set(v)) > 1}
 
 
-Block: TypeAlias = Table | Figure | Gallery | Examples | DocumentTexts
+Block: TypeAlias = Table | Figure | Gallery | Examples
 
 
 @dataclass(frozen=True)
@@ -243,15 +246,11 @@ class Document:
         if reserved := RESERVED_KEYS.intersection(keys):
             raise ValueError(f"a table cannot be called {min(reserved)!r}: JSON uses that member")
 
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """The notes shown next to the answer."""
-        return tuple(note for note in self.notes or () if note.startswith(WARNING))
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """The other notes."""
-        return tuple(note for note in self.notes or () if not note.startswith(WARNING))
+    def split_notes(self) -> tuple[list[str], list[str]]:
+        """Return the warnings, which are shown next to the answer, and the other notes."""
+        notes = self.notes or ()
+        warnings = [note for note in notes if note.startswith(WARNING)]
+        return warnings, [note for note in notes if note not in warnings]
 
     @property
     def parts(self) -> list[Table | Figure]:
@@ -260,8 +259,10 @@ class Document:
         for block in sorted(self.blocks, key=lambda block: isinstance(block, Examples)):
             if isinstance(block, Gallery):
                 parts += block.figures
-            elif not isinstance(block, DocumentTexts):
-                parts.append(block.table if isinstance(block, Examples) else block)
+            elif not isinstance(block, Examples):
+                parts.append(block)
+            elif block.table:
+                parts.append(block.table)
         return parts
 
     @property
@@ -330,18 +331,12 @@ def sections(
     for value, run in groupby(numbered, lambda item: group.cell(item[1]) if group else None):
         rows = []
         for index, row in run:
-            cells = [(column, column.cell(row)) for column in columns]
-            rows.append(
-                [
-                    CellText(
-                        cell,
-                        column,
-                        cell_text(cell, column, quote, missing, row),
-                        (index, column.key) in table.emphasis,
-                    )
-                    for column, cell in cells
-                ]
-            )
+            cells = []
+            for column in columns:
+                cell, stressed = column.cell(row), (index, column.key) in table.emphasis
+                text = cell_text(cell, column, quote, missing, row)
+                cells.append(CellText(cell, column, text, stressed))
+            rows.append(cells)
         yield cell_text(value, group, quote, missing) if group else None, rows
 
 

@@ -42,6 +42,8 @@ _NUMBERS = (
     *columns("programs", data="Data"),
     Column("detail", "Detail", wrap=True),
 )
+_OPTIONAL = {"at", "low", "high", "detail"}
+"""Columns that are left out if they are empty."""
 _DIFFERS = (
     Column("what", "What", field="subject"),
     Column("paper", "In the paper", wrap=True),
@@ -52,18 +54,6 @@ _DIFFERS = (
 def reproduction_document(reproduction: Reproduction) -> Document:
     """Return the conclusions first, then numbers, pictures and differences."""
     rows, conclusions = reproduction.rows, reproduction.conclusions
-    blocks: list[Table | Figure] = [
-        *(Figure(chart.title, chart, chart.caption) for chart in _number_charts(rows)),
-        Table("conclusions", "Conclusions of the paper", _CONCLUSIONS, conclusions, open=True),
-        Table("rows", "The paper's numbers and ours", _used_columns(rows), rows, group="heading"),
-        Table("differs", "What differs", _DIFFERS, reproduction.differs, open=True),
-    ]
-    answer = (reproduction.summary,)
-    return Document(f"Reproduced: {reproduction.paper}", blocks, answer=answer)
-
-
-def _used_columns(rows: Sequence[ReproducedNumber]) -> list[Column]:
-    """Return the columns that are not empty; measures with large numbers have one decimal."""
     large = {
         row.measure for row in rows if max(abs(row.value), abs(row.paper or 0.0)) > MIN_LARGE_NUMBER
     }
@@ -71,13 +61,18 @@ def _used_columns(rows: Sequence[ReproducedNumber]) -> list[Column]:
     def digits(row: ReproducedNumber) -> int:
         return 1 if row.measure in large else 3
 
-    optional = {"at", "low", "high", "detail"}
-    used = [
-        c
-        for c in _NUMBERS
-        if c.key not in optional or any(c.cell(row) not in (None, "") for row in rows)
+    used = []
+    for column in _NUMBERS:
+        if column.key not in _OPTIONAL or any(column.cell(row) not in (None, "") for row in rows):
+            used.append(replace(column, digits=digits) if column.digits else column)
+    blocks: list[Table | Figure] = [
+        *(Figure(chart.title, chart, chart.caption) for chart in _number_charts(rows)),
+        Table("conclusions", "Conclusions of the paper", _CONCLUSIONS, conclusions, open=True),
+        Table("rows", "The paper's numbers and ours", used, rows, group="heading"),
+        Table("differs", "What differs", _DIFFERS, reproduction.differs, open=True),
     ]
-    return [replace(column, digits=digits) if column.digits else column for column in used]
+    answer = (reproduction.summary,)
+    return Document(f"Reproduced: {reproduction.paper}", blocks, answer=answer)
 
 
 def _number_charts(rows: Sequence[ReproducedNumber]) -> Iterator[XYChart]:

@@ -89,19 +89,9 @@ class Plane(NamedTuple):
         return self.study.fits[0]
 
     @property
-    def region(self) -> Region:
-        """The paper's prediction."""
-        return predicted(self.published.task, self.published.guideline)
-
-    @property
     def table(self) -> str:
         """The number of the table."""
         return f"Table {self.published.number}"
-
-    @property
-    def item(self) -> str:
-        """The task and the guideline."""
-        return f"{self.published.task}, {self.published.guideline}"
 
     @property
     def data(self) -> str:
@@ -122,7 +112,14 @@ def reproduce_aev(request: ReproductionRequest) -> Reproduction:
         rows=tuple(row for plane in planes for row in _numbers(plane)),
         conclusions=tuple(row for plane in planes for row in _conclusions(plane)),
         differs=(
-            *map(_difference, planes),
+            *(
+                PaperDifference(
+                    f"data of {plane.table}",
+                    f"{plane.published.description}; guideline: {plane.published.guideline}",
+                    f"{plane.data}; {plane.size}",
+                )
+                for plane in planes
+            ),
             *(plane.flooding for plane in planes if plane.flooding),
             *_DIFFERENCES,
         ),
@@ -165,43 +162,32 @@ def _plane(counterpart: AevCounterpart, request: ReproductionRequest) -> Plane:
     return Plane(published, counterpart, study, size, flooding)
 
 
-# ------------------------------------------------------------------------------------ numbers
-
-
 def _numbers(plane: Plane) -> Iterator[ReproducedNumber]:
-    best = PlaneCell(*plane.published.best[:2])
+    table, fit = plane.published, plane.fit
+
+    def number(
+        item: str, paper: float | None, row: PlaneRow | ComparedRow, detail: str = ""
+    ) -> ReproducedNumber:
+        location = f"{plane.table}: {table.task}, {table.guideline}"
+        r2, low, high = (100 * value for value in (row.r2, row.low, row.high))
+        numbers = MEASURE, paper, r2, plane.data, low, high
+        detail = detail or ("r is negative" if row.r < 0 else "")
+        return ReproducedNumber(location, item, *numbers, detail=detail)
+
+    best = PlaneCell(*table.best[:2])
     for cell in dict.fromkeys((*CORNERS, best)):
-        yield _number(plane, str(cell), _published(plane.published, cell), plane.fit.row(cell))
-    top = plane.fit.maximum
-    if top is not None:
-        number = _number(plane, "best cell", plane.published.best[2], plane.fit.row(top))
-        yield number._replace(detail=f"{best} in the paper, {top} here")
-    yield _number(plane, "BLEU", PAPER_BLEU.get(plane.published.number), plane.study.compared[0])
-
-
-def _number(
-    plane: Plane, item: str, paper: float | None, row: PlaneRow | ComparedRow
-) -> ReproducedNumber:
-    location, detail = f"{plane.table}: {plane.item}", "r is negative" if row.r < 0 else ""
-    r2, low, high = (100 * value for value in (row.r2, row.low, row.high))
-    return ReproducedNumber(
-        location, item, MEASURE, paper, r2, plane.data, low, high, detail=detail
-    )
-
-
-def _published(table: Published, cell: PlaneCell) -> float | None:
-    """Return a number of the paper; None in rows that cannot be read."""
-    if (cell.alpha, cell.n) == table.best[:2]:
-        return table.best[2]
-    row = table.rows.get(cell.n)
-    return None if row is None else row[round(10 * cell.alpha)]
-
-
-# -------------------------------------------------------------------------------- conclusions
+        row = table.rows.get(cell.n)  # None if it cannot be read
+        paper = None if row is None else row[round(10 * cell.alpha)]
+        yield number(str(cell), table.best[2] if cell == best else paper, fit.row(cell))
+    if (top := fit.maximum) is not None:
+        detail = f"{best} in the paper, {top} here"
+        yield number("best cell", table.best[2], fit.row(top), detail)
+    yield number("BLEU", PAPER_BLEU.get(table.number), plane.study.compared[0])
 
 
 def _conclusions(plane: Plane) -> Iterator[Conclusion]:
-    region, verdict = plane.region, plane.study.verdicts[0]
+    region = predicted(plane.published.task, plane.published.guideline)
+    verdict = plane.study.verdicts[0]
     claim = f"The predicted region ({region}) agrees better than the rest of the plane."
     means = f"mean R^2 {100 * verdict.inside:.1f}% there, {100 * verdict.outside:.1f}% elsewhere"
     evidence = f"{means}; difference {100 * verdict.low:.1f} to {100 * verdict.high:.1f}"
@@ -225,15 +211,6 @@ def best_cell_conclusion(fit: PlaneFit, region: Region, location: str, data: str
         verdict = to_verdict(share_inside > share_outside)
     evidence = f"{best}, {100 * fit.row(best).r2:.1f}%; there in {share_inside:.0%} of resamples"
     return Conclusion(location, claim, verdict, evidence, data)
-
-
-# -------------------------------------------------------------------------------- differences
-
-
-def _difference(plane: Plane) -> PaperDifference:
-    paper = f"{plane.published.description}; guideline: {plane.published.guideline}"
-    our_data = f"{plane.data}; {plane.size}"
-    return PaperDifference(f"data of {plane.table}", paper, our_data)
 
 
 _DIFFERENCES = (

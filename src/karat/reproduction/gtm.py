@@ -6,7 +6,7 @@ worked figures and the conclusions of its section 3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from math import comb
 from typing import NamedTuple
@@ -37,8 +37,15 @@ FIGURE_2 = "G H I J L M C D E K", ("A B C D E", "F G H I J", "K L M N P")
 TWICE = 2.0  # section 3: F "can be more than twice as reliable as BLEU"
 SMOOTHED = "smoothed BLEU"  # as used on single segments today; the paper had that of 2002
 LENGTHS = (1, 2, 5, 10, 25)
-WORDS = "tok=13a,case=lower"
-GREEDY = "gtm:e=2,cap=whole"  # the exact search takes long: docs/lab/reliability.md
+F_MEASURE = "gtm:e=2,cap=whole,tok=13a,case=lower"  # greedy search: docs/lab/reliability.md
+METRICS = {
+    "F": F_MEASURE,
+    "recall": f"{F_MEASURE},alpha=0",
+    "precision": f"{F_MEASURE},alpha=1",
+    "BLEU": "bleu:smooth=none,case=lower",
+    SMOOTHED: "bleu:smooth=exp,eff=yes,case=lower",
+}
+"""Name in the paper -> metric."""
 REPEATS, REPEATS_IN_FULL = 10, 20
 COMBINATIONS = 1000  # all combinations of references, as in the paper
 COMBINATIONS_PER_SHUFFLE = 11
@@ -132,11 +139,12 @@ def reproduce_gtm(request: ReproductionRequest) -> Reproduction:
         data=tuple(set_curves.data for set_curves in sets),
         rows=(*_worked_examples(), *(row for set_curves in sets for row in _numbers(set_curves))),
         conclusions=tuple(row for set_curves in sets for row in _conclusions(set_curves)),
-        differs=(*map(_difference, sets), *_differences(request)),
+        differs=tuple(_differences(sets, request)),
         settings={
             **request.settings,
-            **_sizes(request),
-            "metrics": tuple(_metric_names().values()),
+            "repeats": _repeats(request),
+            "combinations": COMBINATIONS,
+            "metrics": tuple(METRICS.values()),
         },
         signatures=signatures,
         invented="" if available else "The judgements of the bundled set are invented.",
@@ -144,27 +152,19 @@ def reproduce_gtm(request: ReproductionRequest) -> Reproduction:
     )
 
 
-def _metric_names() -> dict[str, str]:
-    f = f"{GREEDY},{WORDS}"
-    matching = {"F": f, "recall": f"{f},alpha=0", "precision": f"{f},alpha=1"}
-    smoothed = {SMOOTHED: "bleu:smooth=exp,eff=yes,case=lower"}
-    return {**matching, "BLEU": "bleu:smooth=none,case=lower", **smoothed}
-
-
-def _sizes(request: ReproductionRequest) -> dict[str, int]:
-    repeats = REPEATS_IN_FULL if request.full else REPEATS
-    return {"repeats": repeats, "combinations": COMBINATIONS}
+def _repeats(request: ReproductionRequest) -> int:
+    return REPEATS_IN_FULL if request.full else REPEATS
 
 
 def _curves(counterpart: GtmCounterpart, request: ReproductionRequest) -> CorrelationCurves:
-    evalset, metric_names = request.evalset(counterpart.evalset), _metric_names()
-    fitting, repeats = fitting_lengths(len(evalset)), _sizes(request)["repeats"]
+    evalset, repeats = request.evalset(counterpart.evalset), _repeats(request)
+    fitting = fitting_lengths(len(evalset))
     available = min(map(len, evalset.references))
     by_references = {
         number: reliability(
             evalset,
             [counterpart.adequacy, counterpart.fluency],
-            metrics=tuple(metric_names.values()),
+            metrics=tuple(METRICS.values()),
             lengths=fitting if request.full else [n for n in LENGTHS if n in fitting],
             reference_counts=(number,),
             statistics=STATISTICS,
@@ -181,11 +181,8 @@ def _curves(counterpart: GtmCounterpart, request: ReproductionRequest) -> Correl
         )
         for number in counterpart.references
     }
-    names = dict(zip(metric_names, by_references[1].asked_settings.metrics, strict=True))
+    names = dict(zip(METRICS, by_references[1].asked_settings.metrics, strict=True))
     return CorrelationCurves(counterpart, by_references, names, describe_set(evalset))
-
-
-# ------------------------------------------------------------------------------------ numbers
 
 
 def _worked_examples() -> Iterator[ReproducedNumber]:
@@ -202,57 +199,45 @@ def _numbers(set_curves: CorrelationCurves) -> Iterator[ReproducedNumber]:
     data = f"{set_curves.data}: {set_curves.counterpart.adequacy}"
     for rival, paper in (("BLEU", TWICE), (SMOOTHED, None)):
         if (best := largest_ratio(set_curves, rival)) is not None:
-            item, claim = (
-                f"F / {rival}, 1 reference",
-                "more than twice in the paper; " if paper else "",
-            )
-            ratio = ReproducedNumber("section 3", item, "ratio", paper, best.ratio, data)
-            yield ratio._replace(detail=f"{claim}largest at length {best.length}")
+            item, claim = f"F / {rival}, 1 reference", "more than twice in the paper; "
+            detail = f"{claim if paper else ''}largest at length {best[1]}"
+            numbers = "ratio", paper, best[0], data
+            yield ReproducedNumber("section 3", item, *numbers, detail=detail)
     names = {set_curves.metric_of_measure[name]: name for name in ("F", "BLEU")}  # of Figure 3
     all_curves = set_curves.by_references.values()
     for row in (row for curves in all_curves for row in curves.rows):
         if row.metric in names and row.dimension == set_curves.counterpart.adequacy:
             item = f"{names[row.metric]}, {references_in_words(row.references)}"
             measure = row.statistic.capitalize()
-            number = ReproducedNumber("Figure 3", item, measure, None, row.value, data)
-            yield number._replace(low=row.low, high=row.high, at=row.length)
+            values = None, row.value, data, row.low, row.high, row.length
+            yield ReproducedNumber("Figure 3", item, measure, *values)
     for test in (test for curves in all_curves for test in curves.tests):
         of_adequacy = test.dimension == set_curves.counterpart.adequacy
         if of_adequacy and (test.first, test.second) == tuple(names):
             item = f"F and BLEU, {references_in_words(test.first_references)}"
             measure = f"Wilcoxon p, {test.statistic.capitalize()}"
             detail = f"F is higher at {test.better} of {test.lengths} lengths"
-            number = ReproducedNumber("Figure 3", item, measure, None, test.p, data)
-            yield number._replace(detail=detail)
+            numbers = measure, None, test.p, data
+            yield ReproducedNumber("Figure 3", item, *numbers, detail=detail)
 
 
-class Ratio(NamedTuple):
-    """F by another metric, at a length."""
-
-    ratio: float
-    length: int
-
-
-def largest_ratio(set_curves: CorrelationCurves, rival: str) -> Ratio | None:
-    """Return the largest ratio of F to another metric, where that agrees at all."""
-    curves = zip(set_curves.values("F"), set_curves.values(rival), set_curves.lengths, strict=True)
-    return max((Ratio(f / other, length) for f, other, length in curves if other > 0), default=None)
-
-
-# -------------------------------------------------------------------------------- conclusions
+def largest_ratio(curves: CorrelationCurves, rival: str) -> tuple[float, int] | None:
+    """Return the largest ratio of F to another metric and its length, where that agrees at all."""
+    values = zip(curves.values("F"), curves.values(rival), curves.lengths, strict=True)
+    return max(((f / other, length) for f, other, length in values if other > 0), default=None)
 
 
 def _conclusions(set_curves: CorrelationCurves) -> Iterator[Conclusion]:
     counts, fluency = set_curves.counterpart.references, set_curves.counterpart.fluency
     evidence = [
-        f"at most {best.ratio:.2f} times {name}, at length {best.length}"
+        f"at most {best[0]:.2f} times {name}, at length {best[1]}"
         for name in ("BLEU", SMOOTHED)
         if (best := largest_ratio(set_curves, name)) is not None
     ]
     yield _conclusion(
         set_curves,
         "With one reference, F can be more than twice as reliable as BLEU.",
-        _is_twice_as_reliable,
+        lambda curves: (ratio := largest_ratio(curves, "BLEU")) is not None and ratio[0] > TWICE,
         "; ".join(evidence) or "BLEU does not agree at all",
     )
     names = ("F", "recall", "precision", "BLEU")
@@ -266,7 +251,13 @@ def _conclusions(set_curves: CorrelationCurves) -> Iterator[Conclusion]:
     yield _conclusion(
         set_curves,
         "Correlations with fluency are lower than with adequacy at every length.",
-        _is_fluency_lower,
+        lambda curves: all(
+            fluent < adequate
+            for name in ("F", "BLEU")
+            for adequate, fluent in zip(
+                curves.values(name), curves.values(name, 1, fluency), strict=True
+            )
+        ),
         f"means of F: {set_curves.mean('F'):.3f} and {set_curves.mean('F', 1, fluency):.3f}",
     )
     if max(counts) == 1:
@@ -292,22 +283,6 @@ def _conclusions(set_curves: CorrelationCurves) -> Iterator[Conclusion]:
     )
 
 
-def _is_twice_as_reliable(curves: CorrelationCurves) -> bool:
-    largest = largest_ratio(curves, "BLEU")
-    return largest is not None and largest.ratio > TWICE
-
-
-def _is_fluency_lower(curves: CorrelationCurves) -> bool:
-    fluency = curves.counterpart.fluency
-    return all(
-        fluent < adequate
-        for name in ("F", "BLEU")
-        for adequate, fluent in zip(
-            curves.values(name), curves.values(name, 1, fluency), strict=True
-        )
-    )
-
-
 def _conclusion(
     curves: CorrelationCurves, claim: str, holds: Callable[[CorrelationCurves], bool], evidence: str
 ) -> Conclusion:
@@ -329,20 +304,15 @@ def _conclusion(
     return Conclusion("section 3", claim, verdict, evidence, curves.data)
 
 
-# -------------------------------------------------------------------------------- differences
-
-
-def _difference(set_curves: CorrelationCurves) -> PaperDifference:
+def _differences(
+    sets: Sequence[CorrelationCurves], request: ReproductionRequest
+) -> Iterator[PaperDifference]:
     paper = "2 systems, 728 Arabic sentences, 4 references, adequacy from 1 to 5"
-    return PaperDifference(
-        "data", paper, f"{set_curves.data}: {set_curves.counterpart.adequacy}; {set_curves.size}"
-    )
-
-
-def _differences(request: ReproductionRequest) -> Iterator[PaperDifference]:
-    sizes = _sizes(request)
+    for curves in sets:
+        our_data = f"{curves.data}: {curves.counterpart.adequacy}; {curves.size}"
+        yield PaperDifference("data", paper, our_data)
     lengths = "1 to 25" if request.full else ", ".join(map(str, LENGTHS))
-    sample = f"{sizes['repeats']} shuffles, all combinations of references"
+    sample = f"{_repeats(request)} shuffles, all combinations of references"
     yield PaperDifference(
         "lengths", "1 to 25 sentences", f"{lengths} segments, as far as they last"
     )

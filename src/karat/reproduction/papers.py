@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from karat.errors import InputError, quoted
-from karat.evalset.catalogue import VARIABLE, GivenPath, KnownSet
+from karat.evalset.catalogue import VARIABLE, GivenPath
 from karat.evalset.loading import KNOWN, load_evalset
 from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent
@@ -123,11 +123,6 @@ def describe_set(evalset: EvalSet) -> str:
     """Return a known set in words: its kind and its size."""
     about = KNOWN[evalset.name].about
     return about if "segments" in about else f"{about}; {len(evalset):,} segments"
-
-
-def places(*known: KnownSet) -> list[str]:
-    """Return the places of known sets in a data folder."""
-    return [known_set.place for known_set in known]
 
 
 REPRODUCTIONS: Registry[Callable[[ReproductionRequest], Reproduction]] = Registry(

@@ -92,13 +92,10 @@ class Reproduction(SignedResult):
         )
         verb = "holds" if self.holding == 1 else "hold"
         counted = f"{self.holding} of {total} conclusions of the paper {verb}"
-        return f"{counted} on {_listed(self.data)}{rest_text}. {self.invented}".strip()
+        names = " and ".join(filter(None, (", ".join(self.data[:-1]), self.data[-1])))
+        return f"{counted} on {names}{rest_text}. {self.invented}".strip()
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences that a reader of the numbers should know."""
         return self.remarks
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -90,7 +90,7 @@ def first_line(error: BaseException | str) -> str:
 
 def place_of(piece: TablePiece) -> str:
     """Return the file and the first row of a piece, for messages."""
-    return f"{piece.name}, from row {piece.first + 1:,}"
+    return f"{piece.path}, from row {piece.first + 1:,}"
 
 
 def import_extra(module: str, title: str, extra: str) -> Any:
@@ -119,13 +119,13 @@ def check_listening(cluster: Cluster, places: str) -> None:
         host, _, port = place.rpartition(":")
         if not (host and re.fullmatch("[0-9]{1,5}", port) and int(port) < 1 << 16):
             raise cluster.unreachable(f"expected host:port, found {short(place)}")
-        reason = _why_not(host.strip("[]"), int(port))
+        reason = _connection_problem(host.strip("[]"), int(port))
         if not reason:
             return
     raise cluster.unreachable(reason)
 
 
-def _why_not(host: str, port: int) -> str:
+def _connection_problem(host: str, port: int) -> str:
     """Explain why no connection is possible; "" if there is a listener.
 
     A DNS lookup can block, so it runs in its own thread.

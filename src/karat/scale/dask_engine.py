@@ -82,7 +82,7 @@ class Dask(Cluster):
 
     def _connected(self, distributed: ModuleType, stack: ExitStack) -> Any:
         try:
-            kind = asyncio.run(_kind_of_server(str(self.address)))
+            kind = asyncio.run(_server_type(str(self.address)))
         except (OSError, ValueError, TypeError, asyncio.TimeoutError) as error:
             raise self.unreachable(f"no answer in {ANSWER_SECONDS:.0f} seconds") from error
         if kind != "Scheduler":
@@ -98,7 +98,7 @@ class Dask(Cluster):
 
 @contextmanager
 def _quiet_client() -> Iterator[None]:
-    """Silence the client's log: that a scheduler went away is told in one sentence."""
+    """Silence the client's log: one sentence reports that a scheduler went away."""
     logger = logging.getLogger("distributed.client")
     before = logger.level
     logger.setLevel(logging.CRITICAL)
@@ -108,7 +108,7 @@ def _quiet_client() -> Iterator[None]:
         logger.setLevel(before)
 
 
-async def _kind_of_server(address: str) -> str:
+async def _server_type(address: str) -> str:
     """Return what answers; a client would wait longer, and print a traceback."""
     core = import_extra("distributed.core", "Dask", "dask")
 
@@ -174,7 +174,7 @@ class DaskRunner:
                 self._wait(stream)
                 future, result = next(stream)
                 at = flying.pop(future)
-                self._check(future, pieces[at], result)
+                self._check_finished(future, pieces[at], result)
                 future.release()  # the cluster need not keep it
                 self._submit(work, waiting, flying, stream)
                 yield at, result
@@ -217,7 +217,7 @@ class DaskRunner:
         threads: int = sum(self._client.nthreads().values())
         return max(_MIN_WINDOW, 2 * threads)
 
-    def _check(self, future: Any, piece: TablePiece, result: Any) -> None:
+    def _check_finished(self, future: Any, piece: TablePiece, result: Any) -> None:
         if future.status == "error":
             error = result[1]
             if isinstance(error, self._distributed.KilledWorker):

@@ -73,7 +73,7 @@ class Ray(Cluster):
         settings: dict[str, Any] = {"address": self.address}
         if self.address is None:
             settings = {
-                "address": "local",  # else one that this machine has been told of
+                "address": "local",  # else Ray joins a cluster that this machine knows
                 "num_cpus": self.local_workers(pieces),
                 "include_dashboard": False,
                 "object_store_memory": _STORE_BYTES,
@@ -117,7 +117,7 @@ def _silent_errors() -> Iterator[None]:
         os.close(nowhere)
 
 
-class _OfOwnThreads:
+class _OutputOfOwnThreads:
     """Standard output without what Ray's threads print of workers that died."""
 
     def __init__(self, stream: Any) -> None:
@@ -137,7 +137,7 @@ class _OfOwnThreads:
 def _quiet_listener() -> Iterator[None]:
     """Keep Ray's remarks about workers from standard output, where results go."""
     before = sys.stdout
-    sys.stdout = _OfOwnThreads(before)
+    sys.stdout = _OutputOfOwnThreads(before)
     try:
         yield
     finally:
@@ -174,14 +174,14 @@ class RayRunner:
         )
         try:
             while True:
-                self._look()
+                self._check_head()
                 self._submit(task, waiting, flying)
                 if not flying:
                     return
                 done, _ = ray.wait(list(flying), num_returns=1, timeout=_WAIT_SECONDS)
                 for reference in done:
                     at = flying.pop(reference)
-                    yield at, self._result(reference, pieces[at])
+                    yield at, self._get_result(reference, pieces[at])
                 done = reference = None
         finally:
             with suppress(Exception):  # of a cluster that went away
@@ -196,7 +196,7 @@ class RayRunner:
                 return
             flying[task.remote(absolute(piece))] = at
 
-    def _look(self) -> None:
+    def _check_head(self) -> None:
         """Now and then, see whether the head is there, and how many processors.
 
         Without a head, most calls of Ray wait, and a minute later Ray ends this process.
@@ -212,7 +212,7 @@ class RayRunner:
         self._window = max(_MIN_WINDOW, 2 * processors)
         self._next_check = time.monotonic() + _CHECK_SECONDS
 
-    def _result(self, done: Any, piece: TablePiece) -> Any:
+    def _get_result(self, done: Any, piece: TablePiece) -> Any:
         errors = self._ray.exceptions
         try:
             return self._ray.get(done)

@@ -230,7 +230,7 @@ class Spark(Cluster):
     def running(self, pieces: int) -> Iterator[SparkRunner]:
         """Start a local Spark, or connect to a master."""
         import_extra("pyspark", self.title, "spark")
-        self._check_place()
+        self._check_java_and_address()
         with temporary_folder("karat-spark") as folder:
             chosen = self.settings_for(self.local_workers(pieces), folder)
             with (
@@ -239,7 +239,7 @@ class Spark(Cluster):
             ):
                 yield SparkRunner(self, context)
 
-    def _check_place(self) -> None:
+    def _check_java_and_address(self) -> None:
         home = os.environ.get("JAVA_HOME")
         java = shutil.which("java", path=os.path.join(home, "bin") if home else None)
         if java is None:
@@ -275,10 +275,10 @@ class Spark(Cluster):
                 raise self.not_started(error) from error
             yield context
         finally:
-            _end(context, gateway)
+            _stop_spark(context, gateway)
 
 
-def _end(context: Any, gateway: Any) -> None:
+def _stop_spark(context: Any, gateway: Any) -> None:
     """Stop the context; the Java process ends when its input closes."""
     from pyspark import SparkContext
 

@@ -19,7 +19,14 @@ from karat.progress import Stop, current_stop
 from karat.registry import Registry, make_check
 from karat.stats.distributions import MIN_POINTS, p_of_r, p_of_tau
 from karat.stats.exchanges import MAX_EXACT_CELLS, Exchanges, Permutation
-from karat.stats.grouped import LinesOfGroups, OfPairs, Pairs, PairsOfGroups, cells_of_rows
+from karat.stats.grouped import (
+    GroupRoutine,
+    OfPairs,
+    Pairs,
+    cells_of_rows,
+    pair_routine,
+    pearson_routine,
+)
 from karat.stats.resampling import Copies, count_copies
 from karat.stats.soft_pairwise import ScoreSums, exchange_soft, soft_pairwise_accuracy
 
@@ -53,12 +60,14 @@ def exchange_pairs(human: Floats, first: Floats, second: Floats, tried: Exchange
     else:
         rng, differences = np.random.default_rng(tried.seed), np.zeros(tried.trials)
         for number, weight in zip(coins.tolist(), weights, strict=True):
-            differences += (2 * heads(number, rng.random(tried.trials)) - number) * weight
+            differences += (
+                2 * binomial_quantiles(number, rng.random(tried.trials)) - number
+            ) * weight
         tried.progress(tried.trials, tried.trials, "permuting")
     return tried.summarize(delta, differences, exact)
 
 
-def heads(coins: int, shares: Floats) -> Ints:
+def binomial_quantiles(coins: int, shares: Floats) -> Ints:
     """The numbers of heads of fair coins at these shares of their distribution.
 
     Going away from the middle, C(n, k + 1) / C(n, k) = (n - k) / (k + 1).
@@ -201,7 +210,7 @@ class Statistic:
 
     The third argument is for resamples: in each row, the pairs of copies of one point.
     """
-    grouped: PairsOfGroups | LinesOfGroups | None = None
+    grouped: GroupRoutine | None = None
     """Kernel routine for `each_group` of many draws or exchanges of all cells, if there is one."""
     of_segments: OfSegments | None = None
     """Of systems x segments, where the segments behind systems' scores tell how sure they are.
@@ -338,7 +347,7 @@ pearson = Statistic(
     "pearson",
     pearson_rows,
     "Pearson's r: how close to a rising straight line",
-    grouped=LinesOfGroups(),
+    grouped=pearson_routine(),
     p_value=_p_of(pearson_rows),
 )
 spearman = Statistic(
@@ -351,7 +360,7 @@ r_squared = Statistic(
     "r2",
     lambda h, m: pearson_rows(h, m) ** 2,
     "R^2: share of the variance explained by a line",
-    grouped=LinesOfGroups(squared=True),
+    grouped=pearson_routine(squared=True),
     p_value=_p_of(pearson_rows),
     lowest=0.0,
 )
@@ -385,7 +394,7 @@ def _of_pairs(
         name,
         rows,
         help,
-        grouped=PairsOfGroups(of),
+        grouped=pair_routine(of),
         p_value=p_value,
         lowest=lowest,
         resampled=resampled,
@@ -489,7 +498,7 @@ def kendall_like(name: str, gap: float, help: str) -> Statistic:
         return quotient(sums[..., 0], sums[..., 1])
 
     pooled = Pooled(parts, value, 2)
-    grouped = None if gap else PairsOfGroups(of_pairs)
+    grouped = None if gap else pair_routine(of_pairs)
     return Statistic(name, pooled.rows, help, grouped=grouped, pooled=pooled)
 
 

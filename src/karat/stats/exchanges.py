@@ -17,7 +17,7 @@ from karat.settings import check_seed, check_trials
 from karat.stats.resampling import SEED
 
 Words = NDArray[np.uint64]
-MAX_EXACT_CELLS = 12  # cells whose exchanges are all gone through
+MAX_EXACT_CELLS = 12  # all 4,096 exchanges of so many cells are tried
 TRIALS_AT_A_TIME = 512  # part of what a seed means: changing it changes the draws
 
 
@@ -34,18 +34,6 @@ def drawn_words(
         size = min(TRIALS_AT_A_TIME, trials - start)
         yield rng.integers(0, 2**64, size=(count, size), dtype=np.uint64)
         progress(start + size, trials, "permuting")
-
-
-def exchanges(has_scores: Flags, trials: int, seed: int = SEED) -> Iterator[Words]:
-    """Exchanges of the cells that are known: all there are if that is so few, else random ones."""
-    if is_exact(has_scores):
-        return every_choice(has_scores)
-    return drawn_words(has_scores.shape, trials, seed)
-
-
-def is_exact(has_scores: Flags) -> bool:
-    """Return True if all exchanges are gone through: 12 cells have 4,096 of them."""
-    return int(has_scores.sum()) <= MAX_EXACT_CELLS
 
 
 def every_choice(has_scores: Flags) -> Iterator[Words]:
@@ -132,10 +120,14 @@ class Exchanges(NamedTuple):
         self, delta: float, differences: Callable[[Words], Floats], size: int = TRIALS_AT_A_TIME
     ) -> Permutation:
         """Count the exchanges, `size` at a time, whose difference is at least `delta`."""
-        exact = is_exact(self.has_scores)
-        total = 1 << int(self.has_scores.sum()) if exact else self.trials
+        n_cells = int(self.has_scores.sum())
+        exact = n_cells <= MAX_EXACT_CELLS
+        batches = drawn_words(self.has_scores.shape, self.trials, self.seed)
+        if exact:
+            batches = every_choice(self.has_scores)
+        total = 1 << n_cells if exact else self.trials
         parts, done = [np.empty(0)], 0
-        for words in exchanges(self.has_scores, self.trials, self.seed):
+        for words in batches:
             for start in range(0, words.shape[1], size):
                 parts.append(differences(words[:, start : start + size]))
                 done += len(parts[-1])

@@ -50,58 +50,53 @@ def cells_of_columns(has_scores: Flags) -> Cells:
     return Cells(rows, columns, offsets)
 
 
-class DrawnCells(NamedTuple):
-    """Cells, each drawn as often as its row times as often as its column."""
-
-    cells: Cells
-    row_times: Times
-    column_times: Times
-
-
 class ExchangedCells(NamedTuple):
     """Cells whose scores two metrics exchange where their bit is set."""
 
-    offsets: Ints
     bits: Ints  # of each cell, in the words of a trial
+    offsets: Ints
     words: NDArray[np.uint64]  # words x trials
 
 
 @dataclass(frozen=True)
-class PairsOfGroups:
-    """A statistic of counts of pairs, or the parts of one that groups add up to."""
+class GroupRoutine:
+    """Kernel routines for a statistic of every group, or for the parts that groups add up to."""
 
-    value: OfPairs
+    resample_kernel: Callable[..., Floats]
+    exchange_kernel: Callable[..., Floats]
+    values: Callable[[Floats], Floats]  # of what a routine returns: groups x draws
 
-    def resample(self, human: Floats, metric: Floats, of: DrawnCells) -> Floats:
-        """Return draws x groups of cells' human and metric scores."""
-        return self._values(_kernel.drawn_group_pairs(human, metric, *of.cells, *of[1:]))
+    def resample(
+        self, human: Floats, metric: Floats, cells: Cells, row_times: Times, column_times: Times
+    ) -> Floats:
+        """Return draws x groups of cells' human and metric scores.
+
+        A cell is drawn as often as its row times as often as its column.
+        """
+        counts = self.resample_kernel(human, metric, *cells, row_times, column_times)
+        return np.ascontiguousarray(self.values(counts).swapaxes(0, 1))
 
     def exchange(self, human: Floats, first: Floats, second: Floats, of: ExchangedCells) -> Floats:
         """Return the values of the first metric after each exchange, then of the second."""
-        scores = human, first, second
-        return self._values(_kernel.exchanged_group_pairs(*scores, of.bits, of.offsets, of.words))
+        counts = self.exchange_kernel(human, first, second, *of)
+        return np.ascontiguousarray(self.values(counts).swapaxes(0, 1))
 
-    def _values(self, counts: Floats) -> Floats:
+
+def pair_routine(value: OfPairs) -> GroupRoutine:
+    """Return the routine of a statistic of counts of pairs, or of its parts."""
+
+    def values(counts: Floats) -> Floats:
         *pairs, points = counts.reshape(len(counts), -1)
-        values = self.value(pairs, points)
-        shaped = values.reshape(*counts.shape[1:], *values.shape[1:])
-        return np.ascontiguousarray(shaped.swapaxes(0, 1))
+        group_values = value(pairs, points)
+        return group_values.reshape(*counts.shape[1:], *group_values.shape[1:])
+
+    return GroupRoutine(_kernel.drawn_group_pairs, _kernel.exchanged_group_pairs, values)
 
 
-@dataclass(frozen=True)
-class LinesOfGroups:
-    """Pearson's r, or its square."""
-
-    squared: bool = False
-
-    def resample(self, human: Floats, metric: Floats, of: DrawnCells) -> Floats:
-        """Return draws x groups of cells' human and metric scores."""
-        return self._values(_kernel.drawn_group_pearson(human, metric, *of.cells, *of[1:]))
-
-    def exchange(self, human: Floats, first: Floats, second: Floats, of: ExchangedCells) -> Floats:
-        """Return the values of the first metric after each exchange, then of the second."""
-        scores = human, first, second
-        return self._values(_kernel.exchanged_group_pearson(*scores, of.bits, of.offsets, of.words))
-
-    def _values(self, r: Floats) -> Floats:
-        return np.ascontiguousarray((r * r if self.squared else r).T)
+def pearson_routine(*, squared: bool = False) -> GroupRoutine:
+    """Return the routine of Pearson's r, or of its square."""
+    return GroupRoutine(
+        _kernel.drawn_group_pearson,
+        _kernel.exchanged_group_pearson,
+        lambda r: r * r if squared else r,
+    )

@@ -39,7 +39,7 @@ def as_memory(memory: int | None, least: int | None = None) -> int:
 def forget_pages(arrays: Iterable[NDArray[Any]]) -> None:
     """Give back the memory of mapped arrays, which are read again where they are used again.
 
-    Pages of a mapped file count as memory of the process until somebody needs room.
+    Pages of a mapped file count as memory of the process until memory is scarce.
     """
     for array in arrays:
         base: Any = array

@@ -126,20 +126,20 @@ def write_store(
     Nothing is held in memory that was not there before. The arrays named in `packed` are deflated:
     they take less room, and are read instead of mapped.
     """
-    description = _describe(kind, version, about)
+    description = _description_bytes(kind, version, about)
     with replacing(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
-        with _entry(archive, stream, _ABOUT, len(description)) as part:
+        with _open_entry(archive, stream, _ABOUT, len(description)) as part:
             part.write(description)
         for name, array in arrays.items():
             head = npy_header(array)
             size = len(head) + npy_size(array)
-            with _entry(archive, stream, f"{name}.npy", size, name in packed) as part:
+            with _open_entry(archive, stream, f"{name}.npy", size, name in packed) as part:
                 part.write(head)
                 for piece in npy_numbers(array):
                     part.write(piece)
 
 
-def _describe(kind: str, version: int, about: Mapping[str, Any]) -> bytes:
+def _description_bytes(kind: str, version: int, about: Mapping[str, Any]) -> bytes:
     description = {"kind": kind, "version": version, **about}
     return json.dumps(description, ensure_ascii=False, indent=1).encode()
 
@@ -148,7 +148,7 @@ def content_digest(
     kind: str, version: int, about: Mapping[str, Any], arrays: Mapping[str, Stored]
 ) -> str:
     """Return the digest that the file of a model will have, for a model that is in no file."""
-    checksums = [(_ABOUT, zlib.crc32(_describe(kind, version, about)))]
+    checksums = [(_ABOUT, zlib.crc32(_description_bytes(kind, version, about)))]
     for name, array in arrays.items():
         checksum = zlib.crc32(npy_header(array))
         for piece in npy_numbers(array):
@@ -173,7 +173,7 @@ def _entries_digest(entries: Iterable[zipfile.ZipInfo]) -> str:
     return archive_digest((entry.filename, entry.CRC) for entry in entries)
 
 
-def _entry(
+def _open_entry(
     archive: zipfile.ZipFile, stream: IO[bytes], name: str, size: int, packed: bool = False
 ) -> IO[bytes]:
     """Open a part of the archive, of so many bytes, that begins at an aligned place."""
@@ -209,7 +209,9 @@ def read_store(path: str | os.PathLike[str], kind: str, version: int) -> ModelSt
         raise InputError(f"{name}: expected a {kind} of Karat, found {content}") from error
     _check_kind(name, about, kind, version)
     verified = VERIFIED if len(mapped) <= VERIFIED else SMALL
-    arrays = {e.filename.removesuffix(".npy"): _map(name, mapped, e, verified) for e in entries}
+    arrays = {
+        e.filename.removesuffix(".npy"): _map_array(name, mapped, e, verified) for e in entries
+    }
     return ModelStore(name, about, arrays, digest)
 
 
@@ -258,7 +260,7 @@ def _check_kind(name: str, about: object, kind: str, version: int) -> None:
         raise InputError(f"{name}: {content}, and {reads}: make it anew")
 
 
-def _map(name: str, mapped: mmap.mmap, entry: zipfile.ZipInfo, verified: int) -> NDArray[Any]:
+def _map_array(name: str, mapped: mmap.mmap, entry: zipfile.ZipInfo, verified: int) -> NDArray[Any]:
     """One array of the archive, where it lies; a packed one in memory of its own.
 
     A mapped array of more than `verified` bytes is not looked through.
@@ -271,14 +273,14 @@ def _map(name: str, mapped: mmap.mmap, entry: zipfile.ZipInfo, verified: int) ->
         if entry.compress_type == zipfile.ZIP_STORED:
             if entry.file_size <= verified:
                 _verify(memoryview(mapped)[start : start + entry.file_size], entry)
-            return _array(mapped, start, entry.file_size)
+            return _parse_array(mapped, start, entry.file_size)
         if entry.compress_type != zipfile.ZIP_DEFLATED:
             raise ValueError("packed in another way")
         packed = mapped[start : start + entry.compress_size]
         # Never more than it is said to have.
         held = zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, entry.file_size + 1)
         _verify(held, entry)
-        return _array(held, 0, entry.file_size)
+        return _parse_array(held, 0, entry.file_size)
     except (*BROKEN, SyntaxError, TokenError, TypeError, OverflowError) as error:
         raise damaged(name, f"{short(entry.filename)}: {error}") from error
 
@@ -291,7 +293,7 @@ def _verify(data: bytes | memoryview, entry: zipfile.ZipInfo) -> None:
         raise ValueError("its checksum is another")
 
 
-def _array(held: mmap.mmap | bytes, start: int, size: int) -> NDArray[Any]:
+def _parse_array(held: mmap.mmap | bytes, start: int, size: int) -> NDArray[Any]:
     """The array whose header begins at `start` and that has so many bytes with it."""
     head = io.BytesIO(held[start : start + 1024])
     np.lib.format.read_magic(head)

@@ -5,8 +5,8 @@ still free. Then, at a recorded rate, a calibration unit. Else a unit of the ear
 one with a free place, in an order of the assessor's own; if no round has one, a new one is drawn.
 
 A round draws items with known probabilities from those that no round has drawn yet. It is random -
-all items are equally likely - or prefers useful items, whose labels tell most by the estimates of
-now. The first is random. All outputs of a drawn item become units.
+all items are equally likely - or prefers useful items, whose labels are most informative by the
+current estimates. The first is random. All outputs of a drawn item become units.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from karat.estimation.samples import LabelScale, Sample
 from karat.estimation.system_estimates import predict
 from karat.evalset.draws import SEGMENT
 from karat.stats.population import Design
-from karat.studio.store.draws import draw_probability, mix, share
+from karat.studio.store.draws import draw_probability, mix, uniform_share
 from karat.studio.store.judgements import lease_end, view_in
 from karat.studio.store.people import stamp
 from karat.studio.store.projects import check_open, project_in
@@ -155,7 +155,7 @@ def _make_assignment(
     now: str,
 ) -> int | None:
     """Make an assignment, if a unit is left."""
-    calibrates = share(asker.seed, _CALIBRATES, asker.assigned) < settings.calibration_rate
+    calibrates = uniform_share(asker.seed, _CALIBRATES, asker.assigned) < settings.calibration_rate
     unit = None
     if calibrates and settings.calibration:
         unit = _find_unit_in_round(connection, asker, 0, None)
@@ -293,13 +293,6 @@ def add_units(
 # Samples that rounds are planned from
 
 
-class _Items(NamedTuple):
-    """The items that have outputs: ids in order, and as texts."""
-
-    ids: Ints
-    names: tuple[str, ...]
-
-
 class _Outputs(NamedTuple):
     """The outputs by id; systems and items are positions."""
 
@@ -321,15 +314,16 @@ def _read_once(connection: StoreConnection, read: Callable[[StoreConnection], T]
     for other in [key for key in _project_cache if key[0] != project]:
         _project_cache.pop(other, None)
     key = project, read.__name__
-    rows: T = _project_cache.get(key) or read(connection)
+    cached = _project_cache.get(key)
+    rows: T = read(connection) if cached is None else cached
     _project_cache[key] = rows
     return rows
 
 
-def _read_items(connection: StoreConnection) -> _Items:
+def _read_items(connection: StoreConnection) -> Ints:
+    """Return the ids of the items that have outputs, in order."""
     query = "SELECT id FROM item WHERE NOT calibration AND outputs > 0 ORDER BY id"
-    ids = connection.column(query)
-    return _Items(np.array(ids, dtype=np.int64), tuple(map(str, ids)))
+    return np.array(connection.column(query), dtype=np.int64)
 
 
 def _read_outputs(connection: StoreConnection) -> _Outputs:
@@ -337,7 +331,7 @@ def _read_outputs(connection: StoreConnection) -> _Outputs:
         "SELECT id, item, system, predicted FROM output "
         "WHERE item NOT IN (SELECT id FROM item WHERE calibration) ORDER BY id"
     )
-    items = _read_once(connection, _read_items).ids
+    items = _read_once(connection, _read_items)
     systems = tuple(sorted({row[2] for row in rows}))
     numbers = {name: k for k, name in enumerate(systems)}
     return _Outputs(
@@ -356,7 +350,7 @@ def make_sample(connection: StoreConnection, settings: ProjectSettings) -> Sampl
     one that was not drawn at random: its labels say nothing of others.
     """
     items, outputs = _read_once(connection, _read_items), _read_once(connection, _read_outputs)
-    shape = len(outputs.systems), len(items.ids)
+    shape = len(outputs.systems), len(items)
     design = _read_design(connection, items)
     y, scale = _mean_labels(connection, settings, outputs, shape)
     y[:, (design.round > 0) & np.isnan(design.probability)] = np.nan
@@ -368,7 +362,17 @@ def make_sample(connection: StoreConnection, settings: ProjectSettings) -> Sampl
     predicted[outputs.system, outputs.item, 0] = outputs.predicted
     x = np.where(np.isnan(y)[:, :, None], 0.0, predicted)
     return Sample(
-        *("", "", outputs.systems, items.names, SEGMENT, y, x, predicted, present),
+        *(
+            "",
+            "",
+            outputs.systems,
+            tuple(map(str, items.tolist())),
+            SEGMENT,
+            y,
+            x,
+            predicted,
+            present,
+        ),
         *(("predictor",), design, scale, (~np.isnan(y)).sum(axis=1)),
     )
 
@@ -377,20 +381,22 @@ def _make_uniform_sample(connection: StoreConnection) -> Sample:
     """Return one system's sample in which drawn items count as labelled, for random rounds."""
     items = _read_once(connection, _read_items)
     design = _read_design(connection, items)
-    n = len(items.ids)
+    n = len(items)
     y = np.where(design.round > 0, 0.0, np.nan)[None, :]
     none, present = np.zeros((1, n, 0)), np.ones((1, n), bool)
-    return Sample("", "", ("",), items.names, SEGMENT, y, none, none, present, (), design)
+    return Sample(
+        "", "", ("",), tuple(map(str, items.tolist())), SEGMENT, y, none, none, present, (), design
+    )
 
 
-def _read_design(connection: StoreConnection, items: _Items) -> Design:
+def _read_design(connection: StoreConnection, items: Ints) -> Design:
     """Return the round and the probability of each item; NaN if it was not drawn at random."""
-    n = len(items.ids)
+    n = len(items)
     round, probability = np.zeros(n, np.int64), np.full(n, np.nan)
     rows = connection.rows("SELECT item, round, probability, reason FROM draw")
     if rows:
         item_ids = np.array([row[0] for row in rows], dtype=np.int64)
-        positions = np.searchsorted(items.ids, item_ids)
+        positions = np.searchsorted(items, item_ids)
         round[positions] = [row[1] for row in rows]
         probabilities = [draw_probability(row[2], row[3]) for row in rows]
         probability[positions] = np.array(probabilities, np.float64)  # None becomes NaN
@@ -405,7 +411,7 @@ def _mean_labels(
 ) -> tuple[Floats, LabelScale]:
     """Return the mean value of each output over assessors, more being better; NaN without one.
 
-    The values are those of the first scale; without scales, all.
+    Only values of the first scale count; without scales, all do.
     """
     about, scale = None, LabelScale(0.0, 1.0)
     if scales := settings.rating_scales:

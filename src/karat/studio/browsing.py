@@ -12,11 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 from karat.errors import InputError, quoted
 from karat.evalset.judgements import ADJUDICATED
-from karat.studio.contents import Contents, pseudonym, remember
+from karat.studio.contents import Contents, computed_once, pseudonym
 from karat.studio.disputes import find_disputes
 from karat.studio.export.formats import csv_line
 from karat.studio.export.sets import all_values, nugget_values
@@ -36,12 +35,9 @@ def score_names(settings: ProjectSettings) -> list[str]:
     return [dimension.name for dimension in settings.dimensions] + nuggets
 
 
-def output_scores(store: Store) -> Scores:
+@computed_once
+def output_scores(store: Store, contents: Contents) -> Scores:
     """Return the scores of all outputs that somebody judged."""
-    return remember(store, "scores", _mean_scores)
-
-
-def _mean_scores(contents: Contents) -> Scores:
     people: dict[tuple[int, str], list[float]] = defaultdict(list)
     adjudicated: dict[tuple[int, str], float] = {}
     for row in all_values(contents):
@@ -66,47 +62,8 @@ def _mean_scores(contents: Contents) -> Scores:
 # One segment
 
 
-class JudgementView(NamedTuple):
-    """An answer of an assessor on an output or a pair."""
-
-    assessor: str
-    """A pseudonym."""
-    value: Any
-    outputs: tuple[int, ...]
-    seconds: float
-    time: str
-
-
-class SegmentOutput(NamedTuple):
-    """An output with its scores."""
-
-    id: int
-    text: str
-    system: str | None
-    """None before the reveal."""
-    scores: Mapping[str, float]
-
-
-class SegmentView(NamedTuple):
-    """A segment with everything about it."""
-
-    id: int
-    segment: str
-    source: str | None
-    context: str | None
-    references: tuple[str, ...]
-    outputs: list[SegmentOutput]
-    nuggets: dict[str, str]
-    """Description by id."""
-    judgements: list[JudgementView]
-    decisions: list[tuple[int | None, str, Any]]
-    """Output, what it is about, and value."""
-    previous: int | None
-    following: int | None
-
-
-def segment(store: Store, id: int) -> SegmentView:
-    """Return one segment."""
+def view_segment(store: Store, id: int) -> dict[str, Any]:
+    """Return a segment with everything about it; systems after the reveal only."""
     scores = output_scores(store)
     with store.read() as connection:
         row = connection.row(
@@ -134,28 +91,34 @@ def segment(store: Store, id: int) -> SegmentView:
             "ORDER BY id",
             id,
         )
-        neighbours: tuple[int | None, int | None] = connection.row(
+        previous, following = connection.row(
             "SELECT (SELECT max(id) FROM item WHERE id < ?1), "
             "(SELECT min(id) FROM item WHERE id > ?1 AND NOT calibration)",
             id,
         )
-    return SegmentView(
-        *(id, row[0], row[1], row[2], tuple(json.loads(row[3]))),
-        [
-            SegmentOutput(output, text, system if revealed else None, scores.get(output, {}))
+    return {
+        **{"id": id, "segment": row[0], "source": row[1], "context": row[2]},
+        **{"references": json.loads(row[3]), "previous": previous, "following": following},
+        "outputs": [
+            {
+                **{"id": output, "text": text, "system": system if revealed else None},
+                "scores": scores.get(output, {}),
+            }
             for output, text, system in outputs
         ],
-        {
+        "nuggets": {
             nugget: " / ".join(json.loads(texts)) + " (no longer in the key)" * dropped
             for nugget, texts, dropped in nuggets
         },
-        [
-            JudgementView(pseudonym(who), json.loads(value), json.loads(ids), ms / 1000, time)
+        "judgements": [
+            {
+                **{"assessor": pseudonym(who), "value": json.loads(value), "time": time},
+                **{"outputs": json.loads(ids), "seconds": ms / 1000},
+            }
             for who, value, ids, ms, time in judgements
         ],
-        [(output, about, json.loads(value)) for output, about, value in decisions],
-        *neighbours,
-    )
+        "decisions": [(output, about, json.loads(value)) for output, about, value in decisions],
+    }
 
 
 def output_letters(store: Store, items: Iterable[int]) -> dict[int, str]:
@@ -191,19 +154,6 @@ class Search(NamedTuple):
         low = float("-inf") if self.low is None else self.low
         high = float("inf") if self.high is None else self.high
         return any(low <= value <= high for value in values)
-
-
-class FoundSegment(NamedTuple):
-    """A line of the list."""
-
-    id: int
-    segment: str
-    text: str
-    """The source, else the first reference, else the first output."""
-    outputs: int
-    judged: int
-    """Complete answers of assessors."""
-    disputes: int
 
 
 class Page(NamedTuple):
@@ -250,15 +200,17 @@ def find_segments(store: Store, search: Search, number: int = 1) -> Page:
             }
             ids = [id for id in ids if id in fitting]
         page = make_page(ids, number)
+        # The text is the source, else the first reference, else the first output.
         query = (
             "SELECT segment, coalesce(nullif(source, ''), json_extract(refs, '$[0]'), "
             "(SELECT text FROM output WHERE item = i.id ORDER BY id), ''), outputs "
             "FROM item i WHERE id = ?"
         )
-        rows = [
-            FoundSegment._make((id, *connection.row(query, id), judged.get(id, 0), disputed[id]))
-            for id in page.rows
-        ]
+        rows = []
+        for id in page.rows:
+            name, text, n_outputs = connection.row(query, id)
+            counts = {"outputs": n_outputs, "judged": judged.get(id, 0), "disputes": disputed[id]}
+            rows.append({"id": id, "segment": name, "text": text, **counts})
         return page._replace(rows=rows)
 
 
@@ -373,7 +325,10 @@ def output_table_lines(table: OutputTable) -> Iterator[str]:
         yield csv_line((row.segment, row.output, row.system or "", *scores, row.text))
 
 
-_SCORED: WeakKeyDictionary[Store, dict[str, dict[int, float]]] = WeakKeyDictionary()
+class _MetricScores(dict[str, dict[int, float]]):
+    """Metric -> output -> score."""
+
+
 _ONE_AT_A_TIME = threading.Lock()
 
 
@@ -382,7 +337,7 @@ def _metric_scores(store: Store, name: str) -> dict[int, float]:
     from karat.api import score
 
     with _ONE_AT_A_TIME:
-        scores_by_metric = _SCORED.setdefault(store, {})
+        scores_by_metric = store.companion(_MetricScores)
         if name not in scores_by_metric:
             with store.read() as connection:
                 rows = connection.rows(

@@ -25,19 +25,13 @@ from karat.results import Result
 from karat.studio.contents import contents_in, items_in, outputs_in
 from karat.studio.export.sets import make_evalset, put_nuggets
 from karat.studio.key_editing import view_as_judged
+from karat.studio.store import projects
 from karat.studio.store.judgements import COUNTED, view_in, view_key, view_output
-from karat.studio.store.projects import (
-    ImportedItem,
-    ImportedOutput,
-    count_units,
-    digest_text,
-    digest_texts,
-    project_in,
-)
 from karat.studio.store.schema import StoreConnection, migrate
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.tasks import NUGGETS, TASKS
-from karat.studio.tasks.task import AssignmentView, CurrentDecision, is_integer, is_number
+from karat.studio.tasks.checks import is_integer, is_number
+from karat.studio.tasks.task import AssignmentView, CurrentDecision
 
 # Columns of the tables, and the kinds of values that they take, in a store and in its log
 
@@ -107,6 +101,11 @@ HIDDEN = ("assessor.token_hash",)
 """Columns that a log does not have."""
 
 
+def is_json(table: str, column: str) -> bool:
+    """Return whether a column holds JSON."""
+    return f"{table}.{column}" in PARSED
+
+
 def read_columns(connection: StoreConnection, table: str) -> list[StoreColumn]:
     """Return the columns of a table that a log has."""
     rows = connection.rows(f"PRAGMA table_info({table})")
@@ -154,9 +153,10 @@ def check_row(
 # The check
 
 TABLES = (
-    *("item", "output", "dimension", "nugget", "draw", "unit", "assessor", "assignment"),
+    *("project", "item", "output", "dimension", "nugget", "draw", "unit", "assessor", "assignment"),
     *("judgement", "adjudication", "key_edit", "event"),
 )
+"""In an order in which rows refer to earlier ones only."""
 MAX_LISTED = 10
 """Problems of one kind that are listed one by one."""
 _RULES = {
@@ -274,7 +274,7 @@ class StoreCheck(Result):
 
 
 def check_store(connection: StoreConnection, name: str) -> StoreCheck:
-    """Check a store; every problem is a sentence, and those of the first step that finds any."""
+    """Check a store; return the problems of the first step that finds any, as sentences."""
     steps: tuple[Callable[[StoreConnection], Iterator[str]], ...] = (
         *(_check_file, _check_tables, _check_values, _check_references, _check_project),
         *(_check_rules, _check_contents, _check_readable),
@@ -283,7 +283,7 @@ def check_store(connection: StoreConnection, name: str) -> StoreCheck:
     tables = connection.column("SELECT name FROM sqlite_master")
     counts = tuple(
         TableCount(table, connection.value(f"SELECT count(*) FROM {table}"))
-        for table in TABLES
+        for table in TABLES[1:]  # the project is one row
         if table in tables
     )
     return StoreCheck(name, counts, problems, {"store": name})
@@ -317,7 +317,7 @@ def _read_schema(connection: StoreConnection) -> dict[str, list[str]]:
 
 def _check_values(connection: StoreConnection) -> Iterator[str]:
     """Yield a sentence for each column that has values of a wrong kind."""
-    for table in ("project", *TABLES):
+    for table in TABLES:
         columns = read_columns(connection, table)
         names = ", ".join(column.name for column in columns)
         wrong = Counter(
@@ -334,7 +334,7 @@ def _check_values(connection: StoreConnection) -> Iterator[str]:
 def _fits(table: str, column: StoreColumn, value: Any) -> bool:
     if value is None:
         return column.optional
-    if f"{table}.{column.name}" in PARSED:
+    if is_json(table, column.name):
         try:
             value = _parse_json(value)
         except ValueError:
@@ -373,35 +373,32 @@ def _check_rules(connection: StoreConnection) -> Iterator[str]:
 def _check_contents(connection: StoreConnection) -> Iterator[str]:
     """Check texts, answers and decisions, as far as they can be wrong on their own."""
     if connection.row("SELECT 1 FROM project") is not None:
-        settings = project_in(connection).settings
-        yield from islice(_find_changed_texts(connection), MAX_LISTED)
+        settings = projects.project_in(connection).settings
+        outputs = connection.execute("SELECT id, text, hash FROM output")
+        changed = (id for id, text, digest in outputs if projects.digest_text(text) != digest)
+        for id in islice(changed, MAX_LISTED):
+            yield f"The text of output {id} was changed."
         yield from _find_changed_set(connection)
         yield from islice(_find_wrong_judgements(connection), MAX_LISTED)
         yield from islice(_find_wrong_known_answers(connection, settings), MAX_LISTED)
         yield from islice(_find_wrong_decisions(connection, settings), MAX_LISTED)
 
 
-def _find_changed_texts(connection: StoreConnection) -> Iterator[str]:
-    for id, text, digest in connection.execute("SELECT id, text, hash FROM output"):
-        if digest_text(text) != digest:
-            yield f"The text of output {id} was changed."
-
-
 def _find_changed_set(connection: StoreConnection) -> Iterator[str]:
     """Compare the segments, systems and texts with the digest that the import noted."""
-    project = project_in(connection)
-    outputs: dict[int, list[ImportedOutput]] = {}
+    project = projects.project_in(connection)
+    outputs: dict[int, list[projects.ImportedOutput]] = {}
     for row in outputs_in(connection).values():
-        outputs.setdefault(row.item, []).append(ImportedOutput(row.system, row.text))
+        outputs.setdefault(row.item, []).append(projects.ImportedOutput(row.system, row.text))
     items = [
-        ImportedItem(item.segment, tuple(outputs.get(item.id, ())))
+        projects.ImportedItem(item.segment, tuple(outputs.get(item.id, ())))
         for item in items_in(connection).values()
     ]
-    if digest_texts(items) != project.set_digest:
+    if projects.digest_texts(items) != project.set_digest:
         yield "The segments, systems or texts are not those that were imported."
     if project.seed != project.settings.seed:
         yield f"The seed of the project is {project.seed}, in its settings {project.settings.seed}."
-    if (units := count_units(connection, project.settings)) != project.units:
+    if (units := projects.count_units(connection, project.settings)) != project.units:
         yield f"The project counts {project.units:,} units, and has {units:,}."
 
 

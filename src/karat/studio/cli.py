@@ -126,39 +126,35 @@ def studio(
     karat studio key.jsonl --run my.run
     karat studio --check my-set.studio.sqlite
     """
-    if check or backup:
-        _look_after(check, backup)
-        return
-    if name is None:
-        raise click.UsageError("SET is missing: name a set, such as demo (see `karat data list`)")
-    from karat.studio.opening import choose_token, prepare
-
-    with Bar() as progress:
-        owner_token = choose_token(token, token_file)
-        opened = prepare(
-            *(name, store, StudioOptions(**options), assessors, host, port, owner_token),
-            *(progress, _tell),
-        )
-    with opened:
-        _serve(opened, not no_browser)
-
-
-def _look_after(check: str | None, backup: tuple[str, str] | None) -> None:
-    """Check a store or copy it."""
-    from karat.studio.export.formats import check_studio
-    from karat.studio.store.store import Store
-
     if backup:
-        with Store.reading(backup[0]) as store:
-            store.backup(backup[1])
+        from karat.studio.store.store import Store
+
+        with Store.reading(backup[0]) as opened_store:
+            opened_store.backup(backup[1])
         _tell(f"{backup[0]} is copied to {backup[1]}")
     if check:
+        from karat.studio.export.formats import check_studio
+
         store_check = check_studio(check)
         counts = ", ".join(f"{table.rows:,} {table.table}" for table in store_check.rows)
         _tell(f"{check}: {counts}")
         if store_check.problems:
             raise InputError(f"{short(check)} is damaged: {'; '.join(store_check.problems)}")
         _tell("No problems found.")
+    if check or backup:
+        return
+    if name is None:
+        raise click.UsageError("SET is missing: name a set, such as demo (see `karat data list`)")
+    from karat.studio.opening import choose_token, prepare_studio
+
+    with Bar() as progress:
+        owner_token = choose_token(token, token_file)
+        opened = prepare_studio(
+            *(name, store, StudioOptions(**options), assessors, host, port, owner_token),
+            *(progress, _tell),
+        )
+    with opened:
+        _serve(opened, not no_browser)
 
 
 def _serve(studio: OpenStudio, browser: bool) -> None:
@@ -185,7 +181,7 @@ def _serve(studio: OpenStudio, browser: bool) -> None:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
     studio.serve(ready)
-    studio.opened.check_there()
+    studio.opened.check_files_in_place()
     _tell(f"Stopped. Judgements: {studio.judged:,}. All is saved in {studio.store}.")
 
 
@@ -241,9 +237,9 @@ def import_log(source: str, store: str) -> None:
     \b
     karat studio import judged copy.studio.sqlite
     """
-    from karat.studio.export.log import restore
+    from karat.studio.export.log import import_studio
 
-    restore(source, store)
+    import_studio(source, store)
     opens = f"`karat studio {visible(store)}` opens it, with new links"
     say([f"{visible(store)}: made from {visible(source)}. {opens}.\n"], None)
 

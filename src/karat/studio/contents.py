@@ -1,7 +1,7 @@
 """Contents of a store in memory: texts, current answers and decisions, kept up to date.
 
-Calibration items are left out: they are not outputs of systems. Outputs stand in the order of the
-set that was imported, which the seed of the project tells. Results of one version of a store are
+Calibration items are left out: they are not outputs of systems. Outputs are in the order of the
+imported set, which follows from the seed of the project. Results of one version of a store are
 computed once.
 """
 
@@ -12,9 +12,9 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import wraps
 from hashlib import sha256
 from typing import Any, NamedTuple, TypeVar
-from weakref import WeakKeyDictionary
 
 from karat.evalset.draws import Draw
 from karat.nuggets.sets.keys_and_runs import Nugget
@@ -228,7 +228,7 @@ def _draws_in(connection: StoreConnection) -> tuple[Draw, ...]:
 
 
 def pseudonyms(systems: Iterable[str], project: Project) -> dict[str, str]:
-    """Return `system 1` and so on, in an order that tells nothing of the set's order or names."""
+    """Return `system 1` and so on, in an order unrelated to the set's order or names."""
 
     def sort_key(system: str) -> bytes:
         return sha256(f"{project.seed}\n{project.set_digest}\n{system}".encode()).digest()
@@ -308,7 +308,16 @@ class LiveState:
         if edits != self.edits:  # start over: edits are rare
             earlier, self.newest, self.edits = None, 0, edits
             self.answers.clear()
-        self._catch_up(connection)
+        newest = connection.value("SELECT coalesce(max(id), 0) FROM judgement")
+        if newest != self.newest:  # take the answers of all assignments with new rows
+            changed = "SELECT assignment FROM judgement WHERE id > ?"
+            if self.newest:
+                for id in connection.column(changed, self.newest):
+                    self.answers.pop(id, None)
+            rows = connection.rows(f"{_ANSWERS} AND a.id IN ({changed})", self.newest)
+            answers = _parse_answers(connection, rows)
+            self.answers |= {row[-1]: answer for row, answer in zip(rows, answers, strict=True)}
+            self.newest = newest
         if earlier and (earlier.project.state == REVEALED) == (project.state == REVEALED):
             items, outputs, nuggets = earlier.items, earlier.outputs, earlier.nuggets
         else:
@@ -326,39 +335,20 @@ class LiveState:
             decisions=_decisions_in(connection),
         )
 
-    def _catch_up(self, connection: StoreConnection) -> None:
-        """Take the answers of all assignments with new rows."""
-        newest = connection.value("SELECT coalesce(max(id), 0) FROM judgement")
-        if newest == self.newest:
-            return
-        changed = "SELECT assignment FROM judgement WHERE id > ?"
-        if self.newest:
-            for id in connection.column(changed, self.newest):
-                self.answers.pop(id, None)
-        rows = connection.rows(f"{_ANSWERS} AND a.id IN ({changed})", self.newest)
-        answers = _parse_answers(connection, rows)
-        self.answers.update((row[-1], answer) for row, answer in zip(rows, answers, strict=True))
-        self.newest = newest
 
+def computed_once(compute: Callable[[Store, Contents], T]) -> Callable[[Store], T]:
+    """Decorate a result of a store: computed once for each version, by one thread at a time."""
 
-_STATES: WeakKeyDictionary[Store, LiveState] = WeakKeyDictionary()
-_STATES_LOCK = threading.Lock()
+    @wraps(compute)
+    def get_result(store: Store) -> T:
+        state = store.companion(LiveState)
+        with state.lock, store.read() as connection:
+            version = read_version(connection)
+            cached = state.results.get(compute.__name__)
+            if cached is None or cached[0] != version:
+                cached = version, compute(store, state.contents(connection, version))
+                state.results[compute.__name__] = cached
+            result: T = cached[1]
+            return result
 
-
-def get_state(store: Store) -> LiveState:
-    """Return the state of an open store."""
-    with _STATES_LOCK:
-        return _STATES.setdefault(store, LiveState())
-
-
-def remember(store: Store, name: str, compute: Callable[[Contents], T]) -> T:
-    """Return a result, computed once for each version of the store, by one thread at a time."""
-    state = get_state(store)
-    with state.lock, store.read() as connection:
-        version = read_version(connection)
-        cached = state.results.get(name)
-        if cached is None or cached[0] != version:
-            cached = version, compute(state.contents(connection, version))
-            state.results[name] = cached
-        result: T = cached[1]
-        return result
+    return get_result

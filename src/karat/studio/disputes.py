@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted
-from karat.studio.contents import Contents, pseudonym, read_item, remember
+from karat.studio.contents import Contents, computed_once, pseudonym, read_item
 from karat.studio.store.draws import mix
 from karat.studio.store.judgements import Adjudication, StoredRow, adjudicate, view_in
 from karat.studio.store.people import record
@@ -66,8 +66,12 @@ class Dispute(NamedTuple):
 
 def find_disputes(store: Store, settled: bool = False) -> list[Dispute]:
     """Return the open disputes, largest first; with `settled`, the settled ones as well."""
-    disputes = remember(store, "disputes", _compute_disputes)
-    return [dispute for dispute in disputes if settled or not dispute.settled]
+    return [dispute for dispute in _all_disputes(store) if settled or not dispute.settled]
+
+
+@computed_once
+def _all_disputes(store: Store, contents: Contents) -> list[Dispute]:
+    return _compute_disputes(contents)
 
 
 def find_disputes_on(store: Store, item: int) -> list[Dispute]:
@@ -107,36 +111,13 @@ def _compute_disputes(contents: Contents) -> list[Dispute]:
 # How adjudicators see a dispute
 
 
-class LetteredVote(NamedTuple):
-    """The answer of one assessor, who is known by a letter."""
+def view_dispute(
+    store: Store, dispute: Dispute
+) -> tuple[AssignmentView, tuple[dict[str, Any], ...]]:
+    """Return the texts and the question of a dispute, and the votes under letters.
 
-    letter: str
-    value: dict[str, Any]
-    comment: str
-    judgement: int
-
-
-@dataclass(frozen=True)
-class DisputeView:
-    """Everything that the page of a dispute shows."""
-
-    dispute: Dispute
-    assignment: AssignmentView
-    """The texts and the question; its answer is the decision that counts, `newest` its uuid."""
-    votes: tuple[LetteredVote, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return a JSON object."""
-        fields = ("task", "item", "output", "about", "segment", "amount", "settled")
-        return {
-            **asdict(self.assignment),
-            **{name: getattr(self.dispute, name) for name in fields},
-            "said": [vote._asdict() for vote in self.votes],
-        }
-
-
-def view_dispute(store: Store, dispute: Dispute) -> DisputeView:
-    """Return what an adjudicator sees of a dispute."""
+    The answer of the assignment is the decision that counts, and `newest` its uuid.
+    """
     task = TASKS[dispute.task]
     with store.read() as connection:
         seed = connection.value("SELECT seed FROM project")
@@ -150,15 +131,15 @@ def view_dispute(store: Store, dispute: Dispute) -> DisputeView:
             )
             letter = LETTERS[k] if k < len(LETTERS) else str(k + 1)
             answer = task.vote_answer(json.loads(text), dispute.about, json.loads(outputs))
-            votes.append(LetteredVote(letter, answer, vote.comment, vote.judgement))
+            details = {"comment": vote.comment, "judgement": vote.judgement}
+            votes.append({"letter": letter, "value": answer, **details})
         assignment = connection.value(
             "SELECT assignment FROM judgement WHERE id = ?", dispute.votes[0].judgement
         )
         view = task.narrow(view_in(connection, assignment), dispute.about)
         value, newest = _newest_decision(connection, dispute)
     in_order = tuple(sorted(view.outputs, key=lambda output: output.id))
-    view = replace(view, outputs=in_order, value=value, newest=newest)
-    return DisputeView(dispute, view, tuple(votes))
+    return replace(view, outputs=in_order, value=value, newest=newest), tuple(votes)
 
 
 def _newest_decision(
@@ -193,15 +174,16 @@ def decide(
     store: Store, adjudicator: int, uuid: str, target: Target, answer: Any, supersedes: str | None
 ) -> StoredRow:
     """Store a decision on a dispute; without an answer, undo the newest one."""
-    view, task, value = view_dispute(store, find_dispute(store, target)), TASKS[target[0]], None
+    view, votes = view_dispute(store, find_dispute(store, target))
+    task, value = TASKS[view.task], None
     if answer is not None:
-        if error := task.find_error(answer, view.assignment):
+        if error := task.find_error(answer, view):
             raise InputError(error)
         if answer.get("done", True) is not True:
             raise InputError("found done=false, expected a decision that is complete")
         comment = {"comment": answer["comment"]} if answer.get("comment") else {}
-        value = {**task.answer_to_decision(answer, view.dispute.about), **comment}
-    judgements = tuple(vote.judgement for vote in view.votes)
+        value = {**task.answer_to_decision(answer, target[3]), **comment}
+    judgements = tuple(vote["judgement"] for vote in votes)
     decision = Adjudication(uuid, *target, value, judgements, supersedes)
     return adjudicate(store, adjudicator, decision)
 
@@ -209,7 +191,7 @@ def decide(
 def ask_names(store: Store, adjudicator: int, target: Target) -> dict[str, str]:
     """Return the names of the assessors of a dispute by letter; the request is recorded."""
     dispute = find_dispute(store, target)
-    letters = {vote.judgement: vote.letter for vote in view_dispute(store, dispute).votes}
+    letters = {vote["judgement"]: vote["letter"] for vote in view_dispute(store, dispute)[1]}
     task, item, output, about = target
     with store.write() as connection:
         record(

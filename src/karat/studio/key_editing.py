@@ -16,28 +16,15 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted
-from karat.studio.store.judgements import (
-    COUNTED,
-    StoredRow,
-    check_uuids,
-    find_repeated,
-    mark,
-    view_key,
-)
+from karat.studio.store import judgements
+from karat.studio.store.judgements import StoredRow
 from karat.studio.store.people import now as time_of_now
 from karat.studio.store.people import record, stamp
 from karat.studio.store.projects import OPEN, check_open, project_in
 from karat.studio.store.schema import StoreConnection
 from karat.studio.store.store import Store
-from karat.studio.tasks import NUGGETS
-from karat.studio.tasks.task import (
-    AssignmentView,
-    NuggetView,
-    choice_error,
-    first_error,
-    is_integer,
-    text_error,
-)
+from karat.studio.tasks import NUGGETS, checks
+from karat.studio.tasks.task import AssignmentView, NuggetView
 
 IMPORTANCE = ("vital", "okay")
 MAX_WORDING = 2000
@@ -200,7 +187,7 @@ def edit_key(store: Store, assessor: int, edit: KeyEdit, now: datetime | None = 
     item, time = edit.item, now or time_of_now()
     content = {"assessor": assessor, "item": item, "what": edit.what, "concerned": edit.concerns}
     with store.write() as connection:
-        if repeated := find_repeated(
+        if repeated := judgements.find_repeated(
             connection, "key_edit", edit.uuid, content, edit.supersedes, "edit"
         ):
             _check_same_parts(connection, edit)
@@ -242,21 +229,21 @@ def edit_key(store: Store, assessor: int, edit: KeyEdit, now: datetime | None = 
             query = "UPDATE nugget SET dropped = 0, importance = ? WHERE id = ?"
             connection.execute(query, (new.importance, new.id))
         # An assignment that is open again keeps its place for the time of a lease.
-        rows = connection.rows(f"SELECT a.id, a.judged, {COUNTED} {_NEWEST}", item)
+        rows = connection.rows(f"SELECT a.id, a.judged, {judgements.COUNTED} {_NEWEST}", item)
         for assignment, judged, counted in rows:
             if judged != counted:
-                mark(connection, assignment, counted, time)
+                judgements.set_counted_judgement(connection, assignment, counted, time)
         return StoredRow(id, False)
 
 
 def _check_edit(edit: KeyEdit) -> KeyEdit:
     """Return an edit whose parts have the right form."""
-    check_uuids(edit.uuid, edit.supersedes)
+    judgements.check_uuids(edit.uuid, edit.supersedes)
     for name in ("item", "concerns"):
         number = getattr(edit, name)
-        if not is_integer(number) or not 0 <= number < 2**53:
+        if not checks.is_integer(number) or not 0 <= number < 2**53:
             raise InputError(f"found {name}={quoted(number)}, expected a number")
-    if problem := choice_error("what", edit.what, _PARTS):
+    if problem := checks.choice_error("what", edit.what, _PARTS):
         raise InputError(problem)
     for name in ("nugget", "descriptions", "importance"):
         required, value = name in _PARTS[edit.what], getattr(edit, name)
@@ -274,7 +261,9 @@ def _check_words(descriptions: object) -> list[str]:
     """Return the wordings of a nugget, without blanks at the ends; wrong ones are refused."""
     if not isinstance(descriptions, list | tuple) or not 0 < len(descriptions) <= MAX_WORDINGS:
         raise InputError(f"expected a list of 1 to {MAX_WORDINGS} wordings of the nugget")
-    if error := first_error([text_error("wording", text, MAX_WORDING) for text in descriptions]):
+    if error := checks.first_error(
+        [checks.text_error("wording", text, MAX_WORDING) for text in descriptions]
+    ):
         raise InputError(error)
     wordings = [" ".join(text.split()) for text in descriptions]
     if not all(wordings):
@@ -305,7 +294,13 @@ def _make_change(connection: StoreConnection, edit: KeyEdit) -> KeyChange:
         if newest is None:
             raise InputError("the question has no edit to undo")
         return _change_of_undo(connection, newest)
-    old = None if edit.what == "add" else _find_nugget(connection, edit)
+    old = None
+    if edit.what != "add":
+        query = "SELECT id FROM nugget WHERE item = ? AND nugget = ? AND NOT dropped"
+        id = connection.optional_value(query, edit.item, edit.nugget)
+        if id is None:
+            raise InputError(f"the question has no nugget {quoted(edit.nugget)}: load it again")
+        old = _read_nugget(connection, id)
     importance = old.importance if old and edit.importance is None else edit.importance
     if not isinstance(importance, str) or importance not in IMPORTANCE:
         message = f"found importance={quoted(importance)}, expected {' or '.join(IMPORTANCE)}"
@@ -380,81 +375,7 @@ def _read_nugget(connection: StoreConnection, id: int) -> KeyNuggetRow:
     return KeyNuggetRow(*connection.row(query, id))
 
 
-def _find_nugget(connection: StoreConnection, edit: KeyEdit) -> KeyNuggetRow:
-    query = "SELECT id FROM nugget WHERE item = ? AND nugget = ? AND NOT dropped"
-    id = connection.optional_value(query, edit.item, edit.nugget)
-    if id is None:
-        raise InputError(f"the question has no nugget {quoted(edit.nugget)}: load it again")
-    return _read_nugget(connection, id)
-
-
 # Questions as editors see them
-
-
-class ListedQuestion(NamedTuple):
-    """A question in a list."""
-
-    item: int
-    segment: str
-    text: str
-    nuggets: int
-    edits: int
-
-
-class KeyNugget(NamedTuple):
-    """A nugget of the key of now."""
-
-    nugget: str
-    importance: str
-    descriptions: tuple[str, ...]
-    concerns: int
-    """Judgements and decisions on it, which rewording or dropping it would end."""
-
-
-class PastEdit(NamedTuple):
-    """An edit of a question, with the words before and after."""
-
-    uuid: str
-    what: str
-    who: str
-    time: str
-    before: tuple[str, ...] | None
-    was: str | None
-    after: tuple[str, ...] | None
-    becomes: str | None
-    concerned: int
-    undone: bool
-
-
-class KeyQuestion(NamedTuple):
-    """A question with its key."""
-
-    item: int
-    segment: str
-    text: str
-    number: int
-    """Its place among all questions, from 1."""
-    total: int
-    previous: int | None
-    following: int | None
-    nuggets: tuple[KeyNugget, ...]
-    adding: int
-    """Complete judgements, which a further nugget would make incomplete."""
-    undoing: int | None
-    """Judgements and decisions that an undo concerns; None if there is nothing to undo."""
-    edits: tuple[PastEdit, ...]
-    """The newest first."""
-    newest: str | None
-    """The uuid of the newest edit, which a further one must name."""
-    open: bool
-    """Whether the project takes edits."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as what JSON can hold."""
-        rows = {
-            name: [row._asdict() for row in getattr(self, name)] for name in ("nuggets", "edits")
-        }
-        return {**self._asdict(), **rows}
 
 
 _MATCHING = """
@@ -464,7 +385,7 @@ OR EXISTS (SELECT 1 FROM nugget n, json_each(n.descriptions) AS words
 """
 
 
-def questions(store: Store, text: str = "") -> tuple[list[ListedQuestion], int]:
+def list_questions(store: Store, text: str = "") -> tuple[list[dict[str, Any]], int]:
     """Return the first questions whose words or nuggets hold a text, and how many there are."""
     sought = text.strip().lower()
     with store.read() as connection:
@@ -475,46 +396,53 @@ def questions(store: Store, text: str = "") -> tuple[list[ListedQuestion], int]:
             f"WHERE e.item = item.id) {_MATCHING} ORDER BY ord, id LIMIT {MAX_LISTED}",
             sought,
         )
-    return [ListedQuestion(*row) for row in rows], total
+    names = ("item", "segment", "text", "nuggets", "edits")
+    return [dict(zip(names, row, strict=True)) for row in rows], total
 
 
-def question(store: Store, item: int) -> KeyQuestion:
-    """Return one question."""
+def view_question(store: Store, item: int) -> dict[str, Any]:
+    """Return one question with its place among all questions, its key and its edits."""
     with store.read() as connection:
         row = connection.row(
             "SELECT segment, coalesce(source, '') FROM item WHERE id = ? AND NOT calibration", item
         )
         if row is None:
             raise InputError(f"there is no question {quoted(item)}")
-        location: tuple[int, int, int | None, int | None] = connection.row(
+        number, total, previous, following = connection.row(
             "SELECT sum(id <= ?1), count(*), max(CASE WHEN id < ?1 THEN id END), "
             "min(CASE WHEN id > ?1 THEN id END) FROM item WHERE NOT calibration",
             item,
         )
-        judgements = _read_labels(connection, item)
-        labels = Counter(id for labelled, _ in judgements for id in labelled)
-        nuggets = tuple(
-            KeyNugget(
-                *(nugget.id, nugget.importance, nugget.descriptions),
-                labels[nugget.id] + connection.value(_DECIDED, item, nugget.id),
-            )
-            for nugget in view_key(connection, item)[0]
-        )
+        labelled_nuggets = _read_labels(connection, item)
+        n_labels = Counter(id for labelled, _ in labelled_nuggets for id in labelled)
         newest = _newest_in_force(connection, item)
         undo = None if newest is None else _change_of_undo(connection, newest)
         edits = _read_edits(connection, item)
-        return KeyQuestion(
-            *(item, row[0], row[1], *location),
-            nuggets=nuggets,
-            adding=sum(complete for _, complete in judgements),
-            undoing=undo and undo.count_concerned(connection, item),
-            edits=edits,
-            newest=edits[0].uuid if edits else None,
-            open=connection.value("SELECT state FROM project") == OPEN,
-        )
+        return {
+            **{"item": item, "segment": row[0], "text": row[1], "number": number, "total": total},
+            **{"previous": previous, "following": following},
+            "nuggets": [
+                {
+                    "nugget": nugget.id,
+                    "importance": nugget.importance,
+                    "descriptions": nugget.descriptions,
+                    # Judgements and decisions on it, which rewording or dropping it would end.
+                    "concerns": n_labels[nugget.id] + connection.value(_DECIDED, item, nugget.id),
+                }
+                for nugget in judgements.view_key(connection, item)[0]
+            ],
+            # Complete judgements, which a further nugget would make incomplete.
+            "adding": sum(complete for _, complete in labelled_nuggets),
+            # Judgements and decisions that an undo concerns; None if there is nothing to undo.
+            "undoing": undo and undo.count_concerned(connection, item),
+            "edits": edits,
+            "newest": edits[0]["uuid"] if edits else None,  # a further edit must name it
+            "open": connection.value("SELECT state FROM project") == OPEN,
+        }
 
 
-def _read_edits(connection: StoreConnection, item: int) -> tuple[PastEdit, ...]:
+def _read_edits(connection: StoreConnection, item: int) -> list[dict[str, Any]]:
+    """Return the edits of a question, with the words before and after; the newest first."""
     rows = connection.rows(
         "SELECT e.uuid, what, name, time, o.descriptions, old_importance, n.descriptions, "
         "new_importance, concerned, e.id IN (SELECT undoes FROM key_edit WHERE undoes NOTNULL) "
@@ -523,11 +451,13 @@ def _read_edits(connection: StoreConnection, item: int) -> tuple[PastEdit, ...]:
         "WHERE e.item = ? ORDER BY e.id DESC",
         item,
     )
-
-    def parse(text: str | None) -> tuple[str, ...] | None:
-        return None if text is None else tuple(json.loads(text))
-
-    return tuple(
-        PastEdit._make((*row[:4], parse(row[4]), row[5], parse(row[6]), *row[7:9], bool(row[9])))
-        for row in rows
+    names = (
+        *("uuid", "what", "who", "time", "before", "was", "after", "becomes", "concerned"),
+        "undone",
     )
+    edits = [dict(zip(names, row, strict=True)) for row in rows]
+    for edit in edits:
+        for side in ("before", "after"):
+            edit[side] = edit[side] and json.loads(edit[side])
+        edit["undone"] = bool(edit["undone"])
+    return edits

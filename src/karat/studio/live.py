@@ -17,13 +17,12 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from statistics import fmean, median
 from typing import TYPE_CHECKING, NamedTuple
-from weakref import WeakKeyDictionary
 
 from karat.errors import InputError, KaratError, OutputError
 from karat.evalset.draft import EvalSetDraft
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
-from karat.studio.contents import ESTIMATES_EVENT, Contents, Version, read_version, remember
+from karat.studio.contents import ESTIMATES_EVENT, Contents, Version, computed_once, read_version
 from karat.studio.disputes import Dispute, find_disputes
 from karat.studio.export.sets import assessor_preferences, make_evalset, make_nugget_set
 from karat.studio.store.judgements import view_in
@@ -42,17 +41,8 @@ if TYPE_CHECKING:
 # Progress
 
 
-class CalibrationScore(NamedTuple):
-    """Agreement of an assessor with the known answers."""
-
-    assessor: str
-    judged: int
-    likeness: float
-    """The mean over calibration units, from 0 to 1."""
-
-
-def calibration_scores(store: Store) -> list[CalibrationScore]:
-    """Return the score of every assessor who judged a calibration unit."""
+def calibration_scores(store: Store) -> dict[str, float]:
+    """Return the mean agreement with known answers, from 0 to 1, of assessors who judged any."""
     scores: dict[str, list[float]] = {}
     with store.read() as connection:
         rows = connection.rows(
@@ -63,9 +53,9 @@ def calibration_scores(store: Store) -> list[CalibrationScore]:
         )
         for name, assignment, value, answer in rows:
             view = view_in(connection, assignment)
-            likeness = TASKS[view.task].likeness(json.loads(value), json.loads(answer), view)
-            scores.setdefault(name, []).append(likeness)
-    return [CalibrationScore(name, len(values), fmean(values)) for name, values in scores.items()]
+            similarity = TASKS[view.task].similarity(json.loads(value), json.loads(answer), view)
+            scores.setdefault(name, []).append(similarity)
+    return {name: fmean(values) for name, values in scores.items()}
 
 
 class Workload(NamedTuple):
@@ -90,19 +80,16 @@ class AssessorProgress(NamedTuple):
 
 def list_progress(store: Store, work: Mapping[int, Workload]) -> list[AssessorProgress]:
     """Return the progress of everybody who was invited."""
-    calibration = {score.assessor: score.likeness for score in calibration_scores(store)}
+    calibration = calibration_scores(store)
     return [
         AssessorProgress(person, work.get(person.id, Workload()), calibration.get(person.name))
         for person in assessors(store)
     ]
 
 
-def read_workloads(store: Store) -> Mapping[int, Workload]:
+@computed_once
+def read_workloads(store: Store, contents: Contents) -> Mapping[int, Workload]:
     """Return the work of each assessor, without calibration."""
-    return remember(store, "work", _compute_workloads)
-
-
-def _compute_workloads(contents: Contents) -> dict[int, Workload]:
     answers: dict[int, list[tuple[str, int]]] = {}
     for answer in contents.answers:
         answers.setdefault(answer.assessor, []).append((answer.time, answer.ms))
@@ -171,12 +158,9 @@ class LiveAgreement:
         return [result for result in (self.ratings, self.pairs, self.nuggets) if result]
 
 
-def get_agreement(store: Store) -> LiveAgreement:
+@computed_once
+def get_agreement(store: Store, contents: Contents) -> LiveAgreement:
     """Return alpha, each judge against the others, and identical judges, under pseudonyms."""
-    return remember(store, "agreement", partial(_compute_agreement, store))
-
-
-def _compute_agreement(store: Store, contents: Contents) -> LiveAgreement:
     from karat.meta.judge_agreement import judge_agreement  # the studio starts without it
 
     tasks = {answer.task for answer in contents.answers}
@@ -191,8 +175,9 @@ def _compute_agreement(store: Store, contents: Contents) -> LiveAgreement:
     )
 
 
-def _get_evalset(store: Store) -> EvalSet:
-    return remember(store, "set", make_evalset)
+@computed_once
+def _get_evalset(store: Store, contents: Contents) -> EvalSet:
+    return make_evalset(contents)
 
 
 def make_pair_set(contents: Contents) -> EvalSet:
@@ -242,21 +227,23 @@ def ask_estimates(store: Store, owner: int) -> None:
     """Record that an owner wants estimates before the reveal; once is enough."""
     with store.write() as connection:
         _check_owner(connection, owner)
-        if not _has_asked(connection, owner):
+        if not has_asked_for_estimates(store, owner):
             record(connection, ESTIMATES_EVENT, owner)
 
 
 def has_asked_for_estimates(store: Store, owner: int) -> bool:
     """Return whether an owner has asked for estimates."""
+    query = "SELECT 1 FROM event WHERE what = ? AND assessor = ?"
     with store.read() as connection:
-        return _has_asked(connection, owner)
+        return connection.row(query, ESTIMATES_EVENT, owner) is not None
 
 
 def check_may_see_estimates(store: Store, owner: int) -> None:
     """Raise InputError before the reveal unless the owner has asked for estimates."""
     with store.read() as connection:
         _check_owner(connection, owner)
-        if project_in(connection).state != REVEALED and not _has_asked(connection, owner):
+        revealed = project_in(connection).state == REVEALED
+        if not revealed and not has_asked_for_estimates(store, owner):
             advice = "reveal the systems, or ask for estimates, which is recorded"
             raise InputError(f"estimates would tell which systems lead: {advice}")
 
@@ -267,17 +254,9 @@ def _check_owner(connection: StoreConnection, id: int) -> None:
         raise InputError("estimates are for the owner of the project alone")
 
 
-def _has_asked(connection: StoreConnection, owner: int) -> bool:
-    query = "SELECT 1 FROM event WHERE what = ? AND assessor = ?"
-    return connection.row(query, ESTIMATES_EVENT, owner) is not None
-
-
-def estimates(store: Store) -> list[LiveEstimate]:
+@computed_once
+def estimates(store: Store, contents: Contents) -> list[LiveEstimate]:
     """Return the estimate of each dimension: for owners who may see them."""
-    return remember(store, "estimates", partial(_compute_estimates, store))
-
-
-def _compute_estimates(store: Store, contents: Contents) -> list[LiveEstimate]:
     from karat.estimation.estimates import estimate  # the studio starts without it
 
     settings = contents.project.settings
@@ -375,7 +354,7 @@ def serve(pipe: Connection, path: str) -> None:
                     pipe.recv()
                     reply: LiveResults | KaratError
                     try:
-                        with store.intact():
+                        with store.explaining_damage():
                             reply = compute_live_results(store)
                     except KaratError as error:
                         reply = error
@@ -438,12 +417,6 @@ class LatestResults:
             self._changed.notify_all()
 
 
-_LATEST: WeakKeyDictionary[Store, LatestResults] = WeakKeyDictionary()
-_LATEST_LOCK = threading.Lock()
-
-
 def get_latest_results(store: Store) -> LiveResults | None:
     """Return the newest results of an open store; None if they are being computed."""
-    with _LATEST_LOCK:
-        latest = _LATEST.setdefault(store, LatestResults())
-    return latest.get(store)
+    return store.companion(LatestResults).get(store)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,23 +24,13 @@ from karat.studio.export.earlier import take_over_judgements
 from karat.studio.formats import is_store
 from karat.studio.options import OPTIONS, PORT, TOKEN_VARIABLE, StudioOptions, check_listed
 from karat.studio.outputs import is_output_files, read_outputs
-from karat.studio.store.people import OWNER, assessors, check_name, recover_owner
-from karat.studio.store.projects import (
-    Project,
-    digest_texts,
-    has_project,
-    import_set,
-    make_items,
-    project,
-    read_calibration,
-)
+from karat.studio.store import people, projects
+from karat.studio.store.people import OWNER
 from karat.studio.store.settings import ProjectSettings, Show, compared_dimensions
-from karat.studio.store.store import Store, read_by_others, remove_store
+from karat.studio.store.store import Store, is_readable_by_others, remove_store
 from karat.studio.tasks import NUGGETS, RATINGS, TASKS
 
 if TYPE_CHECKING:
-    import socket
-
     from karat.studio.web.server import Server
     from karat.studio.web.studio import Studio, StudioLink
 
@@ -63,18 +54,6 @@ def _make_tasks(options: StudioOptions, name: str) -> Tasks:
         raise InputError(f"no task {quoted(name)}: expected one of {', '.join(TASKS)}")
     task = TASKS[name]
     return {name: task.choose_settings(options.dimensions, options.scales, options.scheme)}
-
-
-def _make_settings(
-    options: StudioOptions, tasks: Tasks, source_set: EvalSet | NuggetSet
-) -> ProjectSettings:
-    """Return the settings of a project on a set."""
-    (task,) = tasks
-    calibration = () if options.calibration is None else read_calibration(options.calibration, task)
-    show = _choose_shown_texts(options.show, tasks, source_set)
-    values = {name: getattr(options, name) for name in SHARED_SETTINGS}
-    shared = {name: value for name, value in values.items() if value is not None}
-    return ProjectSettings(tasks, show, calibration=calibration, **shared)
 
 
 def _choose_shown_texts(
@@ -107,21 +86,18 @@ def _check_same_settings(path: Path, options: StudioOptions, settings: ProjectSe
     if asks_task and _make_tasks(options, options.task or task) != settings.tasks:
         advice = f"leave out the options of the task ({task}), or name another file with --store"
         raise InputError(f"{short(path)} was made for another task or scale: {advice}")
-    for name, value in _requested_settings(options, next(iter(settings.tasks))):
+    requested = {name: getattr(options, name) for name in SHARED_SETTINGS}
+    if options.show:
+        parts = {part.name: part.name in options.show for part in fields(Show)}
+        requested["show"] = Show(**parts)
+    if options.calibration is not None:
+        first_task = next(iter(settings.tasks))
+        requested["calibration"] = projects.read_calibration(options.calibration, first_task)
+    for name, value in requested.items():
         if value is not None and value != getattr(settings, name):
             option = OPTIONS[name].name
             advice = f"leave out {option}, or name another file with --store"
             raise InputError(f"{short(path)} was made with another {option}: {advice}")
-
-
-def _requested_settings(options: StudioOptions, task: str) -> Iterator[tuple[str, object]]:
-    """Yield the settings that are asked for; None if nothing was said."""
-    for name in SHARED_SETTINGS:
-        yield name, getattr(options, name)
-    if options.show:
-        yield "show", Show(**{part.name: part.name in options.show for part in fields(Show)})
-    if options.calibration is not None:
-        yield "calibration", read_calibration(options.calibration, task)
 
 
 # The store of a set
@@ -140,7 +116,7 @@ def open_store(
     loaded_set, settings = _load_set(source, options, progress, tell)
     store = Store.create(path)
     try:
-        import_set(store, loaded_set, settings, progress)
+        projects.import_set(store, loaded_set, settings, progress)
         if options.earlier:
             count = len(take_over_judgements(store, loaded_set))
             tell(f"Judgements of {count:,} assessor{'s' * (count != 1)} were taken over.")
@@ -161,14 +137,14 @@ def _reopen(
     """
     store = Store.open(path)
     try:
-        with store.intact():
-            if not has_project(store):  # the import was cut off
-                import_set(store, *_load_set(source, options, progress, tell), progress)
-            current_project = project(store)
+        with store.explaining_damage():
+            if not projects.has_project(store):  # the import was cut off
+                projects.import_set(store, *_load_set(source, options, progress, tell), progress)
+            current_project = projects.project(store)
             _check_same_settings(path, options, current_project.settings)
             is_same_set = _has_same_texts(source, path, options, current_project, progress)
             tell(f"{path} continues: {visible(current_project.name)}")
-        if read_by_others(path):
+        if is_readable_by_others(path):
             tell(f"Other users of this machine can read {path}: close it with chmod 600.")
         if not is_same_set:
             tell("Its texts differ from those of the set now: those in the file are judged.")
@@ -179,7 +155,11 @@ def _reopen(
 
 
 def _has_same_texts(
-    source: Given, path: Path, options: StudioOptions, current_project: Project, progress: Progress
+    source: Given,
+    path: Path,
+    options: StudioOptions,
+    current_project: projects.Project,
+    progress: Progress,
 ) -> bool:
     """Return whether a set still has the texts of the store; another set is refused."""
     if not isinstance(source, EvalSet | NuggetSet) and Path(source) == path:
@@ -191,7 +171,10 @@ def _has_same_texts(
     if loaded_set.name != current_project.name:
         names = f"{quoted(current_project.name)}, not {quoted(loaded_set.name)}"
         raise InputError(f"{short(path)} has judgements of {names}: name another file with --store")
-    return digest_texts(make_items(loaded_set, settings, silent)) == current_project.set_digest
+    return (
+        projects.digest_texts(projects.make_items(loaded_set, settings, silent))
+        == current_project.set_digest
+    )
 
 
 def _load_set(
@@ -217,7 +200,12 @@ def _load_set(
         loaded_set = read_outputs(Path(source), tell)
     else:
         loaded_set = load_evalset(source, progress=progress)
-    return loaded_set, _make_settings(options, tasks, loaded_set)
+    calibration = options.calibration
+    known_items = () if calibration is None else projects.read_calibration(calibration, *tasks)
+    show = _choose_shown_texts(options.show, tasks, loaded_set)
+    values = {name: getattr(options, name) for name in SHARED_SETTINGS}
+    shared = {name: value for name, value in values.items() if value is not None}
+    return loaded_set, ProjectSettings(tasks, show, calibration=known_items, **shared)
 
 
 # The studio
@@ -250,7 +238,7 @@ class OpenStudio:
         """Answer requests in this thread until Ctrl-C or `close`."""
         from karat.studio.web.server import Server
 
-        self._server = Server.of(self._studio, self._host, ready)
+        self._server = Server(self._studio, self._host, ready)
         self._server.run(sockets=[self._bound])
 
     def start(self) -> None:
@@ -273,8 +261,8 @@ class OpenStudio:
 
     @property
     def judged(self) -> int:
-        """Complete judgements of all assessors, with those of calibration items."""
-        return sum(assessor.judged for assessor in assessors(self._studio.store))
+        """Complete judgements of all assessors, calibration items included."""
+        return sum(assessor.judged for assessor in people.assessors(self._studio.store))
 
     @property
     def opened(self) -> Store:
@@ -317,7 +305,7 @@ def open_studio(
     """
     check_known("setting", settings, [option.name for option in fields(StudioOptions)], "a studio")
     options = StudioOptions(**settings)
-    studio = prepare(source, store, options, assessors, host, port, token, progress)
+    studio = prepare_studio(source, store, options, assessors, host, port, token, progress)
     try:
         studio.start()
     except BaseException:
@@ -326,7 +314,7 @@ def open_studio(
     return studio
 
 
-def prepare(
+def prepare_studio(
     source: Given,
     store: str | os.PathLike[str] | None,
     options: StudioOptions,
@@ -338,18 +326,20 @@ def prepare(
     tell: Tell = lambda line: None,
 ) -> OpenStudio:
     """Open the store and the port, and invite assessors; nothing is answered yet."""
-    address = _check_address(host, token)
     for package in ("starlette", "uvicorn", "jinja2"):
         if find_spec(package) is None:
             raise MissingExtra(f"karat studio needs {package}: pip install 'karat[studio]'")
+    from karat.studio.web.guard import EVERYWHERE
     from karat.studio.web.server import listen
-    from karat.studio.web.studio import Keys, Studio, links
+    from karat.studio.web.studio import Keys, Studio, make_links
+
+    address = _check_address(host, token)
 
     if not isinstance(source, str | os.PathLike | EvalSet | NuggetSet):
         raise InputError(f"found {quoted(source)}, expected a set, its name or its path")
     check_listed("assessors", assessors)
     for name in assessors:
-        check_name(name)
+        people.check_name(name)
         if name == OWNER:
             raise InputError(f"--assessor {OWNER}: that is the name of your own link, use another")
     bound = listen(address, port)  # a port that is taken is told before anything is made
@@ -358,8 +348,8 @@ def prepare(
         opened = open_store(source, path, options, progress, tell)
         try:
             studio = Studio(opened, Keys.for_store(opened.path))
-            with opened.intact():
-                people = links(studio, assessors, token)
+            with opened.explaining_damage():
+                invited = make_links(studio, assessors, token)
                 prepare_rounds(opened)
         except BaseException:
             opened.close()
@@ -367,9 +357,11 @@ def prepare(
     except BaseException:
         bound.close()
         raise
-    site = f"http://{_reached(address)}:{bound.getsockname()[1]}"
-    paths = MappingProxyType({link.name: site + link.path for link in people})
-    return OpenStudio(opened.path, paths, tuple(people), studio, bound, address)
+    hostname = socket.gethostname() if address in EVERYWHERE else address
+    hostname = f"[{hostname}]" if ":" in hostname else hostname
+    site = f"http://{hostname}:{bound.getsockname()[1]}"
+    paths = MappingProxyType({link.name: site + link.path for link in invited})
+    return OpenStudio(opened.path, paths, tuple(invited), studio, bound, address)
 
 
 def _default_store_path(source: Given) -> Path:
@@ -420,22 +412,11 @@ def _check_address(host: str | None, token: str | None) -> str:
     return host
 
 
-def _reached(host: str) -> str:
-    """Return the name under which others reach an address."""
-    import socket
-
-    from karat.studio.web.guard import EVERYWHERE
-
-    if host in EVERYWHERE:
-        return socket.gethostname()
-    return f"[{host}]" if ":" in host else host
-
-
 def recover_link(path: str | os.PathLike[str], name: str = OWNER) -> str:
     """Return the path of a new owner's link; the studio may be running."""
     from karat.studio.web.studio import Keys
 
     with Store.open(path, exclusive=False, may_be_empty=False) as store:
-        token = recover_owner(store, name)
+        token = people.recover_owner(store, name)
         Keys.for_store(store.path).add(name, token)
     return f"/join/{token}"

@@ -35,15 +35,11 @@ WIDE = "a table with a row for each segment needs a column for each system"
 
 
 class _Table(NamedTuple):
-    """A table with a header."""
+    """The columns of a table by name, and the location of each row."""
 
     path: Path
-    header: Sequence[str]
-    rows: Sequence[tuple[FileLocation, Sequence[str]]]
-
-    def column(self, name: str) -> list[str]:
-        at = self.header.index(name)
-        return [row[at] for _, row in self.rows]
+    columns: Mapping[str, Sequence[str]]
+    lines: Sequence[FileLocation]
 
 
 def is_output_files(path: Path) -> bool:
@@ -65,13 +61,13 @@ def read_outputs(path: Path, tell: Callable[[str], None] = lambda line: None) ->
         return _long_set(table, roles, tell)
     _check_systems(table, roles)
     names = {name: role for role, name in roles.items()}
-    names |= {name: name.strip().lower() for name in table.header if _is_reference(name)}
-    columns = {names.get(name, name): table.column(name) for name in table.header}
+    names |= {name: name.strip().lower() for name in table.columns if _is_reference(name)}
+    columns = {names.get(name, name): texts for name, texts in table.columns.items()}
     return _wide_set(path, columns, reading)
 
 
 def _wide_set(path: Path, columns: Mapping[str, Sequence[str]], reading: Reading) -> EvalSet:
-    """Return the set of columns: those of roles, references, and the others, which are systems."""
+    """Return the set of columns; all but references and columns with a role are systems."""
     systems = {
         name: texts
         for name, texts in columns.items()
@@ -110,23 +106,23 @@ def _make_set(
 def _long_set(table: _Table, roles: Mapping[str, str], tell: Callable[[str], None]) -> EvalSet:
     """Return the set of a table with a row for each output."""
     if lacking := [role for role in (ITEM, SYSTEM, TEXT) if role not in roles]:
-        columns = ", ".join(map(short, table.header))
+        columns = ", ".join(map(short, table.columns))
         advice = f"rename the column of the {lacking[0]} to {lacking[0]} ({LONG}; {WIDE})"
         raise InputError(f"{short(table.path)}, line 1: found the columns {columns}: {advice}")
-    items, systems, texts = (table.column(roles[role]) for role in (ITEM, SYSTEM, TEXT))
+    items, systems, texts = (table.columns[roles[role]] for role in (ITEM, SYSTEM, TEXT))
     place = {item: at for at, item in enumerate(dict.fromkeys(items))}
     outputs: dict[str, list[str | None]] = {name: [None] * len(place) for name in systems}
-    for (line, _), item, system, text in zip(table.rows, items, systems, texts, strict=True):
+    for line, item, system, text in zip(table.lines, items, systems, texts, strict=True):
         before = outputs[system][place[item]]
         if before is not None and before != text:
             problem = f"found another text of {short(system)} for item {short(item)}"
             raise InputError(f"{line}: {problem}, expected one text for each item and system")
         outputs[system][place[item]] = text
     shared = {role: roles[role] for role in (GROUP, SOURCE) if role in roles}
-    shared |= {name: name for name in table.header if _is_reference(name)}
+    shared |= {name: name for name in table.columns if _is_reference(name)}
     values = {role: _values_by_item(table, name, items) for role, name in shared.items()}
     used = {*roles.values(), *shared.values()}
-    if unused := [name for name in table.header if name not in used]:
+    if unused := [name for name in table.columns if name not in used]:
         names = ", ".join(map(short, unused))
         tell(f"{short(table.path.name)}: columns that are not used: {names}")
     return _make_set(table.path, list(place), outputs, values, Reading())
@@ -135,7 +131,7 @@ def _long_set(table: _Table, roles: Mapping[str, str], tell: Callable[[str], Non
 def _values_by_item(table: _Table, name: str, items: Sequence[str]) -> list[str]:
     """Return the value of each item in a column, which must be the same in all rows of the item."""
     values: dict[str, str] = {}
-    for (line, _), item, value in zip(table.rows, items, table.column(name), strict=True):
+    for line, item, value in zip(table.lines, items, table.columns[name], strict=True):
         if values.setdefault(item, value) != value:
             problem = f"found another {short(name)} of item {short(item)}"
             raise InputError(f"{line}: {problem}, expected the same in all rows of an item")
@@ -149,7 +145,7 @@ def _is_reference(name: str) -> bool:
 def _find_roles(table: _Table) -> dict[str, str]:
     """Return the column of each role that a table has."""
     roles: dict[str, str] = {}
-    for name in table.header:
+    for name in table.columns:
         role = next((role for role, names in ROLES.items() if name.strip().lower() in names), None)
         if role is None:
             continue
@@ -163,10 +159,10 @@ def _find_roles(table: _Table) -> dict[str, str]:
 
 def _check_systems(table: _Table, roles: Mapping[str, str]) -> None:
     """Raise InputError for columns that look like ratings: they would be judged as outputs."""
-    for name in table.header:
+    for name, texts in table.columns.items():
         if name in roles.values() or _is_reference(name):
             continue
-        values = [value for value in table.column(name) if value.strip()]
+        values = [value for value in texts if value.strip()]
         if values and all(parse_number(value) is not None for value in values):
             problem = f"the column {quoted(name)} holds only numbers, as ratings do"
             advice = "outputs that are numbers go into a folder of text files, one for each system"
@@ -203,4 +199,5 @@ def _read_table(path: Path, reading: Reading) -> _Table:
         if len(row) != len(header):
             reading.problem(place, f"found {len(row)} columns, expected {len(header)}")
     reading.check()
-    return _Table(path, header, rows[1:])
+    columns = {name: [row[at] for _, row in rows[1:]] for at, name in enumerate(header)}
+    return _Table(path, columns, [line for line, _ in rows[1:]])

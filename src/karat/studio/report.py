@@ -19,13 +19,10 @@ def store_check_document(store_check: StoreCheck) -> Document:
     tables = [Table("rows", "Contents", _ROWS, store_check.rows, open=True)]
     if store_check.problems:
         tables.append(problems_table(store_check.problems, open=True))
-    return Document(f"Store {store_check.name}", tables, answer=_answer(store_check))
-
-
-def _answer(store_check: StoreCheck) -> tuple[str, ...]:
-    rows = dict(store_check.rows)
-    counts = ", ".join(format_count(rows[name], name) for name in ("item", "assessor", "judgement"))
-    if store_check.ok:
-        return (f"{store_check.name} is intact: {counts}.",)
-    count = format_count(len(store_check.problems), "problem")
-    return (f"{store_check.name} is damaged ({count}): restore a copy.",)
+        count = format_count(len(store_check.problems), "problem")
+        answer = f"{store_check.name} is damaged ({count}): restore a copy."
+    else:
+        rows, names = dict(store_check.rows), ("item", "assessor", "judgement")
+        counts = ", ".join(format_count(rows[name], name) for name in names)
+        answer = f"{store_check.name} is intact: {counts}."
+    return Document(f"Store {store_check.name}", tables, answer=(answer,))

@@ -151,7 +151,7 @@ def test_the_language_model_has_the_order_asked_for(place: Path, order: int) -> 
     model = place / "order.npz"
     arguments = ("--realizer", "fergus", "--lm-order", order)
     output("train", place / "bank.conllu", "-o", model, *arguments)
-    assert open_realizer(model).the_fergus().lm.order == order
+    assert open_realizer(model).require_fergus().lm.order == order
     assert len(output("generate", place / "bank.conllu", "--model", model).splitlines()) == 182
 
 

@@ -128,7 +128,7 @@ def test_a_tree_of_function_words_alone_keeps_them(
 
 
 def test_features_that_were_never_seen_do_not_change_a_form(model: RealizerModel) -> None:
-    table = model.the_inflection().inflector.table
+    table = model.lemma_realizer().inflection.inflector.table
     occurrences = next(cell for cell in table.counts if cell.lemma == "man")
     odd = occurrences._replace(features=f"{occurrences.features}|Definite=Ind|Odd=Yes")
     assert table.source(odd) == table.source(occurrences)
@@ -234,7 +234,7 @@ def test_forms_are_chosen_again_when_words_have_been_inserted(
     path = tmp_path / "t.txt"
     path.write_text("".join(sentence.content for sentence in sentences), "utf-8")
     bank = read_input(path)
-    first = contracting.the_inflection().with_forms(bank).words
+    first = contracting.lemma_realizer().inflection.with_forms(bank).words
     pairs = zip(first, bank.lemmas, strict=True)
     by_tree = [form for form, lemma in pairs if lemma == "not"]
     message = texts(contracting, path.read_text("utf-8"), path)

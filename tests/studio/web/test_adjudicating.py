@@ -20,7 +20,7 @@ from studio.web.studio_server import SYSTEMS, Client, StudioServer
 
 from karat.studio.contents import read_contents
 from karat.studio.export.formats import make_labels
-from karat.studio.store.people import trail
+from karat.studio.store.people import read_trail
 from karat.studio.store.store import Store
 
 DONE = "() => document.querySelector('.place')?.textContent.startsWith('Dispute {}') ?? false"
@@ -59,7 +59,7 @@ def test_five_adjudications_by_keys(browser: Any, server: StudioServer) -> None:
     assert [row.value for row in rest] == [{"value": k} for k in (1, 2, 3, 4)]
     assert all(len(row.seen) == 3 for row in (first, *rest))
     with Store.reading(server.store) as store:
-        rows, total = trail(store, 1, 50)
+        rows, total = read_trail(store, 1, 50)
         zoe_id = first.assessor
         decide_rows = [row for row in rows if row.event == "decide"]
         assert [row.assessor for row in decide_rows] == [zoe_id] * 5

@@ -83,7 +83,7 @@ def test_segments_by_search_and_filter(server: StudioServer) -> None:
 
         def segments(**search: Any) -> list[str]:
             page = find_segments(store, Search(**search))
-            return [row.segment.partition(" ")[0] for row in page.rows]
+            return [row["segment"].partition(" ")[0] for row in page.rows]
 
         assert segments() == [str(k) for k in range(12)]
         assert segments(text="OUTPUT 3 of 2") == ["3"]

@@ -33,7 +33,7 @@ from karat.studio.web.studio import SESSION_SECONDS, Keys, Sessions
     ],
 )
 def test_names_of_a_server(bound: str, header: str, is_known: bool) -> None:
-    assert Hosts.of(bound).know(header) is is_known
+    assert Hosts.for_address(bound).accepts(header) is is_known
 
 
 def test_a_session_ends_and_belongs_to_one_key() -> None:

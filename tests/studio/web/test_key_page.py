@@ -21,7 +21,7 @@ from studio.web.studio_server import HOSTILE, SYSTEMS, Client, StudioServer
 from karat.nuggets.formats.loading import load_nuggets
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.studio.key_editing import KeyQuestion, question
+from karat.studio.key_editing import view_question
 from karat.studio.store.people import invite
 from karat.studio.store.store import Store
 
@@ -58,14 +58,15 @@ def server(tmp_path: Path) -> Iterator[StudioServer]:
     studio.stop()
 
 
-def look(server: StudioServer, item: int = 1) -> KeyQuestion:
+def look(server: StudioServer, item: int = 1) -> dict[str, Any]:
     with Store.reading(server.store) as store:
         assert store.check().ok
-        return question(store, item)
+        return view_question(store, item)
 
 
 def words(server: StudioServer, item: int = 1) -> list[tuple[str, ...]]:
-    return [(nugget.importance, *nugget.descriptions) for nugget in look(server, item).nuggets]
+    nuggets = look(server, item)["nuggets"]
+    return [(nugget["importance"], *nugget["descriptions"]) for nugget in nuggets]
 
 
 def editor(browser: Any, server: StudioServer, **more: Any) -> Visitor:
@@ -115,7 +116,7 @@ def test_a_key_is_edited_by_keys_alone(browser: Any, server: StudioServer) -> No
         olga.press("u", "Enter")
         saved(olga, "undone")
     assert words(server) == old
-    assert len(look(server).edits) == 8
+    assert len(look(server)["edits"]) == 8
     olga.press("Enter")
     olga.page.wait_for_function("() => location.hash === '#2'")
     olga.press("b")
@@ -184,7 +185,7 @@ def test_assessors_judge_what_is_new_and_nothing_else(browser: Any, server: Stud
     judging.page.wait_for_function("() => !document.querySelector('.nuggets')")
     judging.check_inert()
     assert ann.next() is None
-    assert look(server).adding == 2
+    assert look(server)["adding"] == 2
 
 
 def test_a_lost_answer_and_a_killed_server_store_an_edit_once(
@@ -202,7 +203,7 @@ def test_a_lost_answer_and_a_killed_server_store_an_edit_once(
     server.start()
     olga.press("i")
     saved(olga, "importance changed")
-    assert [past_edit.what for past_edit in look(server).edits] == ["importance"]
+    assert [past_edit["what"] for past_edit in look(server)["edits"]] == ["importance"]
     assert words(server)[0][0] == "okay"
 
 
@@ -211,7 +212,7 @@ def test_somebody_else_edits_meanwhile(browser: Any, server: StudioServer) -> No
     olga.press("r", "Control+a")
     olga.page.keyboard.type("my words")
     sent = {"uuid": str(uuid4()), "item": 1, "what": "drop", "concerns": 4, "supersedes": None}
-    other = {**sent, "nugget": look(server).nuggets[2].nugget}
+    other = {**sent, "nugget": look(server)["nuggets"][2]["nugget"]}
     assert Client(server, "olga").ask("POST", "/api/key/edits", other).status == 200
     olga.press("Control+Enter")
     olga.page.wait_for_function(SAVED, arg="Not saved: somebody has edited this question")
@@ -230,7 +231,7 @@ def test_the_key_is_a_file_before_the_reveal_and_a_frozen_one_is_not_edited(
     assert owner.ask("POST", "/api/key/allow", {"adjudicators": True}).status == 200
     assert [client.ask("GET", "/key").status for client in (owner, zoe, ann)] == [200, 200, 403]
     sent = {"uuid": str(uuid4()), "item": 2, "what": "drop", "concerns": 4}
-    edit = {**sent, "nugget": look(server, 2).nuggets[0].nugget}
+    edit = {**sent, "nugget": look(server, 2)["nuggets"][0]["nugget"]}
     for duplicate in (False, True):
         stored = zoe.ask("POST", "/api/key/edits", edit)
         assert (stored.status, stored.json["duplicate"]) == (200, duplicate)

@@ -31,7 +31,7 @@ from karat.studio.store.people import assessors, invite
 from karat.studio.store.projects import project
 from karat.studio.store.store import Store
 from karat.studio.web.calls import page
-from karat.studio.web.owner import glance, live_view, nothing_is_estimated, warnings
+from karat.studio.web.owner import live_view, nothing_is_estimated, summary_sentences, warnings
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +134,7 @@ EQUAL = "Agreement cannot be computed: all answers on shared units are equal."
     ],
 )
 def test_the_answer(counts: Coverage, agreement: Any, state: str, sentences: list[str]) -> None:
-    assert glance(counts, agreement, state) == sentences
+    assert summary_sentences(counts, agreement, state) == sentences
 
 
 def test_one_output_of_two_assessors_tells_no_agreement(tmp_path: Path) -> None:

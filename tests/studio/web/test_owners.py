@@ -17,7 +17,7 @@ from studio.judged_store import make_store
 from studio.web.studio_server import Answer, Client, StudioServer, write_set
 
 from karat.errors import InputError
-from karat.studio.store.people import assessors, invite, recover_owner, renew, trail, withdraw
+from karat.studio.store.people import assessors, invite, read_trail, recover_owner, renew, withdraw
 from karat.studio.store.store import Store
 
 
@@ -127,7 +127,7 @@ def test_recovery_makes_nobody_else_an_owner(tmp_path: Path, run_karat: Any) -> 
         with pytest.raises(InputError, match="ann has the role assessor"):
             recover_owner(store, "ann")
         recover_owner(store, "olga")
-        entries, _ = trail(store, 1, 10)
+        entries, _ = read_trail(store, 1, 10)
         assert [entry.event for entry in entries[:2]] == [
             "recover an owner's link from the command line"
         ] * 2

@@ -55,7 +55,7 @@ class DelimitedRows:
         try:
             head = next(self._rows, None)
         except csv.Error as error:
-            raise self._refused(error) from error
+            raise self._csv_error(error) from error
         if head is None:
             raise InputError(f"{path} is empty: expected {dialect.kind}")
         lines.end_row()
@@ -70,11 +70,11 @@ class DelimitedRows:
                 if len(row) == width:
                     yield row
                 elif row or width == 1:
-                    raise self._unequal(row)
+                    raise self._width_error(row)
                 lines.end_row()
                 self._started = lines.number + 1
         except csv.Error as error:
-            raise self._refused(error) from error
+            raise self._csv_error(error) from error
 
     def _check_head(self, head: list[str]) -> None:
         dialect = self._dialect
@@ -97,7 +97,7 @@ class DelimitedRows:
         if twice is not None:
             raise self._lines.refusal(f"two columns are named {quoted(twice)}: rename one of them")
 
-    def _unequal(self, row: list[str]) -> InputError:
+    def _width_error(self, row: list[str]) -> InputError:
         if not row:
             problem = (
                 'blank, in a table of one column; write "" for an empty text, or drop the line'
@@ -108,7 +108,7 @@ class DelimitedRows:
         expected = f"expected {len(self.head):,} as in the head line"
         return self._lines.refusal(f"found {fields}, {expected}; {advice}", self._started)
 
-    def _refused(self, error: csv.Error) -> InputError:
+    def _csv_error(self, error: csv.Error) -> InputError:
         reason = str(error)
         if "end of data" in reason:
             reason = "a quote that is opened in this row is not closed; close it, or double it"
@@ -166,7 +166,7 @@ def delimited_columns(dialect: Dialect, path: str) -> list[str]:
         return DelimitedRows(lines, path, dialect).head
 
 
-def _format(dialect: Dialect) -> TableFormat:
+def _delimited_format(dialect: Dialect) -> TableFormat:
     return TableFormat(
         partial(whole_file, format=dialect.format, kind=dialect.kind),
         partial(read_delimited, dialect),
@@ -174,4 +174,4 @@ def _format(dialect: Dialect) -> TableFormat:
     )
 
 
-CSV, TSV = _format(COMMAS), _format(TABS)
+CSV, TSV = _delimited_format(COMMAS), _delimited_format(TABS)

@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
@@ -33,6 +32,7 @@ from karat.arrow.formats.text_lines import (
 from karat.arrow.pieces import TableFormat, TablePiece
 from karat.arrow.tables import DataTable
 from karat.errors import InputError, quoted, short
+from karat.evalset.reading import unique_members
 
 TEXT, TEXTS, WHOLE, JSON = "a text", "a list of texts", "a whole number", "any JSON value"
 """Kinds of columns, as messages name them."""
@@ -107,7 +107,9 @@ JsonRow = dict[str, Any]
 def json_rows(lines: TextLines, path: str) -> Iterator[JsonRow]:
     """Yield the objects of a file, one per line; reject other lines."""
     decode = json.JSONDecoder(
-        object_pairs_hook=_object, parse_constant=_constant, parse_float=_number
+        object_pairs_hook=unique_members,
+        parse_constant=_reject_constant,
+        parse_float=_finite_number,
     ).decode
     for line in lines:
         lines.end_row()
@@ -125,39 +127,31 @@ def json_rows(lines: TextLines, path: str) -> Iterator[JsonRow]:
             raise lines.refusal("nested too deeply; expected a JSON object") from error
         except ValueError as error:
             if text[0] == "[" and lines.number == 1:
-                raise _array(path) from error
+                raise _array_error(path) from error
             problem = f"{error}; expected a JSON object"
             if isinstance(error, json.JSONDecodeError):
                 place = f"{error.msg}, at character {error.pos + 1:,} of {quoted(text)}"
                 problem = f"not valid JSON ({place}); expected a whole object on each line"
             raise lines.refusal(problem) from error
         if isinstance(value, list) and lines.number == 1:
-            raise _array(path)
+            raise _array_error(path)
         if not isinstance(value, dict):
             raise lines.refusal(f"found {describe_value(value)}, expected a JSON object")
         yield value
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    record = dict(pairs)
-    if len(record) < len(pairs):
-        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
-        raise ValueError(f"the name {quoted(twice)} stands twice in one object")
-    return record
-
-
-def _constant(name: str) -> None:
+def _reject_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON value")
 
 
-def _number(text: str) -> float:
+def _finite_number(text: str) -> float:
     number = float(text)
     if math.isinf(number):
         raise ValueError(f"{short(text)} is beyond the range of numbers")
     return number
 
 
-def _array(path: str) -> InputError:
+def _array_error(path: str) -> InputError:
     problem = f"is a JSON array: expected {KIND}; write an object a line, for example with"
     return InputError(f"{path} {problem} jq -c '.[]'")
 
@@ -226,7 +220,7 @@ class JsonTable:
             if list(map(type, values)) != texts_alone:  # the quick check of the usual case
                 for column, value in zip(columns, values, strict=True):
                     if not column.takes(value):
-                        raise self._other_kind(row, column)
+                        raise self._kind_error(row, column)
             yield values
 
     def refuse_nulls(self, data: bytes, before: int) -> None:
@@ -234,9 +228,9 @@ class JsonTable:
         for number, row in _lines_with_nulls(data):
             for column in self.columns:
                 if column.name in row and _value_or_none(row[column.name]) is None:
-                    raise self._other_kind(row, column, before + number + 1)
+                    raise self._kind_error(row, column, before + number + 1)
 
-    def _other_kind(self, row: JsonRow, column: JsonColumn, line: int | None = None) -> InputError:
+    def _kind_error(self, row: JsonRow, column: JsonColumn, line: int | None = None) -> InputError:
         name = quoted(column.name)
         value = row.get(column.name)
         problem = (

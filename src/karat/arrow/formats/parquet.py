@@ -90,13 +90,6 @@ def _connect(path: str) -> Iterator[Any]:
         raise InputError(f"{path}: not a parquet file that can be read: {problem}") from error
 
 
-def duckdb_row_groups(path: str) -> list[RowGroup]:
-    """Return the row groups of a file."""
-    with _connect(path) as connection:
-        rows = connection.execute(_GROUPS, [glob.escape(path)]).fetchall()
-    return [RowGroup(*row) for row in rows]
-
-
 _NULLS = """
 SELECT path_in_schema FROM parquet_metadata(?)
 WHERE stats_null_count > 0 AND row_group_id >= ? AND row_group_id < ?
@@ -201,20 +194,20 @@ def _by_duckdb() -> bool:
 def parquet_pieces(path: str) -> list[TablePiece]:
     """Return runs of row groups of about `ROWS_PER_PIECE` rows."""
     if _by_duckdb():
-        return pieces_of(path, file_size(path), duckdb_row_groups(path))
+        with _connect(path) as connection:
+            rows = connection.execute(_GROUPS, [glob.escape(path)]).fetchall()
+        return pieces_of(path, file_size(path), [RowGroup(*row) for row in rows])
+    groups = []
     with parquet_file(path) as file:
-        footer = file.metadata
-        groups = [_row_group(footer.row_group(i)) for i in range(footer.num_row_groups)]
+        for group in map(file.metadata.row_group, range(file.metadata.num_row_groups)):
+            columns = [group.column(i) for i in range(group.num_columns)]
+            starts = [c.dictionary_page_offset or c.data_page_offset for c in columns]
+            sizes = [column.total_compressed_size for column in columns]
+            ends = [start + size for start, size in zip(starts, sizes, strict=True)]
+            start, end = min(starts, default=0), max(ends, default=0)
+            groups.append(RowGroup(group.num_rows, start, end))
     with open_input(path) as source:
         return pieces_of(path, source.size(), groups)
-
-
-def _row_group(group: Any) -> RowGroup:
-    columns = [group.column(i) for i in range(group.num_columns)]
-    begins = [column.dictionary_page_offset or column.data_page_offset for column in columns]
-    sizes = [column.total_compressed_size for column in columns]
-    ends = [begin + size for begin, size in zip(begins, sizes, strict=True)]
-    return RowGroup(group.num_rows, min(begins, default=0), max(ends, default=0))
 
 
 def read_parquet(piece: TablePiece, columns: Sequence[str] | None) -> Iterator[Any]:

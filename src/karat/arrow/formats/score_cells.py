@@ -20,10 +20,10 @@ Rows = Iterator[tuple[FileLocation, Mapping[str, Any]]]
 def parquet_rows(path: str) -> tuple[list[str], Rows]:
     """Return the columns of a file, and its rows with their numbers, from 1."""
     format = TABLE_FORMATS["parquet"]
-    return format.columns(path), _rows(path)
+    return format.columns(path), _read_rows(path)
 
 
-def _rows(path: str) -> Rows:
+def _read_rows(path: str) -> Rows:
     format, number = TABLE_FORMATS["parquet"], 0
     for piece in format.pieces(path):
         for batch in format.read(piece, None):

@@ -77,7 +77,7 @@ def text_lines(path: str, kind: str) -> Iterator[TextLines]:
         with open(path, "rb") as file:
             packed = path.lower().endswith(".gz")
             archive = io.BufferedReader(gzip.GzipFile(fileobj=file)) if packed else file
-            _check_text(archive.peek(2048)[:2048], b"" if packed else _tail(file), path, kind)
+            _check_text(archive.peek(2048)[:2048], b"" if packed else _last_bytes(file), path, kind)
             if archive.peek(len(_BOM)).startswith(_BOM):
                 archive.read(len(_BOM))
             yield TextLines(archive, path)
@@ -101,7 +101,7 @@ def whole_file(path: str, format: str, kind: str) -> list[TablePiece]:
     return [TablePiece(path, format, file_size(path))]
 
 
-def _tail(file: io.BufferedReader) -> bytes:
+def _last_bytes(file: io.BufferedReader) -> bytes:
     """Return the last bytes of a file."""
     if not file.seekable():
         return b""

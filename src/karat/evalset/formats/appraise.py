@@ -14,8 +14,8 @@ annotator the later is taken.
 
 Dimensions are `score` (0 to 100, higher is better) and, where there are spans, `penalty`: the sum
 of the weights of the errors, lower is better: 5 for major ones, 1 for minor ones, 0.1 for any of
-punctuation, 0 for undecided ones. A campaign whose errors have types is one of MQM, in which nobody
-gives scores: it has `penalty` alone.
+punctuation, 0 for undecided ones. A campaign whose errors have types is an MQM campaign
+without scores: it has `penalty` alone.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def read_appraise(
     base = load_evalset(texts)
     if base.groups is None:
         raise InputError(f"{path}: the set {texts} has no groups, expected documents")
-    items = list(_items(path, reading))
+    items = list(_read_items(path, reading))
     reading.check()
     typed = any(type for item in items for _, type in item.spans or ())
     spanned = any(item.spans is not None for item in items)
@@ -146,7 +146,7 @@ def _locate_segments(
             yield system, segment, items_by_number[at]
 
 
-def _items(path: Path, reading: Reading) -> Iterator[_Item]:
+def _read_items(path: Path, reading: Reading) -> Iterator[_Item]:
     for location, row in read_rows(path, reading, commas=True):
         if not any(row):
             continue
@@ -165,12 +165,12 @@ def _items(path: Path, reading: Reading) -> Iterator[_Item]:
             problem = f"{quoted(','.join(row[:9]))}: expected annotator, system, item, type, two "
             reading.problem(location, f"found {problem}languages, score, document, True or False")
             continue
-        spans = _spans(row[9], location, reading) if len(row) == _FIELDS[-1] else None
+        spans = _parse_spans(row[9], location, reading) if len(row) == _FIELDS[-1] else None
         scored = value, document, is_document == "True", spans, end
         yield _Item(location, judge, system, int(item), kind, *scored)
 
 
-def _spans(field: str, location: FileLocation, reading: Reading) -> list[tuple[str, str]]:
+def _parse_spans(field: str, location: FileLocation, reading: Reading) -> list[tuple[str, str]]:
     """Return severity and type (`category/type`, "" if it has none) of errors, in lower case."""
     spans = []
     try:

@@ -1,6 +1,6 @@
 r"""Karat's own layout: a folder of line-aligned text files, a table of judgements, a TOML file.
 
-    karat.toml          name, dimensions, how to read the files below (see `settings_file`)
+    karat.toml          name, dimensions, how to read the files below (see `_KINDS`)
     systems/NAME.txt    the outputs of a system, one segment a line
     references/*.txt    if there are references: a file for each, in the order of their names
     references/*.conllu if they have dependency trees: a sentence a segment (see below)
@@ -11,11 +11,11 @@ r"""Karat's own layout: a folder of line-aligned text files, a table of judgemen
                         other (a system that the output is compared with) where pairs were judged
     draws.tsv           if segments were drawn for judging: see `draws`
 
-Text stands as it is, one segment a line. Where that does not do - a text with a line end, an empty
-text where empty lines mean missing ones - `escapes = true` gives `\n`, `\r`, `\\` and `\e`
+Text is written as it is, one segment a line. Where that is ambiguous - a text with a line end, an
+empty text where empty lines mean missing ones - `escapes = true` gives `\n`, `\r`, `\\` and `\e`
 (nothing) a meaning in all text files.
 
-Trees stand instead of text, which is then their words with spaces between them; or beside text
+Trees replace text, which is then their words with spaces between them; or they come with text
 whose file has the same name (`1.txt`, `1.conllu`), a sentence for each text that is there.
 """
 
@@ -24,7 +24,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
@@ -36,9 +35,10 @@ from karat.evalset.judgements import Dimension, Judgement, drop_shares, read_jud
 from karat.evalset.reading import (
     FileLocation,
     Reading,
-    TableSchema,
     parse_number,
+    read_header,
     read_lines,
+    read_table,
     read_text,
 )
 from karat.evalset.sets import EvalSet
@@ -47,50 +47,39 @@ from karat.text.trees import Tree, conllu_lines, read_conllu
 FILE = "karat.toml"
 
 
-@dataclass(frozen=True)
-class SetSettings:
-    """The content of a `karat.toml`."""
-
-    name: str
-    description: str = ""
-    licence: str = ""
-    optional_references: bool = False
-    """An empty line in a reference file means that there is no such reference."""
-    optional_outputs: bool = False
-    """An empty line in a system's file means that the system has no output there."""
-    escapes: bool = False
-    r"""`\n`, `\r`, `\\` and `\e` (nothing: an empty text that is there) are read as such."""
-    systems: tuple[str, ...] | None = None
-    """Systems in order; None to use the system files sorted by name."""
-    dimensions: tuple[Dimension, ...] = ()
-
-
 _KINDS = {
     **dict.fromkeys(("name", "description", "licence"), str),
-    **dict.fromkeys(("optional-references", "optional-outputs", "escapes"), bool),
-    **dict.fromkeys(("systems", "dimension"), list),
+    "optional-references": bool,  # an empty line of a reference file: there is no such reference
+    "optional-outputs": bool,  # an empty line of a system's file: the system has no output there
+    "escapes": bool,  # \n, \r, \\ and \e (an empty text that is there) are read as such
+    "systems": list,  # in order; without it, the system files sorted by name
+    "dimension": list,
 }
+"""The keys of a `karat.toml`, and the types of their values."""
 _OF_DIMENSION = {"name": str, "better": str, "low": float, "high": float, "guideline": str}
 _WORDS = {str: "a string", bool: "true or false", list: "an array", float: "a number"}
 
 
-def read_settings(path: Path, reading: Reading) -> SetSettings:
-    """Return the settings of a set, checked."""
+def read_settings(path: Path, reading: Reading) -> tuple[dict[str, Any], list[Dimension]]:
+    """Return the values in a `karat.toml`, checked, and the dimensions that it declares."""
     values = read_toml(read_text(path), str(path))
-    _check(values, _KINDS, str(path), reading)
+    _check_keys(values, _KINDS, str(path), reading)
     reading.check()
-    dimensions = tuple(_dimensions(values.get("dimension", []), path, reading))
-    systems = values.get("systems")
-    for name in systems or []:
+    dimensions = []
+    for item in values.get("dimension", []):
+        if not isinstance(item, dict) or not isinstance(item.get("name"), str):
+            problem = f"found the dimension {quoted(item)}, expected [[dimension]] with a name"
+            reading.problem(path, problem)
+        elif _check_keys(item, _OF_DIMENSION, f"{path}, dimension {item['name']}", reading):
+            try:
+                dimensions.append(Dimension(**item))
+            except InputError as error:
+                reading.problem(path, str(error))
+    for name in values.get("systems", []):
         if not isinstance(name, str):
             reading.problem(path, f"found {quoted(name)} among the systems, expected a string")
     reading.check()
-    plain = {key.replace("-", "_"): values[key] for key in values if _KINDS[key] is not list}
-    return SetSettings(
-        **{"name": path.resolve().parent.name, **plain},
-        systems=None if systems is None else tuple(systems),
-        dimensions=dimensions,
-    )
+    return {"name": path.resolve().parent.name, **values}, dimensions
 
 
 def read_toml(text: str, name: str) -> dict[str, Any]:
@@ -109,7 +98,7 @@ def read_toml(text: str, name: str) -> dict[str, Any]:
     raise MissingExtra(f"reading {FILE} with Python 3.10 {needs}")
 
 
-def _check(
+def _check_keys(
     values: Mapping[str, Any], kinds: Mapping[str, type], location: str, reading: Reading
 ) -> bool:
     """Return whether all keys are known and their values of the right kind; record others."""
@@ -125,30 +114,16 @@ def _check(
     return reading.count == n_problems
 
 
-def _dimensions(items: Iterable[object], path: Path, reading: Reading) -> Iterator[Dimension]:
-    """Yield the dimensions that are declared; record invalid ones as problems."""
-    for item in items:
-        if not isinstance(item, dict) or not isinstance(item.get("name"), str):
-            problem = f"found the dimension {quoted(item)}, expected [[dimension]] with a name"
-            reading.problem(path, problem)
-        elif _check(item, _OF_DIMENSION, f"{path}, dimension {item['name']}", reading):
-            try:
-                yield Dimension(**item)
-            except InputError as error:
-                reading.problem(path, str(error))
-
-
-def format_settings(settings: SetSettings) -> Iterable[str]:
-    """Return the lines of a `karat.toml` that reads back as these settings."""
-    for key in ("name", "description", "licence"):
-        if (text := getattr(settings, key)) or key == "name":
-            yield f"{key} = {toml_string(text)}\n"
-    for key in ("optional-references", "optional-outputs", "escapes"):
-        if getattr(settings, key.replace("-", "_")):
+def _format_settings(settings: Mapping[str, Any], dimensions: Iterable[Dimension]) -> Iterator[str]:
+    """Yield the lines of a `karat.toml` that reads back as these settings."""
+    for key, value in settings.items():
+        if isinstance(value, str) and (value or key == "name"):
+            yield f"{key} = {toml_string(value)}\n"
+        elif value is True:
             yield f"{key} = true\n"
-    if settings.systems is not None:
-        yield f"systems = [{', '.join(map(toml_string, settings.systems))}]\n"
-    for dimension in settings.dimensions:
+        elif isinstance(value, tuple):
+            yield f"{key} = [{', '.join(map(toml_string, value))}]\n"
+    for dimension in dimensions:
         yield f"\n[[dimension]]\nname = {toml_string(dimension.name)}\n"
         yield f"better = {toml_string(dimension.better)}\n"
         for key in ("low", "high"):
@@ -170,23 +145,25 @@ _UNSAFE = re.compile(r'[%/\\:*?"<>|\x00-\x1f\x7f]|^\.')
 
 def read_directory(path: Path, reading: Reading) -> EvalSet:
     """Read the set from a folder."""
-    settings = read_settings(path / FILE, reading)
-    files = _Files(settings.escapes, reading)
+    settings, dimensions = read_settings(path / FILE, reading)
+    files = _Files(settings.get("escapes", False), reading)
     system_files = text_files(path / "systems", reading)
     by_system = {file.stem: file for file in sorted(system_files)}
-    if settings.systems is not None:
-        by_system = {name: path / "systems" / file_name(name) for name in settings.systems}
+    if "systems" in settings:
+        by_system = {name: path / "systems" / file_name(name) for name in settings["systems"]}
         for file in system_files:
             if file not in by_system.values():
                 reading.problem(file, f"not among the systems that {FILE} lists")
-    systems = {name: files.lines(by_system[name], settings.optional_outputs) for name in by_system}
-    references, trees = _references(path / "references", files, settings, reading)
+    optional_outputs = settings.get("optional-outputs", False)
+    systems = {name: files.lines(by_system[name], optional_outputs) for name in by_system}
+    optional_references = settings.get("optional-references", False)
+    references, trees = _read_references(path / "references", files, optional_references, reading)
     source = path / "source.txt"
     sources = _drop_missing(files.lines(source, optional=False)) if source.exists() else None
-    segments, groups = _segments(path / "segments.tsv", files, reading)
+    segments, groups = _read_segments(path / "segments.tsv", files, reading)
     reading.check()
     draft = EvalSetDraft(
-        settings.name,
+        settings["name"],
         segments,
         systems,
         reading=reading,
@@ -195,9 +172,9 @@ def read_directory(path: Path, reading: Reading) -> EvalSet:
         trees=[_drop_missing(group) for group in zip(*trees, strict=True)] or None,
         groups=groups,
         sources=sources,
-        dimensions=settings.dimensions,
-        description=settings.description,
-        licence=settings.licence,
+        dimensions=dimensions,
+        description=settings.get("description", ""),
+        licence=settings.get("licence", ""),
     )
     if (path / "human.tsv").exists():
         for judgement in read_judgement_table(path / "human.tsv", reading):
@@ -216,11 +193,11 @@ class _Files:
         self.count = 0
 
     def lines(self, path: Path, optional: bool) -> list[str | None]:
-        """Return the texts of a file; an empty line is None where that is what it means."""
+        """Return the texts of a file; an empty line is None if lines are `optional`."""
         lines = read_lines(path)
         self.compare(path, len(lines))
         return [
-            None if optional and not line else self._text(line, location)
+            None if optional and not line else self._unescape(line, location)
             for location, line in self.reading.numbered(lines, path)
         ]
 
@@ -232,7 +209,7 @@ class _Files:
             expected = f"{self.count + header:,}, as {self.first} has {self.count:,} segments"
             self.reading.problem(path, f"found {count + header:,} {units}, expected {expected}")
 
-    def _text(self, line: str, location: FileLocation) -> str:
+    def _unescape(self, line: str, location: FileLocation) -> str:
         def meaning(match: re.Match[str]) -> str:
             if match[1] in _MEANING:
                 return _MEANING[match[1]]
@@ -246,8 +223,8 @@ def _drop_missing(column: Iterable[T | None]) -> list[T]:
     return [value for value in column if value is not None]
 
 
-def _references(
-    folder: Path, files: _Files, settings: SetSettings, reading: Reading
+def _read_references(
+    folder: Path, files: _Files, optional: bool, reading: Reading
 ) -> tuple[list[list[str | None]], list[list[Tree | None]]]:
     """Return a column of texts for each reference, and one of trees if references have any."""
     paths = text_files(folder, reading, (".txt", ".conllu"))
@@ -256,9 +233,9 @@ def _references(
     bare: list[Path] = []
     for name in dict.fromkeys(path.stem for path in paths):
         text, parsed = folder / f"{name}.txt", folder / f"{name}.conllu"
-        lines = files.lines(text, settings.optional_references) if text in paths else None
+        lines = files.lines(text, optional) if text in paths else None
         if parsed in paths:
-            trees.append(_tree_column(parsed, lines, files, reading))
+            trees.append(_read_tree_column(parsed, lines, files, reading))
             lines = lines or [None if tree is None else str(tree) for tree in trees[-1]]
         else:
             bare.append(text)
@@ -271,7 +248,7 @@ def _references(
     return texts, trees
 
 
-def _tree_column(
+def _read_tree_column(
     path: Path, texts: list[str | None] | None, files: _Files, reading: Reading
 ) -> list[Tree | None]:
     """Return the trees of a file, in the places of the texts beside it, if there are such."""
@@ -312,12 +289,14 @@ def text_files(folder: Path, reading: Reading, endings: tuple[str, ...] = (".txt
     return sorted((path for path in paths if path.suffix in endings), key=by_number)
 
 
-def _segments(path: Path, files: _Files, reading: Reading) -> tuple[list[str], list[str] | None]:
+def _read_segments(
+    path: Path, files: _Files, reading: Reading
+) -> tuple[list[str], list[str] | None]:
     """Return the ids and groups of all segments."""
     if not path.exists():
         return [str(i) for i in range(1, files.count + 1)], None
-    columns = ("id", "group") if "\t" in (read_lines(path) or [""])[0] else ("id",)
-    rows = list(TableSchema(columns, only=True).read(path, reading))
+    columns = ("id", "group")[: len(read_header(path)) or 1]
+    rows = list(read_table(path, columns, reading, only=True))
     reading.check_once((location, row[0]) for location, row in rows)
     files.compare(path, len(rows), header=1)
     groups = [row[1] for _, row in rows] if len(columns) > 1 else None
@@ -326,8 +305,9 @@ def _segments(path: Path, files: _Files, reading: Reading) -> tuple[list[str], l
 
 def directory_files(evalset: EvalSet) -> Iterator[tuple[str, Iterable[str]]]:
     """Yield the files of a folder that reads back as the set, each with its text in pieces."""
-    settings = _settings(evalset)
-    yield FILE, format_settings(settings)
+    settings = _make_settings(evalset)
+    escapes = settings["escapes"]
+    yield FILE, _format_settings(settings, evalset.dimensions.values())
     counts = range(max(map(len, evalset.references)))
     width = len(str(len(counts)))
     for k in counts:
@@ -337,13 +317,13 @@ def directory_files(evalset: EvalSet) -> Iterator[tuple[str, Iterable[str]]]:
         # Trees alone tell the text where it is their words, and which segment each belongs to
         # where every segment has one.
         if [str(tree) for tree in trees] != column:
-            yield f"{name}.txt", _lines(column, settings)
+            yield f"{name}.txt", _format_lines(column, escapes)
         if trees:
             yield f"{name}.conllu", conllu_lines(trees)
     for name, outputs in evalset.systems.items():
-        yield f"systems/{file_name(name)}", _lines(outputs, settings)
+        yield f"systems/{file_name(name)}", _format_lines(outputs, escapes)
     if evalset.sources is not None:
-        yield "source.txt", _lines(evalset.sources, settings)
+        yield "source.txt", _format_lines(evalset.sources, escapes)
     if evalset.groups is not None:
         rows = zip(evalset.segments, evalset.groups, strict=True)
         yield "segments.tsv", ["id\tgroup\n", *(f"{name}\t{group}\n" for name, group in rows)]
@@ -366,7 +346,7 @@ def _judgement_lines(evalset: EvalSet) -> Iterator[str]:
         yield "\t".join(fields.get(name, "") for name in columns) + "\n"
 
 
-def _settings(evalset: EvalSet) -> SetSettings:
+def _make_settings(evalset: EvalSet) -> dict[str, Any]:
     outputs = list(chain.from_iterable(evalset.systems.values()))
     references = list(chain.from_iterable(evalset.references))
     texts = [text or "" for text in (*outputs, *references, *(evalset.sources or ()))]
@@ -374,25 +354,24 @@ def _settings(evalset: EvalSet) -> SetSettings:
     missing = None in outputs
     # An empty text that is there must not be taken for one that is missing.
     hidden = (missing and "" in outputs) or (varying and "" in references)
-    return SetSettings(
-        evalset.name,
-        evalset.description,
-        evalset.licence,
-        optional_references=varying,
-        optional_outputs=missing,
-        escapes=hidden or any("\n" in text or "\r" in text for text in texts),
-        systems=tuple(evalset.systems),
-        dimensions=tuple(evalset.dimensions.values()),
-    )
+    return {
+        "name": evalset.name,
+        "description": evalset.description,
+        "licence": evalset.licence,
+        "optional-references": varying,
+        "optional-outputs": missing,
+        "escapes": hidden or any("\n" in text or "\r" in text for text in texts),
+        "systems": tuple(evalset.systems),
+    }
 
 
-def _lines(column: Iterable[str | None], settings: SetSettings) -> Iterator[str]:
+def _format_lines(column: Iterable[str | None], escapes: bool) -> Iterator[str]:
     """Yield texts as lines that read back; an empty line is a text that is missing."""
     for i, text in enumerate(column):
         line = text or ""
         # A mark that belongs to the first text would be taken for the file's byte-order mark.
         mark = "\ufeff" if i == 0 and line.startswith("\ufeff") else ""
-        if settings.escapes:
+        if escapes:
             line = line.replace("\\", r"\\").replace("\n", r"\n").replace("\r", r"\r")
             line = r"\e" if text == "" else line
         yield f"{mark}{line}\n"

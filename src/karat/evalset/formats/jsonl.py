@@ -5,8 +5,8 @@
     {"system": "A", "segment": "1", "judge": "j1", "dimension": "fluency", "value": 4}
     {"draw": "1", "of": "segment", "probability": 0.1, "reason": "random", "round": 1}
 
-The first kind of object, if there is one, stands in the first line. A segment needs `id` and
-`outputs`; an output that is null or not there is missing. Judgements stand in lines of their own,
+The first kind of object, if there is one, is in the first line. A segment needs `id` and
+`outputs`; an output that is null or not there is missing. Judgements have lines of their own,
 anywhere, or in a segment's `judgements`, then without `segment`. `systems` gives their order.
 A judgement may have the `kind` of its judge (person, model or adjudicated), `evidence`, a text that
 is not kept, and `other`, a system that it compares the output with (see `judged_pairs`). `draws`
@@ -65,29 +65,9 @@ def read_jsonl(path: Path, reading: Reading) -> EvalSet:
             segments.append((location, record))
         else:
             (draws if "draw" in record else judgements).append((location, record))
-    draft = _draft(path, header, segments, reading)
-    inner_judgements = (
-        (location, {**(row if isinstance(row, dict) else {}), "segment": str(record["id"])})
-        for location, record in segments
-        for row in _array(record, "judgements", location, reading)
-    )
-    for location, record in chain(inner_judgements, judgements):
-        if judgement := parse_judgement(record, location, reading):
-            draft.judge(*judgement)
-    draft.draws = [*parse_draws(draws, reading)] if draws else None
-    return draft.finish()
-
-
-def _array(record: _Record, key: str, location: FileLocation, reading: Reading) -> list[Any]:
-    return (check_member(record, key, list, location, reading) or []) if key in record else []
-
-
-def _draft(
-    path: Path, header: _Record, segments: list[tuple[FileLocation, _Record]], reading: Reading
-) -> EvalSetDraft:
     header_location = FileLocation(str(path), 1)
     outputs = [check_member(record, "outputs", dict, at, reading) or {} for at, record in segments]
-    listed = [str(name) for name in _array(header, "systems", header_location, reading)]
+    listed = [str(name) for name in _array_member(header, "systems", header_location, reading)]
     names = list(dict.fromkeys([*listed, *chain.from_iterable(outputs)]))
     if listed and len(names) > len(listed):
         problem = f"system {quoted(names[len(listed)])} has outputs and is not listed"
@@ -96,10 +76,12 @@ def _draft(
     check_filled(path, sum(map(len, outputs)), len(names), len(segments))
     trees = None
     if any("trees" in record for _, record in segments):
-        trees = [list(_trees(record, location, reading)) for location, record in segments]
+        trees = [list(_parse_trees(record, location, reading)) for location, record in segments]
     bare = trees is not None and not any("references" in record for _, record in segments)
-    references = [_array(record, "references", location, reading) for location, record in segments]
-    return EvalSetDraft(
+    references = [
+        _array_member(record, "references", location, reading) for location, record in segments
+    ]
+    draft = EvalSetDraft(
         str(header.get("evalset", path.name.removesuffix(".jsonl"))),
         [str(record["id"]) for _, record in segments],
         {name: [segment_outputs.get(name) for segment_outputs in outputs] for name in names},
@@ -107,17 +89,31 @@ def _draft(
         location=path,
         references=None if bare else references,
         trees=trees,
-        groups=_column(segments, "group", reading),
-        sources=_column(segments, "source", reading),
+        groups=_segment_column(segments, "group", reading),
+        sources=_segment_column(segments, "source", reading),
         dimensions=json_dimensions(header, header_location, reading),
         description=str(header.get("description", "")),
         licence=str(header.get("licence", "")),
     )
+    inner_judgements = (
+        (location, {**(row if isinstance(row, dict) else {}), "segment": str(record["id"])})
+        for location, record in segments
+        for row in _array_member(record, "judgements", location, reading)
+    )
+    for location, record in chain(inner_judgements, judgements):
+        if judgement := parse_judgement(record, location, reading):
+            draft.judge(*judgement)
+    draft.draws = [*parse_draws(draws, reading)] if draws else None
+    return draft.finish()
 
 
-def _trees(record: _Record, location: FileLocation, reading: Reading) -> Iterator[Tree]:
+def _array_member(record: _Record, key: str, location: FileLocation, reading: Reading) -> list[Any]:
+    return (check_member(record, key, list, location, reading) or []) if key in record else []
+
+
+def _parse_trees(record: _Record, location: FileLocation, reading: Reading) -> Iterator[Tree]:
     """Yield the trees of a segment; record invalid trees as problems."""
-    for item in _array(record, "trees", location, reading):
+    for item in _array_member(record, "trees", location, reading):
         tree = item if isinstance(item, dict) else {}
         words: Any = tree.get("words")
         heads: Any = tree.get("heads")
@@ -133,7 +129,7 @@ def _trees(record: _Record, location: FileLocation, reading: Reading) -> Iterato
             reading.problem(location, str(error))
 
 
-def _column(
+def _segment_column(
     segments: list[tuple[FileLocation, _Record]], key: str, reading: Reading
 ) -> list[str] | None:
     """Return a member that all segments have, or none has."""
@@ -146,7 +142,7 @@ def json_dimensions(
     header: _Record, location: FileLocation, reading: Reading
 ) -> Iterator[Dimension]:
     """Yield the dimensions declared in the header; record invalid ones as problems."""
-    for item in _array(header, "dimensions", location, reading):
+    for item in _array_member(header, "dimensions", location, reading):
         dimension = {"name": item} if isinstance(item, str) else item
         if not isinstance(dimension, dict) or not isinstance(dimension.get("name"), str):
             problem = f"found the dimension {quoted(item)}, expected one with a name"

@@ -11,11 +11,11 @@ from karat.evalset.judgements import Dimension
 from karat.evalset.reading import (
     FileLocation,
     Reading,
-    TableSchema,
     output_columns,
     parse_number,
     read_header,
     read_lines,
+    read_table,
     split_names,
 )
 from karat.evalset.sets import EvalSet
@@ -30,7 +30,7 @@ def read_e2e(path: Path, reading: Reading, *, name: str | None = None) -> EvalSe
     """Return the set in a folder; the segments are the inputs, called 1 to 630 as in `mr_id`.
 
         primary/SYSTEM.tsv          MR, output: as the team wrote it (quotes, blank lines)
-        testset_w_refs.csv          mr, ref: a row for each reference, those of one input together
+        testset_w_refs.csv          mr, ref: a row for each reference, grouped by input
         naturalness.nopii.csv       a row for each worker and unit: sys1…sys5, natur1…natur5
         quality.nopii.csv           the same with quality1…quality5
 
@@ -42,15 +42,15 @@ def read_e2e(path: Path, reading: Reading, *, name: str | None = None) -> EvalSe
     Workers are numbered by file: `naturalness/w1` and `quality/w1` are two judges.
     """
     references: dict[str, list[str]] = {}
-    table = TableSchema(("mr", "ref"), commas=True)
-    for _, (meaning, text) in table.read(path / "testset_w_refs.csv", reading):
+    reference_file = path / "testset_w_refs.csv"
+    for _, (meaning, text) in read_table(reference_file, ("mr", "ref"), reading, commas=True):
         references.setdefault(meaning, []).append(text)
     inputs = list(references)
     files = sorted((path / "primary").glob("*.tsv"))
     draft = EvalSetDraft(
         name or path.name,
         [str(i) for i in range(1, len(inputs) + 1)],
-        {file.stem: _outputs(file, inputs, reading) for file in files},
+        {file.stem: _read_e2e_outputs(file, inputs, reading) for file in files},
         reading=reading,
         location=path,
         references=list(references.values()),
@@ -60,11 +60,11 @@ def read_e2e(path: Path, reading: Reading, *, name: str | None = None) -> EvalSe
         licence="CC-BY-SA 4.0",
     )
     for dimension, column in RATINGS.items():
-        _read_ratings(path / f"{dimension}.nopii.csv", dimension, column, draft)
+        _read_e2e_ratings(path / f"{dimension}.nopii.csv", dimension, column, draft)
     return draft.finish()
 
 
-def _outputs(path: Path, inputs: list[str], reading: Reading) -> list[str]:
+def _read_e2e_outputs(path: Path, inputs: list[str], reading: Reading) -> list[str]:
     """Return the output for every input; inputs must be in the order of the test set."""
     rows = [row for row in reading.numbered(read_lines(path), path) if row[1].strip()]
     outputs = []
@@ -84,12 +84,12 @@ def _outputs(path: Path, inputs: list[str], reading: Reading) -> list[str]:
     return outputs
 
 
-def _read_ratings(path: Path, dimension: str, column: str, draft: EvalSetDraft) -> None:
+def _read_e2e_ratings(path: Path, dimension: str, column: str, draft: EvalSetDraft) -> None:
     names = ("_worker_id", "mr_id", *(f"{key}{i}" for key in ("sys", column) for i in range(1, 6)))
     won: dict[tuple[str, str, str], list[float]] = {}
     places: dict[tuple[str, str, str], FileLocation] = {}
-    table = TableSchema(names, commas=True)
-    for location, (worker, segment, *cells) in table.read(path, draft.reading):
+    rows = read_table(path, names, draft.reading, commas=True)
+    for location, (worker, segment, *cells) in rows:
         ratings = [parse_number(text) for text in cells[5:]]
         values = [rating for rating in ratings if rating is not None]
         if len(values) < len(ratings):
@@ -166,15 +166,18 @@ def read_believability(
     for pair in chosen:
         for question, dimension in QUESTIONS.items():
             file = path / "annotations" / pair / f"{pair}.{question}.annot.raw.csv"
-            _read_scores(file, pair, question, dimension.name, draft)
+            _read_believability_scores(file, pair, question, dimension.name, draft)
     return draft.finish()
 
 
-def _read_scores(path: Path, pair: str, question: str, dimension: str, draft: EvalSetDraft) -> None:
+def _read_believability_scores(
+    path: Path, pair: str, question: str, dimension: str, draft: EvalSetDraft
+) -> None:
     annotators = [name for name in read_header(path, commas=True) if name.startswith("ANNOTATOR_")]
     judges = [f"{pair}/{name.removeprefix('ANNOTATOR_')}" for name in annotators]
-    table = TableSchema(("SEGID", "LANGPAIR", "ANNOTYPE", *annotators), commas=True)
-    for location, (segment, of, kind, *scores) in table.read(path, draft.reading):
+    columns = ("SEGID", "LANGPAIR", "ANNOTYPE", *annotators)
+    rows = read_table(path, columns, draft.reading, commas=True)
+    for location, (segment, of, kind, *scores) in rows:
         if (of, kind) != (pair, question):
             problem = f"found {short(of)} {short(kind)}"
             draft.reading.problem(location, f"{problem}, expected {pair} {question}")
@@ -195,8 +198,7 @@ def read_paraphrases(path: Path, reading: Reading, *, name: str | None = None) -
     Candidates come from no system: a segment is one candidate, called `SOURCE.CANDIDATE` by
     numbers; its group is the source; all are outputs of one system, `candidate`.
     """
-    table = TableSchema(("source", "reference", "candidate", "score"))
-    rows = list(table.read(path, reading))
+    rows = list(read_table(path, ("source", "reference", "candidate", "score"), reading))
     numbers: dict[str, int] = {}
     counts: dict[str, int] = {}
     ids, groups = [], []
@@ -232,9 +234,8 @@ def read_judged_paraphrases(path: Path, reading: Reading, *, name: str | None = 
     Columns are source, system, paraphrase, judge and one for each dimension, on a scale of 1 to 5;
     an empty cell is no judgement. An original is a segment and its own reference.
     """
-    header = (read_lines(path) or [""])[0].split("\t")
-    dimensions = [name for name in header if name not in COLUMNS]
-    rows = list(TableSchema((*COLUMNS, *dimensions)).read(path, reading))
+    dimensions = [name for name in read_header(path) if name not in COLUMNS]
+    rows = list(read_table(path, (*COLUMNS, *dimensions), reading))
     ids: dict[str, str] = {}
     outputs: dict[tuple[str, str], str] = {}
     for location, (source, system, text, *_rest) in rows:

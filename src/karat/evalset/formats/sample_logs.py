@@ -4,7 +4,7 @@ A log is of one system and one task; several logs make a set. A segment is calle
 `TASK/SAMPLE` where there are several tasks, `SAMPLE/N` for the N-th time a sample was answered,
 where any was answered again.
 
-The scores in a log are those of the tool's own metrics, not of people. They become judgements only
+The scores in a log come from the tool's own metrics, not from people. They become judgements only
 if they are asked for: `scores=exact_match,ter:lower`; without `:lower` more is better. A score that
 a model gave is a judgement of that model.
 """
@@ -67,7 +67,7 @@ def build_sample_set(
 ) -> EvalSet:
     """Return the set of all samples; `judge` is the name under which scores are judgements."""
     reading.check()
-    dimensions = _dimensions(scores, samples, path)
+    dimensions = _score_dimensions(scores, samples, path)
     tasks = list(dict.fromkeys(sample.task for sample in samples))
     is_repeated = any(sample.time > 1 for sample in samples)
     cells: dict[tuple[str, str], LoggedSample] = {}
@@ -114,7 +114,7 @@ def build_sample_set(
     return draft.finish()
 
 
-def _dimensions(
+def _score_dimensions(
     scores: str | Sequence[str], samples: Sequence[LoggedSample], path: Path
 ) -> dict[str, Dimension]:
     names = dict.fromkeys(name for sample in samples for name in sample.scores)
@@ -156,10 +156,10 @@ def read_lm_eval(
     """
     if targets not in ("lists", "text"):
         raise InputError(f"targets={quoted(targets)}: expected lists or text")
-    files, remarks = _newest(path)
+    files, remarks = _latest_files(path)
     rows = {file: list(read_json_lines(file, reading)) for file in files}
     reading.check()
-    chosen = _filter(path, filter, rows)
+    chosen = _choose_filter(path, filter, rows)
     samples = [
         sample
         for file, file_rows in rows.items()
@@ -177,7 +177,7 @@ def read_lm_eval(
     )
 
 
-def _newest(path: Path) -> tuple[list[Path], list[str]]:
+def _latest_files(path: Path) -> tuple[list[Path], list[str]]:
     """Return the last file of each model and task, and which others there are."""
     if not path.is_dir():
         return [path], []
@@ -198,7 +198,7 @@ def _task_and_time(file: Path) -> tuple[str, str]:
     return (match["task"], match["time"] or "") if match else (file.name.split(".")[0], "")
 
 
-def _filter(
+def _choose_filter(
     path: Path, choice: str | None, rows: dict[Path, list[tuple[FileLocation, dict[str, Any]]]]
 ) -> object:
     if choice == RAW:
@@ -231,7 +231,7 @@ def _lm_eval_samples(
         return
     if responses is None:
         return
-    texts = _texts(responses)
+    texts = _generated_texts(responses)
     if texts is None:
         problem = "found likelihoods of given answers, expected generated text"
         reading.problem(location, f"{problem}; tasks of the type generate_until have it")
@@ -245,14 +245,14 @@ def _lm_eval_samples(
             name=str(row["doc_id"]),
             time=time,
             output=text,
-            references=_references(row["target"], lists),
+            references=_target_references(row["target"], lists),
             source=_prompt(row.get("arguments")),
             scores={key: row[key] for key in score_names if isinstance(key, str) and key in row},
             location=location,
         )
 
 
-def _texts(responses: list[Any]) -> list[str] | None:
+def _generated_texts(responses: list[Any]) -> list[str] | None:
     """Return the texts that were generated for a document; None if there are none."""
     if len(responses) != 1:
         return None  # one request for each choice
@@ -263,7 +263,7 @@ def _texts(responses: list[Any]) -> list[str] | None:
     return list(texts)
 
 
-def _references(target: object, lists: bool) -> tuple[str, ...]:
+def _target_references(target: object, lists: bool) -> tuple[str, ...]:
     if lists and isinstance(target, str) and target[:1] == "[" and target[-1:] == "]":
         try:
             texts = ast.literal_eval(target)
@@ -313,12 +313,12 @@ def read_inspect_ai(
         files = sorted(file for pattern in patterns for file in path.glob(pattern))
     if not files:
         raise InputError(f"{path}: found no log of inspect_ai (.eval, .json) in it")
-    samples = [sample for file in files for sample in _log(file, reading)]
+    samples = [sample for file in files for sample in _read_inspect_log(file, reading)]
     description = "Samples of inspect_ai"
     return build_sample_set(path, reading, samples, "inspect", scores, name, description)
 
 
-def _log(file: Path, reading: Reading) -> Iterator[LoggedSample]:
+def _read_inspect_log(file: Path, reading: Reading) -> Iterator[LoggedSample]:
     if file.suffix == ".json":
         log = _parse_object(read_text(file), str(file))
         samples = log.get("samples")
@@ -360,7 +360,7 @@ def _inspect_samples(
         epoch, target = record.get("epoch", 1), record.get("target")
         targets: list[Any] = target if isinstance(target, list) else [target]
         attached = record.get("attachments")
-        source = _text(record.get("input"), attached)
+        source = _content_text(record.get("input"), attached)
         is_counted = isinstance(epoch, int) and epoch >= 1 and source is not None
         is_named = isinstance(record.get("id"), int | str)
         if not (is_named and is_counted and all(isinstance(text, str) for text in targets)):
@@ -368,7 +368,7 @@ def _inspect_samples(
             reading.problem(location, expected)
             continue
         failed = record.get("error") is not None
-        scores, graders = _scores(record.get("scores"))
+        scores, graders = _inspect_scores(record.get("scores"))
         yield LoggedSample(
             system=model,
             task=task,
@@ -391,19 +391,19 @@ def _completion(output: Any, attached: Any) -> str | None:
     if isinstance(choices, list) and choices and isinstance(choices[0], dict):
         message = choices[0].get("message")
         if isinstance(message, dict):
-            return _text(message.get("content"), attached)
+            return _content_text(message.get("content"), attached)
     text = output.get("completion")
     return _resolve_attachment(text, attached) if isinstance(text, str) and text else None
 
 
-def _text(content: Any, attached: Any) -> str | None:
+def _content_text(content: Any, attached: Any) -> str | None:
     """Return the text of a string, of messages, or of the parts of one, a line each."""
     if isinstance(content, str):
         return _resolve_attachment(content, attached)
     if not isinstance(content, list):
         return None
     parts = [part for part in content if isinstance(part, dict)]
-    texts = [_text(part.get("text", part.get("content")), attached) for part in parts]
+    texts = [_content_text(part.get("text", part.get("content")), attached) for part in parts]
     return "\n".join(text for text in texts if text is not None)
 
 
@@ -414,7 +414,7 @@ def _resolve_attachment(text: str, attached: Any) -> str:
     return text
 
 
-def _scores(scores: Any) -> tuple[dict[str, object], dict[str, str]]:
+def _inspect_scores(scores: Any) -> tuple[dict[str, object], dict[str, str]]:
     """Return scores as numbers, and the models that gave some; `NAME.KEY` if one has several.
 
     The score of a model comes with what the model was asked. A grader without a name goes by that

@@ -13,10 +13,8 @@ None, null, NaN or NA, or has no row.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from karat.arrays import np
 from karat.errors import InputError, quoted, short
@@ -25,31 +23,17 @@ from karat.evalset.reading import (
     FileLocation,
     Location,
     Reading,
-    read_json_lines,
+    Records,
+    open_records,
     read_lines,
-    read_rows,
 )
-from karat.registry import load
 from karat.settings import nearest
 
 SYSTEM = ("system", "system_name", "sys", "system_id", "model")
 SEGMENT = ("segment", "segment_id", "seg", "seg_id", "id", "line")
 SCORE = "score"
-SYSTEM_SEGMENTS = ("", "-", None)
+WHOLE_SYSTEM = ("", "-")
 """Segments of rows with the score of a whole system."""
-_PARQUET = "karat.arrow.formats.score_cells:parquet_rows"
-_JSON = (".jsonl", ".ndjson")
-
-
-class ScoreColumns(NamedTuple):
-    """The names of the columns that are read."""
-
-    system: str
-    segment: str | None
-    score: str
-
-
-Rows = Iterator[tuple[FileLocation, Mapping[str, Any]]]
 
 
 def read_scores(path: str, column: str | None = None) -> GivenScores:
@@ -60,23 +44,58 @@ def read_scores(path: str, column: str | None = None) -> GivenScores:
             raise InputError(f"{path} has no columns with names: leave column={column} out")
         of_systems = ending.endswith(".sys.score")
         return read_metric_scores(path, None if of_systems else file, file if of_systems else None)
+
+    def columns_without_header(row: list[str]) -> list[str]:
+        bare = len(row) == 3 and parse_score(row[2]) is not None
+        return [SYSTEM[0], SEGMENT[0], SCORE] if bare else []
+
     reading = Reading(lister="")
-    if ending.endswith((".parquet", ".pq")):
-        header, rows = load(_PARQUET)(path)
-    elif ending.endswith(_JSON):
-        rows = read_json_lines(file, reading)
-        first = next(rows, None)
-        if first is not None and LOG in first[1]:
-            return read_log_scores(path, column)
-        if first is None:
-            reading.check()  # why no line is an object
-        header = [] if first is None else list(first[1])
-        rows = chain([] if first is None else [first], rows)
-    else:
-        header, rows = _table(file, ending.endswith(".csv"), reading)
-    scores = _collect_scores(path, _columns(path, header, column), rows, reading)
+    header, rows = open_records(file, reading, columns_without_header)
+    if LOG in header and ending.endswith((".jsonl", ".ndjson")):
+        return read_log_scores(path, column)
+    if not header:
+        reading.check()  # why no line is an object
+    return _collect_scores(path, _score_columns(path, header, column), rows, reading)
+
+
+def _collect_scores(
+    path: str, columns: tuple[str, str | None, str], rows: Records, reading: Reading
+) -> GivenScores:
+    by_id: dict[str, dict[str, float]] = {}
+    by_system: dict[str, float] = {}
+    places: dict[str, FileLocation] = {}
+    for location, row in rows:
+        system, segment, score = (row.get(name or "") for name in columns)
+        value = parse_score(score)
+        segment_id = "" if segment is None else segment
+        if not _is_id(system) or system == "":
+            reading.problem(location, f"found the system {quoted(system)}, expected a name")
+        elif not _is_id(segment_id):
+            reading.problem(location, f"found the segment {quoted(segment)}, expected an id")
+        elif value is None:
+            problem = "expected a finite number, or nothing if it is missing"
+            reading.problem(location, f"found the score {quoted(score)}, {problem}")
+        elif segment_id in WHOLE_SYSTEM:
+            if str(system) in by_system:
+                reading.problem(location, f"a second score of system {quoted(system)}")
+            if not math.isnan(value):
+                by_system[str(system)] = value
+        else:
+            name = str(segment_id)
+            system_scores = by_id.setdefault(str(system), {})
+            if name in system_scores:
+                problem = f"a second score of segment {quoted(name)} of system {quoted(system)}"
+                reading.problem(location, problem)
+            system_scores[name] = value
+            places.setdefault(name, location)
+    if not (by_id or by_system) and not reading.problems:
+        raise InputError(f"{path}: no scores: expected a row for each system and segment")
     reading.check()
-    return scores
+    return GivenScores(path, by_id, {}, by_system, places)
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool)
 
 
 LOG = "judgements"
@@ -129,29 +148,9 @@ def read_log_scores(path: str, dimension: str | None) -> GivenScores:
     return GivenScores(path, by_id, {}, {}, places, not lower, lower)
 
 
-def _table(path: Path, commas: bool, reading: Reading) -> tuple[list[str], Rows]:
-    """Return the header of a table and its rows; three columns may have no header."""
-    filled = ((at, row) for at, row in read_rows(path, reading, commas) if any(row))
-    location, header = next(filled, (FileLocation(str(path), 1), []))
-    first_rows = []
-    if len(header) == 3 and parse_score(header[2]) is not None:
-        first_rows, header = [(location, header)], [SYSTEM[0], SEGMENT[0], SCORE]
-    if len(set(header)) < len(header):
-        raise InputError(
-            f"{location}: two columns have the same name in {quoted(', '.join(header))}"
-        )
-
-    def rows_by_name() -> Rows:
-        for location, row in chain(first_rows, filled):
-            if len(row) == len(header):
-                yield location, dict(zip(header, row, strict=True))
-            else:
-                reading.problem(location, f"found {len(row)} fields, expected {len(header)}")
-
-    return header, rows_by_name()
-
-
-def _columns(path: str, header: Sequence[str], column: str | None) -> ScoreColumns:
+def _score_columns(
+    path: str, header: Sequence[str], column: str | None
+) -> tuple[str, str | None, str]:
     """Choose the columns of system, segment and score."""
     location, has = f"{path}, line 1", short(", ".join(map(str, header)) or "nothing")
     by_name = {str(name).lower(): name for name in reversed(header)}
@@ -168,47 +167,7 @@ def _columns(path: str, header: Sequence[str], column: str | None) -> ScoreColum
     if score is None:
         problem = f"any of {short(', '.join(candidates))} may be the column of scores"
         raise InputError(f"{location}: {problem}: name it, as in column={candidates[0]}")
-    return ScoreColumns(system, segment, score)
-
-
-def _collect_scores(path: str, columns: ScoreColumns, rows: Rows, reading: Reading) -> GivenScores:
-    by_id: dict[str, dict[str, float]] = {}
-    by_system: dict[str, float] = {}
-    places: dict[str, FileLocation] = {}
-    for location, row in rows:
-        system, segment = row.get(columns.system), row.get(columns.segment or "")
-        score, name = row.get(columns.score), _name(segment)
-        value = parse_score(score)
-        if _name(system) is None or system == "":
-            reading.problem(location, f"found the system {quoted(system)}, expected a name")
-        elif name is None:
-            reading.problem(location, f"found the segment {quoted(segment)}, expected an id")
-        elif value is None:
-            problem = "expected a finite number, or nothing if it is missing"
-            reading.problem(location, f"found the score {quoted(score)}, {problem}")
-        elif name in SYSTEM_SEGMENTS:
-            if str(system) in by_system:
-                reading.problem(location, f"a second score of system {quoted(system)}")
-            if not math.isnan(value):
-                by_system[str(system)] = value
-        else:
-            system_scores = by_id.setdefault(str(system), {})
-            if name in system_scores:
-                problem = f"a second score of segment {quoted(name)} of system {quoted(system)}"
-                reading.problem(location, problem)
-            system_scores[name] = value
-            places.setdefault(name, location)
-    if not (by_id or by_system) and not reading.problems:
-        raise InputError(f"{path}: no scores: expected a row for each system and segment")
-    return GivenScores(path, by_id, {}, by_system, places)
-
-
-def _name(value: object) -> str | None:
-    """Return an id as text; None if it is no id."""
-    if value is None:
-        return ""
-    good = isinstance(value, str | int) and not isinstance(value, bool)
-    return str(value) if good else None
+    return system, segment, score
 
 
 def read_metric_scores(
@@ -223,10 +182,10 @@ def read_metric_scores(
     """
     reading = Reading(lister="")
     values: dict[str, list[float]] = {}
-    for system, score, _ in _pairs(of_segments, reading):
+    for system, score, _ in _read_system_scores(of_segments, reading):
         values.setdefault(system, []).append(score)
     by_system: dict[str, float] = {}
-    for system, score, location in _pairs(of_systems, reading):
+    for system, score, location in _read_system_scores(of_systems, reading):
         if system in by_system:
             reading.problem(location, f"a second score of system {quoted(system)}")
         elif not math.isnan(score):
@@ -249,7 +208,9 @@ def read_metric_scores(
     return GivenScores(source, by_id, {}, by_system, oriented=True)
 
 
-def _pairs(path: Path | None, reading: Reading) -> Iterator[tuple[str, float, FileLocation]]:
+def _read_system_scores(
+    path: Path | None, reading: Reading
+) -> Iterator[tuple[str, float, FileLocation]]:
     for location, line in [] if path is None else reading.numbered(read_lines(path), path):
         fields = line.split()
         value = parse_score(fields[-1]) if fields else None

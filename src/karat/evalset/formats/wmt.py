@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from karat.errors import InputError, quoted, short
 from karat.evalset.draft import EvalSetDraft
@@ -19,10 +19,11 @@ from karat.evalset.judgements import Dimension
 from karat.evalset.reading import (
     FileLocation,
     Reading,
-    TableSchema,
     output_columns,
     parse_number,
+    read_header,
     read_lines,
+    read_table,
     split_names,
 )
 from karat.evalset.sets import EvalSet, check_known
@@ -74,9 +75,9 @@ def read_mqm(
     places: dict[_Item, FileLocation] = {}
     penalties: dict[tuple[str, str, str], dict[str, float]] = {}
     weight_by_name = {key.lower(): value for key, value in weights.items()}
-    header = (read_lines(path) or [""])[0].split("\t")
+    header = read_header(path)
     number = next((name for name in _SEGMENT_COLUMNS if name in header), _SEGMENT_COLUMNS[1])
-    for location, row in TableSchema((*_COLUMNS, number)).read(path, reading):
+    for location, row in read_table(path, (*_COLUMNS, number), reading):
         system, document, rater, source, target, category, severity, segment = row
         texts: tuple[tuple[str, dict[Any, str], object, str], ...] = (
             ("source", sources, segment, _MARKS.sub("", source)),
@@ -145,6 +146,7 @@ WMT_STANDARD = {
 }
 """Test set -> pair -> the standard reference, where it is not the first."""
 _STANDARD = re.compile(r"ref[a-z]?", re.IGNORECASE)
+_RATINGS = ".seg.rating"
 _REFERENCE = re.compile(r"(.*[-_.])?ref[a-z]?", re.IGNORECASE)
 
 
@@ -171,18 +173,21 @@ def read_mt_metrics_eval(
     `humans` is `yes`. The scores of metrics are offered under METRIC, or METRIC-REF for other
     references than those in use.
     """
-    pair = _pair(path, pair)
-    chosen = _references(path, pair, references)
+    pair = _choose_pair(path, pair)
+    reference_files = sorted((path / "references").glob(f"{pair}.*.txt"))
+    by_name = {file.name[len(pair) + 1 : -len(".txt")]: file for file in reference_files}
+    chosen, remarks = _choose_references(path, pair, references, by_name)
     if humans not in (True, False, "yes", "no"):
         raise InputError(f"humans={humans}: expected yes or no")
     outputs = {
         file.stem: read_lines(file)
         for file in sorted((path / "system-outputs" / pair).glob("*.txt"))
-        if file.stem not in chosen.files and (humans in (True, "yes") or not chosen.has(file.stem))
+        if file.stem not in chosen
+        and (humans in (True, "yes") or not _is_reference(file.stem, by_name))
     }
     sources = read_lines(path / "sources" / f"{pair}.txt")
-    columns = [read_lines(file) for file in chosen.files.values()]
-    for file, column in zip(chosen.files.values(), columns, strict=True):
+    columns = [read_lines(file) for file in chosen.values()]
+    for file, column in zip(chosen.values(), columns, strict=True):
         if len(column) != len(sources):
             reading.problem(file, f"found {len(column):,} lines, expected {len(sources):,}")
     reading.check()
@@ -194,19 +199,21 @@ def read_mt_metrics_eval(
         reading=reading,
         location=path,
         references=list(zip(*columns, strict=True)) or None,
-        groups=_documents(path / "documents" / f"{pair}.docs", reading),
+        groups=_read_documents(path / "documents" / f"{pair}.docs", reading),
         sources=sources,
-        dimensions=map(Dimension, dict.fromkeys(file.dimension for file in scores)),
-        description=f"mt-metrics-eval {pair}; references: {', '.join(chosen.files) or 'none'}",
-        remarks=chosen.remarks,
+        dimensions=map(Dimension, dict.fromkeys(name for _, name, _ in scores)),
+        description=f"mt-metrics-eval {pair}; references: {', '.join(chosen) or 'none'}",
+        remarks=remarks,
     )
     for file_scores in scores:
-        _read_scores(file_scores, draft, chosen)
-    offered = _offered(path / "metric-scores" / pair, [*chosen.files], draft.segments)
+        _read_human_scores(*file_scores, draft, by_name)
+    offered = _find_metric_scores(path / "metric-scores" / pair, [*chosen], draft.segments)
     return replace(draft.finish(), offered=offered)
 
 
-def _offered(folder: Path, references: Sequence[str], segments: Sequence[str]) -> Offered:
+def _find_metric_scores(
+    folder: Path, references: Sequence[str], segments: Sequence[str]
+) -> Offered:
     """Return the scores of metrics, by name, to be read when they are asked for."""
     files: dict[str, dict[str, Path]] = {}
     for file in sorted(folder.glob("*.s??.score")):
@@ -224,7 +231,12 @@ def _offered(folder: Path, references: Sequence[str], segments: Sequence[str]) -
     return dict(sorted(readers.items()))
 
 
-def _pair(path: Path, pair: str | None) -> str:
+def _is_reference(system: str, references: Collection[str]) -> bool:
+    """Return whether a system's name is that of a reference."""
+    return system in references or bool(_REFERENCE.fullmatch(system))
+
+
+def _choose_pair(path: Path, pair: str | None) -> str:
     pairs = sorted(file.stem for file in (path / "sources").glob("*.txt"))
     if pair is None and len(pairs) == 1:
         return pairs[0]
@@ -236,36 +248,25 @@ def _pair(path: Path, pair: str | None) -> str:
     return pair
 
 
-class _References(NamedTuple):
-    """The references that are used, by name, and the names of all there are."""
-
-    files: dict[str, Path]
-    names: tuple[str, ...]
-    remarks: tuple[str, ...] = ()
-
-    def has(self, name: str) -> bool:
-        """Return whether a system's name is that of a reference."""
-        return name in self.names or bool(_REFERENCE.fullmatch(name))
-
-
-def _references(path: Path, pair: str, chosen: str | Sequence[str] | None) -> _References:
-    files = sorted((path / "references").glob(f"{pair}.*.txt"))
-    by_name = {file.name[len(pair) + 1 : -len(".txt")]: file for file in files}
+def _choose_references(
+    path: Path, pair: str, chosen: str | Sequence[str] | None, by_name: Mapping[str, Path]
+) -> tuple[dict[str, Path], list[str]]:
+    """Return the references that are used, by name, and a remark if there was a choice."""
     if chosen is not None:
         check_known("reference", split_names(chosen), by_name, str(path))
-        return _References({name: by_name[name] for name in split_names(chosen)}, tuple(by_name))
+        return {name: by_name[name] for name in split_names(chosen)}, []
     if len(by_name) < 2:
-        return _References(by_name, tuple(by_name))
-    standard, reason = _standard(by_name, path, pair)
+        return {**by_name}, []
+    standard, reason = _standard_reference(by_name, path, pair)
     other_names = ", ".join(name for name in by_name if name != standard)
     remark = (
         f"Reference: {standard}, {reason}. There are also: {other_names}; references=NAME "
         f"(--option references=NAME) chooses others."
     )
-    return _References({standard: by_name[standard]}, tuple(by_name), (remark,))
+    return {standard: by_name[standard]}, [remark]
 
 
-def _standard(names: Iterable[str], path: Path, pair: str) -> tuple[str, str]:
+def _standard_reference(names: Iterable[str], path: Path, pair: str) -> tuple[str, str]:
     """Return the standard reference, and why it is taken to be that."""
     available = list(names)
     official = WMT_STANDARD.get(path.resolve().name, {}).get(pair)
@@ -283,7 +284,7 @@ def _standard(names: Iterable[str], path: Path, pair: str) -> tuple[str, str]:
     return candidates[0], "the first of the standard names (ref, refA, refB, …)"
 
 
-def _documents(path: Path, reading: Reading) -> list[str] | None:
+def _read_documents(path: Path, reading: Reading) -> list[str] | None:
     if not path.exists():
         return None
     documents = []
@@ -295,32 +296,22 @@ def _documents(path: Path, reading: Reading) -> list[str] | None:
     return documents
 
 
-class _Scores(NamedTuple):
-    """A file of human scores, and what it is of."""
-
-    file: Path
-    dimension: str
-    judge: str
-    rated: bool
-    """True if it has error spans, whose score is their sum, and not scores."""
-
-
-def _human_files(path: Path, pair: str) -> list[_Scores]:
-    """List the score files, and the rating files by rater."""
+def _human_files(path: Path, pair: str) -> list[tuple[Path, str, str]]:
+    """List the files of scores and of ratings, each with its dimension and its judge."""
     scores, ratings = (
         {
             file: file.name[len(pair) + 1 : -len(ending)]
             for file in (path / "human-scores").glob(f"{pair}.*{ending}")
         }
-        for ending in (".seg.score", ".seg.rating")
+        for ending in (".seg.score", _RATINGS)
     )
-    score_files = [_Scores(file, name, JUDGE, False) for file, name in scores.items()]
+    files = [(file, name, JUDGE) for file, name in scores.items()]
     raters = [(file, *name.partition(".")[::2]) for file, name in ratings.items()]
     single = {name for _, name, rater in raters if rater != MERGED}
     for file, name, rater in raters:
         if rater != MERGED or name not in single:
-            score_files.append(_Scores(file, f"{name}.rating", rater or JUDGE, True))
-    return sorted(score_files, key=lambda scores: scores.file.name)
+            files.append((file, f"{name}.rating", rater or JUDGE))
+    return sorted(files, key=lambda scores: scores[0].name)
 
 
 def _penalty(field: str, location: FileLocation, reading: Reading) -> float | None:
@@ -346,25 +337,33 @@ def _penalty(field: str, location: FileLocation, reading: Reading) -> float | No
     return -total + 0.0
 
 
-def _read_scores(scores: _Scores, draft: EvalSetDraft, references: _References) -> None:
-    """Take a block of all segments per system; a third field names the rater."""
+def _read_human_scores(
+    file: Path, dimension: str, rater: str, draft: EvalSetDraft, references: Collection[str]
+) -> None:
+    """Take a block of all segments per system; a third field names the rater.
+
+    Ratings are error spans, whose score is their negated sum.
+    """
     n_seen: dict[str, int] = {}
-    for location, line in draft.reading.numbered(read_lines(scores.file), scores.file):
-        fields = line.split("\t") if scores.rated else line.split()
+    is_rating = file.name.endswith(_RATINGS)
+    for location, line in draft.reading.numbered(read_lines(file), file):
+        fields = line.split("\t") if is_rating else line.split()
         if not any(fields):
             continue
-        if not 2 <= len(fields) <= 2 + scores.rated:
+        if not 2 <= len(fields) <= 2 + is_rating:
             draft.reading.problem(location, f"found {quoted(line)}, expected system and score")
             continue
-        system, judge = fields[0], fields[2] if len(fields) == 3 else scores.judge
+        system, judge = fields[0], fields[2] if len(fields) == 3 else rater
         segment_number = n_seen[system] = n_seen.get(system, 0) + 1
         if segment_number > len(draft.segments):
             draft.reading.problem(location, f"system {short(system)} has more scores than segments")
-        elif fields[1] != "None" and (system in draft.systems or not references.has(system)):
-            value = _penalty(fields[1], location, draft.reading) if scores.rated else fields[1]
+        elif fields[1] != "None" and (
+            system in draft.systems or not _is_reference(system, references)
+        ):
+            value = _penalty(fields[1], location, draft.reading) if is_rating else fields[1]
             if value is not None:
-                draft.judge(system, str(segment_number), judge, scores.dimension, value, location)
+                draft.judge(system, str(segment_number), judge, dimension, value, location)
     for system, count in n_seen.items():
         if count < len(draft.segments):
             problem = f"found {count:,} scores, expected {len(draft.segments):,}, one a segment"
-            draft.reading.problem(scores.file, f"system {short(system)}: {problem}")
+            draft.reading.problem(file, f"system {short(system)}: {problem}")

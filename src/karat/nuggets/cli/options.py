@@ -137,6 +137,13 @@ def _single_value(ctx: click.Context, param: click.Parameter, value: tuple[str, 
     return not_empty(ctx, param, value)[0]
 
 
+_guess = partial(
+    option,
+    "--guess/--no-guess",
+    "Let a classifier decide unjudged pairs of response and nugget.",
+    default=True,
+    show_default=True,
+)
 _classifier = partial(
     option,
     "--classifier",
@@ -236,12 +243,7 @@ strict = flag("--strict", "Count partial support as no support.", heading=SCORES
 
 scoring = bundle(
     "scoring",
-    option(
-        "--guess/--no-guess",
-        "Let a classifier decide unjudged pairs of response and nugget.",
-        default=True,
-        show_default=True,
-    ),
+    _guess(),
     _classifier(
         default=("calibrated",),
         show_default="calibrated",
@@ -287,13 +289,7 @@ gate_options = bundle(
     ),
     _judgements(NUGGETS),
     *_judges(NUGGETS),
-    option(
-        "--guess/--no-guess",
-        "Let a classifier decide unjudged pairs of response and nugget.",
-        default=True,
-        show_default=True,
-        heading=NUGGETS,
-    ),
+    _guess(heading=NUGGETS),
     _classifier(
         default=("calibrated",),
         show_default="calibrated",

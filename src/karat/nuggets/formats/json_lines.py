@@ -70,15 +70,13 @@ def take_rows(rows: Iterable[tuple[FileLocation, _Record]], draft: NuggetDraft) 
         elif "nuggets" in row:
             _question(row, place, draft)
         elif isinstance(row.get("nugget"), dict):
-            _addition(row, place, draft)
+            _add_missing_nugget(row, place, draft)
         elif "nugget" in row and "description" in row:
             if texts := _texts(row, DESCRIPTION, DESCRIPTION, place, reading):
                 draft.add_words(texts["question"], texts["nugget"], texts["description"], place)
         elif "nugget" in row:
-            texts, raw_value = (
-                _texts(row, JUDGEMENT[:3], JUDGEMENT, place, reading),
-                row.get("value"),
-            )
+            texts = _texts(row, JUDGEMENT[:3], JUDGEMENT, place, reading)
+            raw_value = row.get("value")
             value = None if isinstance(raw_value, str) else parse_number(raw_value)
             if value is None:
                 draft.problem(place, f"found the value {quoted(raw_value)}, expected 0, 0.5 or 1")
@@ -104,22 +102,11 @@ def _question(row: _Record, place: FileLocation, draft: NuggetDraft) -> None:
             draft.nugget(texts["question"], nugget, place)
 
 
-def _addition(row: _Record, place: FileLocation, draft: NuggetDraft) -> None:
+def _add_missing_nugget(row: _Record, place: FileLocation, draft: NuggetDraft) -> None:
     texts = _texts({**row, "nugget": ""}, ADDITION, ADDITION, place, draft.reading)
     nugget = _nugget(row["nugget"], place, draft.reading)
     if texts and nugget:
         draft.add(texts["question"], nugget, place)
-
-
-def _judgement(row: _Record, place: FileLocation, draft: NuggetDraft) -> None:
-    texts = _texts(row, JUDGEMENT[:3], JUDGEMENT, place, draft.reading)
-    raw_value = row.get("value")
-    value = None if isinstance(raw_value, str) else parse_number(raw_value)
-    if value is None:
-        draft.problem(place, f"found the value {quoted(raw_value)}, expected 0, 0.5 or 1")
-    elif texts is not None:
-        fields: dict[str, Any] = {**texts, "value": value}
-        draft.judge(JudgedResponse(**fields), place)
 
 
 def _texts(

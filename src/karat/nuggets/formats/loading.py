@@ -198,8 +198,8 @@ def is_nuggets(name: GivenPath) -> bool:
     return _is_key(line) or any(set_format.is_detected(path) for _, set_format in FORMATS.usable())
 
 
-def told_of_nuggets(name: GivenPath) -> str:
-    """Return what is said where another kind of set is expected; "" if this is no nugget set."""
+def nugget_set_advice(name: GivenPath) -> str:
+    """Return advice for commands that expect another kind of set; "" if this is no nugget set."""
     message = "this is a nugget set: give it to karat nuggets, in Python to load_nuggets"
     return message if is_nuggets(name) else ""
 

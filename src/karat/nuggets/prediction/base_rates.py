@@ -129,8 +129,8 @@ class PredictedRun(NamedTuple):
     chances: Mapping[str, Floats]
     judged_in_run: Mapping[str, Flags]  # the pairs that were judged in the run itself
 
-    def doubting(self) -> PredictedRun:
-        """Return the run with judgements that are not its own as guesses, if sure ones."""
+    def with_uncertain_borrowed_judgements(self) -> PredictedRun:
+        """Return the run with judgements of other runs as nearly certain guesses."""
         decisions, chances = {}, {}
         for id, answer in ((q.id, self.decisions[q.id]) for q in self.questions):
             likely = np.clip(answer.values, NOISE, 1 - NOISE)
@@ -164,7 +164,7 @@ def shifted_intervals(
     guessed: PredictedRun, set_shift: SetShift, spread: ShiftVariances, general: bool
 ) -> RunIntervals:
     """Return intervals of A and F; of F None without questions enough that have one."""
-    run, beta = guessed.doubting(), guessed.official.beta
+    run, beta = guessed.with_uncertain_borrowed_judgements(), guessed.official.beta
     middle = run.at(set_shift.mean)
 
     def interval(score: int, sample: Callable[[], Floats]) -> ScoreInterval:

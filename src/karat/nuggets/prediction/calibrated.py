@@ -83,9 +83,9 @@ def fit_logistic(
     Z, v = aim.columns(X), np.append(aim.intercept, aim.weights)
     hold = np.append(1e-6, np.broadcast_to(ridge, X.shape[1]))
     if nugget is None:
-        w = _climb(Z, yes, hold, v)
+        w = _newton(Z, yes, hold, v)
         return Logistic(aim.centre, aim.scale, w[1:], float(w[0]))
-    w = _climb_mixed(Z, yes, np.unique(nugget, return_inverse=True)[1].ravel(), hold, v)
+    w = _newton_mixed(Z, yes, np.unique(nugget, return_inverse=True)[1].ravel(), hold, v)
     line = fit_logistic(product(Z, w)[:, None], yes, 1e-3)
     c = float(line.weights[0] / line.scale[0])
     a = line.intercept - c * float(line.centre[0])
@@ -106,7 +106,7 @@ def _start(X: Floats, prior: Logistic | None) -> Logistic:
     return Logistic(centre, scale, weights, prior.intercept if prior else 0.0)
 
 
-def _climb(Z: Floats, yes: Flags, hold: Floats, aim: Floats) -> Floats:
+def _newton(Z: Floats, yes: Flags, hold: Floats, aim: Floats) -> Floats:
     """Find the best w by Newton's method."""
     w, V = aim, np.empty_like(Z)
     for _ in range(_STEPS):
@@ -120,7 +120,7 @@ def _climb(Z: Floats, yes: Flags, hold: Floats, aim: Floats) -> Floats:
     return w
 
 
-def _climb_mixed(Z: Floats, yes: Flags, nugget: Ints, hold: Floats, aim: Floats) -> Floats:
+def _newton_mixed(Z: Floats, yes: Flags, nugget: Ints, hold: Floats, aim: Floats) -> Floats:
     """Find the best w and u together; the curvature in u is diagonal, and eliminated."""
     order = np.argsort(nugget, kind="stable")
     Z, yes, nugget = Z[order], yes[order], nugget[order]

@@ -235,17 +235,13 @@ def _micro_intervals(guessed: Floats, official: Floats) -> list[ScoreInterval | 
     return intervals
 
 
-class PaperRuns(NamedTuple):
-    """Micro F of runs by the paper's classifier at its default settings, with intervals."""
+def paper_runs(
+    tuning: Tuning, official: Sequence[RunF], scoring: Official
+) -> tuple[str, tuple[RunF, ...]]:
+    """Return the threshold model and the runs of Figure 5 by the paper's own classifier.
 
-    model: str  # the threshold model, the likeliest one
-    runs: tuple[RunF, ...]
-
-
-def paper_runs(tuning: Tuning, official: Sequence[RunF], scoring: Official) -> PaperRuns:
-    """Return the paper's Figure 5 by the paper's own classifier; `official` has official micro F.
-
-    Thresholds are those of the likeliest model, learned without the run.
+    `official` has official micro F; guessed F is that of the default settings, with thresholds of
+    the likeliest model, learned without the run.
     """
     cells, classifier = tuning.cells, tuning.default.classifier
     models = compare_models(cells.pool, tuning.scores(classifier), cells.labels)
@@ -258,4 +254,4 @@ def paper_runs(tuning: Tuning, official: Sequence[RunF], scoring: Official) -> P
     for row, score, interval in zip(official, guessed.tolist(), intervals, strict=True):
         low, high = (interval.low, interval.high) if interval else (None, None)
         rows.append(row._replace(guessed=score, low=low, high=high))
-    return PaperRuns(model, tuple(rows))
+    return model, tuple(rows)

@@ -62,7 +62,7 @@ def evidence(pool: Pool, idf: StemIdf | None = None, progress: Progress = silent
         columns[:, PLAIN.index(f"paper-{n}")] = ngram_scores(pool, rule, idf)
     for first in range(0, len(pool.texts), BATCH):
         last = min(first + BATCH, len(pool.texts))
-        texts.look_at(first, last, columns)
+        texts.fill_columns(first, last, columns)
         progress(last, len(pool.texts), "weighing evidence")
     _add_relative(pool, columns)
     return columns
@@ -132,7 +132,7 @@ class _Descriptions:
         share = have[np.searchsorted(keys, words)] / np.maximum(many, 1)
         return np.where(many > 1, 1 - share, 1.0)
 
-    def look_at(self, first: int, last: int, columns: Floats) -> None:
+    def fill_columns(self, first: int, last: int, columns: Floats) -> None:
         """Fill the columns that need no other nugget, for responses from first to last."""
         responses = self.pool.texts[first:last]
         starts = np.clip(self.pool.starts, first, last) - first

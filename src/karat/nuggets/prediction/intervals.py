@@ -333,8 +333,8 @@ LIKE_MEASURED = 0.75
 """The least ratio of other judged runs on open questions to those where errors are measured."""
 
 
-def other_runs_tell(answered: Flags, judged: Flags, elsewhere: Ints) -> Flags:
-    """Return for each run whether other runs were judged on what it was not judged on.
+def has_enough_judged_peers(answered: Flags, judged: Flags, elsewhere: Ints) -> Flags:
+    """Return for each run whether enough other runs were judged on its unjudged questions.
 
     Its intervals from measured errors can be trusted if on every such question `MIN_RUNS` other
     runs or more were judged, in the mean at least `LIKE_MEASURED` times as many as on the questions

@@ -226,7 +226,7 @@ def _block(responses: _Responses, labels: Floats, guesses: Floats, fold: Ints) -
     near = np.where(apart, K, 0.0)
     values = np.concatenate([yes, judged], axis=1)
     carried, all_judged = np.split(_regress(K, values, rows, fold), 2, axis=1)
-    beyond = _beyond(responses, yes - guesses[rows], judged, rows, fold)
+    beyond = _regress_residuals(responses, yes - guesses[rows], judged, rows, fold)
     square = np.square(np.clip(near, 0, None))
     weights = square * square * square
     neighbours = (product(weights, yes) + _AWAY * rate) / (product(weights, judged) + _AWAY)
@@ -258,8 +258,10 @@ def _regress(K: Floats, values: Floats, rows: Ints, fold: Ints) -> Floats:
     return predicted
 
 
-def _beyond(responses: _Responses, left: Floats, judged: Floats, rows: Ints, fold: Ints) -> Floats:
-    """Regress over nearness, nugget by nugget."""
+def _regress_residuals(
+    responses: _Responses, left: Floats, judged: Floats, rows: Ints, fold: Ints
+) -> Floats:
+    """Regress what the description leaves unexplained over nearness, nugget by nugget."""
     predicted = np.empty((len(fold), left.shape[1]))
     noise = np.where(judged > 0, _NEAR_NOISE, _UNKNOWN)
     first = int(rows.max(initial=-1)) + 1

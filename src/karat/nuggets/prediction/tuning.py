@@ -55,14 +55,6 @@ class ModelTrial(NamedTuple):
     carried: Flags | None = None  # the decision about every cell, made while its fold was left out
 
 
-class PaperChoice(NamedTuple):
-    """The paper's classifier as it is compared with others: its decisions and their agreement."""
-
-    agreement: AssessorAgreement
-    carried: Flags
-    model: str | None  # the threshold model; None for one threshold with the best F
-
-
 @dataclass(frozen=True, eq=False)
 class Tuning:
     """All settings and, for the best of them, all threshold models."""
@@ -94,12 +86,16 @@ class Tuning:
         return next(trial for trial in self.models if trial.model.name == name)
 
     @property
-    def paper_choice(self) -> PaperChoice:
-        """The best setting, with the likeliest threshold model if that has a better F."""
+    def paper_choice(self) -> tuple[AssessorAgreement, Flags, str | None]:
+        """Agreement, decisions and threshold model of the paper's classifier in comparisons.
+
+        The best setting, with the likeliest threshold model if that has a better F; None for one
+        threshold with the best F.
+        """
         best, (model, agreement, carried) = self.best, self.likeliest
         if agreement is None or carried is None or agreement.f <= best.agreement.f:
-            return PaperChoice(best.agreement, best.carried, None)
-        return PaperChoice(agreement, carried, model.name)
+            return best.agreement, best.carried, None
+        return agreement, carried, model.name
 
     def scores(self, classifier: Paper) -> Floats:
         """Return the scores of all cells by a classifier, each without its fold's judgements."""

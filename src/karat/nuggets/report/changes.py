@@ -163,7 +163,7 @@ def _card(row: ChangeRow, question: Question, sides: Sequence[tuple[str, bool, s
     return element("article", head, name, *inner, class_="case")
 
 
-Told = Sequence[tuple[ResponseWord, Sequence[int]]]
+MatchedWords = Sequence[tuple[ResponseWord, Sequence[int]]]
 
 
 def _passages(question: Question, responses: Sequence[Response]) -> Callable[[int, str], str]:
@@ -180,17 +180,16 @@ def _passages(question: Question, responses: Sequence[Response]) -> Callable[[in
     def passage(nugget: int, credited: str) -> str:
         if not words_by_text:
             return element("em", "no response")
-        text = credited or max(words_by_text, key=lambda text: _shared(words_by_text[text], nugget))
+        text = credited or max(
+            words_by_text,
+            key=lambda text: sum(nugget in nuggets for _, nuggets in words_by_text[text]),
+        )
         return _marked(text, words_by_text[text], nugget)
 
     return passage
 
 
-def _shared(words: Told, nugget: int) -> int:
-    return sum(nugget in nuggets for _, nuggets in words)
-
-
-def _marked(text: str, words: Told, nugget: int) -> str:
+def _marked(text: str, words: MatchedWords, nugget: int) -> str:
     """Some words of a response in a row, marked where the nugget has them too."""
     window = best_window([nugget in nuggets for _, nuggets in words], MAX_WORDS)
     pieces, end = ["… " * (window.start > 0)], words[window.start][0].start if window else 0

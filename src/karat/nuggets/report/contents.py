@@ -96,8 +96,10 @@ def contents_document(set_contents: NuggetContents) -> Document:
         contents = Table("rows", "Contents", _CENSUS, set_contents.rows, open=True)
         blocks += [
             *_difficulty(set_contents.difficulty, contents),
-            *_two("contradictions", title, _CONTRADICTIONS, set_contents.contradictions),
-            *_two("disputes", disputes, _DISPUTES, set_contents.disputes),
+            *_full_and_short_table(
+                "contradictions", title, _CONTRADICTIONS, set_contents.contradictions
+            ),
+            *_full_and_short_table("disputes", disputes, _DISPUTES, set_contents.disputes),
         ]
     title = f"Nugget set {set_contents.name}"
     return Document(title, blocks, answer=contents_answer(set_contents))
@@ -115,17 +117,19 @@ def _difficulty(bins: Sequence[DifficultyBin], contents: Table) -> list[Table | 
     return [chart, contents, Table("difficulty", title, _BINS, bins)]
 
 
-def _two(key: str, title: str, columns: tuple[Column, ...], rows: Sequence[Any]) -> Iterator[Table]:
-    """All rows for programs, the first with short places for people."""
+def _full_and_short_table(
+    key: str, title: str, columns: tuple[Column, ...], rows: Sequence[Any]
+) -> Iterator[Table]:
+    """Yield a table of all rows for programs, and one of the first with short places for people."""
     if rows:
         more = (f"The first {_MAX_SHOWN} of {len(rows):,}.",) if len(rows) > _MAX_SHOWN else ()
-        first = [{**row._asdict(), **_short(row)} for row in rows[:_MAX_SHOWN]]
+        first = [{**row._asdict(), **_short_places_of(row)} for row in rows[:_MAX_SHOWN]]
         yield Table(key, title, columns, rows, readers="programs")
         yield Table(f"first_{key}", title, columns, first, notes=more, readers="people")
 
 
-def _short(row: Any) -> dict[str, str]:
-    """The places of a row without the folders in front."""
+def _short_places_of(row: Any) -> dict[str, str]:
+    """Return the places of a row without leading folders."""
     if not hasattr(row, "other_place"):
         return {"places": "; ".join(short_places(row.places.split("; ")))}
     first, second = short_places([row.place, row.other_place])

@@ -361,9 +361,9 @@ _AGREEMENT_ROWS = (
     number("pairs", "Pairs", help="Pairs of response and nugget judged in both sets."),
     *(
         column
-        for key, title, told in _PARTS
+        for key, title, subject in _PARTS
         for column in (
-            number(key, title, 3, help=f"{told} of the other judgements.", detail=key != "f"),
+            number(key, title, 3, help=f"{subject} of the other judgements.", detail=key != "f"),
             number(f"{key}_low", f"{title} low", 3, help=_LOW.format(title), detail=key != "f"),
             number(f"{key}_high", f"{title} high", 3, help=_HIGH.format(title), detail=key != "f"),
         )

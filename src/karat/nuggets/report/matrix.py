@@ -144,7 +144,7 @@ def _page(scoring: NuggetScoring) -> str:
     runs = [scoring.scored[k] for k in scoring.ranked]
     questions = scoring.nuggets.key.questions.values()
     matrices = [QuestionMatrix(question, runs, scoring.official.strict) for question in questions]
-    held = _held(matrices, runs)
+    held = _count_runs_with_responses(matrices, runs)
     scores = [item.by_question(scoring.scale) for item in runs]
     name = score_name(scoring)
     first = list(_first(matrices))
@@ -161,7 +161,7 @@ def _page(scoring: NuggetScoring) -> str:
             "best ones. Score other runs by themselves to read theirs."
         )
         notes.append(element("p", message, class_="note"))
-    told_of = {
+    page_data = {
         "score": name,
         "runs": [item.run.tag for item in runs],
         "states": STATES,
@@ -179,10 +179,12 @@ def _page(scoring: NuggetScoring) -> str:
         select_box("Nuggets", "kind", nuggets),
     ]
     controls = element("p", *tools, class_="tools", hidden="hidden")
-    return element("div", controls, *markup, *notes, data(told_of), class_="questions")
+    return element("div", controls, *markup, *notes, data(page_data), class_="questions")
 
 
-def _held(matrices: Sequence[QuestionMatrix], runs: Sequence[ScoredRun]) -> int:
+def _count_runs_with_responses(
+    matrices: Sequence[QuestionMatrix], runs: Sequence[ScoredRun]
+) -> int:
     """Return how many of the best runs have their responses in the page."""
     left = MAX_BYTES
     for number, run in enumerate(runs):

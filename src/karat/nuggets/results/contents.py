@@ -15,18 +15,11 @@ from karat.evalset.judgements import ADJUDICATED, PERSON
 from karat.evalset.reading import Reading
 from karat.meta.judge_agreement import JudgeAgreement, agreement_of
 from karat.nuggets.formats.loading import LISTER, read_nuggets, set_name
-from karat.nuggets.sets.judgements import HALF, UNNAMED, Judgements, PairKey
+from karat.nuggets.sets.judgements import HALF, UNNAMED, PairKey
 from karat.nuggets.sets.nugget_set import NuggetDraft, NuggetSet, remarks
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.stats.judges import JudgeTable, cohen_kappa, judge_table
-
-
-class CensusMean(NamedTuple):
-    """A mean and how sure it is: half the 95% interval, 1.96 standard errors; NaN of one value."""
-
-    mean: float
-    half: float
+from karat.stats.judges import cohen_kappa, judge_table
 
 
 class Census(NamedTuple):
@@ -84,16 +77,16 @@ def census(nuggets: NuggetSet) -> Census:
     return Census(nuggets.name, *cells)
 
 
-def mean_interval(values: Sequence[float]) -> CensusMean:
-    """Return the mean of some values, and 1.96 s / sqrt(n)."""
+def mean_interval(values: Sequence[float]) -> tuple[float, float]:
+    """Return the mean of some values, and half its 95% interval: 1.96 s / sqrt(n)."""
     n = len(values)
     if not n:
-        return CensusMean(math.nan, math.nan)
+        return math.nan, math.nan
     mean = math.fsum(values) / n
     if n == 1:
-        return CensusMean(mean, math.nan)
+        return mean, math.nan
     variance = math.fsum(d * d for d in (value - mean for value in values)) / (n - 1)
-    return CensusMean(mean, 1.96 * math.sqrt(variance / n))
+    return mean, 1.96 * math.sqrt(variance / n)
 
 
 def finders(nuggets: NuggetSet) -> dict[tuple[str, str], int]:
@@ -264,82 +257,64 @@ def nugget_judge_agreement(
     """Return how far the judges of nuggets agree; the judgements of some runs may be left out."""
     for tag in controls:
         nuggets.run(tag)
-    judge_labels = _labels(nuggets.judgements, controls)
-    if not judge_labels.table.judges:
-        found_only = "found only what was adjudicated, " if nuggets.judgements.rows else ""
-        raise InputError(
-            f"{nuggets.name}: {found_only}expected judgements of judges; name some with "
-            "--judgements"
-        )
-    base = agreement_of(
-        nuggets.name, [("nuggets", judge_labels.table, judge_labels.runs)], controls
-    )
-    kappa = tuple(_judge(judge_labels, k) for k in range(len(judge_labels.table.judges)))
-    labels = zip(judge_labels.table.judges, map(_carried, judge_labels.table.values), strict=True)
-    both = [(a, b, cohen_kappa(x, y)) for (a, x), (b, y) in combinations(labels, 2)]
-    pairs = tuple(
-        PairKappa(a, b, kappa_value.units, kappa_value.equal, kappa_value.value, kappa_value.reason)
-        for a, b, kappa_value in both
-    )
-    notes = (*base.notes, *remarks(nuggets))
-    return NuggetJudgeAgreement(
-        base.name, base.rows, base.judges, notes, base.settings, kappa=kappa, pairs=pairs
-    )
-
-
-class _JudgeLabels(NamedTuple):
-    """The labels of judges for pairs of response and nugget, known by the response's words."""
-
-    table: JudgeTable  # without what was adjudicated
-    runs: tuple[str, ...]  # the first run in which each pair was judged
-    kinds: dict[str, str]
-    adjudicated: Floats  # the adjudicated value of each pair, or NaN
-
-
-def _labels(judgements: Judgements, excluded: Sequence[str]) -> _JudgeLabels:
-    """Return all labels but those of some runs; of a judge's for one pair the most favourable."""
-    values: dict[tuple[str, PairKey], float] = {}
-    runs: dict[PairKey, str] = {}
+    values: dict[tuple[str, PairKey], float] = {}  # of a judge's for one pair the highest
+    first_runs: dict[PairKey, str] = {}
     settled: dict[PairKey, float] = {}
     kinds: dict[str, str] = {}
-    for row in judgements.rows:
+    for row in nuggets.judgements.rows:
         words, name = row.words, row.judge or UNNAMED
-        if row.run in excluded:
+        if row.run in controls:
             continue
         if row.kind == ADJUDICATED:
             settled[words] = max(row.value, settled.get(words, 0.0))
             continue
         kinds.setdefault(name, row.kind or PERSON)
-        runs.setdefault(words, row.run)
+        first_runs.setdefault(words, row.run)
         values[name, words] = max(row.value, values.get((name, words), 0.0))
-    names, units = zip(*values, strict=True) if values else ((), ())
+    if not values:
+        found_only = "found only what was adjudicated, " if nuggets.judgements.rows else ""
+        raise InputError(
+            f"{nuggets.name}: {found_only}expected judgements of judges; name some with "
+            "--judgements"
+        )
+    names, units = zip(*values, strict=True)
     table = judge_table(list(units), list(names), list(values.values()))
+    runs = tuple(first_runs[words] for words in table.units)
     adjudicated = np.array([settled.get(words, np.nan) for words in table.units], dtype=np.float64)
-    return _JudgeLabels(table, tuple(runs[words] for words in table.units), kinds, adjudicated)
+    labels = [_carried(judge_values) for judge_values in table.values]
+    kappa = []
+    for k, (name, carried) in enumerate(zip(table.judges, labels, strict=True)):
+        rest = np.delete(table.values, k, axis=0)
+        yes, no = (rest > 0).sum(axis=0), (rest == 0).sum(axis=0)
+        majority = np.where(yes == no, np.nan, (yes > no).astype(np.float64))
+        with_others = cohen_kappa(carried, majority)
+        with_adjudicated = cohen_kappa(carried, _carried(adjudicated))
+        kappa.append(
+            JudgeKappa(
+                judge=name,
+                kind=kinds[name],
+                labels=int((~np.isnan(carried)).sum()),
+                carried=float(np.nanmean(carried)),
+                others_units=with_others.units,
+                others_equal=with_others.equal,
+                others_kappa=with_others.value,
+                adjudicated_units=with_adjudicated.units,
+                adjudicated_equal=with_adjudicated.equal,
+                adjudicated_kappa=with_adjudicated.value,
+            )
+        )
+    pairs = []
+    for (first, x), (second, y) in combinations(zip(table.judges, labels, strict=True), 2):
+        both = cohen_kappa(x, y)
+        pairs.append(PairKappa(first, second, both.units, both.equal, both.value, both.reason))
+    base = agreement_of(nuggets.name, [("nuggets", table, runs)], controls)
+    notes = (*base.notes, *remarks(nuggets))
+    return NuggetJudgeAgreement(
+        *(base.name, base.rows, base.judges, notes, base.settings),
+        kappa=tuple(kappa),
+        pairs=tuple(pairs),
+    )
 
 
 def _carried(values: Floats) -> Floats:
     return np.where(np.isnan(values), np.nan, (values > 0).astype(np.float64))
-
-
-def _judge(judges: _JudgeLabels, k: int) -> JudgeKappa:
-    """Return the agreement of one judge with the majority of the others and with adjudication."""
-    name, labels = judges.table.judges[k], _carried(judges.table.values[k])
-    rest = np.delete(judges.table.values, k, axis=0)
-    yes, no = (rest > 0).sum(axis=0), (rest == 0).sum(axis=0)
-    majority = np.where(yes == no, np.nan, (yes > no).astype(np.float64))
-    with_others, settled = (
-        cohen_kappa(labels, x) for x in (majority, _carried(judges.adjudicated))
-    )
-    return JudgeKappa(
-        judge=name,
-        kind=judges.kinds[name],
-        labels=int((~np.isnan(labels)).sum()),
-        carried=float(np.nanmean(labels)),
-        others_units=with_others.units,
-        others_equal=with_others.equal,
-        others_kappa=with_others.value,
-        adjudicated_units=settled.units,
-        adjudicated_equal=settled.equal,
-        adjudicated_kappa=settled.value,
-    )

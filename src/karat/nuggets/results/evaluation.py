@@ -360,8 +360,8 @@ def evaluate_nuggets(
     scores = sorted((row for row, _ in agreements), key=lambda row: row.average == "macro")
     shares = pool.run_scores(carried)
     known_share = float(cells.is_known[~np.isnan(cells.official_labels)].mean())
-    choice = tuning.paper_choice
-    lead = f_difference(pool, calibrated.carried, choice.carried, cells.official_labels)
+    paper_agreement, paper_carried, paper_model = tuning.paper_choice
+    lead = f_difference(pool, calibrated.carried, paper_carried, cells.official_labels)
     return NuggetEvaluation(
         name=nuggets.name,
         settings={"leave_out": by, "beta": beta, **settings},
@@ -373,13 +373,13 @@ def evaluate_nuggets(
         ),
         contest=Contest(
             calibrated=calibrated.agreement.f,
-            paper=choice.agreement.f,
-            difference=calibrated.agreement.f - choice.agreement.f,
+            paper=paper_agreement.f,
+            difference=calibrated.agreement.f - paper_agreement.f,
             low=lead.low,
             high=lead.high,
             calibrated_tau=calibrated.agreement.tau_b,
-            paper_tau=choice.agreement.tau_b,
-            paper_model=choice.model,
+            paper_tau=paper_agreement.tau_b,
+            paper_model=paper_model,
         ),
         runs=tuple(
             RunPoint(run, score, guessed, *(interval[1:] if interval else (None, None)))

@@ -79,7 +79,7 @@ def read_questions(
     reading = {"judgements": judgements, "model_judges": model_judges, "ties": ties}
     options = {**reading, "skip_unknown": skip_unknown}
     inputs = {name: value for name, value in options.items() if value is not None}
-    nuggets = _opened(run, key, guess, inputs, progress)
+    nuggets = _open_single_run(run, key, guess, inputs, progress)
     done = score_nuggets(
         nuggets,
         official,
@@ -92,7 +92,7 @@ def read_questions(
     return _items(done, names)
 
 
-def _opened(
+def _open_single_run(
     run: Any, key: Any, guess: bool, inputs: Mapping[str, Any], progress: Progress
 ) -> NuggetSet:
     """Return the set of one run."""
@@ -142,7 +142,14 @@ def _items(done: NuggetScoring, names: Sequence[str]) -> ItemScores:
         return [ItemText(answer, question, references=()) for answer, question in pairs]
 
     ids = tuple(row.question for row in rows)
-    about = scored_run.run.tag, ids, tuple(measures), _against(done.nuggets), item_texts, "nuggets"
+    about = (
+        scored_run.run.tag,
+        ids,
+        tuple(measures),
+        _key_and_judgements_digest(done.nuggets),
+        item_texts,
+        "nuggets",
+    )
     return ItemScores(*about, tuple(carried), "vital nugget", done.gate_notes)
 
 
@@ -151,7 +158,7 @@ def _cells(value: float | None) -> tuple[float, int]:
     return (float(value), 1) if has_value and value is not None else (0.0, 0)
 
 
-def _against(nuggets: NuggetSet) -> str:
+def _key_and_judgements_digest(nuggets: NuggetSet) -> str:
     """Return the digest of the key and of the judgements."""
     parts: list[tuple[str, Any]] = [
         (f"question {id}", [(n.id, n.descriptions, n.vital, n.votes) for n in question.nuggets])

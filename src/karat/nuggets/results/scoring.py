@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any, NamedTuple
 
 from karat.arrays import np
@@ -15,9 +16,9 @@ from karat.nuggets.formats.loading import as_nuggets
 from karat.nuggets.prediction.intervals import (
     Margin,
     RunIntervals,
+    has_enough_judged_peers,
     judged_elsewhere,
     margin,
-    other_runs_tell,
     paired_significance,
 )
 from karat.nuggets.prediction.predictions import (
@@ -268,7 +269,29 @@ class NuggetScoring(Result):
     @cached_property
     def decisions(self) -> tuple[NuggetRow, ...]:
         """The decision on every nugget of every run."""
-        return tuple(row for scored_run in self.scored for row in self._decisions(scored_run))
+        rows = []
+        for scored, (id, question) in product(self.scored, self.nuggets.key.questions.items()):
+            answer, responses = scored.decisions[id], scored.run.responses(id)
+            credits = answer.credit(self.official.strict)
+            words = _evidence(question, responses, credits)
+            supports = answer.support(self.official.strict).tolist()
+            for j, (nugget, credit) in enumerate(zip(question.nuggets, credits, strict=True)):
+                by = answer.by(j, credit)
+                rows.append(
+                    NuggetRow(
+                        run=scored.run.tag,
+                        question=id,
+                        nugget=nugget.id,
+                        importance=nugget.importance,
+                        support=None if by == NOTHING else supports[j],
+                        by=by,
+                        response=None if credit is None else credit + 1,
+                        evidence=words.get(j),
+                        description=nugget.descriptions[0],
+                        p=self.guess_probability(scored, id, j) if by == GUESS else None,
+                    )
+                )
+        return tuple(rows)
 
     @property
     def pourpre(self) -> tuple[PourpreRow, ...]:
@@ -348,30 +371,11 @@ class NuggetScoring(Result):
             for scored in self.scored
         ]
         answered, is_judged = np.moveaxis(np.array(answers, np.bool_), 2, 0)
-        tell = other_runs_tell(answered, answered & is_judged, judged_elsewhere(self.nuggets))
+        tell = has_enough_judged_peers(
+            answered, answered & is_judged, judged_elsewhere(self.nuggets)
+        )
         doubtful = (answered & nobody).any(axis=1) & ~tell
         return [unjudged_warning(int(nobody.sum()), len(nobody))] if doubtful.any() else []
-
-    def _decisions(self, scored: ScoredRun) -> Iterator[NuggetRow]:
-        for id, question in self.nuggets.key.questions.items():
-            answer, responses = scored.decisions[id], scored.run.responses(id)
-            credits = answer.credit(self.official.strict)
-            words = _evidence(question, responses, credits)
-            supports = answer.support(self.official.strict).tolist()
-            for j, nugget in enumerate(question.nuggets):
-                credit, by = credits[j], answer.by(j, credits[j])
-                yield NuggetRow(
-                    run=scored.run.tag,
-                    question=id,
-                    nugget=nugget.id,
-                    importance=nugget.importance,
-                    support=None if by == NOTHING else supports[j],
-                    by=by,
-                    response=None if credit is None else credit + 1,
-                    evidence=words.get(j),
-                    description=nugget.descriptions[0],
-                    p=self.guess_probability(scored, id, j) if by == GUESS else None,
-                )
 
     def guess_probability(self, scored: ScoredRun, question: str, nugget: int) -> float | None:
         """Return the highest probability of any unjudged response to carry a nugget, by number.

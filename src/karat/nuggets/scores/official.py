@@ -127,15 +127,6 @@ class RunScore:
     stats: NuggetStats = field(compare=False, repr=False)  # statistics of all questions of the key
 
 
-class ReturnedNuggets(NamedTuple):
-    """Nuggets that answers returned, and how pairs were decided: an array each, by question."""
-
-    vital: Floats
-    okay: Floats
-    judged: Ints
-    undecided: Ints
-
-
 @dataclass(frozen=True)
 class Official:
     """Settings of the official score; beta is 3 since 2004, it was 5 in 2003.
@@ -171,18 +162,23 @@ class Official:
             (_join(q.is_vital for q in questions) * carried)[None], starts(questions)
         )
         okay = stats.allowance / ALLOWANCE - vital
-        judged, undecided = (
-            np.array(counts, dtype=np.int64)
-            for counts in ([a.judged for a in answers], [a.undecided for a in answers])
-        )
-        nuggets = ReturnedNuggets(vital[0], okay[0], judged, undecided)
-        return score_run(run, key, stats.run(0), nuggets, self.beta)
+        pairs = [(answer.judged, answer.undecided) for answer in answers]
+        return score_run(run, key, stats.run(0), vital[0], okay[0], pairs, self.beta)
 
 
 def score_run(
-    run: Run, key: NuggetKey, stats: NuggetStats, nuggets: ReturnedNuggets, beta: float
+    run: Run,
+    key: NuggetKey,
+    stats: NuggetStats,
+    vital_returned: Floats,
+    okay_returned: Floats,
+    pairs: Sequence[tuple[int, int]],
+    beta: float,
 ) -> RunScore:
-    """Return the score of a run from the statistics of its answers, in the order of the key."""
+    """Return the score of a run from the statistics of its answers, in the order of the key.
+
+    `pairs` are the numbers of judged and of undecided pairs of response and nugget.
+    """
     parts = np.stack([stats.recall, stats.precision, stats.f(beta)], axis=1).tolist()
     rows, skipped = [], []
     for k, (question, (recall, precision, f)) in enumerate(
@@ -199,15 +195,15 @@ def score_run(
                 recall,
                 precision,
                 f,
-                vital_returned=_whole_number(float(nuggets.vital[k])),
-                okay_returned=_whole_number(float(nuggets.okay[k])),
+                vital_returned=_whole_number(float(vital_returned[k])),
+                okay_returned=_whole_number(float(okay_returned[k])),
                 vital=vital,
                 okay=len(question.nuggets) - vital,
                 length=int(stats.length[k]),
                 allowance=float(stats.allowance[k]),
                 responses=len(run.responses(question.id)),
-                judged=int(nuggets.judged[k]),
-                undecided=int(nuggets.undecided[k]),
+                judged=pairs[k][0],
+                undecided=pairs[k][1],
             )
         )
     scored = stats.total > 0

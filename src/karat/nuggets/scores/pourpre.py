@@ -23,7 +23,7 @@ from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError
 from karat.metrics.names import metric
 from karat.nuggets.scores import official
-from karat.nuggets.scores.official import NuggetStats, Official, ReturnedNuggets, RunScore
+from karat.nuggets.scores.official import NuggetStats, Official, RunScore
 from karat.nuggets.scores.words import IdfSource, RaggedWords, Weigh, count_weights, cut_words
 from karat.nuggets.sets.keys_and_runs import NuggetKey, Question, Response, Run
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -95,12 +95,14 @@ class Pourpre:
             allowance = official.ALLOWANCE * math.fsum(allowed.tolist())
             rows.append((math.fsum((weight * match).tolist()), float(weight.sum()), allowance))
             vital = question.is_vital
-            counts.append((int((match > 0)[vital].sum()), int((match > 0)[~vital].sum()), 0, 0))
+            counts.append(((match > 0)[vital].sum(), (match > 0)[~vital].sum()))
         weights, totals, allowances = np.array(rows, dtype=np.float64).reshape(-1, 3).T
         lengths = official.run_lengths(run, questions)
         stats = NuggetStats(weights, totals, allowances, lengths)
-        nuggets = ReturnedNuggets(*np.array(counts, dtype=np.int64).reshape(-1, 4).T)
-        return official.score_run(run, key, stats, nuggets, self.beta)
+        vital_counts, okay_counts = np.array(counts, dtype=np.float64).reshape(-1, 2).T
+        no_pairs = [(0, 0)] * len(questions)
+        counts_by_kind = vital_counts, okay_counts
+        return official.score_run(run, key, stats, *counts_by_kind, no_pairs, self.beta)
 
 
 def score_pourpre(

@@ -32,7 +32,7 @@ from karat.storage.output import FilePath
 from karat.text.segments import STRIDE, Lines, Segments, Strings, Texts, batches
 from karat.text.tokens import Ragged, Vocab, select, stem_words, stop_words, tokenize
 
-TOKENIZER = "intl"
+TOKENIZER, CASE = "intl", "lower"
 BATCH = 4096  # texts that are cut at a time: memory does not grow with a run
 _END = re.compile(r"[.!?…。！？\n](?:(?<=\n)\n*|(?<!\n)\s+)")
 """Line ends, or a mark, which stays, and white space after it. That it begins with a set of
@@ -70,7 +70,7 @@ ENGLISH = WordRecipe("english", "en")  # content words by their stems, for the c
 @lru_cache(maxsize=4)  # settings that differ in stems, stop words and weights cut texts alike
 def _cut(texts: tuple[str, ...]) -> tuple[Ragged, Vocab]:
     """Return texts as ids of bare words, and those words; nobody changes them."""
-    cut = tokenize(texts, TOKENIZER, "lower", threads=1)
+    cut = tokenize(texts, TOKENIZER, CASE, threads=1)
     bare = Vocab()
     ids = bare.add([_bare(word) for word in cut.vocab.words(0, len(cut.vocab))])
     return Ragged(ids[cut.ids], cut.offsets), bare
@@ -165,9 +165,6 @@ def smoothed_idf(texts: TextSlices, words: WordRecipe) -> StemIdf:
     return idf
 
 
-_TOKENIZER, CASE = "intl", "lower"
-
-
 @dataclass(frozen=True)
 class RaggedWords:
     """Text i has the words `ids[offsets[i]:offsets[i + 1]]`; words of one stem are one class."""
@@ -184,7 +181,7 @@ class RaggedWords:
 
 def cut_words(texts: Texts, stem: str = "none", stop: str = "none") -> RaggedWords:
     """Texts as words, stop words left out."""
-    tokens = tokenize(texts, _TOKENIZER, CASE, stop=stop, threads=1)
+    tokens = tokenize(texts, TOKENIZER, CASE, stop=stop, threads=1)
     words = tokens.vocab.words(0, len(tokens.vocab))
     keep = np.array([any(map(str.isalnum, word)) for word in words], dtype=np.bool_)[tokens.ids]
     offsets = np.concatenate(([0], np.cumsum(keep, dtype=np.int64)))[tokens.offsets]
@@ -270,7 +267,7 @@ def texts_idf(
     vocab, counts = Vocab(), np.zeros(0, dtype=np.int64)
     for start, stop in batches([texts], _PIECE, 1 << 24):
         piece = texts.views(start, stop).strings()
-        tokens = tokenize(piece, _TOKENIZER, CASE, stem, vocab=vocab, threads=1)
+        tokens = tokenize(piece, TOKENIZER, CASE, stem, vocab=vocab, threads=1)
         row = np.repeat(np.arange(len(piece), dtype=np.int64), np.diff(tokens.offsets))
         pairs = np.unique(row << 32 | tokens.ids)
         more = np.bincount(pairs & 0xFFFFFFFF, minlength=len(vocab))

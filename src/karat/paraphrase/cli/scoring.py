@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -200,13 +200,20 @@ def generate(
     pem = PEM.open(model)
     paraphraser.require_generator(pem)
     reasons: list[str] = []
+
+    def best_lines(generated: Iterable[Generated]) -> Iterator[str]:
+        """Yield the best paraphrases; without any, an empty line, and add the reason."""
+        for sentence in generated:
+            reasons.extend([sentence.reason] if sentence.reason is not None else [])
+            yield f"{sentence.paraphrases[0].text if sentence.paraphrases else ''}\n"
+
     with Bar() as progress:
         lines = Lines(originals, progress, as_text=as_text)
         if plain:
             alone = output is None and sys.stdout.isatty()  # lines are progress enough
             given["progress"] = silent if alone else progress
             generated = paraphraser.generate_lines(pem, lines, **given)
-            say((_best_text(sentence, reasons) for sentence in generated), output)
+            say(best_lines(generated), output)
         else:
             result = paraphraser.generate_paraphrases(lines, pem, progress=progress, **given)
     if plain:
@@ -214,13 +221,6 @@ def generate(
             click.echo(note, err=True)
     else:
         show(result, format, output)
-
-
-def _best_text(generated: Generated, reasons: list[str]) -> str:
-    """Return the best paraphrase as a line; without any, an empty one, and add the reason."""
-    if generated.reason is not None:
-        reasons.append(generated.reason)
-    return f"{generated.paraphrases[0].text if generated.paraphrases else ''}\n"
 
 
 @click.command(name="evaluate", cls=Command)

@@ -26,40 +26,31 @@ memory_option = option(
 )
 
 
-def aligner_option(default: str) -> Callable[[F], F]:
-    """Return `--aligner`; the help names its default."""
-    return option(
-        "--aligner",
-        "Model of word alignment: an HMM with fertilities, or the HMM of the paper's aligner. "
-        f"Default: {default}.",
+_MAX_ITERATIONS = 1000  # aligner.MAX_ITERATIONS, which is not imported for --help
+_ALIGNER_OPTIONS = {
+    "aligner": (
+        "Model of word alignment: an HMM with fertilities, or the HMM of the paper's aligner.",
         choice("fertility", "hmm"),
-        heading=ADVANCED,
-    )
-
-
-def prefix_option(default: str) -> Callable[[F], F]:
-    """Return `--prefix`; the help names its default."""
-    return option(
-        "--prefix",
-        f"Learn links from the first N characters of words; 0 is whole words. Default: {default}.",
-        integer(0),
-        heading=ADVANCED,
-    )
-
-
-def agreement_option(default: str) -> Callable[[F], F]:
-    """Return `--agreement`; the help names its default."""
-    return option(
-        "--agreement",
+    ),
+    "prefix": ("Learn links from the first N characters of words; 0 is whole words.", integer(0)),
+    "agreement": (
         "Combination of the link probabilities of both directions: the smaller one, the product or "
-        f"its square root. Default: {default}.",
+        "its square root.",
         choice("min", "root", "product"),
-        heading=ADVANCED,
-    )
+    ),
+    "model1": ("Iterations of IBM model 1.", integer(0, _MAX_ITERATIONS)),
+    "hmm": ("Iterations of the HMM.", integer(0, _MAX_ITERATIONS)),
+}
+
+
+def _aligner_option(name: str, default: str) -> Callable[[F], F]:
+    """Return an option of word alignment; the help names its default."""
+    help, kind = _ALIGNER_OPTIONS[name]
+    return option(f"--{name}", f"{help} Default: {default}.", kind, heading=ADVANCED)
 
 
 def _word_option(
-    name: str, help: str, default: str = "none", metavar: str = "STEMMER"
+    name: str, help: str, default: str = "none", metavar: str = "NAME"
 ) -> Callable[[F], F]:
     return option(name, help, default=default, show_default=True, metavar=metavar, heading=WORDS)
 
@@ -103,8 +94,10 @@ def _word_option(
     choice("kneser-ney", "katz"),
     heading=ADVANCED,
 )
-@aligner_option("hmm with --form paper, else fertility")
-@agreement_option("min with the aligner fertility, root with hmm, product with --form paper")
+@_aligner_option("aligner", "hmm with --form paper, else fertility")
+@_aligner_option(
+    "agreement", "min with the aligner fertility, root with hmm, product with --form paper"
+)
 @option(
     "--pivot-tok toks",
     "Tokeniser of a pivot language, such as zh=zh or ja=none. Default: 13a.",
@@ -113,7 +106,10 @@ def _word_option(
     heading=WORDS,
 )
 @_word_option(
-    "--stem", "Stemmer of the language of the paraphrases; none for no stemming.", "porter"
+    "--stem",
+    "Stemmer of the language of the paraphrases; none for no stemming.",
+    "porter",
+    "STEMMER",
 )
 @option(
     "--links",
@@ -257,14 +253,17 @@ def controls(name: str, target: str, dimension: str | None, seed: int) -> None:
 @click.argument("pivot", metavar="[PIVOT]", type=click.Path(), required=False)
 @option("-o --output", "Write the table to FILE (atomic).", path, required=True)
 @_word_option(
-    "--stem", "Stemmer of the source language. For a Moses table: the one it was built with."
+    "--stem",
+    "Stemmer of the source language. For a Moses table: the one it was built with.",
+    "none",
+    "STEMMER",
 )
 @_word_option("--tok", "Tokeniser of the source language.", "13a", "TOKENISER")
 @_word_option("--pivot-tok", "Tokeniser of the pivot language.", "13a", "TOKENISER")
 @options.as_text
-@aligner_option("fertility")
-@prefix_option("4; with hmm 0")
-@agreement_option("min; with hmm root")
+@_aligner_option("aligner", "fertility")
+@_aligner_option("prefix", "4; with hmm 0")
+@_aligner_option("agreement", "min; with hmm root")
 @memory_option
 @options.threads
 def table(
@@ -313,27 +312,6 @@ def table(
 
 
 _DECODINGS = ("posterior", "intersection", "union", "grow-diag", "grow-diag-final-and")
-_MAX_ITERATIONS = 1000  # aligner.MAX_ITERATIONS, which is not imported for --help
-
-
-def _recipe_options(function: F) -> F:
-    """Add the recipes of both sides: `tok`, `case` and `stem`, and those of the pivot language."""
-    for side, prefix in (("pivot", "pivot-"), ("source", "")):
-        for name, default, label in (
-            ("stem", "none", "Stemmer"),
-            ("case", "lower", "Case (mixed or lower)"),
-            ("tok", "none", "Tokeniser (none splits at white space)"),
-        ):
-            add = _word_option(
-                f"--{prefix}{name}", f"{label} of the {side} language.", default, "NAME"
-            )
-            function = add(function)
-    return function
-
-
-def _iterations(name: str, model: str) -> Callable[[F], F]:
-    help = f"Iterations of {model}. Default: 4; with hmm 5."
-    return option(name, help, integer(0, _MAX_ITERATIONS), heading=ADVANCED)
 
 
 @click.command(name="align", cls=Command)
@@ -354,13 +332,18 @@ def _iterations(name: str, model: str) -> Callable[[F], F]:
     float,
     metavar="X",
 )
-@_recipe_options
+@_word_option("--tok", "Tokeniser (none splits at white space) of the source language.")
+@_word_option("--case", "Case (mixed or lower) of the source language.", "lower")
+@_word_option("--stem", "Stemmer of the source language.")
+@_word_option("--pivot-tok", "Tokeniser (none splits at white space) of the pivot language.")
+@_word_option("--pivot-case", "Case (mixed or lower) of the pivot language.", "lower")
+@_word_option("--pivot-stem", "Stemmer of the pivot language.")
 @options.as_text
-@aligner_option("fertility")
-@prefix_option("4; with hmm 0")
-@_iterations("--model1", "IBM model 1")
-@_iterations("--hmm", "the HMM")
-@agreement_option("min; with hmm root")
+@_aligner_option("aligner", "fertility")
+@_aligner_option("prefix", "4; with hmm 0")
+@_aligner_option("model1", "4; with hmm 5")
+@_aligner_option("hmm", "4; with hmm 5")
+@_aligner_option("agreement", "min; with hmm root")
 @option("--longest", "Skip sentences with more than N words.", integer(1), 200, heading=ADVANCED)
 @memory_option
 @options.threads

@@ -181,13 +181,6 @@ class Rewrite(NamedTuple):
     probability: float
 
 
-class SentenceLogs(NamedTuple):
-    """Sentences in a language model: log10 Pr, and the length of the n-gram found for each word."""
-
-    totals: list[float]
-    lengths: list[NDArray[np.int32]]
-
-
 def compute_confidences(
     contexts: PhraseContexts, original: Words, rewrites: Sequence[Rewrite]
 ) -> list[float]:
@@ -239,14 +232,16 @@ def compute_confidences(
     return confidences
 
 
-def score_sentences(language: LanguageModel, rows: Sequence[Words]) -> SentenceLogs:
-    """Return what a language model says of sentences; words are its own."""
+def score_sentences(
+    language: LanguageModel, rows: Sequence[Words]
+) -> tuple[list[float], list[NDArray[np.int32]]]:
+    """Return log10 Pr of sentences, and the length of the n-gram matched at each of their words."""
     ids = language.word_ids([word for row in rows for word in row])
     offsets = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
     p, lengths = language.kernel.words(ids, offsets)
     logs, ends = p.astype(np.float64), (offsets + np.arange(len(offsets))).tolist()
     cuts = list(pairwise(ends))
-    return SentenceLogs([float(logs[a:b].sum()) for a, b in cuts], [lengths[a:b] for a, b in cuts])
+    return [float(logs[a:b].sum()) for a, b in cuts], [lengths[a:b] for a, b in cuts]
 
 
 def fits_context(
@@ -387,13 +382,20 @@ class Generator:
 def learn_casing(texts: Sequence[Segments], recipe: Recipe) -> dict[str, str]:
     """Learn the case of words that are mostly not in lower case; first words do not count.
 
-    The word in lower case -> its most frequent form. A text without capitals says nothing of case.
+    The word in lower case -> its most frequent form. Texts without capitals are left out.
     """
     if recipe.case != "lower":
         return {}
     forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for text in texts:
-        counts = _count_inner_words(text, recipe)
+        vocab, totals = Vocab(), np.zeros(0, np.int64)
+        for tokens in token_parts(text, Recipe(recipe.tok, "mixed"), vocab):
+            inner = np.delete(tokens.ids, tokens.offsets[:-1][np.diff(tokens.offsets) > 0])
+            batch_counts = np.bincount(inner, minlength=len(vocab))
+            batch_counts[: len(totals)] += totals
+            totals = batch_counts
+            text.release(0, len(text))
+        counts = dict(zip(vocab.words(0, len(vocab)), totals.tolist(), strict=True))
         if any(word != word.lower() for word in counts):
             for word, count in counts.items():
                 forms[word.lower()][word] += count
@@ -402,15 +404,3 @@ def learn_casing(texts: Sequence[Segments], recipe: Recipe) -> dict[str, str]:
         for low, counts_by_form in forms.items()
     }
     return {low: form for low, form in sorted(best.items()) if form != low and forms[low][form]}
-
-
-def _count_inner_words(text: Segments, recipe: Recipe) -> dict[str, int]:
-    """Count the words of a text, cased; the first words of lines count for nothing."""
-    vocab, counts = Vocab(), np.zeros(0, np.int64)
-    for tokens in token_parts(text, Recipe(recipe.tok, "mixed"), vocab):
-        inner = np.delete(tokens.ids, tokens.offsets[:-1][np.diff(tokens.offsets) > 0])
-        batch_counts = np.bincount(inner, minlength=len(vocab))
-        batch_counts[: len(counts)] += counts
-        counts = batch_counts
-        text.release(0, len(text))
-    return dict(zip(vocab.words(0, len(vocab)), counts.tolist(), strict=True))

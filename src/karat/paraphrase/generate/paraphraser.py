@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate, pairwise
 from math import prod
 from typing import Any, NamedTuple
@@ -23,7 +24,6 @@ from karat.paraphrase.generate.generator import (
     Original,
     Replacement,
     Rewrite,
-    RewrittenWords,
     compute_confidences,
     count_common_ends,
     find_repeats,
@@ -93,7 +93,10 @@ def _confident_wordings(
     generator: Generator, original: Original, rewritings: Sequence[Steps], min_confidence: float
 ) -> list[Wording]:
     """Return the wordings of an original that reach a confidence; of those alike the surest."""
-    changes = [_list_changes(steps) for steps in rewritings]
+    changes: list[list[Place]] = []
+    for steps in rewritings:
+        ended_steps = zip(accumulate(step.length for step in steps), steps, strict=True)
+        changes.append([(end - s.length, s) for end, s in ended_steps if s.words is not None])
     places = list(dict.fromkeys(place for line_changes in changes for place in line_changes))
     rewrites = [_make_rewrite(generator, original, *place) for place in places]
     words = list(map(generator.fold, original.words))
@@ -107,8 +110,8 @@ def _confident_wordings(
             continue
         written = original.words_of(steps, generator.article)
         if len(line_changes) > 1:  # several rewrites must fit together
-            folded = _fold_case(generator, written)
-            (lengths,) = score_sentences(generator.language, [folded.words]).lengths
+            folded = written._replace(words=list(map(generator.fold, written.words)))
+            _, (lengths,) = score_sentences(generator.language, [folded.words])
             if not fits_context(folded, lengths, repeats):
                 continue
         text = original.text(written)
@@ -121,27 +124,17 @@ def _confident_wordings(
     ]
 
 
-def _list_changes(steps: Steps) -> list[Place]:
-    """Return the rewrites of a rewriting, each with its place in the original."""
-    ends = accumulate(step.length for step in steps)
-    ended_steps = zip(ends, steps, strict=True)
-    return [(end - step.length, step) for end, step in ended_steps if step.words is not None]
-
-
 def _make_rewrite(generator: Generator, original: Original, at: int, step: Replacement) -> Rewrite:
     """Return a rewrite in its sentence."""
     keep, size = Replacement(1, None), len(original.words)
     steps = [*[keep] * at, step, *[keep] * (size - at - step.length)]
-    written = _fold_case(generator, original.words_of(steps, generator.article))
+    written = original.words_of(steps, generator.article)
+    written = written._replace(words=list(map(generator.fold, written.words)))
     old = tuple(map(generator.fold, original.words[at : at + step.length]))
     new = tuple(written.words[at : at + len(step.words or ())])
     begin, end = count_common_ends(old, new)
     cores = old[begin : len(old) - end], new[begin : len(new) - end]
     return Rewrite(written, *cores, at + begin, step.probability)
-
-
-def _fold_case(generator: Generator, written: RewrittenWords) -> RewrittenWords:
-    return written._replace(words=list(map(generator.fold, written.words)))
 
 
 def _search(
@@ -153,22 +146,21 @@ def _search(
     sentences, _, _, bounds, lengths, edges = generator.search.search(
         tokens.ids, tokens.offsets, *maps, model_words, max_rewritings, check
     )
-    pairs = list(zip(lengths.tolist(), edges.tolist(), strict=True))
-    replacements = {pair: _make_replacement(generator, *pair) for pair in set(pairs)}
-    steps = [replacements[pair] for pair in pairs]
+    arrays = generator.rewrites.arrays
+
+    @cache
+    def make_replacement(length: int, edge: int) -> Replacement:
+        """Return the replacement of so many words by the rewrite of a number; -1: they are kept."""
+        if edge < 0:
+            return Replacement(length, None)
+        phrase = int(arrays["edge_pivots"][edge])
+        first, last = arrays["pivot_phrase_offsets"][phrase : phrase + 2]
+        words = tuple(generator.written[w] for w in arrays["pivot_phrase_ids"][first:last].tolist())
+        return Replacement(length, words, float(arrays["edge_probabilities"][edge]))
+
+    steps = list(map(make_replacement, lengths.tolist(), edges.tolist()))
     rewritings = [steps[a:b] for a, b in pairwise(bounds.tolist())]
     return [rewritings[a:b] for a, b in pairwise(sentences.tolist())]
-
-
-def _make_replacement(generator: Generator, length: int, edge: int) -> Replacement:
-    """Return the replacement of so many words by the rewrite of a number; -1: they are kept."""
-    if edge < 0:
-        return Replacement(length, None)
-    arrays = generator.rewrites.arrays
-    phrase = int(arrays["edge_pivots"][edge])
-    first, last = arrays["pivot_phrase_offsets"][phrase : phrase + 2]
-    words = tuple(generator.written[w] for w in arrays["pivot_phrase_ids"][first:last].tolist())
-    return Replacement(length, words, float(arrays["edge_probabilities"][edge]))
 
 
 CANDIDATES = 128

@@ -14,7 +14,7 @@ it happens.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -156,10 +156,11 @@ def rewrite_pairs(
     for language, language_numbers in zip(numbered, numbers, strict=True):
         counts[language_numbers] += language.files.phrase_counts.read()
     paths = [
-        language.paths(language_numbers)
+        _store_paths(language.paths(language_numbers))
         for language, language_numbers in zip(numbered, numbers, strict=True)
     ]
-    best = _mutual_paths(_probable_paths(paths, rows, limits), len(rows), limits)
+    probable = _store_paths(_probable_paths(paths, rows, limits))
+    best = _mutual_paths(probable, len(rows), limits)
     if not len(best.p):
         return None
     phrases = [rows[side] for side in (best.source, best.target)]
@@ -251,13 +252,12 @@ class _NumberedLanguage:
             shares.append(share[order])
         return first, targets.mapped(), shares.mapped()
 
-    def paths(self, numbers: NDArray[np.int32]) -> Paths:
-        """Return the paths from each phrase and back, mapped, as numbers of all languages.
+    def paths(self, numbers: NDArray[np.int32]) -> Iterator[Paths]:
+        """Yield the paths from each phrase and back, as numbers of all languages.
 
         Pr(e'|e) = sum_f Pr(f|e) Pr(e'|f)
         """
         first, back, back_p = self.backward()
-        files = _PathFiles()
         for e, f, counts, N in self.pieces():
             forward_p = (counts - self.limits.discount) / N
             forward = np.flatnonzero(forward_p >= self.limits.forward)
@@ -268,27 +268,17 @@ class _NumberedLanguage:
                 source, target = (
                     numbers[side].astype(np.int64) for side in (added.source, added.target)
                 )
-                files.append(added._replace(source=source, target=target))
+                yield added._replace(source=source, target=target)
                 forget_pages([back, back_p])
-        return files.mapped()
 
 
-class _PathFiles:
-    """Paths in temporary files."""
-
-    def __init__(self) -> None:
-        self.columns = [
-            ArrayFile(kind, _PURPOSE) for kind in ("int64", "int64", "float64", "int64")
-        ]
-
-    def append(self, paths: Paths) -> None:
-        """Add paths at the end."""
-        for file, column in zip(self.columns, paths, strict=True):
+def _store_paths(pieces: Iterable[Paths]) -> Paths:
+    """Return paths in temporary files, mapped."""
+    files = [ArrayFile(kind, _PURPOSE) for kind in ("int64", "int64", "float64", "int64")]
+    for paths in pieces:
+        for file, column in zip(files, paths, strict=True):
             file.append(column)
-
-    def mapped(self) -> Paths:
-        """Return all paths, mapped."""
-        return Paths(*(file.mapped() for file in self.columns))
+    return Paths(*(file.mapped() for file in files))
 
 
 def _number_all_phrases(
@@ -298,8 +288,8 @@ def _number_all_phrases(
     rows, parts = ArrayFile("int32", _PURPOSE, longest), []
     for files in languages:
         phrase_file = ArrayFile("int32", _PURPOSE, longest)
-        for piece in files.phrase_rows():
-            phrase_file.append(piece)
+        for phrases in files.phrase_pieces():
+            phrase_file.append(pad_phrases(phrases, longest))
         parts.append(phrase_file.mapped())
     numbers = [np.empty(len(part), np.int32) for part in parts]
     union, at = _kernel.SortedUnion(parts, longest), [0] * len(parts)
@@ -316,17 +306,15 @@ def _number_all_phrases(
 
 def _probable_paths(
     languages: Sequence[Paths], phrases: NDArray[np.int32], limits: RewriteLimits
-) -> Paths:
-    """Return probable paths to phrases that do not stand in each other, mapped."""
-    files = _PathFiles()
+) -> Iterator[Paths]:
+    """Yield probable paths between phrases neither of which contains the other."""
     for same_sources in _group_by_source(languages):
         joined = mean_over_languages(same_sources)
         supported = joined.n_ways >= min(limits.min_ways, len(languages))
         probable = joined.select(supported & (joined.p >= limits.rewrite))
         a, b = (phrases[side] for side in (probable.source, probable.target))
-        files.append(probable.select(~(is_phrase_within(a, b) | is_phrase_within(b, a))))
+        yield probable.select(~(is_phrase_within(a, b) | is_phrase_within(b, a)))
         forget_pages([phrases, *(column for language in languages for column in language)])
-    return files.mapped()
 
 
 def _group_by_source(languages: Sequence[Paths]) -> Iterator[list[Paths]]:
@@ -457,21 +445,18 @@ def _number_fixed_words(words: Sequence[str], names: Collection[str]) -> NDArray
     Words that deny are one: `not ever` is `never`.
     """
     number_by_word: dict[str, int] = {}
-    fixed_numbers = [
-        -1 if fixed_word is None else number_by_word.setdefault(fixed_word, len(number_by_word))
-        for fixed_word in (_fixed_form(word.lower().replace("’", "'"), names) for word in words)
-    ]
-    return np.array([*fixed_numbers, -1], dtype=np.int32)
-
-
-def _fixed_form(word: str, names: Collection[str]) -> str | None:
-    """Return the word that a rewrite must keep in place of one; None if it may change it."""
-    if word in NEGATIONS:
-        return "not"
-    bare = word.partition("'")[0] or word
-    if bare in PRONOUNS or not any(map(str.isalpha, bare)):
-        return bare
-    return word if word in names or word.endswith(CONTRACTED_NEGATIONS) else None
+    numbers = []
+    for word in (word.lower().replace("’", "'") for word in words):
+        bare, fixed = word.partition("'")[0] or word, None
+        if word in NEGATIONS:
+            fixed = "not"
+        elif bare in PRONOUNS or not any(map(str.isalpha, bare)):
+            fixed = bare
+        elif word in names or word.endswith(CONTRACTED_NEGATIONS):
+            fixed = word
+        number = number_by_word.setdefault(fixed, len(number_by_word)) if fixed is not None else -1
+        numbers.append(number)
+    return np.array([*numbers, -1], dtype=np.int32)
 
 
 def _is_subsequence(short_rows: NDArray[np.int32], long_rows: NDArray[np.int32]) -> Flags:

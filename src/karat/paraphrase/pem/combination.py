@@ -244,19 +244,17 @@ def search_setting(
         features, human = features[is_selected], human[is_selected]
         groups = [group for group, keep in zip(groups, is_selected, strict=True) if keep]
     fold = group_folds(groups, folds, SEED + 1)
-    correlations = [
-        pearson(human, _predict_left_out(features, human, fold, setting)) for setting in grid
-    ]
+
+    def predict_left_out(setting: SvrSetting) -> Floats:
+        predictions = np.empty(len(human))
+        for k in range(int(fold.max()) + 1):
+            is_training = fold != k
+            regression = fit_svr(features[is_training], human[is_training], setting)
+            predictions[~is_training] = regression.predict(features[~is_training])
+        return predictions
+
+    correlations = [pearson(human, predict_left_out(setting)) for setting in grid]
     return grid[int(np.nanargmax(correlations))] if not np.isnan(correlations).all() else grid[0]
-
-
-def _predict_left_out(features: Floats, human: Floats, fold: Ints, setting: SvrSetting) -> Floats:
-    predictions = np.empty(len(human))
-    for k in range(int(fold.max()) + 1):
-        is_training = fold != k
-        regression = fit_svr(features[is_training], human[is_training], setting)
-        predictions[~is_training] = regression.predict(features[~is_training])
-    return predictions
 
 
 def split_predict(

@@ -24,7 +24,7 @@ from karat.paraphrase.pem.combination import (
     cross_predict,
     split_predict,
 )
-from karat.paraphrase.pem.features import MetricNames, PairFeatures, as_features
+from karat.paraphrase.pem.features import MetricNames, as_features
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, judged_rows
 from karat.paraphrase.pem.model import BUNDLED, PEM, SCALE, as_pem
 from karat.progress import Progress, silent
@@ -44,37 +44,11 @@ RIVALS: Mapping[str, tuple[str, ...]] = {
 Scores = dict[str, Floats]  # metric -> its score of every paraphrase
 
 
-def as_rivals(rivals: Mapping[str, Sequence[str]] | Sequence[str] | None) -> dict[str, list[str]]:
-    """Return rivals by name; a metric that is named alone is a rival of that name."""
-    if rivals is None:
-        rivals = RIVALS
-    metrics_by_rival = rivals if isinstance(rivals, Mapping) else {name: (name,) for name in rivals}
-    return {
-        name: [str(metric(metric_name)) for metric_name in metrics]
-        for name, metrics in metrics_by_rival.items()
-    }
-
-
 def rival_scores(judged: JudgedPairs, rivals: Mapping[str, Sequence[str]], **work: Any) -> Scores:
     """Return the scores of all metrics of some rivals, each metric once."""
     originals = [[text] for text in judged.originals]
     names = dict.fromkeys(name for metrics in rivals.values() for name in metrics)
     return {name: metric(name).segments(judged.paraphrases, originals, **work) for name in names}
-
-
-def rival_features(
-    judged: JudgedPairs,
-    features: PairFeatures,
-    rivals: Mapping[str, Sequence[str]] = RIVALS,
-    scores: Scores | None = None,
-    **work: Any,
-) -> dict[str, Floats]:
-    """Return the features of each rival: those of PEM with the pivots' replaced."""
-    if scores is None:
-        scores = rival_scores(judged, rivals, **work)
-    columns = {name: [scores[part] for part in metrics] for name, metrics in rivals.items()}
-    rest = features.without_pivots()
-    return {name: np.column_stack([rest, *metrics]) for name, metrics in columns.items()}
 
 
 ALL_PAIRS, NO_CONTROLS = "all", "no controls"  # pairs that correlations and gains are of
@@ -182,8 +156,17 @@ def evaluate_paraphrases(
         progress: function that is called with the progress.
     """
     judged = judged_rows(as_evalset(evalset, progress), dimension, controls=controls)
-    pem = _model_to_evaluate(as_pem(model, form), form, features)
-    rivals = as_rivals(compare_with)
+    pem = as_pem(model, form)
+    if features or form not in (None, pem.form) or not isinstance(pem.combination, ControlMean):
+        pem = replace(pem, combination=None)  # only a mean of the same features keeps its score
+    metrics = as_features(features) if features else pem.metrics
+    pem = replace(pem, form=form or pem.form, metrics=metrics)
+    rivals: Mapping[str, Sequence[str]] = RIVALS
+    if isinstance(compare_with, Mapping):
+        rivals = compare_with
+    elif compare_with is not None:
+        rivals = {name: (name,) for name in compare_with}
+    rivals = {name: [str(metric(part)) for part in parts] for name, parts in rivals.items()}
     is_training = None if train_first is None else judged.first_originals(train_first)
     is_tested = np.ones(len(judged), np.bool_) if is_training is None else ~is_training
     tested = judged.select(is_tested)
@@ -199,7 +182,10 @@ def evaluate_paraphrases(
     pairs = pem.features(judged.originals, judged.paraphrases, judged.outputs, **work)
     scores = rival_scores(judged, rivals, **work)
     predicted = predict(pairs.matrix)
-    rival_matrices = rival_features(judged, pairs, rivals, scores)
+    rival_matrices = {
+        name: np.column_stack([pairs.without_pivots(), *(scores[part] for part in metrics)])
+        for name, metrics in rivals.items()
+    }
     if pem.metrics:
         rival_matrices[NO_METRICS] = pairs.matrix[:, : -len(pem.metrics)]
     rival_predictions = {name: predict(matrix) for name, matrix in rival_matrices.items()}
@@ -223,7 +209,11 @@ def evaluate_paraphrases(
         "seed": seed,
     }
     split = f"folds={folds}" if train_first is None else f"train_first={train_first}"
-    combination = f"combine=svr,{split},{_describe_training(judged, grid)}"
+    data = f"{judged.evalset.signature.removeprefix('set:')},dimension={judged.overall}"
+    learned = f"learned={data},controls={int((~judged.real).sum())}"
+    if tuple(grid) != GRID:
+        learned += f",grid={data_digest([(s.C, s.epsilon, s.gamma) for s in grid])}"
+    combination = f"combine=svr,{split},{learned}"
     return ParaphraseEvaluation(
         name=judged.evalset.name,
         rows=(
@@ -238,11 +228,20 @@ def evaluate_paraphrases(
         predictions=tuple(
             map(JudgedPoint, tested.human.tolist(), predicted.tolist(), tested.systems)
         ),
-        system_means=tuple(_system_means(tested, predicted)),
+        system_means=tuple(
+            JudgedPoint(float(tested.human[rows].mean()), float(predicted[rows].mean()), name)
+            for name in dict.fromkeys(tested.systems)
+            for rows in [np.array(tested.systems) == name]
+        ),
         dissimilarities=tuple(_dissimilarities(judged)),
         settings=settings,
         notes=(
-            _describe_split(folds, train_first, tested),
+            f"Cross-validated in {folds} folds by original: no regression has seen an original "
+            "that it is tested on, and its settings were searched inside the training part."
+            if train_first is None
+            else f"Trained on the first {train_first:,} originals, tested on the other "
+            f"{len(set(tested.originals)):,}; the settings of the regression were searched inside "
+            "the training part. Tables of judges and of criteria are of all originals.",
             *_notes(judged, pem, bool(rivals), resamples),
             *pairs.notes,
         ),
@@ -250,36 +249,6 @@ def evaluate_paraphrases(
         judged=judged,
         tested=tested,
         measures={"PEM": predicted, **tested_parts, **tested_scores},
-    )
-
-
-def _model_to_evaluate(pem: PEM, form: str | None, features: MetricNames) -> PEM:
-    """Return the model with other features; only a mean of the same features keeps its score."""
-    metrics = as_features(features) if features else pem.metrics
-    keeps_features = not features and form in (None, pem.form)
-    mean = pem.combination if keeps_features and isinstance(pem.combination, ControlMean) else None
-    return replace(pem, form=form or pem.form, metrics=metrics, combination=mean)
-
-
-def _describe_training(judged: JudgedPairs, grid: Sequence[SvrSetting]) -> str:
-    """Return the training data of the regression, in the signature."""
-    learned = f"learned={judged.evalset.signature.removeprefix('set:')}"
-    data = f"{learned},dimension={judged.overall},controls={int((~judged.real).sum())}"
-    values = [(setting.C, setting.epsilon, setting.gamma) for setting in grid]
-    return data if tuple(grid) == GRID else f"{data},grid={data_digest(values)}"
-
-
-def _describe_split(folds: int, train_first: int | None, tested: JudgedPairs) -> str:
-    """Return how regressions were trained on some rows and tested on others, in words."""
-    if train_first is None:
-        return (
-            f"Cross-validated in {folds} folds by original: no regression has seen an original "
-            "that it is tested on, and its settings were searched inside the training part."
-        )
-    return (
-        f"Trained on the first {train_first:,} originals, tested on the other "
-        f"{len(set(tested.originals)):,}; the settings of the regression were searched inside the "
-        "training part. Tables of judges and of criteria are of all originals."
     )
 
 
@@ -341,15 +310,13 @@ def _notes(judged: JudgedPairs, pem: PEM, has_rivals: bool, resamples: int) -> I
 def correlate(judged: JudgedPairs, first: str, x: Floats, second: str, y: Floats) -> Correlation:
     """Correlate two columns over the rows that have both."""
     has_both = ~(np.isnan(x) | np.isnan(y))
-    number: dict[str, int] = {}
-    names = [name for name, keep in zip(judged.systems, has_both, strict=True) if keep]
-    at = np.array([number.setdefault(name, len(number)) for name in names], dtype=np.int64)
-    counts = np.bincount(at, minlength=len(number))
-    means = [np.bincount(at, column[has_both], minlength=len(number)) / counts for column in (x, y)]
     both = x[has_both], y[has_both]
-    systems = pearson(*means) if len(number) > 2 else float("nan")
+    names = [name for name, keep in zip(judged.systems, has_both, strict=True) if keep]
+    at, n_systems = _number_names(names)
+    means = [np.bincount(at, column) / np.bincount(at) for column in both] if names else []
+    systems = pearson(*means) if n_systems > 2 else float("nan")
     pair_values = len(names), pearson(*both), spearman(*both)
-    return Correlation(first, second, *pair_values, len(number), systems)
+    return Correlation(first, second, *pair_values, n_systems, systems)
 
 
 def without_controls(judged: JudgedPairs, column: Floats) -> Floats:
@@ -488,16 +455,10 @@ def _pearson_from_sums(sums: Floats) -> Floats:
         return np.asarray((n * xy - x * y) / np.sqrt((n * xx - x * x) * (n * yy - y * y)))
 
 
-def _system_means(judged: JudgedPairs, predicted: Floats) -> Iterator[JudgedPoint]:
-    systems = np.array(judged.systems)
-    for name in dict.fromkeys(judged.systems):
-        rows = systems == name
-        yield JudgedPoint(float(judged.human[rows].mean()), float(predicted[rows].mean()), name)
-
-
 def _dissimilarities(judged: JudgedPairs) -> Iterable[JudgedPoint]:
     if not set(CRITERIA) <= set(judged.evalset.dimensions):
         return ()
-    is_good = (judged.values("adequacy") >= HIGH) & (judged.values("fluency") >= HIGH)
-    columns = judged.values("dissimilarity")[is_good].tolist(), judged.human[is_good].tolist()
+    values = good_dissimilarity(judged)
+    is_good = ~np.isnan(values)
+    columns = values[is_good].tolist(), judged.human[is_good].tolist()
     return map(JudgedPoint, *columns, np.array(judged.systems)[is_good].tolist())

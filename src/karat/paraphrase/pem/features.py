@@ -367,11 +367,6 @@ class FeatureCounter:
         """The counter of the sentences' own n-grams."""
         return TargetBags(self.language.recipe, FORMS[self.form].order)
 
-    @property
-    def slow(self) -> bool:
-        """True if one of the metrics is slow."""
-        return any(feature.metric.slow for feature in self.metrics)
-
     def overlaps(self) -> Iterator[tuple[Recipe, int]]:
         """Request the n-grams of target F1 and of the metrics."""
         yield from self.target_bags.overlaps()
@@ -407,23 +402,12 @@ class FeatureCounter:
         columns = _text_features(bags, empty, np.zeros(0), self.form)
         return (*columns, *(feature.name for feature in self.metrics))
 
-    def notes(self) -> tuple[str, ...]:
-        """Return the notes of the metrics on all pairs so far."""
+    def features(self, *texts: Any, **work: Any) -> PairFeatures:
+        """Return the features of every pair of texts; the arguments are of `pair_statistics`."""
+        matrix = pair_statistics(self, *texts, **work)
         totals = [np.sum(batches, axis=0) for batches in zip(*self.metric_sums, strict=True)]
-        return feature_notes(self.metrics, totals) if totals else ()
-
-
-def extract_features(
-    counter: FeatureCounter,
-    originals: Texts,
-    paraphrases: Texts,
-    outputs: Outputs | None = None,
-    **work: Any,
-) -> PairFeatures:
-    """Return the features of every pair; `work` is `threads` and `progress`."""
-    matrix = pair_statistics(counter, originals, paraphrases, outputs, **work)
-    names, n_metrics = counter.feature_names(), len(counter.metrics)
-    return PairFeatures(names, matrix, n_metrics, counter.notes())
+        notes = feature_notes(self.metrics, totals) if totals else ()
+        return PairFeatures(self.feature_names(), matrix, len(self.metrics), notes)
 
 
 def _text_features(

@@ -179,7 +179,7 @@ class PEMMetric(Metric):
     @property
     def slow(self) -> bool:
         """True if a feature of the model is."""
-        return open_model(self.model).feature_counter.slow
+        return any(feature.metric.slow for feature in open_model(self.model).metrics)
 
     def rows(self, pairs: Pairs) -> NDArray[Any]:
         model = open_model(self.model)

@@ -46,7 +46,6 @@ from karat.paraphrase.pem.features import (
     MetricNames,
     PairFeatures,
     check_feature_form,
-    extract_features,
     identify_features,
     replace_features,
 )
@@ -174,18 +173,14 @@ class PEM:
             f"{name} ({table.pairs:,} phrase pairs)" for name, table in self.pivots.items()
         )
         metrics = f"; {', '.join(feature.name for feature in self.metrics)}" if self.metrics else ""
-        return f"<PEM {self.form}: {pairs}{metrics}; {self._learned}>"
-
-    @property
-    def _learned(self) -> str:
-        """The training data of the score in a few words."""
+        learned = "untrained"
         if mean := self.about.get("mean"):
-            return f"mean on the scale of controls of {mean['originals']:,} sentences"
-        if not (judged := self.about.get("judged")):
-            return "untrained"
-        number = judged.get("controls")
-        controls = "controls not recorded" if number is None else f"{number:,} controls"
-        return f"learned from {judged['paraphrases']:,} judged, {controls}"
+            learned = f"mean on the scale of controls of {mean['originals']:,} sentences"
+        elif judged := self.about.get("judged"):
+            number = judged.get("controls")
+            controls = "controls not recorded" if number is None else f"{number:,} controls"
+            learned = f"learned from {judged['paraphrases']:,} judged, {controls}"
+        return f"<PEM {self.form}: {pairs}{metrics}; {learned}>"
 
     def features(
         self, originals: Texts, paraphrases: Texts, outputs: Outputs | None = None, **work: Any
@@ -194,7 +189,7 @@ class PEM:
 
         `outputs` says which system and segment each pair is of, for metrics that ask.
         """
-        return extract_features(self.feature_counter, originals, paraphrases, outputs, **work)
+        return self.feature_counter.features(originals, paraphrases, outputs, **work)
 
     @property
     def feature_counter(self) -> FeatureCounter:
@@ -236,11 +231,14 @@ class PEM:
     def _with(self, combination: SVR | ControlMean, learned: Mapping[str, Any]) -> PEM:
         """Return the model with another combination, and what it was learned from."""
         about = {k: v for k, v in self.about.items() if k not in ("judged", "features", "mean")}
-        metrics = identify_features(self.metrics)
-        changed = replace(
-            self, combination=combination, about={**about, **learned}, metrics=metrics
+        return replace(
+            self,
+            combination=combination,
+            about={**about, **learned},
+            metrics=identify_features(self.metrics),
+            name=UNSAVED,
+            stored_digest="",
         )
-        return replace(changed, name=UNSAVED, stored_digest="")
 
     def score(
         self, originals: Texts, paraphrases: Texts, outputs: Outputs | None = None, **work: Any

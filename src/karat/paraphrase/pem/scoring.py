@@ -116,7 +116,12 @@ def score_paraphrases(
     notes: tuple[str, ...] = ()
     rows: list[SystemRow] = []
     paraphrase_scores: list[ParaphraseRow] = []
-    for name, candidate_texts in _systems(candidates):
+    systems: Any = [("candidate", candidates)]
+    if isinstance(candidates, Mapping):
+        systems = candidates.items()
+    elif isinstance(candidates, list | tuple) and candidates and isinstance(candidates[0], tuple):
+        systems = candidates
+    for name, candidate_texts in systems:
         texts = as_segments(candidate_texts, "candidates")
         work: dict[str, Any] = {"threads": threads, "progress": progress}
         pairs = pem.features(original_texts, texts, Outputs((name,)), **work)
@@ -146,14 +151,6 @@ def paraphrase_rows(
         yield ParaphraseRow(system, i, *row)
 
 
-def _systems(candidates: Candidates) -> Sequence[tuple[str, Texts]]:
-    if isinstance(candidates, Mapping):
-        return list(candidates.items())
-    if isinstance(candidates, list | tuple) and candidates and isinstance(candidates[0], tuple):
-        return candidates
-    return [("candidate", candidates)]  # type: ignore[list-item]
-
-
 Words = tuple[str, ...]
 
 UNSEEN = 0.5  # N of a single word that is no phrase of the table
@@ -168,6 +165,14 @@ class Phrase(NamedTuple):
     probability: float  # Pr(p) = N(p) / sum N
     edges: tuple[Translation, ...]  # the translations that are kept, as they weigh in the network
     left_out: int  # the number of others that the table has
+
+    def pivot_words(self) -> dict[str, float]:
+        """Return the expected number of each pivot word among the translations."""
+        expected_counts: dict[str, float] = {}
+        for words, probability in self.edges:
+            for word in words:
+                expected_counts[word] = expected_counts.get(word, 0.0) + probability
+        return expected_counts
 
 
 class Gram(NamedTuple):
@@ -237,7 +242,7 @@ class PairExplanation:
     def links(self) -> tuple[PhraseLink, ...]:
         """The pairs of phrases that share pivot words, with the share of the words in common."""
         originals, paraphrases = (
-            [_pivot_words(phrase) for phrase in side] for side in (self.original, self.paraphrase)
+            [phrase.pivot_words() for phrase in side] for side in (self.original, self.paraphrase)
         )
         links = []
         for (i, left), (j, right) in product(enumerate(originals), enumerate(paraphrases)):
@@ -261,15 +266,6 @@ class PairExplanation:
         """Return the scores of the pair, and the weights that they come from."""
         scores = self.pivot_f1, self.precision, self.recall, self.target_f1
         return ParaphrasePairRow(number, *scores, *self.pivot.sum(axis=0).tolist())
-
-
-def _pivot_words(phrase: Phrase) -> dict[str, float]:
-    """Return the expected number of each pivot word among the translations of a phrase."""
-    expected_counts: dict[str, float] = {}
-    for words, probability in phrase.edges:
-        for word in words:
-            expected_counts[word] = expected_counts.get(word, 0.0) + probability
-    return expected_counts
 
 
 def explain_pair(
@@ -400,7 +396,18 @@ def explain_paraphrases(
         name: name of the system, for reports.
         settings: settings of `PivotSettings`.
     """
-    pem, phrases, pivot_settings = _open_inputs(model, pivot, table, settings)
+    chosen = {name: value for name, value in settings.items() if value is not None}
+    pem = None
+    if table is not None:
+        if model is not None or pivot is not None:
+            raise InputError("--table stands in for a model: leave out --model and --pivot")
+        phrases, pivot_settings = PhraseTable.open(table), PivotSettings(**chosen)
+    else:
+        pem = as_pem(model or BUNDLED)
+        language = pivot or next(iter(pem.pivots))
+        if language not in pem.pivots:
+            raise InputError(f"--pivot {language}: the model has {', '.join(pem.pivots)}")
+        phrases, pivot_settings = pem.pivots[language], replace(FORMS[pem.form], **chosen)
     candidate_texts = as_segments(candidates, "candidates")
     original_texts = as_segments(originals, "originals")
     check_aligned([candidate_texts, original_texts])
@@ -419,9 +426,21 @@ def explain_paraphrases(
     texts = [side.strings(at) for side in (original_texts, candidate_texts)]
     pairs = tuple(explain_pair(phrases, a, b, pivot_settings) for a, b in zip(*texts, strict=True))
     outputs = Outputs((name,), np.zeros(len(numbers), np.int32), lambda: list(map(str, numbers)))
-    pem_rows, features, notes = _pem_rows(pem, texts, outputs, numbers) if pem else ((), (), ())
+    pem_rows: list[ParaphraseRow] = []
+    feature_rows: list[FeatureRow] = []
+    notes: tuple[str, ...] = ()
     if pem:
-        language = next(language for language, table in pem.pivots.items() if table is phrases)
+        features = pem.features(texts[0], texts[1], outputs)
+        notes = (*features.notes, *pem.cautions)
+        scored = zip(numbers, paraphrase_rows(name, pem.scores(features), *texts), strict=True)
+        pem_rows = [row._replace(segment=number) for number, row in scored]
+        if (combination := pem.combination) is not None:
+            inputs = zip(numbers, combination.inputs(features).tolist(), strict=True)
+            feature_rows = [
+                FeatureRow(number, feature, value)
+                for number, values in inputs
+                for feature, value in zip(combination.names(features), values, strict=True)
+            ]
         rules = ",".join(f"{rule}={to_text(v)}" for rule, v in vars(pivot_settings).items())
         pivot_signature = f"pivot:language={language},{rules}|model={pem.digest}"
         signatures = {"pem": pem.signature, "pivot": f"{pivot_signature}|karat={__version__}"}
@@ -431,43 +450,10 @@ def explain_paraphrases(
     return ParaphraseExplanations(
         name=name,
         rows=tuple(pair.row(number) for number, pair in zip(numbers, pairs, strict=True)),
-        pem=pem_rows,
+        pem=tuple(pem_rows),
         pairs=pairs,
         settings={"model": pem.name if pem else table, **vars(pivot_settings)},
-        notes=(*notes, *(pem.cautions if pem else ())),
+        notes=notes,
         signatures=signatures,
-        features=features,
+        features=tuple(feature_rows),
     )
-
-
-def _pem_rows(
-    pem: PEM, texts: Sequence[Sequence[str]], outputs: Outputs, numbers: Sequence[int]
-) -> tuple[tuple[ParaphraseRow, ...], tuple[FeatureRow, ...], tuple[str, ...]]:
-    """Return the scores of pairs, the features that they are made from, and notes on these."""
-    features = pem.features(texts[0], texts[1], outputs)
-    rows = paraphrase_rows(outputs.systems[0], pem.scores(features), *texts)
-    numbered = tuple(row._replace(segment=n) for n, row in zip(numbers, rows, strict=True))
-    if (combination := pem.combination) is None:
-        return numbered, (), features.notes
-    feature_rows = (
-        FeatureRow(number, name, value)
-        for number, values in zip(numbers, combination.inputs(features).tolist(), strict=True)
-        for name, value in zip(combination.names(features), values, strict=True)
-    )
-    return numbered, tuple(feature_rows), features.notes
-
-
-def _open_inputs(
-    model: PEM | FilePath | None, pivot: str | None, table: str | None, settings: Mapping[str, Any]
-) -> tuple[PEM | None, PhraseTable, PivotSettings]:
-    """Return the model, if there is one, the phrase table, and settings; None is not given."""
-    chosen = {name: value for name, value in settings.items() if value is not None}
-    if table is not None:
-        if model is not None or pivot is not None:
-            raise InputError("--table stands in for a model: leave out --model and --pivot")
-        return None, PhraseTable.open(table), PivotSettings(**chosen)
-    pem = as_pem(model or BUNDLED)
-    name = pivot or next(iter(pem.pivots))
-    if name not in pem.pivots:
-        raise InputError(f"--pivot {name}: the model has {', '.join(pem.pivots)}")
-    return pem, pem.pivots[name], replace(FORMS[pem.form], **chosen)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import starmap
 from math import isclose, isnan
@@ -34,10 +34,8 @@ if TYPE_CHECKING:
     from karat.paraphrase.pem.evaluation import Correlation, Gain, ParaphraseEvaluation
     from karat.paraphrase.pem.scoring import (
         Gram,
-        PairExplanation,
         ParaphraseExplanations,
         ParaphraseScores,
-        Phrase,
     )
     from karat.paraphrase.written_files import WrittenFile
 
@@ -82,17 +80,6 @@ def explanation_answer(result: ParaphraseExplanations) -> tuple[str, ...]:
         return ()
     ends = [f"{value:.2f} (pair {pair})" for value, pair in (min(values), max(values))]
     return (f"{len(values):,} pairs: {name} from {ends[0]} to {ends[1]}.",)
-
-
-def generation_answer(result: GeneratedParaphrases) -> tuple[str, ...]:
-    """Say how many sentences have a paraphrase, and why others have none."""
-    reasons = Counter(row.reason for row in result.rows if row.reason)
-    n_sentences = len({row.segment for row in result.rows})
-    n_paraphrased = n_sentences - reasons.total()
-    verb = "has" if 1 in (n_paraphrased, n_sentences) else "have"
-    have = f"{n_paraphrased:,} of {format_count(n_sentences, 'sentence')} {verb} a paraphrase"
-    none = "".join(f"; {count:,} none ({reason})" for reason, count in reasons.most_common())
-    return (f"{have}{none}.",)
 
 
 def evaluation_answer(result: ParaphraseEvaluation) -> tuple[str, ...]:
@@ -204,9 +191,18 @@ def scores_document(result: ParaphraseScores) -> Document:
 
 
 def generated_document(result: GeneratedParaphrases) -> Document:
-    """Return a row for each paraphrase, and one with the reason for each original without any."""
+    """Return a row for each paraphrase, and one with the reason for each original without any.
+
+    The answer is how many sentences have a paraphrase, and why others have none.
+    """
+    reasons = Counter(row.reason for row in result.rows if row.reason)
+    n_sentences = len({row.segment for row in result.rows})
+    n_paraphrased = n_sentences - reasons.total()
+    verb = "has" if 1 in (n_paraphrased, n_sentences) else "have"
+    have = f"{n_paraphrased:,} of {format_count(n_sentences, 'sentence')} {verb} a paraphrase"
+    none = "".join(f"; {count:,} none ({reason})" for reason, count in reasons.most_common())
     table = Table("rows", "Paraphrases", _GENERATED, result.rows, open=True)
-    return Document("Generated paraphrases", (table,), answer=generation_answer(result))
+    return Document("Generated paraphrases", (table,), answer=(f"{have}{none}.",))
 
 
 def file_document(result: WrittenFile | WordAlignment) -> Document:
@@ -242,15 +238,20 @@ _GAINS = (
 
 def evaluation_document(result: ParaphraseEvaluation) -> Document:
     """Return tables where the set has what they need, and the scatter plots."""
+
+    def table(field: str, title: str, first: str, second: str) -> Table:
+        columns = (Column("first", first), Column("second", second), *_NUMBERS)
+        return Table(field, title, columns, getattr(result, field))
+
     several = len({gain.pairs for gain in result.gains}) > 1
     pairs = _PAIRS if several else replace(_PAIRS, readers="programs")
     tables = (
-        _table("rows", "Against human judgement", "Metric", "Human", result.rows),
+        table("rows", "Against human judgement", "Metric", "Human"),
         Table("better", "PEM against its rivals", (*_GAINS, pairs), result.gains),
-        _table("parts", "Each part of PEM by itself", "Part", "Human", result.parts),
-        _table("alone", "Metrics without the regression", "Metric", "Human", result.alone),
-        _table("inter_judge", "Between judges", "Judge", "Judge 2", result.inter_judge),
-        _table("criteria", "Criteria and overall quality", "Criterion", "With", result.criteria),
+        table("parts", "Each part of PEM by itself", "Part", "Human"),
+        table("alone", "Metrics without the regression", "Metric", "Human"),
+        table("inter_judge", "Between judges", "Judge", "Judge 2"),
+        table("criteria", "Criteria and overall quality", "Criterion", "With"),
     )
     return Document(
         f"Paraphrase quality: {result.name}",
@@ -258,13 +259,6 @@ def evaluation_document(result: ParaphraseEvaluation) -> Document:
         signatures={"pem": result.signature},
         answer=evaluation_answer(result),
     )
-
-
-def _table(
-    key: str, title: str, first: str, second: str, correlations: Sequence[Correlation]
-) -> Table:
-    columns = (Column("first", first), Column("second", second), *_NUMBERS)
-    return Table(key, title, columns, correlations)
 
 
 def evaluation_charts(result: ParaphraseEvaluation) -> list[XYChart]:
@@ -294,6 +288,7 @@ def evaluation_charts(result: ParaphraseEvaluation) -> list[XYChart]:
 MAX_SHOWN = 12
 """N-grams of each kind that people are shown; programs get them all."""
 
+_WEIGHTS = ("common", "paraphrase_weight", "original_weight")
 _PAIR = number("pair", "Pair", help="The number of the pair, from 1.")
 _SENTENCE = Column("sentence", "Sentence", help="The original or the paraphrase.")
 _HEADING = Column("heading", "Pair", readers="people")
@@ -365,28 +360,57 @@ def explanations_document(result: ParaphraseExplanations) -> Document:
 
     Programs get every edge, too.
     """
-    kinds = list(_gram_kinds(result))
-    all_grams = [
-        _gram(f"Pair {n}", n, gram)
-        for n, explanation in _pairs(result)
-        for gram in explanation.grams
-    ]
-    shown_grams = [
-        _gram(f"Pair {n}, {kind}: {format_count(len(grams), 'n-gram')}", n, gram)
-        for n, kind, grams in kinds
-        for gram in grams[:MAX_SHOWN]
-    ]
-    edges: list[dict[str, Cell]] = [
-        {**place, "translation": " ".join(words), "weight": probability}
-        for place, phrase in _placed_phrases(result)
-        for words, probability in phrase.edges
-    ]
+    all_grams: list[dict[str, Cell]] = []
+    shown_grams: list[dict[str, Cell]] = []
+    orders: list[dict[str, Cell]] = []
+    phrases: list[dict[str, Cell]] = []
+    edges: list[dict[str, Cell]] = []
+    pictures: list[Figure] = []
+    many = False
+    for row, explanation in zip(result.rows, result.pairs, strict=True):
+        pair, grams = row.pair, explanation.grams
+        pictures += pair_figure(pair, explanation), network_figure(pair, explanation)
+        all_grams += (_gram(f"Pair {pair}", pair, gram) for gram in grams)
+        for kind, kind_grams in (
+            ("in both", [gram for gram in grams if gram.common > 0]),
+            ("only in the original", [gram for gram in grams if gram.paraphrase == 0]),
+            ("only in the paraphrase", [gram for gram in grams if gram.original == 0]),
+        ):
+            many |= len(kind_grams) > MAX_SHOWN
+            heading = f"Pair {pair}, {kind}: {format_count(len(kind_grams), 'n-gram')}"
+            shown_grams += (_gram(heading, pair, gram) for gram in kind_grams[:MAX_SHOWN])
+        by_order = zip(explanation.by_order, explanation.pivot.tolist(), strict=True)
+        for n, (value, weights) in enumerate(by_order, 1):
+            named_weights = dict(zip(_WEIGHTS, weights, strict=True))
+            orders.append({"pair": pair, "n": n, "pivot_f1": value, **named_weights})
+        sentences = {"original": explanation.original, "paraphrase": explanation.paraphrase}
+        for sentence, sentence_phrases in sentences.items():
+            for position, phrase in enumerate(sentence_phrases, 1):
+                place: dict[str, Cell] = {"pair": pair, "sentence": sentence, "position": position}
+                place["phrase"] = " ".join(phrase.words)
+                edges += (
+                    {**place, "translation": " ".join(words), "weight": probability}
+                    for words, probability in phrase.edges
+                )
+                translations = (f"{' '.join(w)} {format_brief(p)}" for w, p in phrase.edges)
+                phrases.append(
+                    {
+                        **place,
+                        "heading": f"Pair {pair}, {sentence}",
+                        "count": phrase.times,
+                        "rounded": f"{phrase.probability:.3g}",
+                        "probability": phrase.probability,
+                        "seen": phrase.in_table,
+                        "edges": " / ".join(translations),
+                        "left_out": phrase.left_out,
+                    }
+                )
     tables = [
         Table("rows", "Pivot F1", _SCORES, result.rows),
-        Table("phrases", "Phrases", _PHRASES, list(_phrases(result)), group="heading"),
+        Table("phrases", "Phrases", _PHRASES, phrases, group="heading"),
         Table("shown", "Pivot n-grams", _GRAMS, shown_grams, group="heading", readers="people"),
         Table("ngrams", "Pivot n-grams", _GRAMS, all_grams, group="heading", readers="programs"),
-        Table("orders", "By order", _ORDERS, list(_orders(result))),
+        Table("orders", "By order", _ORDERS, orders),
         Table("edges", "Edges", _EDGES, edges, readers="programs"),
     ]
     if result.pem:
@@ -396,63 +420,9 @@ def explanations_document(result: ParaphraseExplanations) -> Document:
             *([combined] if result.features else ()),
         ]
     left_out = f"The {MAX_SHOWN} heaviest n-grams of each kind are shown; JSON and TSV have all."
-    many = any(len(grams) > MAX_SHOWN for _, _, grams in kinds)
     notes = (*([left_out] if many else ()), *result.notes)
-    pictures = [
-        f
-        for n, explanation in _pairs(result)
-        for f in (pair_figure(n, explanation), network_figure(n, explanation))
-    ]
     title, answer = f"Pivot n-grams of {result.name}", explanation_answer(result)
     return Document(title, (*pictures, *tables), notes=notes, answer=answer)
-
-
-def _pairs(result: ParaphraseExplanations) -> Iterator[tuple[int, PairExplanation]]:
-    return (
-        (row.pair, explanation) for row, explanation in zip(result.rows, result.pairs, strict=True)
-    )
-
-
-def _orders(result: ParaphraseExplanations) -> Iterator[dict[str, Cell]]:
-    weights = ("common", "paraphrase_weight", "original_weight")
-    for pair, explanation in _pairs(result):
-        orders = zip(explanation.by_order, explanation.pivot.tolist(), strict=True)
-        for n, (value, row) in enumerate(orders, 1):
-            yield {"pair": pair, "n": n, "pivot_f1": value, **dict(zip(weights, row, strict=True))}
-
-
-def _placed_phrases(result: ParaphraseExplanations) -> Iterator[tuple[dict[str, Cell], Phrase]]:
-    """Yield the phrases of both sentences of each pair, and their places."""
-    for pair, explanation in _pairs(result):
-        for sentence, phrases in (
-            ("original", explanation.original),
-            ("paraphrase", explanation.paraphrase),
-        ):
-            for position, phrase in enumerate(phrases, 1):
-                place: dict[str, Cell] = {"pair": pair, "sentence": sentence, "position": position}
-                yield place | {"phrase": " ".join(phrase.words)}, phrase
-
-
-def _phrases(result: ParaphraseExplanations) -> Iterator[dict[str, Cell]]:
-    for place, phrase in _placed_phrases(result):
-        yield {
-            **place,
-            "heading": f"Pair {place['pair']}, {place['sentence']}",
-            "count": phrase.times,
-            "rounded": f"{phrase.probability:.3g}",
-            "probability": phrase.probability,
-            "seen": phrase.in_table,
-            "edges": " / ".join(f"{' '.join(w)} {format_brief(p)}" for w, p in phrase.edges),
-            "left_out": phrase.left_out,
-        }
-
-
-def _gram_kinds(result: ParaphraseExplanations) -> Iterator[tuple[int, str, list[Gram]]]:
-    """Yield the n-grams of both sentences of each pair, and of one alone."""
-    for pair, explanation in _pairs(result):
-        yield pair, "in both", [g for g in explanation.grams if g.common > 0]
-        yield pair, "only in the original", [g for g in explanation.grams if g.paraphrase == 0]
-        yield pair, "only in the paraphrase", [g for g in explanation.grams if g.original == 0]
 
 
 def _gram(heading: str, pair: int, gram: Gram) -> dict[str, Cell]:

@@ -29,7 +29,6 @@ from karat.paraphrase.table.phrase_table import (
     PhraseCounts,
     PhraseTable,
     describe_recipe,
-    pad_phrases,
 )
 from karat.progress import Progress, silent
 from karat.storage.arrays import ArrayFile, as_memory, forget_pages
@@ -71,11 +70,8 @@ def extract_phrases(
     return sort_phrases(source, pivot, links, longest, max_rows=most_rows, **work).counts(progress)
 
 
-class PhraseOrder(NamedTuple):
-    """For each word of both sides its place in an order, in which phrases are sorted."""
-
-    source: NDArray[np.int32]
-    pivot: NDArray[np.int32]
+PhraseOrder = tuple[NDArray[np.int32], NDArray[np.int32]]
+"""For each word of both sides its place in an order, in which phrases are sorted."""
 
 
 class SortedPhrases:
@@ -252,17 +248,12 @@ class PhraseTableFiles:
             yield phrases, offsets, numbers, self.pair_counts.read(pairs, pairs_end)
             pairs, pivots, phrases = pairs_end, pivots_end, phrases_end
 
-    def phrase_rows(self) -> Iterator[NDArray[np.int32]]:
-        """Yield the source phrases as rows of words, filled up with -1."""
-        for phrases in self._pieces_of_phrases():
-            yield pad_phrases(phrases, self.longest)
-
     def arrays(self, order: PhraseOrder, source: Vocab, pivot: Vocab) -> dict[str, NDArray[Any]]:
         """Return the arrays of the table, mapped."""
-        words = _renumber_used_words(self.phrases.ids, order.source, source)
-        pivot_words = _renumber_used_words(self.pivots.ids, order.pivot, pivot)
+        words = _renumber_used_words(self.phrases.ids, order[0], source)
+        pivot_words = _renumber_used_words(self.pivots.ids, order[1], pivot)
         slots = _kernel.PhraseSlots(len(self.phrases))
-        for phrases in self._pieces_of_phrases():
+        for phrases in self.phrase_pieces():
             slots.add(*phrases)
         slot_file = ArrayFile("int32", _PURPOSE)
         slot_file.append(slots.take())
@@ -280,7 +271,8 @@ class PhraseTableFiles:
         mapped = {name: file.mapped() for name, file in files.items()}
         return word_arrays(words, "source") | word_arrays(pivot_words, "pivot") | mapped
 
-    def _pieces_of_phrases(self) -> Iterator[Ragged]:
+    def phrase_pieces(self) -> Iterator[Ragged]:
+        """Yield the source phrases, piece by piece."""
         for start in range(0, len(self.phrases), _PAIRS):
             yield self.phrases.read(start, min(start + _PAIRS, len(self.phrases)))
 
@@ -378,7 +370,7 @@ def build_table(
 ) -> PhraseTable:
     """Return the table of the phrase pairs of linked texts; it lies in temporary files, mapped."""
     max_rows = max_pairs_in_memory(memory)
-    order = PhraseOrder(_text_order(source.vocab), _text_order(pivot.vocab))
+    order = _text_order(source.vocab), _text_order(pivot.vocab)
     work: dict[str, Any] = {"max_rows": max_rows, "threads": threads, "progress": progress}
     phrases = sort_phrases(source, pivot, links, longest, order, **work)
     files = PhraseTableFiles(longest)

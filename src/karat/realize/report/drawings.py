@@ -73,25 +73,22 @@ def unpruned_figure(lattice: TreeLattice) -> Figure:
         plain = [arc._replace(word=lattice.words[int(arc.word)], best=False) for arc in arcs]
         caption = f"Every path is a word sequence that the supertags allow: {total}."
         return _figure(UNPRUNED, [LatticePanel("", plain)], caption)
-    panels = [_full_panel(lattice, t) for t in lattice.treelets if t.paths > 1 or t.head == 0]
+    inner, panels = {arc.head for arc in lattice.arcs}, []
+    for head, *_, paths, _ in lattice.treelets:
+        if paths > 1 or head == 0:
+            words = [  # a daughter with daughters of her own in brackets
+                f"[… {word} …]" if node in inner and node != head else word
+                for node, word in enumerate(lattice.words)
+            ]
+            graph = order_graph(lattice.treelet_orders(head))
+            arcs = [arc._replace(word=words[int(arc.word)], best=False) for arc in graph]
+            heading = f"{lattice.words[head]}: {format_count(int(paths), 'order')}"
+            panels.append(LatticePanel(heading, arcs))
     caption = (
         f"The treelets that have several orders, with all of them; brackets stand for a whole "
         f"subtree: {total} in all."
     )
     return _figure(UNPRUNED, panels, caption)
-
-
-def _full_panel(lattice: TreeLattice, treelet: TreeletSize) -> LatticePanel:
-    """Return all arcs of a treelet, a daughter with daughters of her own in brackets."""
-    head, inner = treelet.head, {arc.head for arc in lattice.arcs}
-    words = [
-        f"[… {word} …]" if node in inner and node != head else word
-        for node, word in enumerate(lattice.words)
-    ]
-    graph = order_graph(lattice.treelet_orders(head))
-    arcs = [arc._replace(word=words[int(arc.word)], best=False) for arc in graph]
-    total = format_count(int(treelet.paths), "order")
-    return LatticePanel(f"{lattice.words[head]}: {total}", arcs)
 
 
 def orders_figure(tree: InputTrees, orders: Sequence[WordOrder]) -> Figure:
@@ -122,11 +119,7 @@ def alternatives_figure(title: str, caption: str, words: Sequence[Alternatives])
     for place, (word, probability, alternatives) in enumerate(words):
         start, end = (_state(at, len(words)) for at in (place, place + 1))
         tooltip = "" if probability is None else _word_with_probability(word, probability)
-        label = (
-            _word_with_probability(word, probability)
-            if alternatives and probability is not None
-            else word
-        )
+        label = tooltip if alternatives and tooltip else word
         arcs.append(GraphArc(start, end, label, True, tooltip))
         arcs += [
             GraphArc(start, end, _word_with_probability(*alternative), tooltip=alternative[0])
@@ -213,7 +206,15 @@ def _name_subtree(lattice: TreeLattice, head: int, node: int, order: Sequence[in
 
 
 def _figure(title: str, panels: Sequence[LatticePanel], caption: str) -> Figure:
-    return Figure(title, partial(_svg, title, panels), caption, sketch=partial(_sketch, panels))
+
+    def text_lines(sheet: Sheet) -> list[str]:
+        lines: list[str] = []
+        for panel in panels:
+            lines += [sheet.ink(panel.heading, DIM)] if panel.heading else []
+            lines += sketch(panel.arcs, sheet)
+        return lines
+
+    return Figure(title, partial(_svg, title, panels), caption, sketch=text_lines)
 
 
 def _svg(title: str, panels: Sequence[LatticePanel]) -> str:
@@ -223,20 +224,12 @@ def _svg(title: str, panels: Sequence[LatticePanel]) -> str:
         if panel.heading:
             parts.append(element("text", quote(panel.heading), x=0, y=y + 14, font_weight=600))
             y += HEADING / 2
-        drawing = draw(panel.arcs, y, compact=panel.compact)
-        parts += drawing.parts
-        width, y = max(width, drawing.width), drawing.height + HEADING
+        elements, panel_width, height = draw(panel.arcs, y, compact=panel.compact)
+        parts += elements
+        width, y = max(width, panel_width), height + HEADING
     arcs = [arc for panel in panels for arc in panel.arcs]
     description = f"{format_count(len(panels), 'graph')}, {format_count(len(arcs), 'arc')}"
     return svg.chart(title, description, y - HEADING, parts, width, fluid=False, class_="grid")
-
-
-def _sketch(panels: Sequence[LatticePanel], sheet: Sheet) -> list[str]:
-    lines: list[str] = []
-    for panel in panels:
-        lines += [sheet.ink(panel.heading, DIM)] if panel.heading else []
-        lines += sketch(panel.arcs, sheet)
-    return lines
 
 
 ANCHOR = "◇"
@@ -253,32 +246,37 @@ class TreeDrawing(NamedTuple):
     remark: str
 
 
-def draw_supertag(supertag: Supertag) -> TreeDrawing:
-    """Return an elementary tree as its leaves in order."""
-    leaves = [ANCHOR if slot == "*" else f"{slot}↓" for slot in supertag.frame.split(" ")]
-    if supertag.kind == "adjunct":
-        leaves = [*leaves, "*"] if (supertag.left or 0) > 0.5 else ["*", *leaves]
-    remark = f"{supertag.relation}, {supertag.times:,} times"
-    return TreeDrawing(supertag.tag, tuple(leaves), remark)
-
-
 def tree_figure(supertags: Sequence[Supertag]) -> Figure:
     """Return a figure of some elementary trees."""
-    trees = [draw_supertag(supertag) for supertag in supertags]
-    title = "Elementary trees"
-    return Figure(
-        title, partial(_draw_trees, trees, title), LEGEND, sketch=partial(_sketch_trees, trees)
-    )
+    trees = []
+    for supertag in supertags:
+        leaves = [ANCHOR if slot == "*" else f"{slot}↓" for slot in supertag.frame.split(" ")]
+        if supertag.kind == "adjunct":
+            leaves = [*leaves, "*"] if (supertag.left or 0) > 0.5 else ["*", *leaves]
+        remark = f"{supertag.relation}, {supertag.times:,} times"
+        trees.append(TreeDrawing(supertag.tag, tuple(leaves), remark))
+    svg_text = partial(_draw_trees, trees, "Elementary trees")
+    return Figure("Elementary trees", svg_text, LEGEND, sketch=partial(_sketch_trees, trees))
 
 
 def _draw_trees(trees: Sequence[TreeDrawing], title: str) -> str:
     parts: list[str] = []
     x, y = 0.0, 0.0
     for tree in trees:
-        width = max(_width(tree), svg.extent(tree.remark)) + GAP
+        leaf_widths = [svg.extent(leaf) + GAP / 2 for leaf in tree.leaves]
+        width = max(sum(leaf_widths), svg.extent(tree.remark)) + GAP
         if x + width > svg.WIDTH and x:
             x, y = 0.0, y + HEIGHT
-        parts += _tree(tree, x + width / 2, y + 20)
+        middle, top = x + width / 2, y + 20
+        parts.append(svg.label(middle, top, tree.top, "middle"))
+        begin = middle - sum(leaf_widths) / 2
+        for leaf, leaf_width in zip(tree.leaves, leaf_widths, strict=True):
+            at = begin + leaf_width / 2
+            parts.append(svg.line(middle, top + 5, at, top + 28, svg.RULE))
+            color = svg.ACCENT if leaf.endswith("↓") else svg.WARM if leaf == "*" else None
+            parts.append(svg.label(at, top + 42, leaf, "middle", color))
+            begin += leaf_width
+        parts.append(svg.label(middle, top + 60, tree.remark, "middle", svg.MUTED))
         x += width
     description = join_items(
         [f"{tree.top}: {' '.join(tree.leaves)} ({tree.remark})" for tree in trees]
@@ -286,38 +284,20 @@ def _draw_trees(trees: Sequence[TreeDrawing], title: str) -> str:
     return svg.chart(title, description, y + HEIGHT, parts)
 
 
-def _width(tree: TreeDrawing) -> float:
-    return sum(svg.extent(leaf) + GAP / 2 for leaf in tree.leaves)
-
-
-def _tree(tree: TreeDrawing, middle: float, top: float) -> list[str]:
-    parts = [svg.label(middle, top, tree.top, "middle")]
-    x = middle - _width(tree) / 2
-    for leaf in tree.leaves:
-        step = svg.extent(leaf) + GAP / 2
-        at = x + step / 2
-        parts.append(svg.line(middle, top + 5, at, top + 28, svg.RULE))
-        color = svg.ACCENT if leaf.endswith("↓") else svg.WARM if leaf == "*" else None
-        parts.append(svg.label(at, top + 42, leaf, "middle", color))
-        x += step
-    return [*parts, svg.label(middle, top + 60, tree.remark, "middle", svg.MUTED)]
-
-
 def _sketch_trees(trees: Sequence[TreeDrawing], sheet: Sheet) -> list[str]:
-    lines = [line for tree in trees for line in ("", *_letters(tree, sheet))]
-    return [line and f"  {line}" for line in lines[1:]]
-
-
-def _letters(tree: TreeDrawing, sheet: Sheet) -> list[str]:
-    """Return three lines: the category, the branches, the leaves."""
-    below = "  ".join(tree.leaves)
-    middles, at = [], 0
-    for leaf in tree.leaves:
-        middles.append(at + len(leaf) // 2)
-        at += len(leaf) + 2
-    center = (middles[0] + middles[-1]) // 2
-    marks = dict.fromkeys(middles, "┬") | {middles[0]: "┌", middles[-1]: "┐"}
-    row = [marks.get(place, "─") for place in range(middles[0], middles[-1] + 1)]
-    branch = " " * middles[0] + ("".join(row) if len(tree.leaves) > 1 else "│")
-    top = " " * max(center - len(tree.top) // 2, 0) + tree.top
-    return [sheet.ink(top, BOLD) + "  " + sheet.ink(tree.remark, DIM), branch, below]
+    """Return three lines for each tree: the category, the branches, the leaves."""
+    lines: list[str] = []
+    for tree in trees:
+        middles, at = [], 0
+        for leaf in tree.leaves:
+            middles.append(at + len(leaf) // 2)
+            at += len(leaf) + 2
+        first, last = middles[0], middles[-1]
+        marks = dict.fromkeys(middles, "┬") | {first: "┌", last: "┐"}
+        row = "".join(marks.get(place, "─") for place in range(first, last + 1))
+        top = " " * max((first + last) // 2 - len(tree.top) // 2, 0) + tree.top
+        lines += [""] if lines else []
+        lines.append(f"  {sheet.ink(top, BOLD)}  {sheet.ink(tree.remark, DIM)}")
+        lines.append("  " + " " * first + (row if len(tree.leaves) > 1 else "│"))
+        lines.append("  " + "  ".join(tree.leaves))
+    return lines

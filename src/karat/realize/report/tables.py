@@ -11,7 +11,6 @@ from karat.report.charts.models import ChartRow, intervals_figure
 from karat.report.model import (
     Column,
     Document,
-    Figure,
     Table,
     format_count,
     join_names,
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
 
 MIN_ALTERNATIVE_PROBABILITY = 0.05
-"""Probability from which on another form is told."""
+"""Smallest probability of another form that is shown."""
 INPUT_PHRASES = {
     "all": "words with tags and relations",
     "relations": "words with relations",
@@ -180,6 +179,13 @@ _SLOTS = (
     number("f", "F", 3, help="Harmonic mean of precision and recall."),
     number("words", "In the file", help="Words of this kind that were taken out."),
 )
+_SLOT_NOTES = (
+    "A word is right if the file has it in the same slot of the same content word.",
+    "Input `all` is words, tags, relations and FEATS; heads keep Definite of their articles "
+    "and the tense or mood of their auxiliaries. Input `relations` is words and relations. "
+    "Input `lemmas` is as `all`, but for lemmas instead of words.",
+    "The paper's system also inserts function words and punctuation, but has no figures.",
+)
 _FORMS = number("forms", "Forms", 3, help="Share of lemmas whose form is right.")
 _PAPER = _EVALUATED[:1] + _EVALUATED[3:7]
 _SEEN = (_COUNT, number("seen", "Seen in training", field="n_seen"), number("share", "Share", 3))
@@ -214,7 +220,7 @@ def sentences_document(generated: RealizedSentences) -> Document:
 
 def evaluation_document(evaluation: RealizerEvaluation) -> Document:
     """Return realisers side by side, and the paper's table beside them."""
-    from karat.realize.evaluation import MAX_TRAINING_SHARE, PAPER
+    from karat.realize.evaluation import CLASS_NAMES, MAX_TRAINING_SHARE, PAPER
 
     names = [column.key for column in _PAPER]
     paper = [dict(zip(names, (name, *values), strict=True)) for name, values in PAPER]
@@ -231,37 +237,21 @@ def evaluation_document(evaluation: RealizerEvaluation) -> Document:
         Table("training", "Seen in training", _SEEN, [evaluation.training], readers="programs"),
     )
     if evaluation.slots:
-        blocks = (*blocks[:1], _slots_table(evaluation), *blocks[1:])
-    answer, chart = evaluation_answer(evaluation), _bleu_figure(evaluation)
-    return Document("Realisers", (chart, *blocks), notes=(), answer=answer)
-
-
-def _bleu_figure(evaluation: RealizerEvaluation) -> Figure:
-    """Return a dot for the BLEU of each realiser."""
+        slots = [{**row._asdict(), "class": CLASS_NAMES[row.slot]} for row in evaluation.slots]
+        title = "Words inserted"
+        table = Table("slots", title, _SLOTS, slots, group="heading", notes=_SLOT_NOTES)
+        blocks = (*blocks[:1], table, *blocks[1:])
     dots = []
-    for row in evaluation.rows:
+    for row in rows:
         name = row.model.replace("function words and punctuation", "both")
         inputs = row.inputs.removesuffix(", content words")
         label = f"{name.replace('completion: ', 'add ')} ({inputs})"
         dots.append(ChartRow(label, round(row.bleu, 1)))
     inserts = "Names with add: these words were taken out of the trees and inserted again. "
     caption = f"{inserts if evaluation.slots else ''}In brackets: the input."
-    return replace(intervals_figure("BLEU by realiser", "BLEU", dots), caption=caption)
-
-
-def _slots_table(evaluation: RealizerEvaluation) -> Table:
-    """Return precision, recall and F of every class of words that were inserted."""
-    from karat.realize.evaluation import CLASS_NAMES
-
-    rows = [{**row._asdict(), "class": CLASS_NAMES[row.slot]} for row in evaluation.slots]
-    notes = (
-        "A word is right if the file has it in the same slot of the same content word.",
-        "Input `all` is words, tags, relations and FEATS; heads keep Definite of their articles "
-        "and the tense or mood of their auxiliaries. Input `relations` is words and relations. "
-        "Input `lemmas` is as `all`, but for lemmas instead of words.",
-        "The paper's system also inserts function words and punctuation, but has no figures.",
-    )
-    return Table("slots", "Words inserted", _SLOTS, rows, group="heading", notes=notes)
+    chart = replace(intervals_figure("BLEU by realiser", "BLEU", dots), caption=caption)
+    answer = evaluation_answer(evaluation)
+    return Document("Realisers", (chart, *blocks), notes=(), answer=answer)
 
 
 def supertags_document(supertags: SupertagList) -> Document:

@@ -24,7 +24,7 @@ MARGIN = 20.0
 LETTERED = (0.5, 0.35, 0.65, 0.25, 0.75, 0.15, 0.85, 0.42, 0.58, 0.3, 0.7, 0.2, 0.8)
 """Places of a word along its arc; the first that is free is taken."""
 DENSE = 1.5
-"""Arcs for each state from which on a graph gets more room."""
+"""A graph with at least so many arcs for each state gets more room."""
 SPREAD = 70.0
 """The length of an arc beside its word in a dense graph."""
 TALL = 64.0
@@ -50,7 +50,7 @@ BEST = "▸ "
 class GraphArc(NamedTuple):
     """From one state to another, 0 is the first; `best` if the chosen path takes it.
 
-    `told` is what a pointer over the word shows.
+    `tooltip` is the text that a pointer over the word shows.
     """
 
     start: int
@@ -63,22 +63,14 @@ class GraphArc(NamedTuple):
 Arcs = Sequence[GraphArc]
 
 
-class Drawing(NamedTuple):
-    """Pieces of SVG and the room they take."""
-
-    parts: list[str]
-    width: float
-    height: float
-
-
-def draw(arcs: Arcs, top: float = 0.0, *, compact: bool = False) -> Drawing:
-    """The graph, below `top`; the best path is stressed.
+def draw(arcs: Arcs, top: float = 0.0, *, compact: bool = False) -> tuple[list[str], float, float]:
+    """Return the SVG elements of a graph below `top`, its width and its lower end.
 
     States with as many words before them stand above each other; in a `compact` one, for long
     sentences, words follow each other closely instead.
     """
     places = _places(arcs, top, compact)
-    inner = _inner(arcs) if compact else set()
+    inner = _pass_through_states(arcs) if compact else set()
     dots = [
         shape("circle", cx=x, cy=y, r=1.5 if state in inner else DOT, fill=svg.ACCENT)
         for state, (x, y) in places.items()
@@ -86,11 +78,11 @@ def draw(arcs: Arcs, top: float = 0.0, *, compact: bool = False) -> Drawing:
     width = max(x for x, _ in places.values()) + MARGIN
     lowest = (places[arc.end][1] + lane * LANE for arc, lane in _lanes(arcs).items())
     height = max(lowest) + MARGIN
-    return Drawing(_draw_arcs(arcs, places) + dots, width, height)
+    return _draw_arcs(arcs, places) + dots, width, height
 
 
 def layers(arcs: Arcs) -> dict[int, int]:
-    """The longest way from the start to every state; arcs may come in any order."""
+    """Return the longest way from the start to every state; arcs may come in any order."""
     depths = {0: 0}
     waiting = Counter(arc.end for arc in arcs)
     after = _arcs_by_start(arcs)
@@ -131,11 +123,11 @@ def _places(arcs: Arcs, top: float, compact: bool) -> dict[int, Point]:
         first = -(len(ordered) - 1) / 2 if middle is None else -middle
         height.update({state: first + rank for rank, state in enumerate(ordered)})
     across = _positions(arcs, layer, compact)
-    highest, row = min(height.values()), TALL if _dense(arcs, layer) else ROW
+    highest, row = min(height.values()), TALL if _is_dense(arcs, layer) else ROW
     return {s: (across[s], top + 30 + (height[s] - highest) * row) for s in layer}
 
 
-def _dense(arcs: Arcs, layer: dict[int, int]) -> bool:
+def _is_dense(arcs: Arcs, layer: dict[int, int]) -> bool:
     """Return whether so many arcs cross that words need more room."""
     return len(arcs) >= DENSE * len(layer)
 
@@ -153,7 +145,7 @@ def _positions(arcs: Arcs, layer: dict[int, int], compact: bool) -> dict[int, fl
             after = across[arc.start] + length + CLOSE
             across[arc.end] = max(across.get(arc.end, 0.0), after)
         return across
-    gap = SPREAD if _dense(arcs, layer) else GAP
+    gap = SPREAD if _is_dense(arcs, layer) else GAP
     positions = [MARGIN] * (max(layer.values()) + 1)
     for arc in sorted(arcs, key=lambda arc: layer[arc.end]):
         step = max(svg.extent(_short_word(arc)) + gap, SHORTEST)
@@ -177,7 +169,7 @@ def _lanes(arcs: Arcs) -> dict[GraphArc, int]:
 
 
 def _draw_arcs(arcs: Arcs, places: dict[int, Point]) -> list[str]:
-    """Every arc with its word, at a place on it where no earlier word stands; words are on top."""
+    """Return every arc, and its word at a place on it that no earlier word covers, on top."""
     paths: list[str] = []
     words: list[str] = []
     occupied = _OccupiedGrid()
@@ -193,7 +185,7 @@ def _draw_arcs(arcs: Arcs, places: dict[int, Point]) -> list[str]:
         curve = _curve(places[arc.start], places[arc.end], lanes[arc])
         size = svg.extent(_short_word(arc)) + APART
         spots = [_along(curve, t) for t in LETTERED]
-        spot = min(spots, key=lambda spot: occupied.met(spot, size))
+        spot = min(spots, key=lambda spot: occupied.covered_area(spot, size))
         occupied.add(spot, size)
         start, middle, end = (f"{x:.1f} {y:.1f}" for x, y in curve)
         look: Look = {"stroke": svg.ACCENT, "stroke_width": 2} if arc.best else {"stroke": svg.RULE}
@@ -206,14 +198,14 @@ def _draw_arcs(arcs: Arcs, places: dict[int, Point]) -> list[str]:
 
 
 def _curve(start: Point, end: Point, lane: int) -> tuple[Point, Point, Point]:
-    """A Bezier curve; the longer its way, the more it is bent; below others by its lane."""
+    """Return a Bezier curve; the longer its way, the more it is bent; below others by its lane."""
     (x1, y1), (x2, y2) = start, end
     bend = min(10.0, (x2 - x1) / 6) + max((x2 - x1) / 16 - 6, 0)
     return start, ((x1 + x2) / 2, (y1 + y2) / 2 - bend + 2 * LANE * lane), end
 
 
 def _along(curve: tuple[Point, Point, Point], t: float) -> Point:
-    """A point of the curve, t = 0 at its start and 1 at its end."""
+    """Return a point of the curve, t = 0 at its start and 1 at its end."""
     (x1, y1), (x, y), (x2, y2) = curve
     a, b, c = (1 - t) * (1 - t), 2 * t * (1 - t), t * t
     return a * x1 + b * x + c * x2, a * y1 + b * y + c * y2
@@ -233,7 +225,7 @@ class _OccupiedGrid:
             self._cells.setdefault((column, row), []).append(len(self._places))
         self._places.append((spot, size))
 
-    def met(self, spot: Point, size: float) -> float:
+    def covered_area(self, spot: Point, size: float) -> float:
         """Return the area of others that a word there would cover; 0 if none."""
         row = int(spot[1] // LINE)
         cells = ((c, r) for c in _columns(spot, size) for r in (row - 1, row, row + 1))
@@ -255,7 +247,7 @@ def _columns(spot: Point, size: float) -> range:
 
 
 def sketch(arcs: Arcs, sheet: Sheet) -> list[str]:
-    """The graph with letters: every state with the words that lead on, the best path marked.
+    """Return the graph as text: every state with the words that lead on, the best path marked.
 
     Words between which there is no choice stand together.
     """
@@ -291,15 +283,15 @@ def _format_state(state: int, labels: Sequence[tuple[str, bool]], sheet: Sheet) 
 
 
 def _arcs_by_start(arcs: Arcs) -> dict[int, list[GraphArc]]:
-    """The arcs that leave each state."""
+    """Return the arcs that leave each state."""
     leaving: dict[int, list[GraphArc]] = {}
     for arc in arcs:
         leaving.setdefault(arc.start, []).append(arc)
     return leaving
 
 
-def _inner(arcs: Arcs) -> set[int]:
-    """The states that one arc enters and one leaves."""
+def _pass_through_states(arcs: Arcs) -> set[int]:
+    """Return the states that one arc enters and one leaves."""
     entered = Counter(arc.end for arc in arcs)
     return {
         s
@@ -309,8 +301,8 @@ def _inner(arcs: Arcs) -> set[int]:
 
 
 def _chains(arcs: Arcs) -> list[GraphArc]:
-    """Return the graph without such states."""
-    after, inner = _arcs_by_start(arcs), _inner(arcs)
+    """Return the graph with the arcs through states without a choice joined."""
+    after, inner = _arcs_by_start(arcs), _pass_through_states(arcs)
     chains = []
     for arc in arcs:
         if arc.start in inner:

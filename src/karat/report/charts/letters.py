@@ -12,9 +12,7 @@ from karat.errors import visible
 from karat.report.charts.axis import Axis, Ticks
 from karat.report.charts.models import (
     Chart,
-    ChartRow,
     HeatMap,
-    Point,
     RowChart,
     XYChart,
     curve_runs,
@@ -32,54 +30,44 @@ def draw_heat_map(chart: HeatMap, sheet: Sheet) -> list[str]:
     if len(chart.rows) * len(chart.columns) > MAX_CELLS:
         size = f"{len(chart.rows):,} x {len(chart.columns):,} cells"
         return sheet.lines(f"{size} are too many to draw with letters", DIM)
-    names = [_cut(name, min(LONGEST_DOWN, sheet.width // 3)) for name in chart.rows]
+    longest = max(min(LONGEST_DOWN, sheet.width // 3), 1)
+    names = [truncate(visible(name), longest) for name in chart.rows]
     indent = max(map(display_width, names))
-    cell_texts = [_text(chart, i, j) for i, j, _ in chart.cells]
-    cell_texts += [_cut(name, LONGEST_ACROSS) for name in chart.columns]
-    wide = min(max(map(display_width, cell_texts)), max(sheet.width - indent - 1, 1))
+    texts = {(i, j): _heat_cell_text(chart, i, j, value) for i, j, value in chart.cells}
+    heads = [truncate(visible(name), LONGEST_ACROSS) for name in chart.columns]
+    room = max(sheet.width - indent - 1, 1)
+    wide = min(max(map(display_width, [*texts.values(), *heads])), room)
     step = max((sheet.width - indent - 1) // (wide + 1), 1)
     lines = []
     for start in range(0, len(chart.columns), step):
-        chosen = range(start, min(start + step, len(chart.columns)))
-        cut = [_cut(chart.columns[j], wide) for j in chosen]
-        heads = [name + " " * (wide - display_width(name)) for name in cut]
-        lines.append(sheet.ink(" " * (indent + 1) + " ".join(heads).rstrip(), DIM))
+        columns = range(start, min(start + step, len(chart.columns)))
+        cut = [truncate(visible(chart.columns[j]), max(wide, 1)) for j in columns]
+        padded = [name + " " * (wide - display_width(name)) for name in cut]
+        lines.append(sheet.ink(" " * (indent + 1) + " ".join(padded).rstrip(), DIM))
         for i, name in enumerate(names):
-            cells = " ".join(_cell(chart, i, j, wide, sheet) for j in chosen)
-            lines.append(f"{' ' * (indent - display_width(name))}{name} {cells}".rstrip())
+            cells = []
+            for j in columns:
+                text, value = truncate(texts[i, j], wide), chart.at(i, j)
+                tone = DIM if value is None else CYAN if chart.share(value) >= 0.8 else ""
+                inked = sheet.ink(text, BOLD if chart.signs(i, j) else tone)
+                cells.append(inked + " " * (wide - display_width(text)))
+            lines.append(f"{' ' * (indent - display_width(name))}{name} {' '.join(cells)}".rstrip())
         lines.append("")
-    return [*lines, *_heat_key(chart, sheet)]
+    low, high = (chart.number(end) for end in chart.ends)
+    key_items = [f"{chart.row_axis} down, {chart.column_axis} across"]
+    key_items.append(f"from {low} by {' '.join(SHADES[1:])} to {high}")
+    key_items += [f"{sign} {name}" for sign, name in chart.keys]
+    key_items += [f"[ ] {chart.outline.name}"] if chart.outline else []
+    return [*lines, *sheet.lines(visible("; ".join(key_items)), DIM)]
 
 
-def _cut(name: str, width: int) -> str:
-    return truncate(visible(name), max(width, 1))
-
-
-def _text(chart: HeatMap, i: int, j: int) -> str:
-    value = chart.at(i, j)
+def _heat_cell_text(chart: HeatMap, i: int, j: int, value: float | None) -> str:
     shade = "" if value is None else SHADES[min(int(chart.share(value) * 5), 4)].strip()
     inner = f"{chart.number(value)}{shade}{visible(chart.signs(i, j))}"
     if not (chart.outline and chart.outline.rows[0] <= i <= chart.outline.rows[1]):
         return inner
     first, last = chart.outline.columns
     return f"{'[' if j == first else ''}{inner}{']' if j == last else ''}"
-
-
-def _cell(chart: HeatMap, i: int, j: int, wide: int, sheet: Sheet) -> str:
-    text = truncate(_text(chart, i, j), wide)
-    value = chart.at(i, j)
-    tone = DIM if value is None else CYAN if chart.share(value) >= 0.8 else ""
-    ink = BOLD if chart.signs(i, j) else tone
-    return sheet.ink(text, ink) + " " * (wide - display_width(text))
-
-
-def _heat_key(chart: HeatMap, sheet: Sheet) -> list[str]:
-    low, high = (chart.number(end) for end in chart.ends)
-    key_items = [f"{chart.row_axis} down, {chart.column_axis} across"]
-    key_items.append(f"from {low} by {' '.join(SHADES[1:])} to {high}")
-    key_items += [f"{sign} {name}" for sign, name in chart.keys]
-    key_items += [f"[ ] {chart.outline.name}"] if chart.outline else []
-    return sheet.lines(visible("; ".join(key_items)), DIM)
 
 
 MAIN, OTHER = tuple("├─┤●"), tuple("╶╌╴○")  # the ends and the inside of a line, and its dot
@@ -104,32 +92,22 @@ def draw_rows(chart: RowChart, sheet: Sheet) -> list[str]:
     lines = []
     for row, label, row_texts in zip(rows, labels, texts, strict=True):
         for k, (value, number) in enumerate(zip(row.values, row_texts, strict=True)):
-            bar = _row_line(value, axis, wide, chart.base, OTHER if k else MAIN)
-            name = "" if k else label
-            space, inked = " " * (left - display_width(name)), sheet.ink(bar, DIM if k else CYAN)
-            lines.append(f"{space}{name} {inked} {number:>{right}}")
+            first, inside, last, dot = OTHER if k else MAIN
+            characters = [" "] * wide
+            if value.bar:
+                low, high = sorted(round(axis.at(end)) for end in value.bar)
+                characters[low : high + 1] = inside * (high - low + 1)
+                characters[low], characters[high] = first, last
+            for at in (round(axis.at(base)) for base in chart.base):
+                characters[at] = "┼" if characters[at] == inside else "¦"
+            characters[round(axis.at(value.value))] = dot
+            inked, name = sheet.ink("".join(characters), DIM if k else CYAN), "" if k else label
+            lines.append(f"{' ' * (left - display_width(name))}{name} {inked} {number:>{right}}")
     key = [f"{chart.named_axis}, {ticks.label(ticks.values[0])} to {ticks.label(ticks.values[-1])}"]
     key += ["¦ the baseline"] if chart.base else []
     if chart.compared:
-        key += [
-            f"{signs[3]} {name}" for signs, name in zip((MAIN, OTHER), chart.names, strict=True)
-        ]
+        key += [f"{MAIN[3]} {chart.names[0]}", f"{OTHER[3]} {chart.names[1]}"]
     return [*lines, *sheet.lines("; ".join(key), DIM)]
-
-
-def _row_line(
-    row: ChartRow, axis: Axis, wide: int, base: list[float], signs: tuple[str, ...]
-) -> str:
-    first, inside, last, dot = signs
-    characters = [" "] * wide
-    if row.bar:
-        low, high = sorted(round(axis.at(end)) for end in row.bar)
-        characters[low : high + 1] = inside * (high - low + 1)
-        characters[low], characters[high] = first, last
-    for at in (round(axis.at(value)) for value in base):
-        characters[at] = "┼" if characters[at] == inside else "¦"
-    characters[round(axis.at(row.value))] = dot
-    return "".join(characters)
 
 
 HEIGHT = 16  # rows of the plot itself: with the axes it stays within 20
@@ -163,83 +141,62 @@ class Plot:
         """Columns of the plot itself."""
         return self.sheet.width - self.margin - 2
 
-    def column(self, x: float) -> int:
-        """The column of a value."""
-        return round(Axis(self.across, 0, self.width - 1).at(x))
-
-    def row(self, y: float) -> int:
-        """The row of a value."""
-        return round(Axis(self.up, HEIGHT - 1, 0).at(y))
-
     def place(self, x: float, y: float) -> Place:
-        """The row and column of a point."""
-        return self.row(y), self.column(x)
+        """Return the row and column of a point."""
+        column = round(Axis(self.across, 0, self.width - 1).at(x))
+        return round(Axis(self.up, HEIGHT - 1, 0).at(y)), column
 
     def lines(self, x_name: str, y_name: str) -> list[str]:
-        """The plot with its axes and their names, at most as wide as the sheet."""
-        if self.width < MIN_PLOT_WIDTH:
-            return self.sheet.lines("too narrow for a plot", DIM)
-        labels = {self.row(value): self.up.label(value) for value in self.up.values}
-        rows = [self._row(i, labels.get(i, "")) for i in range(HEIGHT)]
-        y_named = self.sheet.ink(truncate(visible(y_name), self.sheet.width), DIM)
-        return [y_named, *rows, *self._below(x_name)]
-
-    def _row(self, row: int, label: str) -> str:
-        cells = [self.signs.get((row, column), (" ", "")) for column in range(self.width)]
-        line = "".join(self.sheet.ink(sign, code) for sign, code in cells)
-        edge = f"{label:>{self.margin}} {'┤' if label else '│'}"
-        return self.sheet.ink(edge, DIM) + (line.rstrip() if line.strip() else "")
-
-    def _below(self, name: str) -> list[str]:
-        ticks = [(self.column(value), self.across.label(value)) for value in self.across.values]
-        edge = "".join("┬" if column in dict(ticks) else "─" for column in range(self.width))
+        """Return the plot with its axes and their names, at most as wide as the sheet."""
+        sheet, width, edge = self.sheet, self.width, self.margin + 2
+        if width < MIN_PLOT_WIDTH:
+            return sheet.lines("too narrow for a plot", DIM)
+        corner = self.across.values[0], self.up.values[0]
+        labels = {self.place(corner[0], y)[0]: self.up.label(y) for y in self.up.values}
+        lines = [sheet.ink(truncate(visible(y_name), sheet.width), DIM)]
+        for row in range(HEIGHT):
+            cells = [self.signs.get((row, column), (" ", "")) for column in range(width)]
+            line = "".join(sheet.ink(sign, code) for sign, code in cells)
+            label = labels.get(row, "")
+            inked = sheet.ink(f"{label:>{self.margin}} {'┤' if label else '│'}", DIM)
+            lines.append(inked + (line.rstrip() if line.strip() else ""))
+        ticks = [(self.place(x, corner[1])[1], self.across.label(x)) for x in self.across.values]
+        rule = "".join("┬" if column in dict(ticks) else "─" for column in range(width))
         numbers = ""
         for column, label in ticks:
-            at = self.margin + 2 + column - display_width(label) // 2
-            at = min(at, self.sheet.width - display_width(label))
+            at = edge + column - display_width(label) // 2
+            at = min(at, sheet.width - display_width(label))
             if at > len(numbers) or not numbers:
                 numbers += " " * (at - len(numbers)) + label
-        text = truncate(visible(name), self.sheet.width)
-        space = max(self.margin + 2 + (self.width - display_width(text)) // 2, 0)
-        name_line = " " * min(space, self.sheet.width - display_width(text)) + text
-        lines = (" " * (self.margin + 1) + "└" + edge, numbers, name_line)
-        return [self.sheet.ink(line, DIM) for line in lines]
+        name = truncate(visible(x_name), sheet.width)
+        space = max(edge + (width - display_width(name)) // 2, 0)
+        name = " " * min(space, sheet.width - display_width(name)) + name
+        below = (" " * (edge - 1) + "└" + rule, numbers, name)
+        return lines + [sheet.ink(line, DIM) for line in below]
 
 
 def draw_scatter(chart: XYChart, sheet: Sheet) -> list[str]:
     """Draw a scatter plot and list its points."""
-    points = chart.plotted
-    plot = Plot(*chart.ticks(across=4, up=4), sheet)
-    if len(points) <= len(ascii_letters):
-        for letter, point in zip(ascii_letters, points, strict=False):
-            place = plot.place(point.x, point.y)
-            plot.signs[place] = (SEVERAL if place in plot.signs else letter, _ink(chart, point))
+    plot, key = Plot(*chart.ticks(across=4, up=4), sheet), []
+    if len(chart.plotted) <= len(ascii_letters):
+        x, y = chart.ticks()
+        for letter, point in zip(ascii_letters, chart.plotted, strict=False):
+            place, ink = plot.place(*point[:2]), INKS[chart.groups.index(point.group) % len(INKS)]
+            plot.signs[place] = (SEVERAL if place in plot.signs else letter, ink)
+            values = f"{x.label(point.x, extra=2)}, {y.label(point.y, extra=2)}"
+            if point.bar:
+                low, high = (y.label(end, extra=2) for end in point.bar)
+                values += f" (from {low} to {high})"
+            group = f" ({point.group})" if point.group else ""
+            text = truncate(visible(f" {point.label}{group}: {values}"), sheet.width - 1)
+            key.append(sheet.ink(letter, ink) + text)
         several = any(sign == SEVERAL for sign, _ in plot.signs.values())
-        point_names = _names(chart, sheet)
-        point_names += sheet.lines(f"{SEVERAL} several points", DIM) if several else []
+        key += sheet.lines(f"{SEVERAL} several points", DIM) if several else []
     else:
-        for place, count in Counter(plot.place(point.x, point.y) for point in points).items():
+        for place, count in Counter(plot.place(*point[:2]) for point in chart.plotted).items():
             plot.signs[place] = ("·" if count == 1 else "o" if count < 5 else "●", CYAN)
-        point_names = sheet.lines(CROWD, DIM)
-    return [*plot.lines(chart.x_axis, chart.y_axis), *sheet.lines(chart.note, ""), *point_names]
-
-
-def _ink(chart: XYChart, point: Point) -> str:
-    return INKS[chart.groups.index(point.group) % len(INKS)]
-
-
-def _names(chart: XYChart, sheet: Sheet) -> list[str]:
-    x, y = chart.ticks()
-    lines = []
-    for letter, point in zip(ascii_letters, chart.plotted, strict=False):
-        values = f"{x.label(point.x, extra=2)}, {y.label(point.y, extra=2)}"
-        if point.bar:
-            low, high = (y.label(end, extra=2) for end in point.bar)
-            values += f" (from {low} to {high})"
-        group = f" ({point.group})" if point.group else ""
-        point_text = truncate(visible(f" {point.label}{group}: {values}"), sheet.width - 1)
-        lines.append(sheet.ink(letter, _ink(chart, point)) + point_text)
-    return lines
+        key = sheet.lines(CROWD, DIM)
+    return [*plot.lines(chart.x_axis, chart.y_axis), *sheet.lines(chart.note), *key]
 
 
 def draw_curves(chart: XYChart, sheet: Sheet) -> list[str]:

@@ -15,18 +15,17 @@ from functools import cached_property
 from itertools import groupby, pairwise, product
 from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
-from karat.report.charts.axis import Ticks, drawable, log_ticks, nice_ticks
+from karat.report.charts.axis import Ticks, drawable, nice_ticks
 from karat.report.model import Column, Figure, cell_text, join_items
 from karat.report.render.text import Sheet
 
 
-def _bar(low: float | None, high: float | None) -> tuple[float, float] | None:
-    """An interval, if both ends have a place."""
+def _drawable_interval(low: float | None, high: float | None) -> tuple[float, float] | None:
     return (low, high) if low is not None and high is not None and drawable([low, high]) else None
 
 
-def _placed(value: float | None) -> list[float]:
-    return [value] if value is not None and drawable([value]) else []
+def _drawable_values(*values: float | None) -> list[float]:
+    return [value for value in values if value is not None and drawable([value])]
 
 
 # ------------------------------------------------------------------------- rows with intervals
@@ -50,12 +49,12 @@ class ChartRow(NamedTuple):
 
     @property
     def bar(self) -> tuple[float, float] | None:
-        """The interval, if both ends have a place."""
-        return _bar(self.low, self.high)
+        """The interval, if both ends can be drawn."""
+        return _drawable_interval(self.low, self.high)
 
     @property
     def values(self) -> list[ChartRow]:
-        """The values that have a place, the main one first."""
+        """The values that can be drawn, the main one first."""
         return [row for row in (self, self.other) if row and drawable([row.value])]
 
 
@@ -84,13 +83,9 @@ class RowChart:
 
     @cached_property
     def plotted(self) -> list[ChartRow]:
-        """The rows that have a place."""
-        needs_ends = self.kind == "difference"
-        return [
-            row
-            for row in self.rows
-            if drawable([row.value]) and (row.bar is not None or not needs_ends)
-        ]
+        """The rows that can be drawn; differences need an interval."""
+        rows = (row for row in self.rows if drawable([row.value]))
+        return [row for row in rows if row.bar or self.kind != "difference"]
 
     @property
     def is_narrow(self) -> bool:
@@ -99,8 +94,8 @@ class RowChart:
 
     @property
     def base(self) -> list[float]:
-        """The baseline, if it has a place."""
-        return _placed(self.baseline)
+        """The baseline, if it can be drawn."""
+        return _drawable_values(self.baseline)
 
     @property
     def named_axis(self) -> str:
@@ -113,13 +108,8 @@ class RowChart:
         """Return whether any row has two values."""
         return any(len(row.values) > 1 for row in self.plotted)
 
-    @property
-    def ends(self) -> tuple[float, float]:
-        """The ends of the axis of differences; the baseline is always in it."""
-        return self.span or difference_span(self.plotted)
-
     def ticks(self, about: int) -> Ticks:
-        """About so many round values along the axis, of rows that there must be."""
+        """Return about so many round values along the axis; at least one row is required."""
         values = [x for row in self.plotted for v in row.values for x in (v.value, *(v.bar or ()))]
         values += self.base
         return nice_ticks(min(values), max(values), about)
@@ -152,14 +142,13 @@ class RowChart:
 def difference_span(rows: Iterable[ChartRow]) -> tuple[float, float]:
     """Return the range that all intervals of differences and the baseline fit into."""
     ends = [end for row in rows for end in (row.value, row.low, row.high)]
-    values = [value for end in ends for value in _placed(end)]
-    return min([0.0, *values]), max([0.0, *values])
+    values = [0.0, *_drawable_values(*ends)]
+    return min(values), max(values)
 
 
 # ------------------------------------------------------------------------- points on two axes
 
 MAX_LABELS = 30  # points whose labels stand beside them; more would hide the picture
-_SMALLEST = 1e-300  # the least value with a place on a logarithmic axis
 
 
 class Point(NamedTuple):
@@ -174,8 +163,8 @@ class Point(NamedTuple):
 
     @property
     def bar(self) -> tuple[float, float] | None:
-        """The interval of y, if y and both ends have a place."""
-        return _bar(self.low, self.high) if drawable(self[:2]) else None
+        """The interval of y, if the point and both ends can be drawn."""
+        return _drawable_interval(self.low, self.high) if drawable(self[:2]) else None
 
     def story(self, *, joined: bool = False) -> str:
         """The point in words, with all its digits; its name is not repeated along a curve."""
@@ -201,9 +190,8 @@ class ChartLine(NamedTuple):
 class XYChart:
     """Points on two axes, perhaps with bars, a fitted line and a note such as `r = 0.81`.
 
-    `joined`, the points of each group are a curve, with a band where they have intervals; a missing
-    value breaks it. With `log_x` only x > 0 has a place; with `whole_x` the axis has whole numbers
-    alone.
+    If `joined`, the points of each group are a curve, with a band where they have intervals; a
+    missing value breaks it. With `whole_x`, the x axis has only whole numbers.
     """
 
     title: str
@@ -215,14 +203,12 @@ class XYChart:
     caption: str = ""
     narrow: bool = False
     joined: bool = False
-    log_x: bool = False
     whole_x: bool = False
 
     @cached_property
     def plotted(self) -> list[Point]:
-        """The points that have a place."""
-        least = _SMALLEST if self.log_x else -math.inf
-        return [point for point in self.points if drawable(point[:2]) and point.x >= least]
+        """The points that can be drawn."""
+        return [point for point in self.points if drawable(point[:2])]
 
     @cached_property
     def groups(self) -> list[str]:
@@ -232,8 +218,7 @@ class XYChart:
     @cached_property
     def curves(self) -> dict[str, list[Point]]:
         """The points of each group from left to right, also those without a value."""
-        least = _SMALLEST if self.log_x else -math.inf
-        points = [point for point in self.points if drawable(point[:1]) and point.x >= least]
+        points = [point for point in self.points if drawable(point[:1])]
         names = [name for name in dict.fromkeys(p.group for p in points) if name in self.groups]
         points.sort(key=lambda point: point.x)
         return {name: [point for point in points if point.group == name] for name in names}
@@ -244,14 +229,13 @@ class XYChart:
         return len(self.plotted) <= MAX_LABELS
 
     def ticks(self, across: int | None = None, up: int = 6) -> tuple[Ticks, Ticks]:
-        """About so many round values along both axes, of points that there must be."""
+        """Return about so many round values along both axes; at least one point is required."""
         across = across or (8 if self.joined else 6)
         xs = [point.x for point in self.plotted]
         ys = [y for point in self.plotted for y in (point.y, *(point.bar or ()))]
         if self.line == (1.0, 0.0):  # both axes alike, so that the line is the diagonal
             xs = ys = [*xs, *ys]
-        ends = min(xs), max(xs)
-        x = log_ticks(*ends) if self.log_x else nice_ticks(*ends, across, self.whole_x)
+        x = nice_ticks(min(xs), max(xs), across, self.whole_x)
         return x, nice_ticks(min(ys), max(ys), up)
 
     @property
@@ -297,20 +281,16 @@ class Histogram:
 
     @cached_property
     def plotted(self) -> list[float]:
-        """The values that have a place, from low to high."""
+        """The values that can be drawn, from low to high."""
         return sorted(float(value) for value in self.values if drawable([value]))
 
     @property
     def base(self) -> list[float]:
-        """The marker, if it has a place."""
-        return _placed(self.marker)
+        """The marker, if it can be drawn."""
+        return _drawable_values(self.marker)
 
-    def ticks(self) -> tuple[Ticks, Ticks]:
-        """Round values along both axes, of values that there must be."""
-        return self._across, nice_ticks(0, max(self.counts), integers=True)
-
-    @property
-    def _across(self) -> Ticks:
+    def ticks(self) -> Ticks:
+        """Return round values along the x axis; at least one value is required."""
         values = self.plotted + self.base
         return nice_ticks(min(values), max(values), about=4 if self.narrow else 8)
 
@@ -319,7 +299,7 @@ class Histogram:
         """The beginnings of the bins, and the end of the last."""
         low, high = self.plotted[0], self.plotted[-1]
         if low == high:  # one bin, as wide as if the axis had been cut up
-            first, *_, last = self._across.values
+            first, *_, last = self.ticks().values
             half = (last - first) / self.bins / 2
             return [max(first, low - half), min(last, high + half)]
         return [low + (high - low) * i / self.bins for i in range(self.bins)] + [high]
@@ -346,7 +326,7 @@ class Stretch(NamedTuple):
 
 
 class Area(NamedTuple):
-    """A named rectangle of a plane; the highlighted one is what the chart is about."""
+    """A named rectangle of a plane; the highlighted one is the subject of the chart."""
 
     across: tuple[float, float]
     up: tuple[float, float]
@@ -355,7 +335,7 @@ class Area(NamedTuple):
 
 
 class Spot(NamedTuple):
-    """A named point of a plane; highlighted ones are what the chart is about."""
+    """A named point of a plane; highlighted ones are the subject of the chart."""
 
     x: float
     y: float
@@ -522,8 +502,8 @@ class HeatMap:
 
     @cached_property
     def ends(self) -> tuple[float, float]:
-        """The ends of the scale, of values that there must be."""
-        low, high = _placed(self.low), _placed(self.high)
+        """The ends of the scale; at least one value is required."""
+        low, high = _drawable_values(self.low), _drawable_values(self.high)
         return float(min(low or self.plotted)), float(max(high or self.plotted))
 
     def share(self, value: float) -> float:
@@ -550,7 +530,7 @@ class HeatMap:
 
     @property
     def keys(self) -> list[tuple[str, str]]:
-        """Signs and what they mean, each once."""
+        """Signs and their meanings, each once."""
         return list(dict.fromkeys((mark.sign, mark.name) for mark in self.marks))
 
     @property
@@ -579,13 +559,6 @@ def chart_figure(chart: Chart) -> Figure:
     return Figure(chart.title, chart, chart.caption, sketch)
 
 
-def intervals_figure(
-    title: str,
-    axis: str,
-    rows: Iterable[ChartRow],
-    base: float | None = None,
-    *,
-    narrow: bool = False,
-) -> Figure:
+def intervals_figure(title: str, axis: str, rows: Iterable[ChartRow]) -> Figure:
     """Return a figure for pages and notebooks alone: a dot and a whisker for each item."""
-    return Figure(title, RowChart(title, axis, list(rows), baseline=base, narrow=narrow))
+    return Figure(title, RowChart(title, axis, list(rows)))

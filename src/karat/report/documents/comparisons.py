@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from karat.comparison import TESTS, CompareRow, Comparison, Example
 from karat.metrics.base import Metric
@@ -153,7 +153,8 @@ def _system_sentence(verdicts: SystemVerdicts, base: str) -> str:
     if kind == "undecided":
         metrics = _list_metrics(undecided)
         if len(undecided) == 1:
-            return f"{metrics} does not tell {system} and {base} apart: {_change(undecided[0])}."
+            difference = _difference_text(undecided[0])
+            return f"{metrics} does not tell {system} and {base} apart: {difference}."
         return f"No metric tells {system} and {base} apart ({metrics})."
     but_undecided = ""
     if undecided:
@@ -170,7 +171,7 @@ def _system_sentence(verdicts: SystemVerdicts, base: str) -> str:
     all_metrics = "both metrics" if len(rows) == 2 else f"all {len(rows)} metrics"
     if len(rows) <= MAX_LISTED_DIFFERENCES:
         return f"{conclusion} {all_metrics}: {_list_differences(rows)}."
-    example = f"{metric_label(rows[0].metric)} {_change(rows[0])}"
+    example = f"{metric_label(rows[0].metric)} {_difference_text(rows[0])}"
     return f"{conclusion} {all_metrics}, for example {example}."
 
 
@@ -178,19 +179,24 @@ def _list_differences(rows: Sequence[CompareRow]) -> str:
     """The differences with their intervals, or the metrics alone where they are many."""
     if len(rows) > MAX_LISTED_DIFFERENCES:
         return _list_metrics(rows)
-    return join_names([f"{metric_label(row.metric)} {_change(row)}" for row in rows])
+    return join_names([f"{metric_label(row.metric)} {_difference_text(row)}" for row in rows])
 
 
 def _list_metrics(rows: Sequence[CompareRow]) -> str:
     return join_names([metric_label(row.metric) for row in rows])
 
 
-def _change(row: CompareRow) -> str:
-    digits = score_digits(row.metric)
-    if row.delta is None or row.delta_low is None or row.delta_high is None:
+def _difference_text(row: CompareRow) -> str:
+    interval = _delta_interval(row, score_digits(row.metric))
+    if row.delta is None or not interval:
         return "no difference"
-    interval = format_interval(row.delta_low, row.delta_high, digits)
-    return f"{format_signed(row.delta, digits)} {interval}"
+    return f"{format_signed(row.delta, score_digits(row.metric))} {interval}"
+
+
+def _delta_interval(row: CompareRow, digits: int) -> str:
+    if row.delta_low is None or row.delta_high is None:
+        return ""
+    return format_interval(row.delta_low, row.delta_high, digits)
 
 
 def _count_sentences(systems: Sequence[SystemVerdicts], base: str) -> Iterator[str]:
@@ -212,26 +218,20 @@ def _count_sentences(systems: Sequence[SystemVerdicts], base: str) -> Iterator[s
         yield f"{len(names)} of {len(systems)} systems {phrases[kind]}: {join_names(names)}."
 
 
-def _interval_text(row: CompareRow) -> str | None:
-    if row.delta_low is None or row.delta_high is None:
-        return None
-    return format_interval(row.delta_low, row.delta_high, row_digits(row))
-
-
+_RESAMPLES_WON = "Share of bootstrap resamples in which the system beats the baseline."
 _COLUMNS = (
     *(METRIC, SYSTEM, scores.SCORE, scores.LOW, scores.HIGH),
     number("delta", "Delta", row_digits, "Score minus the baseline's.", signed=True),
     people_column(
-        "change", "95% interval", _interval_text, align="right", help="Interval of the difference."
+        "change",
+        "95% interval",
+        lambda row: _delta_interval(row, row_digits(row)) or None,
+        align="right",
+        help="Interval of the difference.",
     ),
     *columns("programs", delta_low="Delta low", delta_high="Delta high"),
     number("p", "p", 4, "p of the difference, by the paired test below."),
-    number(
-        "better",
-        "P(better)",
-        3,
-        "Share of bootstrap resamples in which the system beats the baseline.",
-    ),
+    number("better", "P(better)", 3, _RESAMPLES_WON),
     number("wins", "Wins", help="Segments on which it beats the baseline.", detail=True),
     number("losses", "Losses", help="Segments on which the baseline beats it.", detail=True),
     number("ties", "Ties", help="Segments on which both score the same.", detail=True),
@@ -249,7 +249,7 @@ def comparison_document(comparison: Comparison) -> Document:
         all_columns.append(scores.skipped_column(comparison.skipped, readers="programs"))
     best = scores.best_cells(comparison.rows)
     table = Table("rows", title, all_columns, comparison.rows, group="metric", emphasis=best)
-    blocks: list[Block] = [_forests(comparison, metrics)]
+    blocks: list[Block] = [_difference_charts(comparison, metrics)]
     blocks += [_examples(comparison, metrics)] if comparison.examples else []
     blocks += [*_segment_galleries(comparison, metrics), table]
     segments = scores.segment_signatures(comparison) if comparison.values else {}
@@ -267,43 +267,31 @@ def comparison_document(comparison: Comparison) -> Document:
 # ----------------------------------------------------------------------------------- pictures
 
 
-def _forests(comparison: Comparison, metrics: Sequence[Metric]) -> Gallery | Figure:
-    """Differences from the baseline: a panel for each metric, or one for all of a single system.
+def _difference_charts(comparison: Comparison, metrics: Sequence[Metric]) -> Gallery | Figure:
+    """Differences from the baseline: a panel for each metric, or one panel for a single system.
 
-    Metrics on one scale share an axis. Differences are in shares of the metrics' scales; metrics
-    of outside scores have panels of their own.
+    Differences are shares of the metrics' scales and have a common axis, except for metrics of
+    external scores, which have panels of their own.
     """
-    base = comparison.baseline
+    base, panels = comparison.baseline, []
+    labels = {m: f"{metric_label(m)} ↓" if m.sign < 0 else metric_label(m) for m in metrics}
     rows = [row for row in _rows_by_first_metric(comparison, metrics[0]) if row.delta is not None]
-    panels = []
+    span, panel_metrics = None, list(metrics)
     if len({row.system for row in comparison.rows}) == 2:
-        rows = [row for row in comparison.rows if row.delta is not None]
-        shared = [row for row in rows if row.metric.reads_texts]
+        shared = [
+            row for row in comparison.rows if row.delta is not None and row.metric.reads_texts
+        ]
         if shared:
-            changes = [_difference(row, _label_with_arrow(row.metric)) for row in shared]
+            changes = [_difference_row(row, labels[row.metric]) for row in shared]
             panels.append(RowChart(f"{rows[0].system} and {base}", base, changes, "difference"))
-        panels += [
-            RowChart(
-                _label_with_arrow(row.metric), base, [_difference(row, row.system)], "difference"
-            )
-            for row in rows
-            if not row.metric.reads_texts
-        ]
+        panel_metrics = [m for m in metrics if not m.reads_texts]
     else:
-        by_metric = {
-            m: [_difference(row, row.system) for row in rows if row.metric == m] for m in metrics
-        }
-        span = difference_span([x for m in metrics if m.reads_texts for x in by_metric[m]])
-        panels += [
-            RowChart(
-                _label_with_arrow(m),
-                base,
-                changes,
-                "difference",
-                span=span if m.reads_texts else None,
-            )
-            for m, changes in by_metric.items()
-        ]
+        shared = [row for row in rows if row.metric.reads_texts]
+        span = difference_span(_difference_row(row, row.system) for row in shared)
+    for m in panel_metrics:
+        changes = [_difference_row(row, row.system) for row in rows if row.metric == m]
+        shared_span = span if m.reads_texts else None
+        panels.append(RowChart(labels[m], base, changes, "difference", span=shared_span))
     title = f"Differences from {base}"
     caption = "Dots: differences; lines: 95% intervals. Right of the dashed line is better."
     if len(panels) == 1:
@@ -316,7 +304,7 @@ def _rows_by_first_metric(comparison: Comparison, first: Metric) -> list[Compare
     return sorted(comparison.rows, key=lambda row: order.index(row.system))
 
 
-def _difference(row: CompareRow, label: str) -> ChartRow:
+def _difference_row(row: CompareRow, label: str) -> ChartRow:
     """A difference as a share of the metric's scale, so that better is to the right."""
     scale = row.metric.sign / row.metric.full_scale
     value, *ends = (
@@ -324,11 +312,6 @@ def _difference(row: CompareRow, label: str) -> ChartRow:
     )
     text = format_signed(row.delta or 0.0, score_digits(row.metric))
     return ChartRow(label, value, min(ends), max(ends), text, row.verdict or "undecided")
-
-
-def _label_with_arrow(metric: Metric) -> str:
-    """The metric's name, with an arrow where lower is better."""
-    return f"{metric_label(metric)} ↓" if metric.sign < 0 else metric_label(metric)
 
 
 def _segment_galleries(comparison: Comparison, metrics: Sequence[Metric]) -> list[Gallery]:
@@ -341,10 +324,8 @@ def _segment_galleries(comparison: Comparison, metrics: Sequence[Metric]) -> lis
     for m in metrics:
         rows = [row for row in ordered if row.metric == m and row.wins is not None]
         if rows:
-            items = [
-                ChartRow(r.system, 0, counts=(r.wins or 0, r.ties or 0, r.losses or 0))
-                for r in rows
-            ]
+            counts = [(row.wins or 0, row.ties or 0, row.losses or 0) for row in rows]
+            items = [ChartRow(r.system, 0, counts=c) for r, c in zip(rows, counts, strict=True)]
             chart = RowChart("", base, items, "tally")
             tallies.append(Figure(f"Won and lost by {metric_label(m)}", chart))
     if not tallies:
@@ -364,35 +345,30 @@ def _segment_galleries(comparison: Comparison, metrics: Sequence[Metric]) -> lis
 # ----------------------------------------------------------------------------------- examples
 
 
+_TEXTS = "The first reference, the baseline's and the system's text."
+
+
 def _examples(comparison: Comparison, metrics: Sequence[Metric]) -> Examples:
-    """The segments that differ most: cards by every metric, a table by the first."""
+    """The segments that differ most: cards for every metric, a table for the first."""
     baseline, first = comparison.baseline, metrics[0].of_segments()
     rows = [example for example in comparison.examples if example.metric == str(first)]
     digits = metric_digits(metrics[0])
+
+    def change(example: Example) -> float:
+        return example.system_score - example.baseline_score
+
+    def texts(example: Example) -> str:
+        reference = f"{example.shown_reference}: {example.reference}"
+        outputs = f"{baseline}: {example.baseline_text}\n{example.system}: {example.system_text}"
+        return f"{reference}\n{outputs}"
+
     table_columns = (
         Column("system", "System", help="The system compared with the baseline."),
         replace(SEGMENT_ID, value=_segment_name),
         number("baseline_score", "Baseline", digits, "The baseline's score there."),
         number("system_score", "Score", digits, "The system's score there."),
-        number(
-            "delta",
-            "Delta",
-            digits,
-            "System minus baseline.",
-            signed=True,
-            value=lambda example: example.system_score - example.baseline_score,
-        ),
-        people_column(
-            "text",
-            "Text",
-            lambda example: (
-                f"{example.shown_reference}: {example.reference}\n"
-                f"{baseline}: {example.baseline_text}\n"
-                f"{example.system}: {example.system_text}"
-            ),
-            help="The first reference, the baseline's and the system's text.",
-            wrap=True,
-        ),
+        number("delta", "Delta", digits, "System minus baseline.", signed=True, value=change),
+        people_column("text", "Text", texts, help=_TEXTS, wrap=True),
         *columns("programs", reference="Reference", baseline_text="Baseline's text"),
         *columns("programs", system_text="System's text"),
     )
@@ -403,20 +379,15 @@ def _examples(comparison: Comparison, metrics: Sequence[Metric]) -> Examples:
     for example in comparison.examples:
         m = by_name[example.metric]
         label, digits = metric_label(m), score_digits(m)
-        change = f"{example.baseline_score:.{digits}f} → {example.system_score:.{digits}f}"
-        texts = {baseline: example.baseline_text, example.system: example.system_text}
+        facts = f"{label} {example.baseline_score:.{digits}f} → {example.system_score:.{digits}f}"
+        outputs = {baseline: example.baseline_text, example.system: example.system_text}
         passages = [TextPassage(example.shown_reference, example.reference)]
-        for name, text in texts.items():
+        for name, text in outputs.items():
             passages.append(TextPassage(name, text, differing_words(text, example.references)))
         tags = {"system": example.system, "metric": label}
         segment = f"Segment {_segment_name(example)}"
-        cases.append(ExampleCase(segment, f"{label} {change}", tuple(passages), tags))
-    switches = {
-        label.lower(): label
-        for label in ("System", "Metric")
-        if len({case.tags[label.lower()] for case in cases}) > 1
-    }
-    return Examples(title, tuple(cases), table, switches)
+        cases.append(ExampleCase(segment, facts, tuple(passages), tags))
+    return Examples(title, tuple(cases), table, {"system": "System", "metric": "Metric"})
 
 
 def _segment_name(example: Example) -> int | str:
@@ -474,21 +445,18 @@ def _wide_columns(m: Metric, intervals: bool, tested: bool) -> Iterator[Column]:
     def text(value: float) -> str:
         return cell_text(value, Column("", "", metric_digits(m)), str, "")
 
-    def score_text(row: _WideRow) -> str | None:
+    def member(name: str, row: _WideRow) -> Any:
         if m not in row:
             return None
-        return text(row[m].score.value) + MARKS.get(getattr(row[m], "verdict", None) or "", "")
+        return row[m].score.value if name == "" else getattr(row[m], name, None)
+
+    def score_text(row: _WideRow) -> str | None:
+        mark = MARKS.get(member("verdict", row) or "", "")
+        return text(row[m].score.value) + mark if m in row else None
 
     def interval_text(row: _WideRow) -> str | None:
-        if m not in row or row[m].low is None or row[m].high is None:
-            return None
-        return f"[{text(row[m].low or 0.0)}, {text(row[m].high or 0.0)}]"
-
-    def member(name: str, row: _WideRow) -> float | str | None:
-        if m not in row:
-            return None
-        value: float | str | None = row[m].score.value if name == "" else getattr(row[m], name)
-        return value
+        low, high = member("low", row), member("high", row)
+        return None if low is None or high is None else f"[{text(low)}, {text(high)}]"
 
     better = "higher" if m.sign > 0 else "lower"
     help_text, head = f"Score by {m}; {better} is better.", f"{m} {ARROWS[m.sign]}"

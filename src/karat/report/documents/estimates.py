@@ -47,8 +47,8 @@ _CORRECTED = {
 
 def estimate_answer(estimate: Estimate) -> tuple[str, ...]:
     """Return the best system, its rivals, and what the judges add."""
-    sentences = list(_system_sentences(estimate)) if estimate.rows else []
-    return (*sentences, *_judge_sentences(estimate))
+    systems = _system_sentences(estimate) if estimate.rows else ()
+    return (*systems, *_judge_sentences(estimate))
 
 
 def estimate_basis(estimate: Estimate) -> str:
@@ -61,10 +61,8 @@ def estimate_basis(estimate: Estimate) -> str:
     basis = f"{count} of {units} labelled."
     if estimate.exact:
         return basis
-    likes = f"the {estimate.unit}s of the set"
-    if not estimate.finite:
-        likes = f"new {estimate.unit}s like these"
-    basis += f" 95% intervals for {likes}."
+    units = "the {}s of the set" if estimate.finite else "new {}s like these"
+    basis += f" 95% intervals for {units.format(estimate.unit)}."
     tested = [difference for difference in estimate.differences if difference.verdict != NOT_TESTED]
     if tested:
         correction = _CORRECTED.get(str(estimate.settings["correction"]), "")
@@ -119,7 +117,15 @@ def name_helpers(helpers: Sequence[str]) -> str:
 def _system_sentences(estimate: Estimate) -> Iterator[str]:
     best, differences = estimate.ranked[0], ranked_differences(estimate)
     if estimate.exact:
-        yield _means_sentence(estimate)
+        score = _score_text(estimate, best)
+        tied = [row.system for row in estimate.rows if _score_text(estimate, row) == score]
+        single = len(estimate.rows) == 1
+        systems = tied[0] if single else "these systems"  # others may have no labels
+        labelled = f"Every {estimate.unit} of {systems} is labelled"
+        verb = "has" if len(tied) == 1 else "share"
+        means = f"{join_names(tied, MAX_NAMED)} {verb} the best mean, {score}"
+        means = f"the mean of {systems} is {score}" if single else means
+        yield f"{labelled}, so nothing was estimated or tested: {means}."
         yield f"To ask about new {estimate.unit}s like these, use --population new."
     elif len(estimate.rows) == 1:
         yield f"People's score of {best.system} is estimated at {_score_text(estimate, best)}."
@@ -128,18 +134,6 @@ def _system_sentences(estimate: Estimate) -> Iterator[str]:
     else:
         yield f"{_lead_clause(estimate)}."
         yield _baseline_sentence(estimate)
-
-
-def _means_sentence(estimate: Estimate) -> str:
-    """State that nothing was estimated, and the best mean."""
-    score = _score_text(estimate, estimate.ranked[0])
-    best = [row.system for row in estimate.rows if _score_text(estimate, row) == score]
-    systems = best[0] if len(estimate.rows) == 1 else "these systems"  # others may have no labels
-    labelled = f"Every {estimate.unit} of {systems} is labelled, so nothing was estimated or tested"
-    if len(estimate.rows) == 1:
-        return f"{labelled}: the mean of {best[0]} is {score}."
-    verb = "has" if len(best) == 1 else "share"
-    return f"{labelled}: {join_names(best, MAX_NAMED)} {verb} the best mean, {score}."
 
 
 def _leader_sentences(estimate: Estimate, best: EstimateRow) -> Iterator[str]:
@@ -272,17 +266,13 @@ def _bias_side(row: EstimateRow) -> str:
     return "lower than people do" if row.bias_high < 0 else "undecided"
 
 
+_RATED = "How judges rate it where the interval excludes 0."
 _BIAS = (
     _SYSTEM,
     number("bias", "Bias", help=_BIASED, signed=True),
     number("bias_low", "Low", help="Lower end of the 95% interval.", signed=True),
     number("bias_high", "High", help="Upper end of the 95% interval.", signed=True),
-    Column(
-        "side",
-        "Rated",
-        help="How judges rate it where the interval excludes 0.",
-        value=_bias_side,
-    ),
+    Column("side", "Rated", help=_RATED, value=_bias_side),
 )
 _DIFFERENCES = (
     _SYSTEM,
@@ -332,9 +322,9 @@ def _tables(estimate: Estimate, biased: Sequence[EstimateRow]) -> Iterator[Table
 
     row_columns = with_digits(_ROWS)
     if not helper_names(estimate):  # people's own scores are the estimates
-        redundant = {"people", "people_low", "people_high", "ratio"}
+        hidden = {"people", "people_low", "people_high", "ratio"}
         row_columns = [
-            replace(c, readers="programs") if c.key in redundant else c for c in row_columns
+            replace(c, readers="programs") if c.key in hidden else c for c in row_columns
         ]
     yield Table("rows", "Systems", row_columns, estimate.ranked, open=True)
     if estimate.differences:

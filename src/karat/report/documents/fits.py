@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from math import isnan
 
 from karat.meta.fit import ScoreFit
@@ -33,12 +33,8 @@ def fit_answer(score_fit: ScoreFit) -> tuple[str, ...]:
         names = join_names([_term_text(term, metric_label) for term in list(terms)[1:]])
         ending = "s" * (len(terms) == 2)
         sentence = f"{names} explain{ending} {fit.r2:.1%} of the variance of {fit.dimension}"
-        rows = [
-            row
-            for row in score_fit.left_out
-            if row.dimension == fit.dimension and not isnan(row.r2)
-        ]
-        if rows:
+        left_out = (row for row in score_fit.left_out if row.dimension == fit.dimension)
+        if rows := [row for row in left_out if not isnan(row.r2)]:
             row = next((row for row in rows if row.unit == "system"), rows[-1])
             if row.r2 > 0:
                 sentence += f", and {row.r2:.1%} for left-out {row.unit}s"
@@ -105,8 +101,21 @@ def score_fit_document(score_fit: ScoreFit) -> Document:
     """Return the coefficients, how far the fits hold, and a figure for each dimension."""
     rows = score_fit.rows
     published = _PUBLISHED if any(row.quality is not None for row in rows) else ()
+    figures = []  # for pages and notebooks alone
+    for fit in score_fit.fits:
+        all_points = [point for point in score_fit.points if point.dimension == fit.dimension]
+        step = -(-len(all_points) // MAX_POINTS)
+        caption = f"One of every {step} of {len(all_points):,} points is drawn."
+        points = [
+            Point(point.predicted, point.human, f"{point.system} {point.segment}".strip())
+            for point in all_points[::step]
+        ]
+        title, note = f"Predicted and human {fit.dimension}", f"R2 {fit.r2:.3f}"
+        axes, diagonal = ("predicted by the fit", f"human {fit.dimension}"), ChartLine(1.0, 0.0)
+        chart = XYChart(title, *axes, points, diagonal, note, narrow=True)
+        figures.append(Figure(title, chart, caption if step > 1 else ""))
     blocks = (
-        Gallery("Predicted and human scores", tuple(_fit_figures(score_fit)), _DIAGONAL),
+        Gallery("Predicted and human scores", tuple(figures), _DIAGONAL),
         Table("rows", "Coefficients", (*_ROWS, *published), rows, group="dimension"),
         Table("fits", "Fits", _FITS, score_fit.fits),
         Table("left_out", "Cross-validation", _LEFT_OUT, score_fit.left_out),
@@ -114,22 +123,3 @@ def score_fit_document(score_fit: ScoreFit) -> Document:
     )
     title = f"Human scores of {score_fit.name} fitted by metrics"
     return Document(title, blocks, answer=fit_answer(score_fit))
-
-
-def _fit_figures(score_fit: ScoreFit) -> Iterator[Figure]:
-    """For pages and notebooks alone."""
-    for fit in score_fit.fits:
-        all_points = [point for point in score_fit.points if point.dimension == fit.dimension]
-        step = -(-len(all_points) // MAX_POINTS)
-        caption = ""
-        if step > 1:
-            caption = f"One of every {step} of {len(all_points):,} points is drawn."
-        points = [
-            Point(point.predicted, point.human, f"{point.system} {point.segment}".strip())
-            for point in all_points[::step]
-        ]
-        title, across = f"Predicted and human {fit.dimension}", "predicted by the fit"
-        note, diagonal = f"R2 {fit.r2:.3f}", ChartLine(1.0, 0.0)
-        human = f"human {fit.dimension}"
-        chart = XYChart(title, across, human, points, diagonal, note, narrow=True)
-        yield Figure(title, chart, caption)

@@ -73,7 +73,14 @@ def meta_answer(result: Ranking) -> tuple[str, ...]:
     statistic = result.experiment.statistics[0]
     first = [leader for leader in all_leaders if leader.statistic == statistic]
     if not first:
-        return tuple(_undefined_sentence(result.rows))
+        if not result.rows:
+            return ()
+        names = dict.fromkeys(row.dimension for row in result.rows)
+        dimensions = join_names([_dimension_name(name) for name in names], MAX_SENTENCES)
+        level = [row for row in result.rows if row.level == result.rows[0].level]
+        reasons = {row.note.removeprefix("undefined: ") for row in level}
+        reason = f": {reasons.pop()}" if len(reasons) == 1 and reasons != {""} else ""
+        return (f"The agreement of metrics with {dimensions} is undefined{reason}.",)
     enough = [leader for leader in first if not leader.has_few_points]
     levels = dict.fromkeys(leader.level for leader in enough if leader.level not in OF_SYSTEMS)
     finest = next((level for level in (*_LEVELS_BY_FINENESS, *levels) if level in levels), None)
@@ -92,17 +99,6 @@ def meta_answer(result: Ranking) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def _undefined_sentence(rows: Sequence[MetaRow]) -> Iterator[str]:
-    """State that no agreement is defined, with the reason if all metrics share it."""
-    if rows:
-        names = dict.fromkeys(row.dimension for row in rows)
-        dimensions = join_names([_dimension_name(name) for name in names], MAX_SENTENCES)
-        level = [row for row in rows if row.level == rows[0].level]
-        reasons = {row.note.removeprefix("undefined: ") for row in level}
-        reason = f": {reasons.pop()}" if len(reasons) == 1 and reasons != {""} else ""
-        yield f"The agreement of metrics with {dimensions} is undefined{reason}."
-
-
 def _level_sentences(
     level_leaders: Sequence[Leader],
     all_leaders: Sequence[Leader],
@@ -111,11 +107,11 @@ def _level_sentences(
 ) -> Iterator[str]:
     """Yield a sentence for each dimension, or one that counts them where they are many."""
     if len(level_leaders) > most and all(leader.tested for leader in level_leaders):
-        yield _count_sentence(level_leaders, labels)
+        yield _most_first_ranks_sentence(level_leaders, labels)
         return
     for leader in level_leaders:
         if len(leader.rows) == 1:
-            subject = f"{labels[leader.best.metric]} and {_scope(leader)}"
+            subject = f"{labels[leader.best.metric]} and {_dimension_at_level(leader)}"
             yield f"{subject}: {statistic_label(leader.statistic)} {_value_text(leader)}."
         elif len(level_leaders) <= MAX_SENTENCES:
             yield _best_metric_sentence(leader, all_leaders, labels)
@@ -125,10 +121,10 @@ def _best_metric_sentence(
     leader: Leader, all_leaders: Sequence[Leader], labels: Mapping[str, str]
 ) -> str:
     name, best = statistic_label(leader.statistic), labels[leader.best.metric]
-    value = f"{name} {_value_text(leader)}"
+    value, scope = f"{name} {_value_text(leader)}", _dimension_at_level(leader)
     if not leader.tested:
         most = "highest" if leader.sign > 0 else "lowest"
-        sentence = f"{best} has the {most} {name} with {_scope(leader)}, {_value_text(leader)}"
+        sentence = f"{best} has the {most} {name} with {scope}, {_value_text(leader)}"
         return f"{sentence}; differences between metrics were not tested."
     other_ranks = [
         f"rank {row.rank} by {statistic_label(other.statistic)}"
@@ -140,7 +136,7 @@ def _best_metric_sentence(
     doubt = f"; but {best} has {join_names(other_ranks)}" if other_ranks else ""
     if len(leader.tied) + 1 == len(leader.rows):
         both = "both metrics" if len(leader.rows) == 2 else f"all {len(leader.rows)} metrics"
-        sentence = f"No metric stands out for {_scope(leader)}: {both} are tied"
+        sentence = f"No metric stands out for {scope}: {both} are tied"
         if all(isclose(row.value, leader.best.value, abs_tol=1e-9) for row in leader.tied):
             return f"{sentence}, with the same {name}, {leader.best.value:.3f}."
         return f"{sentence}; the highest is {best}, {value}{doubt}."
@@ -148,7 +144,7 @@ def _best_metric_sentence(
     lead = _lead_clause(second, labels[second.metric])
     if leader.tied:
         lead = f"tied with {join_names([labels[row.metric] for row in leader.tied], MAX_TIED)}"
-    return f"{best} agrees best with {_scope(leader)}: {value}, {lead}{doubt}."
+    return f"{best} agrees best with {scope}: {value}, {lead}{doubt}."
 
 
 def _lead_clause(row: MetaRow | AverageRow, name: str) -> str:
@@ -163,7 +159,7 @@ def _lead_clause(row: MetaRow | AverageRow, name: str) -> str:
     return f"alone at rank 1{by}; next is {name} (difference {format_signed(row.delta, 3)}{ends})"
 
 
-def _count_sentence(level_leaders: Sequence[Leader], labels: Mapping[str, str]) -> str:
+def _most_first_ranks_sentence(level_leaders: Sequence[Leader], labels: Mapping[str, str]) -> str:
     """Return which metrics have rank 1 in most dimensions."""
     first = [labels[row.metric] for leader in level_leaders for row in (leader.best, *leader.tied)]
     most, total = max(map(first.count, first)), len(level_leaders)
@@ -182,7 +178,7 @@ def _dimension_name(dimension: str) -> str:
     return "human scores" if dimension == "human" else dimension
 
 
-def _scope(leader: Leader) -> str:
+def _dimension_at_level(leader: Leader) -> str:
     return f"{_dimension_name(leader.dimension)} at {leader.level} level"
 
 
@@ -260,11 +256,7 @@ def rank_galleries(result: Ranking) -> list[Gallery]:
     Levels with too few points to rank metrics are folded up, and have values alone.
     """
     all_leaders = leaders(result.rows)
-    enough = [
-        leader if len(leader.rows) > 1 else _without_ranks(leader)
-        for leader in all_leaders
-        if not leader.has_few_points
-    ]
+    enough = [leader for leader in all_leaders if not leader.has_few_points]
     galleries = []
     if enough:
         title, caption = "Agreement with human scores by level", "Columns: levels and statistics."
@@ -272,30 +264,27 @@ def rank_galleries(result: Ranking) -> list[Gallery]:
             title, caption = "Ranks of metrics", f"{_RANKS} {caption} Rows: by mean rank."
         galleries.append(Gallery(title, _rank_panels(enough, result), caption))
     for unit, level in (("system", "system level"), ("point", "other levels")):
-        unranked = [
-            leader for leader in all_leaders if leader.has_few_points and leader.unit == unit
-        ]
+        few_points = [leader for leader in all_leaders if leader.has_few_points]
+        unranked = [leader for leader in few_points if leader.unit == unit]
         if unranked:
             count = format_count(min(leader.best.points for leader in unranked), unit)
             title = f"{level.capitalize()}: {count} are too few to rank metrics"
             caption = f"Values without ranks: with so few {unit}s almost any order may be chance."
-            panels = _rank_panels(list(map(_without_ranks, unranked)), result, f"{level}: ")
+            panels = _rank_panels(unranked, result, f"{level}: ", ranked=False)
             galleries.append(Gallery(title, panels, caption, folded=True))
     return galleries
 
 
-def _without_ranks(leader: Leader) -> Leader:
-    return leader._replace(rows=tuple(row._replace(rank=None) for row in leader.rows))
-
-
 def _rank_panels(
-    panel_leaders: Sequence[Leader], result: Ranking, prefix: str = ""
+    panel_leaders: Sequence[Leader], result: Ranking, prefix: str = "", *, ranked: bool = True
 ) -> tuple[Figure, ...]:
-    labels = row_labels(result)
-    labelled = [
-        leader._replace(rows=tuple(row._replace(metric=labels[row.metric]) for row in leader.rows))
-        for leader in panel_leaders
-    ]
+    """Return a panel for each dimension; ranks only if `ranked`, and of two metrics or more."""
+    labels, labelled = row_labels(result), []
+    for leader in panel_leaders:
+        rows = [row._replace(metric=labels[row.metric]) for row in leader.rows]
+        if not ranked or len(rows) == 1:
+            rows = [row._replace(rank=None) for row in rows]
+        labelled.append(leader._replace(rows=tuple(rows)))
     metrics = list(dict.fromkeys(row.metric for leader in labelled for row in leader.rows))
     order = by_mean_rank([leader.rows for leader in labelled], metrics)
     panels: dict[str, list[Leader]] = {}
@@ -398,13 +387,8 @@ def format_delta(row: MetaRow | AverageRow) -> str | None:
     return f"{row.delta:+.3f} [{row.delta_low:+.3f}, {row.delta_high:+.3f}]"
 
 
-_DELTA = people_column(
-    "delta_shown",
-    "Delta",
-    format_delta,
-    align="right",
-    help="Value minus the best metric's.",
-)
+_MINUS_BEST = "Value minus the best metric's."
+_DELTA = people_column("delta_shown", "Delta", format_delta, align="right", help=_MINUS_BEST)
 _META = (
     *columns("programs", dimension="Dimension", level="Level", statistic="Statistic"),
     _RANK,
@@ -418,31 +402,30 @@ _META = (
     Column("note", "", wrap=True),
     *columns("programs", delta="Delta", delta_low="Delta, low", delta_high="Delta, high"),
 )
+_AVERAGE_TESTS = columns(
+    better="Better", worse="Worse", delta="Delta", p="p", low="Low", high="High"
+)
 _META_TESTS = (
     *columns(dimension="Dimension", level="Level", statistic="Statistic"),
-    *columns(better="Better", worse="Worse", delta="Delta", p="p", low="Low", high="High"),
+    *_AVERAGE_TESTS,
 )
 
 
 def meta_document(result: Ranking) -> Document:
     """Return the metrics ranked, by dimension, level and statistic."""
     title = f"Agreement of metrics with human scores on {result.name}"
-    blocks: tuple[Block, ...] = (
-        *rank_galleries(result),
-        *difference_galleries(result),
-        _ranking_table(result),
-        Table("tests", "Tests", _META_TESTS, result.tests, readers="programs"),
-    )
-    return Document(title, blocks, answer=meta_answer(result), basis=meta_basis(result))
-
-
-def _ranking_table(result: Ranking) -> Table:
     places: dict[tuple[str, str, str], list[MetaRow]] = {}  # dimension, level and statistic
     for row in result.rows:
         places.setdefault(row[:3], []).append(row)
-    headings = {
-        place: f"{', '.join(place)}: {_counts_text(rows)}" for place, rows in places.items()
-    }
+    headings = {}
+    for place, setting_rows in places.items():
+        first, used = setting_rows[0], [row.groups for row in setting_rows]
+        counts, total = format_count(first.points, "point"), first.groups + first.left_out
+        if total > 1:
+            low, high = min(used), max(used)
+            used_groups = f"{low:,} of " if low == high else f"{low:,} to {high:,} of "
+            counts += f", {used_groups if low < total else ''}{total:,} groups"
+        headings[place] = f"{', '.join(place)}: {counts}"
     rows = [row for setting_rows in places.values() for row in setting_rows]
     unused = set() if result.experiment.p_values else {"p"}
     unused |= set() if any(row.note for row in rows) else {"note"}
@@ -453,24 +436,18 @@ def _ranking_table(result: Ranking) -> Table:
         if column.key not in unused:
             is_value = column.key == "value"
             columns.append(replace(column, help=f"{column.help} {terms}.") if is_value else column)
-    return Table("rows", "Agreement with human scores", columns, rows, group="heading")
-
-
-def _counts_text(rows: Sequence[MetaRow]) -> str:
-    first = rows[0]
-    total = first.groups + first.left_out
-    points = format_count(first.points, "point")
-    if total < 2:
-        return points
-    used = [row.groups for row in rows]
-    low, high = min(used), max(used)
-    used_groups = f"{low:,} of " if low == high else f"{low:,} to {high:,} of "
-    return f"{points}, {used_groups if low < total else ''}{total:,} groups"
+    blocks: tuple[Block, ...] = (
+        *rank_galleries(result),
+        *difference_galleries(result),
+        Table("rows", "Agreement with human scores", columns, rows, group="heading"),
+        Table("tests", "Tests", _META_TESTS, result.tests, readers="programs"),
+    )
+    return Document(title, blocks, answer=meta_answer(result), basis=meta_basis(result))
 
 
 _AVERAGES = (
     _RANK,
-    Column("metric", "Metric", help="The metric's name; its full signature stands below."),
+    Column("metric", "Metric", help="The metric's name; its full signature is below."),
     number("value", "Value", 3, "Weighted mean of the metric's values in all tasks."),
     *_INTERVAL,
     _DELTA,
@@ -489,10 +466,7 @@ _TASKS = (
     Column("metric", "Metric"),
     number("value", "Value", 3, "The statistic of the task; more is better."),
     *_INTERVAL,
-    number("place", "Place", 1, "Where the metric stands in the task, from 1."),
-)
-_AVERAGE_TESTS = columns(
-    better="Better", worse="Worse", delta="Delta", p="p", low="Low", high="High"
+    number("place", "Place", 1, "The metric's place in the task, from 1."),
 )
 
 
@@ -502,7 +476,7 @@ def average_document(result: RankAverage) -> Document:
     title = f"Agreement of metrics with human scores on {', '.join(names)}"
     has_notes = any(row.note for row in result.rows)
     used_columns = [column for column in _AVERAGES if column.key != "note" or has_notes]
-    items = (ChartRow(metric_label(r.metric), r.value, r.low, r.high) for r in result.rows)
+    items = [ChartRow(metric_label(r.metric), r.value, r.low, r.high) for r in result.rows]
     blocks = (
         intervals_figure("Averages over all tasks", "mean over tasks", items),
         task_gallery(result),

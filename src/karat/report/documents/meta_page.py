@@ -51,7 +51,6 @@ from karat.report.segment.document import grid_figures
 if TYPE_CHECKING:
     from karat.meta.full_report import Disagreement, MetaReport, SystemScatter, SystemScore
     from karat.meta.ranking import MetaRow
-    from karat.metrics.gtm import Explanation
 
 _GAP = "Percentile by the metric minus percentile by humans, as shares."
 
@@ -59,17 +58,11 @@ _GAP = "Percentile by the metric minus percentile by humans, as shares."
 def report_document(report: MetaReport) -> Document:
     """Return the full report of a meta-evaluation."""
     plain = meta_document(report.evaluation)
-    pictures = tuple(block for block in plain.blocks if not isinstance(block, Table))
-    tables = tuple(block for block in plain.blocks if isinstance(block, Table))
+    pictures = [block for block in plain.blocks if not isinstance(block, Table)]
+    pictures += [*_chart_galleries(report), *_disagreement_blocks(report)]
     return replace(
         plain,
-        blocks=(
-            *pictures,
-            *_chart_galleries(report),
-            *_disagreement_blocks(report),
-            *tables,
-            _systems_table(report),
-        ),
+        blocks=(*pictures, *plain.tables, _systems_table(report)),
         signatures=report.evaluation.signatures,
         appendix={"Experiment (karat meta --experiment FILE)": str(report.evaluation.experiment)},
     )
@@ -98,15 +91,12 @@ def _systems_table(report: MetaReport) -> Table:
     for score in report.systems:
         key = f"{score.source}_{score.name}"
         keys = key, f"{key}_low", f"{key}_high"
-        columns_by_key[f"{key}_value_text"] = number(
-            f"{key}_value_text", score.name, readers="people"
-        )
+        text_key = f"{key}_value_text"
+        columns_by_key[text_key] = number(text_key, score.name, readers="people")
         columns_by_key |= {k: Column(k, score.name, readers="programs") for k in keys}
         row = rows.setdefault(score.system, {"system": score.system})
         row |= dict(zip(keys, score[3:], strict=True))
-        row[f"{key}_value_text"] = _value_text(
-            score, 2 if score.source == "human" else digits[score.name]
-        )
+        row[text_key] = _value_text(score, 2 if score.source == "human" else digits[score.name])
     resamples = report.evaluation.experiment.resamples
     scales = "metrics are on their own scales, on all outputs."
     scales = f"Human scores are oriented so that higher is better; {scales}"
@@ -202,11 +192,21 @@ def _disagreement_blocks(report: MetaReport) -> list[Examples | Gallery]:
     if not disagreements:
         return []
     label = metric_label(metric)
-    matched = [disagreement.matching for disagreement in disagreements]
-    cases = tuple(
-        _disagreement_case(disagreement, nearest, label)
-        for disagreement, nearest in zip(disagreements, matched, strict=True)
-    )
+    cases, figures = [], []
+    for row in disagreements:
+        matching, many = row.matching, len(row.references)
+        nearest = matching.nearest
+        reference_name = "reference" if many == 1 else f"reference {nearest + 1} of {many}"
+        points = f"percentiles differ by {100 * abs(row.gap):.0f} points"
+        facts = f"{label} {row.score:.3g}, {row.dimension} {row.human:.3g}; {points}"
+        passages = (
+            TextPassage(reference_name, row.references[nearest]),
+            TextPassage("output", row.output, differing_words(row.output, row.references)),
+        )
+        tags = {"dimension": row.dimension, "direction": _direction_label(row, label)}
+        name = f"{row.system}, segment {row.segment}"
+        figures.append(grid_figures(matching, f"{row.dimension}: {name}")[0])
+        cases.append(ExampleCase(name, facts, passages, tags, figures[-1].title))
     title = f"Largest disagreements between {label} and human scores"
     table_columns = (
         Column("dimension", "Dimension", readers="programs"),
@@ -217,57 +217,22 @@ def _disagreement_blocks(report: MetaReport) -> list[Examples | Gallery]:
         number("human", "Humans", 2, "The human score; higher is better."),
         number("score", "Metric", metric_digits(metric), "The metric's score; higher is better."),
         number("gap", "Gap", 2, _GAP, signed=True),
-        people_column(
-            "text",
-            "Text",
-            lambda row: f"reference: {row.references[0]}\noutput: {row.output}",
-            wrap=True,
-        ),
+        people_column("text", "Text", _disagreement_texts, wrap=True),
         Column("output", "Output", readers="programs"),
         Column("reference", "Reference", readers="programs", value=lambda row: row.references[0]),
     )
     table = Table("disagreements", title, table_columns, disagreements, group="heading")
-    tag_labels = {"dimension": "Dimension", "direction": "Show"}
-    switches = {
-        tag: words
-        for tag, words in tag_labels.items()
-        if len({case.tags[tag] for case in cases}) > 1
-    }
-    figures = (
-        grid_figures(disagreement, _disagreement_name(at))[0]
-        for at, disagreement in zip(disagreements, matched, strict=True)
-    )
+    switches = {"dimension": "Dimension", "direction": "Show"}
     caption = "Words of the output that match words of the references."
     return [
-        Examples(title, cases, table, switches),
+        Examples(title, tuple(cases), table, switches),
         Gallery("Bitext grids of these outputs", tuple(figures), caption, folded=True, wide=True),
     ]
 
 
-def _disagreement_case(disagreement: Disagreement, matched: Explanation, label: str) -> ExampleCase:
-    reference, many = disagreement.references[matched.nearest], len(disagreement.references)
-    reference_name = "reference" if many == 1 else f"reference {matched.nearest + 1} of {many}"
-    points = f"percentiles differ by {100 * abs(disagreement.gap):.0f} points"
-    return ExampleCase(
-        f"{disagreement.system}, segment {disagreement.segment}",
-        f"{label} {disagreement.score:.3g}, {disagreement.dimension} "
-        f"{disagreement.human:.3g}; {points}",
-        (
-            TextPassage(reference_name, reference),
-            TextPassage(
-                "output",
-                disagreement.output,
-                differing_words(disagreement.output, disagreement.references),
-            ),
-        ),
-        {"dimension": disagreement.dimension, "direction": _direction_label(disagreement, label)},
-        f"{_disagreement_name(disagreement)}: matching",
-    )
+def _disagreement_texts(disagreement: Disagreement) -> str:
+    return f"reference: {disagreement.references[0]}\noutput: {disagreement.output}"
 
 
 def _direction_label(disagreement: Disagreement, label: str) -> str:
     return f"{label} ranks it higher" if disagreement.gap > 0 else "humans rank it higher"
-
-
-def _disagreement_name(disagreement: Disagreement) -> str:
-    return f"{disagreement.dimension}: {disagreement.system}, segment {disagreement.segment}"

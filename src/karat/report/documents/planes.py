@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from karat.meta.plane import ALPHAS, BLEU_CELL, ORDERS, PlaneCell, PlaneFit, worth
 from karat.meta.plane_study import (
@@ -49,9 +49,8 @@ _VERDICT_VERBS = {"holds": "holds", "fails": "fails", UNDECIDED: "is undecided"}
 def study_answer(study: PlaneStudy) -> tuple[str, ...]:
     """Return the warning if systems are few, what each dimension shows, and the prediction."""
     fits = [fit for fit in study.fits if not fit.group]
-    verdicts = [
-        verdict for fit, verdict in zip(study.fits, study.verdicts, strict=False) if not fit.group
-    ]
+    pairs = zip(study.fits, study.verdicts, strict=False)
+    verdicts = [verdict for fit, verdict in pairs if not fit.group]
     by_chance = [fit for fit in fits if _conclusion_kind(fit) == "chance"]
     sentences = list(_too_few_sentence(fits))
     if len(by_chance) > 1:
@@ -59,15 +58,13 @@ def study_answer(study: PlaneStudy) -> tuple[str, ...]:
         chance = f"No cell agrees significantly better than chance for {names}"
         sentences.append(f"{chance}: p is {p:.3f} or more.")
     remaining_fits = [fit for fit in fits if len(by_chance) < 2 or fit not in by_chance]
-    sentences += [
-        sentence for fit in remaining_fits[:MAX_SENTENCES] for sentence in _cell_sentences(fit)
-    ]
+    sentences += map(_cell_sentence, remaining_fits[:MAX_SENTENCES])
     return (*sentences, *_prediction_sentences(fits, verdicts, study))
 
 
 def plane_answer(fit: PlaneFit) -> tuple[str, ...]:
     """Return the warning if systems are few, and what to use."""
-    return (*_too_few_sentence([fit]), *_cell_sentences(fit))
+    return (*_too_few_sentence([fit]), _cell_sentence(fit))
 
 
 def plane_basis(fits: Sequence[PlaneFit]) -> str:
@@ -95,22 +92,17 @@ def _conclusion_kind(fit: PlaneFit) -> str:
     return "found" if fit.significant else "chance"
 
 
-def _cell_sentences(fit: PlaneFit) -> Iterator[str]:
+def _cell_sentence(fit: PlaneFit) -> str:
+    """State the largest R^2 or, if it is significant, how the cross-validated pick does."""
     kind = _conclusion_kind(fit)
     if fit.maximum is None:
-        yield f"No cell has a positive correlation with {fit.dimension}."
-    elif kind == "found":
-        yield _pick_sentence(fit)
-    else:
+        return f"No cell has a positive correlation with {fit.dimension}."
+    if kind != "found":
         row = fit.row(fit.maximum)
         ends = f" {format_interval(100 * row.low, 100 * row.high, 0)}" if row.low == row.low else ""
         largest = f"the largest R^2 is {100 * row.r2:.0f}%{ends} at {fit.maximum}, p = {fit.p:.3f}"
         chance = "no cell agrees significantly better than chance: " if kind == "chance" else ""
-        yield f"For {fit.dimension}, {chance}{largest}."
-
-
-def _pick_sentence(fit: PlaneFit) -> str:
-    """Return how the cross-validated pick does, where the maximum is significant."""
+        return f"For {fit.dimension}, {chance}{largest}."
     picking, bleu = (_percent_text(x) for x in (fit.picking, fit.row(BLEU_CELL).q2))
     shares = f"{picking} of the variance of left-out systems, BLEU's point {bleu}"
     conclusion = worth(fit)
@@ -127,11 +119,8 @@ def _prediction_sentences(
     fits: Sequence[PlaneFit], verdicts: Sequence[Verdict], study: PlaneStudy
 ) -> Iterator[str]:
     """Yield what became of the paper's prediction, if one was asked for and can be tested."""
-    tested = [
-        (fit, outcome)
-        for fit, outcome in zip(fits, verdicts, strict=False)
-        if outcome.low == outcome.low
-    ]
+    pairs = zip(fits, verdicts, strict=False)
+    tested = [(fit, outcome) for fit, outcome in pairs if not math.isnan(outcome.low)]
     if len(tested) == 1:
         fit, verdict = tested[0]
         inside, outside = _percent_text(verdict.inside), _percent_text(verdict.outside)
@@ -156,21 +145,25 @@ def recommendation_answer(recommendation: Recommendation) -> tuple[str, ...]:
     """Return the metric that the paper recommends, and a warning."""
     use = f"Use {join_names(list(dict.fromkeys(row.metric for row in recommendation.rows)))}"
     task = TASKS[recommendation.task][2].split(":")[0]
+    advice = f"{use} for {task} with the guideline {recommendation.guideline}"
     if not recommendation.tables:
-        advice = (
-            f"{use} for {task} with the guideline {recommendation.guideline}: the paper predicts it"
-        )
-        return (f"{advice}, but measured no such task.",)
+        return (f"{advice}: the paper predicts it, but measured no such task.",)
     best = [
         f"R^2 {table.best[2]}% in the paper's Table {table.number} ({table.description})"
         for table in recommendation.tables
     ]
-    advice = f"{use} for {task} with the guideline {recommendation.guideline}: {join_names(best)}"
-    return (f"{advice}.", "The paper has few systems and no intervals: check it on your own data.")
+    return (
+        f"{advice}: {join_names(best)}.",
+        "The paper has few systems and no intervals: check it on your own data.",
+    )
 
 
 def _percent(key: str, title: str, help: str) -> Column:
-    return number(key, title, 1, help, value=lambda row: 100 * getattr(row, key))
+    def value(row: Any) -> float:
+        share: float = row[key] if isinstance(row, dict) else getattr(row, key)
+        return 100 * share
+
+    return number(key, title, 1, help, value=value)
 
 
 _CELLS = (
@@ -182,11 +175,9 @@ _R2 = (
     _percent("low", "Low", "Lower end of its 95% bootstrap interval."),
     _percent("high", "High", "Upper end of its 95% bootstrap interval."),
 )
-_LEFT_OUT = _percent(
-    "q2",
-    "Left-out R^2 %",
-    "Cross-validated R^2 (1 - PRESS/SST): how well it predicts left-out systems.",
-)
+_PRESS = "Cross-validated R^2 (1 - PRESS/SST): how well it predicts left-out systems."
+_LEFT_OUT = _percent("q2", "Left-out R^2 %", _PRESS)
+_PICK = "Cross-validated R^2 of picking the best cell of the other systems."
 _POINTS = (
     Column("point", "Point"),
     Column("cell", "Cell", help="AEv(alpha, N)."),
@@ -207,11 +198,7 @@ _GROUPS = (
     Column("maximum", "Maximum", help="The best cell, AEv(alpha, N)."),
     *_R2,
     number("p", "p", 3, "Permutation test of the largest R^2 of all cells."),
-    _percent(
-        "picking",
-        "Pick: left-out R^2 %",
-        "Cross-validated R^2 of picking the best cell of the other systems.",
-    ),
+    _percent("picking", "Pick: left-out R^2 %", _PICK),
     _percent("bleu", "BLEU's: left-out R^2 %", "Cross-validated R^2 of BLEU's point, AEv(1,4)."),
     Column("prediction", "Prediction"),
 )
@@ -220,16 +207,6 @@ _RECOMMENDED = (
     *columns(alpha="Alpha", n="N"),
     Column("rests_on", "Rests on", wrap=True),
 )
-
-
-class _PlanePoint(NamedTuple):
-    point: str
-    cell: str
-    r2: float
-    low: float
-    high: float
-    wins: float
-    q2: float
 
 
 def study_document(study: PlaneStudy) -> Document:
@@ -267,7 +244,7 @@ def _plane_tables(fit: PlaneFit) -> Iterator[Table]:
     yield plane_table(fit)
     if not fit.group:
         points = [
-            _PlanePoint(name, str(cell), *fit.row(cell)[4:9])
+            {"point": name, "cell": str(cell), **fit.row(cell)._asdict()}
             for name, cell in fit.points.items()
             if cell is not None
         ]
@@ -347,9 +324,8 @@ def recommendation_document(recommendation: Recommendation) -> Document:
         Table("rows", "Recommended", _RECOMMENDED, recommendation.rows),
     ]
     for table in recommendation.tables:
-        name = (
-            f"The paper's Table {table.number}: R^2 in percent ({table.description}; legible rows)"
-        )
+        name = f"The paper's Table {table.number}: R^2 in percent"
+        name += f" ({table.description}; legible rows)"
         blocks.append(paper_table(f"paper-{table.number}", name, table.rows))
     title = f"{task.capitalize()}; {recommendation.guideline}: {guideline}"
     return Document(title, blocks, answer=recommendation_answer(recommendation))
@@ -358,28 +334,14 @@ def recommendation_document(recommendation: Recommendation) -> Document:
 def regions_chart(recommendation: Recommendation) -> Regions:
     """Return the paper's Figure 1: tasks and guidelines on the plane, what was asked marked."""
     areas, spots = [], []
-    for placed_region in recommendation.placed:
-        region = placed_region.region
-        numbers = ", ".join(map(str, placed_region.tables))
-        table = (
-            f": Table{'s' * (len(placed_region.tables) > 1)} {numbers}"
-            if placed_region.tables
-            else ""
-        )
+    for placed in recommendation.placed:
+        region, highlighted = placed.region, placed.is_requested
+        numbers = ", ".join(map(str, placed.tables))
+        table = f": Table{'s' * (len(placed.tables) > 1)} {numbers}" if placed.tables else ""
         across = region.alpha_low, region.alpha_high
         up = region.n_low - 0.5, region.n_high + 0.5
-        areas.append(
-            Area(
-                across,
-                up,
-                f"{placed_region.task}, {placed_region.guideline}",
-                placed_region.is_requested,
-            )
-        )
-        spots += [
-            Spot(*cell, f"{PlaneCell(*cell)}{table}", placed_region.is_requested)
-            for cell in placed_region.best
-        ]
+        areas.append(Area(across, up, f"{placed.task}, {placed.guideline}", highlighted))
+        spots += [Spot(*c, f"{PlaneCell(*c)}{table}", highlighted) for c in placed.best]
     tasks = {name: (low - 0.5, high + 0.5) for name, (low, high, _) in TASKS.items()}
     guidelines = {name: (low, high) for name, (low, high, _) in GUIDELINES.items()}
     return Regions(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
+from operator import attrgetter
+from typing import Any
 
-from karat.metrics.base import Metric
 from karat.metrics.differing import differing_words
 from karat.ranked_segments import RankedSegment, RankedSegments
 from karat.report.documents.scores import SEGMENT_ID, SYSTEM, metric_digits
@@ -19,6 +19,7 @@ from karat.report.model import (
     metric_label,
     number,
     people_column,
+    reference_passages,
     score_digits,
 )
 
@@ -28,12 +29,8 @@ MAX_SHOWN_METRICS = 3
 
 def _passages(row: RankedSegment) -> list[TextPassage]:
     references, candidate = row.text.references, row.text.candidate
-    several = len(references) > 1
-    passages = [
-        TextPassage(f"reference {n}" if several else "reference", text)
-        for n, text in enumerate(references, 1)
-    ]
-    return [*passages, TextPassage("candidate", candidate, differing_words(candidate, references))]
+    marked = TextPassage("candidate", candidate, differing_words(candidate, references))
+    return [*reference_passages(references), marked]
 
 
 def _segment_name(row: RankedSegment) -> int | str:
@@ -53,14 +50,11 @@ _TEXTS = (
         help="References and the candidate.",
         wrap=True,
     ),
-    Column(
-        "candidate", "Candidate", readers="programs", value=lambda ranked: ranked.text.candidate
-    ),
+    Column("candidate", "Candidate", readers="programs", value=attrgetter("text.candidate")),
     Column(
         "references",
         "References",
         readers="programs",
-        help="All of them, a line each.",
         value=lambda row: "\n".join(row.text.references),
     ),
 )
@@ -80,17 +74,11 @@ def _segment_examples(ranked: RankedSegments, extreme: str, first: bool) -> Exam
     metrics = list(dict.fromkeys(m for row in rows for m in row.scores))
     metrics.sort(key=lambda m: m != ranked.metric)  # the one that ranks comes first
     fits = len(metrics) <= MAX_SHOWN_METRICS  # else there is no room for the texts
-    score_columns = [
-        number(
-            str(m),
-            str(m),
-            metric_digits(m),
-            f"Score by {m}.",
-            readers="all" if fits or position == 0 else "programs",
-            value=partial(_score, m),
-        )
-        for position, m in enumerate(metrics)
-    ]
+    score_columns = []
+    for position, m in enumerate(metrics):
+        look: dict[str, Any] = {"readers": "all" if fits or position == 0 else "programs"}
+        look["value"] = lambda row, m=m: row.scores[m]
+        score_columns.append(number(str(m), str(m), metric_digits(m), f"Score by {m}.", **look))
     title = f"{extreme.capitalize()} segments by {ranked.metric}"
     # The first table is the one of data frames, whatever was asked for.
     key, columns = "rows" if first else extreme, (*_PLACE, *score_columns, *_TEXTS)
@@ -99,17 +87,7 @@ def _segment_examples(ranked: RankedSegments, extreme: str, first: bool) -> Exam
     for row in rows:
         values = {ranked.metric: row.score, **row.scores}
         texts = [f"{metric_label(m)} {x:.{score_digits(m)}f}" for m, x in values.items()]
-        cases.append(
-            ExampleCase(
-                f"{row.rank}. Segment {_segment_name(row)} of {row.system}",
-                ", ".join(dict.fromkeys(texts)),
-                tuple(_passages(row)),
-                {"system": row.system},
-            )
-        )
-    switches = {"system": "System"} if len({row.system for row in rows}) > 1 else {}
-    return Examples(title, tuple(cases), table, switches)
-
-
-def _score(metric: Metric, row: RankedSegment) -> float:
-    return row.scores[metric]
+        name, facts = f"{row.rank}. Segment {_segment_name(row)}", ", ".join(dict.fromkeys(texts))
+        passages, tags = tuple(_passages(row)), {"system": row.system}
+        cases.append(ExampleCase(f"{name} of {row.system}", facts, passages, tags))
+    return Examples(title, tuple(cases), table, {"system": "System"})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -32,47 +32,31 @@ MAX_SENTENCES = 4
 
 def reliability_answer(curves: ReliabilityCurves) -> tuple[str, ...]:
     """Return the metric ahead on the longest texts of each dimension, by the first statistic."""
-    by = curves.asked_settings.statistics[0]
-    rows = [row for row in curves.rows if row.statistic == by]
-    sentences = [
-        sentence
-        for _, dimension_rows in groupby(rows, lambda row: row.dimension)
-        for sentence in _dimension_sentences(list(dimension_rows))
-    ]
+    statistic, sentences = curves.asked_settings.statistics[0], []
+    rows_by_statistic = [row for row in curves.rows if row.statistic == statistic]
+    for _, dimension_rows in groupby(rows_by_statistic, lambda row: row.dimension):
+        rows = list(dimension_rows)
+        best_of_dimension = best_curve(rows)
+        if best_of_dimension is None:
+            continue
+        first, best, n_curves = best_of_dimension
+        many = len({row.references for row in rows}) > 1
+        refs = f" with {references_in_words(best.references)}" if many else ""
+        name = f"{clear_labels(row.metric for row in rows)[best.metric]}{refs}"
+        label = statistic_label(best.statistic)
+        value = f"{best.value:.3f} {format_interval(best.low, best.high, 3)}"
+        texts = f"texts of {format_count(best.length, 'segment')}"
+        if n_curves > 1:
+            most = "highest" if best_of_dimension.sign > 0 else "lowest"
+            sentence = f"On {texts}, {name} has the {most} {label} with {best.dimension}, {value}"
+        else:
+            sentence = f"{name} and {best.dimension} on {texts}: {label} {value}"
+        if first.length < best.length:
+            length = format_count(first.length, "segment")
+            sentence += f"; on texts of {length} it has {first.value:.3f}"
+        untested = "; differences between metrics were not tested" * (n_curves > 1)
+        sentences.append(f"{sentence}{untested}.")
     return tuple(sentences[:MAX_SENTENCES])
-
-
-def reliability_basis(curves: ReliabilityCurves) -> str:
-    """Return how the values were made."""
-    return (
-        f"Means of {format_count(curves.asked_settings.repeats, 'shuffle')} of segments into "
-        "pseudo-documents. In brackets: the middle 95% of the shuffles, which is no interval for "
-        "other segments."
-    )
-
-
-def _dimension_sentences(rows: Sequence[ReliabilityRow]) -> Iterator[str]:
-    best_of_dimension = best_curve(rows)
-    if best_of_dimension is None:
-        return
-    first, best, curves = best_of_dimension
-    many = len({row.references for row in rows}) > 1
-    refs = f" with {references_in_words(best.references)}" if many else ""
-    name = f"{clear_labels(row.metric for row in rows)[best.metric]}{refs}"
-    label = statistic_label(best.statistic)
-    value = f"{best.value:.3f} {format_interval(best.low, best.high, 3)}"
-    texts = f"texts of {format_count(best.length, 'segment')}"
-    if curves > 1:
-        most = "highest" if best_of_dimension.sign > 0 else "lowest"
-        sentence = f"On {texts}, {name} has the {most} {label} with {best.dimension}, {value}"
-    else:
-        sentence = f"{name} and {best.dimension} on {texts}: {label} {value}"
-    if first.length < best.length:
-        sentence += (
-            f"; on texts of {format_count(first.length, 'segment')} it has {first.value:.3f}"
-        )
-    untested = "; differences between metrics were not tested" * (curves > 1)
-    yield f"{sentence}{untested}."
 
 
 MAX_CURVES = 8
@@ -112,9 +96,12 @@ def reliability_document(result: ReliabilityCurves) -> Document:
         Table("tests", "Tests", _TESTS, result.tests, readers="programs"),
     )
     title = f"Reliability of metrics on {result.name}"
-    return Document(
-        title, blocks, answer=reliability_answer(result), basis=reliability_basis(result)
+    basis = (
+        f"Means of {format_count(result.asked_settings.repeats, 'shuffle')} of segments into "
+        "pseudo-documents. In brackets: the middle 95% of the shuffles, which is no interval for "
+        "other segments."
     )
+    return Document(title, blocks, answer=reliability_answer(result), basis=basis)
 
 
 def reliability_charts(rows: Sequence[ReliabilityRow], caption: str) -> list[XYChart]:
@@ -127,28 +114,25 @@ def reliability_charts(rows: Sequence[ReliabilityRow], caption: str) -> list[XYC
         setting_rows, title = list(place), f"Reliability: {dimension}, {by}"
         numbers = list(dict.fromkeys(row.references for row in setting_rows))
         n_curves = len({(row.references, row.metric) for row in setting_rows})
-        if len(numbers) == 1 or n_curves <= MAX_CURVES:
-            several = len(numbers) > 1
-            charts.append(_make_chart(title, setting_rows, caption, with_references=several))
-            continue
-        for count in numbers:
-            chart_rows = [row for row in setting_rows if row.references == count]
-            name = f"{title}, {references_in_words(count)}"
-            charts.append(_make_chart(name, chart_rows, caption, with_references=False))
+        rows_by_title = {title: setting_rows}
+        if len(numbers) > 1 and n_curves > MAX_CURVES:
+            rows_by_title = {
+                f"{title}, {references_in_words(count)}": [
+                    row for row in setting_rows if row.references == count
+                ]
+                for count in numbers
+            }
+        across, up = "segments in a pseudo-document", f"{statistic_label(by)} with {dimension}"
+        for name, chart_rows in rows_by_title.items():
+            labels = clear_labels(row.metric for row in chart_rows)
+            several, points = len({row.references for row in chart_rows}) > 1, []
+            for row in chart_rows:
+                curve = labels[row.metric]
+                if several:  # the count first: long names at the ends of curves are cut
+                    count = row.references
+                    refs = "all refs" if count is None else format_count(count, "ref")
+                    curve = f"{refs}: {curve}"
+                points.append(Point(row.length, row.value, "", curve, row.low, row.high))
+            chart = XYChart(name, across, up, points, caption=caption, joined=True, whole_x=True)
+            charts.append(chart)
     return charts
-
-
-def _make_chart(
-    title: str, rows: Sequence[ReliabilityRow], caption: str, with_references: bool
-) -> XYChart:
-    labels = clear_labels(row.metric for row in rows)
-    points = []
-    for row in rows:
-        name = labels[row.metric]
-        if with_references:  # first: names at the ends of curves are cut where they are long
-            number = "all refs" if row.references is None else format_count(row.references, "ref")
-            name = f"{number}: {name}"
-        points.append(Point(row.length, row.value, "", name, row.low, row.high))
-    across = "segments in a pseudo-document"
-    up = f"{statistic_label(rows[0].statistic)} with {rows[0].dimension}"
-    return XYChart(title, across, up, points, caption=caption, joined=True, whole_x=True)

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from karat.arrays import Floats
 from karat.metrics.base import Metric, Score
-from karat.report.charts.models import ChartRow, intervals_figure
+from karat.report.charts.models import ChartRow, RowChart
 from karat.report.model import (
     Column,
     Document,
+    Figure,
     Gallery,
     Table,
     format_brief,
     join_names,
     metric_label,
     number,
-    people_column,
 )
 from karat.results import LazyRows
 from karat.scoring import DocumentScore, ScoreResults, ScoreRow, Scoring
@@ -30,11 +30,9 @@ if TYPE_CHECKING:
 
 
 def scoring_answer(scoring: Scoring) -> tuple[str, ...]:
-    """Return the systems with the best score by each metric; nothing for a single system."""
+    """Return the systems with the best score by each metric, of two systems or more."""
     metrics = list(dict.fromkeys(row.metric for row in scoring.rows))
     systems = {row.system for row in scoring.rows}
-    if len(systems) < 2:
-        return ()
     leads: dict[tuple[str, ...], list[Metric]] = {}
     ties: list[Metric] = []
     for m in metrics:
@@ -75,30 +73,22 @@ def row_digits(row: Any) -> int:
     return metric_digits(row.metric)
 
 
-METRIC = Column(
-    "metric",
-    "Metric",
-    help="The metric's name; its full signature is below.",
-    value=lambda row: str(row.metric),
-)
+_METRIC_NAME = Column("metric", "Metric", help="The metric's name; its full signature is below.")
+METRIC = replace(_METRIC_NAME, value=lambda row: str(row.metric))
 SEGMENT = number("segment", "Segment", help="The number of the segment, from 1.")
 SEGMENT_ID = replace(SEGMENT, help="The number of the segment, from 1, or its id.")
 SYSTEM = Column("system", "System", help="The name of the system.")
 LOW = number("low", "Low", row_digits, "Lower end of the 95% bootstrap interval.")
 HIGH = number("high", "High", row_digits, "Upper end of the 95% bootstrap interval.")
-SCORE = number(
-    "score",
-    "Score",
-    row_digits,
-    "The corpus score, on the metric's own scale.",
-    value=lambda row: row.score.value,
-)
-PARTS = people_column(
+_SCORE_VALUE = number("score", "Score", row_digits, "The corpus score, on the metric's own scale.")
+SCORE = replace(_SCORE_VALUE, value=lambda row: row.score.value)
+PARTS = Column(
     "parts",
     "Parts",
-    lambda row: parts_text(row.metric, row.score),
+    readers="people",
     help="What the score is made from.",
     wrap=True,
+    value=lambda row: parts_text(row.metric, row.score),
 )
 
 _PART_LETTERS = {
@@ -148,44 +138,37 @@ def part_columns(
     """Return a column for programs for each part of the scores that has no column yet."""
     used_keys = {column.key for column in columns}
     names = dict.fromkeys(name for row in rows for name in row.score.parts)
+
+    def part(name: str, row: ScoreRow | DocumentScore) -> float | None:
+        return float(row.score.parts[name]) if name in row.score.parts else None
+
     return [
-        Column(name, name, readers="programs", value=partial(_part, name))
+        Column(name, name, readers="programs", value=partial(part, name))
         for name in names
         if name not in used_keys
     ]
 
 
-def _part(name: str, row: ScoreRow | DocumentScore) -> float | None:
-    return float(row.score.parts[name]) if name in row.score.parts else None
-
-
 def scoring_document(scoring: Scoring) -> Document:
-    """Return the scores of segments or documents if they were asked for, else those of systems."""
+    """Return the scores of segments or documents if requested, otherwise the scores of systems."""
     if scoring.documents:
-        document = _documents_document(scoring)
-    elif scoring.values:
+        return note_signature_form(_documents_document(scoring), scoring.form)
+    if scoring.values:
         filters = [replace(column, filter=True) for column in (_METRIC_NAME, SYSTEM)]
-        columns = (*filters, SEGMENT_ID, _SEGMENT_SCORE)
+        columns = [*filters, SEGMENT_ID, _SEGMENT_SCORE]
         table = Table("rows", "Segment scores", columns, _segment_rows(scoring))
         signatures = segment_signatures(scoring)
         document = Document("Segment scores", (table,), "", signatures, scoring.remarks)
-    else:
-        document = _systems_document(scoring)
-    return note_signature_form(document, scoring.form)
-
-
-def _systems_document(scoring: Scoring) -> Document:
+        return note_signature_form(document, scoring.form)
     metrics = dict.fromkeys(row.metric for row in scoring.rows)
     rows = [row for m in metrics for row in scoring.rows if row.metric == m]
     figures = []
     for m in metrics:
-        items = [
-            ChartRow(row.system, row.score.value, row.low, row.high)
-            for row in rows
-            if row.metric == m
-        ]
+        metric_rows = [row for row in rows if row.metric == m]
+        items = [ChartRow(row.system, row.score.value, row.low, row.high) for row in metric_rows]
         title = f"{metric_label(m)} by system"
-        figures.append(intervals_figure(title, str(m), items, narrow=len(metrics) > 1))
+        chart = RowChart(title, str(m), items, narrow=len(metrics) > 1)
+        figures.append(Figure(title, chart))
     columns = [METRIC, SYSTEM, SCORE, *([LOW, HIGH] if scoring.resamples else [])]
     columns += [skipped_column(scoring.skipped)] if scoring.skipped is not None else []
     columns += [PARTS, *part_columns(rows, columns)]
@@ -193,22 +176,17 @@ def _systems_document(scoring: Scoring) -> Document:
     table = Table("rows", "Scores", columns, rows, group="metric", emphasis=best, open=True)
     pictures = [Gallery("Scores by metric", tuple(figures))] if len(figures) > 1 else figures
     signatures = {str(row.metric): row.score.signature for row in rows}
-    answer = scoring_answer(scoring)
-    return Document("Scores", (*pictures, table), "", signatures, scoring.notes, answer=answer)
+    has_rivals = len({row.system for row in rows}) > 1
+    answer, blocks = scoring_answer(scoring) if has_rivals else (), (*pictures, table)
+    document = Document("Scores", blocks, "", signatures, scoring.notes, answer=answer)
+    return note_signature_form(document, scoring.form)
 
 
 def skipped_column(skipped: Mapping[str, int], **look: Any) -> Column:
     """Return the column of the rows of each system that were skipped."""
-    help_text = (
-        "Rows of the system that were skipped because a candidate or a reference is missing."
-    )
-    return number(
-        "skipped",
-        "Skipped",
-        help=help_text,
-        value=lambda row: skipped.get(row.system, 0),
-        **look,
-    )
+    reason = "Rows of the system that were skipped because a candidate or a reference is missing."
+    look["value"] = lambda row: skipped.get(row.system, 0)
+    return number("skipped", "Skipped", help=reason, **look)
 
 
 def best_cells(rows: Sequence[Any]) -> frozenset[tuple[int, str]]:
@@ -235,18 +213,13 @@ _DOCUMENTS = (
 
 
 def _documents_document(scoring: Scoring) -> Document:
+    """Return the scores of documents; a note on all documents of a system is stated once for it."""
     metrics = list(dict.fromkeys(row.metric for row in scoring.documents))
     rows = [row for m in metrics for row in scoring.documents if row.metric == m]
     columns = (*_DOCUMENTS, *part_columns(rows, _DOCUMENTS))
     table = Table("rows", "Document scores", columns, rows, group="metric", open=True)
     signatures = {str(m): m.signature(scoring.references, scoring.form) for m in metrics}
-    remarks = (note for m in metrics for note in m.remarks())
-    notes = tuple(dict.fromkeys([*remarks, *_document_notes(rows)]))
-    return Document("Document scores", (table,), "", signatures, notes)
-
-
-def _document_notes(rows: Sequence[DocumentScore]) -> Iterator[str]:
-    """Yield the notes of scores; a note on all documents of a system is stated once for it."""
+    notes = [note for m in metrics for note in m.remarks()]
     documents: dict[tuple[str, Metric], list[DocumentScore]] = {}
     for row in rows:
         documents.setdefault((row.system, row.metric), []).append(row)
@@ -254,7 +227,8 @@ def _document_notes(rows: Sequence[DocumentScore]) -> Iterator[str]:
         for note in dict.fromkeys(note for row in scored for note in row.score.notes):
             names = [row.document for row in scored if note in row.score.notes]
             listed = "" if len(names) == len(scored) else f", {join_names(names)}"
-            yield f"{system}, {m}{listed}: {note}"
+            notes.append(f"{system}, {m}{listed}: {note}")
+    return Document("Document scores", (table,), "", signatures, tuple(dict.fromkeys(notes)))
 
 
 class _SegmentScore(NamedTuple):
@@ -265,8 +239,7 @@ class _SegmentScore(NamedTuple):
     digits: int
 
 
-_METRIC_NAME = replace(METRIC, value=None)
-_SEGMENT_SCORE = replace(SCORE, value=None, digits=lambda row: row.digits)
+_SEGMENT_SCORE = replace(_SCORE_VALUE, digits=lambda row: row.digits)
 
 
 def _segment_rows(scoring: Scoring) -> LazyRows[_SegmentScore]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from hashlib import sha256
@@ -16,10 +16,7 @@ from karat.report.markup import Look, asset, data, element, quote
 from karat.report.model import (
     Block,
     CellText,
-    Column,
     Document,
-    DocumentTexts,
-    ExampleCase,
     Examples,
     Figure,
     Gallery,
@@ -38,65 +35,49 @@ def anchor(title: str) -> str:
     return "figure-" + "-".join(map(_escape, title.split(" ")))
 
 
-def table_anchor(key: str) -> str:
-    """The id of a table: its key as in `anchor`, but hyphens, which many keys have, stay."""
-    return "table-" + "-".join(map(_escape, key.split("-")))
-
-
 def _escape(text: str) -> str:
     return re.sub("[^A-Za-z0-9]", lambda match: f"_{ord(match[0]):x}_", text)
 
 
 def _figure_element(figure: Figure, title: str) -> str:
     drawing = element("div", figure.html, class_="scroll")
-    caption = [element("p", quote(figure.caption), class_="note")] if figure.caption else []
-    caption_title = element("figcaption", title)
-    return element("figure", caption_title, drawing, *caption, id=anchor(figure.title))
+    inner = [element("figcaption", title), drawing, *_notes([figure.caption])]
+    return element("figure", *inner, id=anchor(figure.title))
 
 
 def gallery_block(gallery: Gallery) -> str:
-    """Small figures side by side, as many as the page is wide."""
+    """Return small figures side by side, as many as the page is wide."""
     figures = [_figure_element(figure, quote(figure.title)) for figure in gallery.figures]
-    caption = [element("p", quote(gallery.caption), class_="note")] if gallery.caption else []
     title = element("h2", quote(gallery.title))
     has_cells = any(isinstance(figure.drawing, HeatMap | RankMap) for figure in gallery.figures)
     layout = None if gallery.wide else "small dense" if has_cells else "small"
-    inner = [*caption, element("div", *figures, class_=layout)]
+    inner = [*_notes([gallery.caption]), element("div", *figures, class_=layout)]
     if gallery.folded:
         look: Look = {"class_": "table", "id": anchor(gallery.title)}
         return element("details", element("summary", title), *inner, **look)
     return element("section", title, *inner, id=anchor(gallery.title))
 
 
-def examples_block(examples: Examples | DocumentTexts, heading: str) -> str:
+def examples_block(examples: Examples, heading: str) -> str:
     """Render cases one below the other; with switches, a script shows one choice at a time."""
-    tags = list(examples.switches)
-    switches = []
-    for number, tag in enumerate(tags):
-        values = dict.fromkeys(case.tags[tag] for case in examples.cases if tag in case.tags)
+    tags, switches = examples.choices, []
+    for number, (tag, values) in enumerate(tags.items()):
         options = [element("option", quote(value)) for value in values]
         select = element("select", *options, data_tag=str(number))
         switches.append(element("label", quote(examples.switches[tag]), " ", select))
     tools = [element("p", *switches, class_="tools", hidden="hidden")] if switches else []
     has_marks = any(passage.marks for case in examples.cases for passage in case.passages)
-    legend = [element("p", quote(examples.marked), class_="note")] if has_marks else []
-    cases = [_case(case, tags) for case in examples.cases]
-    title = [element("h2", quote(heading))] if heading else []
-    look: Look = {"class_": "examples", "id": anchor(examples.title)}
-    return element("section", *title, *tools, *legend, *cases, **look)
-
-
-def _case(case: ExampleCase, tags: Sequence[str]) -> str:
-    look: Look = {f"data_tag_{n}": case.tags.get(tag) for n, tag in enumerate(tags)}
-    title = quote(case.title)
-    if case.figure:
-        title = element("a", title, href=f"#{anchor(case.figure)}")
-    head = element("header", element("span", title), element("span", quote(case.facts)))
-    lines = [
-        element("dt", quote(passage.label)) + element("dd", marked(passage), dir="auto")
-        for passage in case.passages
-    ]
-    return element("article", head, element("dl", *lines), class_="case", **look)
+    parts = [element("h2", quote(heading))] if heading else []
+    parts += tools + _notes([examples.marked] if has_marks else [])
+    for case in examples.cases:
+        look: Look = {f"data_tag_{n}": case.tags.get(tag) for n, tag in enumerate(tags)}
+        title = quote(case.title)
+        if case.figure:
+            title = element("a", title, href=f"#{anchor(case.figure)}")
+        head = element("header", element("span", title), element("span", quote(case.facts)))
+        texts = element("dl", *_entries(((p.label, marked(p)) for p in case.passages), dir="auto"))
+        parts.append(element("article", head, texts, class_="case", **look))
+    return element("section", *parts, class_="examples", id=anchor(examples.title))
 
 
 def marked(passage: TextPassage) -> str:
@@ -115,23 +96,14 @@ LONG = 40
 MAX_PAGE_ROWS = 100
 """Rows that a table shows at once; a script turns the pages."""
 
+_ROWS_SHOWN = "Rows 1 to {:,} of {:,}"
+
 MIN_SEARCHED_ROWS = 12
 """Minimum number of rows for a search box."""
 
 
 def table_block(table: Table, id: str, heading: str, *, folded: bool = False) -> str:
-    """A table below its heading and its tools, in a container that scrolls on narrow screens."""
-    inner = [*_tools(table), _scrolled(table, MAX_PAGE_ROWS, "unseen"), *_notes(table.notes)]
-    if not folded:
-        head = [element("h2", quote(heading))] if heading else []
-        return element("section", "\n".join([*head, *inner]), id=id)
-    count = element("small", f"{len(table.rows):,} row{'s' * (len(table.rows) != 1)}")
-    title = element("summary", element("h2", quote(heading), " ", count))
-    return element("details", title, "\n".join(inner), class_="table", id=id)
-
-
-def _tools(table: Table) -> list[str]:
-    """Search, filters and columns on demand, which a script brings to life."""
+    """Return a table below its heading and its tools: search, filters, columns on demand."""
     tools = []
     if len(table.rows) >= MIN_SEARCHED_ROWS:
         tools.append(element("label", "Search ", '<input type="search">'))
@@ -144,14 +116,27 @@ def _tools(table: Table) -> list[str]:
             tools.append(element("label", quote(column.title), " ", select))
     if any(column.detail for column in table.shown_columns):
         tools.append(element("label", '<input type="checkbox">', " All columns"))
-    return [element("p", *tools, class_="tools", hidden="hidden")] if tools else []
+    inner = [element("p", *tools, class_="tools", hidden="hidden")] if tools else []
+    inner += [_scrolling_table(table, MAX_PAGE_ROWS, "unseen"), *_notes(table.notes)]
+    if not folded:
+        head = [element("h2", quote(heading))] if heading else []
+        return element("section", "\n".join([*head, *inner]), id=id)
+    count = element("small", f"{len(table.rows):,} row{'s' * (len(table.rows) != 1)}")
+    title = element("summary", element("h2", quote(heading), " ", count))
+    return element("details", title, "\n".join(inner), class_="table", id=id)
 
 
-def _scrolled(table: Table, most: int, title_class: str | None = None) -> str:
+def _scrolling_table(table: Table, most: int, title_class: str | None = None) -> str:
+    """Return a table in a container that scrolls on narrow screens; a script turns its pages."""
     columns = table.shown_columns
     wide = str(len(columns))
     parts = [element("caption", quote(table.title), class_=title_class)] if table.title else []
-    parts.append(element("thead", element("tr", *map(_head, columns))))
+    heads = []
+    for column in columns:
+        look = _classes("right" * (column.align == "right"), "detail" * column.detail)
+        help_text = column.help or None
+        heads.append(element("th", quote(column.title), scope="col", class_=look, title=help_text))
+    parts.append(element("thead", element("tr", *heads)))
     bodies = [
         (name, [element("tr", *map(_cell, row)) for row in rows])
         for name, rows in sections(table, columns, quote)
@@ -174,20 +159,8 @@ def _scrolled(table: Table, most: int, title_class: str | None = None) -> str:
     block = element("div", inner, **frame, aria_label=table.title or "table")
     if left >= 0:
         return block
-    look = {"class_": "note pages", "data_rows": str(len(table.rows))}
-    note = element("p", pager(most, len(table.rows)), **look)
-    return block + note + data(bodies)
-
-
-def pager(n_shown: int, rows: int) -> str:
-    """Say how many rows of a long table are shown."""
-    return f"Rows 1 to {n_shown:,} of {rows:,}"
-
-
-def _head(column: Column) -> str:
-    look = _classes("right" * (column.align == "right"), "detail" * column.detail)
-    help_text = column.help or None
-    return element("th", quote(column.title), scope="col", class_=look, title=help_text)
+    pager = {"class_": "note pages", "data_rows": str(len(table.rows))}
+    return block + element("p", _ROWS_SHOWN.format(most, len(table.rows)), **pager) + data(bodies)
 
 
 def _cell(cell_text: CellText) -> str:
@@ -210,7 +183,12 @@ def _classes(*names: str) -> str | None:
 
 
 def _notes(notes: Sequence[str]) -> list[str]:
-    return [element("p", quote(note), class_="note") for note in notes]
+    return [element("p", quote(note), class_="note") for note in notes if note]
+
+
+def _entries(definitions: Iterable[tuple[str, str]], **look: str) -> list[str]:
+    """Return terms, as plain text, with their definitions, as markup."""
+    return [element("dt", quote(t)) + element("dd", inner, **look) for t, inner in definitions]
 
 
 _SKELETON = """\
@@ -253,8 +231,8 @@ def render_page(
     sends nothing, and runs no script and has no style but its own.
     """
     style, *programs = (f"\n{text}" for text in (asset("report/page/style.css"), *scripts))
-    hashes = " ".join(map(_hash, programs)) or "'none'"
-    sources = f"style-src {_hash(style)}; script-src {hashes}"
+    hashes = " ".join(map(_policy_hash, programs)) or "'none'"
+    sources = f"style-src {_policy_hash(style)}; script-src {hashes}"
     contents = ""
     if listed := len(sections) >= MIN_LISTED_SECTIONS:
         links = [element("a", quote(section.title), href=f"#{section.id}") for section in sections]
@@ -271,7 +249,7 @@ def render_page(
     )
 
 
-def _hash(text: str) -> str:
+def _policy_hash(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
@@ -307,24 +285,20 @@ def render_html(document: Document) -> str:
     scripts = []
     if any(isinstance(block, Table) and len(block.rows) > 1 for block in blocks):
         scripts.append("report/page/tables.js")
-    if any(isinstance(block, Examples | DocumentTexts) and block.switches for block in blocks):
+    if any(isinstance(block, Examples) and block.choices for block in blocks):
         scripts.append("report/page/examples.js")
     scripts += [figure.script for figure in document.figures if figure.script]
     page_sections = [_block_section(block, document) for block in blocks]
     page_sections += [*_terms_section(document), _footer_section(document)]
     programs = [asset(name) for name in dict.fromkeys(scripts)]
-    return render_page(document.title, [_header(document)], page_sections, programs)
-
-
-def _header(document: Document) -> str:
     parts = [element("h1", quote(document.title))]
     if document.answer:
         sentences = [element("p", _keep_together(sentence)) for sentence in document.answer]
         parts.append(element("div", *sentences, class_="answer"))
         if document.basis:
             parts.append(element("p", _keep_together(document.basis), class_="basis"))
-    warnings = [element("p", quote(note), class_="warning") for note in document.warnings]
-    return element("header", *parts, *warnings)
+    parts += [element("p", quote(note), class_="warning") for note in document.split_notes()[0]]
+    return render_page(document.title, [element("header", *parts)], page_sections, programs)
 
 
 def _keep_together(sentence: str) -> str:
@@ -340,9 +314,10 @@ def _block_section(block: Block, document: Document) -> Section:
         return Section(name, block.title, gallery_block(block))
     if block.title == document.title:  # not twice
         heading = "" if block is document.blocks[0] else "Numbers"
-    if isinstance(block, Examples | DocumentTexts):
+    if isinstance(block, Examples):
         return Section(name, block.title, examples_block(block, heading))
-    name = table_anchor(block.key)
+    # as in `anchor`, but hyphens, which many keys have, stay
+    name = "table-" + "-".join(map(_escape, block.key.split("-")))
     folded = bool(document.answer) or len(document.blocks) > len(document.tables)
     markup = table_block(block, name, heading, folded=folded and not block.open)
     return Section(name, heading or block.title, markup)
@@ -374,19 +349,17 @@ def _terms_section(document: Document) -> list[Section]:
     }
     if not terms:
         return []
-    entries = [element("dt", quote(t)) + element("dd", quote(h)) for t, h in terms.items()]
-    inner = element("details", element("summary", "Terms"), element("dl", *entries))
+    entries = element("dl", *_entries((term, quote(text)) for term, text in terms.items()))
+    inner = element("details", element("summary", "Terms"), entries)
     return [Section("terms", "Terms", element("section", inner, id="terms"))]
 
 
 def _footer_section(document: Document) -> Section:
     """Return the foot of the page: notes, signatures and the command."""
-    parts = [element("h2", "How it was made"), *_notes(document.remarks)]
+    parts = [element("h2", "How it was made"), *_notes(document.split_notes()[1])]
     if document.signatures:
-        entries = [
-            element("dt", quote(name)) + element("dd", element("code", quote(signature)))
-            for name, signature in document.signatures.items()
-        ]
+        signatures = document.signatures.items()
+        entries = _entries((name, element("code", quote(text))) for name, text in signatures)
         parts.append(element("dl", *entries))
     for title, text in document.appendix.items():
         inner = element("pre", element("code", quote(text)), tabindex="0")
@@ -402,14 +375,15 @@ def render_notebook(document: Document) -> str:
     """Return the answer, the first figure, the first table cut where it is long, and the notes."""
     table = document.tables[0]
     parts = [element("p", element("strong", quote(sentence))) for sentence in document.answer]
-    parts += [element("p", quote(note)) for note in document.warnings]
-    short = _scrolled(replace(table, rows=table.rows[:MAX_NOTEBOOK_ROWS]), MAX_NOTEBOOK_ROWS)
+    warnings, remarks = document.split_notes()
+    parts += [element("p", quote(note)) for note in warnings]
+    short = _scrolling_table(replace(table, rows=table.rows[:MAX_NOTEBOOK_ROWS]), MAX_NOTEBOOK_ROWS)
     parts.append(element("section", "\n".join([short, *_notes(table.notes)])))
     if len(table.rows) > MAX_NOTEBOOK_ROWS:
-        parts.append(element("p", pager(MAX_NOTEBOOK_ROWS, len(table.rows))))
+        parts.append(element("p", _ROWS_SHOWN.format(MAX_NOTEBOOK_ROWS, len(table.rows))))
     if document.figures:
         drawing = render_svg(replace(document, blocks=document.figures[:1])).encode("utf-8")
         source = f"data:image/svg+xml;base64,{b64encode(drawing).decode('ascii')}"
         parts.append(element("img", src=source, alt=document.figures[0].title))
-    parts += [element("p", quote(note)) for note in document.remarks]
+    parts += [element("p", quote(note)) for note in remarks]
     return element("div", *parts)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from karat.errors import visible
-from karat.report.model import CellText, Document, Table, sections
+from karat.report.model import Document, Table, sections
 
 MISSING = "--"
 _SPECIAL = str.maketrans(
@@ -36,12 +36,13 @@ def render_latex(document: Document) -> str:
 
     The preamble must hold `\usepackage{booktabs}`.
     """
+    warnings, remarks = document.split_notes()
     conclusions = filter(None, [*document.answer, document.basis])
     comments = [document.title, *conclusions, document.command]
     comments += (document.signatures or {}).values()
     blocks = [_comments(comments)]
     blocks += [_latex_table(table) for table in document.tables if table.readers != "programs"]
-    blocks += _notes([*document.warnings, *document.remarks])
+    blocks += _notes([*warnings, *remarks])
     return "\n\n".join(blocks) + "\n"
 
 
@@ -54,14 +55,14 @@ def _latex_table(table: Table) -> str:
         lines += [r"\addlinespace"] if position and table.group else []
         span = rf"\multicolumn{{{len(letters)}}}{{@{{}}l@{{}}}}{{\emph{{{above}}}}} \\"
         lines += [] if above is None else [span]
-        lines += [_line([_latex_cell(cell_text) for cell_text in row]) for row in rows]
+        for row in rows:
+            cells = []
+            for cell, _, plain, stressed in row:
+                is_text = cell is None or isinstance(cell, str)
+                text = plain if is_text else plain.translate(_NUMBER)
+                cells.append(rf"\textbf{{{text}}}" if stressed else text)
+            lines.append(_line(cells))
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *_notes(table.notes)])
-
-
-def _latex_cell(cell_text: CellText) -> str:
-    is_number = cell_text.cell is not None and not isinstance(cell_text.cell, str)
-    text = cell_text.text.translate(_NUMBER) if is_number else cell_text.text
-    return rf"\textbf{{{text}}}" if cell_text.stressed else text
 
 
 def _line(cells: Sequence[str]) -> str:

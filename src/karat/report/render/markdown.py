@@ -18,16 +18,17 @@ _BLOCK = re.compile(r"^(\d*)([#+\-=.)])")  # starts a heading, a list or an unde
 
 def render_markdown(document: Document) -> str:
     """The document as Markdown, its command and signatures in a code block at the end."""
+    warnings, remarks = document.split_notes()
     blocks = [f"# {_quote(document.title)}"]
-    blocks += _paragraphs(document.answer)
-    blocks += _paragraphs([document.basis] if document.basis else [])
-    blocks += _paragraphs(document.warnings)
+    blocks += _paragraphs([*document.answer, document.basis, *warnings])
     for part in document.parts:
         if isinstance(part, Figure):
-            blocks += _markdown_figure(part)
+            if part.sketch:  # drawn with letters: a code block keeps their places
+                sketch = _code_block(part.sketch(Sheet(SKETCH_WIDTH, color=False)))
+                blocks += [f"## {_quote(part.title)}", sketch, *_paragraphs([part.caption])]
         elif part.readers != "programs":
             blocks += _markdown_table(part, document.title)
-    blocks += _paragraphs(document.remarks)
+    blocks += _paragraphs(remarks)
     blocks.append(_code_block([document.command, *(document.signatures or {}).values()]))
     return "\n\n".join(blocks) + "\n"
 
@@ -45,15 +46,6 @@ def _markdown_table(table: Table, above: str) -> list[str]:
     return [*title, "\n".join(lines), *_paragraphs(table.notes)]
 
 
-def _markdown_figure(figure: Figure) -> list[str]:
-    """The figure drawn with letters, where it can be: a code block keeps their places."""
-    if figure.sketch is None:
-        return []
-    sketch = _code_block(figure.sketch(Sheet(SKETCH_WIDTH, color=False)))
-    caption = [figure.caption] if figure.caption else []
-    return [f"## {_quote(figure.title)}", sketch, *_paragraphs(caption)]
-
-
 def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
@@ -63,8 +55,8 @@ def _quote(text: str) -> str:
     return escaped.replace("\n", "<br>")
 
 
-def _paragraphs(notes: Sequence[str]) -> list[str]:
-    return [_BLOCK.sub(r"\1\\\2", _quote(note)) for note in notes]
+def _paragraphs(texts: Sequence[str]) -> list[str]:
+    return [_BLOCK.sub(r"\1\\\2", _quote(text)) for text in texts if text]
 
 
 def _code_block(lines: Sequence[str]) -> str:

@@ -26,13 +26,11 @@ class Sheet:
         """Return the text in bold, dim or a color; unchanged without color support."""
         return f"\x1b[{code}m{text}\x1b[0m" if self.color and text and code else text
 
-    def lines(self, text: str, code: str) -> list[str]:
-        """Running text, wrapped to the width."""
-        return [self.ink(line, code) for line in wrap(visible(text, keep="\n"), self.width)]
-
-    def paragraphs(self, texts: Iterable[str], code: str = "") -> list[str]:
-        """Running texts, each from a line of its own."""
-        return [line for text in texts for line in self.lines(text, code)]
+    def lines(self, text: str | Iterable[str], code: str = "") -> list[str]:
+        """Running text wrapped to the width; each of several texts starts a new line."""
+        texts = [text] if isinstance(text, str) else text
+        wrapped = (line for t in texts for line in wrap(visible(t, keep="\n"), self.width))
+        return [self.ink(line, code) for line in wrapped]
 
 
 def display_width(text: str) -> int:
@@ -70,11 +68,6 @@ def wrap(text: str, width: int) -> list[str]:
     return lines
 
 
-def widest(texts: Iterable[str]) -> int:
-    """Return the display width of the widest text; 0 for no texts."""
-    return max(map(display_width, texts), default=0)
-
-
 def _char_width(char: str) -> int:
     if char in JOINERS or unicodedata.category(char) in {"Mn", "Me"}:
         return 0
@@ -106,7 +99,7 @@ def panel_lines(
 
     yield ""
     yield line([(visible(column.title), DIM) for column in columns])
-    yield sheet.ink("─" * (row_width(widths) + len(indent)), DIM)
+    yield sheet.ink("─" * (sum(widths) + COLUMN_GAP * (len(widths) - 1) + len(indent)), DIM)
     if not table.rows:
         yield sheet.ink("no rows", DIM)
     for heading, rows in sections(table, columns, visible):
@@ -127,9 +120,12 @@ def panel_lines(
 def render_text(document: Document, *, color: bool = False, width: int = 100) -> str:
     """Render the document at most `width` columns wide; without `color`, free of escape codes."""
     sheet = Sheet(width, color)
-    blocks = [sheet.lines(document.title, BOLD), sheet.paragraphs(document.answer)]
-    blocks[-1] += sheet.lines(document.basis, DIM)
-    blocks.append(sheet.paragraphs(document.warnings, YELLOW))
+    warnings, remarks = document.split_notes()
+    blocks = [
+        sheet.lines(document.title, BOLD),
+        sheet.lines(document.answer) + sheet.lines(document.basis, DIM),
+        sheet.lines(warnings, YELLOW),
+    ]
     for part in document.parts:
         title = sheet.lines(part.title, BOLD)
         if isinstance(part, Table):
@@ -140,10 +136,10 @@ def render_text(document: Document, *, color: bool = False, width: int = 100) ->
                     for line in panel_lines(part, *panel, sheet)
                 ]
                 title = title if part.title != document.title else []
-                blocks.append([*title, *lines[1:], *sheet.paragraphs(part.notes, DIM)])
+                blocks.append([*title, *lines[1:], *sheet.lines(part.notes, DIM)])
         elif part.sketch:
             blocks.append([*title, *part.sketch(sheet), *sheet.lines(part.caption, DIM)])
-    blocks.append(sheet.paragraphs(document.remarks, DIM))
+    blocks.append(sheet.lines(remarks, DIM))
     # Never wrapped or cut: a signature is there to be copied.
     word, signatures = sheet.ink("signature", DIM), (document.signatures or {}).values()
     blocks.append([f"{word}  {visible(signature)}" for signature in signatures])
@@ -162,11 +158,11 @@ def split_panels(table: Table, sheet: Sheet) -> Iterator[tuple[list[Column], lis
     for position, column in enumerate(columns):
         cells = [(row, column.cell(row)) for row in table.rows]
         texts = [cell_text(cell, column, visible, row=row) for row, cell in cells]
-        natural.append(widest([visible(column.title), *texts]))
+        natural.append(max(map(display_width, [visible(column.title), *texts])))
         is_number = [column.align == "right" or not isinstance(cell, str) for _, cell in cells]
         numbers = [text for text, keep in zip(texts, is_number, strict=True) if keep]
         start = MIN_TITLE if numbers and len(numbers) == len(texts) else MIN_NAME
-        floors.append(max(min(natural[-1], start), widest(numbers)))
+        floors.append(max([min(natural[-1], start), *map(display_width, numbers)]))
         if position == 0:
             pairs = pairwise(sorted(set(texts)))
             starts = [
@@ -174,11 +170,20 @@ def split_panels(table: Table, sheet: Sheet) -> Iterator[tuple[list[Column], lis
                 for pair in pairs
                 for name in pair
             ]
-            distinct = min(widest(starts) + 1, natural[0])  # with the ellipsis
+            longest = max(map(display_width, starts), default=0)
+            distinct = min(longest + 1, natural[0])  # with the ellipsis
             floors[0] = max(floors[0], distinct) if distinct <= room / 3 else floors[0]
-    for chosen in split_columns(floors, room):
-        widths = share_width([natural[c] for c in chosen], [floors[c] for c in chosen], room)
-        yield [columns[c] for c in chosen], widths
+    panels = [[0]]  # column indices; the first column leads each panel
+    for position in range(1, len(columns)):
+        wider = [*panels[-1], position]
+        width = sum(floors[c] + COLUMN_GAP for c in wider) - COLUMN_GAP
+        if len(panels[-1]) == 1 or width <= room:
+            panels[-1] = wider
+        else:
+            panels.append([0, position])
+    for panel in panels:
+        widths = share_width([natural[c] for c in panel], [floors[c] for c in panel], room)
+        yield [columns[c] for c in panel], widths
 
 
 def share_width(natural: Sequence[int], floors: Sequence[int], width: int) -> list[int]:
@@ -189,23 +194,6 @@ def share_width(natural: Sequence[int], floors: Sequence[int], width: int) -> li
     """
     for cap in range(width, 0, -1):
         widths = [max(low, min(full, cap)) for full, low in zip(natural, floors, strict=True)]
-        if row_width(widths) <= width:
+        if sum(widths) + COLUMN_GAP * (len(widths) - 1) <= width:
             return widths
     return list(floors)
-
-
-def split_columns(floors: Sequence[int], width: int) -> list[list[int]]:
-    """Return column indices in panels that fit one above the other; the first column leads each."""
-    panels = [[0]]
-    for column in range(1, len(floors)):
-        wider = [*panels[-1], column]
-        if len(panels[-1]) == 1 or row_width([floors[c] for c in wider]) <= width:
-            panels[-1] = wider
-        else:
-            panels.append([0, column])
-    return panels
-
-
-def row_width(widths: Sequence[int]) -> int:
-    """Return the width of a row of such columns."""
-    return sum(widths) + COLUMN_GAP * (len(widths) - 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -17,8 +18,8 @@ from karat.report.model import (
     Cell,
     Column,
     Document,
-    DocumentTexts,
     ExampleCase,
+    Examples,
     Figure,
     Table,
     TextPassage,
@@ -27,21 +28,11 @@ from karat.report.model import (
     format_count,
     number,
     people_column,
+    reference_passages,
 )
 from karat.report.segment.text import draw_edits, draw_grid
 
 SCRIPT = "report/segment/grid.js"
-
-
-def grid_figure(explanation: Explanation, title: str, caption: str) -> Figure:
-    """Return the bitext grid of a matching."""
-
-    def svg() -> str:
-        from karat.report.segment.svg import grid_svg
-
-        return grid_svg(explanation, title)
-
-    return Figure(title, svg, caption, lambda sheet: draw_grid(explanation, sheet), script=SCRIPT)
 
 
 def edits_figure(alignment: Alignment, title: str, caption: str) -> Figure:
@@ -57,7 +48,7 @@ def edits_figure(alignment: Alignment, title: str, caption: str) -> Figure:
 
         return edits_html(alignment)
 
-    return Figure(title, svg, caption, lambda sheet: draw_edits(alignment, sheet), page, SCRIPT)
+    return Figure(title, svg, caption, partial(draw_edits, alignment), page, SCRIPT)
 
 
 def _explained(
@@ -68,7 +59,7 @@ def _explained(
     return number(key, title, digits, help, value=lambda row: read(row.explanation))
 
 
-def _mean(explanation: Explanation) -> float:
+def _mean_length(explanation: Explanation) -> float:
     return sum(map(len, explanation.references)) / len(explanation.references)
 
 
@@ -77,6 +68,7 @@ EDIT_COLUMNS = (
     *columns(reference_word="Reference word", candidate_position="Candidate position"),
     *columns(candidate_word="Candidate word", move="Move"),
 )
+_PROVEN = "Whether the matching is proven to be the maximum."
 _GRIDS = (
     SEGMENT,
     _explained("score", "F", 4, "The segment's score.", attrgetter("value")),
@@ -87,16 +79,11 @@ _GRIDS = (
     _explained(
         "candidate_words", "Words", None, "Words of the candidate.", lambda e: len(e.candidate)
     ),
-    _explained("reference_words", "Ref.", 2, "The references' mean length.", _mean),
+    _explained("reference_words", "Ref.", 2, "The references' mean length.", _mean_length),
     _explained("cap", "Cap", 2, "No more hits than this count."),
     _explained("hits", "Hits", None, "Hits of the grid.", attrgetter("hit_count")),
     _explained("runs", "Runs", None, "Runs of the matching.", lambda e: len(e.blocks)),
-    Column(
-        "proven",
-        "Proven",
-        help="Whether the matching is proven to be the maximum.",
-        value=attrgetter("explanation.proven"),
-    ),
+    Column("proven", "Proven", help=_PROVEN, value=attrgetter("explanation.proven")),
     _explained("bound", "Bound", 4, "No matching has a larger size."),
 )
 _HEADING = people_column("heading", "Segment", lambda row: f"Segment {row['segment']}")
@@ -123,16 +110,9 @@ def grid_blocks(rows: Sequence[Any]) -> tuple[Block, ...]:
         pictures += _segment_pictures(explanation, f"Segment {row.segment}")
         for block in explanation.blocks:
             words = explanation.candidate[block.row : block.row + block.length]
-            runs.append(
-                {
-                    **block._asdict(),
-                    **place,
-                    "candidate_position": block.row + 1,
-                    "reference": block.reference + 1,
-                    "reference_position": block.position + 1,
-                    "words": " ".join(words),
-                }
-            )
+            positions = {"candidate_position": block.row + 1, "reference": block.reference + 1}
+            positions["reference_position"] = block.position + 1
+            runs.append({**block._asdict(), **place, **positions, "words": " ".join(words)})
         alignment = explanation.edits()
         sides = range(len(alignment.reference)), range(len(alignment.candidate))
         place["reference"] = explanation.nearest + 1
@@ -147,11 +127,7 @@ def grid_blocks(rows: Sequence[Any]) -> tuple[Block, ...]:
 
 def _segment_pictures(explanation: Explanation, name: str) -> list[Block]:
     """The texts, with the words of the candidate that match nothing marked; grid and edits."""
-    many = len(explanation.references) > 1
-    passages = [
-        TextPassage(f"reference {n}" if many else "reference", " ".join(words))
-        for n, words in enumerate(explanation.references, 1)
-    ]
+    passages = reference_passages([" ".join(words) for words in explanation.references])
     matched = {b.row + k for b in explanation.blocks for k in range(b.length)}
     marks, at = [], 0
     for place, word in enumerate(explanation.candidate):
@@ -160,7 +136,10 @@ def _segment_pictures(explanation: Explanation, name: str) -> list[Block]:
         at += len(word) + 1
     passages.append(TextPassage("candidate", " ".join(explanation.candidate), tuple(marks)))
     case = ExampleCase("", _scores_text(explanation), tuple(passages), {})
-    return [DocumentTexts(name, (case,)), *grid_figures(explanation, name)]
+    return [
+        Examples(name, (case,), None, marked="Marked: words without a match."),
+        *grid_figures(explanation, name),
+    ]
 
 
 def _scores_text(explanation: Explanation) -> str:
@@ -193,8 +172,16 @@ def grid_figures(explanation: Explanation, name: str) -> list[Figure]:
         f"{edits.count('insert') - moves} inserted, {edits.count('delete') - moves} deleted, "
         f"{moves} moved. The reference stands above, the candidate below."
     )
+    title = f"{name}: matching"
+
+    def svg() -> str:
+        from karat.report.segment.svg import grid_svg
+
+        return grid_svg(explanation, title)
+
+    caption, sketch = grid_caption(explanation), partial(draw_grid, explanation)
     return [
-        grid_figure(explanation, f"{name}: matching", grid_caption(explanation)),
+        Figure(title, svg, caption, sketch, script=SCRIPT),
         edits_figure(edits, f"{name}: from the {reference} to the candidate", counts),
     ]
 
@@ -203,7 +190,7 @@ def grid_caption(explanation: Explanation) -> str:
     """Describe a matching in one sentence, and whether it is the largest in another."""
     words = format_count(len(explanation.candidate), "word")
     sizes = f"size {format_brief(explanation.size)}; {words} against"
-    sizes += f" {format_brief(_mean(explanation))}"
+    sizes += f" {format_brief(_mean_length(explanation))}"
     if explanation.pared:
         sizes += f"; no more than {format_brief(explanation.cap)} hits count"
     if explanation.proven:
@@ -288,7 +275,14 @@ def treelet_blocks(rows: Sequence[Any]) -> tuple[Block, ...]:
         wrong = [treelet for treelet in explanation.treelets if treelet.errors]
         for treelet in wrong[:MAX_TREELET_FIGURES]:
             title = f"Segment {row.segment}: the treelet of {explanation.tree.words[treelet.head]}"
-            caption = _treelet_caption(explanation, treelet)
+            moved = f", {treelet.moves} moved" if treelet.counts_moves else ""
+            share = format_brief(explanation.share(treelet.errors))
+            caption = (
+                f"{treelet.substitutions} substituted, {treelet.insertions} inserted, "
+                f"{treelet.deletions} deleted{moved}: {format_count(treelet.errors, 'error')} of "
+                f"{explanation.errors:,}, {share} off the accuracy. The reference stands above, "
+                "the candidate below."
+            )
             figures.append(edits_figure(_counted_alignment(treelet), title, caption))
         scores.append(
             {
@@ -319,17 +313,6 @@ def _counted_alignment(treelet: Treelet) -> Alignment:
     if treelet.counts_moves:
         return alignment
     return replace(alignment, operations=tuple(o._replace(move=None) for o in alignment.operations))
-
-
-def _treelet_caption(explanation: TreeExplanation, treelet: Treelet) -> str:
-    counts = f"{treelet.substitutions} substituted, {treelet.insertions} inserted, "
-    counts += f"{treelet.deletions} deleted"
-    moved = f", {treelet.moves} moved" if treelet.counts_moves else ""
-    share = format_brief(explanation.share(treelet.errors))
-    return (
-        f"{counts}{moved}: {format_count(treelet.errors, 'error')} of {explanation.errors:,}, "
-        f"{share} off the accuracy. The reference stands above, the candidate below."
-    )
 
 
 def _part_rows(row: Any) -> Iterator[dict[str, Cell]]:

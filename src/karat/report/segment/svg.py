@@ -69,16 +69,16 @@ def grid_svg(explanation: Explanation, title: str) -> str:
     """Draw a matching; each block has a label for screen readers."""
     if not explanation.candidate or explanation.columns == len(explanation.references):
         return svg.no_data(title, NO_WORDS)
-    frame = _frame(explanation)
+    frame = _grid_frame(explanation)
     edge: Look = {"fill": "none", "stroke": RULE, "class_": "edge"}
     parts = [
-        *_labels(explanation, frame),
-        *_barriers(explanation, frame),
-        *_unchosen_hits(explanation, frame),
-        *(_block(explanation, frame, block) for block in explanation.blocks),
+        *_draw_words(explanation, frame),
+        *_draw_barriers(explanation, frame),
+        *_draw_unchosen_hits(explanation, frame),
+        *(_draw_block(explanation, frame, block) for block in explanation.blocks),
         shape("rect", **frame.rectangle(0, 0, frame.columns, frame.rows), **edge),
     ]
-    legend, height = _legend(explanation, frame)
+    legend, height = _draw_legend(explanation, frame)
     # A group, not an image: the blocks in it can be visited one by one.
     look: Look = {"role": "group", "aria_label": title, "class_": "grid"}
     # whence the script knows which word a column is
@@ -112,7 +112,7 @@ def block_story(explanation: Explanation, block: AlignedBlock) -> str:
     return f"{words}: {format_count(block.length, 'word')}, {place}{lost}"
 
 
-def _frame(explanation: Explanation) -> GridFrame:
+def _grid_frame(explanation: Explanation) -> GridFrame:
     rows, columns = len(explanation.candidate), explanation.columns - 1
     cell = min(CELL, MAX_GRID_SIZE / columns, MAX_GRID_SIZE / rows)
     if cell < MIN_LABELLED_CELL:
@@ -126,7 +126,7 @@ def _frame(explanation: Explanation) -> GridFrame:
     return GridFrame(rows, columns, cell, down + 14, across * rise + 16, across * overhang + 12)
 
 
-def _labels(explanation: Explanation, frame: GridFrame) -> Iterator[str]:
+def _draw_words(explanation: Explanation, frame: GridFrame) -> Iterator[str]:
     """Words, those without a match muted; numbers where there is no room for words."""
     if not frame.labelled:  # some numbers along both edges, at least 60 units apart
         step = next(n for k in range(9) for m in (1, 2, 5) if (n := m * 10**k) * frame.cell >= 60)
@@ -150,7 +150,7 @@ def _labels(explanation: Explanation, frame: GridFrame) -> Iterator[str]:
         yield element("text", text, **place, fill=None if j in columns else MUTED, data_column=j)
 
 
-def _barriers(explanation: Explanation, frame: GridFrame) -> Iterator[str]:
+def _draw_barriers(explanation: Explanation, frame: GridFrame) -> Iterator[str]:
     """A dashed line after each reference but the last, and the references' names below."""
     starts = [0, *(barrier + 1 for barrier in explanation.barriers)]
     for number, (start, end) in enumerate(zip(starts, explanation.barriers, strict=False), 1):
@@ -166,7 +166,7 @@ def _barriers(explanation: Explanation, frame: GridFrame) -> Iterator[str]:
             yield svg.label(middle, frame.y(frame.rows) + 18, name, "middle", MUTED)
 
 
-def _unchosen_hits(explanation: Explanation, frame: GridFrame) -> Iterator[str]:
+def _draw_unchosen_hits(explanation: Explanation, frame: GridFrame) -> Iterator[str]:
     if explanation.hit_count > MAX_HITS:
         return
     chosen = {(b.row + k, b.column + k) for b in explanation.blocks for k in range(b.length)}
@@ -182,7 +182,7 @@ def _unchosen_hits(explanation: Explanation, frame: GridFrame) -> Iterator[str]:
             yield shape("path", d="".join(path), **look, stroke_linecap="round")
 
 
-def _block(explanation: Explanation, frame: GridFrame, block: AlignedBlock) -> str:
+def _draw_block(explanation: Explanation, frame: GridFrame, block: AlignedBlock) -> str:
     """One chosen run: its area, which is what counts at e = 2, and its hits on the diagonal.
 
     Hits are filled as far as they count, and hollow beyond the cap.
@@ -206,7 +206,7 @@ def _block(explanation: Explanation, frame: GridFrame, block: AlignedBlock) -> s
     return element("g", svg.tooltip(description), *parts, **look)
 
 
-def _legend(explanation: Explanation, frame: GridFrame) -> tuple[list[str], float]:
+def _draw_legend(explanation: Explanation, frame: GridFrame) -> tuple[list[str], float]:
     y = frame.y(frame.rows) + (44 if len(explanation.references) > 1 else 28)
     entries: list[tuple[str, Look]] = [("a hit that counts", {"fill": ACCENT})]
     if explanation.pared:
@@ -251,7 +251,7 @@ def edits_svg(alignment: Alignment, title: str) -> str:
     parts: list[str] = []
     lines = step_lines(shown_steps, int((svg.WIDTH - NAME_MARGIN) / LETTER_ADVANCE))
     for number, band in enumerate(lines):
-        parts += _band(band, 24 + number * BAND_HEIGHT)
+        parts += _draw_band(band, 24 + number * BAND_HEIGHT)
     bottom = 24 + len(lines) * BAND_HEIGHT
     parts.append(svg.label(0, bottom, EDITS_LEGEND, fill=MUTED))
     longest = max(sum(step.width + 1 for step in band) for band in lines) * LETTER_ADVANCE
@@ -273,7 +273,7 @@ def _step_sentence(operation: Operation, step: Step) -> str:
     return sentence if operation.move is None else f"{sentence} (move {operation.move + 1})"
 
 
-def _band(band: Sequence[Step], top: float) -> Iterator[str]:
+def _draw_band(band: Sequence[Step], top: float) -> Iterator[str]:
     """A line of steps: words one above the other, and between them the letter of the edit.
 
     A word without a partner is struck out or underlined.

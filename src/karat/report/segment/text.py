@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from karat.errors import visible
-from karat.metrics.accuracy import Alignment, Operation
+from karat.metrics.accuracy import Alignment
 from karat.metrics.gtm import Explanation
 from karat.report.render import text
 from karat.report.render.text import (
@@ -44,7 +44,17 @@ def draw_grid(explanation: Explanation, sheet: Sheet) -> list[str]:
     if rows * columns > MAX_GRID_CELLS:
         size = f"{rows:,} x {columns:,} words are too many to draw with letters"
         return sheet.lines(f"{size}: write the picture to a file (-o grid.html)", DIM)
-    marks, heads = _cell_marks(explanation), _column_letters(explanation)
+    marks: dict[tuple[int, int], str] = dict.fromkeys(explanation.hits(), HIT)
+    for block in explanation.blocks:
+        for k in range(block.length):  # counted whole, in part or not at all
+            share = COUNTED if block.counted >= k + 1 else CUT if block.counted > k else PARED
+            marks[block.row + k, block.column + k] = share
+    between = explanation.barriers[:-1]  # the last one follows the last reference
+    marks |= {(i, j): BARRIER for i in range(rows) for j in between}
+    heads: list[list[str]] = []  # the letters above each column; none above a barrier
+    for reference in explanation.references:
+        heads += [split_letters(truncate(visible(word), MAX_COLUMN_WORD)) for word in reference]
+        heads.append([])
     longest = max(min(MAX_ROW_WORD, sheet.width // 3), 1)  # words leave room for the grid
     labels = [truncate(visible(word), longest) for word in explanation.candidate]
     wide = max(map(display_width, labels))
@@ -52,7 +62,14 @@ def draw_grid(explanation: Explanation, sheet: Sheet) -> list[str]:
     lines: list[str] = []
     for start in range(0, columns, step):
         chosen = range(start, min(start + step, columns))
-        lines += _upright_words([heads[j] for j in chosen], wide, sheet)
+        tall = max(len(heads[j]) for j in chosen)
+        for k in range(tall):
+            letters = ""
+            for head in (heads[j] for j in chosen):
+                at = k - tall + len(head)
+                letter = (head[at] if at >= 0 else "") if head else BARRIER
+                letters += letter + " " * (CELL - display_width(letter))
+            lines.append(" " * (wide + 1) + sheet.ink(letters.rstrip(), DIM))
         for i, label in enumerate(labels):
             signs = [marks.get((i, j), " ") for j in chosen]
             cells = "".join(sheet.ink(s, _GRID_INKS.get(s, "")) + " " * (CELL - 1) for s in signs)
@@ -63,40 +80,6 @@ def draw_grid(explanation: Explanation, sheet: Sheet) -> list[str]:
         *lines,
         *sheet.lines("; ".join(f"{s} {GRID_LEGEND[s]}" for s in GRID_LEGEND if s in used), DIM),
     ]
-
-
-def _cell_marks(explanation: Explanation) -> dict[tuple[int, int], str]:
-    """Return the mark of each cell: the matching's hits over all the others, and the barriers."""
-    marks: dict[tuple[int, int], str] = dict.fromkeys(explanation.hits(), HIT)
-    for block in explanation.blocks:
-        for k in range(block.length):  # whole, in part or not at all
-            share = COUNTED if block.counted >= k + 1 else CUT if block.counted > k else PARED
-            marks[block.row + k, block.column + k] = share
-    between = explanation.barriers[:-1]  # the one after the last reference parts nothing
-    return marks | {(i, j): BARRIER for i in range(len(explanation.candidate)) for j in between}
-
-
-def _column_letters(explanation: Explanation) -> list[list[str]]:
-    """The letters above each column; none above a barrier."""
-    heads: list[list[str]] = []
-    for reference in explanation.references:
-        heads += [split_letters(truncate(visible(word), MAX_COLUMN_WORD)) for word in reference]
-        heads.append([])
-    return heads
-
-
-def _upright_words(heads: list[list[str]], indent: int, sheet: Sheet) -> list[str]:
-    tall = max(map(len, heads))
-    lines = []
-    for k in range(tall):
-        cells = [_column_letter(head, k - tall + len(head)) for head in heads]
-        lines.append(" " * (indent + 1) + sheet.ink("".join(cells).rstrip(), DIM))
-    return lines
-
-
-def _column_letter(head: list[str], at: int) -> str:
-    letter = (head[at] if at >= 0 else "") if head else BARRIER
-    return letter + " " * (CELL - display_width(letter))
 
 
 LETTERS = {"keep": "", "substitute": "S", "insert": "I", "delete": "D"}
@@ -121,24 +104,13 @@ class Step(NamedTuple):
 
 
 def alignment_steps(alignment: Alignment) -> list[Step]:
-    """Return the steps of an alignment; missing words are empty."""
-    return [
-        Step(
-            _word_at(alignment.reference, o.reference),
-            operation_sign(o),
-            _word_at(alignment.candidate, o.candidate),
-        )
-        for o in alignment.operations
-    ]
-
-
-def operation_sign(operation: Operation) -> str:
-    """Return the letter of an edit, with a number for moves; empty for an unchanged word."""
-    return LETTERS[operation.kind] if operation.move is None else f"M{operation.move + 1}"
-
-
-def _word_at(words: Sequence[str], at: int | None) -> str:
-    return "" if at is None else visible(words[at])
+    """Return the steps of an alignment; missing words are empty, moves are numbered."""
+    steps = []
+    for kind, i, j, move in alignment.operations:
+        sign = LETTERS[kind] if move is None else f"M{move + 1}"
+        above = "" if i is None else visible(alignment.reference[i])
+        steps.append(Step(above, sign, "" if j is None else visible(alignment.candidate[j])))
+    return steps
 
 
 def step_lines(all_steps: Sequence[Step], room: int) -> list[list[Step]]:
@@ -163,18 +135,13 @@ def draw_edits(alignment: Alignment, sheet: Sheet) -> list[str]:
     fitting = [
         Step(*(truncate(word, room) for word in step)) for step in alignment_steps(alignment)
     ]
-    bands = [_band_lines(band, indent, sheet) for band in step_lines(fitting, room)]
-    lines = [line for band in bands for line in (*band, "")]
+    lines: list[str] = []
+    for band in step_lines(fitting, room):
+        for part, name in enumerate(_NAMES):
+            line = sheet.ink(name, DIM) + " " * (indent - len(name))
+            for step in band:
+                space = " " * (step.width - display_width(step[part]) + _GAP)
+                line += sheet.ink(step[part], _EDIT_INKS[step.sign[:1]]) + space
+            lines += [line.rstrip()] if line.rstrip() else []
+        lines.append("")
     return [*lines, *sheet.lines(EDITS_LEGEND, DIM)] if lines else sheet.lines(NO_EDITS, DIM)
-
-
-def _band_lines(band: Sequence[Step], indent: int, sheet: Sheet) -> list[str]:
-    lines = []
-    for part, name in enumerate(_NAMES):
-        cells = []
-        for step in band:
-            code = _EDIT_INKS[step.sign[:1]]
-            space = " " * (step.width - display_width(step[part]) + _GAP)
-            cells.append(sheet.ink(step[part], code) + space)
-        lines.append((sheet.ink(name, DIM) + " " * (indent - len(name)) + "".join(cells)).rstrip())
-    return [line for line in lines if line]

@@ -21,7 +21,7 @@ from karat.nuggets.sets.keys_and_runs import normal
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.studio.assignment import add_units
 from karat.studio.store.draws import NOT_RANDOM, draw_probability
-from karat.studio.store.judgements import mark, view_in
+from karat.studio.store.judgements import set_counted_judgement, view_in
 from karat.studio.store.people import assessors, invite, record, stamp
 from karat.studio.store.projects import Project, project
 from karat.studio.store.schema import StoreConnection
@@ -200,4 +200,4 @@ def _add_answers(
             time=time,
         )
         if is_complete:
-            mark(connection, assignment, judgement, None)
+            set_counted_judgement(connection, assignment, judgement, None)

@@ -11,14 +11,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from karat.errors import InputError, OutputError, no_formula, quoted
+from karat.evalset import conversion
 from karat.evalset.catalogue import GivenPath
-from karat.evalset.conversion import (
-    NamedFile,
-    check_distinct,
-    check_free,
-    write_file,
-    write_folder,
-)
+from karat.evalset.conversion import NamedFile
 from karat.evalset.formats.directory import directory_files
 from karat.evalset.formats.wmt import WEIGHTS
 from karat.evalset.judgements import ADJUDICATED, PERSON
@@ -28,20 +23,8 @@ from karat.nuggets.sets.keys_and_runs import normal
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.storage.output import as_path
 from karat.studio.contents import Contents, read_contents
-from karat.studio.export.log import log_lines, restore
-from karat.studio.export.sets import (
-    MAJORITY,
-    TIE,
-    ExportedValue,
-    make_evalset,
-    make_key_set,
-    make_nugget_set,
-    nugget_values,
-    pair_labels,
-    preference_lines,
-    rated_values,
-    win_lines,
-)
+from karat.studio.export import sets
+from karat.studio.export.log import log_lines
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store
 from karat.studio.tasks import NUGGETS, PAIRS, RATINGS, SPANS, TASKS
@@ -69,7 +52,7 @@ def csv_line(row: tuple[object, ...], spreadsheet_safe: bool = False) -> str:
 # Error spans: what counts, without kinds of judges
 
 
-class Marked(NamedTuple):
+class OutputMarks(NamedTuple):
     """The errors that one judge marked in one output."""
 
     output: int
@@ -79,21 +62,23 @@ class Marked(NamedTuple):
     time: str
 
 
-def marked(contents: Contents) -> list[Marked]:
+def current_marks(contents: Contents) -> list[OutputMarks]:
     """Return the current marks: the decision on an output, else the answers of all assessors.
 
-    MQM and Appraise do not know adjudication. Where an output was adjudicated, the marks are those
-    of the decision, under the judge `adjudicated`; what each assessor said stands in the log.
+    MQM and Appraise do not know adjudication. Where an output was adjudicated, the decision
+    replaces the answers, under the judge `adjudicated`; the log has what each assessor marked.
     """
     if not contents.project.settings.has(SPANS):
         raise InputError("the project marks no error spans: choose another format")
     decided_marks = {
-        row.output: Marked(row.output, contents.decider, SPANS.decided_answer(row), 0, row.time)
+        row.output: OutputMarks(
+            row.output, contents.decider, SPANS.decided_answer(row), 0, row.time
+        )
         for row in contents.decisions_on(SPANS)
         if row.output is not None
     }
     people = [
-        Marked(row.outputs[0], contents.names[row.assessor], row.value, row.ms, row.time)
+        OutputMarks(row.outputs[0], contents.names[row.assessor], row.value, row.ms, row.time)
         for row in contents.answers_to(SPANS)
         if row.outputs[0] not in decided_marks
     ]
@@ -111,7 +96,7 @@ _BLANKS = {ord(end): " " for end in "\t\r\n"}
 def mqm_lines(contents: Contents) -> Iterator[str]:
     """Yield a table with a row for every error, and `No-error` for an output without."""
     yield "\t".join(_MQM_COLUMNS) + "\n"
-    for marks in marked(contents):
+    for marks in current_marks(contents):
         output = contents.outputs[marks.output]
         item, text = contents.items[output.item], output.text
         source, before = item.source or "", (item.group or item.segment, "1", item.segment)
@@ -120,25 +105,23 @@ def mqm_lines(contents: Contents) -> Iterator[str]:
             raise OutputError(f"the text {quoted(text + source)} holds <v> or </v>, {advice}")
         errors = [(text, "No-error", "No-error")]
         if spans := marks.value["spans"]:
-            errors = [_mqm_error(text, span) for span in spans]
+            errors = []
+            for span in spans:
+                start, end, severity = span["start"], span["end"], str(span["severity"])
+                marked_text = f"{text[:start]}<v>{text[start:end]}</v>{text[end:]}"
+                severity = _SEVERITIES.get(severity.lower(), severity)
+                errors.append((marked_text, span.get("category", "Other"), severity))
         for error in errors:
             row = (output.system, *before, marks.judge, source, *error)
             cells = [cell.replace("\r\n", " ").translate(_BLANKS) for cell in row]
             yield "\t".join(cells) + "\n"
 
 
-def _mqm_error(text: str, span: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Return the output with the span between marks, its category and its severity."""
-    start, end, severity = span["start"], span["end"], str(span["severity"])
-    marked_text = f"{text[:start]}<v>{text[start:end]}</v>{text[end:]}"
-    return marked_text, span.get("category", "Other"), _SEVERITIES.get(severity.lower(), severity)
-
-
 def appraise_lines(contents: Contents) -> Iterator[str]:
     """Yield the rows of a campaign as Appraise exports them; documents are the groups."""
     scored = bool(SPANS.scales(contents.project.settings.tasks[SPANS.name]))
     positions = {id: at for at, id in enumerate(contents.items, 1)}
-    for marks in marked(contents):
+    for marks in current_marks(contents):
         output = contents.outputs[marks.output]
         item = contents.items[output.item]
         end = datetime.fromisoformat(marks.time).timestamp()
@@ -193,7 +176,7 @@ def make_labels(contents: Contents) -> list[OutputLabel]:
 
 def _rating_labels(contents: Contents) -> Iterator[OutputLabel]:
     rated_dimensions = {scale["dimension"] for scale in contents.project.settings.rating_scales}
-    for (id, dimension), (people, adjudicated) in _votes(rated_values(contents)).items():
+    for (id, dimension), (people, adjudicated) in _votes(sets.rated_values(contents)).items():
         label = adjudicated[0] if adjudicated else sum(people) / len(people)
         basis = ADJUDICATED if adjudicated else MEAN
         task = RATINGS if dimension in rated_dimensions else SPANS
@@ -202,7 +185,7 @@ def _rating_labels(contents: Contents) -> Iterator[OutputLabel]:
 
 
 def _votes(
-    values: Iterable[ExportedValue],
+    values: Iterable[sets.ExportedValue],
 ) -> dict[tuple[int, str], tuple[list[float], list[float]]]:
     """Return the values of people and the adjudicated ones by output and dimension or nugget."""
     votes: dict[tuple[int, str], tuple[list[float], list[float]]] = {}
@@ -213,7 +196,7 @@ def _votes(
 
 
 def _pair_labels(contents: Contents) -> Iterator[OutputLabel]:
-    for label in pair_labels(contents):
+    for label in sets.pair_labels(contents):
         system, other = (contents.outputs[id].system for id in (label.first, label.second))
         name = pair_name((label.first, label.second))
         location = contents.items[label.item].segment, system, other, name
@@ -223,13 +206,13 @@ def _pair_labels(contents: Contents) -> Iterator[OutputLabel]:
 def _nugget_labels(contents: Contents) -> Iterator[OutputLabel]:
     if not contents.project.settings.has(NUGGETS):
         return
-    judgements = make_nugget_set(contents).judgements
+    judgements = sets.make_nugget_set(contents).judgements
     adjudicated = {row.words for row in judgements.rows if row.kind == ADJUDICATED}
-    for (id, nugget), (people, _) in _votes(nugget_values(contents)).items():
+    for (id, nugget), (people, _) in _votes(sets.nugget_values(contents)).items():
         output, segment = contents.outputs[id], contents.segment(id)
         words = (segment, nugget, normal(output.text))
         is_tie = judgements.tie(*words) is not None
-        basis = ADJUDICATED if words in adjudicated else TIE if is_tie else MAJORITY
+        basis = ADJUDICATED if words in adjudicated else sets.TIE if is_tie else sets.MAJORITY
         location = segment, output.system, "", str(id)
         label = judgements.values[words]
         yield OutputLabel(NUGGETS.name, *location, nugget, label, basis, tuple(people))
@@ -239,7 +222,7 @@ def label_lines(labels: Iterable[OutputLabel]) -> Iterator[str]:
     """Yield a table of labels; the label of a tie is `tie`."""
     yield "\t".join(OutputLabel._fields) + "\n"
     for row in labels:
-        label = TIE if row.basis == TIE else repr(row.label)
+        label = sets.TIE if row.basis == sets.TIE else repr(row.label)
         votes = " ".join(map(repr, row.votes))
         yield "\t".join((*row[:6], label, row.basis, votes)) + "\n"
 
@@ -266,10 +249,10 @@ CSV_COLUMNS = (
 def judgement_lines(contents: Contents, spreadsheet_safe: bool = False) -> Iterator[str]:
     """Yield a CSV file with a row for each current value of each judge."""
     for row in _judgement_rows(contents):
-        cells = [
+        cells = (
             json.dumps(cell, ensure_ascii=False) if isinstance(cell, dict | list) else cell
             for cell in row
-        ]
+        )
         yield csv_line(tuple(cells), spreadsheet_safe)
 
 
@@ -318,7 +301,7 @@ class ExportSource:
     @property
     def ties(self) -> list[OutputLabel]:
         """Labels on which people are equally divided."""
-        return [label for label in self.labels if label.basis == TIE]
+        return [label for label in self.labels if label.basis == sets.TIE]
 
 
 class ExportFormat(NamedTuple):
@@ -350,7 +333,7 @@ class ExportFormat(NamedTuple):
 
 def _trec_files(source: ExportSource) -> Iterator[NamedFile]:
     """Yield TREC's files; ties stand in a file of their own."""
-    yield from trec_files(drop_ties(make_nugget_set(source.contents)))
+    yield from trec_files(drop_ties(sets.make_nugget_set(source.contents)))
     yield "ties.tsv", label_lines(label for label in source.ties if label.task == NUGGETS.name)
 
 
@@ -364,18 +347,20 @@ FORMATS: Mapping[str, ExportFormat] = {
     "set": ExportFormat(
         "set",
         (RATINGS, PAIRS, SPANS),
-        files=lambda of: directory_files(make_evalset(of.contents)),
+        files=lambda of: directory_files(sets.make_evalset(of.contents)),
     ),
     "mqm": ExportFormat("mqm.tsv", (SPANS,), lambda of: mqm_lines(of.contents), scheme="mqm"),
     "appraise": ExportFormat(
         "appraise.csv", (SPANS,), lambda of: appraise_lines(of.contents), scheme="esa"
     ),
-    "pairs": ExportFormat("pairs.jsonl", (PAIRS,), lambda of: preference_lines(of.contents)),
-    "wins": ExportFormat("wins.tsv", (PAIRS,), lambda of: win_lines(of.contents)),
+    "pairs": ExportFormat("pairs.jsonl", (PAIRS,), lambda of: sets.preference_lines(of.contents)),
+    "wins": ExportFormat("wins.tsv", (PAIRS,), lambda of: sets.win_lines(of.contents)),
     "nuggets": ExportFormat(
-        "nuggets.jsonl", (NUGGETS,), lambda of: jsonl_lines(make_nugget_set(of.contents))
+        "nuggets.jsonl", (NUGGETS,), lambda of: jsonl_lines(sets.make_nugget_set(of.contents))
     ),
-    "key": ExportFormat("key.jsonl", (NUGGETS,), lambda of: jsonl_lines(make_key_set(of.contents))),
+    "key": ExportFormat(
+        "key.jsonl", (NUGGETS,), lambda of: jsonl_lines(sets.make_key_set(of.contents))
+    ),
     "trec": ExportFormat("trec", (NUGGETS,), files=_trec_files),
 }
 """Name -> format."""
@@ -407,13 +392,13 @@ def export_store(
             "tools read: leave it out"
         )
     path = as_path("target", target)
-    check_free(path)
+    conversion.check_free(path)
     source = ExportSource(store, anonymous, spreadsheet_safe)
     if format == ALL:
         names = list_formats(source.contents.project.settings)
         with store.read():  # one state of the store for all files
             files = (file for name in names for file in FORMATS[name].named_files(source))
-            write_folder(path, files, private=() if anonymous else PRIVATE)
+            conversion.write_folder(path, files, private=() if anonymous else PRIVATE)
         return tuple(names)
     if format not in FORMATS:
         raise InputError(f"format {quoted(format)}: expected one of {', '.join((ALL, *FORMATS))}")
@@ -421,9 +406,11 @@ def export_store(
     chosen = FORMATS[format]
     with store.read():
         if chosen.write:
-            write_file(path, chosen.write(source), chosen.name in PRIVATE and not anonymous)
+            conversion.write_file(
+                path, chosen.write(source), chosen.name in PRIVATE and not anonymous
+            )
         elif chosen.files:
-            write_folder(path, chosen.files(source))
+            conversion.write_folder(path, chosen.files(source))
     return (format,)
 
 
@@ -435,7 +422,7 @@ def export_files(store: Store, format: str, anonymous: bool = False) -> list[tup
             _check_format(format, source)
         names = list_formats(source.contents.project.settings) if format == ALL else [format]
         files = (file for name in names for file in FORMATS[name].named_files(source))
-        return [(file, "".join(text)) for file, text in check_distinct(files)]
+        return [(file, "".join(text)) for file, text in conversion.check_distinct(files)]
 
 
 def export_studio(
@@ -454,18 +441,8 @@ def export_studio(
         anonymous: write pseudonyms instead of the names of assessors.
         spreadsheet_safe: in `csv`, keep spreadsheets from taking text for formulas.
     """
-    with Store.reading(store) as opened, opened.intact():
+    with Store.reading(store) as opened, opened.explaining_damage():
         return export_store(opened, target, format, anonymous, spreadsheet_safe)
-
-
-def import_studio(log: GivenPath, store: GivenPath) -> None:
-    """Make a file of judgements from its log; `open_studio` gives each assessor a new link.
-
-    Args:
-        log: log that `export_studio` wrote, or the folder that has it.
-        store: file to make.
-    """
-    restore(log, store)
 
 
 def check_studio(store: GivenPath) -> StoreCheck:

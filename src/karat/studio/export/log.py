@@ -6,8 +6,8 @@
     …
     {"judgement": {"id": 7, "uuid": …, "value": {…}, "ms": 4100, "supersedes": 3, "time": …}}
 
-The hashes of invitations are left out. With `anonymous`, pseudonyms stand for the names of
-assessors.
+The hashes of invitations are left out, so links must be renewed. With `anonymous`, assessors have
+pseudonyms instead of names.
 """
 
 from __future__ import annotations
@@ -25,29 +25,13 @@ from karat.errors import InputError, quoted, short
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.reading import FileLocation, Reading, format_json_line, read_json_lines
 from karat.storage.output import as_path
-from karat.studio.checking import StoreColumn, check_row, check_store, read_columns
+from karat.studio.checking import TABLES, StoreColumn, check_row, check_store, is_json, read_columns
 from karat.studio.contents import pseudonym
 from karat.studio.store.people import hash_token, record
 from karat.studio.store.schema import STEPS, StoreConnection, migrate
 from karat.studio.store.store import Store, remove_store
-from karat.studio.tasks.task import is_integer
+from karat.studio.tasks.checks import is_integer
 
-TABLES = {
-    "project": ("settings",),
-    "item": ("refs",),
-    "output": (),
-    "dimension": ("settings",),
-    "nugget": ("descriptions",),
-    "draw": (),
-    "unit": ("outputs", "answer"),
-    "assessor": (),
-    "assignment": ("outputs",),
-    "judgement": ("value",),
-    "adjudication": ("value", "seen"),
-    "key_edit": (),
-    "event": ("detail",),
-}
-"""Tables in an order in which rows refer to earlier ones only, and their columns of JSON."""
 KEYS = {"draw": "item"}
 """Primary keys that are not called id."""
 LOG = "log.jsonl"
@@ -64,13 +48,13 @@ def log_lines(store: Store, anonymous: bool = False) -> Iterator[str]:
         yield format_json_line({HEADER: len(STEPS), "anonymous": anonymous, ROWS: n_rows})
         names = connection.rows("SELECT name, id FROM assessor")
         hidden = {name: pseudonym(id) for name, id in names} if anonymous else {}
-        for table, parsed in TABLES.items():
+        for table in TABLES:
             columns = [column.name for column in read_columns(connection, table)]
             key = KEYS.get(table, "id")
             query = f"SELECT {', '.join(columns)} FROM {table} ORDER BY {key}"
             for row in connection.execute(query):
                 record = {
-                    name: json.loads(value) if name in parsed and value is not None else value
+                    name: json.loads(value) if is_json(table, name) and value is not None else value
                     for name, value in zip(columns, row, strict=True)
                 }
                 if table == "assessor":
@@ -83,23 +67,24 @@ def log_lines(store: Store, anonymous: bool = False) -> Iterator[str]:
                 yield format_json_line({table: record})
 
 
-def restore(source: GivenPath, path: GivenPath) -> None:
-    """Make a store from a log, or from a folder that `export_store` wrote.
+def import_studio(log: GivenPath, store: GivenPath) -> None:
+    """Make a file of judgements from its log; `open_studio` gives each assessor a new link.
 
-    A log has no tokens, so that nobody is let in until links are renewed. An event says from what
-    log it was made.
+    Args:
+        log: log that `export_studio` wrote, or the folder that has it.
+        store: file to make.
     """
-    target = as_path("log", source)
-    log = target / LOG if target.is_dir() else target
-    if not log.is_file():
+    path = as_path("log", log)
+    log_file = path / LOG if path.is_dir() else path
+    if not log_file.is_file():
         advice = f"expected {LOG} of karat studio export, or a folder with it"
-        raise InputError(f"{short(target)}: no log of a store: {advice}")
-    store = Store.create(path)
+        raise InputError(f"{short(path)}: no log of a store: {advice}")
+    new_store = Store.create(store)
     try:
-        with store:
-            _fill_store(store, log)
+        with new_store:
+            _fill_store(new_store, log_file)
     except BaseException:
-        remove_store(store.path)
+        remove_store(new_store.path)
         raise
 
 
@@ -109,7 +94,10 @@ def _fill_store(store: Store, log: Path) -> None:
         columns: dict[str, list[StoreColumn]] = {}
         for place, table, row in _log_rows(log, reading):
             if table == HEADER:
-                columns = _log_columns(row[HEADER])
+                # Tables that came in a later version are filled as a migration does.
+                with closing(sqlite3.connect(":memory:", factory=StoreConnection)) as empty_store:
+                    migrate(empty_store, STEPS[: row[HEADER]])
+                    columns = {table: read_columns(empty_store, table) for table in TABLES}
             else:
                 check_row(place, table, row, columns[table])
                 _insert(connection, place, table, row)
@@ -151,13 +139,6 @@ def _log_rows(log: Path, reading: Reading) -> Iterator[tuple[FileLocation, str, 
         raise InputError(f"{short(log)} is not whole: {expected}")
 
 
-def _log_columns(version: int) -> dict[str, list[StoreColumn]]:
-    """Return the tables of a version; those that came later are filled as a migration does."""
-    with closing(sqlite3.connect(":memory:", factory=StoreConnection)) as connection:
-        migrate(connection, STEPS[:version])
-        return {table: read_columns(connection, table) for table in TABLES}
-
-
 def _insert(
     connection: StoreConnection, place: FileLocation, table: str, row: Mapping[str, Any]
 ) -> None:
@@ -165,9 +146,9 @@ def _insert(
     values, sorts_keys = dict(row), table in ("judgement", "adjudication")
     if table == "assessor":
         values["token_hash"] = hash_token(token_urlsafe(32))
-    for name in TABLES[table]:
-        if row[name] is not None:
-            values[name] = json.dumps(row[name], ensure_ascii=False, sort_keys=sorts_keys)
+    for name, value in row.items():
+        if is_json(table, name) and value is not None:
+            values[name] = json.dumps(value, ensure_ascii=False, sort_keys=sorts_keys)
     try:
         connection.insert(table, **values)
     except (sqlite3.IntegrityError, sqlite3.InterfaceError, sqlite3.ProgrammingError) as error:

@@ -71,25 +71,33 @@ class PairLabel(NamedTuple):
 def all_values(contents: Contents) -> Iterator[ExportedValue]:
     """Yield the values of all judges, with the shares of comparisons that outputs won."""
     yield from rated_values(contents)
-    yield from _win_shares(contents)
+    shares_won: dict[tuple[int, str, str], dict[str, list[float]]] = {}
+    for row in all_preferences(contents):
+        sides = ((row.first, row.second, row.share), (row.second, row.first, 1 - row.share))
+        for output, opponent, share in sides:
+            by_opponent = shares_won.setdefault((output, row.judge, row.kind), {})
+            by_opponent.setdefault(contents.outputs[opponent].system, []).append(share)
+    for (output, judge, kind), by_opponent in shares_won.items():
+        means = [sum(shares) / len(shares) for shares in by_opponent.values()]
+        yield ExportedValue(output, judge, WIN.name, sum(means) / len(means), kind)
 
 
 def rated_values(contents: Contents) -> Iterator[ExportedValue]:
-    """Yield ratings, penalties and scores: those of people, then adjudicated ones."""
+    """Yield ratings, penalties and scores: first by people, then adjudicated."""
     settings, decider = contents.project.settings.tasks, contents.decider
     for answer in contents.answers:
         judge = contents.names[answer.assessor]
-        for dimension, value in TASKS[answer.task].rate(answer.value, settings[answer.task]):
+        for dimension, value in TASKS[answer.task].to_ratings(answer.value, settings[answer.task]):
             yield ExportedValue(answer.outputs[0], judge, dimension, value)
     for decision in contents.decisions:
         if decision.output is not None:
             task, task_settings = TASKS[decision.task], settings[decision.task]
-            for dimension, value in task.rate_decision(decision, task_settings):
+            for dimension, value in task.decision_to_ratings(decision, task_settings):
                 yield ExportedValue(decision.output, decider, dimension, value, ADJUDICATED)
 
 
 def nugget_values(contents: Contents) -> Iterator[ExportedValue]:
-    """Yield the labels of nuggets: those of people, then adjudicated ones."""
+    """Yield the labels of nuggets: first by people, then adjudicated."""
     for answer in contents.answers_to(NUGGETS):
         judge = contents.names[answer.assessor]
         for output, nugget, value in NUGGETS.to_judgements(answer.value, answer.outputs):
@@ -152,19 +160,6 @@ def all_preferences(contents: Contents) -> list[PairPreference]:
         for label in labels
         if label.item in adjudicated_items
     ]
-
-
-def _win_shares(contents: Contents) -> Iterator[ExportedValue]:
-    """Yield the share of comparisons that each output won, as readers of comparisons do."""
-    shares_won: dict[tuple[int, str, str], dict[str, list[float]]] = {}
-    for row in all_preferences(contents):
-        sides = ((row.first, row.second, row.share), (row.second, row.first, 1 - row.share))
-        for output, opponent, share in sides:
-            by_opponent = shares_won.setdefault((output, row.judge, row.kind), {})
-            by_opponent.setdefault(contents.outputs[opponent].system, []).append(share)
-    for (output, judge, kind), by_opponent in shares_won.items():
-        means = [sum(shares) / len(shares) for shares in by_opponent.values()]
-        yield ExportedValue(output, judge, WIN.name, sum(means) / len(means), kind)
 
 
 def preference_lines(contents: Contents) -> Iterator[str]:
@@ -280,13 +275,13 @@ def read_rated_store(path: Path, reading: Reading, anonymous: bool = False) -> E
         reading: a reading, which a store does not need: what it holds was checked.
         anonymous: use pseudonyms instead of the names of assessors.
     """
-    with Store.reading(path) as store, store.intact():
+    with Store.reading(path) as store, store.explaining_damage():
         return make_evalset(read_contents(store, anonymous))
 
 
 def read_nugget_store(path: Path, draft: NuggetDraft) -> None:
     """Put the key, the runs and every current label of a store into a draft."""
-    with Store.reading(path) as store, store.intact():
+    with Store.reading(path) as store, store.explaining_damage():
         put_nuggets(read_contents(store), str(path), draft)
 
 

@@ -10,7 +10,7 @@ _MASK = (1 << 64) - 1
 def mix(seed: int, *numbers: int) -> int:
     """Return a number below 2^53 that depends on a seed and numbers as if drawn at random.
 
-    The steps are those of splitmix64 (Steele, Lea and Flood 2014).
+    The steps follow splitmix64 (Steele, Lea and Flood 2014).
     """
     state = seed & _MASK
     for number in numbers:
@@ -21,17 +21,17 @@ def mix(seed: int, *numbers: int) -> int:
     return state >> 11
 
 
-def share(seed: int, *numbers: int) -> float:
+def uniform_share(seed: int, *numbers: int) -> float:
     """Return a number from 0 to below 1, by a seed and numbers."""
     number: float = mix(seed, *numbers) / 2**53
     return number
 
 
 def shuffled_ids(count: int, seed: int, digest: str) -> list[int]:
-    """Return the ids of outputs in the order in which a set has them: ids tell no systems.
+    """Return the ids of outputs in the order of the set; ids do not identify systems.
 
-    Browsers see ids, and everybody may guess a seed and compute an order from it: the order depends
-    on the `digest` of the set, too, which nobody can compute who does not have the set.
+    Browsers see ids, and a seed can be guessed. So the order also depends on the `digest` of the
+    set, which cannot be computed without the set.
     """
     ids = list(range(1, count + 1))
     random.Random(f"{seed} {digest}").shuffle(ids)

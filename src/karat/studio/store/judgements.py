@@ -22,14 +22,8 @@ from karat.studio.store.schema import StoreConnection
 from karat.studio.store.settings import parse_settings
 from karat.studio.store.store import Store
 from karat.studio.tasks import TASKS
-from karat.studio.tasks.task import (
-    AssignmentView,
-    NuggetView,
-    OutputView,
-    is_done,
-    is_integer,
-    text_error,
-)
+from karat.studio.tasks.checks import is_done, is_integer, text_error
+from karat.studio.tasks.task import AssignmentView, NuggetView, OutputView
 
 MAX_VALUE_BYTES = 100_000
 MAX_MILLISECONDS = 7 * 24 * 3600 * 1000
@@ -45,15 +39,6 @@ THEN NULL ELSE j.id END
 
 
 # Assignments, without systems
-
-
-class Neighbours(NamedTuple):
-    """The place of an assignment, for the page that shows it."""
-
-    previous: int | None
-    following: int | None
-    ms: int
-    """Milliseconds spent on it until its newest answer."""
 
 
 def view_assignment(store: Store, assessor: int, assignment: int) -> AssignmentView:
@@ -77,8 +62,8 @@ def list_assignments(store: Store, assessor: int) -> list[int]:
         )
 
 
-def find_neighbours(store: Store, assessor: int, assignment: int) -> Neighbours:
-    """Return the neighbours of an assignment in the order in which they were given out."""
+def find_neighbours(store: Store, assessor: int, assignment: int) -> dict[str, int | None]:
+    """Return the neighbours of an assignment as given out, and the milliseconds spent on it."""
     query = (
         "SELECT (SELECT id FROM assignment WHERE assessor = a.assessor AND ord < a.ord "
         "ORDER BY ord DESC LIMIT 1), (SELECT id FROM assignment WHERE assessor = a.assessor "
@@ -86,7 +71,8 @@ def find_neighbours(store: Store, assessor: int, assignment: int) -> Neighbours:
         "WHERE assignment = a.id) FROM assignment a WHERE id = ? AND assessor = ?"
     )
     with store.read() as connection:
-        return Neighbours(*connection.row(query, assignment, assessor))
+        row = connection.row(query, assignment, assessor)
+    return dict(zip(("previous", "following", "ms"), row, strict=True))
 
 
 def view_in(connection: StoreConnection, assignment: int) -> AssignmentView:
@@ -216,7 +202,6 @@ def judge(
     store: Store, assessor_id: int, judgement: SentJudgement, now: datetime | None = None
 ) -> StoredRow:
     """Store an answer durably; raise InputError if it is not valid."""
-    _check_ids(judgement)
     if not is_integer(judgement.ms) or not 0 <= judgement.ms <= MAX_MILLISECONDS:
         raise InputError(f"found ms={quoted(judgement.ms)}, expected 0 to {MAX_MILLISECONDS:,}")
     if not isinstance(judgement.value, dict):
@@ -237,21 +222,16 @@ def undo(
     `supersedes` is the uuid of that answer; without it, the newest is taken back, whatever it is.
     """
     taken_back = SentJudgement(uuid, of_assignment, None, 0, supersedes)
-    _check_ids(taken_back)
     return _store_judgement(store, assessor_id, taken_back, None, now)
-
-
-def _check_ids(judgement: SentJudgement) -> None:
-    check_uuids(judgement.uuid, judgement.supersedes)
-    if not is_integer(judgement.assignment) or not 0 < judgement.assignment < 2**53:
-        problem = f"found the assignment {quoted(judgement.assignment)}"
-        raise InputError(f"{problem}, expected its number")
 
 
 def _store_judgement(
     store: Store, assessor: int, judgement: SentJudgement, text: str | None, now: datetime | None
 ) -> StoredRow:
     assignment, supersedes = judgement.assignment, judgement.supersedes
+    check_uuids(judgement.uuid, supersedes)
+    if not is_integer(assignment) or not 0 < assignment < 2**53:
+        raise InputError(f"found the assignment {quoted(assignment)}, expected its number")
     content = {"assessor": assessor, "assignment": assignment, "value": text, "ms": judgement.ms}
     time, takes_any_back = now or time_of_now(), text is None and judgement.supersedes is None
     with store.write() as connection:
@@ -287,11 +267,13 @@ def _store_judgement(
         id = connection.insert(
             "judgement", uuid=judgement.uuid, **content, supersedes=before, time=stamp(time)
         )
-        mark(connection, assignment, id if is_done(judgement.value) else None, time)
+        set_counted_judgement(
+            connection, assignment, id if is_done(judgement.value) else None, time
+        )
         return StoredRow(id, False)
 
 
-def mark(
+def set_counted_judgement(
     connection: StoreConnection, assignment: int, judged: int | None, time: datetime | None
 ) -> None:
     """Note the judgement that counts for an assignment; without one it is open again.
@@ -347,7 +329,17 @@ def adjudicate(
     store: Store, assessor_id: int, decision: Adjudication, now: datetime | None = None
 ) -> StoredRow:
     """Store a decision of an adjudicator or the owner; the same uuid is stored once."""
-    _check_decision_form(decision)
+    check_uuids(decision.uuid, decision.supersedes)
+    for name in ("item", "output"):
+        id = getattr(decision, name)
+        if not (is_integer(id) and 0 < id < 2**53) and not (name == "output" and id is None):
+            raise InputError(f"found the {name} {quoted(id)}, expected its number")
+    for name in ("task", "about"):
+        if error := text_error(name, getattr(decision, name), 500):
+            raise InputError(error)
+    ids = decision.seen_judgements
+    if len(ids) > MAX_SEEN or not all(map(is_integer, ids)):
+        raise InputError(f"seen: expected at most {MAX_SEEN:,} numbers of judgements")
     target = {name: getattr(decision, name) for name in ("task", "item", "output", "about")}
     content = {
         **target,
@@ -389,17 +381,3 @@ def adjudicate(
             "adjudication", uuid=decision.uuid, **content, supersedes=before, time=stamp(now)
         )
         return StoredRow(id, False)
-
-
-def _check_decision_form(decision: Adjudication) -> None:
-    check_uuids(decision.uuid, decision.supersedes)
-    for name in ("item", "output"):
-        id = getattr(decision, name)
-        if not (is_integer(id) and 0 < id < 2**53) and not (name == "output" and id is None):
-            raise InputError(f"found the {name} {quoted(id)}, expected its number")
-    for name in ("task", "about"):
-        if error := text_error(name, getattr(decision, name), 500):
-            raise InputError(error)
-    ids = decision.seen_judgements
-    if len(ids) > MAX_SEEN or not all(map(is_integer, ids)):
-        raise InputError(f"seen: expected at most {MAX_SEEN:,} numbers of judgements")

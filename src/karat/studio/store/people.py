@@ -17,7 +17,7 @@ from karat.errors import InputError, quoted, short
 from karat.studio.store.draws import mix
 from karat.studio.store.schema import StoreConnection
 from karat.studio.store.store import Store
-from karat.studio.tasks.task import is_integer
+from karat.studio.tasks.checks import is_integer
 
 
 def now() -> datetime:
@@ -80,7 +80,7 @@ class TrailEntry(NamedTuple):
     detail: dict[str, Any]
 
 
-def trail(store: Store, number: int, size: int) -> tuple[list[TrailEntry], int]:
+def read_trail(store: Store, number: int, size: int) -> tuple[list[TrailEntry], int]:
     """Return the rows of a page, from 1, and how many rows there are."""
     with store.read() as connection:
         total = connection.value(f"SELECT count(*) FROM ({_TRAIL_ROWS})")
@@ -112,7 +112,8 @@ class Assessor(NamedTuple):
     name: str
     role: str
     quota: int | None
-    active: bool
+    active: int
+    """1 unless the invitation was withdrawn."""
     judged: int
     """Assignments with a complete answer."""
 
@@ -173,7 +174,7 @@ def find_assessor(store: Store, token: str) -> Assessor | None:
         row = connection.row(
             f"SELECT {_COLUMNS} FROM assessor WHERE token_hash = ? AND active", hash_token(token)
         )
-    return None if row is None else _parse_assessor(row)
+    return None if row is None else Assessor(*row)
 
 
 def active_link(store: Store, id: int) -> tuple[Assessor, str] | None:
@@ -182,18 +183,14 @@ def active_link(store: Store, id: int) -> tuple[Assessor, str] | None:
         row = connection.row(
             f"SELECT token_hash, {_COLUMNS} FROM assessor WHERE id = ? AND active", id
         )
-    return None if row is None else (_parse_assessor(row[1:]), row[0])
+    return None if row is None else (Assessor(*row[1:]), row[0])
 
 
 def assessors(store: Store) -> list[Assessor]:
     """Return all assessors, those without an active invitation, too."""
     with store.read() as connection:
         rows = connection.rows(f"SELECT {_COLUMNS} FROM assessor ORDER BY id")
-    return [_parse_assessor(row) for row in rows]
-
-
-def _parse_assessor(row: tuple[int, str, str, int | None, int, int]) -> Assessor:
-    return Assessor(*row[:4], bool(row[4]), row[5])
+    return [Assessor(*row) for row in rows]
 
 
 def renew(

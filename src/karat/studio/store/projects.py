@@ -19,21 +19,15 @@ from karat.studio.store.draws import shuffled_ids
 from karat.studio.store.people import record, stamp
 from karat.studio.store.schema import StoreConnection
 from karat.studio.store.settings import (
+    CALIBRATION_LISTS,
     CalibrationItem,
     ProjectSettings,
     compared_dimensions,
     parse_settings,
 )
 from karat.studio.store.store import Store
-from karat.studio.tasks import NUGGETS, TASKS
-from karat.studio.tasks.task import (
-    AssignmentView,
-    NuggetView,
-    OutputView,
-    first_error,
-    is_done,
-    text_error,
-)
+from karat.studio.tasks import NUGGETS, TASKS, checks
+from karat.studio.tasks.task import AssignmentView, NuggetView, OutputView
 
 OPEN, FROZEN, REVEALED = "open", "frozen", "revealed"
 BATCH = 5000
@@ -214,43 +208,35 @@ def import_set(
     progress: Progress = silent,
 ) -> None:
     """Fill an empty store with a set, in one transaction: all of it or nothing."""
-    items = make_items(source, settings, progress)
+    name, items = source.name, make_items(source, settings, progress)
     try:
-        _fill_store(store, source.name, items, settings, progress)
+        with store.write() as connection:
+            if connection.row("SELECT 1 FROM project"):
+                raise InputError("the store has a project: make another store for another set")
+            digest = digest_texts(items)
+            n_outputs = sum(len(item.outputs) for item in items)
+            n_outputs += sum(len(item.outputs) for item in settings.calibration)
+            # The ids of calibration outputs are drawn among the others.
+            ids = iter(shuffled_ids(n_outputs, settings.seed, digest))
+            _add_items(connection, items, ids, progress)
+            units = count_units(connection, settings)
+            if not units:
+                problem = "no item has two outputs: pairs need outputs of two systems or more"
+                raise InputError(problem)
+            for task, task_settings in settings.tasks.items():
+                connection.executemany(
+                    "INSERT OR IGNORE INTO dimension (name, settings) VALUES (?, ?)",
+                    [(s["dimension"], _to_json(s)) for s in TASKS[task].scales(task_settings)],
+                )
+            _add_calibration(connection, settings, ids)
+            connection.execute(
+                "INSERT INTO project VALUES (1, ?, ?, ?, ?, ?, ?, ?)",
+                (name, stamp(), settings.to_json(), OPEN, digest, settings.seed, units),
+            )
+            record(connection, "import", set=name, items=len(items), units=units)
     except UnicodeEncodeError:
         problem = "a text holds half a character (a lone surrogate): expected valid Unicode"
-        raise InputError(f"{source.name}: {problem}") from None
-
-
-def _fill_store(
-    store: Store,
-    name: str,
-    items: Sequence[ImportedItem],
-    settings: ProjectSettings,
-    progress: Progress,
-) -> None:
-    with store.write() as connection:
-        if connection.row("SELECT 1 FROM project"):
-            raise InputError("the store has a project: make another store for another set")
-        digest = digest_texts(items)
-        n_outputs = sum(len(item.outputs) for item in items)
-        n_outputs += sum(len(item.outputs) for item in settings.calibration)
-        ids = iter(shuffled_ids(n_outputs, settings.seed, digest))  # calibration mixes with others
-        _add_items(connection, items, ids, progress)
-        units = count_units(connection, settings)
-        if not units:
-            raise InputError("no item has two outputs: pairs need outputs of two systems or more")
-        for task, task_settings in settings.tasks.items():
-            connection.executemany(
-                "INSERT OR IGNORE INTO dimension (name, settings) VALUES (?, ?)",
-                [(s["dimension"], _to_json(s)) for s in TASKS[task].scales(task_settings)],
-            )
-        _add_calibration(connection, settings, ids)
-        connection.execute(
-            "INSERT INTO project VALUES (1, ?, ?, ?, ?, ?, ?, ?)",
-            (name, stamp(), settings.to_json(), OPEN, digest, settings.seed, units),
-        )
-        record(connection, "import", set=name, items=len(items), units=units)
+        raise InputError(f"{name}: {problem}") from None
 
 
 def _add_items(
@@ -350,7 +336,7 @@ def _find_calibration_error(
     """Return what is wrong with a known answer or its texts; "" if nothing is."""
     task, task_settings = TASKS[entry.task], settings.tasks[entry.task]
     texts = (entry.source or "", *entry.outputs, *entry.references, *entry.nuggets)
-    if error := first_error([text_error("text", text, MAX_TEXT) for text in texts]):
+    if error := checks.first_error([checks.text_error("text", text, MAX_TEXT) for text in texts]):
         return error
     if len(task.targets(range(len(entry.outputs)))) != 1:
         return f"expected {task.outputs_per_unit}"
@@ -364,11 +350,10 @@ def _find_calibration_error(
     if dimensions and not (entry.source or any(entry.references)):
         problem = f"{short(dimensions[0])} compares an output with another text"
         return f"{problem}: add source or references"
-    return "" if is_done(entry.value) else "the answer is a draft"
+    return "" if checks.is_done(entry.value) else "the answer is a draft"
 
 
 _REQUIRED = ("outputs", "value")
-_LISTS = ("outputs", "references", "nuggets")
 _FIELDS = (*_REQUIRED, "source", "references", "nuggets")
 
 
@@ -379,7 +364,7 @@ def read_calibration(path: str | os.PathLike[str], task: str) -> tuple[Calibrati
     for place, row in read_json_lines(Path(path), reading):
         if error := next(_find_problems(row), ""):
             raise InputError(f"{place}: {error}")
-        texts = {name: tuple(row.get(name, ())) for name in _LISTS}
+        texts = {name: tuple(row.get(name, ())) for name in CALIBRATION_LISTS}
         entries.append(CalibrationItem(task, value=row["value"], source=row.get("source"), **texts))
     reading.check()
     if not entries:
@@ -396,7 +381,7 @@ def _find_problems(row: dict[str, Any]) -> Iterator[str]:
         if name not in _FIELDS:
             yield f"found the name {quoted(name)}, expected {', '.join(_FIELDS)}"
         is_list = isinstance(value, list) and all(isinstance(text, str) for text in value)
-        if name in _LISTS and not is_list:
+        if name in CALIBRATION_LISTS and not is_list:
             yield f"found {name}={quoted(value)}, expected a list of texts"
     if not isinstance(row.get("value", {}), dict):
         yield f"found value={quoted(row['value'])}, expected an object, as answers are"

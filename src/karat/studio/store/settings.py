@@ -13,11 +13,12 @@ from karat.evalset.judgements import Dimension
 from karat.studio.options import MAX_WHOLE, OPTIONS
 from karat.studio.store.schema import DamagedStore
 from karat.studio.tasks import RATINGS, TASKS
-from karat.studio.tasks.task import Task, is_integer, is_number
+from karat.studio.tasks.checks import is_integer, is_number
+from karat.studio.tasks.task import Task
 
 MAX_LEASE_SECONDS = 366 * 24 * 3600
 """Seconds: the end of a lease must be a date."""
-_LISTS = ("outputs", "references", "nuggets")
+CALIBRATION_LISTS = ("outputs", "references", "nuggets")
 _MINIMUMS: dict[str, float] = {
     **{name: option.low for name, option in OPTIONS.items() if option.low is not None},
     **{"round_items": 1, "calibration_rate": 0.0},
@@ -125,7 +126,7 @@ class ProjectSettings:
             values = json.loads(text)
             values["show"] = Show(**values["show"])
             values["calibration"] = [
-                CalibrationItem(**entry | {name: tuple(entry[name]) for name in _LISTS})
+                CalibrationItem(**entry | {name: tuple(entry[name]) for name in CALIBRATION_LISTS})
                 for entry in values["calibration"]
             ]
             names = [setting.name for setting in fields(cls) if setting.name in values]

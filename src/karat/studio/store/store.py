@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager
 from os import PathLike
 from pathlib import Path
 from secrets import token_hex
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from karat.errors import InputError, KaratError, OutputError, short
 from karat.storage.output import as_path
@@ -35,7 +35,7 @@ class ServingLock:
         except OSError as error:
             reason = error.strerror or error
             raise OutputError(f"cannot make the lock {short(self.path)}: {reason}") from None
-        if not _locked(self._file):
+        if not _try_lock(self._file):
             self._file.seek(0)
             owner = self._file.read(20).strip() or "unknown"
             self._file.close()
@@ -55,7 +55,7 @@ class ServingLock:
 if sys.platform == "win32":
     import msvcrt
 
-    def _locked(file: IO[str]) -> bool:
+    def _try_lock(file: IO[str]) -> bool:
         """Take the lock, at a place far behind the text so that others can read who has it."""
         file.seek(1 << 20)
         try:
@@ -66,7 +66,7 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    def _locked(file: IO[str]) -> bool:
+    def _try_lock(file: IO[str]) -> bool:
         try:
             fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -74,6 +74,7 @@ else:
         return True
 
 
+T = TypeVar("T")
 WAIT = 30.0
 """Seconds that a writer waits for another process."""
 
@@ -96,6 +97,8 @@ class Store:
         self._writing = threading.RLock()
         self._broken = ""
         self._files: dict[Path, tuple[int, int] | None] = {}
+        self._companions: dict[type, Any] = {}
+        self._companions_lock = threading.Lock()
 
     @classmethod
     def create(cls, path: str | PathLike[str]) -> Store:
@@ -109,7 +112,7 @@ class Store:
             reason = error.strerror or error
             raise OutputError(f"cannot make the store {short(store_path)}: {reason}") from None
         try:
-            return cls._prepared(cls(store_path, ServingLock(store_path)))
+            return cls._migrated(cls(store_path, ServingLock(store_path)))
         except BaseException:
             remove_store(store_path)
             raise
@@ -125,14 +128,14 @@ class Store:
             exclusive: refuse a store that another process serves.
             may_be_empty: turn an empty file into a store, as a creation that was cut off leaves it.
         """
-        store_path = _existing(path)
+        store_path = _existing_store(path)
         lock = ServingLock(store_path) if exclusive else None
-        return cls._prepared(cls(store_path, lock, may_be_empty=may_be_empty))
+        return cls._migrated(cls(store_path, lock, may_be_empty=may_be_empty))
 
     @classmethod
     def reading(cls, path: str | PathLike[str]) -> Store:
         """Open a store to read, check or copy it, even while another process serves it."""
-        store = cls(_existing(path), None, only_reads=True, may_be_empty=False)
+        store = cls(_existing_store(path), None, only_reads=True, may_be_empty=False)
         try:
             with store.read() as connection:
                 store._check_kind(connection, len(STEPS))
@@ -142,7 +145,7 @@ class Store:
         return store
 
     @contextmanager
-    def intact(self) -> Iterator[Store]:
+    def explaining_damage(self) -> Iterator[Store]:
         """Give the store to a reader; rows that no studio wrote are reported in one sentence.
 
         An exception counts as damage only if the check of the store finds a problem: else it is
@@ -162,7 +165,7 @@ class Store:
             ) from None
 
     @classmethod
-    def _prepared(cls, store: Store) -> Store:
+    def _migrated(cls, store: Store) -> Store:
         """Check whose file it is before anything is written, then bring it to this version."""
         try:
             with store.read() as connection:
@@ -172,7 +175,7 @@ class Store:
                 with store.write() as connection:
                     migrate(connection)
             for path in (store.path, store.path.with_name(store.path.name + "-wal")):
-                if number := _number_of(path):
+                if number := _file_identity(path):
                     store._files[path] = number
         except BaseException:
             store.close()
@@ -225,21 +228,27 @@ class Store:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
-                self.check_there()
+                self.check_files_in_place()
                 connection.execute("COMMIT")
             except BaseException:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
 
-    def check_there(self) -> None:
+    def companion(self, kind: type[T]) -> T:
+        """Return the object of a class that lives as long as the open store, such as a cache."""
+        with self._companions_lock:
+            companion: T = self._companions.setdefault(kind, kind())
+            return companion
+
+    def check_files_in_place(self) -> None:
         """Raise OutputError if the files were deleted, moved or replaced.
 
         SQLite would go on writing to a file that was deleted or replaced, and all of it would be
         lost at the end.
         """
         for path, number in self._files.items():
-            if _number_of(path) != number:
+            if _file_identity(path) != number:
                 self._broken = (
                     f"{short(path.name)} was deleted, moved or replaced while it was in use: "
                     "nothing more is saved; put it back, then start the studio again"
@@ -362,12 +371,12 @@ def make_private(path: Path) -> None:
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
 
 
-def read_by_others(path: Path) -> bool:
+def is_readable_by_others(path: Path) -> bool:
     """Return whether other users of the machine may read a file."""
     return os.name == "posix" and bool(path.stat().st_mode & 0o044)
 
 
-def _number_of(path: Path) -> tuple[int, int] | None:
+def _file_identity(path: Path) -> tuple[int, int] | None:
     """Return by what the system knows a file, whatever its name; None if it is not there."""
     try:
         status = os.stat(path)
@@ -382,7 +391,7 @@ def remove_store(path: Path) -> None:
         path.with_name(path.name + ending).unlink(missing_ok=True)
 
 
-def _existing(path: str | PathLike[str]) -> Path:
+def _existing_store(path: str | PathLike[str]) -> Path:
     store_path = as_path("store", path)
     try:
         is_file, is_folder = store_path.is_file(), store_path.is_dir()

@@ -14,6 +14,7 @@ from typing import Any
 
 from karat.errors import InputError, quoted, short
 from karat.nuggets.sets.judgements import NOT, PARTIAL, SUPPORT
+from karat.studio.tasks import checks
 from karat.studio.tasks.task import (
     AssignmentView,
     CurrentAnswer,
@@ -22,13 +23,6 @@ from karat.studio.tasks.task import (
     JudgementRows,
     Task,
     Votes,
-    answer_error,
-    check_setting_names,
-    choice_error,
-    first_error,
-    is_done,
-    is_number,
-    spans_error,
 )
 
 LABELS = {"support": SUPPORT, "partial": PARTIAL, "none": NOT}
@@ -43,11 +37,11 @@ class NuggetTask(Task):
 
     def settings(self, options: Json) -> dict[str, Any]:
         """Return no settings: the task has none."""
-        check_setting_names(self.name, options, ())
+        checks.check_setting_names(self.name, options, ())
         return {}
 
     def find_error(self, value: object, view: AssignmentView) -> str:
-        if error := answer_error(value, (self.name,)):
+        if error := checks.answer_error(value, (self.name,)):
             return error
         answer: Any = value
         labels = answer.get(self.name, {})
@@ -56,14 +50,14 @@ class NuggetTask(Task):
         in_key = [nugget.id for nugget in view.nuggets]
         if unknown := [id for id in labels if id not in (*in_key, *view.dropped)]:
             return f"found the nugget {quoted(unknown[0])}, expected {short(', '.join(in_key))}"
-        text, is_draft = view.outputs[0].text, not is_done(answer)
+        text, is_draft = view.outputs[0].text, not checks.is_done(answer)
         errors = [_label_error(id, label, text, is_draft) for id, label in labels.items()]
-        if error := first_error(errors):
+        if error := checks.first_error(errors):
             return error
         missing = [id for id in in_key if id not in labels]
         return f"no label for nugget {short(missing[0])}" if missing and not is_draft else ""
 
-    def likeness(self, value: Any, answer: Any, view: AssignmentView) -> float:
+    def similarity(self, value: Any, answer: Any, view: AssignmentView) -> float:
         """Return the share of nuggets with the known label."""
         labels, known_labels = value[self.name], answer[self.name]
         return fmean(labels[id]["label"] == known_labels[id]["label"] for id in known_labels)
@@ -110,7 +104,7 @@ class NuggetTask(Task):
         label = decision.field("label")
         if isinstance(label, str) and label in LABELS:
             return LABELS[label]
-        if is_number(label) and label in LABELS.values():
+        if checks.is_number(label) and label in LABELS.values():
             return float(label)
         raise decision.error(", ".join(LABELS))
 
@@ -136,8 +130,8 @@ def _label_error(id: str, label: object, text: str, is_draft: bool) -> str:
         return f"{prefix}found the key {quoted(unknown[0])}, expected label and evidence"
     evidence = label.get("evidence", [])
     may_lack_label = is_draft and "label" not in label
-    error = "" if may_lack_label else choice_error("label", label.get("label"), LABELS)
-    error = error or spans_error("evidence", evidence, text, MAX_EVIDENCE)
+    error = "" if may_lack_label else checks.choice_error("label", label.get("label"), LABELS)
+    error = error or checks.spans_error("evidence", evidence, text, MAX_EVIDENCE)
     if not error and any({*span} != {"start", "end"} for span in evidence):
         error = "found other keys in the evidence, expected start and end"
     return error and prefix + error

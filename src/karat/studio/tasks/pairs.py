@@ -13,6 +13,7 @@ from typing import Any
 
 from karat.errors import InputError, quoted
 from karat.evalset.judgements import Dimension
+from karat.studio.tasks import checks
 from karat.studio.tasks.task import (
     AssignmentView,
     CurrentAnswer,
@@ -21,11 +22,6 @@ from karat.studio.tasks.task import (
     JudgementRows,
     Task,
     Votes,
-    answer_error,
-    check_setting_names,
-    choice_error,
-    is_done,
-    text_error,
 )
 
 CHOICES = ("first", "second", "tie")
@@ -50,11 +46,11 @@ class PairTask(Task):
 
     def settings(self, options: Json) -> dict[str, Any]:
         """Return whether ties are allowed, and the question."""
-        check_setting_names(self.name, options, ("ties", "question"))
+        checks.check_setting_names(self.name, options, ("ties", "question"))
         ties, question = options.get("ties", True), options.get("question", _QUESTION)
         if not isinstance(ties, bool):
             raise InputError(f"task pairs: found ties={quoted(ties)}, expected true or false")
-        if error := text_error("question", question, 2000):
+        if error := checks.text_error("question", question, 2000):
             raise InputError(f"task pairs: {error}")
         return {"ties": ties, "question": question}
 
@@ -66,15 +62,15 @@ class PairTask(Task):
         return list(combinations(outputs, 2))
 
     def find_error(self, value: object, view: AssignmentView) -> str:
-        if error := answer_error(value, (CHOICE,)):
+        if error := checks.answer_error(value, (CHOICE,)):
             return error
         answer: Any = value
-        if CHOICE not in answer and not is_done(answer):
+        if CHOICE not in answer and not checks.is_done(answer):
             return ""
         choices = CHOICES if view.settings["ties"] else CHOICES[:2]
-        return choice_error(CHOICE, answer.get(CHOICE), choices)
+        return checks.choice_error(CHOICE, answer.get(CHOICE), choices)
 
-    def likeness(self, value: Any, answer: Any, view: AssignmentView) -> float:
+    def similarity(self, value: Any, answer: Any, view: AssignmentView) -> float:
         """Return 1 for the known choice, which names outputs in the order of their ids."""
         shown_ids = [output.id for output in view.outputs]
         return float(value[CHOICE] == _choice_by_id(answer[CHOICE], shown_ids))

@@ -2,9 +2,9 @@
 
 {"ratings": {"quality": 6, "understandability": 5}, "comment": "", "done": true}
 
-The seven-point scales of quality and understandability are those of the evaluation of FERGUS
+The seven-point scales of quality and understandability come from the evaluation of FERGUS
 (Bangalore, Rambow and Whittaker 2000), with its words for the ends and the middle. The five-point
-scales of adequacy, fluency, dissimilarity and paraphrases are those of Liu, Dahlmeier and Ng
+scales of adequacy, fluency, dissimilarity and paraphrases come from Liu, Dahlmeier and Ng
 (2010), which words the ends of the overall score only; the other words are Karat's. Every dimension
 also has a scale from 0 to 100.
 """
@@ -19,6 +19,7 @@ from typing import Any
 from karat.errors import InputError, quoted, short
 from karat.evalset.judgements import Dimension
 from karat.settings import nearest
+from karat.studio.tasks import checks
 from karat.studio.tasks.task import (
     AssignmentView,
     CurrentDecision,
@@ -26,12 +27,6 @@ from karat.studio.tasks.task import (
     JudgementRows,
     Ratings,
     Task,
-    answer_error,
-    check_setting_names,
-    first_error,
-    is_done,
-    is_number,
-    text_error,
 )
 
 MAX_QUESTION = 2000
@@ -63,7 +58,7 @@ class AssessorScale:
     def _find_error(self) -> str:
         if not isinstance(self.dimension, str) or not self.dimension.strip():
             return f"found the dimension {quoted(self.dimension)}, expected a name"
-        if not all(is_number(end) for end in (self.low, self.high, self.step)):
+        if not all(checks.is_number(end) for end in (self.low, self.high, self.step)):
             return "expected numbers for low, high and step"
         if not self.low < self.high or not 0 < self.step <= self.high - self.low:
             problem = f"found {self.low} to {self.high} in steps of {self.step}"
@@ -72,11 +67,11 @@ class AssessorScale:
             return f"found better={quoted(self.better)}, expected higher or lower"
         if not isinstance(self.labels, Mapping) or len(self.labels) > MAX_LABELS:
             return f"expected labels as an object with at most {MAX_LABELS} values"
-        errors = [text_error("guideline", self.guideline, MAX_QUESTION)]
-        errors += [text_error("label", text, 200) for text in self.labels.values()]
+        errors = [checks.text_error("guideline", self.guideline, MAX_QUESTION)]
+        errors += [checks.text_error("label", text, 200) for text in self.labels.values()]
         if not isinstance(self.compares, bool):
             errors.insert(0, f"found compares={quoted(self.compares)}, expected true or false")
-        return first_error(errors)
+        return checks.first_error(errors)
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON object."""
@@ -208,7 +203,7 @@ class RatingTask(Task):
 
     def settings(self, options: Json) -> dict[str, Any]:
         """Return the scales in full; the option `scales` has names or objects."""
-        check_setting_names(self.name, options, ("scales",))
+        checks.check_setting_names(self.name, options, ("scales",))
         requested = options.get("scales") or ()
         if not isinstance(requested, list | tuple) or not requested:
             raise InputError("task ratings: expected scales, such as quality-7 and fluency-5")
@@ -244,7 +239,7 @@ class RatingTask(Task):
         return [scale_dimension(scale) for scale in settings["scales"]]
 
     def find_error(self, value: object, view: AssignmentView) -> str:
-        if error := answer_error(value, (self.name,)):
+        if error := checks.answer_error(value, (self.name,)):
             return error
         answer: Any = value
         ratings = answer.get(self.name, {})
@@ -253,12 +248,14 @@ class RatingTask(Task):
         scales = {scale["dimension"]: scale for scale in view.settings["scales"]}
         if unknown := [name for name in ratings if name not in scales]:
             return f"found the dimension {quoted(unknown[0])}, expected {', '.join(scales)}"
-        if error := first_error([rating_error(scales[name], ratings[name]) for name in ratings]):
+        if error := checks.first_error(
+            [rating_error(scales[name], ratings[name]) for name in ratings]
+        ):
             return error
         missing = [name for name in scales if name not in ratings]
-        return f"no value for {short(missing[0])}" if missing and is_done(answer) else ""
+        return f"no value for {short(missing[0])}" if missing and checks.is_done(answer) else ""
 
-    def likeness(self, value: Any, answer: Any, view: AssignmentView) -> float:
+    def similarity(self, value: Any, answer: Any, view: AssignmentView) -> float:
         """Return 1 less the mean distance from the known values, as a share of the scale."""
         scales = {scale["dimension"]: scale for scale in view.settings["scales"]}
         ratings, known_ratings = value[self.name], answer[self.name]
@@ -279,12 +276,12 @@ class RatingTask(Task):
         """Return how many ratings a complete answer has."""
         return len(view.settings["scales"])
 
-    def rate(self, value: Json, settings: Json) -> Ratings:
+    def to_ratings(self, value: Json, settings: Json) -> Ratings:
         return [(name, float(rating)) for name, rating in value[self.name].items()]
 
-    def rate_decision(self, decision: CurrentDecision, settings: Json) -> Ratings:
+    def decision_to_ratings(self, decision: CurrentDecision, settings: Json) -> Ratings:
         rating = decision.field("value")
-        if not is_number(rating):
+        if not checks.is_number(rating):
             raise decision.error("a number")
         return [(decision.about, float(rating))]
 
@@ -308,6 +305,6 @@ class RatingTask(Task):
         prefix = f"adjudication {decision.id}"
         if decision.about not in [scale["dimension"] for scale in view.settings["scales"]]:
             raise InputError(f"{prefix}: found the dimension {quoted(decision.about)}")
-        ((_, rating),) = self.rate_decision(decision, view.settings)
+        ((_, rating),) = self.decision_to_ratings(decision, view.settings)
         if abs(rating) >= MAX_RATING:
             raise InputError(f"{prefix}: found {quoted(decision.value)}, expected a rating")

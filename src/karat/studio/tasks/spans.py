@@ -19,6 +19,7 @@ from karat.errors import InputError, quoted
 from karat.evalset.formats.appraise import WEIGHTS as ESA_WEIGHTS
 from karat.evalset.formats.wmt import WEIGHTS, weight_of
 from karat.evalset.judgements import Dimension
+from karat.studio.tasks import checks
 from karat.studio.tasks.ratings import make_scale, rating_error, scale_dimension, scale_range
 from karat.studio.tasks.task import (
     AssignmentView,
@@ -29,15 +30,6 @@ from karat.studio.tasks.task import (
     Ratings,
     Task,
     Votes,
-    answer_error,
-    check_setting_names,
-    choice_error,
-    first_error,
-    is_done,
-    marked_characters,
-    overlap_f1,
-    spans_error,
-    text_error,
 )
 
 MAX_SPANS = 200
@@ -72,9 +64,11 @@ class SpanTask(Task):
 
     def settings(self, options: Json) -> dict[str, Any]:
         """Return the scheme with its severities, categories and, for ESA, the scale."""
-        check_setting_names(self.name, options, ("scheme", "severities", "categories", "scale"))
+        checks.check_setting_names(
+            self.name, options, ("scheme", "severities", "categories", "scale")
+        )
         scheme = options.get("scheme", "mqm")
-        if error := choice_error("scheme", scheme, SCHEMES):
+        if error := checks.choice_error("scheme", scheme, SCHEMES):
             raise InputError(f"task spans: {error}")
         severities = _check_names("severities", options.get("severities", SEVERITIES[scheme]))
         default_categories = CATEGORIES if scheme == "mqm" else ()
@@ -106,23 +100,25 @@ class SpanTask(Task):
 
     def find_error(self, value: object, view: AssignmentView) -> str:
         has_score = view.settings["scale"] is not None
-        if error := answer_error(value, ("spans", "score") if has_score else ("spans",)):
+        if error := checks.answer_error(value, ("spans", "score") if has_score else ("spans",)):
             return error
         answer: Any = value
         spans = answer.get("spans", [])
-        if error := spans_error("spans", spans, view.outputs[0].text, MAX_SPANS):
+        if error := checks.spans_error("spans", spans, view.outputs[0].text, MAX_SPANS):
             return error
-        if error := first_error([_span_error(span, view.settings) for span in spans]):
+        if error := checks.first_error([_span_error(span, view.settings) for span in spans]):
             return error
-        if "spans" not in answer and is_done(answer):
+        if "spans" not in answer and checks.is_done(answer):
             return "no spans: expected a list, which is empty if there is no error"
-        if not has_score or ("score" not in answer and not is_done(answer)):
+        if not has_score or ("score" not in answer and not checks.is_done(answer)):
             return ""
         return rating_error(view.settings["scale"], answer.get("score"))
 
-    def likeness(self, value: Any, answer: Any, view: AssignmentView) -> float:
+    def similarity(self, value: Any, answer: Any, view: AssignmentView) -> float:
         """Return the F1 of the characters that both mark."""
-        return overlap_f1(marked_characters(value["spans"]), marked_characters(answer["spans"]))
+        return checks.overlap_f1(
+            checks.marked_characters(value["spans"]), checks.marked_characters(answer["spans"])
+        )
 
     def to_judgements(self, value: Json, outputs: Sequence[int]) -> JudgementRows:
         """Return each span, and the score if there is one."""
@@ -134,7 +130,7 @@ class SpanTask(Task):
         rows = self.to_judgements(value, outputs)
         return [(outputs[0], "spans", value["spans"]), *(row for row in rows if row[1] != "span")]
 
-    def rate(self, value: Json, settings: Json) -> Ratings:
+    def to_ratings(self, value: Json, settings: Json) -> Ratings:
         """Return the score of ESA, and the penalty if all severities have weights."""
         ratings = []
         if settings["scale"] and "score" in value:
@@ -144,8 +140,8 @@ class SpanTask(Task):
             ratings.append((_penalty_name(settings), float(penalty)))
         return ratings
 
-    def rate_decision(self, decision: CurrentDecision, settings: Json) -> Ratings:
-        return self.rate(self.decided_answer(decision), settings)
+    def decision_to_ratings(self, decision: CurrentDecision, settings: Json) -> Ratings:
+        return self.to_ratings(self.decided_answer(decision), settings)
 
     def votes(self, answer: CurrentAnswer) -> Votes:
         """Return spans and their score, which are decided together."""
@@ -166,7 +162,7 @@ class SpanTask(Task):
         ]
         unshared = 0.0
         if any(marks):
-            unshared = 1 - fmean(overlap_f1(a, b) for a, b in combinations(marks, 2))
+            unshared = 1 - fmean(checks.overlap_f1(a, b) for a, b in combinations(marks, 2))
         scale = settings["scale"]
         if not scale:
             return unshared
@@ -218,11 +214,11 @@ def _span_error(span: Json, settings: Json) -> str:
     keys = ("start", "end", "severity", *(("category",) if categories else ()), "note")
     if unknown := [key for key in span if key not in keys]:
         return f"found the key {quoted(unknown[0])} in a span, expected {', '.join(keys)}"
-    return first_error(
+    return checks.first_error(
         [
-            choice_error("severity", span.get("severity"), settings["severities"]),
-            choice_error("category", span.get("category"), categories) if categories else "",
-            text_error("note", span.get("note", ""), 500),
+            checks.choice_error("severity", span.get("severity"), settings["severities"]),
+            checks.choice_error("category", span.get("category"), categories) if categories else "",
+            checks.text_error("note", span.get("note", ""), 500),
         ]
     )
 

@@ -139,7 +139,7 @@ def add_route(
                 allowed = " and ".join(f"{role}s" for role in roles)
                 raise NotAllowed(f"this page is for {allowed} only: you are an {call.who.role}")
             call = call._replace(sent={} if body is None else parse(body))
-            with call.store.intact():
+            with call.store.explaining_damage():
                 check(call)
                 if unknown := [key for key in call.sent if key not in keys]:
                     expected = f"expected {', '.join(keys) or 'none'}"
@@ -179,7 +179,7 @@ def _respond(
 
 
 @contextmanager
-def absent() -> Iterator[None]:
+def refused_as_not_found() -> Iterator[None]:
     """Turn refusals of the store into "there is no such thing", but not the news of damage."""
     try:
         yield

@@ -17,6 +17,8 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
+from starlette.datastructures import Headers
+
 from karat.errors import InputError, quoted
 from karat.studio.web.studio import Sessions
 
@@ -71,14 +73,14 @@ class Hosts:
     """Whether any address in digits is taken: rebinding needs a name."""
 
     @classmethod
-    def of(cls, bound: str) -> Hosts:
+    def for_address(cls, bound: str) -> Hosts:
         """Return the names under which a server that is bound to an address is reached."""
         if bound in LOOPBACK:
             return cls(frozenset(LOOPBACK))
         names = {*LOOPBACK, bound.lower(), socket.gethostname().lower()}
         return cls(frozenset(names - {*EVERYWHERE}), bound in EVERYWHERE)
 
-    def know(self, header: str) -> bool:
+    def accepts(self, header: str) -> bool:
         """Return whether a Host header, with or without a port, names this server."""
         name = _host_name(header)
         if name in self.names or not self.any_address:
@@ -177,22 +179,10 @@ def _check_text(text: str) -> None:
 # The checks of a request
 
 
-class Headers:
-    """The headers of a request; those that decide anything must stand there once."""
-
-    def __init__(self, scope: Scope) -> None:
-        self._all: dict[str, list[str]] = {}
-        for name, value in scope["headers"]:
-            self._all.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
-
-    def all(self, name: str) -> list[str]:
-        """Return all values of a header."""
-        return self._all.get(name, [])
-
-    def only(self, name: str) -> str:
-        """Return the value of a header; "" if there is none or more than one."""
-        values = self.all(name)
-        return values[0] if len(values) == 1 else ""
+def _only(headers: Headers, name: str) -> str:
+    """Return the value of a header; "" if there is none or more than one."""
+    values = headers.getlist(name)
+    return values[0] if len(values) == 1 else ""
 
 
 class Guard:
@@ -206,7 +196,7 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":  # the server speaks nothing else
             return
-        headers, answer = Headers(scope), _add_headers(send)
+        headers, answer = Headers(scope=scope), _add_headers(send)
         try:
             self._check(scope, headers)
             if scope["method"] == "POST":
@@ -227,7 +217,7 @@ class Guard:
 
     def _check(self, scope: Scope, headers: Headers) -> None:
         """Raise HttpRefusal for a request that no route shall see."""
-        if not self._hosts.know(headers.only("host")):
+        if not self._hosts.accepts(_only(headers, "host")):
             problem = "this name does not belong to the studio: use the link as printed"
             raise HttpRefusal(421, problem)
         path: bytes = scope.get("raw_path") or scope["path"].encode()
@@ -235,24 +225,24 @@ class Guard:
             raise HttpRefusal(404, "there is no such page")
         if scope["method"] not in ("GET", "HEAD", "POST"):
             raise HttpRefusal(405, "expected GET or POST")
-        sites = headers.all("sec-fetch-site")
+        sites = headers.getlist("sec-fetch-site")
         from_elsewhere = any(site not in ("same-origin", "none") for site in sites)
         if scope["method"] == "POST":
-            host, origin = headers.only("host").lower(), headers.only("origin").lower()
+            host, origin = _only(headers, "host").lower(), _only(headers, "origin").lower()
             from_elsewhere |= origin not in (f"http://{host}", f"https://{host}")
         elif not path.startswith(b"/api/"):
             return
         if from_elsewhere:
             raise HttpRefusal(403, "the request comes from another site")
         if scope["method"] == "POST":
-            cookie = self._sessions.cookie_in(headers.all("cookie"))
-            if not self._sessions.is_csrf(headers.only(CSRF), cookie):
+            cookie = self._sessions.cookie_in(headers.getlist("cookie"))
+            if not self._sessions.is_csrf(_only(headers, CSRF), cookie):
                 raise HttpRefusal(403, "the page is out of date: load it again")
             _check_body_headers(headers)
 
     async def _read(self, headers: Headers, receive: Receive) -> bytes:
         """Return the body of a write; one assessor cannot keep all places with slow bodies."""
-        session = self._sessions.read(self._sessions.cookie_in(headers.all("cookie")))
+        session = self._sessions.read(self._sessions.cookie_in(headers.getlist("cookie")))
         sender = session.assessor if session else 0
         if self._bodies[sender] >= MAX_BODIES:
             problem = "too many requests at once: wait until the others are answered"
@@ -271,10 +261,10 @@ _TOO_LARGE = f"expected a body of at most {MAX_BODY:,} bytes"
 
 
 def _check_body_headers(headers: Headers) -> None:
-    if not _TYPES.fullmatch(headers.only("content-type")) or headers.all("content-encoding"):
+    if not _TYPES.fullmatch(_only(headers, "content-type")) or headers.getlist("content-encoding"):
         raise HttpRefusal(415, "expected a body of the type application/json")
-    lengths = headers.all("content-length")
-    if lengths and headers.all("transfer-encoding"):
+    lengths = headers.getlist("content-length")
+    if lengths and headers.getlist("transfer-encoding"):
         raise HttpRefusal(400, "the body has two lengths")
     if any(not text.isdigit() or len(text) > 12 or int(text) > MAX_BODY for text in lengths):
         raise HttpRefusal(413, _TOO_LARGE)

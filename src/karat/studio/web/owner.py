@@ -9,26 +9,18 @@ from functools import cache, partial
 from hashlib import sha256
 from importlib.resources import files
 from math import isnan
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from karat.errors import InputError
+from karat.studio import live
 from karat.studio.browsing import PAGE, Page, output_letters
 from karat.studio.export.formats import ALL, FORMATS, export_files, list_formats
-from karat.studio.live import (
-    Coverage,
-    LiveAgreement,
-    LiveEstimate,
-    ask_estimates,
-    check_may_see_estimates,
-    get_latest_results,
-    list_progress,
-)
-from karat.studio.store.people import ROLES, assessors, invite, record, renew, trail, withdraw
-from karat.studio.store.projects import OPEN, REVEALED, freeze, project, reveal
+from karat.studio.store import people, projects
+from karat.studio.store.projects import OPEN, REVEALED
 from karat.studio.store.schema import DamagedStore
 from karat.studio.store.store import Store
 from karat.studio.web.calls import (
@@ -54,7 +46,9 @@ route = partial(add_route, ROUTES, roles=("owner",))
 # Values of the owner's page, as its templates take them
 
 
-def glance(counts: Coverage, agreement: LiveAgreement, state: str) -> list[str]:
+def summary_sentences(
+    counts: live.Coverage, agreement: live.LiveAgreement, state: str
+) -> list[str]:
     """Return the summary of the owner's page, in sentences."""
     # The share is rounded down: 100% are all units, and 0% are none.
     percent = 100 * counts.judged // counts.units if counts.units else 0
@@ -66,7 +60,7 @@ def glance(counts: Coverage, agreement: LiveAgreement, state: str) -> list[str]:
     return [f"{judged}.", _agreement_sentence(agreement), _needed_sentence(counts, state)]
 
 
-def _agreement_sentence(agreement: LiveAgreement) -> str:
+def _agreement_sentence(agreement: live.LiveAgreement) -> str:
     from karat.meta.judge_agreement import MIN_SHARED
 
     rows = [row for result in agreement.results for row in result.rows]
@@ -87,7 +81,7 @@ def _agreement_sentence(agreement: LiveAgreement) -> str:
     return f"Krippendorff's ordinal alpha is {alphas}; 1 is perfect, 0 is chance.{note}"
 
 
-def _needed_sentence(counts: Coverage, state: str) -> str:
+def _needed_sentence(counts: live.Coverage, state: str) -> str:
     parts = []
     if counts.needed and state == OPEN:
         parts.append(f"{counts.needed:,} judgement{'s' * (counts.needed != 1)}")
@@ -111,7 +105,7 @@ def warnings(agreement: JudgeAgreement) -> list[str]:
     return list(dict.fromkeys(sentences))
 
 
-def _left_out(estimates: Sequence[LiveEstimate]) -> list[str]:
+def _left_out(estimates: Sequence[live.LiveEstimate]) -> list[str]:
     """Return what a table of estimates would hide: systems with few labels."""
     return [
         f"{result.dimension}: {note}"
@@ -122,7 +116,7 @@ def _left_out(estimates: Sequence[LiveEstimate]) -> list[str]:
     ]
 
 
-def nothing_is_estimated(estimates: Sequence[LiveEstimate]) -> bool:
+def nothing_is_estimated(estimates: Sequence[live.LiveEstimate]) -> bool:
     """Return whether every segment of every system is labelled, so that no interval has a width."""
     if not estimates or _left_out(estimates):
         return False
@@ -133,7 +127,7 @@ def nothing_is_estimated(estimates: Sequence[LiveEstimate]) -> bool:
     )
 
 
-def _labels_needed(estimates: Sequence[LiveEstimate]) -> list[str]:
+def _labels_needed(estimates: Sequence[live.LiveEstimate]) -> list[str]:
     """Return how many further labels halve the intervals of each dimension."""
     sentences = []
     for result in estimates:
@@ -146,17 +140,10 @@ def _labels_needed(estimates: Sequence[LiveEstimate]) -> list[str]:
     return sentences
 
 
-class IntervalView(NamedTuple):
-    """The estimate of a system, and its places on a line from 0 to 100."""
-
-    row: EstimateRow
-    at: float
-    start: float
-    end: float
-
-
-def _intervals(result: LiveEstimate) -> list[IntervalView]:
-    """Return the intervals of a dimension on one scale, in the order of systems."""
+def _intervals(
+    result: live.LiveEstimate,
+) -> list[tuple[EstimateRow, float, float, float]]:
+    """Return the estimates of a dimension, and their places on a line from 0 to 100."""
     if result.estimate is None:
         return []
     rows = [row for row in result.estimate.rows if not isnan(row.estimate)]
@@ -168,26 +155,26 @@ def _intervals(result: LiveEstimate) -> list[IntervalView]:
             return 50.0
         return round(3 + 94 * (value - low) / (high - low), 2)
 
-    return [IntervalView(row, place(row.estimate), place(row.low), place(row.high)) for row in rows]
+    return [(row, place(row.estimate), place(row.low), place(row.high)) for row in rows]
 
 
 def live_view(store: Store, owner: int) -> dict[str, Any]:
     """Return what changes while people judge."""
-    results = get_latest_results(store)
-    people = list_progress(store, results.work if results else {})
-    values = {"project": project(store), "people": people, "results": results}
+    results = live.get_latest_results(store)
+    progress = live.list_progress(store, results.work if results else {})
+    values = {"project": projects.project(store), "people": progress, "results": results}
     if results is None:
         return values
     agreement, hidden_reason, estimates = results.agreement, "", results.estimates
     try:
-        check_may_see_estimates(store, owner)
+        live.check_may_see_estimates(store, owner)
     except DamagedStore:
         raise
     except InputError as error:
         hidden_reason, estimates = str(error), []
     return {
         **values,
-        "answer": glance(results.coverage, agreement, results.version.state),
+        "answer": summary_sentences(results.coverage, agreement, results.version.state),
         "coverage": results.coverage,
         "agreement": agreement.results,
         "kappa": agreement.nuggets,
@@ -209,7 +196,7 @@ def live_view(store: Store, owner: int) -> dict[str, Any]:
 def _owner_page(call: Call) -> Response:
     view = live_view(call.store, call.who.id)
     names = {name: FORMATS[name].name for name in list_formats(view["project"].settings)}
-    return staff_page(call, "owner.html", **view, roles=ROLES, formats=names)
+    return staff_page(call, "owner.html", **view, roles=people.ROLES, formats=names)
 
 
 @route("/owner/live")
@@ -222,7 +209,7 @@ def _live(call: Call) -> Response:
 def _invite(call: Call) -> dict[str, Any]:
     name, role = call.sent.get("name"), call.sent.get("role", "assessor")
     quota = call.sent.get("quota")
-    token = invite(call.store, name, role, quota, call.who.id)  # type: ignore[arg-type]  # checked there
+    token = people.invite(call.store, name, role, quota, call.who.id)  # type: ignore[arg-type]  # checked there
     call.studio.keys.add(str(name), token)
     return {"link": f"/join/{token}"}
 
@@ -230,36 +217,36 @@ def _invite(call: Call) -> dict[str, Any]:
 @route("/api/owner/renew", "POST", keys=("assessor",))
 def _renew(call: Call) -> dict[str, Any]:
     """Return a new link; the old one is no longer valid."""
-    name, token = renew(call.store, call.sent.get("assessor"), call.who.id)  # type: ignore[arg-type]  # checked there
+    name, token = people.renew(call.store, call.sent.get("assessor"), call.who.id)  # type: ignore[arg-type]  # checked there
     call.studio.keys.add(name, token)
     return {"link": f"/join/{token}"}
 
 
 @route("/api/owner/withdraw", "POST", keys=("assessor",))
 def _withdraw(call: Call) -> None:
-    withdraw(call.store, call.sent.get("assessor"), call.who.id)  # type: ignore[arg-type]  # checked there
+    people.withdraw(call.store, call.sent.get("assessor"), call.who.id)  # type: ignore[arg-type]  # checked there
 
 
 @route("/api/owner/freeze", "POST")
 def _freeze(call: Call) -> None:
-    freeze(call.store, call.who.id)
+    projects.freeze(call.store, call.who.id)
 
 
 @route("/api/owner/reveal", "POST", keys=("anyway",))
 def _reveal(call: Call) -> None:
-    reveal(call.store, call.who.id, call.sent.get("anyway") is True)
+    projects.reveal(call.store, call.who.id, call.sent.get("anyway") is True)
 
 
 @route("/api/owner/estimates", "POST")
 def _ask_estimates(call: Call) -> None:
-    ask_estimates(call.store, call.who.id)
+    live.ask_estimates(call.store, call.who.id)
 
 
 @route("/owner/events")
 def _events(call: Call) -> Response:
     number = call.page_number()
-    entries, total = trail(call.store, number, PAGE)
-    names = {assessor.id: assessor.name for assessor in assessors(call.store)}
+    entries, total = people.read_trail(call.store, number, PAGE)
+    names = {assessor.id: assessor.name for assessor in people.assessors(call.store)}
     rows = []
     for entry in entries:
         detail = dict(entry.detail)
@@ -288,7 +275,7 @@ def _export(call: Call) -> Response:
     anonymous = call.query.get("names") == "no"
     texts = export_files(store, name, anonymous)
     with store.write() as connection:
-        record(connection, "export", call.who.id, format=name, names=not anonymous)
+        people.record(connection, "export", call.who.id, format=name, names=not anonymous)
     if len(texts) == 1:
         ((file, text),) = texts
         kind = _DOWNLOAD_TYPES.get(file.rpartition(".")[2], "text/plain")

@@ -14,67 +14,26 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from karat.errors import InputError
-from karat.studio.assignment import next_assignment, read_progress
-from karat.studio.browsing import (
-    KINDS,
-    OFFERED_METRICS,
-    OutputTable,
-    Search,
-    find_segments,
-    make_output_table,
-    make_page,
-    output_letters,
-    output_table_lines,
-    score_names,
-    segment,
-)
-from karat.studio.disputes import (
-    Target,
-    ask_names,
-    decide,
-    find_disputes,
-    find_disputes_on,
-    view_dispute,
-)
+from karat.studio import assignment, browsing, disputes, key_editing, live, reports
+from karat.studio.browsing import OutputTable, Search
+from karat.studio.disputes import Dispute, Target
 from karat.studio.export.formats import export_files
-from karat.studio.key_editing import (
-    KeyEdit,
-    adjudicators_may_edit,
-    allow_adjudicators,
-    edit_key,
-    may_edit,
-    question,
-    questions,
-)
-from karat.studio.live import has_asked_for_estimates
-from karat.studio.reports import (
-    find_report,
-    has_references,
-    render_explanation,
-    render_report,
-    reports,
-)
-from karat.studio.store.judgements import (
-    SentJudgement,
-    find_neighbours,
-    judge,
-    list_assignments,
-    undo,
-    view_assignment,
-)
-from karat.studio.store.people import assessors, hash_token, now, record
-from karat.studio.store.projects import REVEALED, systems
+from karat.studio.key_editing import KeyEdit
+from karat.studio.store import judgements, people, projects
+from karat.studio.store.judgements import SentJudgement
+from karat.studio.store.projects import REVEALED
 from karat.studio.tasks import NUGGETS
-from karat.studio.tasks.task import AssignmentView, is_integer
+from karat.studio.tasks.checks import is_integer
+from karat.studio.tasks.task import AssignmentView
 from karat.studio.web.calls import (
     Call,
     NotAllowed,
     NotThere,
-    absent,
     add_route,
     download,
     message_page,
     page,
+    refused_as_not_found,
     staff_page,
 )
 from karat.studio.web.studio import SESSION_SECONDS, Studio
@@ -98,17 +57,17 @@ async def _join(request: Request) -> Response:
     who = await run_in_threadpool(studio.invited, token)
     if who is None:
         return message_page("This link is not valid. Ask for a new one.", 403)
-    people = await run_in_threadpool(assessors, studio.store)
+    invited = await run_in_threadpool(people.assessors, studio.store)
     first = "/"
     if who.role == "adjudicator":  # the page to judge on would assign a unit to its reader
         first = "/adjudicate"
-    elif who.role == "owner" and len(people) > 1:
+    elif who.role == "owner" and len(invited) > 1:
         first = "/owner"
     # A page that goes on by itself, and no redirect: a browser that came from another site would
     # not send a strict cookie along with a redirect.
     answer = page("joined.html", name=who.name, to=first)
     sessions = studio.sessions
-    value = sessions.begin(who.id, hash_token(token))
+    value = sessions.begin(who.id, people.hash_token(token))
     answer.set_cookie(
         sessions.cookie, value, max_age=SESSION_SECONDS, httponly=True, samesite="strict"
     )
@@ -129,9 +88,9 @@ def _judge_page(call: Call) -> Response:
 
 @route("/api/next")
 def _next(call: Call) -> dict[str, Any]:
-    view = next_assignment(call.store, call.who.id, now())
+    view = assignment.next_assignment(call.store, call.who.id, people.now())
     if view is None:  # all is done, and may still be looked at again
-        last = next(iter(reversed(list_assignments(call.store, call.who.id))), None)
+        last = next(iter(reversed(judgements.list_assignments(call.store, call.who.id))), None)
         return {"item": None, "last": last, "progress": _progress(call)}
     # After one that is open again comes the next that is open, not those that are done.
     return {"item": {**_sent(call, view), "following": None}, "progress": _progress(call)}
@@ -139,31 +98,31 @@ def _next(call: Call) -> dict[str, Any]:
 
 @route("/api/item/{assignment}")
 def _item(call: Call) -> dict[str, Any]:
-    with absent():
-        view = view_assignment(call.store, call.who.id, call.number("assignment"))
+    with refused_as_not_found():
+        view = judgements.view_assignment(call.store, call.who.id, call.number("assignment"))
     return {"item": _sent(call, view), "progress": _progress(call)}
 
 
 def _sent(call: Call, view: AssignmentView) -> dict[str, Any]:
-    neighbours = find_neighbours(call.store, call.who.id, view.assignment)
-    return {**view.to_json(), **neighbours._asdict()}
+    neighbours = judgements.find_neighbours(call.store, call.who.id, view.assignment)
+    return {**view.to_json(), **neighbours}
 
 
 @route("/api/progress")
 def _progress(call: Call) -> dict[str, int]:
-    return read_progress(call.store, call.who.id)._asdict()
+    return assignment.read_progress(call.store, call.who.id)._asdict()
 
 
 @route("/api/judgements", "POST", keys=SentJudgement._fields)
 def _judge(call: Call) -> dict[str, Any]:
     _check_present(call, "uuid", "assignment", "value", "ms")
-    return judge(call.store, call.who.id, SentJudgement(**call.sent))._asdict()
+    return judgements.judge(call.store, call.who.id, SentJudgement(**call.sent))._asdict()
 
 
 @route("/api/undo", "POST", keys=("uuid", "assignment", "supersedes"))
 def _undo(call: Call) -> dict[str, Any]:
     uuid, of, replaced = map(call.sent.get, ("uuid", "assignment", "supersedes"))
-    return undo(call.store, call.who.id, uuid, of, replaced)._asdict()  # type: ignore[arg-type]  # checked there
+    return judgements.undo(call.store, call.who.id, uuid, of, replaced)._asdict()  # type: ignore[arg-type]  # checked there
 
 
 # Adjudicating
@@ -178,15 +137,18 @@ def _adjudication_page(call: Call) -> Response:
     return staff_page(call, "adjudicate.html")
 
 
+def _dispute_fields(dispute: Dispute) -> dict[str, Any]:
+    return {name: getattr(dispute, name) for name in (*TARGET, "segment", "amount", "settled")}
+
+
 @route("/api/disputes", roles=DECIDERS)
 def _disputes(call: Call) -> dict[str, Any]:
     """Return the list of disputes, largest first; those that are settled only if asked for."""
-    all_disputes = find_disputes(call.store, settled=True)
+    all_disputes = disputes.find_disputes(call.store, settled=True)
     with_settled = call.query.get("settled") == "yes"
     listed = [dispute for dispute in all_disputes if with_settled or not dispute.settled]
     rows = [
-        {name: getattr(dispute, name) for name in (*TARGET, "segment", "amount", "settled")}
-        | {"judgement": dispute.votes[0].judgement}
+        {**_dispute_fields(dispute), "judgement": dispute.votes[0].judgement}
         for dispute in listed[:MAX_LISTED]
     ]
     settled = sum(dispute.settled for dispute in all_disputes)
@@ -203,9 +165,10 @@ def _dispute(call: Call) -> dict[str, Any]:
             "WHERE judgement.id = ?",
             judgement,
         )
-    for dispute in find_disputes_on(call.store, item or 0):
+    for dispute in disputes.find_disputes_on(call.store, item or 0):
         if dispute.about == about and any(vote.judgement == judgement for vote in dispute.votes):
-            return view_dispute(call.store, dispute).to_json()
+            view, votes = disputes.view_dispute(call.store, dispute)
+            return {**view.to_json(), **_dispute_fields(dispute), "said": votes}
     raise NotThere("there is no such dispute: somebody may have changed an answer")
 
 
@@ -223,53 +186,53 @@ def _decide(call: Call) -> dict[str, Any]:
     if "answer" not in call.sent:
         raise InputError("answer is missing: expected a decision, or null to undo one")
     uuid, answer, replaced = map(call.sent.get, ("uuid", "answer", "supersedes"))
-    stored = decide(call.store, call.who.id, uuid, _target(call), answer, replaced)  # type: ignore[arg-type]  # checked there
+    stored = disputes.decide(call.store, call.who.id, uuid, _target(call), answer, replaced)  # type: ignore[arg-type]  # checked there
     return stored._asdict()
 
 
 @route("/api/names", "POST", roles=DECIDERS, keys=TARGET)
 def _ask_names(call: Call) -> dict[str, Any]:
-    return {"names": ask_names(call.store, call.who.id, _target(call))}
+    return {"names": disputes.ask_names(call.store, call.who.id, _target(call))}
 
 
 # Editing the key
 
 
 def _check_editor(call: Call) -> None:
-    if not may_edit(call.store, call.who.role):
+    if not key_editing.may_edit(call.store, call.who.role):
         expected = "expected an owner, or an adjudicator whom an owner allows it"
         raise NotAllowed(f"you may not edit the key: {expected}")
 
 
-editing = partial(route, roles=DECIDERS, check=_check_editor)
+editor_route = partial(route, roles=DECIDERS, check=_check_editor)
 
 
-@editing("/key")
+@editor_route("/key")
 def _key_page(call: Call) -> Response:
     with call.store.read() as connection:
-        allowed = adjudicators_may_edit(connection)
+        allowed = key_editing.adjudicators_may_edit(connection)
     return staff_page(call, "key.html", allowed=allowed)
 
 
-@editing("/key/key.jsonl")
+@editor_route("/key/key.jsonl")
 def _key_file(call: Call) -> Response:
     """Return the key as it is now, which names no system: it needs no reveal."""
     ((name, text),) = export_files(call.store, "key")
     with call.store.write() as connection:
-        record(connection, "export", call.who.id, format="key")
+        people.record(connection, "export", call.who.id, format="key")
     return download(name, text, "application/x-ndjson; charset=utf-8")
 
 
-@editing("/api/key")
+@editor_route("/api/key")
 def _questions(call: Call) -> dict[str, Any]:
-    rows, total = questions(call.store, call.query_text("q"))
-    return {"questions": [row._asdict() for row in rows], "total": total}
+    rows, total = key_editing.list_questions(call.store, call.query_text("q"))
+    return {"questions": rows, "total": total}
 
 
-@editing("/api/key/edits", "POST", keys=KeyEdit._fields)
+@editor_route("/api/key/edits", "POST", keys=KeyEdit._fields)
 def _edit(call: Call) -> dict[str, Any]:
     _check_present(call, *KeyEdit._fields[:4])
-    return edit_key(call.store, call.who.id, KeyEdit(**call.sent))._asdict()
+    return key_editing.edit_key(call.store, call.who.id, KeyEdit(**call.sent))._asdict()
 
 
 @route("/api/key/allow", "POST", roles=("owner",), keys=("adjudicators",))
@@ -277,13 +240,13 @@ def _allow(call: Call) -> None:
     allowed = call.sent.get("adjudicators")
     if not isinstance(allowed, bool):
         raise InputError("adjudicators: expected true or false")
-    allow_adjudicators(call.store, call.who.id, allowed)
+    key_editing.allow_adjudicators(call.store, call.who.id, allowed)
 
 
-@editing("/api/key/{item}")
+@editor_route("/api/key/{item}")
 def _question(call: Call) -> dict[str, Any]:
-    with absent():
-        return question(call.store, call.number("item")).to_json()
+    with refused_as_not_found():
+        return key_editing.view_question(call.store, call.number("item"))
 
 
 # Browsing: owners, and everybody after the reveal
@@ -294,10 +257,10 @@ def _check_may_browse(call: Call) -> None:
         raise NotAllowed("browsing is for the owner until the systems are revealed")
 
 
-browsing = partial(route, check=_check_may_browse)
+browse_route = partial(route, check=_check_may_browse)
 
 
-@browsing("/browse")
+@browse_route("/browse")
 def _segments(call: Call) -> Response:
     search = Search(
         *(call.query_text("q"), call.query_text("kind") or "all", call.query_text("dimension")),
@@ -308,11 +271,11 @@ def _segments(call: Call) -> Response:
     return staff_page(
         call,
         "browse.html",
-        page=find_segments(call.store, search, call.page_number()),
+        page=browsing.find_segments(call.store, search, call.page_number()),
         search=search,
-        kinds=KINDS,
-        dimensions=score_names(project.settings),
-        systems=sorted({*systems(call.store).values()}) if revealed else [],
+        kinds=browsing.KINDS,
+        dimensions=browsing.score_names(project.settings),
+        systems=sorted({*projects.systems(call.store).values()}) if revealed else [],
         rest=_rest(call),
     )
 
@@ -324,21 +287,21 @@ def _rest(call: Call) -> str:
     return urlencode([*selected, ("page", "")])
 
 
-@browsing("/browse/segments/{item}")
+@browse_route("/browse/segments/{item}")
 def _segment(call: Call) -> Response:
-    with absent():
-        view = segment(call.store, call.number("item"))
-    letters = output_letters(call.store, [view.id])
+    with refused_as_not_found():
+        view = browsing.view_segment(call.store, call.number("item"))
+    letters = browsing.output_letters(call.store, [view["id"]])
     return staff_page(call, "segment.html", segment=view, letters=letters)
 
 
-@browsing("/browse/outputs")
+@browse_route("/browse/outputs")
 def _outputs(call: Call) -> Response:
     table, metrics, by, down = _requested_table(call)
-    page = make_page(table.ids, call.page_number())
+    page = browsing.make_page(table.ids, call.page_number())
     return staff_page(
         call, "outputs.html", table=table, page=page._replace(rows=table.rows(page.rows)),
-        by=by, down=down, metrics=metrics, offered=OFFERED_METRICS, rest=_rest(call),
+        by=by, down=down, metrics=metrics, offered=browsing.OFFERED_METRICS, rest=_rest(call),
         query=urlencode([("metrics", ",".join(metrics)), ("sort", by), ("down", "yes" * down)]),
     )  # fmt: skip
 
@@ -348,47 +311,47 @@ def _requested_table(call: Call) -> tuple[OutputTable, list[str], str, bool]:
     names = ",".join(call.query.getlist("metrics")).split(",")
     metrics = list(dict.fromkeys(name for name in names if name))
     by, down = call.query_text("sort"), call.query_text("down") == "yes"
-    return make_output_table(call.store, metrics, by, down), metrics, by, down
+    return browsing.make_output_table(call.store, metrics, by, down), metrics, by, down
 
 
-@browsing("/browse/outputs.csv")
+@browse_route("/browse/outputs.csv")
 def _table_csv(call: Call) -> Response:
-    lines = output_table_lines(_requested_table(call)[0])
+    lines = browsing.output_table_lines(_requested_table(call)[0])
     return download("outputs.csv", "".join(lines), "text/csv; charset=utf-8")
 
 
 # Reports
 
 
-def _tells(call: Call) -> bool:
+def _may_see_ranking(call: Call) -> bool:
     """Return whether reports may tell which systems lead."""
-    return call.project.state == REVEALED or has_asked_for_estimates(call.store, call.who.id)
+    return call.project.state == REVEALED or live.has_asked_for_estimates(call.store, call.who.id)
 
 
-@browsing("/browse/reports")
+@browse_route("/browse/reports")
 def _reports(call: Call) -> Response:
-    available, may_tell = reports(call.store), _tells(call)
-    locked = [] if may_tell else [report for report in available if report.tells]
+    available, may_tell = reports.list_reports(call.store), _may_see_ranking(call)
+    locked = [] if may_tell else [report for report in available if report.reveals_ranking]
     ready = [report for report in available if report not in locked]
     has_nuggets_alone = [*call.project.settings.tasks] == [NUGGETS.name]
-    metrics = has_nuggets_alone or has_references(call.store)
+    metrics = has_nuggets_alone or reports.has_references(call.store)
     return staff_page(call, "reports.html", ready=ready, locked=locked, metrics=metrics)
 
 
-@browsing("/browse/reports/{name}")
+@browse_route("/browse/reports/{name}")
 def _report(call: Call) -> Response:
-    with absent():
-        report = find_report(call.store, call.path["name"])
-    if report.tells and not _tells(call):
+    with refused_as_not_found():
+        report = reports.find_report(call.store, call.path["name"])
+    if report.reveals_ranking and not _may_see_ranking(call):
         advice = "ask for estimates on the owner's page, which is recorded"
         raise NotAllowed(f"this report would tell which systems lead: {advice}")
-    return _sandbox_page(render_report(call.store, report))
+    return _sandbox_page(reports.render_report(call.store, report))
 
 
-@browsing("/browse/segments/{item}/outputs/{output}")
+@browse_route("/browse/segments/{item}/outputs/{output}")
 def _explanation(call: Call) -> Response:
     item, output = call.number("item"), call.number("output")
-    return _sandbox_page(render_explanation(call.store, item, output))
+    return _sandbox_page(reports.render_explanation(call.store, item, output))
 
 
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')

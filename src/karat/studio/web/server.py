@@ -146,15 +146,11 @@ class ServerConnection(H11Protocol):
 class Server(uvicorn.Server):
     """A server that says when it is ready, and ends without raising the signal again."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
-        super().__init__(config)
+    def __init__(self, studio: Studio, host: str, ready: Callable[[], None]) -> None:
+        """Set up a studio's server; `ready` is called when the first request can come."""
         self._ready = ready
-
-    @classmethod
-    def of(cls, studio: Studio, host: str, ready: Callable[[], None]) -> Server:
-        """Return the server of a studio; `ready` is called when the first request can come."""
         config = uvicorn.Config(
-            make_app(studio, Hosts.of(host)),
+            make_app(studio, Hosts.for_address(host)),
             log_level="error",
             access_log=False,
             server_header=False,
@@ -168,7 +164,7 @@ class Server(uvicorn.Server):
             h11_max_incomplete_event_size=MAX_HEAD,
             timeout_graceful_shutdown=3,
         )
-        return cls(config, ready)
+        super().__init__(config)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)

@@ -14,15 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from karat.errors import InputError, OutputError, short
-from karat.studio.store.people import (
-    OWNER,
-    Assessor,
-    active_link,
-    assessors,
-    find_assessor,
-    invite,
-    renew,
-)
+from karat.studio.store import people
+from karat.studio.store.people import OWNER, Assessor
 from karat.studio.store.store import Store
 
 
@@ -122,7 +115,7 @@ class Sessions:
         return f"{content}.{self._signed('session', content)}"
 
     def mark(self, token_hash: str) -> str:
-        """Return the mark of a link, which tells nothing about its token."""
+        """Return the mark of a link, from which its token cannot be computed."""
         return self._signed("link", token_hash)[:_MARK]
 
     def read(self, cookie: str) -> Session | None:
@@ -179,13 +172,13 @@ class Studio:
         """Return whose token it is."""
         if not token or len(token) > MAX_TOKEN:
             return None
-        return find_assessor(self.store, token)
+        return people.find_assessor(self.store, token)
 
     def signed_in(self, cookie: str) -> Assessor | None:
         """Return whose session it is; None if it expired or its link was renewed or withdrawn."""
         sessions = self.sessions
         session = sessions.read(cookie)
-        link = session and active_link(self.store, session.assessor)
+        link = session and people.active_link(self.store, session.assessor)
         if not session or not link:
             return None
         who, token_hash = link
@@ -200,34 +193,28 @@ class StudioLink(NamedTuple):
     path: str
 
 
-def links(studio: Studio, names: Iterable[str], owner_token: str | None = None) -> list[StudioLink]:
+def make_links(
+    studio: Studio, names: Iterable[str], owner_token: str | None = None
+) -> list[StudioLink]:
     """Invite the owner and those who are not invited yet; return the links of all.
 
     `owner_token` is the token of the owner's link for as long as the studio is open.
     """
-    invited = {assessor.name for assessor in assessors(studio.store)}
+    invited = {assessor.name for assessor in people.assessors(studio.store)}
     for name in dict.fromkeys((OWNER, *names)):
         if name not in invited:
             role = "owner" if name == OWNER else "assessor"
-            studio.keys.add(name, invite(studio.store, name, role))
-    active = [assessor for assessor in assessors(studio.store) if assessor.active]
+            studio.keys.add(name, people.invite(studio.store, name, role))
+    active = [assessor for assessor in people.assessors(studio.store) if assessor.active]
     owner = next((assessor for assessor in active if assessor.role == OWNER), None)
-    return [
-        StudioLink(
-            assessor.name,
-            assessor.role,
-            f"/join/{_token(studio, assessor, owner_token if assessor == owner else None)}",
-        )
-        for assessor in active
-    ]
-
-
-def _token(studio: Studio, who: Assessor, chosen: str | None) -> str:
-    """Return the token of an assessor; where it was lost or another was chosen, a new one."""
-    token = chosen or studio.keys.tokens.get(who.name, "")
-    holder = find_assessor(studio.store, token) if token else None
-    if holder is None or holder.id != who.id:
-        _, token = renew(studio.store, who.id, token=chosen)
-    if chosen is None:
-        studio.keys.add(who.name, token)
-    return token
+    links = []
+    for assessor in active:
+        chosen = owner_token if assessor == owner else None
+        token = chosen or studio.keys.tokens.get(assessor.name, "")
+        holder = people.find_assessor(studio.store, token) if token else None
+        if holder is None or holder.id != assessor.id:  # it was lost, or another was chosen
+            _, token = people.renew(studio.store, assessor.id, token=chosen)
+        if chosen is None:
+            studio.keys.add(assessor.name, token)
+        links.append(StudioLink(assessor.name, assessor.role, f"/join/{token}"))
+    return links

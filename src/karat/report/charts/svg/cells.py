@@ -41,24 +41,40 @@ def draw_heat_map(chart: HeatMap) -> svg.Drawn:
     parts = [_heat_cell(chart, place(i, j), i, j, value) for i, j, value in chart.cells]
     if chart.outline:
         (top, last_row), (first, last), _ = chart.outline
-        parts.append(_framed(place(top, first, last_row - top + 1, last - first + 1)))
+        parts.append(_dashed_frame(place(top, first, last_row - top + 1, last - first + 1)))
     bottom = HEAT_TOP + n_rows * high
     for i in range(0, n_rows, math.ceil(13 / high)):
         y = HEAT_TOP + (i + 0.5) * high + 4
         parts.append(svg.label(left - 8, y, names[i], "end", MUTED))
     parts.append(svg.draw_y_name(chart.row_axis, coordinate((HEAT_TOP + bottom) / 2)))
-    column_names, below = _column_names(chart, left, wide, bottom)
-    key, end = legend(_heat_key(chart), 8.0 if chart.narrow else left, below + 14, width)
-    return [*parts, *column_names, *key], end + 4
+    column_names = [svg.shorten(name, MAX_CELL_NAME) for name in chart.columns]
+    longest = max(map(svg.extent, column_names))
+    placed = [(left + (j + 0.5) * wide, name) for j, name in enumerate(column_names)]
+    if longest + 4 <= wide:
+        below = bottom + 17
+        parts += [svg.label(x, below, name, "middle", MUTED) for x, name in placed]
+    else:  # too long to be level: names fall to the left
+        y = bottom + 12
+        for x, name in placed[:: math.ceil(14 / wide)]:
+            turn = f"rotate(-{SLANT} {coordinate(x)} {coordinate(y)})"
+            look: Look = {"text_anchor": "end", "fill": MUTED, "transform": turn}
+            parts.append(element("text", quote(name), x=x + 3, y=y + 2, **look))
+        below = y + longest * math.sin(math.radians(SLANT))
+    middle, axis = (left + (left + n_columns * wide)) / 2, svg.shorten(chart.column_axis, 70)
+    parts.append(svg.label(middle, below + 20, axis, "middle", MUTED))
+    key, end = legend(_heat_key(chart), 8.0 if chart.narrow else left, below + 34, width)
+    return [*parts, *key], end + 4
 
 
-def _text(content: str, x: float, y: float, ink: str, anchor: str = "middle", **look: float) -> str:
+def _cell_text(
+    content: str, x: float, y: float, ink: str, anchor: str = "middle", **look: float
+) -> str:
     """A number or a sign in a cell."""
     plain: Look = {"font_size": 11, **look, "text_anchor": anchor, "fill": ink}
     return element("text", quote(content), x=x, y=y, **plain)
 
 
-def _box(place: Place, color: str) -> str:
+def _filled_cell(place: Place, color: str) -> str:
     return shape("rect", **place, fill=color, stroke=RULE, stroke_width=0.5)
 
 
@@ -73,17 +89,17 @@ def _heat_cell(chart: HeatMap, place: Place, i: int, j: int, value: float | None
         inner = {"x": place["x"] + gap, "y": place["y"] + gap}
         size = {"width": max(place["width"] - 2 * gap, 1), "height": place["height"] - 2 * gap}
         edge = shape("rect", **inner, **size, fill="none", stroke=ink, stroke_width=1.5)
-        sign = edge + _text(signs, x, y - 3, ink, font_weight=700)
+        sign = edge + _cell_text(signs, x, y - 3, ink, font_weight=700)
     tooltip = svg.tooltip(chart.cell_story(i, j))
     if value is None:
-        return element("g", tooltip, _hatched(place), sign)
+        return element("g", tooltip, _hatched_cell(place), sign)
     number, text = chart.number(value), ""
     if svg.extent(number) * CELL_LETTER + 4 <= place["width"]:
-        text = _text(number, x, y + 4 + (7 if sign else 0), ink)
-    return element("g", tooltip, _box(place, color), text, sign, class_="cell")
+        text = _cell_text(number, x, y + 4 + (7 if sign else 0), ink)
+    return element("g", tooltip, _filled_cell(place, color), text, sign, class_="cell")
 
 
-def _hatched(place: Place) -> str:
+def _hatched_cell(place: Place) -> str:
     """A cell without a value: lines from the lower left to the upper right."""
     x, y, wide, high = place.values()
     lines = []
@@ -91,36 +107,17 @@ def _hatched(place: Place) -> str:
         start = f"{coordinate(x + max(0.0, k - high))} {coordinate(y + min(k, high))}"
         end = f"{coordinate(x + min(k, wide))} {coordinate(y + max(0.0, k - wide))}"
         lines.append(f"M{start}L{end}")
-    return _box(place, "none") + shape("path", d="".join(lines) or "M0 0", stroke=RULE, fill="none")
+    return _filled_cell(place, "none") + shape(
+        "path", d="".join(lines) or "M0 0", stroke=RULE, fill="none"
+    )
 
 
-def _framed(place: Place) -> str:
+def _dashed_frame(place: Place) -> str:
     """Dashes over a broader line in the colour of the paper, so that any shade shows them."""
     look: Look = {"fill": "none", "stroke": "var(--paper, #ffffff)", "stroke_width": 5}
     dashes: Look = {"fill": "none", "stroke": "currentColor", "stroke_width": 2.5}
     inner = shape("rect", **place, **dashes, stroke_dasharray="7 4")
     return shape("rect", **place, **look) + inner
-
-
-def _column_names(
-    chart: HeatMap, left: float, wide: float, bottom: float
-) -> tuple[list[str], float]:
-    """Names below the columns, falling where they are too long to stand level, and their end."""
-    names = [svg.shorten(name, MAX_CELL_NAME) for name in chart.columns]
-    longest = max(map(svg.extent, names))
-    placed = [(left + (j + 0.5) * wide, name) for j, name in enumerate(names)]
-    if longest + 4 <= wide:
-        below = bottom + 17
-        labels = [svg.label(x, below, name, "middle", MUTED) for x, name in placed]
-    else:
-        labels, y = [], bottom + 12
-        for x, name in placed[:: math.ceil(14 / wide)]:
-            turn = f"rotate(-{SLANT} {coordinate(x)} {coordinate(y)})"
-            look: Look = {"text_anchor": "end", "fill": MUTED, "transform": turn}
-            labels.append(element("text", quote(name), x=x + 3, y=y + 2, **look))
-        below = y + longest * math.sin(math.radians(SLANT))
-    middle, axis = (left + (left + len(names) * wide)) / 2, svg.shorten(chart.column_axis, 70)
-    return [*labels, svg.label(middle, below + 20, axis, "middle", MUTED)], below + 20
 
 
 def _heat_key(chart: HeatMap) -> list[LegendEntry]:
@@ -133,9 +130,9 @@ def _heat_key(chart: HeatMap) -> list[LegendEntry]:
     for sign, name in chart.keys:
         entries.append(LegendEntry(svg.label(0, 4, sign, "middle"), name, 18 + svg.extent(sign)))
     if chart.outline:
-        entries.append(LegendEntry(_framed(SWATCH), chart.outline.name, 32))
+        entries.append(LegendEntry(_dashed_frame(SWATCH), chart.outline.name, 32))
     if any(value is None for _, _, value in chart.cells):
-        entries.append(LegendEntry(_hatched(SWATCH), "missing", 32))
+        entries.append(LegendEntry(_hatched_cell(SWATCH), "missing", 32))
     return entries
 
 
@@ -153,7 +150,20 @@ def draw_ranks(chart: RankMap) -> svg.Drawn:
     labels = [svg.shorten(name, MAX_RANK_LABEL) for name in chart.metrics]
     left = WIDE * max(map(svg.extent, labels)) + 10
     wide = min(MAX_RANK_WIDTH, (svg.NARROW - left - 2) / len(chart.columns))
-    parts, top = _heads(chart, left, wide)
+    parts, top, at = [], RANK_HEAD, left
+    for head, run in groupby(chart.columns, lambda column: column.head):
+        head_columns = list(run)
+        room = wide * len(head_columns)
+        name = svg.shorten(head, int(room / svg.LETTER))
+        label = svg.label(at + room / 2 - 1, RANK_HEAD - 5, name, "middle")
+        parts.append(_with_tooltip(label, head_columns[0].head_help))
+        at += room
+    if len({column.name for column in chart.columns}) > 1:
+        top = 2 * RANK_HEAD
+        for j, column in enumerate(chart.columns):
+            name = svg.shorten(column.name, int(wide / svg.LETTER))
+            label = svg.label(left + wide * (j + 0.5) - 1, top - 6, name, "middle", MUTED)
+            parts.append(_with_tooltip(label, column.name_help))
     for i, label in enumerate(labels):
         y = top + RANK_ROW * i
         parts.append(svg.label(left - 8, y + RANK_ROW / 2 + 4, label, "end"))
@@ -167,34 +177,14 @@ def draw_ranks(chart: RankMap) -> svg.Drawn:
     x = left + svg.extent("rank") + 6
     for rank in range(1, len(SHADES) + 1):
         text, color = f"{rank}+" if rank == len(SHADES) else str(rank), rank_color(rank)
-        box = _box({"x": x, "y": bottom + 8, "width": 22.0, "height": 15.0}, color)
-        name = _text(text, x + 11, bottom + 8 + 11.5, ink_on(color))
+        box = _filled_cell({"x": x, "y": bottom + 8, "width": 22.0, "height": 15.0}, color)
+        name = _cell_text(text, x + 11, bottom + 8 + 11.5, ink_on(color))
         parts.append(element("g", box, name, class_="cell"))
         x += 25
     return parts, bottom + 26
 
 
-def _heads(chart: RankMap, left: float, wide: float) -> tuple[list[str], float]:
-    """The levels, below them the statistics where there are several, and where they end."""
-    parts, at = [], left
-    for head, run in groupby(chart.columns, lambda column: column.head):
-        head_columns = list(run)
-        room = wide * len(head_columns)
-        name = svg.shorten(head, int(room / svg.LETTER))
-        label = svg.label(at + room / 2 - 1, RANK_HEAD - 5, name, "middle")
-        parts.append(_explained(label, head_columns[0].head_help))
-        at += room
-    if len({column.name for column in chart.columns}) == 1:
-        return parts, RANK_HEAD
-    for j, column in enumerate(chart.columns):
-        name = svg.shorten(column.name, int(wide / svg.LETTER))
-        middle = left + wide * (j + 0.5) - 1
-        label = svg.label(middle, 2 * RANK_HEAD - 6, name, "middle", MUTED)
-        parts.append(_explained(label, column.name_help))
-    return parts, 2 * RANK_HEAD
-
-
-def _explained(label: str, help: str) -> str:
+def _with_tooltip(label: str, help: str) -> str:
     return element("g", svg.tooltip(help), label) if help else label
 
 
@@ -208,14 +198,13 @@ def _rank_cell(cell: RankCell | None, place: Place) -> str:
     text = next((text for text in texts if svg.extent(text) * CELL_LETTER * 0.94 <= room), "")
     tooltip = svg.tooltip(cell.story)
     if cell.rank is None:
-        value = _text(text, right, y, "currentColor", "end") if text else ""
-        return element("g", tooltip, _box(place, "none"), value)
-    color = rank_color(cell.rank)
-    ink = ink_on(color)
+        value = _cell_text(text, right, y, "currentColor", "end") if text else ""
+        return element("g", tooltip, _filled_cell(place, "none"), value)
+    color, ink = rank_color(cell.rank), ink_on(rank_color(cell.rank))
     look: Look = {"font_size": 12, "font_weight": 700, "fill": ink}
     rank = element("text", str(cell.rank), x=place["x"] + 5, y=y, **look)
-    value = _text(text, right, y, ink, "end") if text else ""
-    return element("g", tooltip, _box(place, color), rank, value, class_="cell")
+    value = _cell_text(text, right, y, ink, "end") if text else ""
+    return element("g", tooltip, _filled_cell(place, color), rank, value, class_="cell")
 
 
 def rank_color(rank: int) -> str:

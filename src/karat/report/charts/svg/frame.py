@@ -7,7 +7,8 @@ legible on its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import product
 from typing import NamedTuple, TypeAlias
 
 from karat.errors import visible
@@ -292,46 +293,33 @@ class Box(NamedTuple):
         return wide and other.top <= self.top and self.bottom <= other.bottom
 
 
-class Placed(NamedTuple):
-    """The place of a label; so far away, perhaps, that a line should lead to it."""
-
-    box: Box
-    far: bool
-
-
 def place_labels(
     dots: Sequence[tuple[float, float]], sizes: Sequence[tuple[float, float]], within: Box
-) -> list[Placed | None]:
-    """A free place for the label of each dot, None where there is none.
+) -> list[tuple[Box, bool] | None]:
+    """Return a free place for the label of each dot, None if there is no free place.
 
-    A label covers no dot and no other label. Those with the least choice are placed first.
+    A label covers no dot and no other label; True if it is so far from its dot that a line should
+    lead to it. Labels with the fewest choices are placed first.
     """
     occupied = [Box(x - DOT, y - DOT, x + DOT, y + DOT) for x, y in dots]
-    choices = [
-        [place for place in _places(dot, size) if _free(place.box, occupied, within)]
-        for dot, size in zip(dots, sizes, strict=True)
-    ]
-    placed_labels: list[Placed | None] = [None] * len(dots)
-    for k in sorted(range(len(dots)), key=lambda k: len(choices[k])):
-        placed_labels[k] = next(
-            (place for place in choices[k] if _free(place.box, occupied, within)), None
-        )
-        occupied += [place.box] if (place := placed_labels[k]) else []
-    return placed_labels
 
+    def is_free(box: Box) -> bool:
+        return box.inside(within) and not any(box.meets(other) for other in occupied)
 
-def _free(box: Box, occupied: Sequence[Box], within: Box) -> bool:
-    return box.inside(within) and not any(box.meets(other) for other in occupied)
-
-
-def _places(dot: tuple[float, float], size: tuple[float, float]) -> Iterator[Placed]:
-    (x, y), (wide, high) = dot, size
-    for step, distance in enumerate(DISTANCES):
-        for across, down in _AROUND:
+    choices = []
+    for (x, y), (wide, high) in zip(dots, sizes, strict=True):
+        places = []
+        for distance, (across, down) in product(DISTANCES, _AROUND):
             near = distance * (0.7 if across and down else 1.0)
             left = x + across * near - wide * (1 - across) / 2
             top = y + down * near - high * (1 - down) / 2
-            yield Placed(Box(left, top, left + wide, top + high), step > 0)
+            places.append((Box(left, top, left + wide, top + high), distance > DISTANCES[0]))
+        choices.append([place for place in places if is_free(place[0])])
+    labels: list[tuple[Box, bool] | None] = [None] * len(dots)
+    for k in sorted(range(len(dots)), key=lambda k: len(choices[k])):
+        label = labels[k] = next((place for place in choices[k] if is_free(place[0])), None)
+        occupied += [label[0]] if label else []
+    return labels
 
 
 def space_out(

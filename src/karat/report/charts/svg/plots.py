@@ -5,24 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from operator import sub
 
 from karat.report.charts.axis import Axis, drawable
 from karat.report.charts.models import ChartLine, Point, XYChart, curve_runs, interval_bands
 from karat.report.charts.svg import frame as svg
-from karat.report.charts.svg.frame import (
-    BELOW,
-    RIGHT,
-    Box,
-    LegendEntry,
-    legend,
-    marker,
-    place_labels,
-    series_color,
-    series_line,
-    space_out,
-    stroke,
-    translate_to,
-)
+from karat.report.charts.svg.frame import BELOW, LegendEntry, legend, marker, series_color
 from karat.report.markup import Look, coordinate, element, quote, shape
 
 SCATTER_TOP = 30.0  # room for the note above the plot
@@ -37,9 +25,8 @@ BAR: Look = {"stroke": svg.MUTED, "stroke_width": 1, "stroke_opacity": 0.7}
 
 def draw_scatter(chart: XYChart) -> svg.Drawn:
     """The drawing; every point has its tooltip."""
-    bottom, width = (
-        (NARROW_SCATTER_BOTTOM, svg.NARROW) if chart.narrow else (SCATTER_BOTTOM, svg.WIDTH)
-    )
+    width = svg.NARROW if chart.narrow else svg.WIDTH
+    bottom = NARROW_SCATTER_BOTTOM if chart.narrow else SCATTER_BOTTOM
     ticks = chart.ticks(4, 4) if chart.narrow else chart.ticks()
     x, y = svg.make_axes(ticks, SCATTER_TOP, bottom, width)
     parts = svg.draw_axes(x, y, chart.x_axis, chart.y_axis)
@@ -58,10 +45,10 @@ def draw_scatter(chart: XYChart) -> svg.Drawn:
             bars.append(shape("line", x1=across, y1=low, x2=across, y2=high, class_="bar", **BAR))
             left, right = across - CAP_LENGTH, across + CAP_LENGTH
             bars += [shape("line", x1=left, y1=y1, x2=right, y2=y1, **BAR) for y1 in (low, high)]
-        sign = marker(chart.groups.index(point.group), translate_to(across, y.at(point.y)))
+        sign = marker(chart.groups.index(point.group), svg.translate_to(across, y.at(point.y)))
         dots.append(element("g", svg.tooltip(point.story()), *bars, sign))
     parts.append(element("g", *dots, **look))
-    parts += _labels(chart, x, y) if chart.labelled else []
+    parts += _draw_labels(chart, x, y) if chart.labelled else []
     if chart.note:
         parts.append(svg.label(x.end, SCATTER_TOP - 12, svg.shorten(chart.note, width // 8), "end"))
     named_groups = chart.groups if chart.groups != [""] else []
@@ -83,17 +70,17 @@ def visible_span(line: ChartLine, x: Axis, y: Axis) -> tuple[float, float] | Non
     return (low, high) if low < high and drawable([low, high]) else None
 
 
-def _labels(chart: XYChart, x: Axis, y: Axis) -> Iterator[str]:
+def _draw_labels(chart: XYChart, x: Axis, y: Axis) -> Iterator[str]:
     """The labels of dots where there is room, with a line to those that are far."""
     dots = [(x.at(point.x), y.at(point.y)) for point in chart.plotted]
     labels = [svg.shorten(point.label, MAX_POINT_LABEL) for point in chart.plotted]
     sizes = [(svg.extent(label) * WIDE, LABEL_HEIGHT) for label in labels]
-    places = place_labels(dots, sizes, Box(x.start, y.end, x.end, y.start))
+    places = svg.place_labels(dots, sizes, svg.Box(x.start, y.end, x.end, y.start))
     for (dot_x, dot_y), label, place in zip(dots, labels, places, strict=True):
-        if not place or not label or (place.far and chart.narrow):
+        if not place or not label or (place[1] and chart.narrow):
             continue
-        box = place.box
-        if place.far:
+        box, is_far = place
+        if is_far:
             near_x = min(max(dot_x, box.left), box.right)
             near_y = min(max(dot_y, box.top), box.bottom)
             yield svg.line(dot_x, dot_y, near_x, near_y, svg.RULE)
@@ -122,22 +109,24 @@ def draw_curves(chart: XYChart) -> svg.Drawn:
     """
     curves = list(chart.curves.values())
     names = [svg.shorten(name, MAX_CURVE_NAME) for name in chart.curves]
-    bottom, width = (
-        (NARROW_CURVES_BOTTOM, svg.NARROW) if chart.narrow else (CURVES_BOTTOM, svg.WIDTH)
-    )
+    width = svg.NARROW if chart.narrow else svg.WIDTH
+    bottom = NARROW_CURVES_BOTTOM if chart.narrow else CURVES_BOTTOM
     ticks = chart.ticks(5, 4) if chart.narrow else chart.ticks()
     x, y = svg.make_axes(ticks, CURVES_TOP, bottom, width)
     apart = len(set(names)) == len(names) and not chart.narrow  # cut alike: a legend
     lasts = [curve_runs(points)[-1][-1] for points in curves]
-    heights = _name_heights(lasts, y) if apart else None
+    heights, ends = None, [y.at(point.y) for point in lasts]
+    if apart and len({point.x for point in lasts}) == 1:
+        heights = svg.space_out(ends, NAME_GAP, CURVES_TOP, CURVES_BOTTOM)
+    if heights and max(map(abs, map(sub, ends, heights))) > MAX_NAME_SHIFT:
+        heights = None  # a legend is clearer
     if heights:
-        x = replace(x, end=RIGHT - max(map(svg.extent, names)) - 18)
+        x = replace(x, end=svg.RIGHT - max(map(svg.extent, names)) - 18)
     parts = svg.draw_axes(x, y, chart.x_axis, chart.y_axis)
     shade = BAND_OPACITY * min(1.0, MAX_FULL_BANDS / len(curves))
-    parts += [_bands(x, y, points, k, shade) for k, points in enumerate(curves)]
-    parts += [
-        _curve(x, y, name, points, k) for k, (name, points) in enumerate(chart.curves.items())
-    ]
+    parts += [_draw_bands(x, y, points, k, shade) for k, points in enumerate(curves)]
+    for k, (name, points) in enumerate(chart.curves.items()):
+        parts.append(_draw_curve(x, y, name, points, k))
     if heights:
         for k, (last, name, height) in enumerate(zip(lasts, names, heights, strict=True)):
             across, up = x.at(last.x), y.at(last.y)
@@ -146,37 +135,25 @@ def draw_curves(chart: XYChart) -> svg.Drawn:
             place: Look = {"x": across + 16, "y": height + 4}
             parts.append(element("text", quote(name), class_="label", **place, **svg.HALO))
         return parts, CURVES_BOTTOM + BELOW
-    entries = [LegendEntry(stroke(k), name) for k, name in enumerate(chart.curves)]
+    entries = [LegendEntry(svg.stroke(k), name) for k, name in enumerate(chart.curves)]
     key, end = legend(entries, 8.0 if chart.narrow else x.start, bottom + BELOW, width)
     return [*parts, *key], end + 4
 
 
-def _name_heights(lasts: Sequence[Point], y: Axis) -> list[float] | None:
-    """Return the places of the names beside the ends; None where a legend is clearer."""
-    if len({point.x for point in lasts}) > 1:
-        return None
-    ends = [y.at(point.y) for point in lasts]
-    heights = space_out(ends, NAME_GAP, CURVES_TOP, CURVES_BOTTOM)
-    if heights is None:
-        return None
-    shift = max(abs(a - b) for a, b in zip(ends, heights, strict=True))
-    return heights if shift <= MAX_NAME_SHIFT else None
-
-
-def _curve(x: Axis, y: Axis, name: str, points: Sequence[Point], number: int) -> str:
+def _draw_curve(x: Axis, y: Axis, name: str, points: Sequence[Point], number: int) -> str:
     runs = curve_runs(points)
-    paths = [_path(x, y, [(point.x, point.y) for point in run]) for run in runs]
+    paths = [_polyline_path(x, y, [(point.x, point.y) for point in run]) for run in runs]
     look: Look = {"fill": "none", "stroke_width": 2.0, "stroke_linejoin": "round"}
-    line = shape("path", d="".join(paths), **look, **series_line(number))
+    line = shape("path", d="".join(paths), **look, **svg.series_line(number))
     plotted = [point for run in runs for point in run]
     signs = []
     for point in plotted[:: math.ceil(len(plotted) / MAX_MARKERS)]:
-        sign = marker(number, translate_to(x.at(point.x), y.at(point.y)))
+        sign = marker(number, svg.translate_to(x.at(point.x), y.at(point.y)))
         signs.append(element("g", svg.tooltip(f"{name}, {point.story(joined=True)}"), sign))
     return element("g", svg.tooltip(name), line, *signs)
 
 
-def _bands(x: Axis, y: Axis, points: Sequence[Point], number: int, shade: float) -> str:
+def _draw_bands(x: Axis, y: Axis, points: Sequence[Point], number: int, shade: float) -> str:
     """The intervals as areas; that of a single point is a line."""
     look: Look = {"fill": series_color(number), "fill_opacity": shade, "stroke": "none"}
     parts = []
@@ -187,10 +164,12 @@ def _bands(x: Axis, y: Axis, points: Sequence[Point], number: int, shade: float)
             (at, low), (_, high) = lows[0], highs[0]
             parts.append(svg.line(x.at(at), y.at(low), x.at(at), y.at(high), series_color(number)))
         else:
-            parts.append(shape("path", d=_path(x, y, [*lows, *reversed(highs)]) + "Z", **look))
+            parts.append(
+                shape("path", d=_polyline_path(x, y, [*lows, *reversed(highs)]) + "Z", **look)
+            )
     return "".join(parts)
 
 
-def _path(x: Axis, y: Axis, places: Sequence[tuple[float, float]]) -> str:
+def _polyline_path(x: Axis, y: Axis, places: Sequence[tuple[float, float]]) -> str:
     points = [f"{coordinate(x.at(a))} {coordinate(y.at(b))}" for a, b in places]
     return "M" + "L".join(points)

@@ -25,43 +25,52 @@ SWATCH = {"x": -10.0, "y": -7.0, "width": 20.0, "height": 14.0}
 
 def draw_regions(chart: Regions) -> svg.Drawn:
     """The drawing; every area and spot has its tooltip."""
-    rows, columns = tracks(chart.x_spans), tracks(chart.y_spans)
+    rows, columns = assign_tracks(chart.x_spans), assign_tracks(chart.y_spans)
     across, up = (
         Ticks((min(s.low for s in spans), max(s.high for s in spans)), 0)
         for spans in (chart.x_spans, chart.y_spans)
     )
     left = 44 + STEP * (max(columns, default=0) + 1)
     x, y = Axis(across, left, svg.RIGHT), Axis(up, BOTTOM, TOP)
-    parts = [*_plane(chart, x, y), *_areas(chart, x, y), *_spots(chart, x, y)]
+    edge = {"x": left, "y": TOP, "width": x.end - left, "height": BOTTOM - TOP}
+    parts = [shape("rect", **edge, fill="none", stroke=svg.RULE)]
+    for at, value in ((x.at(value), value) for value in chart.x_values):
+        parts.append(svg.line(at, TOP, at, BOTTOM, svg.GRID))
+        parts.append(svg.label(at, BOTTOM + 17, f"{value:g}", "middle", svg.MUTED))
+    for at, value in ((y.at(value), value) for value in chart.y_values):
+        parts.append(svg.line(left, at, x.end, at, svg.GRID))
+        parts.append(svg.label(left - 8, at + 4, f"{value:g}", "end", svg.MUTED))
+    parts.append(svg.draw_y_name(chart.y_axis, coordinate((TOP + BOTTOM) / 2)))
+    parts += [*_draw_areas(chart, x, y), *_draw_spots(chart, x, y)]
     for span, column in zip(chart.y_spans, columns, strict=True):
         at, low, high = left - 22 - STEP * column, y.at(span.low) - 2, y.at(span.high) + 2
         parts.append(svg.line(at, low, at, high, svg.RULE, width=1.5))
         for end in (low, high):
             parts.append(svg.line(at - CAP, end, at + CAP, end, svg.RULE, width=1.5))
-        name = svg.label(0, 0, _fitting(span.name, low - high), "middle")
-        turn = f"translate({coordinate(at - 5)} {coordinate((low + high) / 2)}) rotate(-90)"
+        name = svg.label(0, 0, _fit_name(span.name, low - high), "middle")
+        turn = f"{svg.translate_to(at - 5, (low + high) / 2)} rotate(-90)"
         parts.append(element("g", svg.tooltip(span.name), name, transform=turn))
     for span, row in zip(chart.x_spans, rows, strict=True):
         at, low, high = BOTTOM + 28 + 2 * STEP * row, x.at(span.low) + 2, x.at(span.high) - 2
         parts.append(svg.line(low, at, high, at, svg.RULE, width=1.5))
         for end in (low, high):
             parts.append(svg.line(end, at - CAP, end, at + CAP, svg.RULE, width=1.5))
-        name = svg.label((low + high) / 2, at + TEXT, _fitting(span.name, high - low), "middle")
+        name = svg.label((low + high) / 2, at + TEXT, _fit_name(span.name, high - low), "middle")
         parts.append(element("g", svg.tooltip(span.name), name))
     below = BOTTOM + 22 + 2 * STEP * (max(rows, default=0) + 1)
     middle = (left + svg.RIGHT) / 2
     parts.append(svg.label(middle, below, svg.shorten(chart.x_axis, 90), "middle", svg.MUTED))
     area_name, highlighted_name, spot_name = chart.keys
-    entries = [LegendEntry(shape("rect", **SWATCH, **_look(False)), area_name)]
+    entries = [LegendEntry(shape("rect", **SWATCH, **_area_style(False)), area_name)]
     if any(area.highlighted for area in chart.areas):
-        entries.append(LegendEntry(shape("rect", **SWATCH, **_look(True)), highlighted_name))
+        entries.append(LegendEntry(shape("rect", **SWATCH, **_area_style(True)), highlighted_name))
     if any(not spot.highlighted for spot in chart.spots):
-        entries.append(LegendEntry(_dot(False), spot_name))
+        entries.append(LegendEntry(_spot_dot(False), spot_name))
     key, end = legend(entries, left, below + 10)
     return [*parts, *key], end + 4
 
 
-def tracks(spans: Sequence[Stretch]) -> list[int]:
+def assign_tracks(spans: Sequence[Stretch]) -> list[int]:
     """The number of a track for each stretch, the first in which it meets no other."""
     track_numbers: list[int] = []
     for at, span in enumerate(spans):
@@ -71,31 +80,17 @@ def tracks(spans: Sequence[Stretch]) -> list[int]:
     return track_numbers
 
 
-def _plane(chart: Regions, x: Axis, y: Axis) -> Iterator[str]:
-    edge = {"x": x.start, "y": TOP, "width": x.end - x.start, "height": BOTTOM - TOP}
-    yield shape("rect", **edge, fill="none", stroke=svg.RULE)
-    for value in chart.x_values:
-        at = x.at(value)
-        yield svg.line(at, TOP, at, BOTTOM, svg.GRID)
-        yield svg.label(at, BOTTOM + 17, f"{value:g}", "middle", svg.MUTED)
-    for value in chart.y_values:
-        at = y.at(value)
-        yield svg.line(x.start, at, x.end, at, svg.GRID)
-        yield svg.label(x.start - 8, at + 4, f"{value:g}", "end", svg.MUTED)
-    yield svg.draw_y_name(chart.y_axis, coordinate((TOP + BOTTOM) / 2))
-
-
-def _fitting(name: str, room: float, bold: bool = False) -> str:
+def _fit_name(name: str, room: float, bold: bool = False) -> str:
     return svg.shorten(name, max(int(room / (NARROW * (BOLD if bold else 1))), 3))
 
 
-def _look(highlighted: bool) -> Look:
+def _area_style(highlighted: bool) -> Look:
     if highlighted:
         return {"fill": svg.ACCENT, "fill_opacity": 0.16, "stroke": svg.ACCENT, "stroke_width": 3}
     return {"fill": svg.MUTED, "fill_opacity": 0.08, "stroke": svg.RULE, "stroke_width": 1}
 
 
-def _areas(chart: Regions, x: Axis, y: Axis) -> Iterator[str]:
+def _draw_areas(chart: Regions, x: Axis, y: Axis) -> Iterator[str]:
     """The areas with their names; those that share a corner have theirs below each other.
 
     A name is in one line if it fits, else broken after its first part.
@@ -107,20 +102,20 @@ def _areas(chart: Regions, x: Axis, y: Axis) -> Iterator[str]:
         corner = {"x": left + INSET, "y": top + INSET, "width": wide, "height": high}
         look: Look = {"font_weight": "bold"} if area.highlighted else {"fill": svg.MUTED}
         room, (first, comma, second) = right - left - 4 * INSET, area.name.partition(", ")
-        names = [_fitting(area.name, room, area.highlighted)]
+        names = [_fit_name(area.name, room, area.highlighted)]
         if names[0] != visible(area.name) and comma:
-            names = [_fitting(part, room, area.highlighted) for part in (f"{first},", second)]
+            names = [_fit_name(part, room, area.highlighted) for part in (f"{first},", second)]
         labels = []
         for name in names:
             at = top + 16 + TEXT * lines[left, top]
             place: Look = {"x": left + 3 * INSET, "y": at, **svg.HALO, **look}
             labels.append(element("text", quote(name), **place))
             lines[left, top] += 1
-        box = shape("rect", **corner, rx=5, **_look(area.highlighted))
+        box = shape("rect", **corner, rx=5, **_area_style(area.highlighted))
         yield element("g", svg.tooltip(area.name), box, *labels)
 
 
-def _spots(chart: Regions, x: Axis, y: Axis) -> Iterator[str]:
+def _draw_spots(chart: Regions, x: Axis, y: Axis) -> Iterator[str]:
     """The spots, highlighted ones above others; names of one place are below each other."""
     lines = Counter[tuple[float, float]]()
     elements = []
@@ -132,11 +127,11 @@ def _spots(chart: Regions, x: Axis, y: Axis) -> Iterator[str]:
         weight: Look = {"font_weight": "bold"} if spot.highlighted else {}
         look: Look = {"text_anchor": "start" if right else "end", **svg.HALO, **weight}
         label = element("text", quote(name), **at, **look)
-        dot = _dot(spot.highlighted, across, up)
+        dot = _spot_dot(spot.highlighted, across, up)
         elements.append(element("g", svg.tooltip(spot.name), dot, label))
     yield from reversed(elements)
 
 
-def _dot(highlighted: bool, x: float = 0, y: float = 0) -> str:
+def _spot_dot(highlighted: bool, x: float = 0, y: float = 0) -> str:
     radius, color = (7, svg.ACCENT) if highlighted else (4, svg.MUTED)
     return shape("circle", cx=x, cy=y, r=radius, fill=color)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from karat.errors import visible
 from karat.report.charts.axis import Axis, nice_ticks
-from karat.report.charts.models import ChartRow, Histogram, RowChart
+from karat.report.charts.models import ChartRow, Histogram, RowChart, difference_span
 from karat.report.charts.svg import frame as svg
 from karat.report.charts.svg.frame import ACCENT, BELOW, MUTED
 from karat.report.markup import Look, element, shape
@@ -31,7 +31,7 @@ Place = Callable[[float], float]
 
 
 class RowLayout(NamedTuple):
-    """The measures of one kind of rows."""
+    """The dimensions of a kind of rows."""
 
     height: float  # of a row
     wide: float  # width of labels, where capitals take more room than the usual letters
@@ -66,12 +66,12 @@ def draw_rows(chart: RowChart) -> svg.Drawn:
         texts = [row.text for row in rows]
     left = layout.wide * max(map(svg.extent, labels)) + layout.left
     right = width - max(map(svg.extent, texts)) - layout.right
-    key = list(_pair_key(chart.names)) if kind == "pair" and chart.compared else []
+    key = list(_draw_pair_key(chart.names)) if kind == "pair" and chart.compared else []
     top = KEY_ROW * len(key) + TOP
     bottom = top + layout.height * len(rows)
     parts = key
     if kind == "difference":
-        low, high = chart.ends
+        low, high = chart.span or difference_span(rows)  # the baseline, 0, is always in it
         scale = (right - left) / ((high - low) or 1.0)
         zero = left - low * scale
         at: Place = lambda value: zero + value * scale  # noqa: E731
@@ -95,9 +95,12 @@ def draw_rows(chart: RowChart) -> svg.Drawn:
             marks.append(svg.label(width - layout.text_gap, y + 4, signed, "end", color))
         parts.append(element("g", *marks))
     if kind == "difference":
-        parts += _sides(chart, zero, left, right, bottom)
+        parts += _side_labels(chart, zero, left, right, bottom)
     elif kind == "tally":
-        parts += _tally_key(left, bottom)
+        for k, (name, color) in enumerate(zip(("won", "tied", "lost"), _TALLY_COLORS, strict=True)):
+            x = left + 60 * k
+            parts.append(shape("rect", x=x, y=bottom + 6, width=9.0, height=9.0, fill=color))
+            parts.append(svg.label(x + 14, bottom + 15, name, "start", MUTED))
     return parts, bottom + layout.below
 
 
@@ -108,7 +111,7 @@ def short_name(label: str) -> str:
     return svg.shorten(label, MAX_SHORT_NAME - LABEL_TAIL) + visible(label[-LABEL_TAIL:])
 
 
-def _interval(_: RowChart, row: ChartRow, at: Place, y: float) -> Iterator[str]:
+def _draw_interval(_: RowChart, row: ChartRow, at: Place, y: float) -> Iterator[str]:
     if row.bar:
         left, right = map(at, row.bar)
         yield svg.line(left, y, right, y, ACCENT, width=1.5)
@@ -117,7 +120,7 @@ def _interval(_: RowChart, row: ChartRow, at: Place, y: float) -> Iterator[str]:
     yield shape("circle", cx=at(row.value), cy=y, r=4, fill=ACCENT)
 
 
-def _bar(chart: RowChart, row: ChartRow, at: Place, y: float) -> Iterator[str]:
+def _draw_bar(chart: RowChart, row: ChartRow, at: Place, y: float) -> Iterator[str]:
     zero, half = at(chart.baseline or 0.0), _PLAIN.height / 2
     left, right = sorted((zero, at(row.value)))
     place = {"x": left, "y": y - 8.0, "width": right - left, "height": 16.0}
@@ -131,7 +134,7 @@ def _verdict_color(verdict: str) -> str:
     return _NONE if verdict == "undecided" else _COLORS.get(verdict, svg.WARM)
 
 
-def _difference(_: RowChart, row: ChartRow, at: Place, y: float) -> Iterator[str]:
+def _draw_difference(_: RowChart, row: ChartRow, at: Place, y: float) -> Iterator[str]:
     """A dot with a whisker, hollow if undecided."""
     color = _verdict_color(row.detail)
     look: Look = {"fill": PAPER if row.detail == "undecided" else color, "stroke": color}
@@ -140,15 +143,15 @@ def _difference(_: RowChart, row: ChartRow, at: Place, y: float) -> Iterator[str
     yield shape("circle", cx=at(row.value), cy=y, r=4, stroke_width=2, **look)
 
 
-def _pair(_: RowChart, row: ChartRow, at: Place, y: float) -> Iterator[str]:
+def _draw_pair(_: RowChart, row: ChartRow, at: Place, y: float) -> Iterator[str]:
     """The main value as a full dot on a thick line, the other as a hollow one below it."""
     offset = PAIR_OFFSET if len(row.values) > 1 else 0.0
-    yield _pair_line(row, at, y - offset, main=True)
+    yield _draw_pair_line(row, at, y - offset, main=True)
     for other in row.values[1:]:
-        yield _pair_line(other, at, y + offset, main=False)
+        yield _draw_pair_line(other, at, y + offset, main=False)
 
 
-def _pair_line(row: ChartRow, at: Place, y: float, *, main: bool) -> str:
+def _draw_pair_line(row: ChartRow, at: Place, y: float, *, main: bool) -> str:
     color, width = (ACCENT, 3.0) if main else (MUTED, 1.5)
     look: Look = {"fill": color if main else PAPER, "stroke": color}
     bar = [svg.line(at(row.bar[0]), y, at(row.bar[1]), y, color, width=width)] if row.bar else []
@@ -156,16 +159,18 @@ def _pair_line(row: ChartRow, at: Place, y: float, *, main: bool) -> str:
     return element("g", *bar, dot)
 
 
-def _pair_key(names: tuple[str, str]) -> Iterator[str]:
+def _draw_pair_key(names: tuple[str, str]) -> Iterator[str]:
     axis = Axis(nice_ticks(0, 1), 2, 34)
     for k, name in enumerate(names):
         y = KEY_ROW * k + 12
         label = svg.label(44, y, svg.shorten(name, MAX_KEY_NAME))
-        line = _pair_line(ChartRow("", 0.5, 0.0, 1.0), axis.at, y - 4, main=k == 0)
+        line = _draw_pair_line(ChartRow("", 0.5, 0.0, 1.0), axis.at, y - 4, main=k == 0)
         yield element("g", line, label)
 
 
-def _sides(chart: RowChart, zero: float, left: float, right: float, bottom: float) -> Iterator[str]:
+def _side_labels(
+    chart: RowChart, zero: float, left: float, right: float, bottom: float
+) -> Iterator[str]:
     """The baseline's name below its line, and what either side means, where there is room."""
     name = svg.shorten(chart.axis, MAX_SHORT_NAME)
     below, above = chart.names
@@ -178,7 +183,7 @@ def _sides(chart: RowChart, zero: float, left: float, right: float, bottom: floa
         yield svg.label(right, bottom + 14, above, "end", MUTED)
 
 
-def _tally(_: RowChart, row: ChartRow, at: Place, y: float) -> Iterator[str]:
+def _draw_tally(_: RowChart, row: ChartRow, at: Place, y: float) -> Iterator[str]:
     """A bar divided into segments won, tied and lost, with their counts."""
     total, x, room = sum(row.counts) or 1, at(0), at(1) - at(0)
     for count, color in zip(row.counts, _TALLY_COLORS, strict=True):
@@ -189,19 +194,12 @@ def _tally(_: RowChart, row: ChartRow, at: Place, y: float) -> Iterator[str]:
         x += wide
 
 
-def _tally_key(left: float, bottom: float) -> Iterator[str]:
-    for k, (name, color) in enumerate(zip(("won", "tied", "lost"), _TALLY_COLORS, strict=True)):
-        x = left + 60 * k
-        yield shape("rect", x=x, y=bottom + 6, width=9.0, height=9.0, fill=color)
-        yield svg.label(x + 14, bottom + 15, name, "start", MUTED)
-
-
 _MARKS: dict[str, Callable[[RowChart, ChartRow, Place, float], Iterator[str]]] = {
-    "interval": _interval,
-    "bar": _bar,
-    "pair": _pair,
-    "difference": _difference,
-    "tally": _tally,
+    "interval": _draw_interval,
+    "bar": _draw_bar,
+    "pair": _draw_pair,
+    "difference": _draw_difference,
+    "tally": _draw_tally,
 }
 
 HISTOGRAM_TOP, HISTOGRAM_BOTTOM = 16.0, 272.0  # the edges of a histogram
@@ -210,7 +208,8 @@ HISTOGRAM_TOP, HISTOGRAM_BOTTOM = 16.0, 272.0  # the edges of a histogram
 def draw_histogram(chart: Histogram) -> svg.Drawn:
     """The drawing; every bar has its tooltip."""
     width = svg.NARROW if chart.narrow else svg.WIDTH
-    x, y = svg.make_axes(chart.ticks(), HISTOGRAM_TOP, HISTOGRAM_BOTTOM, width)
+    ticks = chart.ticks(), nice_ticks(0, max(chart.counts), integers=True)
+    x, y = svg.make_axes(ticks, HISTOGRAM_TOP, HISTOGRAM_BOTTOM, width)
     parts = svg.draw_axes(x, y, chart.axis, "count")
     for (low, high), count in zip(pairwise(chart.edges), chart.counts, strict=True):
         if count:

@@ -1,4 +1,4 @@
-"""The commands of `karat lm`."""
+"""`karat lm`: the group of its commands, whose code is loaded when called."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from karat.cli import options
-from karat.cli.command import Command
+from karat.cli.command import Command, command_group
 from karat.cli.parameters import (
     ADVANCED,
     WORDS,
@@ -25,6 +25,26 @@ from karat.cli.parameters import (
 from karat.cli.show import check_output, show
 from karat.errors import InputError
 from karat.progress import Bar
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "train": ("karat.lm.cli:train", "Train a model on text."),
+    "score": (
+        "karat.lm.cli:score",
+        "Compute perplexity, or the probabilities of sentences and words.",
+    ),
+}
+"""Name -> its function, and the line that `karat lm --help` shows."""
+
+command = command_group(
+    "lm",
+    COMMANDS,
+    """Train n-gram language models and score text with them.
+
+    \b
+    karat lm train text.txt -o model.lm
+    karat lm score other.txt --model model.lm
+    """,
+)
 
 
 def recipe_options(tok: str) -> Callable[[F], F]:
