@@ -67,14 +67,11 @@ def test_two_runs_are_too_few_for_intervals() -> None:
 
 
 def test_the_curves_go_from_low_thresholds_to_high_ones(evaluation: NuggetEvaluation) -> None:
-    best = evaluation.tuning.best.classifier
-    assert [name for name, _ in evaluation.curves] == [
-        replace(best, n=n).summary for n in (1, 2, 3)
-    ]
-    for _, points in evaluation.curves:
-        thresholds = [threshold for threshold, _ in points]
+    for n in (1, 2, 3):
+        points = [point for point in evaluation.share_curves if point.n == n]
+        thresholds = [point.threshold for point in points]
         assert thresholds == sorted(set(thresholds))
-        assert max(tau for _, tau in points if not math.isnan(tau)) > 0.6
+        assert max(point.tau_b for point in points if not math.isnan(point.tau_b)) > 0.6
 
 
 def test_runs_that_nobody_judged_do_not_count(evaluation: NuggetEvaluation) -> None:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from karat.arrays import np
 from karat.nuggets.formats.loading import DEMO, KNOWN, load_nuggets
 from karat.nuggets.prediction.agreement import ScoreAgreement, average_f
-from karat.nuggets.prediction.evaluation import RunF, paper_runs
+from karat.nuggets.prediction.evaluation import GuessedRun, paper_runs
 from karat.nuggets.results.evaluation import NuggetEvaluation, evaluate_nuggets, runs_outside
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -109,7 +109,7 @@ class NuggeteerTables:
     evaluation: NuggetEvaluation
 
     @cached_property
-    def official(self) -> list[RunF]:
+    def official(self) -> list[GuessedRun]:
         """Official micro F of runs."""
         return [row for row in self.evaluation.run_scores if row.average == "micro"]
 

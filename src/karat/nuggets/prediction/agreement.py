@@ -101,7 +101,7 @@ class ScoringMethod(NamedTuple):
     scores: AverageScores
     thresholds: tuple[float | None, float | None] = (None, None)
     scaled: bool = True
-    run_scores: Sequence[RunScore] = ()  # of Pourpre, as published
+    run_scores: Sequence[RunScore] = ()  # scores of Pourpre, as published
 
 
 def in_hindsight(

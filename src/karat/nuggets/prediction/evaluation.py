@@ -49,19 +49,33 @@ _MATCHES = tuple(k / 20 for k in range(20))  # thresholds of Pourpre's matches
 _THRESHOLDS = 40  # quantiles of scores that are tried
 
 
-class RunF(NamedTuple):
-    """A run's official F, and what was guessed of it, with its interval (Figure 5)."""
+class GuessedRun(NamedTuple):
+    """Official and guessed score of a run, with the interval of the guessed one (Figure 5)."""
 
     run: str
-    average: str
+    average: str  # `micro` or `macro` F, or `A`
     official: float
     guessed: float
     low: float | None
     high: float | None
 
 
+def guessed_runs(
+    average: str,
+    runs: Sequence[str],
+    official: Floats,
+    guessed: Floats,
+    intervals: Sequence[ScoreInterval | None],
+) -> Iterator[GuessedRun]:
+    """Yield official and guessed scores of runs, with intervals where there are any."""
+    scores = zip(runs, official.tolist(), guessed.tolist(), intervals, strict=True)
+    for run, official_score, score, interval in scores:
+        low, high = (interval.low, interval.high) if interval else (None, None)
+        yield GuessedRun(run, average, official_score, score, low, high)
+
+
 class TauPoint(NamedTuple):
-    """tau-b of runs' micro F at one threshold for all nuggets (Figure 6)."""
+    """tau-b of the scores of runs at one threshold for all nuggets (Figure 6)."""
 
     stem: str
     n: int
@@ -69,22 +83,15 @@ class TauPoint(NamedTuple):
     tau_b: float
 
 
-class ThresholdCurve(NamedTuple):
-    """tau-b of runs' A when one threshold is used for all cells."""
-
-    name: str
-    points: tuple[tuple[float, float], ...]  # thresholds from low to high, and tau-b
-
-
-def threshold_curve(tuning: Tuning, n: int, official: Floats) -> ThresholdCurve:
-    """Return tau-b of A at quantiles of the scores of n-grams, with the best setting."""
-    classifier, pool = replace(tuning.best.classifier, n=n), tuning.cells.pool
-    scores = tuning.scores(classifier)
-    taus = (
-        (threshold, tau_b(official, pool.run_scores((scores > threshold).astype(np.float64))))
-        for threshold in thresholds_of(scores)
-    )
-    return ThresholdCurve(classifier.summary, tuple(taus))
+def share_curves(tuning: Tuning, official: Floats) -> Iterator[TauPoint]:
+    """Yield tau-b of A at quantiles of scores, with the best setting and n = 1, 2, 3."""
+    pool = tuning.cells.pool
+    for n in (1, 2, 3):
+        classifier = replace(tuning.best.classifier, n=n)
+        scores = tuning.scores(classifier)
+        for threshold in thresholds_of(scores):
+            shares = pool.run_scores((scores > threshold).astype(np.float64))
+            yield TauPoint(classifier.stem, n, threshold, tau_b(official, shares))
 
 
 def thresholds_of(scores: Floats) -> list[float]:
@@ -168,8 +175,8 @@ class OfficialComparison:
 
         yield in_hindsight("paper, default", self.averages, thresholds_of(scores), scores_at)
 
-    def runs(self) -> Iterator[RunF]:
-        """Yield official and guessed scores; intervals are from the errors on the other runs."""
+    def runs(self) -> Iterator[GuessedRun]:
+        """Yield official and guessed F; intervals come from the errors on the other runs."""
         beta, runs = self.official.beta, self.tuning.cells.pool.runs
         guessed_stats = self.tuning.stats(self.calibrated.probabilities, self.official)
         guessed = average_f(guessed_stats, beta)
@@ -177,9 +184,8 @@ class OfficialComparison:
             _micro_intervals(guessed.micro, self.averages.micro),
             intervals_of_runs(guessed_stats.f(beta), self.stats.f(beta)),
         )
-        for average, x, y, ends in zip(AVERAGES, self.averages, guessed, intervals, strict=True):
-            for run, a, b, interval in zip(runs, x.tolist(), y.tolist(), ends, strict=True):
-                yield RunF(run, average, a, b, *(interval[1:] if interval else (None, None)))
+        for average, *scores in zip(AVERAGES, self.averages, guessed, intervals, strict=True):
+            yield from guessed_runs(average, runs, *scores)
 
     def curve(self) -> Iterator[TauPoint]:
         """Yield the paper's Figure 6: tau-b of micro F at fixed thresholds, n = 1 … 3.
@@ -236,8 +242,8 @@ def _micro_intervals(guessed: Floats, official: Floats) -> list[ScoreInterval | 
 
 
 def paper_runs(
-    tuning: Tuning, official: Sequence[RunF], scoring: Official
-) -> tuple[str, tuple[RunF, ...]]:
+    tuning: Tuning, official: Sequence[GuessedRun], scoring: Official
+) -> tuple[str, tuple[GuessedRun, ...]]:
     """Return the threshold model and the runs of Figure 5 by the paper's own classifier.
 
     `official` has official micro F; guessed F is that of the default settings, with thresholds of
@@ -249,9 +255,7 @@ def paper_runs(
     classifier = replace(classifier, threshold_model=model)
     chances, _ = classifier.leave_out(cells.pool, cells.labels, cells.fold, tuning.idf)
     guessed = average_f(tuning.stats(cells.or_known(chances), scoring), scoring.beta).micro
-    intervals = _micro_intervals(guessed, np.array([row.official for row in official]))
-    rows = []
-    for row, score, interval in zip(official, guessed.tolist(), intervals, strict=True):
-        low, high = (interval.low, interval.high) if interval else (None, None)
-        rows.append(row._replace(guessed=score, low=low, high=high))
-    return model, tuple(rows)
+    official_scores = np.array([row.official for row in official])
+    intervals = _micro_intervals(guessed, official_scores)
+    runs = [row.run for row in official]
+    return model, tuple(guessed_runs("micro", runs, official_scores, guessed, intervals))

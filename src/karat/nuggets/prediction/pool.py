@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
@@ -18,69 +18,60 @@ from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.stats.correlation import r_squared, rmse, tau_b
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Pool:
-    """The responses of some runs to the questions of a key."""
+    """Responses of some runs to the questions of a key, and their cells.
+
+    A cell is a pair of response and nugget. Cells are ordered by question, then by response, then
+    by nugget. Arrays of the size of all cells are made when they are first used.
+    """
 
     questions: tuple[Question, ...]
     runs: tuple[str, ...]
     texts: tuple[str, ...]  # the responses
-    run: Ints  # whose response it is, as an index of `runs`
-    starts: Ints  # the first response to each question
-    houses: tuple[str, ...]
-    """Whose systems the runs are; a run of unknown institution is its own house."""
+    run: Ints  # run of each response, as an index of `runs`
+    starts: Ints  # first response to each question
+    institutions: tuple[str, ...]  # institution of each run; its own tag if unknown
 
-    @cached_property
-    def nuggets(self) -> tuple[Nugget, ...]:
-        """The nuggets of all questions, one after the other."""
-        return tuple(nugget for question in self.questions for nugget in question.nuggets)
+    nuggets: tuple[Nugget, ...] = field(init=False)  # nuggets of all questions
+    nugget_starts: Ints = field(init=False)  # first nugget of each question
+    descriptions: tuple[str, ...] = field(init=False)  # descriptions of all nuggets
+    description_starts: Ints = field(init=False)  # first description of each nugget
+    cell_starts: Ints = field(init=False)  # first cell of each question
 
-    @cached_property
-    def nugget_starts(self) -> Ints:
-        """The first nugget of each question."""
-        return _starts([len(question.nuggets) for question in self.questions])
-
-    @cached_property
-    def descriptions(self) -> tuple[str, ...]:
-        """The descriptions of all nuggets, one after the other."""
-        return tuple(text for nugget in self.nuggets for text in nugget.descriptions)
-
-    @cached_property
-    def description_starts(self) -> Ints:
-        """The first description of each nugget."""
-        return _starts([len(nugget.descriptions) for nugget in self.nuggets])
-
-    @cached_property
-    def cell_starts(self) -> Ints:
-        """The first cell of each question."""
-        return _starts(np.diff(self.starts) * np.diff(self.nugget_starts))
+    def __post_init__(self) -> None:
+        self.nuggets = tuple(nugget for question in self.questions for nugget in question.nuggets)
+        self.nugget_starts = starts_of([len(question.nuggets) for question in self.questions])
+        self.descriptions = tuple(text for nugget in self.nuggets for text in nugget.descriptions)
+        self.description_starts = starts_of([len(nugget.descriptions) for nugget in self.nuggets])
+        self.cell_starts = starts_of(np.diff(self.starts) * np.diff(self.nugget_starts))
 
     @cached_property
     def question(self) -> Ints:
-        """The question that each response answers."""
+        """Question of each response."""
         return np.repeat(np.arange(len(self.questions)), np.diff(self.starts))
 
     @cached_property
     def cell_response(self) -> Ints:
-        """The response of each cell."""
+        """Response of each cell."""
         widths = np.diff(self.nugget_starts)[self.question]
         return np.repeat(np.arange(len(self.texts)), widths)
 
     @cached_property
     def cell_nugget(self) -> Ints:
-        """The nugget of each cell, as an index of `nuggets`."""
+        """Nugget of each cell, as an index of `nuggets`."""
         widths = np.diff(self.nugget_starts)[self.question]
         first = self.nugget_starts[:-1][self.question]
-        return np.arange(widths.sum()) - np.repeat(_starts(widths)[:-1] - first, widths)
+        return np.arange(widths.sum()) - np.repeat(starts_of(widths)[:-1] - first, widths)
 
     @cached_property
     def cell_question(self) -> Ints:
-        """The question of each cell."""
+        """Question of each cell."""
         return self.question[self.cell_response]
 
     @cached_property
     def cell_run(self) -> Ints:
-        """The run of each cell."""
+        """Run of each cell."""
         return self.run[self.cell_response]
 
     @cached_property
@@ -135,7 +126,9 @@ class Pool:
         question_indices, counts = np.unique(self.question[rows], return_counts=True)
         questions = tuple(self.questions[q] for q in question_indices.tolist())
         texts = tuple(self.texts[row] for row in rows.tolist())
-        return Pool(questions, self.runs, texts, self.run[rows], _starts(counts), self.houses)
+        return Pool(
+            questions, self.runs, texts, self.run[rows], starts_of(counts), self.institutions
+        )
 
     def cells(self, rows: Ints) -> Ints:
         """The cells of some responses, in their order."""
@@ -144,7 +137,7 @@ class Pool:
         row_widths = widths[self.question[rows]]
         begins = first[self.question[rows]] + rows * row_widths
         return np.arange(row_widths.sum()) + np.repeat(
-            begins - _starts(row_widths)[:-1], row_widths
+            begins - starts_of(row_widths)[:-1], row_widths
         )
 
     @cached_property
@@ -177,28 +170,22 @@ class Pool:
 def make_pool(key: NuggetKey, runs: Iterable[Run]) -> Pool:
     """The responses of runs to the questions of a key, question by question."""
     runs = tuple(runs)
-    questions = tuple(key.questions.values())
     answers = [
         [(k, response.text) for k, run in enumerate(runs) for response in run.responses(id)]
         for id in key.questions
     ]
-    owners = np.array(
-        [k for question_answers in answers for k, _ in question_answers], dtype=np.int64
-    )
-    texts = tuple(text for question_answers in answers for _, text in question_answers)
-    tags = tuple(run.tag for run in runs)
-    houses = tuple(run.institution or run.tag for run in runs)
     return Pool(
-        questions,
-        tags,
-        texts,
-        owners,
-        _starts([len(question_answers) for question_answers in answers]),
-        houses,
+        tuple(key.questions.values()),
+        runs=tuple(run.tag for run in runs),
+        texts=tuple(text for answer in answers for _, text in answer),
+        run=np.array([k for answer in answers for k, _ in answer], dtype=np.int64),
+        starts=starts_of([len(answer) for answer in answers]),
+        institutions=tuple(run.institution or run.tag for run in runs),
     )
 
 
-def _starts(sizes: Sequence[int] | Ints) -> Ints:
+def starts_of(sizes: Sequence[int] | Ints) -> Ints:
+    """Return where groups of these sizes start, and where the last one ends."""
     return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))).astype(np.int64)
 
 
@@ -295,8 +282,8 @@ def folds(pool: Pool, by: str) -> Ints:
         raise InputError(f"leave out {quoted(by)}: expected one of {', '.join(WAYS)}")
     fold = pool.cell_question if by == "question" else pool.cell_run
     if by == "institution":
-        names = list(dict.fromkeys(pool.houses))
-        fold = np.array([names.index(institution) for institution in pool.houses], np.int64)[
+        names = list(dict.fromkeys(pool.institutions))
+        fold = np.array([names.index(institution) for institution in pool.institutions], np.int64)[
             pool.cell_run
         ]
     if len(np.unique(fold)) < 2:

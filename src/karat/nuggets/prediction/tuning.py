@@ -169,10 +169,10 @@ def tune_all(
     cells, source = FoldedCells(pool, labels, folds(pool, by), official), paper.source
     trials = tune(cells, settings(paper), source, progress)
     models = try_models(cells, by, best_trial(trials).classifier, source, progress)
-    houses: dict[str, list[str]] = {}
-    for run, house in zip(pool.runs, pool.houses, strict=True):
-        houses.setdefault(house, []).append(run)
-    left_out = tuple(map(tuple, houses.values())) if by == "institution" else ()
+    institutions: dict[str, list[str]] = {}
+    for run, institution in zip(pool.runs, pool.institutions, strict=True):
+        institutions.setdefault(institution, []).append(run)
+    left_out = tuple(map(tuple, institutions.values())) if by == "institution" else ()
     return Tuning(by, cells, source, tuple(trials), tuple(models), left_out)
 
 

@@ -258,11 +258,8 @@ def tuning_document(tuning: NuggetTuning) -> Document:
 
 def evaluation_document(evaluation: NuggetEvaluation) -> Document:
     """Return the report of classifiers and baselines side by side, with charts."""
+    best = evaluation.tuning.best.classifier
     micro = [row for row in evaluation.run_scores if row.average == "micro"]
-    curves = [(name, x, y) for name, curve in evaluation.curves for x, y in curve]
-    six_curves = [  # the paper's Figure 6
-        (f"n={row.n} stem={row.stem}", row.threshold, row.tau_b) for row in evaluation.curve
-    ]
     blocks: tuple[Block, ...] = (
         *_decisions(evaluation),
         Table("rows", "Agreement with assessors", _ROWS, evaluation.rows, open=True),
@@ -282,13 +279,18 @@ def evaluation_document(evaluation: NuggetEvaluation) -> Document:
         _threshold_curves(
             "tau_b against the threshold",
             "tau_b of runs",
-            curves,
+            [
+                (replace(best, n=row.n).summary, row.threshold, row.tau_b)
+                for row in evaluation.share_curves
+            ],
             "One threshold for all nuggets; n-grams of up to 1, 2 and 3 words.",
         ),
         _threshold_curves(
             "tau_b of official F against the threshold",
             "tau_b of runs' F, micro",
-            six_curves,
+            [  # the paper's Figure 6
+                (f"n={row.n} stem={row.stem}", row.threshold, row.tau_b) for row in evaluation.curve
+            ],
             "One threshold for all nuggets; idf and all words, n-grams of up to n words.",
         ),
         Table("scores", "Official F", _SCORES, evaluation.scores, group="average"),

@@ -13,7 +13,6 @@ from karat.errors import InputError
 from karat.evalset.catalogue import GivenPath
 from karat.nuggets.formats.loading import as_nuggets
 from karat.nuggets.prediction.agreement import (
-    AVERAGES,
     JudgementAgreement,
     ScoreAgreement,
     ScoringMethod,
@@ -23,14 +22,14 @@ from karat.nuggets.prediction.agreement import (
 )
 from karat.nuggets.prediction.calibrated import CrossValidation, cross_validate
 from karat.nuggets.prediction.evaluation import (
+    GuessedRun,
     OfficialComparison,
-    RunF,
     TauPoint,
-    ThresholdCurve,
+    guessed_runs,
     official_scores,
     pourpre_methods,
     rouge_methods,
-    threshold_curve,
+    share_curves,
 )
 from karat.nuggets.prediction.evidence import evidence
 from karat.nuggets.prediction.intervals import intervals_of_runs
@@ -41,7 +40,7 @@ from karat.nuggets.prediction.predictions import parse_classifier
 from karat.nuggets.prediction.thresholds import MODELS, ThresholdModel, likeliest_model
 from karat.nuggets.prediction.tuning import Trial, Tuning, tune_all
 from karat.nuggets.results.notes import CORRECTED_NOTE, STRICT_NOTE, about_idf
-from karat.nuggets.scores.official import Official
+from karat.nuggets.scores.official import Official, RunScore
 from karat.nuggets.scores.pourpre import Pourpre
 from karat.nuggets.scores.words import ENGLISH
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -143,16 +142,6 @@ class Contest(NamedTuple):
         return interval_verdict((self.low, self.high)) != UNDECIDED
 
 
-class RunPoint(NamedTuple):
-    """A run's official A, and what the calibrated classifier expects, with its interval."""
-
-    run: str
-    official: float
-    guessed: float
-    low: float | None
-    high: float | None
-
-
 def setting_rows(trials: Sequence[Trial]) -> tuple[SettingRow, ...]:
     """Return the settings of the paper's classifier, the best F first."""
     return tuple(
@@ -241,17 +230,17 @@ class NuggetEvaluation(_CrossValidated):
     rows: tuple[EvaluationRow, ...]
     """Classifiers first, then baselines, which decide nothing about single nuggets."""
     contest: Contest  # the calibrated classifier against the paper's
-    runs: tuple[RunPoint, ...]  # official and guessed A of runs
+    runs: tuple[GuessedRun, ...]  # official A of runs, and A as the calibrated one expects it
     scores: tuple[ScoreAgreement, ...]
     """All methods on one score, official F: the paper's Tables 2 and 3, with rank swaps."""
     swaps: tuple[Swap, ...]  # the pairs of runs behind the numbers of rank swaps
     judgements: tuple[JudgementAgreement, ...]
     """Decisions against assessors', with intervals over questions: the paper's Table 5."""
-    run_scores: tuple[RunF, ...]
+    run_scores: tuple[GuessedRun, ...]
     """Official and guessed F of runs, with intervals: the paper's Figure 5."""
     curve: tuple[TauPoint, ...]
     """tau_b against the threshold, stemmed and not, n = 1, 2, 3: the paper's Figure 6."""
-    curves: tuple[ThresholdCurve, ...]
+    share_curves: tuple[TauPoint, ...]
     """tau_b of A against the threshold, with the best setting and n = 1, 2, 3."""
     known_share: float
     """The share of judged pairs that are known from identical responses in other folds."""
@@ -296,7 +285,7 @@ class NuggetEvaluation(_CrossValidated):
         return f"none; the calibrated one and {paper_text}, have the same F"
 
 
-def runs_outside(rows: Sequence[RunPoint | RunF]) -> tuple[int, int] | None:
+def runs_outside(rows: Sequence[GuessedRun]) -> tuple[int, int] | None:
     """Return how many official scores lie outside their intervals, and how many have one."""
     intervals = [
         (row.low, row.official, row.high)
@@ -369,7 +358,7 @@ def evaluate_nuggets(
         calibrated=calibrated,
         rows=(
             *_classifier_rows(tuning, calibrated, known_share > 0),
-            *_baseline_rows(pourpre, rouge, comparison, shares),
+            *_baseline_rows(pourpre, rouge, run_scores, shares),
         ),
         contest=Contest(
             calibrated=calibrated.agreement.f,
@@ -382,15 +371,14 @@ def evaluate_nuggets(
             paper_model=paper_model,
         ),
         runs=tuple(
-            RunPoint(run, score, guessed, *(interval[1:] if interval else (None, None)))
-            for run, score, guessed, interval in zip(
+            guessed_runs(
+                "A",
                 pool.runs,
-                shares.tolist(),
-                pool.run_scores(calibrated.probabilities).tolist(),
+                shares,
+                pool.run_scores(calibrated.probabilities),
                 intervals_of_runs(
                     pool.question_scores(calibrated.probabilities), pool.question_scores(carried)
                 ),
-                strict=True,
             )
         ),
         scores=tuple(scores),
@@ -398,7 +386,7 @@ def evaluate_nuggets(
         judgements=tuple(comparison.judgements()),
         run_scores=tuple(comparison.runs()),
         curve=tuple(comparison.curve()),
-        curves=tuple(threshold_curve(tuning, n, shares) for n in (1, 2, 3)),
+        share_curves=tuple(share_curves(tuning, shares)),
         known_share=known_share,
     )
 
@@ -423,15 +411,15 @@ def _classifier_rows(
 def _baseline_rows(
     pourpre: Sequence[ScoringMethod],
     rouge: Sequence[ScoringMethod],
-    comparison: OfficialComparison,
+    run_scores: Sequence[RunScore],
     shares: Floats,
 ) -> Iterator[EvaluationRow]:
     """Yield the agreement of Pourpre, as published, with official F, and of ROUGE with A."""
     for method in pourpre[::2]:
-        for average in AVERAGES[::-1]:
+        for average in ("macro", "micro"):
             official, scores = (
-                np.array([getattr(run, average).f for run in runs])
-                for runs in (comparison.scores, method.run_scores)
+                np.array([getattr(score, average).f for score in scored_runs])
+                for scored_runs in (run_scores, method.run_scores)
             )
             numbers = tau_b(official, scores), r_squared(official, scores), rmse(official, scores)
             yield EvaluationRow(f"{method.name}, {average}", None, None, None, *numbers)

@@ -155,48 +155,43 @@ class Official:
         """Score a run from the decisions on every question."""
         questions = list(key.questions.values())
         answers = [decisions[question.id] for question in questions]
-        carried = _join(answer.returned_counts(self.strict) for answer in answers)
+        returned = _join(answer.returned_counts(self.strict) for answer in answers)
         lengths = run_lengths(run, questions)
-        stats = nugget_stats(questions, self.weights, carried[None], carried[None], lengths[None])
-        vital = sum_groups(
-            (_join(q.is_vital for q in questions) * carried)[None], starts(questions)
-        )
-        okay = stats.allowance / ALLOWANCE - vital
+        stats = nugget_stats(questions, self.weights, returned[None], returned[None], lengths[None])
         pairs = [(answer.judged, answer.undecided) for answer in answers]
-        return score_run(run, key, stats.run(0), vital[0], okay[0], pairs, self.beta)
+        return score_run(run, key, stats.run(0), returned, pairs, self.beta)
 
 
 def score_run(
     run: Run,
     key: NuggetKey,
     stats: NuggetStats,
-    vital_returned: Floats,
-    okay_returned: Floats,
+    returned: Floats | Flags,
     pairs: Sequence[tuple[int, int]],
     beta: float,
 ) -> RunScore:
     """Return the score of a run from the statistics of its answers, in the order of the key.
 
-    `pairs` are the numbers of judged and of undecided pairs of response and nugget.
+    `returned` has the count of each nugget; `pairs`, for each question, the numbers of judged and
+    of undecided pairs of response and nugget.
     """
-    parts = np.stack([stats.recall, stats.precision, stats.f(beta)], axis=1).tolist()
+    questions = list(key.questions.values())
+    is_vital = _join(question.is_vital for question in questions)
+    counts = sum_groups(np.stack([is_vital, 1 - is_vital]) * returned, starts(questions)).T
+    parts = np.stack([stats.recall, stats.precision, stats.f(beta)], axis=1)
     rows, skipped = [], []
-    for k, (question, (recall, precision, f)) in enumerate(
-        zip(key.questions.values(), parts, strict=True)
-    ):
+    for k, question in enumerate(questions):
         if not stats.total[k]:
             skipped.append(question.id)
             continue
-        vital = len(question.vital)
+        vital, (vital_returned, okay_returned) = len(question.vital), counts[k].tolist()
         rows.append(
             QuestionScore(
                 run.tag,
                 question.id,
-                recall,
-                precision,
-                f,
-                vital_returned=_whole_number(float(vital_returned[k])),
-                okay_returned=_whole_number(float(okay_returned[k])),
+                *parts[k].tolist(),
+                vital_returned=_whole_number(vital_returned),
+                okay_returned=_whole_number(okay_returned),
                 vital=vital,
                 okay=len(question.nuggets) - vital,
                 length=int(stats.length[k]),

@@ -87,22 +87,18 @@ class Pourpre:
 
     def score_matches(self, run: Run, key: NuggetKey, matches: Sequence[Floats]) -> RunScore:
         """Score a run from the matches of each question's nuggets."""
-        questions = list(key.questions.values())
-        rows, counts = [], []
+        questions, rows = list(key.questions.values()), []
         for question, match in zip(questions, matches, strict=True):
             weight = official.nugget_weights(question, self.weights)
             allowed = match if self.partial_allowance else match > 0
             allowance = official.ALLOWANCE * math.fsum(allowed.tolist())
             rows.append((math.fsum((weight * match).tolist()), float(weight.sum()), allowance))
-            vital = question.is_vital
-            counts.append(((match > 0)[vital].sum(), (match > 0)[~vital].sum()))
         weights, totals, allowances = np.array(rows, dtype=np.float64).reshape(-1, 3).T
         lengths = official.run_lengths(run, questions)
         stats = NuggetStats(weights, totals, allowances, lengths)
-        vital_counts, okay_counts = np.array(counts, dtype=np.float64).reshape(-1, 2).T
-        no_pairs = [(0, 0)] * len(questions)
-        counts_by_kind = vital_counts, okay_counts
-        return official.score_run(run, key, stats, *counts_by_kind, no_pairs, self.beta)
+        returned = np.concatenate([np.zeros(0), *matches]) > 0
+        pairs = [(0, 0)] * len(questions)
+        return official.score_run(run, key, stats, returned, pairs, self.beta)
 
 
 def score_pourpre(
