@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from karat.nuggets.scores.words import excerpt, words_with_nuggets, words_with_support
+from karat.nuggets.scores.words import ResponseWord, excerpt, words_with_nuggets
 from karat.nuggets.sets.keys_and_runs import Nugget
+
+
+def words_with_support(text: str, nugget: Nugget) -> list[ResponseWord]:
+    return [word for word, _ in words_with_nuggets(text, [nugget])]
 
 
 def test_words_that_speak_keep_their_places() -> None:

@@ -184,8 +184,8 @@ class OfficialComparison:
             _micro_intervals(guessed.micro, self.averages.micro),
             intervals_of_runs(guessed_stats.f(beta), self.stats.f(beta)),
         )
-        for average, *scores in zip(AVERAGES, self.averages, guessed, intervals, strict=True):
-            yield from guessed_runs(average, runs, *scores)
+        for k, average in enumerate(AVERAGES):
+            yield from guessed_runs(average, runs, self.averages[k], guessed[k], intervals[k])
 
     def curve(self) -> Iterator[TauPoint]:
         """Yield the paper's Figure 6: tau-b of micro F at fixed thresholds, n = 1 … 3.

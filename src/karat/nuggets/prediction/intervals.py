@@ -30,7 +30,6 @@ from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError
 from karat.nuggets.prediction.pool import Pool
 from karat.nuggets.scores.official import (
-    NuggetStats,
     Official,
     RunAnswers,
     jackknife_pseudo_values,
@@ -206,18 +205,17 @@ def intervals_of_runs(guessed: Floats, official: Floats) -> list[ScoreInterval |
 
     Runs x questions, NaN where a run has no score.
     """
+    judged = (~np.isnan(guessed - official)).sum(axis=1) > 1
     intervals: list[ScoreInterval | None] = []
     for k, scores in enumerate(guessed):
         is_other = np.arange(len(guessed)) != k
-        judged = (~np.isnan(guessed - official)).sum(axis=1) > 1
         run_scores = scores[~np.isnan(scores)]
         if (is_other & judged).sum() < 2 or not len(run_scores):
             intervals.append(None)
-        else:
-            errors = score_errors(guessed[is_other], official[is_other])
-            intervals.append(
-                score_interval(run_scores, errors, len(run_scores)).around(float(run_scores.mean()))
-            )
+            continue
+        errors = score_errors(guessed[is_other], official[is_other])
+        interval = score_interval(run_scores, errors, len(run_scores))
+        intervals.append(interval.around(float(run_scores.mean())))
     return intervals
 
 
@@ -259,13 +257,8 @@ class MeasuredErrors:
         carried = (np.nan_to_num(self.labels) >= least).astype(np.float64)
         has_score = ~np.isnan(self._official)
         guessed_stats, official = (
-            NuggetStats(
-                *(
-                    part[self._judged]
-                    for part in pool_stats(self.pool, x, scoring).select(has_score)
-                )
-            )
-            for x in (self.probabilities, carried)
+            pool_stats(self.pool, values, scoring).select(has_score).run(self._judged)
+            for values in (self.probabilities, carried)
         )
         f = official.f(scoring.beta)
         if ((~np.isnan(f)).sum(axis=1) > 1).sum() < 2:  # no nuggets are vital

@@ -152,10 +152,7 @@ class NuggetAgreement(Result):
     def _difference(self, average: str, run: int, questions: Flags) -> float:
         """Return the difference of a run's scores on some questions."""
         official, other = (
-            average_f(
-                NuggetStats(*(part[run : run + 1] for part in stats)).select(questions),
-                self.settings["beta"],
-            )
+            average_f(stats.run(slice(run, run + 1)).select(questions), self.settings["beta"])
             for stats in self._stats
         )
         return float(getattr(other, average)[0]) - float(getattr(official, average)[0])

@@ -74,8 +74,8 @@ class NuggetStats(NamedTuple):
             f = (square + 1) * precision * recall / (square * precision + recall)
         return np.where(self.total > 0, np.where(self.returned_weight > 0, f, 0.0), np.nan)
 
-    def run(self, k: int) -> NuggetStats:
-        """Return the statistics of one run of several."""
+    def run(self, k: int | slice | Ints) -> NuggetStats:
+        """Return the statistics of one run, or of some of several."""
         return NuggetStats(*(part[k] for part in self))
 
     def select(self, answers: Flags) -> NuggetStats:
@@ -178,7 +178,7 @@ def score_run(
     questions = list(key.questions.values())
     is_vital = _join(question.is_vital for question in questions)
     counts = sum_groups(np.stack([is_vital, 1 - is_vital]) * returned, starts(questions)).T
-    parts = np.stack([stats.recall, stats.precision, stats.f(beta)], axis=1)
+    recalls, precisions, f_scores = stats.recall, stats.precision, stats.f(beta)
     rows, skipped = [], []
     for k, question in enumerate(questions):
         if not stats.total[k]:
@@ -189,7 +189,9 @@ def score_run(
             QuestionScore(
                 run.tag,
                 question.id,
-                *parts[k].tolist(),
+                recall=float(recalls[k]),
+                precision=float(precisions[k]),
+                f=float(f_scores[k]),
                 vital_returned=_whole_number(vital_returned),
                 okay_returned=_whole_number(okay_returned),
                 vital=vital,
@@ -354,28 +356,19 @@ def run_answers(
 
     All questions have nuggets.
     """
-    expected: list[list[Floats]] = []
-    by_decision: list[list[Floats]] = []
+    supports, counts = [], []  # for each question a row of expected values and one of decided ones
     for question in questions:
         answer, probability = decisions[question.id], probabilities[question.id]
-        by_decision.append([answer.best, answer.returned_counts(official.strict)])
-        expected.append(by_decision[-1])
+        support = expected_support = answer.best
+        count = expected_count = answer.returned_counts(official.strict)
         if not answer.is_judged.all():
             tables = answer.values, answer.carried(official.strict)
             mixed = (np.where(answer.is_judged, table, probability) for table in tables)
-            expected[-1] = [table.max(axis=0, initial=0.0) for table in mixed]
-    ends, lengths = starts(questions), run_lengths(run, questions)
-    # The first row are expected answers, the second decided ones.
-    support, carried = (
-        np.stack(
-            [
-                np.concatenate([nuggets[part] for nuggets in table])
-                for table in (expected, by_decision)
-            ]
-        )
-        for part in (0, 1)
-    )
-    shares = sum_groups(support, ends) / np.diff(ends)
-    lengths = np.broadcast_to(lengths, shares.shape)
-    stats = nugget_stats(questions, official.weights, carried, carried, lengths)
+            expected_support, expected_count = (x.max(axis=0, initial=0.0) for x in mixed)
+        supports.append(np.stack([expected_support, support]))
+        counts.append(np.stack([expected_count, count]))
+    ends, returned = starts(questions), np.concatenate(counts, axis=1)
+    shares = sum_groups(np.concatenate(supports, axis=1), ends) / np.diff(ends)
+    lengths = np.broadcast_to(run_lengths(run, questions), shares.shape)
+    stats = nugget_stats(questions, official.weights, returned, returned, lengths)
     return RunAnswers(shares[0], stats.run(0)), RunAnswers(shares[1], stats.run(1))

@@ -353,11 +353,6 @@ class ResponseWord(NamedTuple):
     speaks: bool  # True if the nugget has it too
 
 
-def words_with_support(response: str, nugget: Nugget) -> list[ResponseWord]:
-    """The words of a response, and which of them speak for a nugget."""
-    return [word for word, _ in words_with_nuggets(response, [nugget])]
-
-
 def words_with_nuggets(
     response: str, nuggets: Sequence[Nugget]
 ) -> Iterator[tuple[ResponseWord, list[int]]]:
@@ -390,7 +385,7 @@ def excerpt(response: str, nugget: Nugget, most: int = 30) -> str:
 
     Of windows that are equally good, the middle one of the first that overlap.
     """
-    words = words_with_support(response, nugget)
+    words = [word for word, _ in words_with_nuggets(response, [nugget])]
     window = best_window([word.speaks for word in words], most)
     if len(window) == len(words):
         return response
