@@ -13,7 +13,7 @@ def words_with_support(text: str, nugget: Nugget) -> list[ResponseWord]:
 def test_words_that_speak_keep_their_places() -> None:
     text = "\tThe LAMP,  turned\x1b[31m on\n"
     words = words_with_support(text, Nugget("1", ("a lamp", "it turns")))
-    assert [(word.text, word.speaks) for word in words] == [
+    assert [(word.text, word.in_nugget) for word in words] == [
         ("The", False),
         ("LAMP,", True),
         ("turned\x1b[31m", False),
@@ -35,7 +35,7 @@ def test_words_tell_all_nuggets_that_they_speak_for() -> None:
 def test_chinese_characters_are_words() -> None:
     nugget = Nugget("1", ("設計燈塔",))
     words = words_with_support("她設計燈塔 lens。", nugget)
-    assert [word.text for word in words if word.speaks] == list("設計燈塔")
+    assert [word.text for word in words if word.in_nugget] == list("設計燈塔")
     assert words[-1].text == "lens。"
 
 

@@ -1,10 +1,10 @@
-"""Evidence: what the words of a response say about a nugget, as numbers for a classifier.
+"""Evidence: features of a response and a nugget for a classifier.
 
-Beside the paper's score: how much of the nugget's words stands in the response, and in its best
-window, under several weights; the longest run of words in common (as in GTM); the heaviest word
-that is missing; the same in the best sentence, and the best two neighbouring ones; character
-4-grams, for words that are spelt or formed otherwise; and where this nugget stands among those of
-its question. Every row depends on one response and its question alone, but for the idf.
+The features are the paper's score; the share of the nugget's words in the response and in its best
+window, under several weights; the longest common run of words (as in GTM); the heaviest missing
+word; the same in the best sentence and in the best two neighboring ones; character 4-grams, for
+variants of spelling and form; and the rank of the nugget among the nuggets of its question. Apart
+from idf, every row depends only on one response and its question.
 """
 
 from __future__ import annotations
@@ -39,13 +39,14 @@ WINDOWS = ("near", "whole")
 """Windows of a response: twice the nugget's length and 4 words; all of it."""
 
 SHARES = [f"{kind}-{window}" for window in WINDOWS for kind in KINDS[:4]]
-TOGETHER = {"sentence": 1, "pair": 2}  # neighbouring sentences that are read as one text
+TOGETHER = {"sentence": 1, "pair": 2}  # neighboring sentences that are read as one text
 
 SENTENCES = [f"{name}-{some}" for some in TOGETHER for name in (*KINDS[:4], "run", "miss")]
 _WHOLE = ["number", "name", "run", "miss", "paper-2", "paper-3", "characters-near", "characters"]
 PLAIN = [*SHARES, *_WHOLE, "nugget-length", "has-number", "has-name", *SENTENCES]
 RELATIVE = ("idf-whole", "informative-whole", "informative-near", "paper-2")
-"""Of these also what is above the mean of the question's nuggets; and the rank of the last."""
+"""Columns that also appear as differences from the mean of the question's nuggets; the last one
+also as a rank."""
 
 NAMES = (*PLAIN, *(f"{name}-above" for name in RELATIVE), "rank")  # the columns of the evidence
 
@@ -54,7 +55,7 @@ _STEMS, _SURFACE = WordRecipe(ENGLISH.stem), WordRecipe()
 
 
 def evidence(pool: Pool, idf: StemIdf | None = None, progress: Progress = silent) -> Floats:
-    """Return cells x `NAMES`; idf, if none is given, is that of the pool's responses."""
+    """Return cells x `NAMES`; by default, idf comes from the pool's responses."""
     idf = idf or smoothed_idf(pool.texts, _STEMS)
     texts, columns = _Descriptions(pool, idf), np.empty((int(pool.cell_starts[-1]), len(NAMES)))
     for n in (2, 3):
@@ -103,9 +104,9 @@ class _Descriptions:
         return np.ascontiguousarray(np.stack(kinds, axis=1), dtype=np.float64)
 
     def _content_and_capital(self) -> tuple[Flags, Flags]:
-        """Return which words are no stop words, and which have a capital but do not open a text.
+        """Return flags of content words, and of capitalized words that do not begin a text.
 
-        All words of a text count that has nothing but stop words.
+        If a text has only stop words, all of them are content words.
         """
         texts, surface = self.pool.descriptions, Vocab()
         plain = _SURFACE.tokens(texts, surface)
@@ -170,9 +171,9 @@ class _Descriptions:
             rows[:, 19 + 6 * k : 25 + 6 * k] = table
 
     def _best(self, rows: Floats, nugget: Ints, misses: bool = True) -> Floats:
-        """Return of the texts of a nugget the largest of each number: cells x columns.
+        """Return cells x columns: the maximum over the descriptions of a nugget.
 
-        Where the last column is the heaviest word that is missing, the text that misses least.
+        With `misses`, the last column is the heaviest missing word: its minimum is taken.
         """
         if misses:
             rows[:, -1] *= -1
@@ -183,7 +184,7 @@ class _Descriptions:
 
 
 def _add_relative(pool: Pool, rows: Floats) -> None:
-    """Add how far a nugget is above its question's mean, and its rank there, by response."""
+    """Add each nugget's difference from the mean of its question, and its rank, by response."""
     sizes = np.diff(pool.nugget_starts)[pool.question]
     sizes = sizes[sizes > 0]
     if not len(sizes):
@@ -200,35 +201,35 @@ def _add_relative(pool: Pool, rows: Floats) -> None:
 
 OTHER_WORDS = 12
 _SHRINK, _ABOVE, _RARE = 0.3, 1.5, 0.5
-_SPEAKERS = 500  # responses that speak: of more, those that the first model believes most
+_SPEAKERS = 500  # responses that contribute words: at most so many, the most probable ones
 
 
 class _Passages(NamedTuple):
-    """The passages of a question: which words stand in which."""
+    """The passages of a question, and the words of each."""
 
     row: Ints
-    word: Ints  # entry k: passage `row[k]` has word `word[k]`; each once, by passage
+    word: Ints  # passage `row[k]` has word `word[k]`; each word once, ordered by passage
     starts: Ints  # the first passage of each response
     background: Floats  # b(w)
     nugget_words: Flags  # nuggets x words: the nugget's own words
-    best: Ints  # responses x nuggets: the passage that has most of the nugget
+    best: Ints  # responses x nuggets: the passage with the largest share of the nugget's words
 
 
 class UnjudgedEvidence:
     """Columns of evidence that need no judgement of the same nuggets.
 
-    The place of a nugget in its key: keys begin with what matters most. And echoes, for facts in
-    other words (pseudo-relevance feedback): every other response to the question speaks with its
-    best passage, as far as a first model believes it to carry the nugget (p^2). The other words of
-    a nugget stand there more often than elsewhere; the echo of a response is the largest share of
-    them, by weight, that any of its passages has:
+    The place of a nugget in its key matters because keys begin with the most important facts.
+    Echoes find facts in other words (pseudo-relevance feedback): every other response contributes
+    its best passage, weighted by p^2, where p is a first model's probability that it carries the
+    nugget. Other words for the nugget are more frequent there than elsewhere. The echo of a
+    response is the largest weighted share of them in any of its passages:
 
         b(w)     = (passages of the question with w + 1) / (passages + 2)
         rate(w)  = (sum of p^2 over best passages with w + S b(w)) / (sum of p^2 + S),   S = 0.3
         other(w) = max(0, rate(w) - 1.5 b(w)) max(0, log(0.5 / b(w)))
 
-    Of these the 12 largest count, and their equals. A passage is two neighbouring sentences; the
-    best has the largest share of the nugget's words, by idf and by informativeness together.
+    The 12 largest count, with ties. A passage is two neighboring sentences; the best one has the
+    largest share of the nugget's words, by idf and by informativeness together.
     """
 
     def __init__(self, pool: Pool, words: WordRecipe = ENGLISH) -> None:
@@ -236,13 +237,13 @@ class UnjudgedEvidence:
 
     @cached_property
     def place(self) -> Floats:
-        """Of every cell: 0 for the first nugget of a key, 1 for the last."""
+        """Place of the nugget of each cell: 0 for the first of a key, 1 for the last."""
         counts = np.diff(self.pool.nugget_starts)
         places = [np.arange(count) / max(count - 1, 1) for count in counts]
         return np.asarray(np.concatenate([np.zeros(0), *places])[self.pool.cell_nugget])
 
     def echoes(self, p: Floats) -> Floats:
-        """Of every cell, where p are a first model's probabilities of all cells."""
+        """Return the echo of every cell, given a first model's probabilities of all cells."""
         tables = [np.zeros(0)]
         for q, passages in enumerate(self._passages):
             if self.pool.questions[q].nuggets:
@@ -281,7 +282,7 @@ class UnjudgedEvidence:
 
 
 def _pairs(sentence: Ints, word: NDArray[np.int32], owner: Ints, size: int) -> tuple[Ints, Ints]:
-    """Entries of passages: a sentence's words, and those of the next one of the same response."""
+    """Return the entries of passages: the words of a sentence and of the next in its response."""
     follows = np.append(False, owner[1:] == owner[:-1])[: len(owner)]
     again = follows[sentence]
     rows = np.concatenate([sentence, sentence[again] - 1])
@@ -290,13 +291,13 @@ def _pairs(sentence: Ints, word: NDArray[np.int32], owner: Ints, size: int) -> t
 
 
 def _between(entries: tuple[Ints, Ints], first: int, last: int) -> tuple[Ints, Ints]:
-    """The entries of some rows, counted from the first of them."""
+    """Return the entries of rows from `first` to `last`, with rows counted from `first`."""
     a, b = np.searchsorted(entries[0], (first, last))
     return entries[0][a:b] - first, entries[1][a:b]
 
 
 def _matches(row: Ints, word: Ints, in_nugget: Flags, idf: Floats, passages: int) -> Floats:
-    """Passages x nuggets: the share of its words, by idf, and by idf times informativeness."""
+    """Return passages x nuggets: shares of words by idf plus by idf times informativeness."""
     count = len(in_nugget)
     informative = 1 - in_nugget.sum(axis=0) / count if count > 1 else np.ones(len(idf))
     matches = np.zeros((passages, count))
@@ -310,9 +311,9 @@ def _matches(row: Ints, word: Ints, in_nugget: Flags, idf: Floats, passages: int
 
 
 def _echo(passages: _Passages, nugget: int, p: Floats) -> Floats:
-    """The echo of every response; none has one if it answers alone."""
-    speaks = np.sort(np.argsort(-p, kind="stable")[:_SPEAKERS])
-    best = passages.best[speaks, nugget]
+    """Return the echo of every response; 0 if there is only one response."""
+    speakers = np.sort(np.argsort(-p, kind="stable")[:_SPEAKERS])
+    best = passages.best[speakers, nugget]
     first, last = (np.searchsorted(passages.row, best, side) for side in ("left", "right"))
     sizes = last - first
     speaker = np.repeat(np.arange(len(best)), sizes)
@@ -321,24 +322,23 @@ def _echo(passages: _Passages, nugget: int, p: Floats) -> Floats:
     passage_words, word = np.unique(word, return_inverse=True)
     if not len(passage_words):
         return np.zeros(len(p))
-    spoken_weight = np.zeros(
-        (len(speaks) + 1, len(passage_words))
-    )  # the last row: who does not speak
-    spoken_weight[speaker, word.ravel()] = p[speaks[speaker]] ** 2
-    left = np.append(p[speaks] ** 2, 0.0)[:, None]
-    other_weight = (p[speaks] ** 2).sum() - left
+    # A row for each speaker, and the last one for all other responses.
+    spoken_weight = np.zeros((len(speakers) + 1, len(passage_words)))
+    spoken_weight[speaker, word.ravel()] = p[speakers[speaker]] ** 2
+    left = np.append(p[speakers] ** 2, 0.0)[:, None]
+    other_weight = (p[speakers] ** 2).sum() - left
     heard_weight = np.bincount(word.ravel(), spoken_weight[speaker, word.ravel()]) - spoken_weight
     background = passages.background[passage_words]
     rate = (heard_weight + _SHRINK * background) / (other_weight + _SHRINK)
     weights = np.maximum(rate - _ABOVE * background, 0) * np.maximum(log(_RARE / background), 0)
     weights[:, passages.nugget_words[nugget, passage_words]] = 0.0
-    listener = np.full(len(p), len(speaks))
-    listener[speaks] = np.arange(len(speaks))
+    listener = np.full(len(p), len(speakers))
+    listener[speakers] = np.arange(len(speakers))
     return _largest_share(passages, passage_words, _largest(weights), listener)
 
 
 def _largest(weights: Floats) -> Floats:
-    """The largest of each row, as shares of their sum; the rest is 0."""
+    """Return the largest weights of each row as shares of their sum; the others are 0."""
     if weights.shape[1] > OTHER_WORDS:
         least = np.partition(weights, -OTHER_WORDS, axis=1)[:, -OTHER_WORDS]
         weights = np.where(weights >= least[:, None], weights, 0.0)
@@ -349,7 +349,7 @@ def _largest(weights: Floats) -> Floats:
 def _largest_share(
     passages: _Passages, passage_words: Ints, weights: Floats, listener: Ints
 ) -> Floats:
-    """The largest share in any passage of each response."""
+    """Return the largest share in any passage of each response."""
     column = np.full(len(passages.background), -1)
     column[passage_words] = np.arange(len(passage_words))
     owner = np.repeat(np.arange(len(listener)), np.diff(passages.starts))

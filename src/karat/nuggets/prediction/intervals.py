@@ -1,21 +1,21 @@
 """Intervals: how far a run's score may be from the official one, and why.
 
-Two things are uncertain. The questions are a sample: other ones would give another mean. And what
-was guessed may be wrong, by chance on single questions, or all in one direction for a whole run,
-because its way of writing suits the classifier or does not. The second is the larger part, does not
-go away with more questions, and a bootstrap over questions does not see it.
+Two things are uncertain. The questions are a sample: others would give another mean. And guesses
+may be wrong, by chance on single questions, or in one direction for a whole run because of its
+style. The second part is larger, does not shrink with more questions, and is invisible to a
+bootstrap over questions.
 
-Of judged runs whose cells were guessed without their own judgements we know the errors
-e = guessed - official of every run and question, and from those the mean error, the variance B of a
-run's own error, and the variance E of a question's error within a run. For a run with guessed
-scores a_1 … a_n on n questions out of a population of N,
+For judged runs, guessed without their own judgements, the errors e = guessed - official of every
+run and question are known. They give the mean error, the variance B of a run's own error, and the
+variance E of a question's error within a run. For a run with guessed scores a_1 … a_n on n
+questions out of a population of N,
 
     score = mean a - mean e
     variance = (B + E / N) (1 + 1 / runs) + (1 - n / N) var(a) / n.
 
-With N = n this is about the official score on these very questions (the paper's Figure 5), with N
-infinite about questions in general; then E is part of var(a), and adds nothing more. The interval
-is Student's, its degrees of freedom those of both terms together (Welch and Satterthwaite).
+N = n is for the official score on these very questions (the paper's Figure 5), infinite N for
+questions in general; E is then part of var(a) and adds nothing. The interval is Student's, with the
+degrees of freedom of the sum of both terms (Welch and Satterthwaite).
 """
 
 from __future__ import annotations
@@ -52,20 +52,20 @@ class ScoreErrors(NamedTuple):
     runs: int
 
     def chance(self, questions: int) -> float:
-        """The share of chance, (E / N) / (B + E / N), in the variance of a mean."""
+        """Return the share of chance, (E / N) / (B + E / N), in the variance of a mean."""
         by_chance = self.within / questions
         return by_chance / (self.between + by_chance) if by_chance else 0.0
 
     def split(self, chance: float) -> ScoreErrors:
-        """Errors of whole runs, of which a share is chance: they have but one question."""
+        """Return the errors of whole runs with a share of chance, as if of one question."""
         run_variance, by_chance = self.between * (1 - chance), self.between * chance
         return self._replace(between=run_variance, within=by_chance)
 
     def scaled(self, guessed: float, doubtful: float, answered: float) -> ScoreErrors:
-        """The errors where only a share of pairs is guessed, and of questions is answered.
+        """Return the errors if only a share of pairs is guessed and of questions is answered.
 
-        What is wrong with a run as a whole shrinks with the share that is in doubt, what is wrong
-        by chance with its root. `doubtful` is the share of guesses, and of what is nearly one.
+        A run's own error shrinks with the doubtful share, chance errors with its root. `doubtful`
+        is the share of guesses and of pairs known from other runs, by their weight.
         """
         wrong = doubtful * answered
         between, within = self.between * (wrong * wrong), self.within * doubtful * answered
@@ -81,27 +81,27 @@ class ScoreInterval(NamedTuple):
 
     @property
     def width(self) -> float:
-        """The distance of its bounds."""
+        """The distance between the bounds."""
         return self.high - self.low
 
     def around(self, score: float) -> ScoreInterval:
-        """Return the interval made to hold a score that was found in another way."""
+        """Return the interval, extended to include a score."""
         return ScoreInterval(self.score, min(self.low, score), max(self.high, score))
 
     def joined(self, other: ScoreInterval) -> ScoreInterval:
-        """Return the interval made to hold another one."""
+        """Return the interval, extended to include another one."""
         return self.around(other.low).around(other.high)
 
 
 class RunIntervals(NamedTuple):
-    """Intervals of a run's scores; those of F are missing where no nugget has any weight."""
+    """Intervals of a run's scores; F has none if no nugget has any weight."""
 
     share: ScoreInterval  # of A
     macro: ScoreInterval | None
     micro: ScoreInterval | None
 
     def holding(self, answers: RunAnswers, beta: float) -> RunIntervals:
-        """Return the intervals made to hold the scores of answers, too."""
+        """Return the intervals, extended to include the scores of answers."""
         share, *f = answers.scores(beta)
         ends = (
             interval and interval.around(score) for interval, score in zip(self[1:], f, strict=True)
@@ -110,7 +110,7 @@ class RunIntervals(NamedTuple):
 
 
 class RunErrors(NamedTuple):
-    """The errors of A, of F macro and of F micro; None where judgements do not tell them."""
+    """Errors of A, F macro and F micro; None if they could not be measured."""
 
     share: ScoreErrors | None = None
     macro: ScoreErrors | None = None
@@ -133,7 +133,7 @@ class RunErrors(NamedTuple):
         return RunIntervals(share, macro, micro)
 
     def narrower(self, from_errors: RunIntervals, from_base_rates: RunIntervals) -> RunIntervals:
-        """Return the narrower interval of each score whose errors tell little; or the only one."""
+        """Return the narrower interval of each score with too few measured errors, or the first."""
         share, macro, micro = (
             min(first, second, key=lambda ends: ends.width)
             if first and second and few_runs(errors)
@@ -143,16 +143,16 @@ class RunErrors(NamedTuple):
         return RunIntervals(share or from_errors.share, macro, micro)
 
 
-MIN_RUNS = 5  # judged runs whose errors tell enough by themselves
+MIN_RUNS = 5  # judged runs whose errors suffice by themselves
 
 
 def few_runs(errors: ScoreErrors | None) -> bool:
-    """Return whether judged runs are too few to tell enough of errors by themselves."""
+    """Return whether errors were measured on too few judged runs."""
     return errors is None or errors.runs < MIN_RUNS
 
 
 def _interval(scores: Floats, errors: ScoreErrors, general: bool) -> ScoreInterval:
-    """Return the interval on these questions; or in general, which holds that on these."""
+    """Return the interval on these questions; if `general`, extended to questions like these."""
     on_these = score_interval(scores, errors, len(scores))
     # A few scores may by chance be more alike than their errors are large.
     return on_these.joined(score_interval(scores, errors)) if general else on_these
@@ -175,7 +175,7 @@ def score_errors(guessed: Floats, official: Floats) -> ScoreErrors:
 
 
 def whole_errors(guessed: Floats, official: Floats) -> ScoreErrors:
-    """Return the errors of scores of whole runs, not of questions: all of it is a run's own."""
+    """Return the errors of scores of whole runs: all variance is between runs."""
     errors = guessed - official
     return ScoreErrors(float(errors.mean()), float(errors.var(ddof=1)), 0.0, len(errors))
 
@@ -183,7 +183,7 @@ def whole_errors(guessed: Floats, official: Floats) -> ScoreErrors:
 def score_interval(
     scores: Floats, errors: ScoreErrors, population: float = inf, level: float = 0.95
 ) -> ScoreInterval:
-    """The interval of the mean of a run's guessed scores, one for each question it answered."""
+    """Return the interval of the mean of a run's guessed scores on the questions it answered."""
     a = np.asarray(scores, dtype=np.float64)
     n = len(a)
     if not n or (n < 2 and population > n):
@@ -201,9 +201,9 @@ def score_interval(
 
 
 def intervals_of_runs(guessed: Floats, official: Floats) -> list[ScoreInterval | None]:
-    """The interval of every run on its questions, from the errors of the others; None without any.
+    """Return the interval of every run on its questions, from the errors of the others.
 
-    Runs x questions, NaN where a run has no score.
+    None if there are too few. Scores are runs x questions, NaN where a run has no score.
     """
     judged = (~np.isnan(guessed - official)).sum(axis=1) > 1
     intervals: list[ScoreInterval | None] = []
@@ -228,26 +228,26 @@ def welch_freedom(parts: Sequence[tuple[float, float]]) -> float:
     return total * total / sum(v * v / df for v, df in terms)
 
 
-NOISE = 0.1  # identical responses that are labelled differently, where that is not measured
-_PAIRS = 50.0  # what that weighs beside measured ones
+NOISE = 0.1  # prior share of identical responses that are labelled differently
+_PAIRS = 50.0  # weight of that prior, in pairs of responses
 
 
 @dataclass(frozen=True, eq=False)
 class MeasuredErrors:
-    """Judged runs, what was guessed of them without themselves, and their judgements.
+    """Judged runs, guesses about them without their own judgements, and these judgements.
 
-    Scores are expected values. The share A of nuggets, F macro and F micro have their own errors.
+    Scores are expected values. A, F macro and F micro have their own errors.
     """
 
     pool: Pool
     probabilities: Floats
     carried: Flags
-    labels: Floats  # in a cell's own run; NaN where nobody judged
+    labels: Floats  # judgements in a cell's own run; NaN if not judged
 
     def errors(self, scoring: Official) -> RunErrors:
-        """Return the errors of all scores of guesses.
+        """Return the errors of all guessed scores.
 
-        None if fewer than two runs were judged whole on two questions, which F must have for its.
+        They need two runs that were completely judged on two questions with that score.
         """
         if len(self._judged) < 2:
             return RunErrors()
@@ -277,13 +277,13 @@ class MeasuredErrors:
 
     @cached_property
     def _judged(self) -> Ints:
-        """The runs that were judged whole on two questions or more."""
+        """The runs that were completely judged on two questions or more."""
         return np.flatnonzero((~np.isnan(self._official)).sum(axis=1) > 1)
 
     def doubt(self) -> float:
-        """Return what a pair known from an identical response counts beside a guess.
+        """Return the weight of a pair known from an identical response, relative to a guess.
 
-        Assessors do not agree with themselves: identical responses are not always labelled alike.
+        Assessors are not consistent: identical responses may have different labels.
 
             doubt = noise / share of wrong guesses, at most 1
         """
@@ -293,7 +293,7 @@ class MeasuredErrors:
 
 
 def label_noise(pool: Pool, labels: Floats) -> float:
-    """Return the share of identical responses that are labelled differently, drawn to a tenth.
+    """Return the share of identical responses that are labelled differently, shrunk to 0.1.
 
     noise = (pairs of identical responses labelled differently + 5) / (such pairs + 50)
     """
@@ -309,9 +309,9 @@ def label_noise(pool: Pool, labels: Floats) -> float:
 
 
 def official_scores(pool: Pool, labels: Floats) -> Floats:
-    """Return runs x questions: A, half for partial support; NaN where judgements do not tell it.
+    """Return runs x questions: A, half for partial support; NaN if judgements are missing.
 
-    Assessors may stop at the first response that carries a nugget: then the others do not matter.
+    If a response was judged to carry a nugget, judgements of the others are not needed.
     """
     values = np.nan_to_num(labels)
     best = pool.answers(values).ravel()[pool.answered]
@@ -329,9 +329,9 @@ LIKE_MEASURED = 0.75
 def has_enough_judged_peers(answered: Flags, judged: Flags, elsewhere: Ints) -> Flags:
     """Return for each run whether enough other runs were judged on its unjudged questions.
 
-    Its intervals from measured errors can be trusted if on every such question `MIN_RUNS` other
-    runs or more were judged, in the mean at least `LIKE_MEASURED` times as many as on the questions
-    where errors are measured. Elsewhere the classifier guesses worse than was measured.
+    Its intervals from measured errors can be trusted if at least `MIN_RUNS` other runs were judged
+    on every such question, and their mean number is at least `LIKE_MEASURED` times that on the
+    questions where errors are measured. Otherwise the classifier guesses worse than was measured.
 
     `answered` and `judged` are runs x questions; `elsewhere` counts judged runs that are not among
     these, for each question.
@@ -347,7 +347,7 @@ def has_enough_judged_peers(answered: Flags, judged: Flags, elsewhere: Ints) -> 
 
 
 def judged_elsewhere(nuggets: NuggetSet) -> Ints:
-    """Return for each question how many runs were judged that judgements alone quote."""
+    """Return for each question the number of judged runs that are not in the set."""
     judged_by_run: dict[tuple[str, str], set[str]] = {}
     for row in nuggets.judgements.deciding:
         if row.run and row.run not in nuggets.runs:
@@ -375,9 +375,9 @@ EXACT: Margins = Margin(), Margin()  # margins of two scores that rest on no gue
 
 
 def margin(ends: ScoreInterval | None, score: float, *, guessed: bool = True) -> Margin | None:
-    """Return how far a score may be off because guesses are wrong.
+    """Return how far a score may be off because of wrong guesses.
 
-    Without an interval it is exact if nothing was `guessed`, and unknown (None) otherwise.
+    Without an interval, the score is exact if nothing was `guessed`, else the margin is None.
     """
     if ends is None:
         return None if guessed else Margin()
@@ -424,9 +424,9 @@ def paired_significance(
     margins: Margins = EXACT,
     progress: Progress = silent,
 ) -> Significance:
-    """Test whether the mean of the new scores differs; p is twice the smaller one-sided one.
+    """Test whether the mean of the new scores differs; p is twice the smaller one-sided p.
 
-    `pairs` are the old and the new score of each question, `margins` those of both means.
+    `pairs` are the old and the new score of each question; `margins` belong to the two means.
     """
     if len(pairs) < 2:
         old, new = pairs[0] if pairs else (np.nan, np.nan)

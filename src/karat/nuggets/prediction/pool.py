@@ -1,4 +1,4 @@
-"""Pools: the responses of some runs beside the nuggets of a key, their labels and their folds."""
+"""Pools: pairs of response and nugget (cells) of some runs, with their labels and folds."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Pool:
 
     @cached_property
     def text_ids(self) -> Ints:
-        """A number for each response that identical responses to a question share."""
+        """A number for each response; identical responses to a question have the same one."""
         hashes = np.array([hash(normal(text)) for text in self.texts], dtype=np.int64)
         order = np.lexsort((hashes, self.question))  # stable: equals stay in their order
         is_same = (np.diff(hashes[order]) == 0) & (np.diff(self.question[order]) == 0)
@@ -92,7 +92,7 @@ class Pool:
 
     @cached_property
     def _answers(self) -> dict[tuple[str, str], tuple[slice, tuple[int, int]]]:
-        """By run and question: the cells of the run's responses, and the shape of their table."""
+        """(run, question) -> the cells of the run's responses, and the shape of their table."""
         slices = {}
         for q, (a, b) in enumerate(pairwise(self.starts.tolist())):
             wide, start = len(self.questions[q].nuggets), int(self.cell_starts[q])
@@ -108,19 +108,19 @@ class Pool:
         return cells[selected].reshape(shape)
 
     def table(self, cells: Floats, question: int) -> Floats:
-        """The cells of a question as responses x nuggets."""
+        """Return the cells of a question as responses x nuggets."""
         first, last = self.cell_starts[question : question + 2]
         return cells[first:last].reshape(-1, len(self.questions[question].nuggets))
 
     @cached_property
     def lengths(self) -> Floats:
-        """Runs x questions: the characters of an answer, white space not counted."""
+        """Runs x questions: characters of the answer, white space not counted."""
         lengths = np.zeros((len(self.runs), len(self.questions)))
         np.add.at(lengths, (self.run, self.question), [characters(text) for text in self.texts])
         return lengths
 
     def take(self, rows: Ints) -> Pool:
-        """Some of the responses, in their order, with the questions they answer."""
+        """Return the pool of some responses, in their order, and the questions they answer."""
         if len(rows) == len(self.texts):
             return self
         question_indices, counts = np.unique(self.question[rows], return_counts=True)
@@ -131,7 +131,7 @@ class Pool:
         )
 
     def cells(self, rows: Ints) -> Ints:
-        """The cells of some responses, in their order."""
+        """Return the cells of some responses, in their order."""
         widths = np.diff(self.nugget_starts)
         first = self.cell_starts[:-1] - self.starts[:-1] * widths
         row_widths = widths[self.question[rows]]
@@ -142,25 +142,25 @@ class Pool:
 
     @cached_property
     def answered(self) -> Ints:
-        """A number for each cell that the cells of one run and nugget share."""
+        """A number for each cell; cells of the same run and nugget have the same one."""
         return self.cell_run * len(self.nuggets) + self.cell_nugget
 
     def answers(self, cells: Floats) -> Floats:
-        """Runs x nuggets: the best of a run's responses; NaN where it gave none."""
+        """Return runs x nuggets: the best value of the responses; NaN without a response."""
         best = np.full(len(self.runs) * len(self.nuggets), -np.inf)
         np.maximum.at(best, self.answered, cells)
         best[np.isneginf(best)] = np.nan
         return best.reshape(len(self.runs), -1)
 
     def question_scores(self, cells: Floats) -> Floats:
-        """Runs x questions: the share of nuggets carried, A; NaN where a run gave no response."""
+        """Return runs x questions: A, the share of nuggets carried; NaN without a response."""
         table = self.answers(cells)
         bounds = pairwise(self.nugget_starts)
         means = [table[:, a:b].mean(axis=1) if b > a else table[:, :0].sum(1) for a, b in bounds]
         return np.asarray(np.stack(means, axis=1))
 
     def run_scores(self, cells: Floats) -> Floats:
-        """The score of each run: the mean of A over the questions it answered."""
+        """Return the mean of A of each run, over the questions it answered."""
         scores = self.question_scores(cells)
         has_score = ~np.isnan(scores)
         sums, counts = np.where(has_score, scores, 0.0).sum(axis=1), has_score.sum(axis=1)
@@ -168,7 +168,7 @@ class Pool:
 
 
 def make_pool(key: NuggetKey, runs: Iterable[Run]) -> Pool:
-    """The responses of runs to the questions of a key, question by question."""
+    """Return the responses of runs to the questions of a key, question by question."""
     runs = tuple(runs)
     answers = [
         [(k, response.text) for k, run in enumerate(runs) for response in run.responses(id)]
@@ -190,9 +190,9 @@ def starts_of(sizes: Sequence[int] | Ints) -> Ints:
 
 
 def assign_runs(judgements: Judgements, runs: Mapping[str, Run]) -> Judgements:
-    """Return the judgements, where those that name no run are of every run with these words.
+    """Return the judgements with rows that name no run assigned to all runs with these words.
 
-    Rows whose words no run has stay as they are.
+    Rows whose words no run has are unchanged.
     """
     if all(row.run for row in judgements.rows):
         return judgements
@@ -211,11 +211,11 @@ def assign_runs(judgements: Judgements, runs: Mapping[str, Run]) -> Judgements:
 
 
 def run_labels(pool: Pool, judgements: Judgements) -> Floats:
-    """Return judgements of cells in their own runs; identical responses of others do not count."""
+    """Return the judgements of cells in their own runs, ignoring identical responses of others."""
     labels = np.full(int(pool.cell_starts[-1]), np.nan)
     judged = {(run, question) for run, question, _ in judgements.of_run}
     first = 0
-    for run, q, text in _responses(pool):
+    for run, q, text in zip(pool.run.tolist(), pool.question.tolist(), pool.texts, strict=True):
         question = pool.questions[q]
         if (pool.runs[run], question.id) in judged:  # most responses of large sets are not
             values = judgements.of_run.get((pool.runs[run], question.id, normal(text)), {})
@@ -226,12 +226,12 @@ def run_labels(pool: Pool, judgements: Judgements) -> Floats:
 
 
 def corrected_labels(pool: Pool, judgements: Judgements) -> Floats:
-    """Return judgements of every cell in any run: the paper's corrected judgements.
+    """Return the paper's corrected judgements of all cells.
 
-    A response carries a nugget if an identical one, of any system, was judged to carry it.
+    A response carries a nugget if an identical response of any run was judged to carry it.
     """
     labels: list[float] = []
-    for _, q, text in _responses(pool):
+    for q, text in zip(pool.question.tolist(), pool.texts, strict=True):
         values = judgements.about(pool.questions[q].id, normal(text))
         labels += [values.get(nugget.id, np.nan) for nugget in pool.questions[q].nuggets]
     return np.array(labels, dtype=np.float64)
@@ -242,35 +242,32 @@ def strict_labels(values: Floats) -> Floats:
     return np.where(values < SUPPORT, 0.0, values)  # NaN is not less
 
 
-def _responses(pool: Pool) -> Iterator[tuple[int, int, str]]:
-    """Run, question and text, in the order of the cells."""
-    return zip(pool.run.tolist(), pool.question.tolist(), pool.texts, strict=True)
-
-
-WAYS = ("system", "institution", "question")  # units that can be left out
-HOUSE = r"[^\W\d_]+"
-"""Part of a tag that tells its institution, unless its file does: the letters before the first
-digit or sign, as in `MIT03a`, `webis-rag-run0` and `UDInfolab.RAG.Query`; case does not matter."""
+FOLD_UNITS = ("system", "institution", "question")  # units that cross-validation can leave out
+INSTITUTION = r"[^\W\d_]+"
+"""Default pattern of the institution in a tag: the letters before the first digit or sign, as in
+`MIT03a`, `webis-rag-run0` and `UDInfolab.RAG.Query`. Case does not matter."""
 
 
 def with_institutions(nuggets: NuggetSet, pattern: str | None = None) -> NuggetSet:
-    """Return the set, each run with an institution: as its file says, or as its tag tells.
+    """Return the set with an institution for each run: from its file, or else from its tag.
 
-    That is the first group of the pattern, or all it matches; a tag it does not match is its own.
+    In a tag, it is the first group of the pattern, or the whole match. A tag that does not match is
+    its own institution.
     """
     if pattern == "":
         raise InputError("institution '': expected a regular expression that matches something")
     try:
-        tells = re.compile(HOUSE if pattern is None else pattern)
-    except re.error as why:
-        raise InputError(f"institution {quoted(pattern)}: no regular expression ({why})") from why
+        regex = re.compile(INSTITUTION if pattern is None else pattern)
+    except re.error as error:
+        reason = f"no regular expression ({error})"
+        raise InputError(f"institution {quoted(pattern)}: {reason}") from error
 
-    def house(tag: str) -> str:
-        match = tells.match(tag)
-        return ((match[1] if tells.groups else match[0]) or tag).casefold() if match else tag
+    def institution_in(tag: str) -> str:
+        match = regex.match(tag)
+        return ((match[1] if regex.groups else match[0]) or tag).casefold() if match else tag
 
     runs = {
-        tag: replace(run, institution=run.institution or house(tag))
+        tag: replace(run, institution=run.institution or institution_in(tag))
         for tag, run in nuggets.runs.items()
     }
     return replace(nuggets, runs=MappingProxyType(runs))
@@ -278,8 +275,8 @@ def with_institutions(nuggets: NuggetSet, pattern: str | None = None) -> NuggetS
 
 def folds(pool: Pool, by: str) -> Ints:
     """Return the fold of every cell."""
-    if by not in WAYS:
-        raise InputError(f"leave out {quoted(by)}: expected one of {', '.join(WAYS)}")
+    if by not in FOLD_UNITS:
+        raise InputError(f"leave out {quoted(by)}: expected one of {', '.join(FOLD_UNITS)}")
     fold = pool.cell_question if by == "question" else pool.cell_run
     if by == "institution":
         names = list(dict.fromkeys(pool.institutions))
@@ -295,7 +292,7 @@ def folds(pool: Pool, by: str) -> Ints:
 
 
 class AssessorAgreement(NamedTuple):
-    """Precision, recall and F of the positive class, all cells pooled; and over runs."""
+    """Precision, recall and F of decisions on all cells; tau-b, R^2 and RMSE of runs' scores."""
 
     precision: float
     recall: float
@@ -310,8 +307,8 @@ def assessor_agreement(
 ) -> AssessorAgreement:
     """Return the agreement of decisions with labels, and of runs' scores with the official ones.
 
-    The scores of runs are made from the decisions, or from `estimates` of each cell if they are
-    given (probabilities, say). Cells without a label (NaN) count nowhere.
+    The scores of runs come from the decisions, or from `estimates` of the cells, such as
+    probabilities. Cells without a label (NaN) do not count.
     """
     judged = ~np.isnan(labels)
     yes = judged & (labels > 0)
@@ -331,11 +328,11 @@ class FoldedCells:
     """Cells, their labels and their folds."""
 
     pool: Pool
-    labels: Floats  # NaN where nobody judged; more than 0 is yes
+    labels: Floats  # NaN if not judged; more than 0 is yes
     fold: Ints
     official: Floats | None = None
-    """Judgements to compare with, if those are others: labels that were corrected by those of a
-    fold that is left out may be compared with, but not learned from."""
+    """Judgements to compare with, if they differ from `labels`. Corrected judgements use those of
+    the fold that is left out, so nothing may be learned from them."""
 
     @cached_property
     def judged(self) -> Flags:
@@ -343,15 +340,15 @@ class FoldedCells:
         return ~np.isnan(self.labels)
 
     def training(self) -> Iterator[tuple[int, Flags]]:
-        """Every fold, and the judged cells of the others."""
+        """Yield each fold, and the judged cells of the others."""
         for k in np.unique(self.fold).tolist():
             yield k, self.judged & (self.fold != k)
 
     @cached_property
     def elsewhere(self) -> Floats:
-        """Labels of identical responses in other folds, cell by cell; NaN where there is none.
+        """Labels of identical responses in other folds for each cell; NaN without any.
 
-        Of several judgements the most favourable counts.
+        The most favourable of several judgements counts.
         """
         pool, fold = self.pool, self.fold
         words = pool.text_ids[pool.cell_response] * (len(pool.nuggets) + 1) + pool.cell_nugget
@@ -371,11 +368,11 @@ class FoldedCells:
 
     @cached_property
     def is_known(self) -> Flags:
-        """The cells that are known from identical responses in other folds."""
+        """True for cells that are known from identical responses in other folds."""
         return ~np.isnan(self.elsewhere)
 
     def or_known(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return decisions or probabilities, with known judgements in their place."""
+        """Return decisions or probabilities, replaced by known judgements where there are any."""
         return np.where(self.is_known, self.elsewhere > 0, values)
 
     @property
@@ -389,7 +386,7 @@ class FoldedCells:
 
 
 def _best_of_others(values: Floats, group: Ints) -> Floats:
-    """Return the largest of the other values of each value's group, which stand together."""
+    """Return, for each value, the largest other value of its group; groups are contiguous."""
     starts = np.flatnonzero(np.diff(group, prepend=-1))
     first = np.maximum.reduceat(values, starts)[group]
     is_first = values == first

@@ -398,7 +398,8 @@ def _evidence(
     for at in {at for at in credits if at is not None}:
         words = list(words_with_nuggets(responses[at].text, question.nuggets))
         for j in (j for j, credit in enumerate(credits) if credit == at):
-            evidence[j] = quotation([word._replace(speaks=j in speaks) for word, speaks in words])
+            shared = [word._replace(in_nugget=j in numbers) for word, numbers in words]
+            evidence[j] = quotation(shared)
     return evidence
 
 

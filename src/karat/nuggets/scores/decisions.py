@@ -1,4 +1,4 @@
-"""Decisions: which response carries which nugget, from judgements, from guesses, or from both."""
+"""Decisions: which response carries which nugget, by judgements, by guesses or by both."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from karat.nuggets.sets.keys_and_runs import NuggetKey, Question, Response, Run
 from karat.progress import Progress, silent
 
 PredictAnswer: TypeAlias = Callable[[Question, Sequence[Response]], Floats]
-"""From a question and the responses to it to values, responses by nuggets: 0, 0.5 or 1.
+"""Function from a question and its responses to values, responses by nuggets: 0, 0.5, 1 or NaN.
 
-This is where a classifier is plugged in; NaN means that it does not decide.
+This is the interface of classifiers; NaN means undecided.
 """
 
 JUDGEMENT, GUESS, NOTHING, NO_RESPONSE = "judgement", "guess", "nothing", "no response"
@@ -25,21 +25,21 @@ JUDGEMENT, GUESS, NOTHING, NO_RESPONSE = "judgement", "guess", "nothing", "no re
 
 @dataclass(frozen=True)
 class AnswerDecisions:
-    """One answer: responses, in the order of their ranks, by nuggets, in the order of the key."""
+    """Decisions on one answer: responses in rank order by nuggets in the order of the key."""
 
     values: Floats  # 1 carries it, 0.5 in part, 0 does not, NaN where nothing decides
     is_judged: Flags  # pairs that a judgement decided
     tied: Mapping[tuple[int, int], Sides] = field(default_factory=dict)
-    """Pairs on which judges are in a tie that counts as half, with both values."""
+    """Pairs with a tie that counts as half, and both values of the tie."""
 
     @property
     def undecided(self) -> int:
-        """Pairs of which neither judgement nor guess says anything; they count as not carried."""
+        """Number of pairs that are neither judged nor guessed; they count as not carried."""
         return int(np.count_nonzero(np.isnan(self.values)))
 
     @property
     def judged(self) -> int:
-        """Pairs that a judgement decides."""
+        """Number of pairs that a judgement decides."""
         return int(np.count_nonzero(self.is_judged))
 
     @cached_property
@@ -53,7 +53,7 @@ class AnswerDecisions:
 
     @property
     def open_pairs(self) -> Flags:
-        """Unjudged pairs that can change a score: those of nuggets that no judgement settles."""
+        """Unjudged pairs that can change a score: no judgement settles their nugget."""
         return ~self.is_judged & ~self.settled
 
     @property
@@ -63,17 +63,17 @@ class AnswerDecisions:
 
     @cached_property
     def best(self) -> Floats:
-        """For each nugget the best of any response; all scores ask."""
+        """Best value of each nugget over all responses. Cached: every score needs it."""
         best: Floats = np.fmax.reduce(self.values, axis=0, initial=0.0)
         best.flags.writeable = False
         return best
 
     def support(self, strict: bool = False) -> Floats:
-        """For each nugget the best of any response; strictly, partial support is none."""
+        """Return the best value of each nugget; if `strict`, partial support counts 0."""
         return np.where(self.best < SUPPORT, 0.0, self.best) if strict else self.best
 
     def carried(self, strict: bool = False) -> Floats:
-        """The count of each pair in F: 1 if it is carried, 0 if not, 1/2 in a tie between both."""
+        """Return the count of each pair in F: 1 if carried, 0 if not, 1/2 for a tie of both."""
         least = SUPPORT if strict else np.nextafter(0, 1)
         counts = (np.nan_to_num(self.values) >= least).astype(np.float64)
         for pair, (low, high) in self.tied.items():
@@ -81,15 +81,15 @@ class AnswerDecisions:
         return counts
 
     def returned_counts(self, strict: bool = False) -> Floats:
-        """The count of each nugget in F: the best of any response."""
+        """Return the count of each nugget in F: the best of any response."""
         if self.tied:
             return np.asarray(self.carried(strict).max(axis=0, initial=0.0))
         return (self.support(strict) > 0).astype(np.float64)
 
     def credit(self, strict: bool = False) -> list[int | None]:
-        """For each nugget the first response that carries it: that one gets the credit.
+        """Return the first response that carries each nugget, which gets the credit.
 
-        Where a judgement settles a nugget, responses that were only guessed to carry it get none.
+        If a judgement settles a nugget, responses that were only guessed to carry it get none.
         """
         carried = np.nan_to_num(self.values) >= (SUPPORT if strict else np.nextafter(0, 1))
         carried &= self.is_judged | ~self.settled
@@ -112,7 +112,7 @@ class AnswerDecisions:
         return GUESS
 
     def sources(self, strict: bool = False) -> list[str]:
-        """Return what decides each nugget, as `by` does."""
+        """Return the source of the decision on each nugget (see `by`)."""
         return [self.by(j, credit) for j, credit in enumerate(self.credit(strict))]
 
 
@@ -123,10 +123,10 @@ def decide(
     guess: PredictAnswer | None = None,
     run_tag: str | None = None,
 ) -> AnswerDecisions:
-    """Put judgements and guesses together; a known judgement always wins over a guess.
+    """Combine judgements and guesses; a judgement always wins over a guess.
 
-    Judgements of identical responses count, whoever gave them (see `Votes`); with `run_tag`,
-    judgements of that run stand as they are. The label of a model is no judgement.
+    Judgements of identical responses of any run count (see `Votes`); with `run_tag`, that run's own
+    judgements take precedence. Labels of models are not judgements.
     """
     shape = len(responses), len(question.nuggets)
     values = np.full(shape, np.nan)
@@ -166,7 +166,7 @@ def decide_run(
     *,
     run_tag: str | None = None,
 ) -> Mapping[str, AnswerDecisions]:
-    """The decisions on every question of the key; `run_tag` as in `decide`."""
+    """Return the decisions on every question of the key; `run_tag` as in `decide`."""
     decisions = {}
     for done, (id, question) in enumerate(key.questions.items(), 1):
         decisions[id] = decide(question, run.responses(id), judgements, guess, run_tag)

@@ -48,7 +48,7 @@ _OKAY_COLUMN = np.array([[weight] for weight in OKAY_WEIGHTS.values()])
 
 
 class NuggetStats(NamedTuple):
-    """Statistics of answers, an array each, of any shape; those of several questions add up."""
+    """Statistics of answers: arrays of one shape, which can be summed over questions."""
 
     returned_weight: Floats  # r: the weight of the returned nuggets
     total: Floats  # R: the weight of all nuggets
@@ -63,7 +63,7 @@ class NuggetStats(NamedTuple):
 
     @property
     def precision(self) -> Floats:
-        """Precision by length; NaN of an empty answer without nuggets."""
+        """Precision by length; NaN for an empty answer without nuggets."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(self.length < self.allowance, 1.0, self.allowance / self.length)
 
@@ -89,7 +89,7 @@ class NuggetStats(NamedTuple):
 
 
 class OfficialMeasure(NamedTuple):
-    """A score and its parts; the precision of an empty answer without nuggets is NaN."""
+    """F, recall and precision; the precision of an empty answer without nuggets is NaN."""
 
     recall: float
     precision: float
@@ -104,14 +104,14 @@ class QuestionScore(NamedTuple):
     recall: float
     precision: float
     f: float
-    vital_returned: float  # a whole number, but for a tie between judges, which is half
+    vital_returned: float  # a whole number, except that a tie between judges counts half
     okay_returned: float
     vital: int
     okay: int
     length: int
     allowance: float
     responses: int
-    judged: int  # pairs of response and nugget that a judgement decided; the others are guesses
+    judged: int  # number of pairs of response and nugget that judgements decide
     undecided: int
 
 
@@ -123,7 +123,7 @@ class RunScore:
     micro: OfficialMeasure
     macro: OfficialMeasure
     questions: tuple[QuestionScore, ...]
-    skipped: tuple[str, ...]  # questions whose key has no weight: no vital nuggets, or no votes
+    skipped: tuple[str, ...]  # questions without weight: no vital nuggets, or no votes
     stats: NuggetStats = field(compare=False, repr=False)  # statistics of all questions of the key
 
 
@@ -147,7 +147,7 @@ class Official:
             raise InputError(f"weights={quoted(self.weights)}: expected one of {expected}")
 
     def __str__(self) -> str:
-        """Return every setting; the signature adds what decided on responses."""
+        """Return every setting; the signature adds the key, judgements and classifier."""
         settings = ",".join(f"{f.name}={to_text(getattr(self, f.name))}" for f in fields(self))
         return f"{NAME}:{settings}"
 

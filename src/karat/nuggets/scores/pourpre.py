@@ -34,7 +34,7 @@ from karat.text.tokens import stop_digest
 
 @dataclass(frozen=True)
 class Pourpre:
-    """Settings of Pourpre; `weigh` gives the weight of a word (see `idf`)."""
+    """Settings of Pourpre; `weigh` returns the weights of words (see `corpus_idf`)."""
 
     beta: float = 3.0
     weigh: Weigh = count_weights
@@ -51,7 +51,7 @@ class Pourpre:
 
     @property
     def signature(self) -> str:
-        """Every setting, and Karat's version; a function of one's own says its name alone."""
+        """Every setting, and Karat's version; a custom `weigh` appears by its name."""
         settings = {f.name: to_text(getattr(self, f.name)) for f in fields(self)}
         names = (getattr(self.weigh, name, "") for name in ("signature", "__name__"))
         weigh_name = next(filter(None, names), type(self.weigh).__name__)
@@ -62,12 +62,12 @@ class Pourpre:
         return f"pourpre:{settings_text}|karat={__version__}"
 
     def match(self, question: Question, responses: Sequence[Response]) -> Floats:
-        """The best match of each nugget; 0 for all without a response."""
+        """Return the best match of each nugget; all 0 without a response."""
         best = self.matches(question, responses).max(axis=0, initial=0.0)
         return np.where(best < self.threshold, 0.0, best)
 
     def matches(self, question: Question, responses: Sequence[Response]) -> Floats:
-        """Responses by nuggets, whatever the threshold."""
+        """Return the matches, responses by nuggets; the threshold is not applied."""
         texts = [text for nugget in question.nuggets for text in nugget.descriptions]
         words = cut_words(
             [*texts, *(response.text for response in responses)], self.stem, self.stop
@@ -104,7 +104,7 @@ class Pourpre:
 def score_pourpre(
     nuggets: NuggetSet, scoring: Official, idf: IdfSource, progress: Progress = silent
 ) -> tuple[tuple[Pourpre, list[RunScore]], ...]:
-    """All runs of a set, by counts and by idf; beta and weights are those of the official score."""
+    """Score all runs by counts and by idf, with beta and weights of the official score."""
     plain = Pourpre(beta=scoring.beta, weights=scoring.weights)
     runs = nuggets.runs.values()
     variants = plain, replace(plain, weigh=idf.of_words(runs, plain.stem))
@@ -115,10 +115,10 @@ def score_pourpre(
 
 
 def _overlap(words: RaggedWords, descriptions: int, weigh: Weigh) -> Floats:
-    """Return responses by descriptions; the first texts are descriptions."""
+    """Return matches, responses by descriptions; the first texts are the descriptions."""
     used = np.unique(words.classes[words.ids[: words.offsets[descriptions]]])
     weight = np.zeros((descriptions, len(used)))
-    for i in range(descriptions):  # a word that stands twice in a description counts twice
+    for i in range(descriptions):  # a word that occurs twice in a description counts twice
         bag = words.row(i)
         word_weights = weigh([words.words[k] for k in bag.tolist()])
         np.add.at(weight[i], np.searchsorted(used, words.classes[bag]), word_weights)
@@ -129,7 +129,7 @@ def _overlap(words: RaggedWords, descriptions: int, weigh: Weigh) -> Floats:
 
 
 def _has(words: RaggedWords, start: int, used: NDArray[np.int32]) -> Floats:
-    """Texts from `start` on by the classes in use: 1 where the text has such a word."""
+    """Return texts from `start` on by word classes: 1 if the text has a word of the class."""
     column = np.full(int(words.classes.max(initial=0)) + 1, -1)
     column[used] = np.arange(len(used))
     lengths = np.diff(words.offsets[start:])
@@ -146,7 +146,7 @@ WITHOUT_STOP_WORDS = "rouge1:stem=porter-nltk,stop=en"
 
 
 class RougeScore(NamedTuple):
-    """A run's mean over questions, and the score of each."""
+    """Mean of a run over questions, and the score of each question."""
 
     run: str
     value: float

@@ -1,11 +1,11 @@
 """Words and sentences as classifiers cut them, and the smoothed idf of words.
 
-A text is cut by the tokeniser `intl` in small letters; punctuation and symbols at the ends of a
-token are taken off, and a token of nothing else is no word.
+Texts are lower-cased and cut by the tokenizer `intl`; punctuation and symbols are stripped from the
+ends of tokens, and tokens that become empty are dropped.
 
-A sentence ends at a line end, and at white space after a full stop, a question or an exclamation
-mark. Nothing depends on cutting well: a number or a name that is cut is whole in two sentences
-taken together.
+A sentence ends at a line end, and at white space after a full stop, a question mark or an
+exclamation mark. Exact boundaries do not matter: a number or name that is split is whole in two
+neighboring sentences.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from karat.text.tokens import Ragged, Vocab, select, stem_words, stop_words, tok
 TOKENIZER, CASE = "intl", "lower"
 BATCH = 4096  # texts that are cut at a time: memory does not grow with a run
 _END = re.compile(r"[.!?…。！？\n](?:(?<=\n)\n*|(?<!\n)\s+)")
-"""Line ends, or a mark, which stays, and white space after it. That it begins with a set of
-characters makes it several times as fast as one that looks behind everywhere."""
+"""Line ends, or a mark (which is kept) and the white space after it. The pattern begins with a set
+of characters, which is several times as fast as a look-behind at every position."""
 
 StemIdf: TypeAlias = Callable[[Sequence[str]], Sequence[float]]
 """Function from words, stemmed if a classifier stems them, to their idf."""
@@ -69,7 +69,7 @@ ENGLISH = WordRecipe("english", "en")  # content words by their stems, for the c
 
 @lru_cache(maxsize=4)  # settings that differ in stems, stop words and weights cut texts alike
 def _cut(texts: tuple[str, ...]) -> tuple[Ragged, Vocab]:
-    """Return texts as ids of bare words, and those words; nobody changes them."""
+    """Return texts as ids of bare words, and the vocabulary; both are read-only."""
     cut = tokenize(texts, TOKENIZER, CASE, threads=1)
     bare = Vocab()
     ids = bare.add([_bare(word) for word in cut.vocab.words(0, len(cut.vocab))])
@@ -78,7 +78,7 @@ def _cut(texts: tuple[str, ...]) -> tuple[Ragged, Vocab]:
 
 @lru_cache(maxsize=4)
 def _stems(texts: tuple[str, ...], stem: str) -> tuple[Vocab, NDArray[np.int32]]:
-    """Return the stems of the texts' words, and the stem of each word; nobody changes them."""
+    """Return the stems of the texts' words, and the stem of each word; both are read-only."""
     _, bare = _cut(texts)
     if stem == "none":
         return bare, np.arange(len(bare), dtype=np.int32)
@@ -98,16 +98,16 @@ def _keeps(texts: tuple[str, ...], stop: str) -> Flags:
 
 
 def forget_texts() -> None:
-    """Forget texts that were cut, as whoever measures time must."""
+    """Clear the caches of this module, for measurements of time."""
     for cached in (_cut, _stems, _keeps, cut_sentences):
         cached.cache_clear()
 
 
-atexit.register(forget_texts)  # before the kernel goes, which counts what is left
+atexit.register(forget_texts)  # before the kernel is unloaded, which reports leaked objects
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text; at least one, which may be empty."""
+    """Return the sentences of a text: at least one, which may be empty."""
     parts, start = [], 0
     for match in _END.finditer(text):
         end = match.start() + (text[match.start()] != "\n")
@@ -121,7 +121,7 @@ def sentences(text: str) -> list[str]:
 
 @lru_cache(maxsize=2)  # evidence and likeness cut the same texts
 def cut_sentences(texts: tuple[str, ...]) -> tuple[tuple[str, ...], Ints]:
-    """The sentences of all texts, and where those of each begin."""
+    """Return the sentences of all texts, and the first sentence of each text."""
     parts = [sentences(text) for text in texts]
     bounds = np.cumsum([0, *map(len, parts)], dtype=np.int64)
     return tuple(part for text_sentences in parts for part in text_sentences), bounds
@@ -142,9 +142,9 @@ def _bare(word: str) -> str:
 def smoothed_idf(texts: TextSlices, words: WordRecipe) -> StemIdf:
     """Return idf(w) = log((N + 1) / (c + 1/2)): c of the N texts have the word, or its stem.
 
-    Smoothed, unlike Pourpre's log(N / c) in `idf`: most words of a description stand in few of the
-    responses, and one that none has must weigh more than one that stands in one of them; and of a
-    single response no word weighs 0.
+    Smoothed, unlike Pourpre's log(N / c) in `texts_idf`: most words of a description occur in few
+    responses, and a word without any must weigh more than a word with one. With a single response,
+    no word weighs 0.
     """
     vocab = Vocab()
     counts = np.zeros(0, dtype=np.int64)
@@ -175,12 +175,12 @@ class RaggedWords:
     classes: NDArray[np.int32]  # the class of each word by its id
 
     def row(self, i: int) -> NDArray[np.int32]:
-        """The words of a text."""
+        """Return the words of a text."""
         return self.ids[self.offsets[i] : self.offsets[i + 1]]
 
 
 def cut_words(texts: Texts, stem: str = "none", stop: str = "none") -> RaggedWords:
-    """Texts as words, stop words left out."""
+    """Return the words of texts, without stop words."""
     tokens = tokenize(texts, TOKENIZER, CASE, stop=stop, threads=1)
     words = tokens.vocab.words(0, len(tokens.vocab))
     keep = np.array([any(map(str.isalnum, word)) for word in words], dtype=np.bool_)[tokens.ids]
@@ -192,7 +192,7 @@ def cut_words(texts: Texts, stem: str = "none", stop: str = "none") -> RaggedWor
 
 
 def stems_of(words: Sequence[str], stem: str) -> list[str]:
-    """Each word's stem."""
+    """Return the stem of each word."""
     if stem == "none":
         return list(words)
     vocab, target = Vocab(), Vocab()
@@ -203,25 +203,25 @@ def stems_of(words: Sequence[str], stem: str) -> list[str]:
 
 
 def code_points(texts: Sequence[str]) -> Ragged:
-    """The characters of texts in lower case, white space and all."""
+    """Return the characters of texts in lower case, including white space."""
     views = _kernel.Views.from_strings(list(texts), 0, len(texts))
     return Ragged(*_kernel.codepoints(views.lower(), True))
 
 
 Weigh: TypeAlias = Callable[[Sequence[str]], Floats]
-"""The weights of words, given as they stand in a text, lower-cased and not stemmed."""
+"""Function from words, lower-cased and not stemmed, to their weights."""
 
 _PIECE = 1 << 14  # texts that are cut at a time
 
 
 def count_weights(words: Sequence[str]) -> Floats:
-    """Every word weighs 1."""
+    """Return weight 1 for every word."""
     return np.ones(len(words))
 
 
 @dataclass(frozen=True)
 class DocumentFrequencies:
-    """Numbers of texts, of N, that have each word or stem."""
+    """Number of texts that have each word or stem, out of N."""
 
     documents: int
     counts: Mapping[str, int]
@@ -234,7 +234,7 @@ class DocumentFrequencies:
         return f"idf/{self.documents}@{text_digest(rows)}"
 
     def __call__(self, words: Sequence[str]) -> Floats:
-        """log(N / c) of each word."""
+        """Return log(N / c) of each word."""
         counts = [self.counts.get(stem, 1) for stem in stems_of(words, self.stem)]
         return log(self.documents / np.array(counts, dtype=np.float64))
 
@@ -242,16 +242,16 @@ class DocumentFrequencies:
 def corpus_idf(
     path: FilePath, stem: str = "none", progress: Progress = silent
 ) -> DocumentFrequencies:
-    """From a file of texts, one a line."""
+    """Count words in a file of texts, one per line."""
     return texts_idf(Lines(Path(path), progress), stem, progress)
 
 
 def pooled_idf(
     runs: Iterable[Run], stem: str = "none", progress: Progress = silent
 ) -> DocumentFrequencies:
-    """From all responses of some runs, the same text once: log(N / c), Pourpre's formula.
+    """Count words in the distinct responses of some runs: log(N / c), Pourpre's formula.
 
-    The classifier's is another: `classifier.smoothed_idf`.
+    Classifiers use `smoothed_idf` instead.
     """
     answers = (responses for run in runs for responses in run.answers.values())
     texts = dict.fromkeys(response.text for responses in answers for response in responses)
@@ -263,7 +263,7 @@ def pooled_idf(
 def texts_idf(
     texts: Segments, stem: str = "none", progress: Progress = silent
 ) -> DocumentFrequencies:
-    """From any texts; they are counted in runs of bounded size."""
+    """Count words in any texts, in batches of bounded size."""
     vocab, counts = Vocab(), np.zeros(0, dtype=np.int64)
     for start, stop in batches([texts], _PIECE, 1 << 24):
         piece = texts.views(start, stop).strings()
@@ -277,11 +277,11 @@ def texts_idf(
     return DocumentFrequencies(len(texts), dict(zip(words, counts.tolist(), strict=True)), stem)
 
 
-POOLED = "pooled"  # the source that is no corpus: the responses themselves
+POOLED = "pooled"  # idf from the responses themselves, not from a corpus
 
 
 class Corpus:
-    """The texts of a file, one a line; some at a time are read, where they are asked for."""
+    """Texts of a file, one per line, read in slices."""
 
     def __init__(self, path: str | os.PathLike[str], progress: Progress = silent) -> None:
         self.lines = Lines(path, progress)
@@ -298,7 +298,7 @@ class Corpus:
 
 @dataclass(frozen=True)
 class IdfSource:
-    """`pooled`, or the place of a corpus."""
+    """Source of idf: `pooled`, or the path of a corpus."""
 
     name: str = POOLED
     progress: Progress = field(default=silent, compare=False, repr=False)
@@ -311,11 +311,11 @@ class IdfSource:
 
     @property
     def signature(self) -> str:
-        """The source, with a digest or version that tells whether it is still the same."""
+        """The source, with a digest of a corpus."""
         return POOLED if self.name == POOLED else f"{self.name}@{self._corpus.lines.digest()}"
 
     def check(self) -> None:
-        """Fail early if there is no such thing."""
+        """Raise InputError if the corpus cannot be read."""
         if self.name != POOLED:
             len(self._corpus)
 
@@ -324,15 +324,15 @@ class IdfSource:
         return Corpus(self.name, self.progress)
 
     def of_classifier(self, pool: Pool, words: WordRecipe) -> StemIdf:
-        """The idf of words as a classifier cuts and stems them; told once for each way."""
-        rule = WordRecipe(words.stem)  # stop words do not matter to it
+        """Return the idf of words as a classifier cuts and stems them (cached)."""
+        rule = WordRecipe(words.stem)  # stop words do not change idf
         if (pool, rule) not in self._cache:
             texts = pool.texts if self.name == POOLED else self._corpus
             self._cache[pool, rule] = smoothed_idf(texts, rule)
         return self._cache[pool, rule]
 
     def of_words(self, runs: Iterable[Run], stem: str) -> Weigh:
-        """The idf of words as Pourpre asks for it."""
+        """Return the idf of words for Pourpre."""
         if self.name == POOLED:
             return pooled_idf(runs, stem, self.progress)
         return texts_idf(self._corpus.lines, stem, self.progress)  # a pipe is read only once
@@ -340,23 +340,23 @@ class IdfSource:
 
 _ALONE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _WORD = re.compile(rf"[{_ALONE}]|[^\s{_ALONE}]+")
-"""Text between blanks; Chinese and Japanese have none, so each of their characters."""
+"""Text between blanks, or a single Chinese or Japanese character."""
 _MARKS = re.compile(r"[^\w\s]|_")
 
 
 class ResponseWord(NamedTuple):
-    """A word of a response, and where it stands there."""
+    """A word of a response and its position."""
 
     text: str
     start: int
     end: int
-    speaks: bool  # True if the nugget has it too
+    in_nugget: bool  # True if the nugget has the word too
 
 
 def words_with_nuggets(
     response: str, nuggets: Sequence[Nugget]
 ) -> Iterator[tuple[ResponseWord, list[int]]]:
-    """The words of a response, each with the nuggets that it speaks for, numbered from 0."""
+    """Yield the words of a response, each with the numbers of the nuggets that have it, from 0."""
     places = list(_WORD.finditer(response))
     described = (" ".join(nugget.descriptions) for nugget in nuggets)
     stems = _stem_sets([*(place[0] for place in places), *described])
@@ -370,34 +370,34 @@ def words_with_nuggets(
 
 
 def quotation(words: Sequence[ResponseWord]) -> str:
-    """The words that speak for the nugget, in their order; … where others stand between them."""
+    """Return the words that the nugget has too, in their order, with … for gaps."""
     pieces: list[str] = []
     for n, word in enumerate(words):
-        if word.speaks:
-            is_adjacent = n > 0 and words[n - 1].speaks
+        if word.in_nugget:
+            is_adjacent = n > 0 and words[n - 1].in_nugget
             gap = " " * (n > 0 and words[n - 1].end < word.start) if is_adjacent else " … "
             pieces += [gap * bool(pieces), word.text]
     return "".join(pieces)
 
 
 def excerpt(response: str, nugget: Nugget, most: int = 30) -> str:
-    """So many words of a response, those among which most speak for the nugget; all if it is short.
+    """Return the `most` words in a row with the most words of the nugget; all if it is short.
 
-    Of windows that are equally good, the middle one of the first that overlap.
+    Among equally good windows, the middle one of the first group that overlaps is chosen.
     """
     words = [word for word, _ in words_with_nuggets(response, [nugget])]
-    window = best_window([word.speaks for word in words], most)
+    window = best_window([word.in_nugget for word in words], most)
     if len(window) == len(words):
         return response
     text = response[words[window.start].start : words[window.stop - 1].end]
     return f"{'… ' * (window.start > 0)}{text}{' …' * (window.stop < len(words))}"
 
 
-def best_window(speaks: Sequence[bool], most: int) -> range:
-    """Return the places of so many words in a row among which most speak for a nugget."""
-    if len(speaks) <= most:
-        return range(len(speaks))
-    sums = np.cumsum([0, *speaks])
+def best_window(in_nugget: Sequence[bool], most: int) -> range:
+    """Return the positions of the `most` words in a row with the most words of a nugget."""
+    if len(in_nugget) <= most:
+        return range(len(in_nugget))
+    sums = np.cumsum([0, *in_nugget])
     counts = sums[most:] - sums[:-most]
     good = np.flatnonzero(counts == counts.max())
     near = good[good < good[0] + most]
@@ -406,7 +406,7 @@ def best_window(speaks: Sequence[bool], most: int) -> range:
 
 
 def _stem_sets(texts: Iterable[str]) -> list[set[str]]:
-    """The stems of the content words of each text; each distinct word is stemmed once."""
+    """Return the stems of the content words of each text; each distinct word is stemmed once."""
     bare, out = (_MARKS.sub("", text.lower()) for text in texts), stop_words("en")
     words_by_text = [{word for word in _WORD.findall(text) if word not in out} for text in bare]
     words = sorted(set[str]().union(*words_by_text))

@@ -1,10 +1,10 @@
-"""Judgements: which response carries which nugget, as judges said.
+"""Judgements: which response carries which nugget, according to judges.
 
-A judgement is looked up by question, nugget and normalised response, so that the same words are
-never judged twice, whoever submitted them. Adjudicated judgements decide; where there are none,
-people do; the label of a model never does. A judge who judged the same words several times votes
-for the most favourable value (the paper's corrected judgements); judgements without a name are one
-judge's.
+A judgement is looked up by question, nugget and normalised response, so the same words are never
+judged twice, no matter which run submitted them. Adjudicated judgements decide; without any, the
+judgements of people do; labels of models never do. If a judge judged the same words several times,
+the most favourable value is the judge's vote (the paper's corrected judgements). All judgements
+without a name count as one judge.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from karat.nuggets.sets.keys_and_runs import Response, normal
 from karat.storage.digests import data_digest
 
 RANK = {MODEL: 0, "": 1, PERSON: 1, ADJUDICATED: 2}
-"""Judgements of the highest rank decide; those of rank 0 never do."""
+"""Judgements of the highest rank decide; rank 0 never does."""
 
 HALF, YES, NO = "half", "yes", "no"
 TIES = (HALF, YES, NO)  # the value of a tie: 0.5, or the higher or the lower of the two values
@@ -29,10 +29,10 @@ Sides: TypeAlias = tuple[float, float]  # the lower and the higher value that ha
 
 
 class Votes(NamedTuple):
-    """The judgements that decide about one response and nugget, one of each judge.
+    """The judgements that decide about one response and nugget, one for each judge.
 
-    The majority decides whether the response carries the nugget, and of those who say so the
-    majority whether in full or in part. A tie counts as half, unless `ties` says otherwise.
+    The majority decides whether the response carries the nugget. If it does, the majority of the
+    judges who agree decides whether in full or in part. A tie counts as half by default.
     """
 
     rank: int
@@ -45,7 +45,7 @@ class Votes(NamedTuple):
 
     @property
     def sides(self) -> Sides:
-        """The value with the most votes, twice; the two values of a tie."""
+        """The two values of a tie; without a tie, the value with the most votes, twice."""
         yes = [value for value in self.by_judge.values() if value > 0]
         full, judges = 2 * sum(value == 1 for value in yes), len(self.by_judge)
         carried = (0.5 if full <= len(yes) else 1.0, 1.0 if full >= len(yes) else 0.5)
@@ -61,24 +61,24 @@ class Votes(NamedTuple):
 
 SUPPORT, PARTIAL, NOT = 1.0, 0.5, 0.0
 UNNAMED, NAMELESS = "unnamed", "-"
-"""The judge without a name: in reports, and where the judges that are models are named."""
+"""Name of the judge without a name: in reports, and in the list of judges that are models."""
 
 PairKey: TypeAlias = tuple[str, str, str]  # question, nugget and normalised response
 _K = TypeVar("_K")
 
 
 class JudgedResponse(NamedTuple):
-    """One row: what was said of a response and a nugget, and where that stands."""
+    """A judgement of one response and nugget, and its place in a file."""
 
     question: str
     nugget: str
-    response: str  # the text of the response as it was submitted
+    response: str  # text of the response as submitted
     value: float  # 1 carries it, 0.5 in part, 0 does not
     run: str = ""
     judge: str = ""
     place: str = ""  # file and line, for messages
     kind: str = ""
-    """The kind of the judge, one of `judge_kinds.KINDS`; "" if unknown: counts as a person."""
+    """Kind of the judge, one of `evalset.judgements.KINDS`; "" (unknown) counts as a person."""
     evidence: str = ""  # words of the response that the judge quoted
 
     @property
@@ -97,14 +97,14 @@ class Contradiction(NamedTuple):
 class DisputedJudgement(NamedTuple):
     """A response and a nugget about which judges contradict each other."""
 
-    rows: tuple[JudgedResponse, ...]  # for each judge the row that is the judge's vote
+    rows: tuple[JudgedResponse, ...]  # the vote of each judge
     value: float  # the value that counts
     tie: bool
 
 
 @dataclass(frozen=True)
 class Judgements:
-    """Rows in the order they were read, and the value of a tie (`voting.TIES`)."""
+    """Rows in the order they were read, and the value of a tie (one of `TIES`)."""
 
     rows: tuple[JudgedResponse, ...]
     ties: str = HALF
@@ -141,7 +141,7 @@ class Judgements:
     def of_run(self) -> dict[tuple[str, str, str], dict[str, float]]:
         """(run, question, normalised response) -> nugget -> value, from the run's rows alone.
 
-        But for what was adjudicated: that holds for the same words in every run.
+        Adjudicated judgements are the exception: they apply to the same words in every run.
         """
         values: dict[tuple[str, str, str], dict[str, float]] = {}
         for (run, question, nugget, text), votes in self._own_votes.items():
@@ -157,22 +157,22 @@ class Judgements:
         return run_votes
 
     def about(self, question: str, text: str, run_tag: str | None = None) -> Mapping[str, float]:
-        """nugget -> value of a normalised response.
+        """Return nugget -> value of a normalised response.
 
-        With `run_tag`, judgements of that run stand as they are, whatever was said elsewhere.
+        With `run_tag`, the run's own judgements take precedence over those of other runs.
         """
         values: Mapping[str, float] = self.of_response.get((question, text), {})
         run_values = {} if run_tag is None else self.of_run.get((run_tag, question, text), {})
         return {**values, **run_values} if run_values else values
 
     def best(self, question: str, nugget: str, responses: Iterable[Response]) -> float | None:
-        """Return the best value that counts for any of some responses; None if none was judged."""
+        """Return the best value of any of some responses; None if no response was judged."""
         values = (self.values.get((question, nugget, response.normal)) for response in responses)
         return max((value for value in values if value is not None), default=None)
 
     @cached_property
     def has_ties(self) -> bool:
-        """True if ties count as half, among all judgements or those of a run."""
+        """True if any tie counts as half, among all judgements or within a run."""
         all_votes = (*self._votes.values(), *self._own_votes.values()) if self.ties == HALF else ()
         return any(votes.differ and votes.sides[0] != votes.sides[1] for votes in all_votes)
 
@@ -190,7 +190,7 @@ class Judgements:
         return (low, high) if low != high else None
 
     def without(self, runs: Iterable[str]) -> Judgements:
-        """Return the judgements that do not come from some runs: for leaving systems out."""
+        """Return the judgements without those of some runs."""
         out = set(runs)
         return self.with_rows(row for row in self.rows if row.run not in out)
 
@@ -200,7 +200,7 @@ class Judgements:
 
     @cached_property
     def deciding(self) -> tuple[JudgedResponse, ...]:
-        """The rows that can decide: all but those of models."""
+        """The rows that can decide: all but labels of models."""
         return tuple(row for row in self.rows if row.kind != MODEL)
 
     @cached_property
@@ -215,7 +215,7 @@ class Judgements:
 
     @cached_property
     def contradictions(self) -> tuple[Contradiction, ...]:
-        """Pairs of rows of one judge about the same words that differ, each with the first."""
+        """Rows that contradict the judge's first row about the same words, each with that row."""
         first: dict[tuple[str, str, PairKey], JudgedResponse] = {}
         pairs = [
             Contradiction(first.setdefault((row.judge, row.kind, row.words), row), row)
@@ -225,7 +225,7 @@ class Judgements:
 
     @cached_property
     def disputes(self) -> tuple[DisputedJudgement, ...]:
-        """Pairs about which judges who decide contradict each other, in the order of their rows."""
+        """Pairs on which the deciding judges contradict each other, in the order of their rows."""
         differ = {words: votes for words, votes in self._votes.items() if votes.differ}
         rows: dict[PairKey, dict[str, JudgedResponse]] = {words: {} for words in differ}
         for row in self.deciding if differ else ():
@@ -241,7 +241,7 @@ class Judgements:
 
 
 def _votes(rows: Iterable[JudgedResponse], of: Callable[[JudgedResponse], _K]) -> dict[_K, Votes]:
-    """Return the votes of the highest rank about each thing, of each judge the most favourable."""
+    """Return the votes of the highest rank by key, for each judge the most favourable one."""
     votes_by_key: dict[_K, Votes] = {}
     for row in rows:
         key, rank = of(row), RANK[row.kind]

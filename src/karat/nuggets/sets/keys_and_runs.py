@@ -21,7 +21,7 @@ class Nugget:
 
     id: str
     descriptions: tuple[str, ...]
-    """In words; the first is the key's own, the others say the same differently."""
+    """Descriptions in words: the key's own, then paraphrases."""
     vital: bool = True
     votes: int | None = None
 
@@ -59,7 +59,7 @@ class Question:
 
     @cached_property
     def is_vital(self) -> Flags:
-        """A flag for each nugget; every run asks."""
+        """A flag for each nugget. Cached: every run needs it."""
         flags = np.array([nugget.vital for nugget in self.nuggets], dtype=np.bool_)
         flags.flags.writeable = False
         return flags
@@ -94,7 +94,7 @@ def make_key(questions: Iterable[Question]) -> NuggetKey:
 
 @dataclass(frozen=True)
 class Response:
-    """One response to a question; a system's responses stand in the order it gave them."""
+    """One response to a question; a run keeps its responses in rank order."""
 
     text: str
     document: str = ""  # the source that the system named, if any
@@ -105,13 +105,13 @@ class Response:
         return normal(self.text)
 
 
-@lru_cache(maxsize=4096)  # of one answer there are as many judgements as nuggets
+@lru_cache(maxsize=4096)  # every nugget has a judgement of the same answer
 def normal(text: str) -> str:
     """Return a response as judgements are looked up by: white space and case do not matter."""
     return _spaced(text).casefold()
 
 
-@lru_cache(maxsize=4096)  # A, F and intervals all ask
+@lru_cache(maxsize=4096)  # A, F and intervals all need it
 def characters(text: str) -> int:
     """Return the length of a response, white space not counted."""
     spaced = _spaced(text)
@@ -120,9 +120,9 @@ def characters(text: str) -> int:
 
 @lru_cache(maxsize=4096)
 def _spaced(text: str) -> str:
-    """Return the text with one blank for white space, and none at its ends.
+    """Return the text with runs of white space replaced by one blank, and stripped.
 
-    Most texts are so already: of all white space only the blank is printable.
+    Most texts are returned as they are: the blank is the only printable white space.
     """
     if text.isprintable() and "  " not in text and text == text.strip():
         return text
@@ -130,7 +130,7 @@ def _spaced(text: str) -> str:
 
 
 def forget_responses() -> None:
-    """Forget responses that were looked at, as whoever measures time must."""
+    """Clear the caches of this module, for measurements of time."""
     for cached in (normal, characters, _spaced):
         cached.cache_clear()
 
@@ -141,7 +141,7 @@ class Run:
 
     tag: str
     answers: Mapping[str, tuple[Response, ...]]
-    institution: str = ""  # whose system it is, if that is known: systems of one house are alike
+    institution: str = ""  # owner of the system, if known: systems of one institution are alike
 
     def responses(self, question: str) -> tuple[Response, ...]:
         """Return the responses to a question."""

@@ -1,4 +1,4 @@
-"""`NuggetSet`: a key, the runs that answer it, and what assessors said of them."""
+"""`NuggetSet`: a key, the runs that answer it, and their judgements."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SEPARATOR = re.compile(r"[/\\]")
 
 
 def short_places(places: Sequence[str]) -> list[str]:
-    """Return `FILE, line N` of each place, with as many folders as tell different files apart."""
+    """Return `FILE, line N` of each place, with just enough folders to distinguish the files."""
     split = [place.rpartition(", line ") for place in places]
     files = {file: _SEPARATOR.split(file) for file, _, _ in split}
     longest, n = max(map(len, files.values()), default=1), 1
@@ -56,7 +56,7 @@ class NuggetSet:
     key: NuggetKey
     runs: Mapping[str, Run] = field(default_factory=lambda: MappingProxyType({}))
     judgements: Judgements = field(default_factory=lambda: Judgements(()))
-    notes: tuple[str, ...] = field(default=(), compare=False)  # sentences on what a reader left out
+    notes: tuple[str, ...] = field(default=(), compare=False)  # sentences on skipped input
 
     def __repr__(self) -> str:
         nuggets = sum(len(question.nuggets) for question in self.key.questions.values())
@@ -83,7 +83,7 @@ class NuggetSet:
 def remarks(nuggets: NuggetSet, *, corrected: bool = True) -> list[str]:
     """Return remarks on the set that are not errors but affect how far numbers can be trusted.
 
-    Not `corrected`: judgements of a run stand as they are, whatever others say of the same words.
+    If not `corrected`, a run's own judgements take precedence over others of the same words.
     """
     questions, runs = nuggets.key.questions, nuggets.runs.values()
     return [
@@ -124,7 +124,7 @@ def _count_names(kind: str, names: list[str]) -> str:
 
 
 def _contradictions(judgements: Judgements, corrected: bool) -> list[str]:
-    """Return a sentence on contradictions; the rule is the paper's, or each run's own stand."""
+    """Return a sentence on contradictory judgements, and on which of them counts."""
     count = len(judgements.contradictions)
     if not count:
         return []
@@ -145,7 +145,7 @@ def _places(rows: Sequence[JudgedResponse]) -> list[str]:
 
 
 def _disputes(judgements: Judgements) -> list[str]:
-    """Return a sentence on pairs about which judges differ, and on the first tie among them."""
+    """Return a sentence on pairs on which judges differ, and on the first tie among them."""
     disputes = judgements.disputes
     if not disputes:
         return []
@@ -193,10 +193,10 @@ class _DraftedQuestion(NamedTuple):
 
 
 class NuggetDraft:
-    """Takes what readers found, notes what is wrong with it, and becomes a `NuggetSet`.
+    """Collects what readers find, records problems, and becomes a `NuggetSet`.
 
-    A file may hold more than is wanted of it: only the parts in `take` are kept. `models` are the
-    names of judges that are models, `ties` the value of a tie between judges.
+    Only the parts in `take` are kept; a file may hold others. `models` are the names of judges that
+    are models, `ties` is the value of a tie between judges.
     """
 
     def __init__(
@@ -219,7 +219,7 @@ class NuggetDraft:
         self._skipped: dict[str, int] = {}
 
     def question(self, id: str, place: FileLocation, text: str = "") -> None:
-        """Take a question, which must be new; TREC keys name it only with its nuggets."""
+        """Add a question, which must be new."""
         if "key" not in self.take or not self._is_name("question", id, place):
             return
         if id in self.questions:
@@ -228,12 +228,12 @@ class NuggetDraft:
             self.questions[id] = _DraftedQuestion(text, place, {}, {})
 
     def nugget(self, question: str, nugget: Nugget, place: FileLocation) -> None:
-        """Take a nugget of a question that is there."""
+        """Add a nugget to a question of the draft."""
         if "key" in self.take and question in self.questions:
             self._keep(question, nugget, place)
 
     def also(self, question: str, id: str, description: str, place: FileLocation) -> None:
-        """Take a further description of a nugget that is there."""
+        """Add a description to a nugget of the draft."""
         if "key" not in self.take:
             return
         if question in self.questions and id in self.questions[question].nuggets:
@@ -259,14 +259,14 @@ class NuggetDraft:
         nuggets[id] = replace(nuggets[id], descriptions=(*nuggets[id].descriptions, description))
 
     def run(self, tag: str, place: FileLocation, institution: str = "") -> None:
-        """Take a run, which may have no response; whose it is may be said once."""
+        """Add a run, which may have no responses; any call may name its institution."""
         if "runs" in self.take and self._is_name("run", tag, place):
             self._responses.setdefault(tag, [])
             if institution:
                 self._institutions[tag] = institution
 
     def response(self, tag: str, question: str, response: Response, place: FileLocation) -> None:
-        """Take the next response of a run to a question."""
+        """Add the next response of a run to a question."""
         if "runs" in self.take and self._is_name("run", tag, place):
             self._responses.setdefault(tag, []).append((place, question, response))
 
@@ -276,7 +276,7 @@ class NuggetDraft:
         return sum(map(len, self._responses.values()))
 
     def judge(self, row: JudgedResponse, place: FileLocation) -> None:
-        """Take a judgement."""
+        """Add a judgement."""
         if "judgements" not in self.take:
             return
         if row.value not in (SUPPORT, PARTIAL, NOT):
@@ -287,17 +287,17 @@ class NuggetDraft:
             self._judged.append((place, row._replace(place=str(place))))
 
     def add(self, question: str, nugget: Nugget, place: FileLocation) -> None:
-        """Take a nugget that an assessor found missing; it stands among judgements."""
+        """Add a nugget that an assessor found missing; it is part of the judgements."""
         if "judgements" in self.take:
             self._added.append((place, question, nugget))
 
     def add_words(self, question: str, id: str, description: str, place: FileLocation) -> None:
-        """Take further words for a nugget that an assessor marked in a response."""
+        """Add a description of a nugget that an assessor marked in a response."""
         if "judgements" in self.take:
             self._words.append((place, question, id, description))
 
     def _extend_key(self) -> None:
-        """Add nuggets, then words for them; what the key has already is not added again."""
+        """Add the nuggets and then the descriptions of assessors that the key does not have yet."""
         for place, question, nugget in self._added:
             if not self._is_asked("a nugget of", question, place):
                 continue
@@ -317,7 +317,7 @@ class NuggetDraft:
                 self._describe(question, id, words)
 
     def finish(self) -> NuggetSet:
-        """Return the set; if anything is wrong with it, the first problem is raised."""
+        """Return the set, or raise its first problem."""
         self._extend_key()
         if not self.questions:
             self.problem(self.name, "no questions: expected a key with at least one")
@@ -351,7 +351,7 @@ class NuggetDraft:
     def _is_asked(
         self, subject: str, question: str, place: FileLocation, responses: int = 0
     ) -> bool:
-        """Return whether the key has a question; else what is said of it is left out, or wrong."""
+        """Return whether the key has a question; if not, count it as skipped or as a problem."""
         if question in self.questions:
             return True
         if self.skip_unknown:
@@ -361,7 +361,7 @@ class NuggetDraft:
         return False
 
     def _has_nugget(self, subject: str, question: str, id: str, place: FileLocation) -> bool:
-        """Return whether a question of the key has a nugget; else a problem is noted."""
+        """Return whether a question of the key has a nugget; if not, record a problem."""
         nuggets = self.questions[question].nuggets
         if id not in nuggets:
             ids_text = f"{', '.join([*nuggets][:10])}{', …' if len(nuggets) > 10 else ''}"
@@ -379,10 +379,9 @@ def _with_kinds(
     name: str,
     reading: Reading,
 ) -> tuple[JudgedResponse, ...]:
-    """Return the rows with the kinds of their judges; `models` name judges that are models.
+    """Return the rows with the kinds of their judges; `models` are judges that are models.
 
-    The kind stands beside a judgement, or models are named. What one row says of a named judge
-    holds for all rows of that judge, but for what was adjudicated.
+    A kind in one row of a named judge applies to all rows of that judge, except `adjudicated`.
     """
     kinds: dict[str, str] = {}
     for place, row in rows:
@@ -410,7 +409,7 @@ def _with_kinds(
             )
     if NAMELESS in models:
         kinds[""] = MODEL
-    # Who adjudicates here and there may have judged the rest as anybody else.
+    # A judge who adjudicated some pairs may have judged the others as a person.
     fill = {judge: kind for judge, kind in kinds.items() if kind != ADJUDICATED}
     return tuple(
         row if row.kind or row.judge not in fill else row._replace(kind=fill[row.judge])
