@@ -279,7 +279,7 @@ def variances(sets: dict[str, Judged], learned: dict[str, Learned]) -> None:
 
 def show_spread(name: str, spread: ShiftVariances, away: str, labels: Floats) -> None:
     numbers = " | ".join(f"{x:.3f}" for x in spread[:3])
-    freedom = f"{spread.questions:.0f}, {spread.runs:.0f}"
+    freedom = f"{spread.question_freedom:.0f}, {spread.run_freedom:.0f}"
     print(f"| {name} | {numbers} | {freedom} | {away} | {(labels > 0).mean():.3f} |")
 
 

@@ -23,7 +23,7 @@ def test_variances_of_shifts_are_found() -> None:
         questions, runs = rng.normal(0, 0.7, 60), rng.normal(0, 0.4, 40)
         p = sigmoid(logits + 0.5 + questions[pool.cell_question] + runs[pool.cell_run])
         spread = learn_spread(pool, logits, rng.random(len(p)) < p)
-        assert (spread.questions, spread.runs) == (59, 39)
+        assert (spread.question_freedom, spread.run_freedom) == (59, 39)
         true = questions.var(ddof=1), runs.var(ddof=1), 1.0
         ratios.append(np.divide(spread[:3], true))
     assert np.mean(ratios, axis=0) == pytest.approx(np.ones(3), abs=0.1)

@@ -75,7 +75,7 @@ def test_labels_of_models_alone_leave_everything_guessed() -> None:
         for decision in scored.decisions.values()
     )
     (judge,) = models_beside(*model(1.0))
-    assert (judge.used, judge.labels, judge.agreement.units) == (False, len(JUDGED.rows), 0)
+    assert (judge.is_used, judge.n_labels, judge.agreement.units) == (False, len(JUDGED.rows), 0)
 
 
 def test_a_model_that_people_bear_out_helps() -> None:
@@ -84,7 +84,7 @@ def test_a_model_that_people_bear_out_helps() -> None:
     assert helped.predictions is not None
     assert helped.predictions.adjustment is not None
     (judge,) = helped.predictions.adjustment.models
-    assert judge.used
+    assert judge.is_used
     assert judge.agreement.units == len(PEOPLE)
     assert 0.95 < judge.agreement.equal < 1
     assert 0.85 < judge.agreement.value < 1
@@ -132,7 +132,7 @@ def test_a_model_of_unknown_error_is_not_used(n_judged: int) -> None:
     assert done.predictions.adjustment is not None
     assert before is not None
     (judge,) = done.predictions.adjustment.models
-    assert (judge.used, judge.agreement.units) == (False, n_judged)
+    assert (judge.is_used, judge.agreement.units) == (False, n_judged)
     np.testing.assert_array_equal(before.probabilities, done.predictions.probabilities)
     assert done.about_guesses[1] == (
         f"Guesses do not use the labels of gpt: people judged {n_judged} of its {len(labels)} "
@@ -146,7 +146,7 @@ def test_few_judgements_of_people_are_enough_to_hear_a_model() -> None:
     predictions = predict_support(labelled_set(*rows))
     assert (predictions.learned, predictions.measured_errors) == (0, None)
     (judge,) = models_beside(*rows)
-    assert judge.used
+    assert judge.is_used
     done = kt.score_nuggets(labelled_set(*rows))
     assert wrong(done) < wrong(kt.score_nuggets(labelled_set(*PEOPLE[:60])))
     assert (
@@ -156,7 +156,7 @@ def test_few_judgements_of_people_are_enough_to_hear_a_model() -> None:
 
 def test_the_papers_classifier_is_helped_too() -> None:
     (judge,) = models_beside(*PEOPLE, *model(0.97), rule=Paper())
-    assert judge.used
+    assert judge.is_used
 
 
 def test_errors_lie_between_those_with_and_without_help() -> None:

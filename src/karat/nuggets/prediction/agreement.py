@@ -28,25 +28,25 @@ IN_HINDSIGHT = "threshold in hindsight"
 
 
 class Swap(NamedTuple):
-    """Two runs in another order than the official one, and by how much they differ in both."""
+    """Two runs that guesses and official scores order differently, and both differences."""
 
     method: str
     average: str
     better: str  # the run with the higher official score
     worse: str
     official: float
-    guessed: float  # their difference in guessed scores: below 0
+    guessed: float  # difference of their guessed scores: below 0
 
 
 class ScoreAgreement(NamedTuple):
-    """A method of scoring runs against official F."""
+    """Agreement of a method of scoring runs with official F."""
 
     method: str
     average: str
-    threshold: float | None  # the threshold that was chosen in hindsight
+    threshold: float | None  # threshold chosen in hindsight
     tau_b: float
     r_squared: float
-    rmse: float | None  # None where it is on another scale
+    rmse: float | None  # None for scores on another scale
     swaps: int
     pairs: int  # pairs of runs with different official scores
     swap_median: float | None
@@ -55,7 +55,7 @@ class ScoreAgreement(NamedTuple):
 
 
 class JudgementAgreement(NamedTuple):
-    """Decisions against assessors' (Table 5); the interval of F is over questions."""
+    """Agreement of decisions with assessors (Table 5); the interval of F is over questions."""
 
     method: str
     precision: float
@@ -64,13 +64,13 @@ class JudgementAgreement(NamedTuple):
     low: float | None
     high: float | None
     difference: float | None = None
-    """F minus that of the calibrated classifier, with its interval over questions."""
+    """F minus the F of the calibrated classifier, with its interval over questions."""
     difference_low: float | None = None
     difference_high: float | None = None
 
     @property
     def verdict(self) -> str:
-        """Whether it agrees `better` or `worse` than the calibrated classifier, or `undecided`."""
+        """`better` or `worse` than the calibrated classifier, or `undecided`."""
         low, high = self.difference_low, self.difference_high
         return UNDECIDED if low is None or high is None else interval_verdict((low, high))
 
@@ -95,7 +95,7 @@ def average_f(stats: NuggetStats, beta: float) -> AverageScores:
 
 
 class ScoringMethod(NamedTuple):
-    """Both averages of a method, its thresholds for both, and whether it is on F's scale."""
+    """Both averages of a method, its thresholds for both, and whether it has the scale of F."""
 
     name: str
     scores: AverageScores
@@ -126,7 +126,7 @@ def in_hindsight(
 def swapped(
     method: str, average: str, runs: Sequence[str], official: Floats, guessed: Floats
 ) -> Iterator[Swap]:
-    """Yield the pairs of runs that guesses order otherwise, largest first; ties are no swaps."""
+    """Yield the pairs of runs that guesses swap, largest difference first; ties are not swaps."""
     official_gap, guessed_gap = (np.subtract.outer(x, x) for x in (official, guessed))
     i, j = np.nonzero((official_gap > SLACK) & (guessed_gap < -SLACK))
     for k in np.lexsort((j, i, -official_gap[i, j])).tolist():
@@ -138,7 +138,7 @@ def swapped(
 def agreement_of_scores(
     method: ScoringMethod, official: AverageScores, runs: Sequence[str]
 ) -> Iterator[tuple[ScoreAgreement, list[Swap]]]:
-    """Yield how a method agrees with both averages of official F."""
+    """Yield the agreement of a method with both averages of official F, and the swaps."""
     for average, official_scores, scores, threshold in zip(
         AVERAGES, official, method.scores, method.thresholds, strict=True
     ):
@@ -164,7 +164,7 @@ def agreement_of_scores(
 
 
 class JackknifeInterval(NamedTuple):
-    """A score (None if there are no questions) and its interval (none for one question)."""
+    """A score (None without questions) and its interval (None for a single question)."""
 
     score: float | None = None
     low: float | None = None
@@ -174,7 +174,7 @@ class JackknifeInterval(NamedTuple):
 def jackknife_interval(
     value: float, without: Sequence[float] | Floats, least: float = 0.0
 ) -> JackknifeInterval:
-    """Return the 95% interval of a score, given what it is without each of its questions."""
+    """Return the 95% interval of a score, given the scores without each of its questions."""
     n = len(without)
     if n < 2:
         return JackknifeInterval(value)
@@ -185,7 +185,7 @@ def jackknife_interval(
 
 
 def counts_by_question(pool: Pool, carried: Flags, labels: Floats) -> Floats:
-    """Return the pairs of each question that are rightly called carried, called so, and are so."""
+    """Return numbers of pairs by question: true positives, predicted and actual positives."""
     judged = ~np.isnan(labels)
     yes, predicted = judged & (labels > 0), judged & carried
     size = len(pool.questions)
@@ -194,7 +194,7 @@ def counts_by_question(pool: Pool, carried: Flags, labels: Floats) -> Floats:
 
 
 def _leave_one_out(top: Floats, bottom: Floats) -> Floats:
-    """Return the share of sums without each question, and at last of all questions."""
+    """Return the ratio of sums without each question and, last, over all questions."""
     above = np.append(top.sum() - top, top.sum())
     below = np.append(bottom.sum() - bottom, bottom.sum())
     shares: Floats = np.divide(above, below, out=np.zeros_like(above), where=below > 0)
@@ -202,7 +202,7 @@ def _leave_one_out(top: Floats, bottom: Floats) -> Floats:
 
 
 def share_interval(top: Floats, bottom: Floats) -> JackknifeInterval:
-    """Return the share of sums over the questions that have anything below."""
+    """Return the ratio of sums over the questions with a positive denominator."""
     nonempty = bottom > 0
     if not nonempty.any():
         return JackknifeInterval()
@@ -211,7 +211,7 @@ def share_interval(top: Floats, bottom: Floats) -> JackknifeInterval:
 
 
 def f_difference(pool: Pool, first: Flags, second: Flags, labels: Floats) -> JackknifeInterval:
-    """Return F of some decisions minus that of others."""
+    """Return the difference of F between two sets of decisions."""
     scores = []
     for carried in (first, second):
         hits, predicted, actual = counts_by_question(pool, carried, labels)
@@ -225,7 +225,7 @@ def agreement_of_judgements(
 ) -> JudgementAgreement:
     """Return precision, recall and F of decisions; the interval of F is over questions.
 
-    `base` are the decisions of the calibrated classifier, which F is compared with.
+    `base` has the decisions of the calibrated classifier, for the difference of F.
     """
     hits, predicted, actual = counts_by_question(pool, carried, labels)
     precision, recall = (share_interval(hits, part).score or 0.0 for part in (predicted, actual))

@@ -1,24 +1,24 @@
-"""The base rate of a set that nobody judged: random effects of sets, questions and runs.
+"""The base rate of an unjudged set: random effects of sets, questions and runs.
 
-On a new set a classifier says yes too often or too seldom: on the set as a whole, on a question,
-and for a run. On the scale of logits these are shifts of its guesses p:
+On a new set a classifier says yes too often or too rarely: on the whole set, on a question, and for
+a run. On the logit scale these are shifts of its guesses p:
 
     logit P(run r carries a nugget of question q) = logit p + s + u_q + v_r
     s ~ N(0, Q),    u_q ~ N(0, Q),    v_r ~ N(0, R)
 
-Q and R are learned on judged sets. Few sets cannot tell how much sets differ (two have one degree
-of freedom). The prior is that a set differs as much as a question does: what is known of the base
-rate of a new set is worth one judged question (a unit-information prior). The mean shift of the
-guesses of one run on m questions has the variance
+Q and R are learned on judged sets. The variance between sets cannot be learned from few sets (two
+have one degree of freedom). The prior is that sets differ as much as questions do: prior knowledge
+of the base rate of a new set is worth one judged question (a unit-information prior). The mean
+shift of the guesses of one run on m questions has the variance
 
     S + Q / m + R + D / I,    I = sum of p (1 - p),    S = Q without judgements,
 
-where D is the dispersion of single pairs (1 if they are independent). An interval is the score with
-all guesses shifted by t times the root of that, down and up; t is Student's, its degrees of freedom
-those of all terms together (Welch and Satterthwaite).
+where D is the dispersion of single pairs (1 if they are independent). The ends of an interval are
+the scores with all guesses shifted down and up by t times the root of that variance; t is
+Student's, with the degrees of freedom of the sum of all terms (Welch and Satterthwaite).
 
-Judged pairs tell s, even where they are too few to learn a classifier or to measure its errors. The
-mean and the variance S of s are then those of
+Judged pairs inform about s, even if they are too few to train a classifier or to measure its
+errors. The mean and the variance S of s are then given by
 
     sum over questions of  w_q sum of (y - p at s)  =  s / Q,    1 / S = 1 / Q + sum of w_q i_q
 
@@ -47,7 +47,7 @@ from karat.nuggets.scores.official import (
 from karat.nuggets.sets.keys_and_runs import Question, Run
 from karat.stats.distributions import student_quantile
 
-_FARTHEST = 20.0  # a shift that makes anything sure
+_FARTHEST = 20.0  # a shift beyond which every probability is 0 or 1
 _STEPS = 60
 _LEVEL = 0.95
 
@@ -55,11 +55,11 @@ _LEVEL = 0.95
 class ShiftVariances(NamedTuple):
     """Variances of shifts."""
 
-    question: float  # Q, of a question, and without judgements of a set
+    question: float  # Q, of a question; without judgements also of a set
     run: float  # R, of a run
-    dispersion: float  # D, of single pairs, beside that of independent ones
-    questions: float  # the degrees of freedom of Q
-    runs: float  # the degrees of freedom of R
+    dispersion: float  # D, of single pairs, relative to independent ones
+    question_freedom: float  # the degrees of freedom of Q
+    run_freedom: float  # the degrees of freedom of R
 
 
 PRIOR_SPREAD = ShiftVariances(0.45, 0.038, 1.3, 37, 61)
@@ -67,7 +67,7 @@ PRIOR_SPREAD = ShiftVariances(0.45, 0.038, 1.3, 37, 61)
 
 
 class SetShift(NamedTuple):
-    """The shift s of a set, as far as it is known."""
+    """Mean and variance of the shift s of a set."""
 
     mean: float
     variance: float  # S
@@ -76,9 +76,9 @@ class SetShift(NamedTuple):
 def learn_shift(
     logits: Floats, yes: Flags, question: Ints, run: Ints, spread: ShiftVariances
 ) -> SetShift:
-    """Learn the shift of a set from its judged pairs; without any, it is the prior's.
+    """Learn the shift of a set from its judged pairs; without any, return the prior.
 
-    `question` and `run` say of which ones the pairs are.
+    `question` and `run` are the question and the run of each pair.
     """
     if not len(logits):
         return SetShift(0.0, spread.question)
@@ -92,7 +92,7 @@ def learn_shift(
 
 
 def _solve(logits: Floats, yes: Flags, weight: Floats, variance: float) -> float:
-    """The s with sum of weight (yes - p at s) = s / variance, by bisection: the left side falls."""
+    """Solve sum of weight (yes - p at s) = s / variance by bisection: the left side decreases."""
     low, high = -_FARTHEST, _FARTHEST
     for _ in range(_STEPS):
         s = (low + high) / 2
@@ -104,9 +104,9 @@ def _solve(logits: Floats, yes: Flags, weight: Floats, variance: float) -> float
 def reach(
     set_shift: SetShift, spread: ShiftVariances, questions: float, information: float
 ) -> float:
-    """Return how far the guesses of a run may be shifted either way; 0 where nothing is guessed.
+    """Return how far the guesses of a run may be shifted either way; 0 if nothing is guessed.
 
-    `questions` is m and `information` I; both infinite for scores on questions in general.
+    `questions` is m and `information` is I; both are infinite for questions in general.
     """
     if not questions or not information:
         return 0.0
@@ -114,20 +114,24 @@ def reach(
         set_shift.variance + spread.question / questions,
         spread.dispersion / information,
     )
-    parts = [(common, spread.questions), (spread.run, spread.runs), (single, np.inf)]
+    parts = [
+        (common, spread.question_freedom),
+        (spread.run, spread.run_freedom),
+        (single, np.inf),
+    ]
     t = student_quantile((1 - _LEVEL) / 2, welch_freedom(parts))
     return t * sqrt(sum(variance for variance, _ in parts))
 
 
 class PredictedRun(NamedTuple):
-    """A run, what was decided of it, and the chances of its pairs."""
+    """A run, the decisions on it, and the probabilities of its pairs."""
 
     questions: Sequence[Question]
     run: Run
     decisions: Mapping[str, AnswerDecisions]
     official: Official
     chances: Mapping[str, Floats]
-    judged_in_run: Mapping[str, Flags]  # the pairs that were judged in the run itself
+    judged_in_run: Mapping[str, Flags]  # pairs that were judged in the run itself
 
     def with_uncertain_borrowed_judgements(self) -> PredictedRun:
         """Return the run with judgements of other runs as nearly certain guesses."""
@@ -144,7 +148,7 @@ class PredictedRun(NamedTuple):
         return run_answers(self.questions, self.run, self.decisions, self.official, moved)[0]
 
     def guessed(self, weighted: bool) -> tuple[float, float]:
-        """Return m and I, of all nuggets or of those with a weight; m counts parts of questions."""
+        """Return m and I of all nuggets, or of nuggets with a weight; m may be fractional."""
         worth, information = 0.0, 0.0
         for question in self.questions:
             answer = self.decisions[question.id]
@@ -163,12 +167,12 @@ class PredictedRun(NamedTuple):
 def shifted_intervals(
     guessed: PredictedRun, set_shift: SetShift, spread: ShiftVariances, general: bool
 ) -> RunIntervals:
-    """Return intervals of A and F; of F None without questions enough that have one."""
+    """Return intervals of A and F; F has none if too few questions have an F."""
     run, beta = guessed.with_uncertain_borrowed_judgements(), guessed.official.beta
     middle = run.at(set_shift.mean)
 
     def interval(score: int, sample: Callable[[], Floats]) -> ScoreInterval:
-        """On these questions; or in general, where their choice counts, which holds that."""
+        """Return the interval on these questions; if `general`, with their sampling error."""
         intervals = []
         for amount in (run.guessed(weighted=score > 0), (inf, inf))[: 1 + general]:
             far = reach(set_shift, spread, *amount)
@@ -188,7 +192,7 @@ def shifted_intervals(
 
 
 def _sampled(ends: ScoreInterval, values: Floats) -> ScoreInterval:
-    """Return the interval where the choice of questions, whose scores are the values, counts."""
+    """Return the interval with the sampling error of questions added; `values` are their scores."""
     sampling = student_quantile(0.025, len(values) - 1) * sqrt(values.var(ddof=1) / len(values))
     below, above = ends.score - ends.low, ends.high - ends.score
     low = ends.score - sqrt(below * below + sampling * sampling)

@@ -2,21 +2,20 @@
 
     maximise  sum of log P(y | x) - (ridge / 2) |w - v|^2,    P(1 | x) = 1 / (1 + exp(-(b + w z)))
 
-where z is x less its mean, over its standard deviation; the intercept b is not held back. v is 0,
-or the weights of a model that was learned elsewhere and serves as a prior; z is then that model's,
-and of columns that it does not have their own. Each column may have a ridge of its own.
+where z is x minus its mean, divided by its standard deviation; the intercept b has no ridge. v is
+0, or the weights of a model that was learned elsewhere and serves as a prior; that model then also
+standardizes the columns it has. Each column may have a ridge of its own.
 
 In a mixed model every nugget g has a difficulty u_g of its own:
 
     P(1 | x, g) = 1 / (1 + exp(-(b + w z + u_g))),    u_g ~ N(0, 1)
     maximise  sum of log P(y | x, g) - (ridge / 2) |w - v|^2 - (1 / 2) sum of u_g^2
 
-Some nuggets are said in other words than the key's, by all who say them; others share their words
-with all answers. Without u_g a few such nuggets pull at the weights as hard as many responses do;
-with it the weights tell what makes one response carry a nugget that another does not, which is what
-ranks runs. Of a nugget that nobody was judged on, u_g is unknown. Its probabilities are those of
-the logit a + c (b + w z), with the a and c that are best on what was learned from when u_g is not
-used.
+Some nuggets are always expressed in other words than the key's; others share their words with all
+answers. Without u_g, a few such nuggets influence the weights as much as many responses do. With
+u_g, the weights describe why one response carries a nugget and another does not, which is what
+ranks runs. For a nugget without judgements u_g is unknown; its logit is a + c (b + w z), with the a
+and c that fit the training data best without u_g.
 """
 
 from __future__ import annotations
@@ -42,13 +41,13 @@ _NEAR = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class Logistic:
-    """Weights of standardised columns, and an intercept."""
+    """Weights of standardized columns, and an intercept."""
 
     centre: Floats
     scale: Floats
     weights: Floats
     intercept: float
-    threshold: float = 0.5  # the bound that the probability of a yes exceeds
+    threshold: float = 0.5  # yes if the probability exceeds it
 
     def logits(self, X: Floats) -> Floats:
         """Return log P / (1 - P) of every row."""
@@ -72,10 +71,10 @@ def fit_logistic(
     prior: Logistic | None = None,
     nugget: Ints | None = None,
 ) -> Logistic:
-    """Fit the weights; columns that never vary have none, or the prior's.
+    """Fit the weights; constant columns have weight 0, or the prior's.
 
-    With `nugget`, the nugget of each row, beside the difficulties of the nuggets; the weights are
-    scaled to be used without these.
+    With `nugget`, the nugget of each row, the mixed model is fitted; its weights are then scaled to
+    be used without the difficulties of nuggets.
     """
     if not len(X):
         raise InputError("no cell was judged: nothing can be learned; give judgements")
@@ -93,7 +92,7 @@ def fit_logistic(
 
 
 def _start(X: Floats, prior: Logistic | None) -> Logistic:
-    """Return means and standard deviations (infinite where nothing varies), and the weights v."""
+    """Return means, standard deviations (infinite for constant columns) and the weights v."""
     scale = X.std(axis=0)
     scale, weights = np.where(scale > 1e-12, scale, np.inf), np.zeros(X.shape[1])
     centre, prior_columns = X.mean(axis=0), slice(len(prior.weights) if prior else 0)
@@ -121,7 +120,7 @@ def _newton(Z: Floats, yes: Flags, hold: Floats, aim: Floats) -> Floats:
 
 
 def _newton_mixed(Z: Floats, yes: Flags, nugget: Ints, hold: Floats, aim: Floats) -> Floats:
-    """Find the best w and u together; the curvature in u is diagonal, and eliminated."""
+    """Find the best w and u together; the curvature in u is diagonal and is eliminated."""
     order = np.argsort(nugget, kind="stable")
     Z, yes, nugget = Z[order], yes[order], nugget[order]
     first = np.flatnonzero(np.diff(nugget, prepend=-1))
@@ -150,19 +149,19 @@ _PRIOR = {"informative-near": 1.6, "informative-whole": 1.6, "paper-2": 0.35, "c
 _WEIGHTS = np.array([_PRIOR.get(name, 0.0) for name in NAMES])
 
 PRIOR = Logistic(np.zeros(len(NAMES)), np.ones(len(NAMES)), _WEIGHTS, -2.9, 0.39)
-"""The model without judgements: four columns, rounded weights of a fit to REALSumm and
-TREC RAG 2024 together. On these two sets it has seen the answers; what it is worth elsewhere is
-measured by learning on one of them and testing on the other."""
+"""The model without judgements: four columns, with rounded weights of a fit to REALSumm and TREC
+RAG 2024 together. These two sets are its training data; its quality elsewhere is measured by
+learning on one of them and testing on the other."""
 
 PRIOR_STRICT = replace(PRIOR, intercept=-3.0)
 """The model of full support: the intercept of both sets together falls by 0.07, rounded up. Only
 TREC RAG 2024 has partial support, a twelfth of what is carried there; alone it falls by 0.2."""
 
 LIKENESS_RIDGE = 10.0
-"""Of the model with likeness, whose columns hold on any question: it needs less holding back."""
+"""Ridge of the model with likeness: small, because its columns apply to any question."""
 
 PLACE_RIDGE = 1.0
-"""Of the place in the key: what it is worth differs from key to key, and is free to."""
+"""Ridge of the place in the key: small, because its weight differs from key to key."""
 
 EXACT = 4_000  # judged cells below which every fold has a model fitted without it
 
@@ -174,9 +173,9 @@ def fit_calibrated(
     prior: Logistic | None = None,
     nugget: Ints | None = None,
 ) -> Logistic:
-    """Learn from the judged rows, more than 0 is yes; the threshold has the best F on them.
+    """Fit to the judged rows (more than 0 is yes), with the threshold that has the best F on them.
 
-    With `nugget`, the nugget of each row, every nugget has a difficulty while it learns.
+    With `nugget`, the nugget of each row, the mixed model is fitted.
     """
     judged = ~np.isnan(labels)
     yes, whose = labels[judged] > 0, None if nugget is None else nugget[judged]
@@ -188,10 +187,10 @@ def fit_calibrated(
 def fit_unjudged(
     X: Floats, training_labels: Floats, unjudged: UnjudgedEvidence, prior: Logistic | None = None
 ) -> tuple[Logistic, Floats]:
-    """Fit a model for questions that nobody was judged on; also return its rows of all cells.
+    """Fit a model for questions without judgements; also return its columns of all cells.
 
-    A first model, of the descriptions and the place, tells which responses are listened to for the
-    echoes; the second one has these too. What was not seen is NaN.
+    A first model, of the descriptions and the place, weights the responses for the echoes; the
+    second one uses these too. Cells that are left out are NaN.
     """
     nugget = unjudged.pool.cell_nugget
     ridges = np.append(np.full(X.shape[1], RIDGE), PLACE_RIDGE)
@@ -208,10 +207,10 @@ def fit_with_likeness(
     likeness: Likeness,
     prior: Logistic | None = None,
 ) -> tuple[Logistic, Floats]:
-    """Fit a model where judgements of other folds on the same questions are evidence, too.
+    """Fit a model that also uses judgements of other folds on the same questions as evidence.
 
-    The prior is for the model of the description's evidence. The other one has no difficulties: the
-    rate of a nugget tells them.
+    The prior is for the model of the descriptions. The model with likeness needs no difficulties:
+    the rate of a nugget contains them.
     """
     plain = fit_calibrated(X, training_labels, RIDGE, prior, likeness.pool.cell_nugget)
     columns = likeness.columns(training_labels, plain.probabilities(X), fold)
@@ -220,7 +219,7 @@ def fit_with_likeness(
 
 
 class CrossValidation(NamedTuple):
-    """Guesses about cells by models that have not seen their folds."""
+    """Guesses about cells by models that were trained without their folds."""
 
     probabilities: Floats  # judgements of identical responses in other folds are 0 or 1
     carried: Flags
@@ -239,10 +238,10 @@ def cross_validate(
     prior: Logistic | None = None,
     progress: Progress = silent,
 ) -> CrossValidation:
-    """Leave each fold out, learn from the others, and ask about it.
+    """Predict each fold by a model that was trained on the others.
 
-    With likeness as further evidence the judgements of other folds on the same questions count;
-    identical responses in other folds then decide. Without it, folds are whole questions.
+    With likeness, judgements of other folds on the same questions are evidence, and identical
+    responses in other folds decide. Without it, folds are whole questions.
     """
     further = further or UnjudgedEvidence(cells.pool)
     chances, limits = np.zeros(len(cells.labels)), np.zeros(len(cells.labels))
@@ -262,7 +261,7 @@ def cross_validate(
 def hold_out(
     cells: FoldedCells, X: Floats, near: Likeness, progress: Progress = silent
 ) -> tuple[Logistic, CrossValidation]:
-    """Return the model of all judged cells, and guesses about every cell without its fold."""
+    """Return the model of all judged cells, and guesses by models without the fold of a cell."""
     model, columns = fit_with_likeness(X, cells.labels, cells.fold, near)
     if cells.judged.sum() < EXACT:
         return model, cross_validate(cells, X, near, progress=progress)
@@ -280,8 +279,8 @@ def without_folds(
 
         w without the fold = w - (H - H_fold)^-1 g_fold,   g_fold = sum over its cells of (y - p) z
 
-    Likeness leaves a cell's own fold out, as in cross-validation, but that of the other cells has
-    seen the fold: below `EXACT` judged cells, where this would matter, models are fitted again.
+    The likeness of a cell leaves its own fold out, as in cross-validation, but the likeness of the
+    other cells does not. Below `EXACT` judged cells, where this would matter, models are refitted.
     """
     fold, start = cells.fold, np.append(model.intercept, model.weights)
     judged = np.flatnonzero(cells.judged)
@@ -317,26 +316,21 @@ FOLDS = 10  # groups of judged runs that are guessed without themselves
 
 @dataclass(frozen=True, eq=False)
 class PredictionBatch:
-    """Responses that a classifier is asked about, what was judged of them, and the idf of words.
+    """Responses to predict, their judgements, and the idf of words.
 
-    All responses are predicted together if they are few. If a question has more than
-    `MAX_RESPONSES` responses, or the set more than `SMALL`, the classifier learns from the judged
-    ones and predicts the others in batches of `MAX_RESPONSES`, each with `COMPARED` judged
-    responses; of responses with the same words, the first stands for all. Memory grows with
-    responses times nuggets, and no faster.
+    A small set is predicted at once. If a question has more than `MAX_RESPONSES` responses, or the
+    set more than `SMALL`, the classifier learns from the judged ones and predicts the others in
+    batches of `MAX_RESPONSES`, each with `COMPARED` judged responses; identical responses are
+    predicted once. Memory is proportional to responses times nuggets.
     """
 
     pool: Pool
     labels: Floats
     idf: StemIdf
 
-    def evidence(self, pool: Pool, progress: Progress = silent) -> Floats:
-        """Return the evidence about the cells of some responses."""
-        return evidence(pool, self.idf, progress)
-
     @cached_property
     def together(self) -> Ints:
-        """The responses that are looked at together: all, or those that are learned from."""
+        """Responses that are predicted together: all, or only the training responses."""
         sizes = np.diff(self.pool.starts)
         if len(self.pool.texts) <= SMALL and sizes.max(initial=0) <= MAX_RESPONSES:
             return np.arange(len(self.pool.texts))
@@ -346,19 +340,19 @@ class PredictionBatch:
 
     @cached_property
     def cells(self) -> Ints:
-        """The cells that are looked at together."""
+        """Cells that are predicted together."""
         return self.pool.cells(self.together)
 
     @cached_property
     def folded(self) -> FoldedCells:
-        """The cells that are looked at together, in folds."""
+        """Cells that are predicted together, in folds."""
         pool, labels = self.pool.take(self.together), self.labels[self.cells]
         return FoldedCells(pool, labels, run_folds(pool, labels))
 
     def judged(self, question: int, most: int) -> Ints:
-        """Return judged responses to a question, at most so many, those that carry anything first.
+        """Return at most `most` judged responses to a question, in their order.
 
-        They stand in their order.
+        Responses that carry a nugget are preferred.
         """
         table = self.pool.table(self.labels, question)
         rows = np.flatnonzero(~np.isnan(table).all(axis=1)) if table.size else np.zeros(0, np.int64)
@@ -369,9 +363,9 @@ class PredictionBatch:
     def ask(
         self, rows: Ints, model: Logistic, progress: Progress, plain: Logistic | None = None
     ) -> Floats:
-        """Return the probabilities of the cells of some responses; of all other cells NaN.
+        """Return the probabilities of the cells of some responses; other cells are NaN.
 
-        With `plain`, the model of the description alone, likeness to judged responses counts.
+        With `plain`, the model of the descriptions alone, likeness to judged responses counts.
         """
         pool = self.pool
         _, index, inverse = np.unique(pool.text_ids[rows], return_index=True, return_inverse=True)
@@ -393,13 +387,13 @@ class PredictionBatch:
         return probabilities
 
     def _chances(self, batch: Ints, model: Logistic, plain: Logistic | None) -> Floats:
-        """Return probabilities; with `plain`, of responses to one question beside judged ones."""
+        """Return the probabilities of a batch; with `plain`, all answer the same question."""
         if plain is None:
-            return model.probabilities(self.evidence(self.pool.take(batch)))
+            return model.probabilities(evidence(self.pool.take(batch), self.idf))
         judged_rows = self.judged(int(self.pool.question[batch[0]]), COMPARED)
         pool = self.pool.take(np.concatenate([judged_rows, batch]))
         known_labels = self.labels[self.pool.cells(judged_rows)]
-        X = self.evidence(pool)
+        X = evidence(pool, self.idf)
         labels = np.concatenate([known_labels, np.full(len(X) - len(known_labels), np.nan)])
         fold = (np.arange(len(X)) >= len(known_labels)).astype(np.int64)
         near = Likeness(pool, first=len(judged_rows)).columns(labels, plain.probabilities(X), fold)
@@ -407,11 +401,11 @@ class PredictionBatch:
 
 
 def run_folds(pool: Pool, labels: Floats) -> Ints:
-    """Return judged runs in groups; responses that nobody judged, learned from all, are one more.
+    """Return the fold of every cell: judged runs in groups, and one more for unjudged responses.
 
-    A run's own judgements are known when its other responses are guessed. Runs with responses that
-    were judged in part have groups of their own: their guesses count, and few of them share one, so
-    that most of what was judged is learned from.
+    Unjudged responses are predicted from all judgements, including those of their own run. Runs
+    with partly judged responses have separate groups: their guesses count, and in small groups most
+    judgements can be learned from.
     """
     counts = np.bincount(pool.cell_response, ~np.isnan(labels), len(pool.texts))
     widths = np.bincount(pool.cell_response, minlength=len(pool.texts))

@@ -1,8 +1,8 @@
 """Classifiers, Pourpre and ROUGE on one score, the official F(beta).
 
-These are the paper's Tables 2, 3 and 5 and its Figures 5 and 6. Decisions of classifiers are those
-of cross-validation, and Pourpre has no threshold, as published. Methods "in hindsight" have the one
-threshold with the best tau-b on this set, as in the paper: they are not to be compared with others.
+These are the paper's Tables 2, 3 and 5 and its Figures 5 and 6. Classifiers are cross-validated,
+and Pourpre has no threshold, as published. Methods "in hindsight" have the threshold with the best
+tau-b on this set, as in the paper: do not compare them with the others.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.stats.correlation import tau_b
 
 _MATCHES = tuple(k / 20 for k in range(20))  # thresholds of Pourpre's matches
-_THRESHOLDS = 40  # quantiles of scores that are tried
+_THRESHOLDS = 40  # number of quantiles of scores that are tried
 
 
 class GuessedRun(NamedTuple):
@@ -95,7 +95,7 @@ def share_curves(tuning: Tuning, official: Floats) -> Iterator[TauPoint]:
 
 
 def thresholds_of(scores: Floats) -> list[float]:
-    """Return 40 quantiles of scores, as far as they differ."""
+    """Return the distinct values among 40 quantiles of scores."""
     quantiles = np.quantile(scores, np.linspace(0, 0.995, _THRESHOLDS))
     thresholds: list[float] = np.unique(quantiles).tolist()
     return thresholds
@@ -115,7 +115,7 @@ def official_scores(
 
 @dataclass(frozen=True, eq=False)
 class OfficialComparison:
-    """All methods on one score: official F, and F from other values of the same cells."""
+    """Official F of runs, and F from other values of the same cells."""
 
     tuning: Tuning
     calibrated: CrossValidation
@@ -124,7 +124,7 @@ class OfficialComparison:
 
     @cached_property
     def stats(self) -> NuggetStats:
-        """Runs x questions, as assessors have it."""
+        """Official statistics, runs x questions."""
         stats = (score.stats for score in self.scores)
         return NuggetStats(*map(np.array, zip(*stats, strict=True)))
 
@@ -139,7 +139,7 @@ class OfficialComparison:
 
     @cached_property
     def decisions(self) -> dict[str, Flags]:
-        """The decisions of classifiers, as they were cross-validated."""
+        """Cross-validated decisions of each classifier."""
         tuning = self.tuning
         default = tuning.default.classifier
         informativeness = "descriptions" if default.informativeness == INFORMED else INFORMED
@@ -158,7 +158,7 @@ class OfficialComparison:
         return decisions
 
     def judgements(self) -> Iterator[JudgementAgreement]:
-        """Yield the agreement of decisions with assessors', and with the calibrated classifier."""
+        """Yield the agreement of decisions with assessors, compared with the calibrated ones."""
         cells = self.tuning.cells
         for name, carried in self.decisions.items():
             base = None if name == "calibrated" else self.calibrated.carried
@@ -190,8 +190,8 @@ class OfficialComparison:
     def curve(self) -> Iterator[TauPoint]:
         """Yield the paper's Figure 6: tau-b of micro F at fixed thresholds, n = 1 … 3.
 
-        Stemmed and not, with idf and all words, whatever the best setting is. What identical
-        responses were judged is not used, so that the threshold alone decides.
+        Stemmed and not, with idf and all words, whatever the best setting is. Judgements of
+        identical responses are not used, so that the threshold alone decides.
         """
         rules = [trial.classifier for trial in self.tuning.trials]
         for rule in (rule for rule in rules if (rule.weight, rule.stop) == ("idf", "none")):
@@ -246,7 +246,7 @@ def paper_runs(
 ) -> tuple[str, tuple[GuessedRun, ...]]:
     """Return the threshold model and the runs of Figure 5 by the paper's own classifier.
 
-    `official` has official micro F; guessed F is that of the default settings, with thresholds of
+    `official` has official micro F. Guessed F comes from the default settings, with thresholds of
     the likeliest model, learned without the run.
     """
     cells, classifier = tuning.cells, tuning.default.classifier

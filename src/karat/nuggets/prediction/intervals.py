@@ -133,7 +133,7 @@ class RunErrors(NamedTuple):
         return RunIntervals(share, macro, micro)
 
     def narrower(self, from_errors: RunIntervals, from_base_rates: RunIntervals) -> RunIntervals:
-        """Return the narrower interval of each score with too few measured errors, or the first."""
+        """Return the narrower interval if errors were measured on few runs, else the first."""
         share, macro, micro = (
             min(first, second, key=lambda ends: ends.width)
             if first and second and few_runs(errors)

@@ -1,15 +1,15 @@
-"""Nearness: how alike responses are where they speak of a nugget.
+"""Nearness: the similarity of responses with respect to a nugget.
 
-Two long answers may say the same of one nugget and differ in all else. So every nugget has a
-likeness of its own, in which those units of text weigh most that stand in its descriptions, or in
-sentences that are about it:
+Two long answers may agree on one nugget and differ in everything else. So every nugget has its own
+similarity, in which units of text weigh most if they occur in its descriptions or in sentences
+about it:
 
     r(s, g)    = root of the share of the nugget's words, by idf and informativeness, in sentence s
     near(g)    = cosine over stems + cosine over character 3-grams, present or not,
                  weighted by `csrc/nuggets/nearness.hpp`
 
-3-grams that more than three in four responses have are left out: they weigh little and cost most.
-No judgement has a part in it. The idf is that among the responses to the question.
+3-grams of more than three in four responses are left out: they weigh little and cost most.
+Judgements are not used. The idf is computed from the responses to the question.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from karat.nuggets.scores.words import ENGLISH, code_points, cut_sentences
 from karat.text.tokens import Ragged, Vocab
 
 _MIN_WEIGHT = 0.05  # informativeness of a word that all nuggets of a question have
-_UNITS = ((1, 1.0), (3, 0.75))  # stems and characters: how many make a unit; in what share at most
+_UNITS = ((1, 1.0), (3, 0.75))  # stems, characters: length of a unit; largest share of responses
 
 
 class Nearness(NamedTuple):
@@ -39,9 +39,9 @@ class Nearness(NamedTuple):
     relevance: Floats  # sentences x nuggets
 
     def parts(self, first: int, most: int) -> Iterator[tuple[slice, Near]]:
-        """Some nuggets at a time: which, and the likeness for these.
+        """Yield some nuggets at a time, and the similarity with respect to them.
 
-        A table of the first responses has at most so many numbers, or one nugget.
+        A table of the first responses has at most `most` numbers, or one nugget.
         """
         count = len(self.nuggets) - 1
         wide = max(most // max(first * first, 1), 1)
@@ -59,19 +59,19 @@ class Nearness(NamedTuple):
 
 
 class Near(NamedTuple):
-    """The likeness of the responses to a question for some nuggets: by stems, by characters."""
+    """Similarity of the responses to a question for some nuggets: by stems, by characters."""
 
     units: list[_kernel.NuggetNearness]
 
     def table(self, first: int) -> Floats:
-        """Nuggets x the first responses x these."""
+        """Return nuggets x the first responses x the first responses."""
         total = sum(unit.table(first, None) for unit in self.units)
         return np.ascontiguousarray(np.moveaxis(np.asarray(total), 2, 0))
 
     def sum(self, values: Floats) -> Floats:
-        """Responses x nuggets: the sum of likeness times value over the first responses.
+        """Return responses x nuggets: the sum of similarity times value over the first responses.
 
-        There is a row of values for each of these, with a column for each nugget.
+        `values` has a row for each of these, and a column for each nugget.
         """
         return np.asarray(sum(unit.sum(values, None) for unit in self.units))
 
@@ -79,8 +79,10 @@ class Near(NamedTuple):
 def nearness(
     pool: Pool, parts: Sequence[str], bounds: Ints, stems: Ragged, texts: Ragged
 ) -> list[Nearness]:
-    """Of every question. `parts` are the sentences of all responses, and those of response i begin
-    at `bounds[i]`; `stems` are their words, and `texts` those of all descriptions, in their order.
+    """Return the nearness of every question.
+
+    `parts` are the sentences of all responses; response i begins at sentence `bounds[i]`. `stems`
+    are the words of the sentences, `texts` the words of all descriptions.
     """
     characters, nuggets = code_points([*parts, *pool.descriptions]), pool.description_starts
     questions = []
@@ -112,7 +114,7 @@ def _part(rows: Ragged, first: int, last: int) -> Ragged:
 
 
 def _relevance(sentences: Ragged, bounds: Ints, texts: Ragged, nuggets: Ints) -> Floats:
-    """The root of the share of a nugget's words in each sentence; of its descriptions the best."""
+    """Return the root of the share of a nugget's words in a sentence, by its best description."""
     words, column = np.unique(texts.ids.astype(np.int64), return_inverse=True)
     have, inside = _present(sentences, words), np.zeros((len(texts.offsets) - 1, len(words)))
     inside[np.repeat(np.arange(len(inside)), texts.lengths), column.ravel()] = 1
@@ -125,7 +127,7 @@ def _relevance(sentences: Ragged, bounds: Ints, texts: Ragged, nuggets: Ints) ->
 
 
 def _present(rows: Ragged, words: Ints) -> Floats:
-    """Rows x some words: 1 where a row has the word."""
+    """Return rows x words: 1 if the row has the word."""
     presence = np.zeros((len(rows.offsets) - 1, len(words)))
     if len(words):
         at = np.minimum(np.searchsorted(words, rows.ids), len(words) - 1)
@@ -135,7 +137,7 @@ def _present(rows: Ragged, words: Ints) -> Floats:
 
 
 def _any(rows: Floats, bounds: Ints) -> Floats:
-    """Groups of rows that begin at `bounds`: 1 where any of the group has it."""
+    """Return groups of rows x columns: 1 if any row has it; groups begin at `bounds`."""
     any_present, nonempty = np.zeros((len(bounds) - 1, rows.shape[1])), np.diff(bounds) > 0
     if nonempty.any():
         any_present[nonempty] = np.maximum.reduceat(rows, bounds[:-1][nonempty], axis=0)
@@ -144,9 +146,9 @@ def _any(rows: Floats, bounds: Ints) -> Floats:
 
 NAMES = ("rate", "gp", "residual", "closest", "neighbours", "words", "standing")  # the columns
 
-_NOISE = 0.3  # variance of a judgement beside what likeness explains
-_NEAR_NOISE = 2.0  # the same beside what nearness explains
-_UNKNOWN = 1e6  # and where nothing was judged
+_NOISE = 0.3  # variance of a judgement that likeness does not explain
+_NEAR_NOISE = 2.0  # variance of a judgement that nearness does not explain
+_UNKNOWN = 1e6  # variance without a judgement
 _AWAY = 0.02  # weight of the rate among the neighbours
 _TABLE = 4_000_000  # numbers in a table of nuggets x responses x responses
 
@@ -160,30 +162,30 @@ class _Responses(NamedTuple):
 
 
 class Likeness:
-    """The responses of a pool, made comparable once; `columns` then takes any judgements.
+    """Similarities of the responses of a pool; `columns` combines them with any judgements.
 
-    For every cell, from the judgements of other folds alone (the last one from none):
+    Columns of every cell, from the judgements of other folds (the last one from none):
 
         rate        logit of (yes + 1/2) / (judged + 1)
         gp          Gaussian process regression of the judgements less the rate
-        residual    the same of the judgements less what the description's evidence gives, over
-                    nearness plus 1 for what holds for all responses
-        closest     likeness to the closest response that carries the nugget less that to the
-                    closest that does not
+        residual    the same for the judgements minus the guesses from the description, with the
+                    kernel nearness + 1 (the 1 is common to all responses)
+        closest     likeness to the closest response that carries the nugget minus likeness to the
+                    closest one that does not
         neighbours  mean judgement of the others, weighted by the 6th power of likeness
         words       naive Bayes: log odds of the words present and absent, over their norm
-        standing    mean logit of the description's guesses over the question's nuggets, in standard
-                    deviations from that of the other responses: a good answer or a poor one
+        standing    mean logit of the guesses from the description over the question's nuggets, as
+                    a z-score among all responses: a good answer or a poor one
 
-    Likeness is the cosine of words and pairs of neighbouring words, log counts times the idf among
-    the responses to the question (`csrc/nuggets/likeness.hpp`). With `first`, only so many of the
-    responses to each question, the first ones, may be judged.
+    Likeness is the cosine of words and pairs of neighboring words, log counts times the idf among
+    the responses to the question (`csrc/nuggets/likeness.hpp`). With `first`, only the first
+    responses to each question, at most that many, may be judged.
     """
 
     def __init__(self, pool: Pool, first: int | None = None) -> None:
         self.pool = pool
         parts, bounds = cut_sentences(pool.texts)
-        vocab = Vocab()  # once for all: they share most words
+        vocab = Vocab()  # one for all texts, which share most words
         stems = ENGLISH.tokens(parts, vocab)
         near = nearness(pool, parts, bounds, stems, ENGLISH.tokens(pool.descriptions, vocab))
         words = Ragged(stems.ids, stems.offsets[bounds])
@@ -198,8 +200,8 @@ class Likeness:
     def columns(self, labels: Floats, guesses: Floats, fold: Ints) -> Floats:
         """Return cells x `NAMES`.
 
-        Of `labels` those of other folds are used; a fold that is left out altogether has NaN.
-        `guesses` are probabilities from the description alone.
+        Only `labels` of other folds are used; a fold that is left out completely has NaN. `guesses`
+        are probabilities from the description alone.
         """
         pool = self.pool
         parts = [np.zeros((0, len(NAMES)))]
@@ -212,10 +214,10 @@ class Likeness:
 
 
 def _block(responses: _Responses, labels: Floats, guesses: Floats, fold: Ints) -> Floats:
-    """Return the rows of one question: responses x nuggets become rows.
+    """Return the columns of one question, with a row for each pair of response and nugget.
 
-    Regression is linear, so the rate is taken off afterwards: that of the fold that is predicted,
-    which has not seen its judgements, for all the others.
+    Regression is linear, so the rate can be subtracted afterwards: the rate for the fold that is
+    predicted, computed without its judgements.
     """
     rows = np.flatnonzero(~np.isnan(labels).all(axis=1))
     judged = (~np.isnan(labels[rows])).astype(np.float64)
@@ -230,7 +232,7 @@ def _block(responses: _Responses, labels: Floats, guesses: Floats, fold: Ints) -
     square = np.square(np.clip(near, 0, None))
     weights = square * square * square
     neighbours = (product(weights, yes) + _AWAY * rate) / (product(weights, judged) + _AWAY)
-    means = logit(guesses).mean(axis=1)  # no judgement has a part in it
+    means = logit(guesses).mean(axis=1)  # uses no judgements
     standing = (means - means.mean()) / max(float(means.std()), 1e-9)
     columns = [
         logit(rate),
@@ -261,7 +263,7 @@ def _regress(K: Floats, values: Floats, rows: Ints, fold: Ints) -> Floats:
 def _regress_residuals(
     responses: _Responses, left: Floats, judged: Floats, rows: Ints, fold: Ints
 ) -> Floats:
-    """Regress what the description leaves unexplained over nearness, nugget by nugget."""
+    """Regress what the description does not explain on nearness, nugget by nugget."""
     predicted = np.empty((len(fold), left.shape[1]))
     noise = np.where(judged > 0, _NEAR_NOISE, _UNKNOWN)
     first = int(rows.max(initial=-1)) + 1
@@ -269,7 +271,7 @@ def _regress_residuals(
         residuals = (judged * left)[:, nuggets]
         K = near.table(first)[:, rows[:, None], rows] + 1
         weighted, inside = _regress_each(K, residuals, noise[:, nuggets], fold[rows])
-        if len(rows) < len(predicted):  # others are to be predicted
+        if len(rows) < len(predicted):  # there are other responses to predict
             spread = np.zeros((first, residuals.shape[1]))
             spread[rows] = weighted
             predicted[:, nuggets] = near.sum(spread) + weighted.sum(axis=0)
@@ -278,10 +280,10 @@ def _regress_residuals(
 
 
 def _regress_each(K: Floats, values: Floats, noise: Floats, fold: Ints) -> tuple[Floats, Floats]:
-    """`_regress` over judged rows, with a likeness and a noise for every column of values.
+    """Regress as `_regress` does, with a kernel and a noise for every column of values.
 
-    Gives the weights of the rows, for others to be predicted with, and what is predicted of each
-    without those of its own fold: 0 if there is only one.
+    Return the weights of the rows, to predict other responses, and the prediction of each row
+    without its own fold: 0 if there is only one fold.
     """
     K = K + noise.T[:, :, None] * np.eye(len(values))
     if len(np.unique(fold)) == 1:
@@ -297,7 +299,7 @@ def _regress_each(K: Floats, values: Floats, noise: Floats, fold: Ints) -> tuple
 
 
 def _closest(near: Floats, selected: Floats) -> Floats:
-    """Return likeness to the closest of some responses, nugget by nugget; 0 if there is none."""
+    """Return likeness to the closest selected response, nugget by nugget; 0 without any."""
     rows = np.ascontiguousarray(near.T)
     best = [rows[column > 0].max(axis=0, initial=0.0) for column in selected.T]
     return np.stack(best, axis=1)

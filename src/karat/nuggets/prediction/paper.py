@@ -2,23 +2,22 @@
 
     score(g, response) = sum over the n-grams x of the response, lengths 1 … n, of W(g, x) I(g, x)
 
-W(g, x) is 0 unless x stands in the description of g; else the sum of the idf of x's words, or 1
-where n-grams are counted. How informative x is (equations 1 and 2):
+W(g, x) is 0 unless x occurs in the description of g; else the sum of the idf of x's words, or 1 if
+n-grams are counted. The informativeness of x is (equations 1 and 2):
 
     I(g, x) = 1 - (sum over nuggets g' of the question of i(g', x)) / |G|
     i(g', x) = 1 if count(g', x) > 0, else 0
 
-count(g', x) is how often x stands in the texts that describe g'. In the paper
-(`informativeness=responses`) it is how often x stands in responses that were judged to carry g'; of
-other folds than the one that is scored, and of a nugget that none of them carries, in its
-descriptions. I is 1 where the question has one nugget, for which the formula would give 0. (The
-paper's inner sum has one term too many; ours ends with the last k-gram.)
+count(g', x) is the number of occurrences of x in the texts that describe g'. In the paper
+(`informativeness=responses`) these are the responses that were judged to carry g', from other folds
+than the one that is scored; without any, the descriptions of g'. I is 1 if the question has one
+nugget, for which the formula would give 0. (The paper's inner sum has one term too many; ours ends
+with the last k-gram.)
 
-A nugget with several descriptions has the score of the best of them, and so it is with responses
-that were judged to carry it, if the classifier is trained on those (`responses`, section 4.5): they
-are then texts that describe it. A threshold on the score decides (`thresholds.py`): one that is
-given, or those of the model that is named or has the highest marginal likelihood; where nobody
-judged anything, one that is built in.
+A nugget with several descriptions has the score of the best one. With `responses` (section 4.5),
+responses that were judged to carry a nugget are descriptions, too. A threshold on the score decides
+(`thresholds.py`): a fixed one, the thresholds of a named model, or of the model with the highest
+marginal likelihood; without judgements, a built-in one.
 """
 
 from __future__ import annotations
@@ -72,8 +71,8 @@ AS_PRINTED = {
 """Settings of the paper: Table 2 (no stemming, bigrams, idf), equation 1, the likeliest model of
 thresholds (section 4.4)."""
 WEIGHTS = {"idf": "the sum of its words' idf", "count": "1"}
-TOGETHER = 4_000_000  # scores that are in memory at once, where there are some for each fold
-LONGEST = 1_000_000  # words that an n-gram may have: more than any text of a key
+TOGETHER = 4_000_000  # scores in memory at once, if every fold has its own
+LONGEST = 1_000_000  # words of an n-gram: more than any text of a key has
 
 
 class WithIdf(NamedSettings):
@@ -83,7 +82,7 @@ class WithIdf(NamedSettings):
 
     @cached_property
     def source(self) -> IdfSource:
-        """Source of idf, which remembers what it read."""
+        """Source of idf, which caches what it read."""
         return IdfSource(self.idf)
 
 
@@ -92,7 +91,7 @@ idf_setting = partial(setting, "pooled", "source of idf: pooled or a file", plac
 
 @dataclass(frozen=True)
 class Paper(WithIdf):
-    """The paper's classifier; the defaults are the paper's but for equation 1 (`presets`)."""
+    """The paper's classifier, with the paper's defaults except for equation 1 (see `presets`)."""
 
     name: ClassVar[str] = "paper"
     presets: ClassVar[Mapping[str, dict[str, Any]]] = MappingProxyType({"paper": AS_PRINTED})
@@ -120,13 +119,13 @@ class Paper(WithIdf):
 
     @property
     def summary(self) -> str:
-        """The form of n-grams, as reports show it."""
+        """Settings of n-grams, as reports show them."""
         extras = " normalised" * self.normalised + " once" * self.once
         return f"n={self.n} weight={self.weight} stem={self.stem} stop={self.stop}{extras}"
 
     @property
     def full_summary(self) -> str:
-        """The settings of scores, as reports show them."""
+        """Settings of scores, as reports show them."""
         by = f" informativeness={self.informativeness}" * (self.informativeness == INFORMED)
         return self.summary + " on-responses" * self.responses + by
 
@@ -143,7 +142,7 @@ class Paper(WithIdf):
         source: IdfSource | None = None,
         progress: Progress = silent,
     ) -> Floats:
-        """Return the scores of all cells; judged responses tell of those of other folds alone."""
+        """Return the scores of all cells; judged responses are used for other folds only."""
         weigh = self._weigh(pool, source)
         if self.taught(labels):
             return next(trained_scores(pool, self, labels, fold, [-1], weigh, progress))
@@ -152,7 +151,7 @@ class Paper(WithIdf):
     def each_fold(
         self, pool: Pool, labels: Floats, fold: Ints, source: IdfSource | None = None
     ) -> Iterator[tuple[int, Floats]]:
-        """Yield each fold and the scores of all cells where its judgements are unknown."""
+        """Yield each fold, and the scores of all cells computed without its judgements."""
         kinds, weigh = np.unique(fold).tolist(), self._weigh(pool, source)
         if self.taught(labels):
             yield from zip(
@@ -175,7 +174,7 @@ class Paper(WithIdf):
     ) -> Thresholds:
         """Learn thresholds from the judged cells (the others are NaN).
 
-        `models` is what `compare_models` says of them, if it was asked already.
+        `models` is the result of `compare_models`, if it was computed already.
         """
         if self.threshold is not None:
             return fixed_threshold(scores, labels, self.threshold)
@@ -206,7 +205,7 @@ class Paper(WithIdf):
     def guess(
         self, pool: Pool, labels: Floats, fold: Ints, progress: Progress = silent
     ) -> PaperPredictions:
-        """Decide on all cells; what no fold with judgements has is decided by all of them."""
+        """Decide on all cells, each without the judgements of its fold."""
         judged = ~np.isnan(labels)
         if not judged.any() and self.threshold is None:
             return self._guess_unjudged(pool, labels, fold, progress)
@@ -222,7 +221,7 @@ class Paper(WithIdf):
     def _guess_unjudged(
         self, pool: Pool, labels: Floats, fold: Ints, progress: Progress
     ) -> PaperPredictions:
-        """Decide by the built-in threshold, which is one of normalised scores."""
+        """Decide by the built-in threshold of normalised scores."""
         if self.threshold_model != AUTO:
             raise InputError(
                 f"the paper's classifier learns thresholds of threshold_model="
@@ -237,18 +236,18 @@ class Paper(WithIdf):
 
 
 class PaperPredictions(NamedTuple):
-    """Guesses of the paper's classifier about all cells, of judged ones without their fold."""
+    """Guesses of the paper's classifier about all cells, each without its fold."""
 
     probabilities: Floats
     carried: Flags
     thresholds: Thresholds  # of all judged cells
-    models: tuple[ThresholdModel, ...]  # log10 P(Data|Model), where thresholds were learned
+    models: tuple[ThresholdModel, ...]  # log10 P(Data|Model), if thresholds were learned
 
 
 def ngram_scores(
     pool: Pool, paper: Paper, idf: StemIdf | None = None, progress: Progress = silent
 ) -> Floats:
-    """Return the scores of all cells; idf, if none is given, is that of the pool's responses."""
+    """Return the scores of all cells; by default, idf comes from the pool's responses."""
     vocab = Vocab()
     texts = paper.words.tokens(pool.descriptions, vocab)
     weights, parts = _weights(pool, paper, idf, vocab), [np.zeros(0)]
@@ -273,12 +272,12 @@ def trained_scores(
     idf: StemIdf | None = None,
     progress: Progress = silent,
 ) -> Iterator[Floats]:
-    """Yield scores where responses that were judged to carry a nugget tell of it, too.
+    """Yield scores that use responses that were judged to carry a nugget.
 
-    They tell how informative n-grams are, or describe it, or both. A response is never compared
-    with those of its own fold, nor with those of the fold that is left out for all, each of
-    `without` in turn (-1: none). `labels` and `fold` are those of cells; a fold has all cells of a
-    response.
+    They determine the informativeness of n-grams, or describe the nugget, or both. A response is
+    never compared with responses of its own fold, nor of the fold that is left out for all: each of
+    `without` in turn (-1: none). `labels` and `fold` have a value for each cell; all cells of a
+    response are in one fold.
     """
     vocab = Vocab()
     texts, words = (paper.words.tokens(batch, vocab) for batch in (pool.descriptions, pool.texts))
@@ -299,7 +298,7 @@ def trained_scores(
 
 
 def _weights(pool: Pool, paper: Paper, idf: StemIdf | None, vocab: Vocab) -> Floats:
-    """Return the weights of all words; none where n-grams are counted."""
+    """Return the weights of all words; empty if n-grams are counted."""
     if paper.weight != "idf":
         return np.zeros(0)
     idf = idf or smoothed_idf(pool.texts, paper.words)

@@ -2,10 +2,10 @@
 
     calibrated:idf=corpus.txt    paper:n=1,stem=porter,threshold_model=nugget
 
-A classifier of another package is found by the entry point group `karat.classifiers`. It is a
-frozen dataclass like these, derived from `karat.Named`, with a method `guess(pool, labels,
-fold, progress)` that returns two arrays: probabilities and decisions of all cells, those of a fold
-learned from the labels of the others alone.
+Classifiers of other packages are found by the entry point group `karat.classifiers`. They are
+frozen dataclasses derived from `karat.Named`, with a method `guess(pool, labels, fold, progress)`
+that returns two arrays: probabilities and decisions of all cells, each learned from the labels of
+other folds only.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from karat.nuggets.prediction.base_rates import (
     shifted_intervals,
 )
 from karat.nuggets.prediction.calibrated import Logistic, PredictionBatch, fit_calibrated, run_folds
-from karat.nuggets.prediction.evidence import UnjudgedEvidence
+from karat.nuggets.prediction.evidence import UnjudgedEvidence, evidence
 from karat.nuggets.prediction.intervals import (
     MeasuredErrors,
     RunErrors,
@@ -58,9 +58,11 @@ from karat.settings import NamedSettings, parse_settings
 from karat.stats.judges import Kappa, cohen_kappa
 
 MIN_JUDGED_PAIRS, MIN_JUDGED_OF_A_KIND = 100, 20
-"""Judged pairs that the calibrated classifier needs to learn, and of these carried ones and not."""
+"""Judged pairs that the calibrated classifier needs for training: in all, and of each kind (carried
+or not)."""
 MIN_MODEL_LABELS, MIN_MODEL_LABELS_OF_A_KIND = 20, 5
-"""Labels of a model beside people's judgements that tell its error; carried ones, and not."""
+"""Labels of a model on pairs judged by people that are needed to measure its error: in all, and of
+each kind (carried or not)."""
 
 
 @dataclass(frozen=True)
@@ -102,20 +104,20 @@ class Predictions:
     probabilities: Floats  # of every cell of the pool
     carried: Flags
     labels: Floats  # judgements of cells in their own runs, else NaN
-    learned: int  # judged pairs that it learned from; 0 for the built-in model
+    learned: int  # number of judged pairs it was trained on; 0 for the built-in model
     measured_errors: MeasuredErrors | None = None
-    """Judged runs that tell how wrong it is, if there are any."""
+    """Errors measured on judged runs, if there are any."""
     classifier: NamedSettings = field(default_factory=Calibrated)
     paper: PaperPredictions | None = None
     """Thresholds of the paper's classifier, if it is the one that predicts."""
-    adjustment: ModelAdjustment | None = None  # models that helped, where any labelled responses
-    strict: bool = False  # True if it predicts full support: partial support is then none
+    adjustment: ModelAdjustment | None = None  # adjustment by labels of models, if there are any
+    strict: bool = False  # True if it predicts full support: partial support does not count
     spread: ShiftVariances = PRIOR_SPREAD
-    """The variances of shifts of its predictions, for intervals where errors were not measured."""
+    """Variances of the shifts of predictions, for intervals without measured errors."""
     _errors: dict[tuple[Official, bool], RunErrors] = field(default_factory=dict)
 
     def errors(self, official: Official, adjusted: bool = False) -> RunErrors:
-        """Return the errors of scores, as far as they were measured; `adjusted`: by models."""
+        """Return the measured errors of scores; with `adjusted`, after adjustment by models."""
         if (official, adjusted) not in self._errors:
             source = self.adjustment if adjusted and self.adjustment else self
             runs = source.measured_errors
@@ -124,19 +126,19 @@ class Predictions:
 
     @cached_property
     def doubt(self) -> float:
-        """The weight of a pair known from an identical response beside a guess, as measured."""
+        """Measured weight of a pair known from an identical response, relative to a guess."""
         if self.measured_errors is None:
             return 1.0
-        labels = self.measured_errors.labels  # as they were learned from
+        labels = self.measured_errors.labels
         labels = strict_labels(labels) if self.strict else labels
         return replace(self.measured_errors, labels=labels).doubt()
 
     @cached_property
     def shift(self) -> SetShift:
-        """The shift of the base rate of this set, from whatever was judged.
+        """The shift of the base rate of this set, learned from all judged pairs.
 
-        A classifier of several judged runs knows as much itself; what it learned from so few is not
-        as good as the built-in one, and may be as far off.
+        A classifier that was trained on several judged runs contains the shift already, but after
+        few of them it may be as far off as the built-in one: its variance is the prior's.
         """
         if self.measured_errors is not None:
             return SetShift(0.0, self.spread.question)
@@ -167,17 +169,17 @@ class Predictions:
     ) -> RunIntervals | None:
         """Return intervals of A and of F on these questions; if `general`, on questions like these.
 
-        They are about the score that is shown once the run is judged whole. Scores are expected
-        ones, with judgements in place of guesses, less their bias; an interval is made to hold the
-        score that decisions give, which is what reports show. Only what is guessed can be wrong,
-        and, by `doubt`, what is known from another run alone.
+        They are about the score that the run would have if it were completely judged. Scores are
+        expected values minus their bias, with judgements in place of guesses; an interval is
+        extended to include the score by decisions, which reports show. Only guesses can be wrong
+        and, weighted by `doubt`, pairs known from another run alone.
 
-        Scores without measured errors have intervals that allow for an unknown base rate if the
-        classifier is the calibrated one. Errors of fewer than `MIN_RUNS` judged runs tell
-        little: then the narrower interval counts.
+        For scores without measured errors, the intervals of the calibrated classifier allow for an
+        unknown base rate. If errors were measured on fewer than `MIN_RUNS` judged runs, the
+        narrower interval counts.
 
-        None for a run that answered nothing; if `general`, from one question, which is no sample;
-        and where nothing tells how wrong another classifier than the calibrated is.
+        Return None for a run without answers; for a single question if `general`; and for other
+        classifiers without measured errors.
         """
         questions = [q for q in self.pool.questions if q.nuggets]
         answered = sum(len(decisions[q.id].values) > 0 for q in questions) / max(len(questions), 1)
@@ -205,9 +207,9 @@ class Predictions:
         answered: float,
         official: Official,
     ) -> RunErrors:
-        """Return the errors of a run of which a part is guessed, and a part known from others.
+        """Return the errors of a run that is partly guessed and partly known from other runs.
 
-        A nugget that a judgement settles adds no error, whatever is guessed of other responses.
+        A nugget that a judgement settles adds no error, whatever other responses are guessed to do.
         """
         counts = np.zeros(4)
         for id, answer in decisions.items():
@@ -295,7 +297,7 @@ def _predict_calibrated(batch: PredictionBatch, strict: bool, progress: Progress
     if n_judged < MIN_JUDGED_PAIRS or min(n_yes, n_judged - n_yes) < MIN_JUDGED_OF_A_KIND:
         return _predict_by_model(batch, prior, 0, progress)
     folded = batch.folded
-    X = batch.evidence(folded.pool, progress)
+    X = evidence(folded.pool, batch.idf, progress)
     if len(np.unique(folded.pool.cell_run[folded.judged])) < 2:  # no run to learn from without it
         model = fit_calibrated(X, folded.labels, prior=prior)
         return _predict_by_model(batch, model, n_judged, progress)
@@ -321,14 +323,14 @@ def _predict_calibrated(batch: PredictionBatch, strict: bool, progress: Progress
 def _predict_by_model(
     batch: PredictionBatch, model: Logistic, learned: int, progress: Progress
 ) -> Predictions:
-    """Predict all cells by one model, whose errors here are unknown."""
+    """Predict all cells by one model, without measured errors."""
     probabilities = batch.ask(np.arange(len(batch.pool.texts)), model, progress)
     carried = probabilities > model.threshold
     return Predictions(batch.pool, probabilities, carried, batch.labels, learned)
 
 
 def _mark_earlier_versions(judgements: Judgements, runs: Mapping[str, Run]) -> Judgements:
-    """Assign judgements of words that a run no longer has to an earlier version of it."""
+    """Assign judgements of responses that a run no longer has to an earlier version of it."""
     judged = [(row.run, row.question, normal(row.response)) for row in judgements.rows]
     pairs = {(run, question) for run, question, _ in judged if run in runs}
     current = {
@@ -341,7 +343,7 @@ def _mark_earlier_versions(judgements: Judgements, runs: Mapping[str, Run]) -> J
 
 
 def _judged_runs(judgements: Judgements, runs: Mapping[str, Run]) -> list[Run]:
-    """Return other runs that were judged, as their judgements quote them."""
+    """Return judged runs that are not in the set, with the responses that judgements quote."""
     answers: dict[str, dict[tuple[str, str], None]] = {}
     for row in judgements.deciding:
         if row.run not in runs:
@@ -354,34 +356,34 @@ def _judged_runs(judgements: Judgements, runs: Mapping[str, Run]) -> list[Run]:
 
 # ------------------------------------------------------------------------------ labels of models
 
-_HOLD_P, _HOLD_LABELS = 10.0, 1.0  # ridges: of the weight of logit p to 1, of labels to 0
+_HOLD_P, _HOLD_LABELS = 10.0, 1.0  # ridges: the weight of logit p towards 1, of labels towards 0
 _AS_GUESSED = Logistic(np.zeros(1), np.ones(1), np.ones(1), 0.0)
 
 
 class ModelJudge(NamedTuple):
-    """A model beside people: both say yes or no to a pair."""
+    """A model that labels pairs, and its agreement with people."""
 
     name: str
-    labels: int
+    n_labels: int
     agreement: Kappa
-    used: bool  # True if predictions use it
+    is_used: bool  # True if predictions use its labels
 
 
 class ModelAdjustment(NamedTuple):
-    """Predictions with the help of models."""
+    """Predictions that were adjusted by labels of models."""
 
     probabilities: Floats
     carried: Flags
-    is_adjusted: Flags  # the cells whose prediction a model helped
+    is_adjusted: Flags  # cells whose prediction was adjusted
     models: tuple[ModelJudge, ...]
     measured_errors: MeasuredErrors | None = None
-    """Judged runs, predicted without themselves and with help; None if errors are not measured."""
-    share: float = 0.0  # H: the share of judged cells there that had help
+    """Errors of adjusted predictions on judged runs; None if errors are not measured."""
+    share: float = 0.0  # H: the share of judged cells there that were adjusted
 
     def errors(self, plain: RunErrors, adjusted: RunErrors, share: float) -> RunErrors:
-        """Return the errors of a run if models helped with a share h of its guesses.
+        """Return the errors of a run if a share h of its guesses was adjusted.
 
-        They are w times those with help and 1 - w times those without, w = h / H, at most 1.
+        They are w adjusted + (1 - w) plain, with w = h / H, at most 1.
         """
         w = min(1.0, share / self.share) if self.share else 0.0
 
@@ -396,7 +398,7 @@ class ModelAdjustment(NamedTuple):
 
 
 def model_values(pool: Pool, judgements: Judgements) -> Floats:
-    """Return cells x models: labels, known by the words of responses; NaN where there is none."""
+    """Return cells x models: labels, looked up by the words of responses; NaN without a label."""
     values = np.full((int(pool.cell_starts[-1]), len(judgements.of_models)), np.nan)
     first = 0
     for q, text in zip(pool.question.tolist(), pool.texts, strict=True):
@@ -411,20 +413,20 @@ def model_values(pool: Pool, judgements: Judgements) -> Floats:
 def adjust_by_models(
     predictions: Predictions, batch: PredictionBatch, judgements: Judgements
 ) -> ModelAdjustment:
-    """Adjust predictions by the labels of models, as far as people bear these out.
+    """Adjust predictions by the labels of models, according to their agreement with people.
 
-    On pairs that a person judged too, a logistic regression learns what the labels are worth:
+    On pairs that a person judged too, a logistic regression learns the weights of labels:
 
         logit P(carried) = a + b logit p + sum over models of c (2 label - 1)
 
-    with b held to 1 and c to 0 by a ridge, so that few such pairs change little. A pair that no
-    model labelled stays as it was predicted. Errors with help are measured as they are without:
-    each group of runs is left out in turn.
+    with ridges that pull b towards 1 and c towards 0, so that few such pairs change little. Pairs
+    without a label are not changed. Errors after the adjustment are measured by leaving each group
+    of runs out in turn.
     """
     folded, cells, values = batch.folded, batch.cells, model_values(batch.pool, judgements)
     labels = zip(judgements.of_models, values.T, strict=True)
     judges = tuple(_judge(name, column, folded, cells) for name, column in labels)
-    values = values[:, [judge.used for judge in judges]]
+    values = values[:, [judge.is_used for judge in judges]]
     probabilities, carried = predictions.probabilities.copy(), predictions.carried.copy()
     errors = predictions.measured_errors
     # Judged cells as they were predicted: without themselves, if errors are measured.
@@ -441,7 +443,7 @@ def adjust_by_models(
         return adjustment
     left_out, was_adjusted = judged.copy(), np.zeros(len(judged), dtype=np.bool_)
     labelled, candidates = values[cells], _adjustable(judged, values[cells])
-    for k in np.unique(folded.fold[candidates]).tolist():  # each fold by what the others tell
+    for k in np.unique(folded.fold[candidates]).tolist():  # each fold by the others
         in_fold = candidates & (folded.fold == k)
         model = _fit(np.where(folded.fold == k, np.nan, folded.labels), judged, labelled)
         if model is not None:
@@ -461,13 +463,13 @@ def _judge(name: str, values: Floats, judged_cells: FoldedCells, cells: Ints) ->
 
 
 def _enough(labels: Floats) -> bool:
-    """Return whether people's labels tell how wrong a model is."""
+    """Return whether there are enough labels of people to measure the error of a model."""
     kinds = int((labels > 0).sum()), int((labels == 0).sum())
     return len(labels) >= MIN_MODEL_LABELS and min(kinds) >= MIN_MODEL_LABELS_OF_A_KIND
 
 
 def _adjustable(chances: Floats, values: Floats) -> Flags:
-    """Return which cells are guessed, not known from an identical response, and were labelled."""
+    """Return which cells have labels of models and are not known from an identical response."""
     return np.asarray((~np.isnan(values)).any(axis=1) & (chances > 0) & (chances < 1))
 
 
@@ -476,7 +478,7 @@ def _columns(chances: Floats, values: Floats) -> Floats:
 
 
 def _fit(labels: Floats, chances: Floats, values: Floats) -> Logistic | None:
-    """Fit the worth of models' labels on cells that people judged; None if these are too few."""
+    """Fit the weights of models' labels on cells that people judged; None if these are too few."""
     rows = _adjustable(chances, values) & ~np.isnan(labels)
     if not _enough(labels[rows]):
         return None

@@ -1,20 +1,19 @@
 """Thresholds: Bayesian models of how scores become judgements, compared by marginal likelihood.
 
-A noisy threshold t: a response whose score exceeds t carries the nugget, one whose score does not
-does not; then noise makes false negatives of the first with rate fn and false positives of the
-second with rate fp. With TP and FN the cells above t that were judged yes and no, FP and TN those
-not above it that were judged yes and no,
+A noisy threshold t: a response carries the nugget if its score exceeds t; then noise turns yes into
+no with the rate fn, and no into yes with the rate fp. With TP and FN the numbers of cells above t
+that were judged yes and no, and FP and TN the numbers of other cells that were judged yes and no,
 
     L(t, fp, fn) = fp^FP (1 - fp)^TN fn^FN (1 - fn)^TP.
 
-Each unit (all cells, a question, a nugget) has a threshold of its own, uniform over the midpoints
-of its scores, at most 100 of them, and one below and one above them all; rates are uniform:
+Each unit (all cells, a question, a nugget) has its own threshold, with a uniform prior over the
+midpoints of its scores, at most 100 of them, one value below and one above all; rates are uniform:
 
     shared rates    P(Data|Model) = ∫∫ prod over u of mean over t of L_u(t, fp, fn) dfp dfn
     own rates       P(Data|Model) = prod over u of mean over t of B(FP+1, TN+1) B(FN+1, TP+1)
 
-The coin is the best one in hindsight, as in the paper's Table 4. A score is turned into a
-probability by all thresholds of its unit, each as likely as it is given the data:
+The coin has the best bias in hindsight, as in the paper's Table 4. The probability of a score
+averages over all thresholds of its unit by their posterior probability:
 
     P(yes | score) = sum over t of P(t | Data) (1 - fn if score > t, else fp)
 """
@@ -43,21 +42,21 @@ MODELS = {
 """The models, with the paper's names."""
 NOISY = tuple(name for name in MODELS if name != "coin")  # those that have thresholds
 BEST_F = "best-f"
-"""One threshold, the one with the best F: what most of the paper's results are from."""
-GIVEN = "given"  # one threshold that was not learned
+"""One threshold, with the best F: most results of the paper use it."""
+GIVEN = "given"  # one threshold from the settings
 BUILT_IN = "built-in"  # one threshold for sets without judgements
-_ABOVE, _BELOW = 0.64, 0.2  # shares of pairs judged yes above it and not, REALSumm and RAG 2024
+_ABOVE, _BELOW = 0.64, 0.2  # shares judged yes above and below it on REALSumm and RAG 2024
 
 _MAX_CUTS = 100  # thresholds of a unit
-_FAR = 35.0  # nats below the peak; what lies lower adds nothing
+_FAR = 35.0  # nats below the peak beyond which the mass is negligible
 _CLIMBS = 30  # steps towards the most likely rates
 _TINY = 1e-9  # keeps logarithms of rates finite
 
 
 def _rule(points: int) -> tuple[Floats, Floats]:
-    """Return Gauss and Legendre's places and weights on [0, 1].
+    """Return the nodes and weights of Gauss-Legendre quadrature on [0, 1].
 
-    The roots of Legendre's polynomial, by Newton's method from near cosines.
+    Nodes are the roots of Legendre's polynomial, by Newton's method from cosines close to them.
     """
     angle = pi * (np.arange(points)[::-1] + 0.75) / (points + 0.5)
     x = 1 - 2 * np.square(_sine(angle / 2))
@@ -85,8 +84,8 @@ def _legendre(order: int, x: Floats) -> tuple[Floats, Floats]:
     return value, order * (before - x * value) / (1 - x * x)
 
 
-_COARSE = _rule(16)[0]  # to find the mass
-_FINE, _WEIGHTS = _rule(36)  # and to measure it
+_COARSE = _rule(16)[0]  # to locate the mass
+_FINE, _WEIGHTS = _rule(36)  # to integrate it
 
 
 class ThresholdTally(NamedTuple):
@@ -117,12 +116,12 @@ class NoisyThreshold(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Thresholds:
-    """The most likely threshold of each unit; of a unit that was never judged, the global one."""
+    """The most likely threshold of each unit; units without judgements have the global one."""
 
     model: str
     steps: dict[int, NoisyThreshold]
     elsewhere: NoisyThreshold
-    fp: float  # the rates that units share; with rates of their own, those of the global threshold
+    fp: float  # shared error rates; if units have their own, the rates of the global threshold
     fn: float
 
     def of(self, pool: Pool) -> Floats:
@@ -136,8 +135,8 @@ class Thresholds:
     def carried(self, pool: Pool, scores: Floats) -> Flags:
         """Return which scores exceed their thresholds.
 
-        A nugget with error rates of its own is carried where that is more probable than not: its
-        rates may be above a half, and its threshold beyond all scores.
+        A nugget with its own error rates is carried if that is more probable than not: its rates
+        may exceed one half, and its threshold may be beyond all scores.
         """
         if self.model == "nugget-errors":
             return self.chances(pool, scores) > 0.5
@@ -153,7 +152,7 @@ class Thresholds:
 
 
 def units_of(pool: Pool, model: str) -> Ints:
-    """Return which cells share a threshold."""
+    """Return the unit of each cell; cells of one unit share a threshold."""
     if model not in MODELS and model not in (BEST_F, GIVEN, BUILT_IN):
         names = ", ".join([*MODELS, BEST_F])
         raise InputError(f"threshold model {quoted(model)}: expected one of {names}")
@@ -225,16 +224,15 @@ def _log_betas(counts: Floats) -> Floats:
 
 @cache
 def _log_factorials(bits: int) -> Floats:
-    """Return log k! of all k that have so many bits, and one more."""
+    """Return log k! for all k of at most `bits` bits, and for the next k."""
     return log_gamma(np.arange(1.0, (1 << bits) + 2))
 
 
 def _log_shared(units: list[Floats]) -> float:
-    """Return log of the integral over both rates, by Gauss and Legendre's rule around the mass.
+    """Return log of the integral over both rates, by Gauss-Legendre quadrature around the mass.
 
-    On few cells the integrand is a polynomial that the rule integrates exactly; on many it is one
-    smooth peak inside the box. A single unit needs no quadrature: the mean and the integrals
-    commute.
+    For few cells the integrand is a polynomial that the rule integrates exactly; for many it is one
+    smooth peak inside the box. A single unit needs no quadrature: mean and integrals commute.
     """
     if len(units) == 1:
         return _log_own(units[0])
@@ -246,9 +244,9 @@ def _log_shared(units: list[Floats]) -> float:
 
 
 def _mass(units: list[Floats]) -> tuple[list[tuple[float, float]], tuple[float, float]]:
-    """Return a box around all that is not negligible, and its highest node.
+    """Return a box around the mass that is not negligible, and its highest node.
 
-    It starts as the unit square and shrinks until the mass fills half of it.
+    The box starts as the unit square and shrinks until the mass fills half of it.
     """
     box = [(0.0, 1.0), (0.0, 1.0)]
     for _ in range(16):
@@ -292,7 +290,7 @@ def _log_rates(fp: Floats | float, fn: Floats | float) -> Floats:
 
 
 def likeliest_model(models: Sequence[ThresholdModel]) -> str:
-    """Return the model with thresholds that is the likeliest; of equals the plainer one."""
+    """Return the likeliest model with thresholds; the simplest of equals."""
     return max((m for m in models if m.name in NOISY), key=lambda model: model.log10).name
 
 
@@ -320,19 +318,19 @@ def fit_thresholds(pool: Pool, scores: Floats, labels: Floats, model: str) -> Th
 
 
 def fixed_threshold(scores: Floats, labels: Floats, at: float, model: str = GIVEN) -> Thresholds:
-    """Return one threshold for all cells, with the rates that are expected there."""
+    """Return one threshold for all cells, with its expected error rates."""
     judged = ~np.isnan(labels)
     step = _own_step(_tally(scores[judged], labels[judged] > 0, np.array([at])))
     return Thresholds(model, {}, step, float(step.chances[0]), float(1 - step.chances[1]))
 
 
 def built_in_threshold(n: int) -> Thresholds:
-    """Return the threshold of normalised scores where nobody judged anything: 2^-n.
+    """Return the threshold of normalised scores for sets without judgements: 2^-n.
 
-    A response carries a nugget if it scores more than this share of what the nugget's description
-    would score itself. It was chosen on REALSumm and TREC RAG 2024 (n = 2: the best F is at .256
-    and .253), so neither may test it; `experiments/nuggets_thresholds.py` prints what the threshold
-    of one is worth on the other.
+    A response carries a nugget if it scores more than this share of the score of the nugget's own
+    description. It was chosen on REALSumm and TREC RAG 2024 (n = 2: the best F is at .256 and
+    .253), so neither can test it; `experiments/nuggets_thresholds.py` tests the threshold of each
+    on the other.
     """
     share = ldexp(1.0, -n)
     step = NoisyThreshold(share, np.array([share]), np.array([_BELOW, _ABOVE]))
@@ -340,16 +338,13 @@ def built_in_threshold(n: int) -> Thresholds:
 
 
 def _rates(unit_tallies: dict[int, ThresholdTally]) -> tuple[float, float]:
-    """Return the most likely shared rates.
-
-    From the best node of a coarse net on by expectation maximisation, whose steps are all uphill.
-    """
+    """Return the most likely shared rates, by expectation maximization from a coarse grid."""
     units = [tally.counts for tally in unit_tallies.values()]
     rates = _mass(units)[1]
     counts = np.concatenate(units)
     sizes = [len(unit) for unit in units]
     starts = np.cumsum([0, *sizes[:-1]])
-    for _ in range(_CLIMBS):  # each unit over its thresholds, as likely as they are
+    for _ in range(_CLIMBS):  # each unit averages over its thresholds by their likelihood
         logs = product(counts, _log_rates(*rates))
         likely = exp(logs - np.repeat(np.maximum.reduceat(logs, starts), sizes))
         share = likely / np.repeat(np.add.reduceat(likely, starts), sizes)
@@ -362,12 +357,12 @@ def _rates(unit_tallies: dict[int, ThresholdTally]) -> tuple[float, float]:
 
 
 def _step(tally: ThresholdTally, fp: float, fn: float) -> NoisyThreshold:
-    """Weigh thresholds at shared rates."""
+    """Weight thresholds by their likelihood at shared rates."""
     return _weighed(tally, product(tally.counts, _log_rates(fp, fn)), fp, fn)
 
 
 def _own_step(tally: ThresholdTally) -> NoisyThreshold:
-    """Weigh thresholds, each with the rates that are expected there."""
+    """Weight thresholds by their likelihood, each with its expected rates."""
     fp, tn, fn, tp = tally.counts.T
     rates = (fp + 1) / (fp + tn + 2), (fn + 1) / (fn + tp + 2)
     return _weighed(tally, _log_betas(tally.counts), *rates)

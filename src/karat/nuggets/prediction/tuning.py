@@ -38,34 +38,33 @@ from karat.progress import Progress, silent
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """One setting: how it agrees with assessors, and the threshold it would be used with."""
+    """A setting, its agreement with assessors, and its threshold on all judged cells."""
 
     classifier: Paper
     agreement: AssessorAgreement
     threshold: float
-    carried: Flags  # the decision about every cell, made while its fold was left out
+    carried: Flags  # decision on every cell, learned without its fold
 
 
 class ModelTrial(NamedTuple):
-    """A threshold model: how probable the data are, and how it agrees with assessors."""
+    """A threshold model, its marginal likelihood, and its agreement with assessors."""
 
     model: ThresholdModel
-    agreement: AssessorAgreement | None
-    """None where there is nothing to try: the coin knows no responses."""
-    carried: Flags | None = None  # the decision about every cell, made while its fold was left out
+    agreement: AssessorAgreement | None  # None for models that were not cross-validated
+    carried: Flags | None = None  # decision on every cell, learned without its fold
 
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
     """All settings and, for the best of them, all threshold models."""
 
-    by: str  # the unit that was left out: system, institution or question
+    by: str  # unit that was left out: system, institution or question
     cells: FoldedCells
     idf: IdfSource
     trials: tuple[Trial, ...]  # the paper's classifier at its 24 settings
     models: tuple[ModelTrial, ...]
-    """Threshold models for the best setting: log10 P(Data|Model), and what they are worth."""
-    left_out: tuple[tuple[str, ...], ...]  # the runs of each institution, where those were left out
+    """Threshold models of the best setting: log10 P(Data|Model), and their agreement."""
+    left_out: tuple[tuple[str, ...], ...]  # runs of each institution, if those were left out
 
     @property
     def best(self) -> Trial:
@@ -81,7 +80,7 @@ class Tuning:
 
     @property
     def likeliest(self) -> ModelTrial:
-        """The threshold model that the data favour."""
+        """The threshold model with the highest marginal likelihood."""
         name = likeliest_model([trial.model for trial in self.models])
         return next(trial for trial in self.models if trial.model.name == name)
 
@@ -89,8 +88,8 @@ class Tuning:
     def paper_choice(self) -> tuple[AssessorAgreement, Flags, str | None]:
         """Agreement, decisions and threshold model of the paper's classifier in comparisons.
 
-        The best setting, with the likeliest threshold model if that has a better F; None for one
-        threshold with the best F.
+        The best setting, with the likeliest threshold model if that has a better F; otherwise with
+        one threshold, and None as the model.
         """
         best, (model, agreement, carried) = self.best, self.likeliest
         if agreement is None or carried is None or agreement.f <= best.agreement.f:
@@ -103,16 +102,15 @@ class Tuning:
         return classifier.scores(cells.pool, cells.labels, cells.fold, self.idf)
 
     def stats(self, values: Floats, official: Official) -> NuggetStats:
-        """Return runs x questions from values of judged cells; the others carry nothing."""
+        """Return runs x questions from values of judged cells; the others count as not carried."""
         judged = np.where(np.isnan(self.cells.official_labels), 0.0, values)
         return pool_stats(self.cells.pool, judged, official)
 
 
 def judged_pool(nuggets: NuggetSet, *, strict: bool = False) -> tuple[Pool, Floats]:
-    """Return the responses of judged runs, and the judgement of each pair; NaN if there is none.
+    """Return the responses of judged runs, and the judgement of each pair; NaN without one.
 
-    With `strict`, partial support is none. A run whose file does not name its institution has the
-    one that its tag tells.
+    With `strict`, partial support counts as no support.
     """
     nuggets = with_institutions(nuggets)
     if not nuggets.runs or not nuggets.judgements.deciding:
@@ -131,9 +129,9 @@ def judged_pool(nuggets: NuggetSet, *, strict: bool = False) -> tuple[Pool, Floa
 
 
 def settings(base: Paper | None = None) -> list[Paper]:
-    """Return the 24 settings; what the paper did not vary is that of `base`.
+    """Return the 24 settings; other settings are taken from `base`.
 
-    The stemmer and the stop list that are tried are those of `base`, or English ones.
+    The stemmer and the stop list come from `base`, too; by default they are English.
     """
     base = base or Paper()
     stem = base.stem if base.stem != "none" else "english"
@@ -153,9 +151,10 @@ def tune_all(
 ) -> Tuning:
     """Cross-validate the 24 settings, and all threshold models of the best of them.
 
-    `by` is what is left out: systems, institutions or questions. What the settings share is that of
-    `paper`. Classifiers learn from judgements as they are: `corrected` ones are only compared with,
-    as they tell what the run that is left out was judged. With `strict`, partial support is none.
+    `by` is the unit that is left out: system, institution or question. `paper` has the settings
+    that all 24 share. Classifiers learn from uncorrected judgements; with `corrected`, they are
+    compared with corrected ones, which reveal judgements of the run that is left out. With
+    `strict`, partial support counts as no support.
     """
     pool, labels = judged_pool(nuggets, strict=strict)
     official = corrected_labels(pool, nuggets.judgements) if corrected else labels
@@ -219,8 +218,8 @@ def try_models(
 ) -> list[ModelTrial]:
     """Return the paper's Table 4 for one setting, each model cross-validated.
 
-    The scores of runs are expected ones. Of a question that is left out no nugget has a threshold
-    of its own: only the global model is tried there.
+    The scores of runs are expected values. If questions are left out, their nuggets cannot have
+    their own thresholds, so only the global model is tried.
     """
     scores = paper.scores(cells.pool, cells.labels, cells.fold, source)
     trials = []
@@ -237,5 +236,5 @@ def try_models(
 
 
 def best_trial(trials: Sequence[Trial]) -> Trial:
-    """Return the trial with the best F; of equals the first."""
+    """Return the trial with the best F; the first of equals."""
     return max(trials, key=lambda trial: trial.agreement.f)

@@ -1,4 +1,4 @@
-"""Notes on guesses: which classifier made them, and what its intervals rest on; signatures."""
+"""Notes on guesses: the classifier and the basis of its intervals; signatures."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ STRICT_NOTE = "Partial support counts as no support (strict)."
 
 
 def about_guesses(predictions: Predictions, about_intervals: str) -> list[str]:
-    """Return what guesses rest on; the first note ends with the sentences about intervals."""
+    """Return notes on the basis of guesses; the first ends with the sentences about intervals."""
     classifier: Any = predictions.classifier
     notes = [f"{_about_classifier(predictions, classifier)} {about_intervals}"]
     if not isinstance(classifier, Calibrated | Paper):
@@ -45,7 +45,7 @@ def about_guesses(predictions: Predictions, about_intervals: str) -> list[str]:
 
 
 def unjudged_warning(count: int, total: int) -> str:
-    """Return the warning on intervals where nobody judged some of the questions."""
+    """Return the warning on intervals if some questions have no judgements."""
     return (
         f"Warning: nobody judged any run on {count:,} of {total:,} questions. The classifier "
         "guesses worse there than on judged questions, where its errors were measured, so 95% "
@@ -62,15 +62,15 @@ def about_idf(idf: IdfSource) -> str:
 def _about_model(judge: ModelJudge) -> str:
     """Say how a model agrees with people, and whether guesses use its labels."""
     name, agreement = judge.name or "the model without a name", judge.agreement
-    if not judge.used:
+    if not judge.is_used:
         return (
             f"Guesses do not use the labels of {name}: people judged {agreement.units:,} of its "
-            f"{judge.labels:,} pairs, too few to tell how wrong it is (it takes "
+            f"{judge.n_labels:,} pairs, too few to tell how wrong it is (it takes "
             f"{MIN_MODEL_LABELS}, {MIN_MODEL_LABELS_OF_A_KIND} of them carried and "
             f"{MIN_MODEL_LABELS_OF_A_KIND} not)."
         )
     return (
-        f"Guesses use the {judge.labels:,} labels of {name}, which agrees with people on "
+        f"Guesses use the {judge.n_labels:,} labels of {name}, which agrees with people on "
         f"{100 * agreement.equal:.0f}% of {agreement.units:,} pairs (kappa {agreement.value:.2f})."
     )
 
@@ -186,7 +186,7 @@ def signature(
 
 
 def _settings(predictions: Predictions) -> dict[str, str]:
-    """Return the settings of the classifier that guessed; idf stands for itself."""
+    """Return the settings of the classifier in signatures, without idf."""
     classifier = predictions.classifier
     if isinstance(classifier, Calibrated):
         return {}
