@@ -1,4 +1,4 @@
-"""JSON lines: keys, runs and judgements, in one file or in several, one object a line.
+"""JSON lines: keys, runs and judgements, in one file or in several, one object per line.
 
     {"question": "q1", "text": "…", "nuggets": [{"id": "1", "importance": "vital", "votes": 6,
                                                   "descriptions": ["…"]}]}
@@ -9,18 +9,18 @@
     {"question": "q1", "nugget": "1", "description": "…"}
     {"question": "q1", "nugget": {"id": "8", "importance": "okay", "descriptions": ["…"]}}
 
-The last two stand among judgements: what an assessor added to the key while judging, further words
-for a nugget and a nugget that was missing.
+The last two are part of judgements: additions of an assessor to the key, a description of a nugget
+and a missing nugget.
 
-`text`, `votes`, `institution`, `document`, and of a judgement `run`, `judge`, `kind` (person, model
-or adjudicated) and `evidence` (words of the response) may be left out. The first line may say what
-the file is: the log or the draft of a language model.
+`text`, `votes`, `institution` and `document` are optional; so are `run`, `judge`, `kind` (person,
+model or adjudicated) and `evidence` (words of the response) of a judgement. The first line may
+identify the file as the log or the draft of a language model.
 
     {"judgements": "NAME", "signature": "…"}
     {"key": "NAME", "drafted_by": "MODEL", "signature": "…"}
 
-`value` is 1 (the response carries the nugget), 0.5 (in part) or 0. A run's responses stand in the
-order it gave them; lines may otherwise stand in any order.
+`value` is 1 (the response carries the nugget), 0.5 (in part) or 0. The responses of a run are in
+rank order; other lines may be in any order.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ DESCRIPTION = ("question", "nugget", "description")
 ADDITION = ("question", "nugget")
 JUDGEMENT = ("question", "nugget", "response", "value", "run", "judge", "kind", "evidence")
 HEADERS = {"judgements": ("judgements", "signature"), "key": ("key", "drafted_by", "signature")}
-"""First member of a first line that says what a file is, and all its members."""
+"""First member of a first line that identifies a file, and all members of that line."""
 
 LABELS = {"support": SUPPORT, "partial_support": PARTIAL, "not_support": NOT}
 _Record = Mapping[str, Any]
@@ -62,7 +62,7 @@ def read_jsonl(path: Path, draft: NuggetDraft) -> None:
 
 
 def take_rows(rows: Iterable[tuple[FileLocation, _Record]], draft: NuggetDraft) -> None:
-    """Put the objects of all lines into a draft."""
+    """Add the objects of all lines to a draft."""
     reading = draft.reading
     for place, row in rows:
         if place.line == 1 and (names := HEADERS.get(next(iter(row), ""))):
@@ -116,7 +116,7 @@ def _texts(
     place: FileLocation,
     reading: Reading,
 ) -> dict[str, str] | None:
-    """Return the members that are strings, optional ones as ""; None if anything is wrong."""
+    """Return the string members, missing optional ones as ""; None after any problem."""
     before = len(reading.problems) + reading.more
     if unknown := [key for key in row if key not in allowed]:
         expected = ", ".join(allowed)
@@ -129,7 +129,7 @@ def _texts(
 
 
 def _nugget(entry: object, place: FileLocation, reading: Reading) -> Nugget | None:
-    """Return a nugget of a line; None if anything is wrong."""
+    """Return the nugget of an entry; None after a problem."""
     fields = entry if isinstance(entry, dict) else {}
     if set(fields) <= set(NUGGET):
         nugget = _parse_nugget(fields, fields.get("id"), fields.get("descriptions"))
@@ -141,7 +141,7 @@ def _nugget(entry: object, place: FileLocation, reading: Reading) -> Nugget | No
 
 
 def _parse_nugget(fields: _Record, id: object, texts: object) -> Nugget | None:
-    """Return the nugget of an object's members; None if one of them is wrong."""
+    """Return the nugget of an object's members; None if a member is invalid."""
     votes = fields.get("votes")
     is_count = isinstance(votes, int) and not isinstance(votes, bool) and votes >= 0
     if (
@@ -227,7 +227,7 @@ def read_rag(path: Path, draft: NuggetDraft) -> None:
 def _rag_nuggets(
     row: _Record, place: FileLocation, reading: Reading
 ) -> list[tuple[Nugget, str | None]] | None:
-    """Return nuggets and their labels; none if there are none; None if anything is wrong."""
+    """Return nuggets and their labels, perhaps none; None after a problem."""
     entries = check_member({"nuggets": [], **row}, "nuggets", list, place, reading)
     nuggets: list[tuple[Nugget, str | None]] = []
     for number, entry in enumerate(entries or (), 1):
@@ -246,7 +246,7 @@ def _rag_nuggets(
 def _take_key(
     id: str, row: _Record, nuggets: list[Nugget], place: FileLocation, draft: NuggetDraft
 ) -> None:
-    """Take the nuggets of a question, which must be the same wherever they stand."""
+    """Add the nuggets of a question, which must be the same in every line."""
     if earlier := draft.questions.get(id):
         compared = [
             [(nugget.id, nugget.descriptions[0], nugget.vital) for nugget in side]
@@ -263,7 +263,7 @@ def _take_key(
 
 
 def rag_lines(nuggets: NuggetSet) -> Iterator[str]:
-    """Yield a line for each question and run; a question that no run answers has one without."""
+    """Yield a line for each question and run; a question without answers has a line without run."""
     names = {value: label for label, value in LABELS.items()}
     for question in nuggets.key.questions.values():
         runs = [run for run in nuggets.runs.values() if run.responses(question.id)]

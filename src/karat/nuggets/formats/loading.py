@@ -43,9 +43,9 @@ FORMATS = Registry(
     check=catalogue.check_format,
 )
 _ENDINGS = {("runs", ".summary"): "units-run", ("judgements", ".label"): "units-labels"}
-"""Formats of files that are told by their endings, and the part that they are."""
+"""Formats of files that are recognized by part and ending."""
 _TEXT = {"key": "trec-key", "runs": "trec-run", "judgements": "trec-judged"}
-"""The format of a text file, by the part that is wanted of it."""
+"""Format of a text file, by the part that is read from it."""
 DEMO = "demo-nuggets"
 KNOWN = {
     DEMO: KnownSet("trec", "nuggets", "bundled: 2 questions, 14 nuggets, 4 runs", bundled=True),
@@ -86,7 +86,7 @@ def load_nuggets(
 
 
 def _places(paths: GivenPath | Sequence[GivenPath]) -> Sequence[GivenPath]:
-    """Return files as a list, if one alone was named."""
+    """Return paths as a sequence."""
     return [paths] if isinstance(paths, str | os.PathLike) else paths
 
 
@@ -117,7 +117,7 @@ def open_runs(runs: tuple[str, ...], key: str, guess: bool = True, **given: Any)
 
 
 def as_nuggets(source: NuggetSet | GivenPath, progress: Progress = silent) -> NuggetSet:
-    """Return a set as it is, or the one that `load_nuggets` finds by its name or place."""
+    """Return a set as it is, or load it by name or path."""
     return source if isinstance(source, NuggetSet) else load_nuggets(source, progress=progress)
 
 
@@ -128,9 +128,9 @@ def read_nuggets(
     draft: NuggetDraft,
     format: str | None = None,
 ) -> NuggetSet:
-    """Return a set as `load_nuggets` does, leaving what was found wrong in the draft's reading."""
+    """Return a set as `load_nuggets` does; problems are recorded in the draft's reading."""
     if format is not None:
-        _ = FORMATS[format]  # refuses a name that is no format's
+        _ = FORMATS[format]  # raises for an unknown format
     other_files = (("runs", runs), ("judgements", judgements))
     draft.take = ("key", *(part for part, paths in other_files if not paths))
     _read(key, "key", draft, format)
@@ -167,7 +167,7 @@ def _read(source: GivenPath, part: str, draft: NuggetDraft, format: str | None =
 
 
 def detect(path: Path, part: str = "key") -> str:
-    """Return the format of a folder or file; a text file is the part that is wanted of it."""
+    """Return the format of a folder or file; a text file has the format of `part`."""
     NUGGET_SETS.check_place(path)
     if ending_format := _ENDINGS.get((part, path.suffix)):
         return ending_format
@@ -190,7 +190,7 @@ def is_nuggets(name: GivenPath) -> bool:
         return (path / KEY).exists() if path.is_dir() else name == DEMO
     try:
         line = catalogue.first_line(path)
-    except (OSError, InputError):  # the reader says what is wrong
+    except (OSError, InputError):  # the reader reports the problem
         return False
     if line.startswith("{"):
         members = {"qid", "nugget", "nuggets", "drafted_by"}
@@ -205,6 +205,6 @@ def nugget_set_advice(name: GivenPath) -> str:
 
 
 def _is_key(line: str) -> bool:
-    """Return whether a line can stand in a key of TREC."""
+    """Return whether a line can be part of a TREC key."""
     fields = line.split(None, 3)
     return len(fields) > 2 and is_importance(fields[2].partition("/")[0])

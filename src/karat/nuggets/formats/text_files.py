@@ -5,15 +5,14 @@
     judged.txt   QID TAG ITEM DOCID RESPONSE        part 1: what was judged
                  QID TAG ITEM NUGGET                part 2: the response carries the nugget
 
-What TREC's files cannot say is written so: `vital/6` for a nugget that six assessors called vital,
-`QID NUGGET also WORDS` for a further description (after the nugget's own line), `QID - question
-WORDS` for the question itself, `-` where there is no document or tag; and in part 2 `NUGGET=0.5`
-for a response that carries the nugget in part, `NUGGET=0` for one that does not, `NUGGET=?` for
-one that nobody judged.
+Extensions of TREC's formats: `vital/6` for a nugget that six assessors called vital, `QID NUGGET
+also WORDS` for a further description (after the nugget's own line), `QID - question WORDS` for the
+text of the question, `-` for no document or tag; and in part 2 `NUGGET=0.5` for a response that
+carries the nugget in part, `NUGGET=0` for one that does not, `NUGGET=?` for an unjudged one.
 
-Assessors credit one response of a system with a nugget, so silence means two things: if no response
-of the system has the nugget, all of them were judged not to carry it; if one has it, nothing is
-known of the others.
+Assessors credit one response of a system with a nugget, so a missing line means two things: if no
+response of the system has the nugget, all of them were judged not to carry it; if one has it, the
+others were not judged.
 """
 
 from __future__ import annotations
@@ -45,12 +44,12 @@ _LINES = {
 
 
 def is_importance(field: str) -> bool:
-    """Return whether a third field is one of a key."""
+    """Return whether a field can be the third field of a line of a key."""
     return bool(_IMPORTANCE.fullmatch(field)) or field in ("also", "question")
 
 
 def read_folder(path: Path, draft: NuggetDraft) -> None:
-    """Read a folder with key.txt and, if they are there, runs/ and judged.txt."""
+    """Read a folder with key.txt and, optionally, runs/ and judged.txt."""
     read_key(path / KEY, draft)
     files = text_files(path / RUNS, draft.reading)
     for file in files:
@@ -72,7 +71,7 @@ def _rows(path: Path, fields: int, expected: str, draft: NuggetDraft) -> Iterato
 
 
 def read_key(path: Path, draft: NuggetDraft) -> None:
-    """A key."""
+    """Read a key."""
     for place, row in _rows(path, 3, "QID NUGGET vital|okay DESCRIPTION", draft):
         question, id, importance, text = (field or "" for field in row)
         if importance == "question":
@@ -130,7 +129,7 @@ class _JudgedAnswer(NamedTuple):
     judgements: dict[tuple[str, str], list[tuple[FileLocation, float | None]]]
 
     def rows(self, nuggets: Iterable[str]) -> Iterator[tuple[FileLocation, str, str, float]]:
-        """Yield place, response, nugget and value, also where silence means a judgement."""
+        """Yield place, response, nugget and value, including judgements by a missing line."""
         judged = self.judgements.items()
         carried = {n for (_, n), values in judged if any(value for _, value in values)}
         key_nuggets = list(nuggets)
@@ -146,7 +145,7 @@ class _JudgedAnswer(NamedTuple):
 
 
 def read_judgements(path: Path, draft: NuggetDraft) -> None:
-    """Read a judged file; the key must be in the draft already, for what silence means."""
+    """Read a judged file; the draft must have the key, to interpret missing lines."""
     answers: dict[tuple[str, str], _JudgedAnswer] = {}
     second_part: list[tuple[FileLocation, str, str, str, str]] = []
     for place, row in _rows(path, 4, "QID TAG ITEM DOCID RESPONSE, or QID TAG ITEM NUGGET", draft):
@@ -181,9 +180,9 @@ def read_judgements(path: Path, draft: NuggetDraft) -> None:
 
 
 def judged_lines(judgements: Judgements, key: NuggetKey) -> Iterator[str]:
-    """Both parts; where judgements contradict each other, the value that counts is written.
+    """Yield the lines of both parts, with the value that counts if judgements differ.
 
-    The labels of models are left out.
+    Labels of models are left out.
     """
     answers: dict[tuple[str, str], dict[str, str]] = {}
     for row in judgements.deciding:
@@ -197,7 +196,7 @@ def judged_lines(judgements: Judgements, key: NuggetKey) -> Iterator[str]:
             values = [judgements.values.get((question, nugget.id, text)) for text in texts]
             silence = None if any(values) else 0.0
             for item, value in enumerate(values, 1):
-                if value != silence:  # else silence says it
+                if value != silence:  # otherwise the line can be missing
                     suffix = "" if value == SUPPORT else "=?" if value is None else f"={value:g}"
                     yield " ".join(_checked((question, tag, str(item), nugget.id + suffix))) + "\n"
 
@@ -231,7 +230,7 @@ IDS, UNITS, SUMMARIES, LABELS = "ids.txt", "SCUs.txt", "summaries", "labels"
 
 
 def read_units(path: Path, draft: NuggetDraft) -> None:
-    """Read a folder of content units: a line of every file for each question."""
+    """Read a folder of content units: every file has a line for each question."""
     ids = read_lines(path / IDS)
     units = [line.split("\t") for line in _aligned(path / UNITS, ids, IDS)]
     lines = draft.reading.numbered(units, path / UNITS)
@@ -252,7 +251,7 @@ def read_summary(path: Path, draft: NuggetDraft) -> None:
 
 
 def read_label(path: Path, draft: NuggetDraft) -> None:
-    """Read the labels of one system, whose summaries stand in the folder beside."""
+    """Read the labels of one system; its summaries are in the neighboring folder."""
     ids, source = _ids_of(path, draft)
     summaries = path.parent.parent / SUMMARIES / f"{path.stem}.summary"
     if not summaries.exists():
@@ -262,7 +261,7 @@ def read_label(path: Path, draft: NuggetDraft) -> None:
 
 
 def _aligned(path: Path, ids: list[str], source: str) -> list[str]:
-    """Return the lines of a file, one for each question; `source` has their order."""
+    """Return the lines of a file, one for each question in the order of `source`."""
     lines = read_lines(path)
     if len(lines) != len(ids):
         problem = f"found {len(lines):,} lines, expected {len(ids):,}, as {source} has"
@@ -271,7 +270,7 @@ def _aligned(path: Path, ids: list[str], source: str) -> list[str]:
 
 
 def _ids_of(path: Path, draft: NuggetDraft) -> tuple[list[str], str]:
-    """Return the ids of the folder that a file stands in, or else of the key, and their source."""
+    """Return the ids of the folder of a file, or else of the key, and their source."""
     ids_path = path.parent.parent / IDS
     if ids_path.exists():
         return read_lines(ids_path), str(ids_path)
@@ -279,7 +278,7 @@ def _ids_of(path: Path, draft: NuggetDraft) -> tuple[list[str], str]:
 
 
 def _read_run(path: Path, ids: list[str], source: str, draft: NuggetDraft) -> list[str]:
-    """Take the run of a file, named after it, and return its texts."""
+    """Add the run of a file, named after the file, and return its texts."""
     texts = _aligned(path, ids, source)
     draft.run(path.stem, FileLocation(str(path), 1))
     for (place, text), question in zip(draft.reading.numbered(texts, path), ids, strict=True):
@@ -306,7 +305,7 @@ def _read_labels(
 
 
 def units_files(nuggets: NuggetSet) -> Iterator[NamedFile]:
-    """Yield the files of a folder; a run must be judged whole, or not at all."""
+    """Yield the files of a folder; a run must be judged completely or not at all."""
     questions = nuggets.key.questions.values()
     yield IDS, [f"{question.id}\n" for question in questions]
     units = ([_one_line(n.descriptions[0]) for n in question.nuggets] for question in questions)
@@ -325,7 +324,7 @@ def _one_line(text: str) -> str:
 
 
 def _labels(run: Run, nuggets: NuggetSet) -> list[str]:
-    """Return a line for each question; nothing if nothing of the run was judged."""
+    """Return a line for each question; empty if the run was not judged."""
     best = nuggets.judgements.best
     rows = {
         id: [best(id, nugget.id, run.responses(id)) for nugget in question.nuggets]

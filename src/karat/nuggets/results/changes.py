@@ -25,7 +25,7 @@ _KINDS = {(False, True): GAINED, (True, False): LOST, (True, True): KEPT, (False
 
 
 class ChangeRow(NamedTuple):
-    """A nugget in both versions: the responses that get the credit, and what says so."""
+    """A nugget in both versions: the responses that get the credit, and the sources."""
 
     change: str
     question: str
@@ -34,10 +34,10 @@ class ChangeRow(NamedTuple):
     description: str
     old_response: str  # empty if no response carries the nugget
     new_response: str
-    old_by: str  # a judgement, a guess, or nothing
+    old_by: str  # source: a judgement, a guess, or nothing
     new_by: str
     old_p: float | None = None
-    """If guesses decide: the highest probability, of all unjudged responses, to carry it."""
+    """If guesses decide: the highest probability of any unjudged response to carry it."""
     new_p: float | None = None
 
     @property
@@ -79,7 +79,7 @@ class NuggetChanges(Result):
     """Nuggets gained and lost between two versions, and the scores of both."""
 
     scoring: NuggetScoring  # the old version, and the new one
-    everything: bool = False  # True if `rows` has nuggets that were kept and missed, too
+    everything: bool = False  # True if `rows` includes nuggets that were kept and missed
     remarks: tuple[str, ...] = ()
 
     @cached_property
@@ -110,7 +110,7 @@ class NuggetChanges(Result):
     def _nuggets(
         self, version: ScoredRun, question: str
     ) -> Iterator[tuple[bool, str, str, float | None]]:
-        """Yield for each nugget if it is carried, by which response, what says so, and p."""
+        """Yield for each nugget whether it is carried, by which response, the source, and p."""
         answer, responses = version.decisions[question], version.run.responses(question)
         for j, credit in enumerate(answer.credit(self.scoring.official.strict)):
             text, by = "" if credit is None else responses[credit].text, answer.by(j, credit)
@@ -133,7 +133,7 @@ class NuggetChanges(Result):
         )
 
     def differences(self, score: str = "F") -> dict[str, tuple[float, float]]:
-        """Return the old and the new score, F or A, V, W, of each question that has it."""
+        """Return the old and the new score (F, A, V or W) of each question that has it."""
         before, after = (version.by_question(score) for version in self.scoring.scored)
         return {id: (old, after[id]) for id, old in before.items()}
 
@@ -147,7 +147,7 @@ class NuggetChanges(Result):
         )
 
     def significance(self, score: str = "F", progress: Progress = silent) -> Significance:
-        """Test whether the mean score differs, and say between which ends the difference lies."""
+        """Test whether the mean score differs, with an interval of the difference."""
         margins = self.scoring.margins(score)
         both = margins[0], margins[1]
         return paired_significance(score, [*self.differences(score).values()], both, progress)
@@ -169,7 +169,7 @@ class NuggetChanges(Result):
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """The tests in words, what the changes rest on, and remarks on both versions."""
+        """The tests in words, the basis of the changes, and remarks on both versions."""
         changed = [row for row in self.all if row.change in (GAINED, LOST)]
         counts = {by: sum(row.by == by for row in changed) for by in _UNSURE}
         changes = f"of {len(changed):,} changes"
@@ -195,7 +195,7 @@ def diff_nuggets(
     """Compare two versions of a system, nugget by nugget.
 
     Args:
-        old, new: sets with the same key and one run each; the judgements are those of `old`.
+        old, new: sets with the same key and one run each; the judgements of `old` are used.
         names: names of the versions if their runs have the same tag.
         everything: also list nuggets that both or neither version has.
         official, guess, classifier, corrected, general: as for `score_nuggets`.

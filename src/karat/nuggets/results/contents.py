@@ -37,7 +37,7 @@ class Census(NamedTuple):
     answers: float  # responses of a run to a question
     answers_half: float
     judgements: int
-    judged: float  # the share of pairs of response and nugget that were judged
+    judged: float  # share of pairs of response and nugget that were judged
 
 
 class DifficultyBin(NamedTuple):
@@ -50,12 +50,12 @@ class DifficultyBin(NamedTuple):
 
     @property
     def label(self) -> str:
-        """`3-4`, or `3` where that is all."""
+        """`3-4`, or `3` if both ends are equal."""
         return str(self.low) if self.low == self.high else f"{self.low}-{self.high}"
 
 
 def census(nuggets: NuggetSet) -> Census:
-    """Counts of questions, nuggets, runs and responses."""
+    """Count questions, nuggets, runs and responses."""
     judged_pairs = nuggets.judgements.values
     questions = nuggets.key.questions.values()
     vital = sum(len(question.vital) for question in questions)
@@ -90,7 +90,7 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float]:
 
 
 def finders(nuggets: NuggetSet) -> dict[tuple[str, str], int]:
-    """For each nugget, by question and id, how many runs were judged to carry it, if in part."""
+    """Return (question, nugget) -> number of runs that were judged to carry it, also in part."""
     judged_pairs = nuggets.judgements.values
     counts = {(id, n.id): 0 for id, q in nuggets.key.questions.items() for n in q.nuggets}
     for run in nuggets.runs.values():
@@ -104,7 +104,7 @@ def finders(nuggets: NuggetSet) -> dict[tuple[str, str], int]:
 
 
 def difficulty(nuggets: NuggetSet) -> list[DifficultyBin]:
-    """Nuggets by the number of runs that found them: 0, 1, 2, 3-4, 5-8 and so on."""
+    """Return nuggets by the number of runs that found them: 0, 1, 2, 3-4, 5-8 and so on."""
     counts = list(finders(nuggets).values())
     edges, high = [(0, 0)], 1
     while edges[-1][1] < len(nuggets.runs):
@@ -215,15 +215,15 @@ def describe_nuggets(
 
 
 class JudgeKappa(NamedTuple):
-    """One judge against the majority of the others and against what was adjudicated.
+    """Agreement of one judge with the majority of the others and with adjudicated labels.
 
-    Labels say carried (if in part) or not; kappa is Cohen's.
+    Labels are carried (also in part) or not; kappa is Cohen's.
     """
 
     judge: str
     kind: str
     labels: int
-    carried: float  # the share of labels that say carried
+    carried: float  # share of the labels that are carried
     others_units: int
     others_equal: float
     others_kappa: float
@@ -254,10 +254,10 @@ class NuggetJudgeAgreement(JudgeAgreement):
 def nugget_judge_agreement(
     nuggets: NuggetSet, controls: Sequence[str] = ()
 ) -> NuggetJudgeAgreement:
-    """Return how far the judges of nuggets agree; the judgements of some runs may be left out."""
+    """Return the agreement of the judges of nuggets, without the runs in `controls`."""
     for tag in controls:
         nuggets.run(tag)
-    values: dict[tuple[str, PairKey], float] = {}  # of a judge's for one pair the highest
+    values: dict[tuple[str, PairKey], float] = {}  # the highest value of a judge for a pair
     first_runs: dict[PairKey, str] = {}
     settled: dict[PairKey, float] = {}
     kinds: dict[str, str] = {}

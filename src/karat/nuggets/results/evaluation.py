@@ -98,7 +98,7 @@ class ModelRow(NamedTuple):
 
 
 class EvaluationRow(NamedTuple):
-    """The agreement of a classifier or a baseline; baselines and `alone` have some numbers only."""
+    """Agreement of a classifier or a baseline; some methods have only some of the numbers."""
 
     method: str
     precision: float | None = None
@@ -119,13 +119,13 @@ class Contest(NamedTuple):
     paper: float
     difference: float  # calibrated minus paper
     low: float | None
-    """Ends of the 95% interval of the difference over questions; None of one question."""
+    """Ends of the 95% interval of the difference over questions; None for a single question."""
     high: float | None
     calibrated_tau: float = math.nan
-    """Rank correlation of the scores of runs with those of assessors, tau_b."""
+    """Rank correlation of run scores with assessors, tau_b."""
     paper_tau: float = math.nan
     paper_model: str | None = None
-    """The threshold model of the paper's; None for one threshold with the best F."""
+    """Threshold model of the paper's classifier; None for one threshold with the best F."""
 
     @property
     def winner(self) -> str:
@@ -208,14 +208,14 @@ class NuggetTuning(_CrossValidated):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes on how numbers were made."""
+        """Notes on how the numbers were computed."""
         tuning, no_own = self.tuning, ""
         if tuning.by == "question":
             no_own = "; nuggets of a question that is left out have only the global threshold"
-        several = "; ".join(", ".join(house) for house in tuning.left_out if len(house) > 1)
-        houses = f"{len(tuning.left_out)} institutions{'; together: ' * bool(several)}{several}."
+        several = "; ".join(", ".join(runs) for runs in tuning.left_out if len(runs) > 1)
+        count = f"{len(tuning.left_out)} institutions{'; together: ' * bool(several)}{several}."
         return self._notes(
-            *([houses] if tuning.left_out else []),
+            *([count] if tuning.left_out else []),
             "Each setting has one threshold, with the best F on the other folds; runs are scored "
             f"from decisions. Threshold models are those of {tuning.best.classifier.full_summary}; "
             f"runs are scored from probabilities{no_own}.",
@@ -228,14 +228,14 @@ class NuggetEvaluation(_CrossValidated):
 
     calibrated: CrossValidation
     rows: tuple[EvaluationRow, ...]
-    """Classifiers first, then baselines, which decide nothing about single nuggets."""
+    """Classifiers first, then baselines, which do not decide on single nuggets."""
     contest: Contest  # the calibrated classifier against the paper's
     runs: tuple[GuessedRun, ...]  # official A of runs, and A as the calibrated one expects it
     scores: tuple[ScoreAgreement, ...]
     """All methods on one score, official F: the paper's Tables 2 and 3, with rank swaps."""
-    swaps: tuple[Swap, ...]  # the pairs of runs behind the numbers of rank swaps
+    swaps: tuple[Swap, ...]  # the pairs of runs that are swapped
     judgements: tuple[JudgementAgreement, ...]
-    """Decisions against assessors', with intervals over questions: the paper's Table 5."""
+    """Agreement of decisions with assessors, with intervals over questions: Table 5."""
     run_scores: tuple[GuessedRun, ...]
     """Official and guessed F of runs, with intervals: the paper's Figure 5."""
     curve: tuple[TauPoint, ...]
@@ -243,21 +243,21 @@ class NuggetEvaluation(_CrossValidated):
     share_curves: tuple[TauPoint, ...]
     """tau_b of A against the threshold, with the best setting and n = 1, 2, 3."""
     known_share: float
-    """The share of judged pairs that are known from identical responses in other folds."""
+    """Share of judged pairs that are known from identical responses in other folds."""
 
     @property
     def outside(self) -> tuple[int, int] | None:
-        """Numbers of runs with official scores outside their intervals, and of runs with those."""
+        """Number of runs with the official score outside the interval, and with an interval."""
         return runs_outside(self.runs)
 
     @property
     def f_outside(self) -> tuple[int, int] | None:
-        """The numbers of `outside` for official F, micro."""
+        """The same numbers as `outside` for official micro F."""
         return runs_outside([row for row in self.run_scores if row.average == "micro"])
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes on how numbers were made."""
+        """Notes on how the numbers were computed."""
         known_note = (
             f"{100 * self.known_share:.1f}% of the pairs are known: an identical response was "
             f"judged in another fold, and that judgement counts. Rows of {_ALONE} are about the "
@@ -286,7 +286,7 @@ class NuggetEvaluation(_CrossValidated):
 
 
 def runs_outside(rows: Sequence[GuessedRun]) -> tuple[int, int] | None:
-    """Return how many official scores lie outside their intervals, and how many have one."""
+    """Return the numbers of official scores outside their interval, and of intervals."""
     intervals = [
         (row.low, row.official, row.high)
         for row in rows
@@ -464,7 +464,7 @@ def _tune(
     if not isinstance(paper, Paper):
         expected = "paper, with settings that trials share"
         raise InputError(f"classifier={classifier}: expected {expected}")
-    housed = with_institutions(nuggets, institution)
-    tuning = tune_all(housed, by, paper, progress, corrected=corrected, strict=strict)
+    nuggets = with_institutions(nuggets, institution)
+    tuning = tune_all(nuggets, by, paper, progress, corrected=corrected, strict=strict)
     settings = {"classifier": str(paper), "institution": institution}
     return tuning, {**settings, "corrected": corrected, "strict": strict}

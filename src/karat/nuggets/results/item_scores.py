@@ -1,4 +1,4 @@
-"""Nuggets as a source of scores per item: a run's questions, and the vital nuggets they carry."""
+"""Nuggets as a source of scores per item: scores of questions, and the vital nuggets carried."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class QuestionMean:
         return {"value": np.divide(total, count, out=np.full(len(rows), np.nan), where=count > 0)}
 
     def of_segments(self) -> QuestionMean:
-        """Return the same: a question is a mean of one."""
+        """Return itself: the score of a question is a mean of one."""
         return self
 
 
@@ -68,8 +68,8 @@ def read_questions(
     """Return the scores of a run, question by question, and the vital nuggets of each answer.
 
     `run` is a file or the tag of a run that comes with the key, or a `NuggetSet` with one run.
-    `judgements`, `model_judges`, `ties` and `skip_unknown` are those of `load_nuggets`, the others
-    those of `score_nuggets`.
+    `judgements`, `model_judges`, `ties` and `skip_unknown` are arguments of `load_nuggets`, the
+    others of `score_nuggets`.
     """
     names = [measures] if isinstance(measures, str) else list(measures or ("f",))
     for name in names:
@@ -119,7 +119,7 @@ def _items(done: NuggetScoring, names: Sequence[str]) -> ItemScores:
     (scored_run,), rows = done.scored, done.questions
     key, strict = done.nuggets.key, done.official.strict
     tables = {name: [_cells(getattr(row, name)) for row in rows] for name in names}
-    # `responses` counts those of the run: it is no setting
+    # `responses` is a count, not a setting
     signed = re.sub(r",responses=\d+|\|interval=[^|]*", "", done.signature)
     measures = [
         MeasuredItems(QuestionMean(name), f"{name}:{signed}", np.array(table))

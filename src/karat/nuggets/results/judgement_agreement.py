@@ -1,7 +1,7 @@
 """`agree_nuggets`: agreement of two sets of judgements, and the change of scores (section 4.7).
 
-The paper's authors corrected guesses about one run themselves, and give precision, recall and F of
-their judgements against the official ones, and both scores of the run.
+The authors of the paper corrected guesses about one run themselves. They report precision, recall
+and F of their judgements against the official ones, and both scores of the run.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ ALL = "all runs"
 
 
 class AgreementRow(NamedTuple):
-    """Other judgements of a run, or of all, against the official ones; intervals over questions."""
+    """Agreement of other judgements with the official ones; intervals are over questions."""
 
     run: str
-    pairs: int  # pairs of response and nugget that both judged
-    precision: float | None  # None where nothing was called carried, and so recall where nothing is
+    pairs: int  # number of pairs of response and nugget that both judged
+    precision: float | None  # None without predicted positives; recall: without actual ones
     precision_low: float | None
     precision_high: float | None
     recall: float | None
@@ -62,11 +62,11 @@ class AgreementRow(NamedTuple):
     f_low: float | None
     f_high: float | None
     equal: float
-    kappa: float | None  # Cohen's; None where all labels are the same
+    kappa: float | None  # Cohen's; None if all labels are the same
 
 
 class ShiftRow(NamedTuple):
-    """F of a run from official and from other judgements; the interval is of their difference."""
+    """F of a run by official and by other judgements, with the interval of the difference."""
 
     run: str
     average: str
@@ -79,16 +79,16 @@ class ShiftRow(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NuggetAgreement(Result):
-    """Two sets of judgements on the pairs that both have."""
+    """Agreement of two sets of judgements on the pairs that both judged."""
 
     name: str
     settings: Mapping[str, Any]
     pool: Pool
     official: Floats  # values of cells that both judged; NaN elsewhere
     other: Floats
-    left_out: tuple[int, int]  # pairs that only the official, and only the other judgements have
+    left_out: tuple[int, int]  # numbers of pairs that only the official, only the others have
     models: tuple[str, ...] = ()
-    """The models whose labels the other judgements are, if no person's are among them."""
+    """Models that made the other judgements, if no person did."""
 
     signature = ""
 
@@ -112,7 +112,7 @@ class NuggetAgreement(Result):
 
     @cached_property
     def _stats(self) -> tuple[NuggetStats, NuggetStats]:
-        """Runs x questions by both; what nobody judged twice has no weight."""
+        """Statistics by both, runs x questions; answers without a common pair have no weight."""
         shape = len(self.pool.runs), len(self.pool.questions)
         answers = self.pool.cell_run * shape[1] + self.pool.cell_question
         judged = np.bincount(answers[~np.isnan(self.official)], minlength=shape[0] * shape[1])
@@ -171,17 +171,17 @@ class NuggetAgreement(Result):
 
     @property
     def scores(self) -> tuple[ScoreAgreement, ...]:
-        """Agreement of runs' scores, with rank swaps; none of one run."""
+        """Agreement of the scores of runs, with rank swaps; empty for a single run."""
         return tuple(row for row, _ in self._scored)
 
     @property
     def swaps(self) -> tuple[Swap, ...]:
-        """The pairs of runs that both order otherwise."""
+        """The pairs of runs that both judgements order differently."""
         return tuple(swap for _, swaps in self._scored for swap in swaps)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on what was compared."""
+        """Sentences on the comparison."""
         only_official, only_other = self.left_out
         models = ", ".join(name or UNNAMED for name in self.models)
         return (
@@ -206,7 +206,7 @@ def agree_nuggets(
     strict: bool = False,
     progress: Progress = silent,
 ) -> NuggetAgreement:
-    """Compare other judgements with those of a set, which are the official ones.
+    """Compare other judgements with the official judgements of a set.
 
     Args:
         nuggets: set with the official judgements, or its name or path.
@@ -226,7 +226,7 @@ def agree_nuggets(
     nuggets = as_nuggets(nuggets, progress)
     other_judgements = other.judgements if isinstance(other, NuggetSet) else other
     models = () if other_judgements.deciding else tuple(other_judgements.of_models)
-    if models:  # where no person judged, the labels of models are what is compared
+    if models:  # without judgements of people, labels of models are compared
         other_judgements = other_judgements.with_rows(
             row._replace(kind=PERSON) for row in other_judgements.rows
         )

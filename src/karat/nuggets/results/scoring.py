@@ -73,9 +73,9 @@ class RunRow(NamedTuple):
     V_strict: float
     W_strict: float
     questions: int
-    known_share: float  # of nuggets that judgements decide, over all answers with a response
-    guessed: float  # the share of nuggets that rest on guesses
-    undecided: float  # the share of nuggets that nothing decides: they get no credit
+    known_share: float  # share of nuggets that judgements decide, over answers with a response
+    guessed: float  # share of nuggets that rest on guesses
+    undecided: float  # share of nuggets without a decision: they get no credit
 
 
 class QuestionRow(NamedTuple):
@@ -101,23 +101,23 @@ class QuestionRow(NamedTuple):
 
 
 class NuggetRow(NamedTuple):
-    """The decision on a nugget: what decided, and the first response that carries it."""
+    """The decision on a nugget, its source, and the first response that carries it."""
 
     run: str
     question: str
     nugget: str
     importance: str
-    support: float | None  # 1, 0.5 in part, 0; None if nothing decides
+    support: float | None  # 1, 0.5 in part, 0; None if undecided
     by: str
-    response: int | None  # the number of the response, from 1
-    evidence: str | None  # words of the response that the nugget has, too
+    response: int | None  # number of the response, from 1
+    evidence: str | None  # words that the response and the nugget share
     description: str
     p: float | None = None
-    """If guesses decide: the highest probability, of all unjudged responses, to carry it."""
+    """If guesses decide: the highest probability of any unjudged response to carry it."""
 
 
 class PourpreRow(NamedTuple):
-    """Pourpre's F of a run, with words counted and weighed by their idf."""
+    """Pourpre's F of a run, with words counted and weighted by idf."""
 
     run: str
     count_micro: float
@@ -131,7 +131,7 @@ class DifferenceRow(NamedTuple):
 
     run: str
     best: str
-    score: str  # f(beta), or A where no question has an F
+    score: str  # F(beta), or A if no question has an F
     delta: float
     low: float | None
     high: float | None
@@ -146,7 +146,7 @@ class ScoredRun(NamedTuple):
     decisions: Mapping[str, AnswerDecisions]
     official: RunScore
     shares: tuple[NuggetShares, ...]  # A, V and W of every question
-    intervals: RunIntervals | None = None  # None where no classifier guessed
+    intervals: RunIntervals | None = None  # None without guesses
 
     @property
     def row(self) -> RunRow:
@@ -186,7 +186,7 @@ class ScoredRun(NamedTuple):
 
 
 def _shared_fields(row: Any, kind: Any) -> dict[str, Any]:
-    """Return the numbers of a row that another kind of row has, too."""
+    """Return the fields of a row that another kind of row has, too."""
     shared = set(kind._fields) - {"run", "question"}
     return {key: value for key, value in row._asdict().items() if key in shared}
 
@@ -200,11 +200,11 @@ class NuggetScoring(Result):
     corrected: bool
     general: bool
     scored: tuple[ScoredRun, ...]
-    predictions: Predictions | None = None  # the guesses, if a classifier was asked
+    predictions: Predictions | None = None  # None without guesses
     by_words: tuple[tuple[Pourpre, Sequence[RunScore]], ...] = ()
-    """Pourpre by counts and by idf, if it was asked for."""
+    """Pourpre by counts and by idf, if requested."""
     details: bool = False  # True if reports list every nugget
-    classifier: str = "calibrated"  # the classifier that was asked, with its settings
+    classifier: str = "calibrated"  # the classifier, with its settings
 
     def __repr__(self) -> str:
         runs = "; ".join(f"{row.run} F {row.macro:.4f} A {row.A:.4f}" for row in self.rows)
@@ -217,7 +217,7 @@ class NuggetScoring(Result):
 
     @property
     def scale(self) -> str:
-        """The score that runs are ranked by: F, or A where no question has an F."""
+        """The score that runs are ranked by: F, or A if no question has an F."""
         return "A" if all(math.isnan(row.macro) for row in self.rows) else "F"
 
     @cached_property
@@ -229,7 +229,7 @@ class NuggetScoring(Result):
 
     @cached_property
     def differences(self) -> tuple[DifferenceRow, ...]:
-        """Every run but the best against the best, the nearest first."""
+        """Differences of all other runs from the best one, the nearest first."""
         if len(self.rows) < 2:
             return ()
         first, *other_runs = self.ranked
@@ -246,10 +246,10 @@ class NuggetScoring(Result):
         return tuple(rows)
 
     def margins(self, score: str = "F") -> list[Margin | None]:
-        """Return how far a score of each run may be off because guesses are wrong.
+        """Return how far a score of each run may be off because of wrong guesses.
 
-        None if it rests on guesses that have no interval: V and W have none with any classifier.
-        Intervals are those on these questions: their choice does not count.
+        None if it rests on guesses without an interval; V and W never have one. The intervals are
+        for these questions, without their sampling error.
         """
         interval_name = {"F": "macro", "A": "share"}.get(score, "")
         margins = []
@@ -295,7 +295,7 @@ class NuggetScoring(Result):
 
     @property
     def pourpre(self) -> tuple[PourpreRow, ...]:
-        """Pourpre's scores of each run, if they were asked for."""
+        """Pourpre's scores of each run, if requested."""
         return tuple(
             PourpreRow(pair[0].run, *(f for score in pair for f in (score.micro.f, score.macro.f)))
             for pair in zip(*(scores for _, scores in self.by_words), strict=True)
@@ -309,26 +309,26 @@ class NuggetScoring(Result):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Settings of the scores, and the classifier that guessed."""
+        """Settings of the scores, and the classifier."""
         settings = {"corrected": self.corrected, "general": self.general}
         by = {"classifier": self.classifier if self.predictions else None}
         return {**asdict(self.official), **settings, **by, "ties": self.nuggets.judgements.ties}
 
     @property
     def signature(self) -> str:
-        """All that changes the numbers, but the texts of runs."""
+        """Everything that changes the numbers, except the texts of runs."""
         return signature(
             self.official, self.predictions, self.nuggets, self.corrected, self.general
         )
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """Remarks on the set, and what the guesses rest on."""
+        """Remarks on the set, and on the basis of guesses."""
         return (*self._about_set, *self.about_guesses, *self._about_unjudged())
 
     @property
     def gate_notes(self) -> tuple[str, ...]:
-        """The notes for a gate, whose intervals are over questions and take guesses as right."""
+        """Notes for a gate, whose intervals are over questions and take guesses as right."""
         if self.predictions is None:
             return tuple(self._about_set)
         share = max((row.guessed for row in self.rows if row.guessed > 0), default=0.0)
@@ -351,7 +351,7 @@ class NuggetScoring(Result):
 
     @cached_property
     def about_guesses(self) -> list[str]:
-        """Sentences on what the guesses rest on; none without guesses."""
+        """Sentences on the basis of guesses; empty without guesses."""
         if self.predictions is None:
             return []
         has_intervals = any(scored.intervals for scored in self.scored)
@@ -359,10 +359,10 @@ class NuggetScoring(Result):
         return about_guesses(self.predictions, ends)
 
     def _about_unjudged(self) -> list[str]:
-        """Warn of intervals that know nothing of questions that nobody judged."""
+        """Warn of intervals that do not allow for questions without any judgements."""
         judged_questions = {row.question for row in self.nuggets.judgements.deciding}
-        nobody = np.array([id not in judged_questions for id in self.nuggets.key.questions])
-        if self.predictions is None or not nobody.any() or not self.scored:
+        is_unjudged = np.array([id not in judged_questions for id in self.nuggets.key.questions])
+        if self.predictions is None or not is_unjudged.any() or not self.scored:
             return []
         if self.predictions.errors(self.official).share is None:
             return []
@@ -371,11 +371,12 @@ class NuggetScoring(Result):
             for scored in self.scored
         ]
         answered, is_judged = np.moveaxis(np.array(answers, np.bool_), 2, 0)
-        tell = has_enough_judged_peers(
+        is_trusted = has_enough_judged_peers(
             answered, answered & is_judged, judged_elsewhere(self.nuggets)
         )
-        doubtful = (answered & nobody).any(axis=1) & ~tell
-        return [unjudged_warning(int(nobody.sum()), len(nobody))] if doubtful.any() else []
+        if not ((answered & is_unjudged).any(axis=1) & ~is_trusted).any():
+            return []
+        return [unjudged_warning(int(is_unjudged.sum()), len(is_unjudged))]
 
     def guess_probability(self, scored: ScoredRun, question: str, nugget: int) -> float | None:
         """Return the highest probability of any unjudged response to carry a nugget, by number.
@@ -404,7 +405,7 @@ def _evidence(
 
 
 def about_skipped(questions: Iterable[str]) -> list[str]:
-    """The sentence on questions that have no score."""
+    """Return a sentence on questions without a score."""
     names = ", ".join(dict.fromkeys(questions))
     return [f"Skipped, not scored 0: {names}; no nugget there has any weight."] if names else []
 
