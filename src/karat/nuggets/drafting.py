@@ -1,9 +1,9 @@
-"""Questions to draft a key for, each with the documents that answer it.
+"""`draft_nuggets`: a language model drafts a key from questions and their documents.
 
     {"question": "q1", "text": "Who designed the lens?", "documents": ["…", "…"]}
 
-One object a line. An evaluation set does, too: its segments are the questions, sources their texts,
-and references the documents.
+One object per line. An evaluation set can be used as well: segments are the questions, sources
+their texts, and references the documents.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def read_questions(source: EvalSet | GivenPath) -> tuple[str, tuple[SourcedQuest
 
 
 def _has_documents(path: Path) -> bool:
-    """Return whether a file has questions with documents, by its first object."""
+    """Return whether the first object of a file is a question with documents."""
     if not path.is_file():
         return False
     try:
@@ -133,7 +133,7 @@ class Fact(NamedTuple):
 
 
 class DraftRejection(NamedTuple):
-    """A fact that is no nugget, and why."""
+    """A fact that was refused, and the reason."""
 
     text: str
     reason: str
@@ -147,7 +147,7 @@ class Facts(NamedTuple):
 
 
 def read_facts(documents: Sequence[str], most: int, answer: str) -> Facts:
-    """Return the facts of an answer, at most so many; there must be one that can be kept."""
+    """Return at most `most` facts of an answer; raise InvalidAnswer if none is valid."""
     listed = json_object(answer).get("facts")
     if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
         raise InvalidAnswer("no list of facts")
@@ -198,7 +198,7 @@ def draft_prompt(path: str | PathLike[str] | None = None) -> Prompt:
 
 FORM = "facts: document, quote, fact (1 to 12 words), importance"
 BESIDE = ".draft.jsonl"
-"""Ending of the file beside a key that says who drafted it, with the quote of each nugget."""
+"""Ending of the file next to a key that names the model, with the quote of each nugget."""
 READ_IT = "A model drafted this key: read and edit it before you use it."
 
 
@@ -245,7 +245,7 @@ class DraftedNuggets(Result):
 
     @property
     def key(self) -> NuggetKey:
-        """The key, as every command takes it."""
+        """The drafted key."""
         nuggets_by_question: dict[str, list[Nugget]] = {id: [] for id in self.questions}
         for row in self.rows:
             nugget = Nugget(row.nugget, (row.description,), row.importance == "vital")
@@ -256,9 +256,9 @@ class DraftedNuggets(Result):
         )
 
     def save_log(self, path: str | PathLike[str]) -> None:
-        """Write the key, and beside it who drafted it with which quotes (both atomic).
+        """Write the key, and next to it a file with the model and the quotes (both atomic).
 
-        `.jsonl` is JSON lines, whose first line says that a model drafted it; `.txt` is a TREC key.
+        `.jsonl` is JSON lines, with the model in the first line; `.txt` is a TREC key.
         """
         check_key_name(path)
         about = {"key": self.name, "drafted_by": self.model, "signature": self.signature}
@@ -276,7 +276,7 @@ class DraftedNuggets(Result):
 
 
 def check_key_name(path: str | PathLike[str]) -> None:
-    """Refuse a name that does not tell the format of a key."""
+    """Raise OutputError if the format of a key cannot be inferred from its name."""
     if Path(path).suffix not in (".jsonl", ".txt"):
         expected = "expected a name that ends in .jsonl (JSON lines) or .txt (a TREC key)"
         raise OutputError(f"{path}: {expected}")
@@ -376,9 +376,9 @@ def draft_nuggets(
 
     Args:
         source: file of questions with documents, or an evaluation set with references.
-        endpoint: where the model is asked.
+        endpoint: endpoint of the model.
         most: most nuggets of a question.
-        cache: file that keeps answers; what it has is not asked again.
+        cache: file of earlier answers, which are reused.
         limits: concurrency, rate, attempts and budget.
         prompt: file with another prompt.
         sample, seed: number of questions, drawn at random.

@@ -1,6 +1,7 @@
-"""Two methods beside each other: estimates from judged questions, and Nuggeteer's intervals.
+"""Estimates of run scores from judged questions, and Nuggeteer's intervals.
 
-Nuggeteer's are taken where other runs tell (`karat.nuggets.prediction.intervals`).
+Nuggeteer's intervals are used if enough other runs were judged on the unjudged questions
+(`karat.nuggets.prediction.intervals`).
 """
 
 from __future__ import annotations
@@ -68,12 +69,12 @@ UNIT = "question"
 
 @dataclass(frozen=True, eq=False)
 class QuestionScores:
-    """Runs x questions that have a score: what people judged."""
+    """Scores by people, runs x questions with a score."""
 
-    nuggets: NuggetSet  # the set with these questions alone
+    nuggets: NuggetSet  # the set with these questions only
     dimension: str
     official: Official
-    values: Floats  # the official score; NaN where judgements do not tell it
+    values: Floats  # the official score; NaN if it was not judged
     answered: Flags
 
     @property
@@ -107,9 +108,9 @@ def judged_scores(
     official: Official,
     progress: Progress = silent,
 ) -> tuple[Floats, Flags]:
-    """Return runs x questions: scores by some judgements alone, and whether these tell them.
+    """Return runs x questions: scores by some judgements alone, and whether these are complete.
 
-    A score is NaN where a question has none.
+    A score is NaN if the question has none.
     """
     judged_set = replace(nuggets, judgements=judgements)
     done = score_nuggets(judged_set, official, guess=False, progress=progress)
@@ -169,7 +170,7 @@ def draws_of_questions(
 
 
 def read_question_draws(nuggets: NuggetSet, path: GivenPath) -> tuple[Draw, ...]:
-    """Return the draws of a file; a question may stand there as a segment or as a group."""
+    """Return the draws of a file, in which questions may be called segments or groups."""
     reading, questions = Reading(lister=""), nuggets.key.questions
     draws = check_set_draws(read_draws(Path(path), reading), questions, questions, reading)
     reading.check()
@@ -182,7 +183,7 @@ WORDS = "words"
 def question_judges(
     scores: QuestionScores, judges: Sequence[object] = (), progress: Progress = silent
 ) -> list[JudgeValues]:
-    """Return the values of judges; by default of the models that judged the set, else of words."""
+    """Return the values of judges: by default the models that judged the set, else `words`."""
     models = {name or UNNAMED: name for name in scores.nuggets.judgements.of_models}
     names = [str(judge) for judge in judges] or [*models] or [WORDS]
     check_names(names)
@@ -206,7 +207,7 @@ def _judge_values(
 
 
 def _model(scores: QuestionScores, label: str, name: str, progress: Progress) -> JudgeValues:
-    """Return the scores by a model's labels; NaN where it did not label all pairs."""
+    """Return the scores by a model's labels; NaN if it did not label all pairs of an answer."""
     judgements = scores.nuggets.judgements
     rows = (row for row in judgements.rows if row.kind == MODEL and row.judge == name)
     labels = judgements.with_rows(row._replace(kind=PERSON) for row in rows)
@@ -221,7 +222,7 @@ def _words(scores: QuestionScores) -> JudgeValues:
     pourpre = replace(plain, weigh=IdfSource().of_words(runs, plain.stem))
     pool = make_pool(scores.nuggets.key, runs)
     tables = []
-    for at, question in enumerate(pool.questions):  # all runs at once: words are cut but once
+    for at, question in enumerate(pool.questions):  # all runs at once, to cut words only once
         texts = pool.texts[pool.starts[at] : pool.starts[at + 1]]
         tables.append(pourpre.matches(question, [Response(text) for text in texts]).ravel())
     values = _weighted_mean(pool, np.concatenate(tables), _nugget_weights(pool, scores))
@@ -230,7 +231,7 @@ def _words(scores: QuestionScores) -> JudgeValues:
 
 
 def _classifier(scores: QuestionScores, name: str, progress: Progress) -> JudgeValues:
-    """Return the expected scores of guesses that are made without judgements of the set."""
+    """Return the expected scores of guesses made without the judgements of the set."""
     classifier = parse_classifier(name)
     unjudged_set = replace(scores.nuggets, judgements=Judgements(()))
     predictions = predict_support(
@@ -263,17 +264,17 @@ def _weighted_mean(pool: Pool, cells: Floats, weight: Floats) -> Floats:
 
 
 NUGGETEER = "nuggeteer"
-_INTERVALS = {"f": "macro", "A": "share"}  # scores that Nuggeteer has intervals of
+_INTERVALS = {"f": "macro", "A": "share"}  # scores with intervals by Nuggeteer
 _FREEDOM = 1_000
-"""Degrees of freedom of a difference by two intervals, which have Student's quantiles already."""
+"""Degrees of freedom of a difference of intervals, which contain Student's quantiles already."""
 
 
 class NuggeteerIntervals(NamedTuple):
-    """Nuggeteer's intervals of the runs that they are taken for."""
+    """Nuggeteer's intervals, for the runs that they are used for."""
 
     ends: dict[str, ScoreInterval]
     signature: str
-    notes: tuple[str, ...]  # sentences on what the guesses rest on
+    notes: tuple[str, ...]  # sentences on the basis of guesses
 
 
 def nuggeteer_intervals(
@@ -281,7 +282,7 @@ def nuggeteer_intervals(
 ) -> NuggeteerIntervals | None:
     """Return the intervals of `score_nuggets`; if `general`, for new questions.
 
-    None if they are taken for no run.
+    None if they are used for no run.
     """
     if scores.dimension not in _INTERVALS:
         return None
@@ -320,7 +321,7 @@ def difference_of_rows(
 ) -> EstimatedDifference:
     """Return the difference of two scores by their intervals (Zou and Donner 2008).
 
-    Errors are taken as independent, which makes the interval rather too wide.
+    Errors are assumed to be independent, so the interval is conservative.
     """
     a, b = rows[system], rows[other]
     delta = a.estimate - b.estimate
@@ -432,7 +433,7 @@ def _combine_methods(
     next: int,
     settings: Mapping[str, Any],
 ) -> Estimate:
-    """Return the estimate in which Nuggeteer's intervals stand for some runs."""
+    """Return the estimate with Nuggeteer's intervals for some of the runs."""
     finite = settings["population"] == "set"
     rows = {row.system: row for row in by_sample.rows} if by_sample else {}
     rows |= {
@@ -469,7 +470,7 @@ def _combine_methods(
 def _without_estimates(
     sample: Sample, short_runs: Sequence[str], next: int, settings: Mapping[str, Any]
 ) -> Estimate:
-    """Return an estimate without rows, where Nuggeteer alone has intervals; no judge is used."""
+    """Return an estimate without rows or judges, if all intervals are Nuggeteer's."""
     out = f"Left out, with fewer than {MIN_LABELS} judged questions: {', '.join(short_runs)}."
     planned = plan_units(sample, None, next, settings["seed"]) if next else ()
     return Estimate(
@@ -489,7 +490,7 @@ def _without_estimates(
 
 
 def _about_methods(methods: Mapping[str, str]) -> Iterator[str]:
-    """Say which method is taken for which runs, and why."""
+    """Yield sentences on the method used for each run, and why."""
     by_nuggeteer = [tag for tag, method in methods.items() if method == NUGGETEER]
     yield (
         f"Nuggeteer's intervals for {_count_runs(by_nuggeteer, len(methods))}: other runs were "

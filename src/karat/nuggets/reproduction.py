@@ -1,7 +1,7 @@
 """Marton and Radul 2006, Tables 2 to 5, section 4.4 and Figure 5: scores against official ones.
 
-The paper has four sets of TREC. Its largest, the "other" questions of 2005, stands beside ours; the
-range of all four is in the details.
+The paper has four sets of TREC. Our numbers are compared with its largest, the "other" questions of
+2005; the range of all four is in the details.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ TABLE_2: Mapping[tuple[str, str, str], PublishedNumber] = {
     ),
     (NUGGETEER, f"paper, default, {HINDSIGHT}", "micro"): PublishedNumber(0.858, 0.849, 1.0),
 }
-"""Table 2: Kendall's tau by name, the name of the way here, and the average over questions."""
+"""Table 2: Kendall's tau by item of the paper, method here, and average over questions."""
 TABLE_3 = {
     "R^2": PublishedNumber(0.952, 0.952, 0.993),
     "RMSE": PublishedNumber(0.026, 0.009, 0.077),
@@ -97,7 +97,7 @@ TABLE_5 = {
 OUTSIDE = 3.0  # Figure 5: systems with an official score outside the 95% interval, in percent
 SMALL = 0.03
 """F that the best of 24 settings adds to the default ones in the paper at most (Table 5)."""
-FAR = 0.1  # the difference between assessors that the paper quotes; its RMSE is below it
+FAR = 0.1  # difference between assessors that the paper quotes; its RMSE is smaller
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class NuggeteerTables:
 
 
 def reproduce_nuggeteer(request: ReproductionRequest) -> Reproduction:
-    """Cross-validate the paper's classifier, and set it and Pourpre beside official scores."""
+    """Compare the paper's cross-validated classifier, and Pourpre, with official scores."""
     available = request.data.any_of([KNOWN[name].place for name in SETS])
     real = [name for name in SETS if KNOWN[name].place in available]
     chosen = (real if request.full else real[:1]) or [DEMO]

@@ -213,7 +213,7 @@ def input_files(inputs: dict[str, Any], classifier: Any) -> tuple[str, ...]:
 
 
 def corrected(default: bool) -> Callable[[Command], Command]:
-    """Return `--corrected`: whether a judgement speaks for identical responses of all runs."""
+    """Return `--corrected`: whether a judgement applies to identical responses of all runs."""
     return option(
         "--corrected/--as-judged",
         "Apply each judgement to identical responses of all runs, or use the judgements as they "

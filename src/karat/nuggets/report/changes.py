@@ -58,7 +58,7 @@ _ORDER = {LOST: 0, GAINED: 1, MISSED: 2, KEPT: 3}
 
 
 class Card(NamedTuple):
-    """A nugget: what filters ask for, and its markup."""
+    """A nugget: the values of filters, and its markup."""
 
     change: str
     importance: str
@@ -103,7 +103,7 @@ def _page(changes: NuggetChanges) -> str:
         columns.append(element("div", title, inner, class_=f"column {change}"))
     kinds = {"": "lost or gained", LOST: "lost", GAINED: "gained", KEPT: "kept"}
     kinds |= {MISSED: "missed by both", "all": "all"}
-    tools = [  # which the script brings to life
+    tools = [  # hidden until the script runs
         element("label", "Search ", '<input type="search">'),
         select_box("Change", "change", kinds),
         select_box("Importance", "importance", {"": "all", "vital": "vital", "okay": "okay"}),
@@ -167,10 +167,10 @@ MatchedWords = Sequence[tuple[ResponseWord, Sequence[int]]]
 
 
 def _passages(question: Question, responses: Sequence[Response]) -> Callable[[int, str], str]:
-    """Return what finds the passage of a run's answer that is nearest to a nugget.
+    """Return a function that finds the passage of a run's answer that is nearest to a nugget.
 
-    That is a part of the response that gets the credit or, without one, of the response that has
-    most of the nugget's words.
+    The passage is part of the response that gets the credit or, without one, of the response with
+    the most words of the nugget.
     """
     words_by_text = {
         response.text: list(words_with_nuggets(response.text, question.nuggets))
@@ -190,7 +190,7 @@ def _passages(question: Question, responses: Sequence[Response]) -> Callable[[in
 
 
 def _marked(text: str, words: MatchedWords, nugget: int) -> str:
-    """Some words of a response in a row, marked where the nugget has them too."""
+    """Return a window of a response, with the words of the nugget marked."""
     window = best_window([nugget in nuggets for _, nuggets in words], MAX_WORDS)
     pieces, end = ["… " * (window.start > 0)], words[window.start][0].start if window else 0
     for word, nuggets in (words[k] for k in window):
@@ -202,7 +202,7 @@ def _marked(text: str, words: MatchedWords, nugget: int) -> str:
 
 
 def guess_probabilities(row: ChangeRow) -> str | None:
-    """The probabilities of guesses about both versions: `0.12 → 0.85`, `judgement → 0.85`."""
+    """Return the probabilities of guesses on both versions: `0.12 → 0.85`, `judgement → 0.85`."""
     if row.old_p is None and row.new_p is None:
         return None
     texts = (
@@ -310,7 +310,7 @@ def changes_document(changes: NuggetChanges) -> Document:
 
 
 def _pictures(result: NuggetChanges, old: str, new: str) -> Iterator[Block]:
-    """The changes of F and A with their intervals, and F of each question."""
+    """Yield charts of the changes of F and A with intervals, and of F of each question."""
     rows = [
         difference_row(test.score, test.delta, test.low, test.high, test.verdict)
         for test in result.tests

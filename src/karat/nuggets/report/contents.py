@@ -61,7 +61,7 @@ _DISPUTES = (
     Column("tie", "Tie"),
     Column("places", "Places", wrap=True),
 )
-_MAX_SHOWN = 20  # contradictions that people are shown
+_MAX_SHOWN = 20  # rows of contradictions and disputes that people are shown
 _KAPPA = "Cohen's kappa of carried (also in part) or not."
 _JUDGES = (
     Column("judge", "Judge"),
@@ -106,7 +106,7 @@ def contents_document(set_contents: NuggetContents) -> Document:
 
 
 def _difficulty(bins: Sequence[DifficultyBin], contents: Table) -> list[Table | Figure]:
-    """The paper's Figure 4 as a chart, the contents, and the figure as a table."""
+    """Return the paper's Figure 4 as a chart, the contents, and the figure as a table."""
     from karat.report.charts.models import ChartRow, RowChart
 
     if not bins:
@@ -137,7 +137,7 @@ def _short_places_of(row: Any) -> dict[str, str]:
 
 
 def nugget_judges_document(agreement: NuggetJudgeAgreement) -> Document:
-    """Return the document of ratings, Cohen's kappa of each judge, and that of every two."""
+    """Return the document of ratings with Cohen's kappa of each judge and of each pair."""
     document = judges_document(agreement)
     tables = [Table("kappa", "Each judge: Cohen's kappa", _JUDGES, agreement.kappa)]
     if agreement.pairs:
@@ -181,7 +181,7 @@ def drafts_document(drafts: DraftedNuggets) -> Document:
 
 
 def drafts_answer(drafts: DraftedNuggets) -> tuple[str, ...]:
-    """Return the size of the draft, and what it lacks."""
+    """Return the size of the draft, and the number of questions without one."""
     vital = sum(row.importance == "vital" for row in drafts.rows)
     size = f"{format_count(len(drafts.rows), 'nugget')} ({vital:,} vital)"
     text = f"{drafts.model} drafted {size} for {format_count(len(drafts.questions), 'question')} of"

@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 
 CALIBRATED, PAPER = "the calibrated classifier", "the paper's classifier"
 _LEFT = {"system": "run", "institution": "institution", "question": "question"}
-"""The unit that is left out at a time."""
+"""Name of the unit that is left out."""
 
 
 def evaluation_answer(evaluation: NuggetEvaluation) -> tuple[str, ...]:
-    """Return which classifier agrees best with assessors, and how well it ranks runs."""
+    """Return which classifier agrees best with assessors, and how well both rank runs."""
     contest = evaluation.contest
     taus = {CALIBRATED: contest.calibrated_tau, PAPER: contest.paper_tau}
     ranks = [f"{name} {tau_b:.2f}" for name, tau_b in taus.items() if not isnan(tau_b)]
@@ -78,7 +78,7 @@ def _contest(contest: Contest) -> str:
 
 
 def evaluation_basis(evaluation: NuggetEvaluation) -> str:
-    """Return what the answer rests on: how it was cross-validated, and the interval."""
+    """Return the basis of the answer: the cross-validation and the interval."""
     pool, model = evaluation.tuning.cells.pool, evaluation.contest.paper_model
     form = "" if model is None else f" and the threshold model {model}"
     return (
@@ -91,7 +91,7 @@ def evaluation_basis(evaluation: NuggetEvaluation) -> str:
 
 
 def tuning_answer(tuning: NuggetTuning) -> tuple[str, ...]:
-    """Return the best setting, and the threshold model that the data favour."""
+    """Return the best setting and the likeliest threshold model."""
     best = tuning.rows[0]
     setting = f"n={best.n}, weight={best.weight}, stem={best.stem}, stop={best.stop}"
     n_equal = sum(row.f == best.f for row in tuning.rows) - 1
@@ -122,7 +122,7 @@ def tuning_basis(tuning: NuggetTuning) -> str:
 
 
 def agreement_answer(agreement: NuggetAgreement) -> tuple[str, ...]:
-    """Return how far the other judgements agree, and whether they order runs alike."""
+    """Return how far the judgements agree, and whether they rank runs alike."""
     all_runs = agreement.rows[0]
     kappa = "" if all_runs.kappa is None else f", kappa {all_runs.kappa:.2f}"
     f = ""
@@ -150,7 +150,7 @@ def _order(agreement: NuggetAgreement) -> list[str]:
 
 
 def contents_answer(contents: NuggetContents) -> tuple[str, ...]:
-    """Return the size of the set and how much of it was judged, or that it cannot be used."""
+    """Return the size of the set and the judged share, or that it cannot be used."""
     if contents.nuggets is None:
         return (f"The set cannot be used: {format_count(contents.problem_count, 'problem')}.",)
     (row,) = contents.rows
@@ -184,7 +184,7 @@ _SETTINGS = (
 )
 _TRIED = (MODELS[0], MODELS[-1], *AGREEMENT)
 MAX_DRAWN = 8
-"""Settings that are drawn."""
+"""Number of settings that are drawn."""
 _METHOD = Column("what", "Method", field="method")
 _AVERAGE = Column("average", "Average", help="micro: F of sums over questions; macro: mean of F.")
 _ROWS = (_METHOD, *AGREEMENT)
@@ -235,7 +235,7 @@ _CURVE = (
 
 
 def _settings(key: str, trials: Sequence[SettingRow]) -> Table:
-    """The 24 settings, the best F first."""
+    """Return a table of the 24 settings, the best F first."""
     stress = frozenset({(0, "f")})
     return Table(key, "The paper's classifier", _SETTINGS, trials, emphasis=stress)
 
@@ -307,7 +307,7 @@ def evaluation_document(evaluation: NuggetEvaluation) -> Document:
 
 
 def _decisions(evaluation: NuggetEvaluation) -> list[Gallery]:
-    """F of each classifier's decisions, compared with the calibrated one."""
+    """Return a chart of F of each classifier's decisions minus F of the calibrated one."""
     base, *compared = evaluation.judgements
     rows = []
     for row in compared:
@@ -328,7 +328,7 @@ def _decisions(evaluation: NuggetEvaluation) -> list[Gallery]:
 def _run_scatter(
     title: str, axes: tuple[str, str], points: Sequence[Point], caption: str, note: str = ""
 ) -> Figure:
-    """One point for each run; on the diagonal both scores are equal."""
+    """Return a chart with one point for each run and the diagonal."""
     diagonal = ChartLine(1.0, 0.0)
     return chart_figure(XYChart(title, *axes, points, diagonal, note, caption))
 
@@ -386,7 +386,7 @@ _AGREEMENT_SCORES = (Column("average", "Average"), *AGREEMENT[3:], *SWAPS)
 
 
 def agreement_document(agreement: NuggetAgreement) -> Document:
-    """Return the report of agreement on pairs, and of what it does to scores of runs."""
+    """Return the report of agreement on pairs, and of the change of run scores."""
     scores = Table("scores", "Agreement of scores", _AGREEMENT_SCORES, agreement.scores)
     micro = [row for row in agreement.runs if row.average == "micro"]
     blocks: tuple[Table | Figure, ...] = (

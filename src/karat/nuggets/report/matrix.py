@@ -1,8 +1,8 @@
-"""The questions on the page of `nuggets score`: nuggets by runs, with a way to the responses.
+"""The questions on the page of `nuggets score`: nuggets by runs, with links to the responses.
 
 A script shows one question at a time, from data in the page; the first questions are complete
-without it. A cell leads to the response that carries the nugget, or to the run's answer where none
-does; there the words that the nugget has too are marked.
+without it. A cell links to the response that carries the nugget, or else to the run's answer; words
+that it shares with the nugget are marked there.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ STATES = {
     "-": ("–", "has no response for", "none"),
     "?": ("?", "is undecided on", "none"),
 }
-"""A cell: its sign, what the run does to the nugget, and its class; a guess is in brackets."""
+"""State of a cell: its sign, a verb for the tooltip, and its class; guesses are in brackets."""
 VITAL_MISSED = "✕"
 GUESSES = {"2": "c", "1": "b", "0": "a"}
 _JUDGED = {guess: state for state, guess in GUESSES.items()}
@@ -47,9 +47,9 @@ _JUDGED = {guess: state for state, guess in GUESSES.items()}
 MAX_CELLS = 1_000
 """Cells that a page has without its script; the first question is always there."""
 MAX_BYTES = 1_500_000
-"""Bytes of responses in a page: those of the best runs, as many as fit."""
+"""Bytes of responses in a page: as many of the best runs as fit."""
 MAX_ROWS = 1_000
-"""Rows of the table of questions that a page has; the matrices show the same."""
+"""Rows of the table of questions in a page; the matrices show the same."""
 LONGEST = 12_000
 """Characters of a response in a page; longer ones are cut."""
 
@@ -74,7 +74,7 @@ class QuestionMatrix:
 
     @cached_property
     def order(self) -> list[int]:
-        """The numbers of the nuggets in the key, vital ones first."""
+        """Indices of the nuggets in the key, vital ones first."""
         nuggets = self.question.nuggets
         return sorted(range(len(nuggets)), key=lambda j: not nuggets[j].vital)
 
@@ -85,13 +85,13 @@ class QuestionMatrix:
 
     @cached_property
     def credits(self) -> list[list[int | None]]:
-        """Nuggets by runs: the number of the response that gets the credit, from 0."""
+        """Nuggets by runs: index of the response that gets the credit."""
         credits_by_run = [run.decisions[self.id].credit(self.strict) for run in self.runs]
         return [[credits[j] for credits in credits_by_run] for j in self.order]
 
     @cached_property
     def states(self) -> list[str]:
-        """For each nugget a string with the state of every run."""
+        """A string for each nugget, with the state of every run."""
         support = [
             scored_run.decisions[self.id].support(self.strict).tolist() for scored_run in self.runs
         ]
@@ -110,7 +110,7 @@ class QuestionMatrix:
         return GUESSES[state] if by == GUESS else state
 
     def texts(self, run: ScoredRun) -> list[str]:
-        """The responses of a run, as they are shown."""
+        """Return the responses of a run as the page shows them."""
         texts = [visible(response.text, keep="\n\t") for response in run.run.responses(self.id)]
         return [
             f"{text[:LONGEST]} … ({len(text) - LONGEST:,} more characters)"
@@ -144,21 +144,23 @@ def _page(scoring: NuggetScoring) -> str:
     runs = [scoring.scored[k] for k in scoring.ranked]
     questions = scoring.nuggets.key.questions.values()
     matrices = [QuestionMatrix(question, runs, scoring.official.strict) for question in questions]
-    held = _count_runs_with_responses(matrices, runs)
+    n_readable = _count_runs_with_responses(matrices, runs)
     scores = [item.by_question(scoring.scale) for item in runs]
     name = score_name(scoring)
     first = list(_first(matrices))
-    markup = [_question(item, number, held, scores, name) for number, item in enumerate(first)]
+    markup = [
+        _question(item, number, n_readable, scores, name) for number, item in enumerate(first)
+    ]
     notes = []
     if len(first) < len(matrices):
         message = (
             f"The first {len(first):,} of {len(matrices):,} questions; a script shows the others."
         )
         notes.append(element("p", message, class_="note first"))
-    if held < len(runs):
+    if n_readable < len(runs):
         message = (
-            f"To stay small, the page has the responses of {held:,} of {len(runs):,} runs, the "
-            "best ones. Score other runs by themselves to read theirs."
+            f"To stay small, the page has the responses of {n_readable:,} of {len(runs):,} runs, "
+            "the best ones. Score other runs by themselves to read theirs."
         )
         notes.append(element("p", message, class_="note"))
     page_data = {
@@ -167,10 +169,10 @@ def _page(scoring: NuggetScoring) -> str:
         "states": STATES,
         "guesses": _JUDGED,
         "missed": VITAL_MISSED,
-        "questions": [_data(item, held, scores) for item in matrices],
+        "questions": [_data(item, n_readable, scores) for item in matrices],
     }
     nuggets = {"": "all", "vital": "vital", "missed": "missed by all runs", "guessed": "guessed"}
-    tools = [  # which the script brings to life
+    tools = [  # hidden until the script runs
         element("label", "Search ", '<input type="search">'),
         element("label", "Question ", element("select", class_="chosen")),
         element("button", "Previous", type="button"),
@@ -195,7 +197,7 @@ def _count_runs_with_responses(
 
 
 def _first(matrices: Sequence[QuestionMatrix]) -> Iterator[QuestionMatrix]:
-    """The questions that the page shows without its script."""
+    """Yield the questions that the page shows without its script."""
     left = MAX_CELLS
     for number, matrix in enumerate(matrices):
         left -= len(matrix.order) * len(matrix.runs)
@@ -214,11 +216,11 @@ def select_box(label: str, name: str, options: Mapping[str, str]) -> str:
 
 
 def _data(
-    matrix: QuestionMatrix, held: int, scores: Sequence[Mapping[str, float]]
+    matrix: QuestionMatrix, n_readable: int, scores: Sequence[Mapping[str, float]]
 ) -> dict[str, Any]:
-    """A question for the script: states of cells, responses, and the words to mark."""
+    """Return a question for the script: states of cells, responses, and the words to mark."""
     values = (score.get(matrix.id) for score in scores)
-    answers = [matrix.texts(run) for run in matrix.runs[:held]]
+    answers = [matrix.texts(run) for run in matrix.runs[:n_readable]]
     return {
         "title": visible(matrix.title),
         "nuggets": [
@@ -229,7 +231,7 @@ def _data(
         "later": [
             [j, run, at]
             for j, credits in enumerate(matrix.credits)
-            for run, at in enumerate(credits[:held])
+            for run, at in enumerate(credits[:n_readable])
             if at
         ],
         "scores": [None if f is None or isnan(f) else round(f, 3) for f in values],
@@ -239,7 +241,7 @@ def _data(
 
 
 def _words(matrix: QuestionMatrix, answers: Sequence[Sequence[str]]) -> dict[str, list[int]]:
-    """The words of responses that nuggets have too, with the numbers of those nuggets."""
+    """Return the words of responses that occur in nuggets, with the indices of these nuggets."""
     text = "\n".join(dict.fromkeys(re.findall(r"\S+", " ".join(t for a in answers for t in a))))
     return {
         word.text: nuggets for word, nuggets in words_with_nuggets(text, matrix.nuggets) if nuggets
@@ -250,9 +252,13 @@ def _words(matrix: QuestionMatrix, answers: Sequence[Sequence[str]]) -> dict[str
 
 
 def _question(
-    matrix: QuestionMatrix, number: int, held: int, scores: Sequence[Mapping[str, float]], name: str
+    matrix: QuestionMatrix,
+    number: int,
+    n_readable: int,
+    scores: Sequence[Mapping[str, float]],
+    name: str,
 ) -> str:
-    """The matrix of a question, nuggets down and runs across, and the responses folded below."""
+    """Return the matrix of a question, nuggets by runs, and the responses folded below."""
     tags = [run.run.tag for run in matrix.runs]
     heads = [
         element("th", element("span", quote(tag)), scope="col", class_="tag", title=tag)
@@ -262,7 +268,7 @@ def _question(
     body = []
     for j, (nugget, states) in enumerate(zip(matrix.nuggets, matrix.states, strict=True)):
         kind = element("em", f" {nugget.importance}")
-        cells = [_cell(matrix, number, held, j, run) for run in range(len(states))]
+        cells = [_cell(matrix, number, n_readable, j, run) for run in range(len(states))]
         row = element("th", quote(nugget.descriptions[0]) + kind, scope="row")
         body.append(element("tr", row, *cells))
     values = [score.get(matrix.id) for score in scores]
@@ -271,17 +277,17 @@ def _question(
     parts = head, element("tbody", *body), element("tfoot", last)
     table = element("div", element("table", *parts, class_="matrix"), class_="scroll")
     title = element("h3", quote(matrix.title))
-    return element("div", title, table, *_responses(matrix, number, held), class_="question")
+    return element("div", title, table, *_responses(matrix, number, n_readable), class_="question")
 
 
-def _cell(matrix: QuestionMatrix, number: int, held: int, j: int, run: int) -> str:
-    """A sign that leads to the response it is about."""
+def _cell(matrix: QuestionMatrix, number: int, n_readable: int, j: int, run: int) -> str:
+    """Return a cell with a sign that links to its response."""
     state, vital = matrix.states[j][run], matrix.nuggets[j].vital
     _, verb, look = STATES[_JUDGED.get(state, state)]
     by = " (guessed)" if state in _JUDGED else " (judged)" if state in "012" else ""
     tooltip = f"{matrix.runs[run].run.tag} {verb} nugget {matrix.nuggets[j].id}{by}"
     sign = cell_text(state, vital=vital)
-    if state == "-" or run >= held:
+    if state == "-" or run >= n_readable:
         return element("td", sign, class_=look, title=tooltip)
     place = _anchor(number, run, matrix.credits[j][run] or 0)
     link = element("a", sign, href=f"#{place}", title=tooltip)
@@ -292,11 +298,11 @@ def _anchor(question: int, run: int, response: int) -> str:
     return f"answer-{question}-{run}-{response}"
 
 
-def _responses(matrix: QuestionMatrix, number: int, held: int) -> Iterator[str]:
-    """The responses of each run, folded; words that nuggets have too are marked."""
+def _responses(matrix: QuestionMatrix, number: int, n_readable: int) -> Iterator[str]:
+    """Yield the responses of each run, folded; words that occur in nuggets are marked."""
     from karat.report.render.html import marked
 
-    for run, scored in enumerate(matrix.runs[:held]):
+    for run, scored in enumerate(matrix.runs[:n_readable]):
         if texts := matrix.texts(scored):
             items = []
             for i, text in enumerate(texts):

@@ -1,4 +1,4 @@
-"""The report of `nuggets score`: what runs are worth, and the classifiers that guessed."""
+"""The report of `nuggets score`: scores of runs, and the classifiers that guessed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 DIGITS = 3
 MAX_NAMED = 3
-"""Runs that a sentence names; more are counted."""
+"""Number of runs that a sentence names; more are counted."""
 
 
 def score_answer(scoring: NuggetScoring) -> tuple[str, ...]:
@@ -69,7 +69,7 @@ def score_answer(scoring: NuggetScoring) -> tuple[str, ...]:
 
 
 def _score(row: RunRow, scale: str) -> str:
-    """A run's score, with the interval that allows for wrong guesses where it has a width."""
+    """Return a run's score, with its interval for wrong guesses unless that is a point."""
     value, low, high = (
         (row.macro, row.f_low, row.f_high) if scale == "F" else (row.A, row.low, row.high)
     )
@@ -80,7 +80,7 @@ def _score(row: RunRow, scale: str) -> str:
 
 
 def _difference_text(delta: float, ends: tuple[float, float] | None, p: float | None) -> str:
-    """A difference with its interval and p, as far as there are any."""
+    """Return a difference with its interval and p, if there are any."""
     interval = f" {format_interval(*ends, DIGITS)}" if ends else ""
     return f"{format_signed(delta, DIGITS)}{interval}{'' if p is None else f', {p_text(p)}'}"
 
@@ -91,7 +91,7 @@ def p_text(p: float) -> str:
 
 
 def score_basis(scoring: NuggetScoring) -> str:
-    """Return what the answer rests on: questions, guesses, intervals and the test."""
+    """Return the basis of the answer: questions, guesses, intervals and the test."""
     count = len(scoring.nuggets.key.questions)
     parts = [f"{format_count(count, 'question')}, {format_count(len(scoring.rows), 'run')}."]
     best_rows = [scoring.rows[k] for k in scoring.ranked[:2]]
@@ -107,7 +107,7 @@ def score_basis(scoring: NuggetScoring) -> str:
 
 
 def _guessed(rows: Sequence[RunRow]) -> list[str]:
-    """The share of nuggets that rest on guesses, the largest of some runs; nothing if it is 0."""
+    """Return a sentence on the largest share of guessed nuggets of some runs; empty if it is 0."""
     most = max((row.guessed for row in rows if not isnan(row.guessed)), default=0.0)
     if not most:
         return []
@@ -119,7 +119,7 @@ def _guessed(rows: Sequence[RunRow]) -> list[str]:
 
 
 def _rules(has_interval: Sequence[bool], rows: Sequence[RunRow]) -> Iterator[str]:
-    """When differences are decided: those with an interval, and those without."""
+    """Yield the rules by which differences are decided, with and without an interval."""
     if any(has_interval):
         guesses = any(row.guessed > 0 for row in rows)
         allow = " and allows for wrong guesses" if guesses else ""
@@ -164,7 +164,7 @@ def changes_answer(changes: NuggetChanges) -> tuple[str, ...]:
 
 
 def changes_basis(changes: NuggetChanges) -> str:
-    """Return what the answer rests on."""
+    """Return the basis of the answer."""
     rows = changes.scoring.rows
     tested = next((candidate for candidate in changes.tests if candidate.questions), None)
     count = tested.questions if tested else len(changes.questions)
@@ -175,9 +175,9 @@ def changes_basis(changes: NuggetChanges) -> str:
 
 
 FEW = 12
-"""Runs whose table a page does not fold."""
+"""Largest number of runs whose table a page does not fold."""
 MAX_DRAWN = 15
-"""Runs that are drawn beside the best one."""
+"""Number of runs that are drawn besides the best one."""
 
 _P = "Precision: share of the yes decisions that are yes for assessors."
 _R = "Recall: share of the assessors' yes that are decided yes."
@@ -277,7 +277,7 @@ _ENDS = {"f_low", "f_high", "low", "high"}
 
 
 def score_document(scoring: NuggetScoring) -> Document:
-    """Return the report of runs, their answers and, if asked for, every nugget."""
+    """Return the report of runs, their answers and, if requested, every nugget."""
     from karat.nuggets.scores.official import NAME
 
     words = zip(("pourpre-count", "pourpre-idf"), scoring.by_words, strict=False)
@@ -316,7 +316,7 @@ def _tables(scoring: NuggetScoring) -> list[Table]:
         )
         any_guessed = any(row.guessed > 0 for row in scoring.rows)
         columns = (heading, *without_p(_NUGGETS, any_guessed=any_guessed))
-        # Decided when somebody looks, as pages do not.
+        # Computed on demand: pages do not show this table.
         count = len(scoring.rows) * sum(len(question.nuggets) for question in questions.values())
         rows = LazyRows([(count, lambda number: scoring.decisions[number])])
         tables.append(Table("nuggets", "Nuggets", columns, rows, group="heading"))
@@ -324,7 +324,7 @@ def _tables(scoring: NuggetScoring) -> list[Table]:
 
 
 def _forest(scoring: NuggetScoring) -> list[Gallery]:
-    """The runs that are nearest to the best one, as differences from it."""
+    """Return a chart of the runs nearest to the best one, as differences from it."""
     rows = [
         difference_row(row.run, row.delta, row.low, row.high, row.verdict)
         for row in scoring.differences[:MAX_DRAWN]
@@ -351,7 +351,7 @@ def difference_gallery(title: str, base: str, rows: Sequence[ChartRow], caption:
 
 
 def _intervals(scoring: NuggetScoring) -> Figure:
-    """F of the runs, the best first."""
+    """Return a chart of F of the runs, the best first."""
     rows = (scoring.rows[k] for k in scoring.ranked)
     items = (ChartRow(row.run, row.macro, row.f_low, row.f_high) for row in rows)
     return intervals_figure("F of runs", "F macro, 95% intervals", items)
@@ -365,14 +365,14 @@ def models_table(models: Sequence[ModelRow], columns: tuple[Column, ...]) -> Tab
 
 
 def without_p(columns: Sequence[Column], *, any_guessed: bool) -> tuple[Column, ...]:
-    """Return the columns; people are shown probabilities of guesses only if there are any."""
+    """Return the columns; without guesses, `p` is hidden from people."""
     if any_guessed:
         return tuple(columns)
     return tuple(replace(c, readers="programs") if c.key == "p" else c for c in columns)
 
 
 def without_ends(columns: Sequence[Column], rows: Sequence[RunRow]) -> tuple[Column, ...]:
-    """Return the columns; people are not shown the ends of intervals if there is none."""
+    """Return the columns; without intervals, their ends are hidden from people."""
     if any(row.low is not None for row in rows):
         return tuple(columns)
     return tuple(replace(c, readers="programs") if c.key in _ENDS else c for c in columns)
