@@ -252,7 +252,7 @@ class NuggetEvaluation(_CrossValidated):
 
     @property
     def f_outside(self) -> tuple[int, int] | None:
-        """The same numbers as `outside` for official micro F."""
+        """Numbers of runs outside and with an interval, as `outside`, for official micro F."""
         return runs_outside([row for row in self.run_scores if row.average == "micro"])
 
     @property

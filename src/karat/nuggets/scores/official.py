@@ -155,29 +155,31 @@ class Official:
         """Score a run from the decisions on every question."""
         questions = list(key.questions.values())
         answers = [decisions[question.id] for question in questions]
-        returned = _join(answer.returned_counts(self.strict) for answer in answers)
+        returned_counts = _join(answer.returned_counts(self.strict) for answer in answers)
         lengths = run_lengths(run, questions)
-        stats = nugget_stats(questions, self.weights, returned[None], returned[None], lengths[None])
+        stats = nugget_stats(
+            questions, self.weights, returned_counts[None], returned_counts[None], lengths[None]
+        )
         pairs = [(answer.judged, answer.undecided) for answer in answers]
-        return score_run(run, key, stats.run(0), returned, pairs, self.beta)
+        return score_run(run, key, stats.run(0), returned_counts, pairs, self.beta)
 
 
 def score_run(
     run: Run,
     key: NuggetKey,
     stats: NuggetStats,
-    returned: Floats | Flags,
+    returned_counts: Floats | Flags,
     pairs: Sequence[tuple[int, int]],
     beta: float,
 ) -> RunScore:
     """Return the score of a run from the statistics of its answers, in the order of the key.
 
-    `returned` has the count of each nugget; `pairs`, for each question, the numbers of judged and
-    of undecided pairs of response and nugget.
+    `returned_counts` has the count of each nugget; `pairs` has, for each question, the numbers of
+    judged and of undecided pairs of response and nugget.
     """
     questions = list(key.questions.values())
     is_vital = _join(question.is_vital for question in questions)
-    counts = sum_groups(np.stack([is_vital, 1 - is_vital]) * returned, starts(questions)).T
+    counts = sum_groups(np.stack([is_vital, 1 - is_vital]) * returned_counts, starts(questions)).T
     recalls, precisions, f_scores = stats.recall, stats.precision, stats.f(beta)
     rows, skipped = [], []
     for k, question in enumerate(questions):
@@ -367,8 +369,8 @@ def run_answers(
             expected_support, expected_count = (x.max(axis=0, initial=0.0) for x in mixed)
         supports.append(np.stack([expected_support, support]))
         counts.append(np.stack([expected_count, count]))
-    ends, returned = starts(questions), np.concatenate(counts, axis=1)
+    ends, returned_counts = starts(questions), np.concatenate(counts, axis=1)
     shares = sum_groups(np.concatenate(supports, axis=1), ends) / np.diff(ends)
     lengths = np.broadcast_to(run_lengths(run, questions), shares.shape)
-    stats = nugget_stats(questions, official.weights, returned, returned, lengths)
+    stats = nugget_stats(questions, official.weights, returned_counts, returned_counts, lengths)
     return RunAnswers(shares[0], stats.run(0)), RunAnswers(shares[1], stats.run(1))

@@ -96,9 +96,9 @@ class Pourpre:
         weights, totals, allowances = np.array(rows, dtype=np.float64).reshape(-1, 3).T
         lengths = official.run_lengths(run, questions)
         stats = NuggetStats(weights, totals, allowances, lengths)
-        returned = np.concatenate([np.zeros(0), *matches]) > 0
+        is_returned = np.concatenate([np.zeros(0), *matches]) > 0
         pairs = [(0, 0)] * len(questions)
-        return official.score_run(run, key, stats, returned, pairs, self.beta)
+        return official.score_run(run, key, stats, is_returned, pairs, self.beta)
 
 
 def score_pourpre(
