@@ -81,7 +81,7 @@ class TreeChooser:
 
     def choose_best(self, trees: InputTrees, tree: int, k: int) -> list[Supertags]:
         """Return the k best supertaggings of one tree, the best first."""
-        columns = self.columns(trees.choose([tree]))
+        columns = self.columns(trees.select([tree]))
         labels, frames, slots, scores, _ = _kernel.choose_trees(self.kernel, *columns, k)
         flat = labels, frames, slots, scores
         by_rank = zip(*(np.split(column, len(scores)) for column in flat), strict=True)
@@ -149,7 +149,7 @@ def realize_in_batches(
     orders: Orders = []
     for start in range(0, len(trees), size):
         progress(start, len(trees), "ordering")
-        orders += order(trees.choose(range(start, min(start + size, len(trees)))))
+        orders += order(trees.select(range(start, min(start + size, len(trees)))))
     progress(len(trees), len(trees), "ordering")
     return orders
 

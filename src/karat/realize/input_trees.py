@@ -119,7 +119,7 @@ class InputTrees:
         """Return the head of a node of the only tree; None for the root."""
         return int(self.heads[node]) if self.heads[node] >= 0 else None
 
-    def choose(self, chosen: Sequence[int]) -> InputTrees:
+    def select(self, chosen: Sequence[int]) -> InputTrees:
         """Return some of the trees, in the order in which they are named."""
         parts = [np.arange(self.offsets[i], self.offsets[i + 1]) for i in chosen]
         nodes = np.concatenate(parts or [np.arange(0)])

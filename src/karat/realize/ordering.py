@@ -145,7 +145,7 @@ class OrderingModel:
 
     def explain(self, trees: InputTrees, i: int, order: WordOrder) -> list[TreeletScores]:
         """Return what each group of features adds to an order of tree i, treelet by treelet."""
-        single = trees.choose([i])
+        single = trees.select([i])
         places = np.empty(len(order.nodes), dtype=np.int32)
         places[list(order.nodes)] = np.arange(len(order.nodes))
         heads, parts = _kernel.explain_order(
@@ -221,7 +221,7 @@ def learn_scales(
     """Return what is added to 1, for a model of some trees that orders the others."""
     seen_trees, unseen_trees = np.flatnonzero(is_seen), np.flatnonzero(~is_seen)
     weights = train_weights(columns, trees.places, seen_trees, seed, step)
-    model = train_lm(trees.choose(seen_trees.tolist()), LM_ORDER)
+    model = train_lm(trees.select(seen_trees.tolist()), LM_ORDER)
     bits = len(weights).bit_length() - 1
     classes = _kernel.feature_classes(columns.kernel, trees.places, seen_trees, bits)
     trainer, words = _kernel.ScaleTrainer(weights, classes), lm_words(model, trees)
