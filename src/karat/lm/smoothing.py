@@ -67,8 +67,8 @@ class KneserNey:
         p[BOS] = 0
         return p
 
-    def rule(self, n: int, histograms: Histograms, words: int) -> Estimator:
-        """Return the estimator of n-grams of a length; `words` is the size of the vocabulary."""
+    def estimator(self, n: int, histograms: Histograms, n_words: int) -> Estimator:
+        """Return the estimator of n-grams of length `n` over a vocabulary of `n_words` words."""
         D = self._discounts(n, histograms.adjusted)
 
         def interpolated(ngrams: HistoryContexts, keep: Flags) -> tuple[Floats, Floats]:
@@ -145,8 +145,8 @@ class Katz:
             p[UNK] = leftover
         return p
 
-    def rule(self, n: int, histograms: Histograms, words: int) -> Estimator:
-        """Return the estimator of n-grams of a length; `words` is the size of the vocabulary.
+    def estimator(self, n: int, histograms: Histograms, n_words: int) -> Estimator:
+        """Return the estimator of n-grams of length `n` over a vocabulary of `n_words` words.
 
         alpha(h) = (1 - sum p(w | h)) / (1 - sum p(w | h')), over the words w kept after h.
         """
@@ -165,7 +165,7 @@ class Katz:
             n_kept, discounted = by_context(np.ones(len(h))), by_context(r)
             # If nothing is left for other words, count one more.
             c += (n_kept > 0) & (discounted > c - _LITTLE)
-            everything = n_kept == words - 1  # all but <s>: there are no other words
+            everything = n_kept == n_words - 1  # all but <s>: there are no other words
             c = np.where(everything, discounted, c)
             p = np.where(keep, r, 0.0) / c[h]
             leftover = np.where(n_kept > 0, 1 - discounted / np.maximum(c, 1), 1.0)

@@ -183,10 +183,10 @@ def write_arpa(path: FilePath, arrays: Arrays, order: int, progress: Progress = 
     """Write a model in ARPA format (atomic), sorted by word ids."""
     counts = [count_ngrams(arrays, n) for n in range(1, order + 1)]
 
-    def rows(n: int, most: int) -> Iterator[NgramRows]:
+    def rows(n: int, max_rows: int) -> Iterator[NgramRows]:
         ngrams = list_ngrams(arrays, n)
-        for start in range(0, len(ngrams.p), most):
-            part = slice(start, start + most)
+        for start in range(0, len(ngrams.p), max_rows):
+            part = slice(start, start + max_rows)
             yield NgramRows(ngrams.ids[part], ngrams.p[part], ngrams.backoff[part])
 
     write_rows(path, word_table(arrays, "words"), counts, rows, progress)

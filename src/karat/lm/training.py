@@ -276,7 +276,7 @@ def estimate(
     p = smoothing.words(counts, counts if order == 1 else ngrams.preceding())
     for n in range(2, order + 1):
         histograms = Histograms(ngrams.adjusted(n).tolist(), ngrams.counts(n).tolist())
-        rule = smoothing.rule(n, histograms, len(counts))
+        estimator = smoothing.estimator(n, histograms, len(counts))
 
         def report(length: int = n) -> None:
             progress(ngrams.done, ngrams.total, f"estimating {length}-grams")
@@ -285,7 +285,7 @@ def estimate(
             ngrams.gather(n, p, report)
             while (batch := HistoryContexts(*ngrams.batch(_NGRAMS_PER_BATCH))).size:
                 keep = batch.counts >= min_counts[n - 1]
-                probabilities, weights = rule(batch, keep)
+                probabilities, weights = estimator(batch, keep)
                 is_context = np.bincount(batch.contexts, keep, batch.size) > 0
                 backoffs = marked(_log10(weights), is_context)
                 ngrams.put(probabilities, _log10(probabilities), backoffs, report)

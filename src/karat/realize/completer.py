@@ -420,14 +420,13 @@ def hash_fillings(fillings: Sequence[Filling]) -> Hashes:
     return hash_strings(filling_text(filling) for filling in fillings)
 
 
+SEED = 100  # of the first classifier; that of the tagger is SEED + 99
 SLOT_LEARNING = {"comma": Learning(rate=0.05, dropout=0.6)}
 """Slot -> its settings, if not the default: the classifier of commas overfits easily."""
 
 
-def train_completer(
-    treebank: Treebank, inputs: str, *, seed: int = 1, progress: Progress = silent
-) -> Completer:
-    """Train a completer; the result is determined by the treebank and the seed."""
+def train_completer(treebank: Treebank, inputs: str, *, progress: Progress = silent) -> Completer:
+    """Train a completer; the same treebank gives the same completer."""
     check_features(treebank, inputs)
     final = final_marks(treebank)
     trees, lemmas = content_trees(treebank, final), learn_lemmas(treebank)
@@ -438,11 +437,11 @@ def train_completer(
         progress(n, len(SLOTS) + 1, f"completion, {slot}")
         gold = trees.fillings[slot]
         learning = SLOT_LEARNING.get(slot, DEFAULT_LEARNING)
-        classifier = train_classifier(views, gold, filled, (), seed * 100 + n, learning)
+        classifier = train_classifier(views, gold, filled, (), SEED + n, learning)
         slots[slot] = classifier.rounded()
         filled.append(hash_fillings(gold))
     progress(len(SLOTS), len(SLOTS) + 1, "completion, tags")
     tagger = None
     if inputs == "relations":
-        tagger = train_classifier(views, trees.tags, [], "", seed * 100 + 99).rounded()
+        tagger = train_classifier(views, trees.tags, [], "", SEED + 99).rounded()
     return Completer(inputs, final, lemmas, train_class_model(treebank), slots, tagger)

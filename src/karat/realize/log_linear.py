@@ -96,13 +96,13 @@ class LogLinear:
     keys: Keys
     weights: NDArray[np.float32]
 
-    def scores(self, features: LogLinearFeatures, rows: int) -> Floats:
+    def scores(self, features: LogLinearFeatures, n_rows: int) -> Floats:
         """Return the sum of the weights of each row's features."""
         if not len(self.keys):
-            return np.zeros(rows)
+            return np.zeros(n_rows)
         places = np.minimum(np.searchsorted(self.keys, features.keys), len(self.keys) - 1)
         weights = np.where(self.keys[places] == features.keys, self.weights[places], np.float32(0))
-        sums: Floats = np.bincount(features.rows, weights, minlength=rows).astype(np.float64)
+        sums: Floats = np.bincount(features.rows, weights, minlength=n_rows).astype(np.float64)
         return sums
 
     @classmethod

@@ -196,27 +196,21 @@ class Scales(NamedTuple):
     classes: NDArray[np.float32]
     language_model: float
 
-    @classmethod
-    def of(cls, additions: NDArray[Any]) -> Scales:
-        """Return scales from additions to 1: by template, by frequency, of the language model."""
-        templates, frequencies = np.split(additions[:-1], [_kernel.TEMPLATES])
-        classes = 1 + templates[:, None] + frequencies[None, :]
-        return cls(classes.astype(np.float32).ravel(), 1 + float(additions[-1]))
-
 
 def mean_scales(additions: Sequence[NDArray[np.float32]]) -> Scales:
-    """Return the mean scales of several models; all 1 without any."""
+    """Return the mean scales of several models; all 1 without any.
+
+    `additions` to 1 are by template, by frequency, and of the language model.
+    """
     none = np.zeros((1, _kernel.TEMPLATES + _kernel.FREQUENCIES + 1), dtype=np.float32)
-    return Scales.of((np.stack(additions) if additions else none).mean(axis=0, dtype=np.float64))
+    mean = (np.stack(additions) if additions else none).mean(axis=0, dtype=np.float64)
+    templates, frequencies = np.split(mean[:-1], [_kernel.TEMPLATES])
+    classes = 1 + templates[:, None] + frequencies[None, :]
+    return Scales(classes.astype(np.float32).ravel(), 1 + float(mean[-1]))
 
 
 def learn_scales(
-    columns: NodeColumns,
-    trees: InputTrees,
-    is_seen: Flags,
-    lm_weight: float,
-    seed: int,
-    step: Report,
+    columns: NodeColumns, trees: InputTrees, is_seen: Flags, seed: int, step: Report
 ) -> NDArray[np.float32]:
     """Return the additions to 1, learned by a model of some trees that orders the others."""
     seen_trees, unseen_trees = np.flatnonzero(is_seen), np.flatnonzero(~is_seen)
@@ -225,8 +219,7 @@ def learn_scales(
     bits = len(weights).bit_length() - 1
     classes = _kernel.feature_classes(columns.kernel, trees.places, seen_trees, bits)
     trainer, words = _kernel.ScaleTrainer(weights, classes), lm_words(model, trees)
-    kernel = model.kernel if lm_weight else None
-    search = SCALE_BEST, SCALE_BEAM, SCALE_ALTERNATIVES, kernel, words, lm_weight
+    search = SCALE_BEST, SCALE_BEAM, SCALE_ALTERNATIVES, model.kernel, words, LM_WEIGHT
     for part in np.array_split(unseen_trees[::SCALE_TREE_STEP], SCALE_PARTS):
         step("scales of features")
         trainer.see(columns.kernel, trees.places, np.ascontiguousarray(part), *search)
@@ -253,8 +246,6 @@ def train_ordering(
     inputs: str = "words",
     *,
     seed: int = 1,
-    lm_weight: float = LM_WEIGHT,
-    threads: int | None = None,
     progress: Progress = silent,
 ) -> OrderingModel:
     """Train an ordering model; the result is determined by the treebank and the seed.
@@ -266,8 +257,6 @@ def train_ordering(
         treebank: sentences with tags and relations.
         inputs: kind of input: words, all or lemmas.
         seed: seed of the order of the trees.
-        lm_weight: weight of the language model.
-        threads: threads that train labellers; they do not change the result.
         progress: function that is called with the progress.
     """
     check_inputs(inputs)
@@ -280,11 +269,10 @@ def train_ordering(
         progress(next(steps_done), n_steps, description)
 
     trees = input_trees(treebank, "all")
-    labeller, columns = _label_treebank(treebank, trees, inputs, seed, step, threads)
+    labeller, columns = _label_treebank(treebank, trees, inputs, seed, step)
     is_first = _folds(treebank, 2) == 0
     additions = [
-        learn_scales(columns, trees, is_first == bool(half), lm_weight, seed, step)
-        for half in range(halves)
+        learn_scales(columns, trees, is_first == bool(half), seed, step) for half in range(halves)
     ]
     scales = mean_scales(additions)
     all_trees = np.arange(len(trees), dtype=np.int64)
@@ -299,12 +287,12 @@ def train_ordering(
     # Round as in storage, so that a model does not change when it is saved.
     weights = from_bytes(*to_bytes(weights, BLOCK), BLOCK)
     labeller = Labeller.stored(labeller.about(), labeller.arrays())
-    lm_weight *= scales.language_model
+    lm_weight = LM_WEIGHT * scales.language_model
     return OrderingModel(inputs, weights, labeller, model, lm_weight, trained)
 
 
 def _label_treebank(
-    treebank: Treebank, trees: InputTrees, inputs: str, seed: int, step: Report, threads: int | None
+    treebank: Treebank, trees: InputTrees, inputs: str, seed: int, step: Report
 ) -> tuple[Labeller, NodeColumns]:
     """Return a labeller of missing labels, and the trees with predicted labels."""
     columns = to_columns(trees)
@@ -315,9 +303,9 @@ def _label_treebank(
         return Labeller({}), replace(columns, fine=fine_column)
     gold = {"fine": Gold.of(fine)}
     if inputs == "all":
-        return jackknife(columns, gold, _folds(treebank), (1,), seed, step, threads)
+        return jackknife(columns, gold, _folds(treebank), (1,), seed, step)
     gold |= {"tags": Gold.of(trees.tags), "relations": Gold.of(trees.relations)}
-    return jackknife(columns.blank(), gold, _folds(treebank), (0, 1), seed, step, threads)
+    return jackknife(columns.blank(), gold, _folds(treebank), (0, 1), seed, step)
 
 
 def _folds(treebank: Treebank, folds: int = FOLDS) -> NDArray[np.int32]:

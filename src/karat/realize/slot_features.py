@@ -41,9 +41,9 @@ _NODE = "iA,iA ir,iA it ir,iA iw,hA ir,hA it ir,gA hr ir,iA hA ir,iA iF,hA hw ir
 _NODE_SLOT = "i{k},i{k} ir,i{k} it,i{k} iw,i{k} ie,h{k} ir,h{k} iw,h{k} hw ir,i{k} h{k} ir"
 
 
-def filled_templates(slots: int) -> dict[str, str]:
+def filled_templates(n_slots: int) -> dict[str, str]:
     """Return the templates of filled slots, whose columns are numbered."""
-    numbers = range(slots)
+    numbers = range(n_slots)
     return {
         "node": ",".join([_NODE, *(_NODE_SLOT.format(k=k) for k in numbers)]),
         "daughter": ",".join(

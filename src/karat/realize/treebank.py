@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import resources
-from itertools import chain, compress, count
+from itertools import chain, count
 from typing import Any, NamedTuple
 
 from karat import _kernel
@@ -146,13 +146,16 @@ class Treebank:
         mothers: Ints = np.where(self.heads > 0, self.starts + self.heads - 1, -1)
         return mothers
 
+    def columns_at(self, words: Iterable[int]) -> dict[str, Any]:
+        """Return the word columns at some positions; columns that were not read stay empty."""
+        places = list(words)
+        columns = {name: getattr(self, name) for name in WORD_COLUMNS}
+        return {name: [c[j] for j in places] if c else c for name, c in columns.items()}
+
     def select(self, sentences: Sequence[int] | Ints) -> Treebank:
         """Return some sentences, in the given order."""
         spans = [range(*self.offsets[i : i + 2].tolist()) for i in sentences]
         words = np.array([*chain(*spans)], dtype=np.int64)
-        columns: dict[str, Any] = {name: getattr(self, name) for name in WORD_COLUMNS}
-        for name, column in columns.items():
-            columns[name] = [column[j] for j in words] if column else column
         chosen = np.array(sentences, dtype=np.int64)
         return replace(
             self,
@@ -161,16 +164,14 @@ class Treebank:
             ids=[self.ids[i] for i in sentences],
             documents=self.documents[chosen],
             lines=self.lines[chosen],
-            **columns,
+            **self.columns_at(words.tolist()),
         )
 
     def keep(self, is_kept: Flags) -> Treebank:
         """Return the sentences with some of their words; removed words must be leaves."""
         number, starts = np.append(0, np.cumsum(is_kept)), self.starts
         heads = np.where(self.heads > 0, number[starts + self.heads] - number[starts], 0)
-        columns: dict[str, Any] = {name: getattr(self, name) for name in WORD_COLUMNS}
-        for name, column in columns.items():
-            columns[name] = list(compress(column, is_kept.tolist()))
+        columns = self.columns_at(np.flatnonzero(is_kept).tolist())
         offsets = number[self.offsets].astype(np.int64)
         return replace(self, heads=heads[is_kept].astype(np.int32), offsets=offsets, **columns)
 
@@ -354,8 +355,8 @@ def _sort_by_original(bank: Treebank, text: mmap.mmap) -> Treebank:
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     heads = np.where(bank.heads > 0, place[bank.mothers] - bank.starts + 1, 0)
-    moved: dict[str, Any] = {c: [getattr(bank, c)[j] for j in order.tolist()] for c in WORD_COLUMNS}
-    return replace(bank, heads=heads[order].astype(np.int32), **moved)
+    columns = bank.columns_at(order.tolist())
+    return replace(bank, heads=heads[order].astype(np.int32), **columns)
 
 
 MAX_BLOCK_SENTENCES, MAX_BLOCK_PAIRS = 256, 1 << 18

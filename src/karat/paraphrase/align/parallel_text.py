@@ -342,14 +342,14 @@ def check_lengths(source: Sized, pivot: Sized, links: Sized | None = None) -> No
         )
 
 
-def check_links(source: Tokens, pivot: Tokens, links: Links, before: int = 0) -> None:
-    """Raise if a link is outside its sentence; `before` is the number of earlier sentences."""
+def check_links(source: Tokens, pivot: Tokens, links: Links, n_before: int = 0) -> None:
+    """Raise if a link is outside its sentence; `n_before` is the number of earlier sentences."""
     for tokens, ends, side in ((source, links.source, "source"), (pivot, links.pivot, "pivot")):
         lengths = np.repeat(np.diff(tokens.offsets), np.diff(links.offsets))
         outside = np.flatnonzero((ends < 0) | (ends >= lengths))
         if len(outside):
             first = int(outside[0])
-            sentence = before + int(np.searchsorted(links.offsets, first, side="right"))
+            sentence = n_before + int(np.searchsorted(links.offsets, first, side="right"))
             raise InputError(
                 f"sentence {sentence:,}: a link names {side} word {ends[first]}, and there are "
                 f"{lengths[first]}, counted from 0: were the links made from another tokenisation?"

@@ -118,12 +118,12 @@ def mean_over_languages(languages: Sequence[Paths]) -> Paths:
     return joined._replace(p=np.minimum(joined.p / np.maximum(n_languages, 1), 1.0))
 
 
-def select_most_probable(paths: Paths, most: int) -> Paths:
+def select_most_probable(paths: Paths, max_paths: int) -> Paths:
     """Return the most probable paths from each phrase, sorted by phrase and probability."""
     order = np.lexsort((paths.target, -paths.p, paths.source))
     source = paths.source[order]
     first = np.searchsorted(source, source)
-    return paths.select(order[np.arange(len(order)) - first < most])
+    return paths.select(order[np.arange(len(order)) - first < max_paths])
 
 
 def is_phrase_within(a: NDArray[np.int32], b: NDArray[np.int32]) -> Flags:
@@ -337,12 +337,12 @@ def _group_by_source(languages: Sequence[Paths]) -> Iterator[list[Paths]]:
         at = ends
 
 
-def _mutual_paths(paths: Paths, phrases: int, limits: RewriteLimits) -> Paths:
+def _mutual_paths(paths: Paths, n_phrases: int, limits: RewriteLimits) -> Paths:
     """Return the most probable of the paths that are probable in both directions.
 
     s(e, e') = sqrt(Pr(e'|e) Pr(e|e'))
     """
-    width, selected = phrases + 1, [paths.select(slice(0, 0))]
+    width, selected = n_phrases + 1, [paths.select(slice(0, 0))]
     start, keys = 0, ArrayFile("int64", _PURPOSE)
     for at in range(0, len(paths.p), _ROWS_PER_PIECE):
         keys.append(

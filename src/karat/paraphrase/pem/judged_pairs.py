@@ -153,17 +153,17 @@ class JudgedPairs:
         fields: dict[str, Any] = {n: [getattr(self, n)[i] for i in row_indices] for n in lists}
         return replace(self, human=self.human[rows], **fields)
 
-    def first_originals(self, number: int) -> Flags:
+    def first_originals(self, n_originals: int) -> Flags:
         """Return which rows belong to the first originals, in the order of the set."""
         sources, judged = dict.fromkeys(self.evalset.sources or ()), set(self.originals)
         ordered_originals = [text for text in sources if text in judged]
         count = len(ordered_originals)
-        if not 2 <= number < count:
+        if not 2 <= n_originals < count:
             raise InputError(
-                f"train_first={number}: {self.evalset.name} has {count:,} judged originals, of "
-                f"which 2 to {count - 1:,} can be trained on"
+                f"train_first={n_originals}: {self.evalset.name} has {count:,} judged originals, "
+                f"of which 2 to {count - 1:,} can be trained on"
             )
-        first = set(ordered_originals[:number])
+        first = set(ordered_originals[:n_originals])
         return np.array([text in first for text in self.originals], dtype=np.bool_)
 
     def values(self, dimension: str, judges: Sequence[str] | None = None) -> Floats:

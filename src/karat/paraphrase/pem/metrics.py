@@ -35,13 +35,12 @@ _BAG_SIDES = ("common", "candidate", "reference")
 
 def open_table(path: str) -> PhraseTable:
     """Return the table of a file; it is mapped once, as long as the file does not change."""
-    stamp = file_stamp(path)  # None if the file cannot be read: opening it raises
-    return _open_cached_table(path, stamp) if stamp else PhraseTable.open(path)
+    return _open_table(path, file_stamp(path))
 
 
 @lru_cache(maxsize=16)
-def _open_cached_table(path: str, _stamp: tuple[int, int]) -> PhraseTable:
-    if stored_kind(path) != KIND:
+def _open_table(path: str, stamp: tuple[int, int] | None) -> PhraseTable:
+    if stamp is None or stored_kind(path) != KIND:  # without a stamp, opening raises
         return PhraseTable.open(path)
     pivots = PEM.open(path).pivots
     if len(pivots) != 1:
@@ -122,12 +121,11 @@ def open_model(name: str) -> PEM:
 
 def _open_mapped(name: str) -> PEM:
     path = model_path(name)
-    stamp = file_stamp(path)
-    return _open_cached_model(path, stamp) if stamp else PEM.open(path)
+    return _open_model(path, file_stamp(path))
 
 
 @lru_cache(maxsize=4)
-def _open_cached_model(path: str, _stamp: tuple[int, int]) -> PEM:
+def _open_model(path: str, _stamp: tuple[int, int] | None) -> PEM:
     return PEM.open(path)
 
 

@@ -76,8 +76,8 @@ def _rows(phrases: Sequence[Phrase]) -> Iterator[list[Placed]]:
         yield row
 
 
-def _words(phrase: Phrase, most: int) -> str:
-    return svg.shorten(" ".join(phrase.words), most)
+def _words(phrase: Phrase, max_length: int) -> str:
+    return svg.shorten(" ".join(phrase.words), max_length)
 
 
 def _labels(phrase: Phrase) -> list[str]:
