@@ -190,10 +190,8 @@ def content_trees(
     neither, as for English modal verbs, `MODALITY` annotates the input. Models never see this
     table: trees that a user writes have the feature themselves.
 
-    Args:
-        treebank: sentences of at most 1,000 words.
-        final: marks that end sentences.
-        lemmas: also sort nodes by lemma and XPOS, which a model of lemmas inflects.
+    `final` are the marks that end sentences. With `lemmas`, nodes are also sorted by lemma, XPOS
+    and features, which a model of lemmas inflects.
     """
     check_lengths(treebank)
     split = _SplitTreebank(treebank, final, lemmas)

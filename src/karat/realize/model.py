@@ -125,9 +125,7 @@ class RealizerModel:
     def realizers(self, inputs: str, realizer: str | None = None) -> list[Realizer]:
         """Return the realizers for one kind of input, from the simplest to the best.
 
-        Args:
-            inputs: the kind of input.
-            realizer: `fergus` (with its baselines) or `ordering`; None for both.
+        `realizer` is `fergus` (with its baselines) or `ordering`; None for both.
         """
         if realizer is not None and realizer not in REALIZERS:
             raise InputError(f"realizer={quoted(realizer)}: expected {' or '.join(REALIZERS)}")
@@ -148,10 +146,8 @@ class RealizerModel:
     def best(self, inputs: str, realizer: str | None = None) -> Realizer:
         """Return the realizer that writes sentences for one kind of input; raise without any.
 
-        Args:
-            inputs: the kind of input.
-            realizer: `fergus` or `ordering`; None: the ordering model if there is one for these
-                inputs, else FERGUS.
+        `realizer` is `fergus` or `ordering`; None for the ordering model if there is one for these
+        inputs, else FERGUS.
         """
         realizers = self.realizers(inputs, realizer)
         if realizers:

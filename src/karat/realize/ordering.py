@@ -252,12 +252,6 @@ def train_ordering(
 
     Rates and the weight of the language model were tuned on held-out documents of EWT's training
     part; experiments/realize_ordering.py repeats the choice of the weight.
-
-    Args:
-        treebank: sentences with tags and relations.
-        inputs: kind of input: words, all or lemmas.
-        seed: seed of the order of the trees.
-        progress: function that is called with the progress.
     """
     check_inputs(inputs)
     halves = HALVES if inputs != "words" and len(treebank) >= MIN_SCALE_SENTENCES else 0

@@ -187,11 +187,8 @@ class Treebank:
     ) -> Treebank:
         """Return a treebank of one document.
 
-        Args:
-            name: name in messages.
-            rows: word, lemma, UPOS, XPOS, relation and features of every word.
-            heads, offsets, ids: as the treebank has them.
-            lines: first lines of sentences; 1 if they are not from a file.
+        `rows` are word, lemma, UPOS, XPOS, relation and features of every word; `lines` are the
+        first lines of sentences, if they are from a file.
         """
         names = ("words", "lemmas", "upos", "xpos", "relations", "features")
         columns: dict[str, Any] = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))

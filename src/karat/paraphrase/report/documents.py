@@ -391,8 +391,8 @@ def explanations_document(result: ParaphraseExplanations) -> Document:
         tables.insert(0, Table("pem", "PEM and its parts", _PEM, result.pem))
     notes = result.notes
     if len(shown_grams) < len(all_grams):
-        shown = f"The {MAX_SHOWN} heaviest n-grams of each kind are shown; JSON and TSV have all."
-        notes = (shown, *notes)
+        note = f"The {MAX_SHOWN} heaviest n-grams of each kind are shown; JSON and TSV have all."
+        notes = (note, *notes)
     title, answer = f"Pivot n-grams of {result.name}", explanation_answer(result)
     return Document(title, (*pictures, *tables), notes=notes, answer=answer)
 

@@ -15,7 +15,7 @@ Point = tuple[float, float]
 GAP = 20.0
 """Length of an arc in addition to its word."""
 CLOSE = 8.0
-"""The same in a compact graph."""
+"""Length of an arc in addition to its word in a compact graph."""
 BOLDER = 1.1
 """Relative width of letters on the best path."""
 SHORTEST = 46.0
