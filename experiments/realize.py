@@ -16,7 +16,7 @@ from itertools import product
 
 import numpy as np
 
-from karat.realize.evaluation import METRICS, RealizerScores, score_realizers
+from karat.realize.evaluation import METRICS, RealizerScores, realize_each
 from karat.realize.fergus import Fergus, LpWeights
 from karat.realize.input_trees import InputTrees, input_trees
 from karat.realize.treebank import Treebank, read_treebank
@@ -57,9 +57,9 @@ def show(row: RealizerScores) -> None:
 def table(fergus: Fergus, bank: Treebank) -> None:
     print(f"{'input':6} {'model':24} {' '.join(f'{key[:7]:>7}' for key in METRICS)}  exact")
     words = input_trees(bank, "words")
-    for row in score_realizers([*fergus.baselines, fergus], words):
+    for row in (output.scores() for output in realize_each([*fergus.baselines, fergus], words)):
         show(row)
-    for row in score_realizers([fergus], input_trees(bank, "all")):
+    for row in (output.scores() for output in realize_each([fergus], input_trees(bank, "all"))):
         show(row)
 
 
@@ -67,7 +67,8 @@ def weigh(fergus: Fergus, trees: InputTrees) -> None:
     """Weights beside each other, the supertags chosen once."""
     for side, pair, lm in product((1.0, 1.6, 2.2), (1.0, 1.5, 2.2), (0.7, 1.0, 1.3)):
         weighted = replace(fergus, weights=LpWeights(side=side, pair=pair, lm=lm))
-        (row,) = score_realizers([weighted], trees)
+        (output,) = realize_each([weighted], trees)
+        row = output.scores()
         print(f"side {side} pair {pair} lm {lm}", end="  ")
         show(row)
 

@@ -110,7 +110,7 @@ def test_no_judgements_and_no_other_names(tmp_path: Path) -> None:
         train_pem({}, judged, combine="mean")
     scores = tmp_path / "scores.tsv"
     scores.write_text("system\tsegment\tscore\nA\t1\t0.5\n")
-    with pytest.raises(InputError, match=r"scores\.tsv has no scores of controls, on whose scale"):
+    with pytest.raises(InputError, match=r"scores\.tsv cannot score controls"):
         train_pem({}, combine="mean", features=[f"given:file={scores}"])
     with pytest.raises(InputError, match="combine=men: expected one of regression, mean"):
         train_pem({}, combine="men")

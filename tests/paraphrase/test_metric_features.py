@@ -145,11 +145,11 @@ def test_an_embedding_is_found_elsewhere_but_must_be_the_same(tmp_path: Path) ->
     pem.save(tmp_path / "m.npz")
     expected = pem.score(IN, OUT).pem.tolist()
     moved = first.rename(tmp_path / "moved")
-    with pytest.raises(InputError, match=r"no such folder.*elsewhere now, name it with --feature"):
+    with pytest.raises(InputError, match=r"no such folder.*was moved, name it with --feature"):
         PEM.open(tmp_path / "m.npz").score(IN, OUT)
     with pytest.raises(InputError, match="no such folder"):  # before any training
         train_pem({}, features=[f"cosine:model={first}"])
-    again = PEM.open(tmp_path / "m.npz").taking([f"cosine:model={moved}"])
+    again = PEM.open(tmp_path / "m.npz").with_metrics([f"cosine:model={moved}"])
     assert again.score(IN, OUT).pem.tolist() == expected
     (moved / "config.json").write_text((moved / "config.json").read_text() + " ")
     with pytest.raises(InputError, match="this model was trained with cosine:model=") as caught:
@@ -209,9 +209,9 @@ def test_what_a_metric_lacks_is_said_before_training(name: str) -> None:
 
 def test_other_metrics_than_those_of_the_model() -> None:
     with pytest.raises(InputError, match="features of this model are chrf; give the same metrics"):
-        trained("chrf").taking(["bleu"])
+        trained("chrf").with_metrics(["bleu"])
     with pytest.raises(InputError, match="the features of this model are none"):
-        plain().taking(["bleu"])
+        plain().with_metrics(["bleu"])
 
 
 def test_a_metric_that_is_not_known_here(tmp_path: Path) -> None:

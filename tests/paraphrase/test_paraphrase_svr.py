@@ -68,7 +68,7 @@ def test_groups_stay_together_and_folds_are_even() -> None:
     assert not np.array_equal(fold, group_folds(GROUPS, 7, seed=1))
 
 
-@pytest.mark.parametrize(("folds", "words"), [(31, "cannot be dealt out"), (1, "at least 2")])
+@pytest.mark.parametrize(("folds", "words"), [(31, "cannot be split"), (1, "at least 2")])
 def test_too_many_folds(folds: int, words: str) -> None:
     with pytest.raises(InputError, match=words):
         group_folds(GROUPS, folds)

@@ -195,7 +195,7 @@ def test_what_are_no_links(tmp_path: Path, bad: str) -> None:
 @pytest.mark.parametrize(
     ("links", "sentence"),
     [
-        ([[(0, 0)]], "the texts have 2 sentences and the links are of 1: "),
+        ([[(0, 0)]], "the texts have 2 sentences and the links 1: "),
         ([[(0, 0)], [(1, 0)]], "sentence 2: a link names source word 1, and there are 1, "),
         ([[(0, 2)], []], "sentence 1: a link names pivot word 2, and there are 2, "),
         ([[(-1, 0)], []], "sentence 1: a link names source word -1, "),

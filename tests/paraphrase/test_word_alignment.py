@@ -335,6 +335,6 @@ def test_a_text_of_too_many_words_is_refused(monkeypatch: pytest.MonkeyPatch) ->
     assert align_words(*texts).rows[0].sentences == 2
     for model in ("fertility", "hmm"):
         with pytest.raises(
-            InputError, match=r"has 4 words, and at most 3 can be aligned .*: cut the text into"
+            InputError, match=r"has 4 words, and at most 3 can be aligned .*: split the text"
         ):
             align_words(tokenize(["a", "b"]), tokenize(["d e", "f g"]), Aligner(model=model))

@@ -13,7 +13,7 @@ from oracles.scrambled import scrambled
 
 import karat as kt
 from karat.errors import InputError
-from karat.realize.evaluation import score_realizers
+from karat.realize.evaluation import realize_each
 from karat.realize.explanation import explain_tree
 from karat.realize.fergus import Fergus, lm_words
 from karat.realize.generation import punctuate, realize_trees
@@ -41,7 +41,7 @@ def first(model: RealizerModel, path: Path, inputs: str = "words") -> list[str]:
 
 
 def test_the_papers_example_comes_out_right(demo: Treebank, model: RealizerModel) -> None:
-    trees = input_trees(demo, "words").choose([0])
+    trees = input_trees(demo, "words").select([0])
     (orders,) = model.require_fergus().realize(trees, 3)
     assert trees.sentence(0, orders[0].nodes) == "there was no cost estimate for the second phase ."
     assert [order.score for order in orders] == sorted((o.score for o in orders), reverse=True)
@@ -52,7 +52,7 @@ def test_the_supertags_of_the_example_are_those_of_the_treebank(
     demo: Treebank, model: RealizerModel
 ) -> None:
     fergus = model.require_fergus()
-    trees = input_trees(demo, "words").choose([0])
+    trees = input_trees(demo, "words").select([0])
     (best,) = fergus.chooser.choose_best(trees, 0, 1)
     grammar = fergus.chooser.grammar
     mapping = dict(zip(trees.words, map(grammar.label, best.labels.tolist()), strict=True))
@@ -85,7 +85,7 @@ def test_models_are_the_same_after_they_were_saved(
     model.save(tmp_path / "a.npz")
     again = open_realizer(tmp_path / "a.npz")
     for inputs in ("words", "all"):
-        trees = input_trees(demo, inputs).choose(range(20))
+        trees = input_trees(demo, inputs).select(range(20))
         for left, right in zip(model.realizers(inputs), again.realizers(inputs), strict=True):
             assert left.name == right.name
             assert left.realize(trees, 2) == right.realize(trees, 2)
@@ -385,7 +385,7 @@ def test_the_language_model_chooses_among_the_orders_of_a_side(
     demo: Treebank, model: RealizerModel, baseline: int
 ) -> None:
     fergus = model.require_fergus()
-    trees = input_trees(demo, "words").choose([0])
+    trees = input_trees(demo, "words").select([0])
     (orders,) = fergus.baselines[baseline].realize(trees, 20)
     sentences = [trees.sentence(0, order.nodes) for order in orders]
     assert len(set(sentences)) > 1
@@ -438,7 +438,8 @@ def test_words_with_spaces_are_one_word_in_an_evaluation(
     )
     trees = read_trees(tmp_path / "a.conllu", "all")
     assert first(model, tmp_path / "a.conllu", "all") == ["she asked 20 000"]
-    (row,) = score_realizers([model.require_fergus()], trees)
+    (output,) = realize_each([model.require_fergus()], trees)
+    row = output.scores()
     assert (row.exact, row.simple_tree, row.simple) == (1, 1, 1)
 
 
@@ -465,7 +466,8 @@ def test_sentences_with_punctuation_are_left_alone(model: RealizerModel, text: s
 def test_on_a_real_treebank_each_model_is_better_than_the_one_before(karat_data: Path) -> None:
     bank = read_treebank(karat_data / "treebank-ewt" / "en_ewt-ud-dev.conllu")
     model = train_realizer(_part(bank, 0, 1600), "fergus")
-    rows = score_realizers(model.realizers("words"), input_trees(_part(bank, 1600, 1800), "words"))
+    trees = input_trees(_part(bank, 1600, 1800), "words")
+    rows = [output.scores() for output in realize_each(model.realizers("words"), trees)]
     scores = [row.generation_tree for row in rows]
     assert [row.model for row in rows] == [
         "LR, random trees",

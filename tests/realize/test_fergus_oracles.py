@@ -67,7 +67,7 @@ def test_the_lattice_has_exactly_the_orders_that_the_supertags_allow(
     folder: Path, seed: int, tree: int
 ) -> None:
     fergus, tables, trees = trained(folder, seed)
-    item = trees.choose([tree])
+    item = trees.select([tree])
     frames, slots, nodes = best_frames(fergus, item)
     expected = [order for order, _ in formulas.orders(tables, nodes, frames, slots, EVERYTHING)]
     lattice = unravel(fergus.chooser, item, fergus.chooser.choose(item), EVERYTHING)
@@ -92,7 +92,7 @@ def paths(arcs: list[tuple[int, int, int]], start: int) -> list[list[int]]:
 @some_tree
 def test_the_lp_chooser_finds_the_best_paths(folder: Path, seed: int, tree: int) -> None:
     fergus, tables, trees = trained(folder, seed)
-    item = trees.choose([tree])
+    item = trees.select([tree])
     frames, slots, nodes = best_frames(fergus, item)
     scored: dict[str, float] = {}
     for order, score in formulas.orders(tables, nodes, frames, slots, EVERYTHING):
@@ -112,7 +112,7 @@ def test_the_baseline_is_the_likeliest_order_of_its_sides(
 ) -> None:
     fergus, tables, trees = trained(folder, seed)
     counts = formulas.left_counts(tables.trees)
-    item = trees.choose([tree])
+    item = trees.select([tree])
     (orders,) = fergus.baselines[-1].realize(item)
     all_values = formulas.left_right(counts, formulas.Nodes(trees, tree))
     assert orders[0].nodes in all_values
@@ -127,6 +127,6 @@ def test_pruned_lattices_give_orders_all_the_same(
 ) -> None:
     fergus, _, trees = trained(folder, seed)
     narrow = replace(fergus, weights=LpWeights(width=width, margin=1.0, beam=2))
-    item = trees.choose([tree])
+    item = trees.select([tree])
     (order,) = narrow.realize(item)
     assert sorted(order[0].nodes) == list(range(len(item.words)))

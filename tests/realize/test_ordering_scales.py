@@ -37,7 +37,7 @@ from karat import _kernel
 from karat.realize import labelling
 from karat.realize import ordering as ordering_training
 from karat.realize.input_trees import input_trees
-from karat.realize.ordering import Scales, mean_scales, train_ordering
+from karat.realize.ordering import mean_scales, train_ordering
 from karat.realize.symbols import NodeColumns, symbols, to_columns
 from karat.realize.treebank import Treebank, read_treebank
 
@@ -165,7 +165,7 @@ def test_the_treebank_is_more_probable_with_scales(trainer: _kernel.ScaleTrainer
 def test_a_scale_is_the_sum_of_its_parts() -> None:
     values = np.zeros(SCALES, dtype=np.float32)
     values[70], values[_kernel.TEMPLATES + 2], values[-1] = 0.25, -0.5, -0.75
-    scales = Scales.of(values)
+    scales = mean_scales([values])
     classes = np.array([0, 70 * FREQUENCIES, 70 * FREQUENCIES + 2, 2], dtype=np.uint16)
     scaled = np.full(4, 2, dtype=np.float32) * scales.classes[classes]
     assert scaled.tolist() == [2.0, 2.5, 1.5, 1.0]

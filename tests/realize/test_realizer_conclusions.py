@@ -57,7 +57,7 @@ def outputs(model: kt.RealizerModel, held_out: Treebank) -> list[RealizerOutput]
 
 
 def first(output: RealizerOutput, sentences: int) -> RealizerOutput:
-    trees = output.trees.choose(range(sentences))
+    trees = output.trees.select(range(sentences))
     return output._replace(sentences=output.sentences[:sentences], trees=trees)
 
 

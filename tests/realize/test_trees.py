@@ -79,11 +79,11 @@ def test_choosing_takes_trees_in_the_order_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "a.conllu"
     path.write_text(random_treebank(3, 5))
     trees = read_trees(path, "all")
-    chosen = trees.choose([4, 0])
+    chosen = trees.select([4, 0])
     assert len(chosen) == 2
     assert chosen.words == trees.words[trees.slice(4)] + trees.words[trees.slice(0)]
     assert np.array_equal(chosen.heads[chosen.slice(1)], trees.heads[trees.slice(0)])
-    assert len(trees.choose([])) == 0
+    assert len(trees.select([])) == 0
 
 
 def test_original_ids_must_be_complete(tmp_path: Path) -> None:

@@ -107,9 +107,7 @@ def test_an_original_id_stands_once_in_a_sentence(path: Path) -> None:
     assert read_input(path).words == ["rains", "It"] * 2
     assert read_input(path).word_lines == [3, 2, 7, 6]
     path.write_text(rows(misc=("original_id=4", "original_id=4")), "utf-8")
-    message = (
-        "line 3, sentence s1, word 2: original_id=4 stands at another word of the sentence too"
-    )
+    message = "line 3, sentence s1, word 2: another word of the sentence has original_id=4 too"
     for read in (read_input, read_treebank):
         with pytest.raises(InputError, match=message):
             read(path)

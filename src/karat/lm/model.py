@@ -1,4 +1,4 @@
-"""Language models: the probability of a sentence, word by word; training one into a file."""
+"""Language models: the probabilities of sentences and words, and perplexity."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from karat.text.word_table import word_arrays, word_table
 
 
 class WordScore(NamedTuple):
-    """A word of a sentence, or its end: log10 p, and the length of the n-gram found for it."""
+    """A word of a sentence, or its end: log10 p, and the length of the matched n-gram."""
 
     word: str
     log10_p: float
@@ -48,7 +48,7 @@ class WordScore(NamedTuple):
 
 
 class SentenceScores(NamedTuple):
-    """For each sentence log10 Pr with its end, its words, and how many the model does not know."""
+    """For each sentence, log10 Pr (end included) and the numbers of words and unknown words."""
 
     log10_p: Floats
     words: Ints
@@ -56,9 +56,9 @@ class SentenceScores(NamedTuple):
 
 
 class TextWords(NamedTuple):
-    """All words of a text and the ends of its sentences, as columns; `word` are numbers of words.
+    """The words of a text and the ends of its sentences; `word` has indices into `vocabulary`.
 
-    Sentence i is the rows from `offsets[i]` to `offsets[i + 1]`.
+    Sentence i has the rows `offsets[i]` to `offsets[i + 1]`.
     """
 
     vocabulary: list[str]
@@ -70,9 +70,9 @@ class TextWords(NamedTuple):
 
 
 class Perplexity(NamedTuple):
-    """Sums over a text; each sentence has an end, which is predicted like a word.
+    """Sums over a text, for its perplexity 10 ^ (-log10 Pr / (words + sentences)).
 
-    10 ^ (-log10 Pr / (words + sentences)); `known` leaves the words out that the model lacks.
+    The end of each sentence is predicted like a word. `known` excludes unknown words.
     """
 
     sentences: int
@@ -83,12 +83,12 @@ class Perplexity(NamedTuple):
 
     @property
     def perplexity(self) -> float:
-        """The perplexity of all words; beyond the range of floats, infinity."""
+        """Perplexity of all words; infinity if it exceeds the range of floats."""
         return float(power(10.0, -self.log10_p / max(self.words + self.sentences, 1)))
 
     @property
     def perplexity_known(self) -> float:
-        """The perplexity of the words that the model knows."""
+        """Perplexity of known words."""
         events = self.words - self.oov + self.sentences
         return float(power(10.0, -self.log10_p_known / max(events, 1)))
 
@@ -107,8 +107,8 @@ class LanguageModel:
         name: str = "model",
         stored_digest: str = "",
     ) -> None:
-        self.name = name  # the name of the model in messages
-        self.stored_digest = stored_digest  # digest of the model's file; empty if there is none
+        self.name = name  # name of the model in messages
+        self.stored_digest = stored_digest  # digest of the model's file; empty without a file
         try:
             check_fields(about, ABOUT)
             self.about = dict(about)
@@ -127,12 +127,12 @@ class LanguageModel:
         except (ValueError, KeyError, TypeError) as error:
             raise damaged(name, str(error)) from error
         if first != SPECIAL:
-            raise damaged(name, "its words are not those of its probabilities")
+            raise damaged(name, "its words do not match its probabilities")
 
     def check_finite(self, name: str = "model") -> LanguageModel:
-        """Return the model; refuse one with a probability that is no number."""
+        """Return the model; raise if a probability is not a number."""
         if not self.kernel.finite:
-            raise damaged(name, "its language model has probabilities that are no numbers")
+            raise damaged(name, "its language model has probabilities that are not numbers")
         return self
 
     @classmethod
@@ -147,11 +147,11 @@ class LanguageModel:
     ) -> LanguageModel:
         """Train on strings, a file, or several files.
 
-        Settings are `tok`, `case` and `stem`; `vocabulary` keeps so many of the most frequent
-        words, `min_count` those that occur so often, all others are `<unk>`; `min_counts` has, for
-        each length, the smallest count of the n-grams that are kept; and `threads`. `memory` limits
-        what training takes, in bytes (default: a quarter of this machine's), the interpreter (about
-        40 MB) left out: what does not fit goes to temporary files. The model is the same.
+        Settings are `tok`, `case` and `stem`; `vocabulary` (number of the most frequent words to
+        keep) and `min_count` (minimal count of words to keep; others become `<unk>`); `min_counts`
+        (minimal count of n-grams to keep, for each length); `threads`; and `memory` in bytes,
+        without the interpreter (about 40 MB; default: a quarter of the memory of this machine).
+        Beyond it, temporary files are used; the model is the same.
         """
         with train_ngrams(texts, order, smoothing, progress=progress, **settings) as trained_model:
             return cls(trained_model.about, trained_model.mapped())
@@ -160,9 +160,9 @@ class LanguageModel:
     def open(
         cls, path: FilePath, recipe: Recipe | None = None, *, progress: Progress = silent
     ) -> LanguageModel:
-        """Open a model: the binary form is mapped, an ARPA file (`.gz` too) is read.
+        """Open a model: map the binary format, or read an ARPA file, which may be compressed.
 
-        ARPA does not say how text becomes words: `recipe` does (default: white space only).
+        ARPA files do not store the tokenisation, so `recipe` gives it (default: white space).
         """
         if recipe is not None:
             check_recipe(recipe)
@@ -171,7 +171,7 @@ class LanguageModel:
             model = cls(store.about, store.arrays, os.fspath(path), store.digest)
             if recipe not in (None, model.recipe):
                 model_recipe = "tok={tok}, case={case} and stem={stem}".format(**vars(model.recipe))
-                raise InputError(f"{path} was trained with {model_recipe}: leave it to that")
+                raise InputError(f"{path} was trained with {model_recipe}: leave these out")
             return model
         words, arrays, order = read_arpa(path, progress)
         chosen = {part: getattr(recipe or Recipe("none"), part) for part in RECIPE}
@@ -180,11 +180,11 @@ class LanguageModel:
         return cls(about, arrays | word_arrays(words, "words"), os.fspath(path), digest)
 
     def save(self, path: FilePath) -> None:
-        """Write the binary form, which `open` maps."""
+        """Write the binary format, which `open` maps."""
         write_store(path, KIND, VERSION, self.about, self.arrays)
 
     def write_arpa(self, path: FilePath, *, progress: Progress = silent) -> None:
-        """Write ARPA text, which other tools read; compressed if the name ends in `.gz`."""
+        """Write the ARPA format, for other tools; compressed if the name ends in `.gz`."""
         try:
             write_arpa(path, self.arrays, self.order, progress)
         except IndexError as error:
@@ -201,31 +201,31 @@ class LanguageModel:
 
     @property
     def counts(self) -> list[int]:
-        """The numbers of n-grams of one word, of two, …"""
+        """Numbers of n-grams, for each length from 1."""
         return [count_ngrams(self.arrays, n) for n in range(1, self.order + 1)]
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes on how it was estimated."""
+        """Notes on the estimation."""
         return tuple(self.about.get("notes", ()))
 
     @property
     def signature(self) -> str:
-        """All that changes its numbers."""
+        """Everything that the scores depend on."""
         return model_signature(self.about, self.digest)
 
     @cached_property
     def digest(self) -> str:
-        """Digest of the model's file, or that which the file of a model in memory will have."""
+        """Digest of the model's file, or of the file it would be saved to."""
         return self.stored_digest or content_digest(KIND, VERSION, self.about, self.arrays)
 
     def find(self, vocab: _kernel.Vocab, start: int = 0) -> NDArray[np.int32]:
-        """Return the ids here of a vocabulary's words from `start` on; 0, `<unk>`, if unknown."""
+        """Return the model's ids of the words of a vocabulary, from `start`; unknown ones are 0."""
         ids = self.table.find(vocab, start)
         return np.where(ids > EOS, ids, UNK).astype(np.int32)
 
     def word_ids(self, words: Sequence[str]) -> NDArray[np.int32]:
-        """Return the ids here of words, which may repeat; 0, `<unk>`, if unknown."""
+        """Return the model's ids of words; unknown words are 0 (`<unk>`)."""
         vocab = _kernel.Vocab()
         ids = vocab.add(list(words))
         return self.find(vocab)[ids]
@@ -239,7 +239,7 @@ class LanguageModel:
     def sentences(
         self, texts: Texts, *, threads: int | None = None, progress: Progress = silent
     ) -> SentenceScores:
-        """Return log10 Pr of every sentence, its words, and how many of them are unknown."""
+        """Return log10 Pr of every sentence, and the numbers of words and unknown words."""
         parts = [(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))]
         for tokens, *_ in self._batches(texts, threads, progress):
             before = np.concatenate(([0], np.cumsum(tokens.ids == UNK, dtype=np.int64)))
@@ -273,11 +273,11 @@ class LanguageModel:
     def perplexity(
         self, texts: Texts, *, threads: int | None = None, progress: Progress = silent
     ) -> Perplexity:
-        """Return the perplexity of a text: the lower, the better it is predicted."""
+        """Return the perplexity of a text; lower is better."""
         total = Perplexity(0, 0, 0, 0.0, 0.0)
         for tokens, *_ in self._batches(texts, threads, progress):
             p = self.kernel.words(tokens.ids, tokens.offsets)[0].astype(np.float64)
-            is_known = np.insert(tokens.ids != UNK, tokens.offsets[1:], True)  # ends are known
+            is_known = np.insert(tokens.ids != UNK, tokens.offsets[1:], True)  # with ends
             counts = len(tokens.offsets) - 1, len(tokens.ids), int((~is_known).sum())
             batch_sums = Perplexity(*counts, float(p.sum()), float(p[is_known].sum()))
             total = Perplexity(*map(sum, zip(total, batch_sums, strict=True)))  # type: ignore[arg-type]
@@ -286,7 +286,7 @@ class LanguageModel:
     def _batches(
         self, texts: Texts, threads: int | None, progress: Progress
     ) -> Iterator[tuple[Ragged, Ragged, _kernel.Vocab]]:
-        """Yield the texts as ids of this model, and as they were cut."""
+        """Yield batches of the texts as ids of this model, and as tokens with their vocabulary."""
         for tokens, vocab in token_batches(
             as_sources(texts), self.recipe, threads=threads, progress=progress, step_name="scoring"
         ):
@@ -320,7 +320,7 @@ class SentenceRow(NamedTuple):
 
 
 class WordRow(NamedTuple):
-    """A word, or the end of a sentence, with log10 p and the length of the n-gram found for it."""
+    """A word, or the end of a sentence, with log10 p and the length of the matched n-gram."""
 
     text: str
     segment: int
@@ -336,7 +336,7 @@ RowPart = tuple[int, Callable[[int], Row]]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LanguageScores(Result):
-    """Scores of texts; the rows are `TextRow`, `SentenceRow` or `WordRow`, made when looked at."""
+    """Scores of texts; the rows are `TextRow`, `SentenceRow` or `WordRow`, created on access."""
 
     rows: Sequence[Row]
     settings: Mapping[str, object]
@@ -357,7 +357,7 @@ def score_texts(
     Args:
         texts: strings, a file or several files, one sentence per line.
         model: a model or its file.
-        by: unit that has a row: `text`, `segment` or `word`.
+        by: unit of a row: `text`, `segment` or `word`.
         threads: number of threads; by default all processors.
         progress: function that is called with the progress.
     """

@@ -53,7 +53,7 @@ _REPORTS = {
 
 
 def trained_document(result: TrainedModel) -> Document:
-    """Return how many n-grams of each length a new model has."""
+    """Return the numbers of n-grams of a trained model."""
     title = f"Language model {result.path}"
     table = Table("rows", title, _TRAINED, result.rows)
     return Document(title, (table,), signatures={"lm": result.signature})

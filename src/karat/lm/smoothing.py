@@ -1,4 +1,4 @@
-"""Smoothing: from counts to probabilities, one length of n-grams after the other."""
+"""Smoothing: from counts to probabilities, for increasing lengths of n-grams."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from karat.lm.tables import BOS, UNK
 
 
 class HistoryContexts(NamedTuple):
-    """N-grams of one length: all of some contexts, those of a context in the order of the text.
+    """All n-grams of one length in some contexts, those of a context in the order of the text.
 
-    Sums over a context are made in this order, so they are rounded alike whatever else is in it.
+    Sums over a context use this order, so rounding does not depend on the batch.
     """
 
-    size: int  # the number of contexts; `contexts` are numbers from 0
+    size: int  # number of contexts, which `contexts` numbers from 0
     contexts: Ints
     counts: Ints
     adjusted: Floats
-    """The different words before each n-gram; its count if it is of the longest or begins with
-    `<s>`."""
-    lower: Floats  # the probability of each n-gram without its first word
+    """Number of different words before each n-gram; the count of longest n-grams and of those that
+    begin with `<s>`."""
+    lower: Floats  # probability of each n-gram without its first word
 
 
 class Histograms(NamedTuple):
     """Numbers of n-grams of one length by adjusted count (up to 5) and by count (up to 9).
 
-    The last number is that of all larger ones too.
+    The last number includes all larger counts.
     """
 
     adjusted: list[int]
@@ -35,11 +35,11 @@ class Histograms(NamedTuple):
 
 
 Estimator = Callable[[HistoryContexts, Flags], tuple[Floats, Floats]]
-"""From n-grams, and which of them stay in the model, to their probabilities and the back-off
-weights of the contexts."""
+"""From n-grams and flags of those to keep, to their probabilities and the back-off weights of the
+contexts."""
 
 
-FALLBACK = (0.5, 1.0, 1.5)  # discounts of counts 1, 2, 3 and more where a text is too small to tell
+FALLBACK = (0.5, 1.0, 1.5)  # discounts of counts 1, 2, and 3 or more, if a text is too small
 
 
 class KneserNey:
@@ -47,17 +47,16 @@ class KneserNey:
 
     p(w | h) = (a(hw) - D(a(hw))) / sum_v a(hv) + gamma(h) p(w | h'), h' without its first word.
 
-    The back-off weights are gamma(h), the share of what is discounted and of what is left out.
+    The back-off weights are gamma(h), the share of discounts and of pruned n-grams.
     """
 
     def __init__(self) -> None:
         self.notes: list[str] = []  # notes on what could not be estimated
 
     def words(self, counts: Ints, preceding: Ints) -> Floats:
-        """Return the probabilities of words; `<s>` is no word to be predicted.
+        """Return the probabilities of words; that of `<s>`, which is not predicted, is 0.
 
-        `preceding` is the number of different words before each, or its count in a model of words
-        alone.
+        `preceding` is the number of different words before each; in a unigram model, its count.
         """
         a = preceding.astype(np.float64)
         a[BOS] = 0
@@ -68,8 +67,8 @@ class KneserNey:
         p[BOS] = 0
         return p
 
-    def rule(self, n: int, histograms: Histograms, words: int) -> Estimator:
-        """Return how the n-grams of a length are estimated, over so many words."""
+    def estimator(self, n: int, histograms: Histograms, n_words: int) -> Estimator:
+        """Return the estimator of n-grams of length `n` over a vocabulary of `n_words` words."""
         D = self._discounts(n, histograms.adjusted)
 
         def interpolated(ngrams: HistoryContexts, keep: Flags) -> tuple[Floats, Floats]:
@@ -82,7 +81,7 @@ class KneserNey:
         return interpolated
 
     def _discounts(self, n: int, t: Sequence[int]) -> Floats:
-        """Return the discounts of 0, 1, 2, and 3 and more."""
+        """Return the discounts of counts 0, 1, 2, and 3 or more."""
         D = discounts(t)
         if D is None:
             note = f"{n}-grams: too few to estimate discounts, which are {FALLBACK} instead"
@@ -91,10 +90,10 @@ class KneserNey:
 
 
 def discounts(t: Sequence[int]) -> tuple[float, float, float] | None:
-    """Return D of 1, 2, and 3 and more: k - (k + 1) Y t_{k+1} / t_k, Y = t_1 / (t_1 + 2 t_2).
+    """Return D of 1, 2, and 3 or more: k - (k + 1) Y t_{k+1} / t_k, Y = t_1 / (t_1 + 2 t_2).
 
-    t_k is how many n-grams have the count k. None where one of t_1, t_2 and t_3 is 0, or a
-    discount is not above 0.
+    t_k is the number of n-grams with count k. Return None if t_1, t_2 or t_3 is 0, or a discount is
+    not positive.
     """
     if not (t[1] and t[2] and t[3]):
         return None
@@ -103,18 +102,18 @@ def discounts(t: Sequence[int]) -> tuple[float, float, float] | None:
     return (D1, D2, D3) if min(D1, D2, D3) > 0 else None
 
 
-_LITTLE = 1e-9  # less than this is left over by rounding
+_LITTLE = 1e-9  # smaller remainders come from rounding
 
 
 def gt_min(n: int) -> int:
-    """Return the smallest count of n-grams that are kept: 1 for one and two words, 2 for more."""
+    """Return the minimal count of n-grams to keep: 1 up to bigrams, 2 for longer ones."""
     return 1 if n <= 2 else 2
 
 
 def gt_max(n: int) -> int:
-    """Return the largest count that is discounted: 7, and none of single words.
+    """Return the largest discounted count: 7, and 0 (none) for unigrams.
 
-    SRILM says 1 for single words, which amounts to this: with k = 1, r*/r is A.
+    SRILM has 1 for unigrams, which is equivalent: with k = 1, r*/r is A.
     """
     return 0 if n == 1 else 7
 
@@ -126,9 +125,9 @@ class Katz:
         self.notes: list[str] = []  # notes on what could not be estimated
 
     def words(self, counts: Ints, preceding: Ints) -> Floats:
-        """Return the probabilities of words, `<s>` left out.
+        """Return the probabilities of words; that of `<s>` is 0.
 
-        What is left over goes to `<unk>`, or evenly to all words if the text has `<unk>`.
+        The remainder goes to `<unk>`, or evenly to all words if the text has `<unk>`.
         """
         words = counts.copy()
         words[BOS] = 0
@@ -146,10 +145,10 @@ class Katz:
             p[UNK] = leftover
         return p
 
-    def rule(self, n: int, histograms: Histograms, words: int) -> Estimator:
-        """Return how the n-grams of a length are estimated, over so many words.
+    def estimator(self, n: int, histograms: Histograms, n_words: int) -> Estimator:
+        """Return the estimator of n-grams of length `n` over a vocabulary of `n_words` words.
 
-        alpha(h) = (1 - sum p(w | h)) / (1 - sum p(w | h')), over the words w that are kept after h.
+        alpha(h) = (1 - sum p(w | h)) / (1 - sum p(w | h')), over the words w kept after h.
         """
         d = good_turing(histograms.counts, gt_max(n))
         if bad := [str(r) for r in range(1, gt_max(n) + 1) if d[r] == 1]:
@@ -164,9 +163,9 @@ class Katz:
 
             c = np.bincount(h, ngrams.counts, ngrams.size)
             n_kept, discounted = by_context(np.ones(len(h))), by_context(r)
-            # Where nothing was left: as if one more word had been seen.
+            # If nothing is left for other words, count one more.
             c += (n_kept > 0) & (discounted > c - _LITTLE)
-            everything = n_kept == words - 1  # all but <s>: there is nobody to leave anything to
+            everything = n_kept == n_words - 1  # all but <s>: there are no other words
             c = np.where(everything, discounted, c)
             p = np.where(keep, r, 0.0) / c[h]
             leftover = np.where(n_kept > 0, 1 - discounted / np.maximum(c, 1), 1.0)
@@ -178,9 +177,9 @@ class Katz:
 
 
 def good_turing(n: Sequence[int], k: int) -> Floats:
-    """Return d(0) to d(8); 1 where it cannot be estimated or is not in (0, 1], as SRILM has it.
+    """Return d(0) to d(8); 1 if it cannot be estimated or is not in (0, 1], as in SRILM.
 
-    n[r] is how many n-grams were seen r times.
+    n[r] is the number of n-grams with count r.
     """
     A = (k + 1) * n[k + 1] / n[1] if n[1] else 1.0
     d = np.ones(9)

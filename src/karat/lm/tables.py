@@ -1,4 +1,4 @@
-"""Tables: the n-grams of a model as they are stored and looked up, and back as rows of words."""
+"""Tables of n-grams in a model's file, and the ARPA format."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ ABOUT: schema.Kind = schema.record(
     min_counts=schema.nullable(schema.list_of(schema.integer(0))),
     notes=schema.list_of(schema.text),
 )
-"""The description of a model."""
+"""Schema of a model's description."""
 
-RECIPE = ("tok", "case", "stem")  # the parts of a recipe that change a model: it keeps all words
+RECIPE = ("tok", "case", "stem")  # fields of a model's recipe, which has no stop words
 
 UNK, BOS, EOS = 0, 1, 2
 SPECIAL = ("<unk>", "<s>", "</s>")  # the first three words of every model
 
-ZERO = -99.0  # log10 of no probability at all: that of `<s>`
+ZERO = -99.0  # log10 of probability 0, as for `<s>`
 
 _EMPTY = np.uint64(2**64 - 1)
 
@@ -64,10 +64,10 @@ class NgramRows(NamedTuple):
 
 
 def model_layouts(order: int) -> dict[str, schema.ModelLayout]:
-    """Return the arrays of a model; the kernel never reads beyond them, whatever they hold."""
+    """Return the layouts of a model's arrays; the kernel never reads beyond them."""
     layout = schema.ModelLayout
     longer = {f"table_{n}": layout("uint64", f"cells {n}", multiple=2) for n in range(2, order + 1)}
-    # Probabilities are logarithms, which rounding may take a little above 0.
+    # Log probabilities may be slightly above 0 because of rounding.
     words = {"p": layout("float32", "words", high=1e-3), "backoff": layout("float32", "words")}
     return words | longer | schema.word_columns("words")
 
@@ -92,7 +92,7 @@ def make_tables(
 
 
 def marked(backoff: Logarithms, is_context: Flags) -> Logarithms:
-    """Mark by -0.0 the back-off of what begins no longer n-gram: states need not remember it."""
+    """Mark n-grams that are not contexts by a back-off of -0.0: states need not include them."""
     zero = np.float32(0)
     return np.asarray(np.where(is_context | (backoff != 0), backoff + zero, -zero))
 
@@ -105,7 +105,7 @@ def count_ngrams(arrays: Arrays, n: int) -> int:
 
 
 def list_ngrams(arrays: Arrays, n: int) -> NgramRows:
-    """Return all n-grams of one length; an IndexError if the tables do not hold together."""
+    """Return all n-grams of one length; raise IndexError if the tables are inconsistent."""
     if n == 1:
         ids = np.arange(len(arrays["p"]), dtype=np.int32)[:, None]
         return NgramRows(ids, arrays["p"], arrays["backoff"] + np.float32(0))
@@ -119,14 +119,14 @@ def list_ngrams(arrays: Arrays, n: int) -> NgramRows:
         keys = arrays[f"table_{length - 1}"].reshape(-1, 2)[suffixes, 0] if length > 2 else keys
     ids = np.stack([*columns, suffixes], axis=1)
     if len(ids) and (ids.min() < 0 or ids.max() >= len(arrays["p"])):
-        raise IndexError("a word that is none")
+        raise IndexError("an unknown word")
     ids = ids.astype(np.int32)
     order = np.lexsort(ids.T[::-1])
     return NgramRows(ids[order], numbers[order, 0], numbers[order, 1] + np.float32(0))
 
 
 def model_signature(about: Mapping[str, Any], digest: str) -> str:
-    """Return the settings of a model, and the digest of its file if there is one."""
+    """Return the signature: the settings of a model, and its digest if there is one."""
     min_counts = about.get("min_counts")
     settings = {
         "order": about["order"],
@@ -141,17 +141,17 @@ def model_signature(about: Mapping[str, Any], digest: str) -> str:
     return f"lm:{settings_text}{model}|log=10|karat={__version__}"
 
 
-_PIECE = 1 << 24  # bytes read between two looks at the clock and the keyboard
-_ROWS = 1 << 16  # n-grams written at a time
+_PIECE = 1 << 24  # bytes read between two reports of progress
+_ROWS = 1 << 16  # n-grams written together
 
 
 @contextmanager
 def explain_limits(advice: str) -> Iterator[None]:
-    """Turn the kernel's refusal into a sentence that ends with what to do."""
+    """Turn a ValueError of the kernel into an InputError that ends with advice."""
     try:
         yield
     except InputError:
-        raise  # it is a sentence
+        raise
     except ValueError as error:
         raise InputError(f"{error}: {advice}") from error
 
@@ -161,8 +161,8 @@ def read_arpa(
 ) -> tuple[_kernel.Vocab, dict[str, NDArray[Any]], int]:
     """Return the words, the tables and the order of a file.
 
-    A missing back-off is 0; a missing `<unk>` has a log10 p of -100, as with KenLM. Shorter n-grams
-    that a longer one contains may be missing: they are what backing off makes of them.
+    A missing back-off is 0; a missing `<unk>` has a log10 p of -100, as in KenLM. Missing shorter
+    n-grams within a longer one get their back-off probability.
     """
     name, vocab = os.fspath(path), _kernel.Vocab()
     buffer, reader = map_file(path, name), _kernel.ArpaReader(vocab)
@@ -180,13 +180,13 @@ def read_arpa(
 
 
 def write_arpa(path: FilePath, arrays: Arrays, order: int, progress: Progress = silent) -> None:
-    """Write a model whole or not at all, its n-grams in the order of its words."""
+    """Write a model in ARPA format (atomic), sorted by word ids."""
     counts = [count_ngrams(arrays, n) for n in range(1, order + 1)]
 
-    def rows(n: int, most: int) -> Iterator[NgramRows]:
+    def rows(n: int, max_rows: int) -> Iterator[NgramRows]:
         ngrams = list_ngrams(arrays, n)
-        for start in range(0, len(ngrams.p), most):
-            part = slice(start, start + most)
+        for start in range(0, len(ngrams.p), max_rows):
+            part = slice(start, start + max_rows)
             yield NgramRows(ngrams.ids[part], ngrams.p[part], ngrams.backoff[part])
 
     write_rows(path, word_table(arrays, "words"), counts, rows, progress)
@@ -199,10 +199,10 @@ def write_rows(
     rows: Callable[[int, int], Iterable[NgramRows]],
     progress: Progress = silent,
 ) -> None:
-    """Write a model whole or not at all.
+    """Write n-grams in ARPA format (atomic).
 
-    `rows(n, most)` are the n-grams of a length, sorted, about so many at a time; `counts` says how
-    many there are of each length.
+    `rows(n, max_rows)` yields the sorted n-grams of a length, about `max_rows` at a time; `counts`
+    are their numbers.
     """
 
     def pieces() -> Iterator[bytes]:
@@ -234,7 +234,7 @@ def _check_text(lines: bytes) -> None:
 
 
 def _gzip_pieces(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    packer = zlib.compressobj(wbits=31)  # with gzip's header, and no clock in it
+    packer = zlib.compressobj(wbits=31)  # gzip's header without a time stamp
     for piece in pieces:
         yield packer.compress(piece)
     yield packer.flush()

@@ -1,4 +1,4 @@
-"""Training: from text to a model, in memory or in a file, within the memory it is allowed."""
+"""Training: from text to a model, within a limit of memory."""
 
 from __future__ import annotations
 
@@ -50,42 +50,43 @@ from karat.text.tokens import (
 from karat.text.word_table import word_arrays, word_table
 
 MIN_MEMORY = 1 << 25
-"""The least memory that training is allowed, in bytes, and the least for sorting."""
+"""Minimal memory for training, in bytes."""
 
-_PIECE = 1 << 18  # bytes written to a temporary file, or read from one, at a time
-_MAX_BATCH_BYTES = 1 << 22  # bytes of text that are cut into words at a time, at most
-_CUT = 10  # bytes that a byte of such text takes: ids, a vocabulary, copies
+_PIECE = 1 << 18  # bytes written to a temporary file, or read from it, at a time
+_MAX_BATCH_BYTES = 1 << 22  # maximal size of a batch of text to tokenise
+_CUT = 10  # memory per byte of such text: ids, a vocabulary, copies
 
 
 class Memory:
-    """The memory that training may take, the interpreter left out.
+    """The memory for training, without the interpreter.
 
-    Where nothing is given it is a quarter of this machine's, and the tables of the model are held
-    in memory besides, as far as there is as much again.
+    The default is a quarter of the memory of this machine, plus up to the same amount for the
+    tables of the model.
     """
 
     def __init__(self, nbytes: int | None = None) -> None:
         self.total = as_memory(nbytes, MIN_MEMORY)
         self.sequences = self.total // (4 if nbytes is None else 16)
-        """Bytes of what is read from beginning to end that need not be in a file."""
+        """Bytes of sequentially read data that may be in memory."""
         self.tables = self.total // (1 if nbytes is None else 16)
-        """Bytes of the model's tables that need not be in a file."""
+        """Bytes of the model's tables that may be in memory."""
         self.piece = _PIECE
 
     def threads(self, requested: int) -> int:
-        """Return how many threads cut text into words, so that a quarter of memory is enough."""
+        """Return the number of threads for tokenisation, which use up to a quarter of memory."""
         return max(1, min(requested, self.total // 4 // (2 * _CUT * (_MAX_BATCH_BYTES >> 4))))
 
     def batch(self, threads: int) -> int:
-        """Return the bytes of text that are cut into words at a time."""
+        """Return the size of a batch of text to tokenise, in bytes."""
         return max(1, min(_MAX_BATCH_BYTES, self.total // 8 // (2 * _CUT * threads)))
 
-    def sorting(self, words: int, vocabulary: int) -> int:
-        """Return the bytes for sorting, beside a vocabulary of so many words and bytes."""
-        nbytes = self.total - self.total // 8 - self.sequences - 2 * vocabulary - 64 * words
+    def sorting(self, n_words: int, vocabulary_bytes: int) -> int:
+        """Return the bytes left for sorting, given the size of the vocabulary."""
+        vocabulary = 2 * vocabulary_bytes + 64 * n_words
+        nbytes = self.total - self.total // 8 - self.sequences - vocabulary
         if nbytes < min(MIN_MEMORY, self.total) // 4:
             raise InputError(
-                f"{words:,} words are too many for {self.total / 2**30:.2f} GB: "
+                f"{n_words:,} words are too many for {self.total / 2**30:.2f} GB: "
                 f"allow more memory or limit the vocabulary"
             )
         return nbytes
@@ -109,7 +110,7 @@ class Scratch(ExitStack):
 
     @staticmethod
     def writing() -> AbstractContextManager[None]:
-        """Turn an error of writing to the files into a sentence."""
+        """Report errors of writing to the files as a sentence."""
         return writing_temporary(_PURPOSE)
 
 
@@ -117,18 +118,18 @@ SEGMENTS_PER_BATCH = 1 << 14
 BYTES_PER_BATCH = 1 << 22
 
 Batch = tuple[Ragged, _kernel.Vocab]
-"""The tokens of a batch of segments, and the vocabulary they are numbered by."""
+"""The tokens of a batch of segments, and their vocabulary."""
 
 
 def check_recipe(recipe: Recipe) -> None:
-    """Refuse a tokeniser, case or stemmer that does not exist."""
+    """Raise if a tokeniser, case or stemmer is unknown."""
     check_choice("tok", recipe.tok, TOKENIZERS)
     check_choice("case", recipe.case, CASES)
     check_choice("stem", recipe.stem, stemmers())
 
 
 def as_sources(texts: Texts | Sequence[os.PathLike[str]] | Sequence[Segments]) -> list[Segments]:
-    """Return one text or several: a list of paths or of segments is read one after the other."""
+    """Return a list of texts; a list of paths or of segments is several texts."""
     if isinstance(texts, list | tuple) and texts:
         if all(isinstance(text, os.PathLike | Segments) for text in texts):
             return [as_segments(text, "texts") for text in texts]
@@ -146,10 +147,7 @@ def token_batches(
     step_name: str = "reading",
     nbytes: int = BYTES_PER_BATCH,
 ) -> Iterator[Batch]:
-    """Yield the batches of all sources; only a few are held at a time.
-
-    `nbytes` is the size of a batch, unless it is one long segment.
-    """
+    """Yield the batches of all sources, of `nbytes` bytes or one long segment each."""
     most = SEGMENTS_PER_BATCH, nbytes
     jobs = [
         (source, *ends) for source in sources if len(source) for ends in batches([source], *most)
@@ -185,16 +183,16 @@ def count_text(
     threads: int | None,
     progress: Progress,
 ) -> tuple[_kernel.Vocab, _kernel.NgramTraining]:
-    """Count all n-grams up to a length, batch by batch, in the memory of `scratch`.
+    """Count all n-grams up to a length, within the memory of `scratch`.
 
-    Words are known if they are among the `vocabulary` most frequent and occur `min_count` times.
+    Words are kept if they are among the `vocabulary` most frequent and occur `min_count` times.
     """
     memory = scratch.memory
     cutters = memory.threads(n_threads(threads))
     work: dict[str, Any] = {"threads": cutters, "nbytes": memory.batch(cutters)}
     work["progress"] = progress
     vocab, grows = _new_vocab(), vocabulary is None and min_count == 1
-    if not grows:  # keep words by falling count, of equal ones the first in the text first
+    if not grows:  # keep words by falling count; on ties the first in the text
         counts = np.zeros(0, np.int64)
         for tokens, words in token_batches(sources, recipe, step_name="words", **work):
             ids = _word_ids(vocab, words, grow=True)
@@ -227,7 +225,7 @@ def _new_vocab() -> _kernel.Vocab:
 
 
 def _word_ids(vocab: _kernel.Vocab, words: _kernel.Vocab, *, grow: bool) -> NDArray[np.int32]:
-    """Return the ids of a batch's words; what looks like `<s>` or `</s>` in a text is unknown."""
+    """Return the ids of a batch's words; `<s>` and `</s>` in a text are unknown words."""
     ids = vocab.merge(words) if grow else vocab.find(words.words(0, len(words)))
     return np.where(ids > EOS, ids, UNK).astype(np.int32)
 
@@ -235,17 +233,17 @@ def _word_ids(vocab: _kernel.Vocab, words: _kernel.Vocab, *, grow: bool) -> NDAr
 if TYPE_CHECKING:
     Logarithms = NDArray[np.float32]
 
-_NGRAMS_PER_BATCH = 1 << 16  # n-grams that are estimated at a time
+_NGRAMS_PER_BATCH = 1 << 16  # n-grams estimated together
 
 SMOOTHING: dict[str, type[KneserNey] | type[Katz]] = {"kneser-ney": KneserNey, "katz": Katz}
-"""Name -> a smoothing for one model."""
+"""Name -> class of the smoothing."""
 
 
 def check_min_counts(order: int, smoothing: str, requested: Sequence[int] | None) -> list[int]:
-    """Return the smallest count of the n-grams that are kept, for each length: never falling.
+    """Return the minimal count of n-grams to keep, for each length.
 
-    So the n-grams within a kept n-gram are kept too. The default keeps all with Kneser-Ney; with
-    Katz it is SRILM's.
+    They must not decrease, so that the n-grams within a kept n-gram are kept too. By default,
+    Kneser-Ney keeps all n-grams, and Katz has SRILM's minimal counts.
     """
     check_choice("smoothing", smoothing, SMOOTHING)
     if requested is None:
@@ -269,16 +267,16 @@ def estimate(
     scratch: Scratch,
     progress: Progress,
 ) -> tuple[Logarithms, Logarithms]:
-    """Estimate the probabilities of all n-grams, one length after the other.
+    """Estimate the probabilities of all n-grams, by increasing length.
 
     Return log10 of the probabilities and back-off weights of words; those of longer n-grams are
-    where the n-grams are.
+    stored in `ngrams`.
     """
     order, counts = len(min_counts), ngrams.words()
     p = smoothing.words(counts, counts if order == 1 else ngrams.preceding())
     for n in range(2, order + 1):
         histograms = Histograms(ngrams.adjusted(n).tolist(), ngrams.counts(n).tolist())
-        rule = smoothing.rule(n, histograms, len(counts))
+        estimator = smoothing.estimator(n, histograms, len(counts))
 
         def report(length: int = n) -> None:
             progress(ngrams.done, ngrams.total, f"estimating {length}-grams")
@@ -287,7 +285,7 @@ def estimate(
             ngrams.gather(n, p, report)
             while (batch := HistoryContexts(*ngrams.batch(_NGRAMS_PER_BATCH))).size:
                 keep = batch.counts >= min_counts[n - 1]
-                probabilities, weights = rule(batch, keep)
+                probabilities, weights = estimator(batch, keep)
                 is_context = np.bincount(batch.contexts, keep, batch.size) > 0
                 backoffs = marked(_log10(weights), is_context)
                 ngrams.put(probabilities, _log10(probabilities), backoffs, report)
@@ -308,7 +306,7 @@ TrainingTexts: TypeAlias = "Texts | Sequence[os.PathLike[str]] | Sequence[Segmen
 
 
 class TrainedLanguageModel:
-    """All n-grams of a text with their estimates, from which a model is made."""
+    """All n-grams of a text with their estimates, from which a model is written."""
 
     def __init__(
         self,
@@ -319,13 +317,13 @@ class TrainedLanguageModel:
         scratch: Scratch,
         progress: Progress,
     ) -> None:
-        self.about = about  # the description of the model
+        self.about = about  # description of the model
         self._vocab, self._ngrams, self._word_logs = vocab, ngrams, word_logs
         self._scratch, self._progress = scratch, progress
         self._min_counts = dict(enumerate(about["min_counts"], 1))
         longer = range(2, about["order"] + 1)
         self.counts = [len(vocab), *(ngrams.kept(n, self._min_counts[n]) for n in longer)]
-        """The numbers of n-grams of one word, of two, …"""
+        """Numbers of n-grams, for each length from 1."""
 
     def _check(self) -> None:
         self._progress(self._ngrams.done, self._ngrams.total, "writing")
@@ -355,16 +353,16 @@ class TrainedLanguageModel:
         }
 
     def save(self, path: FilePath) -> None:
-        """Write the binary form."""
+        """Write the binary format."""
         write_store(path, KIND, VERSION, self.about, self.arrays())
 
     def write_arpa(self, path: FilePath) -> None:
-        """Write ARPA text."""
+        """Write the ARPA format."""
         words = word_table(word_arrays(self._vocab, "words"), "words")
         write_rows(path, words, self.counts, self._rows, self._progress)
 
     def _rows(self, n: int, max_rows: int) -> Iterator[NgramRows]:
-        """Yield the n-grams of one length, at most so many at a time."""
+        """Yield the n-grams of one length, at most `max_rows` at a time."""
         if n == 1:
             p, backoff = self._word_logs
             yield NgramRows(np.arange(len(p), dtype=np.int32)[:, None], p, backoff + np.float32(0))
@@ -391,7 +389,7 @@ def train_ngrams(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> Iterator[TrainedLanguageModel]:
-    """Train on texts; what is given is there until the end of the `with`."""
+    """Train on texts; the result is valid until the end of the `with` block."""
     recipe = Recipe(tok, case, stem)
     check_recipe(recipe)
     if not 1 <= order <= _kernel.MAX_ORDER:
@@ -426,7 +424,7 @@ def train_ngrams(
 
 
 class NgramCount(NamedTuple):
-    """The number of n-grams of one length in a model, and the smallest count of those kept."""
+    """The number of n-grams of one length in a model, and their minimal count."""
 
     length: int
     ngrams: int
@@ -435,7 +433,7 @@ class NgramCount(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrainedModel(Result):
-    """A language model that was written to a file: how many n-grams it has of each length."""
+    """A language model that was written to a file: the numbers of its n-grams by length."""
 
     path: str
     rows: tuple[NgramCount, ...]
@@ -453,9 +451,9 @@ def train_model(
     progress: Progress = silent,
     **settings: Any,
 ) -> TrainedModel:
-    """Train a model, with the settings of `LanguageModel.train`, and write it to a file.
+    """Train a model with the settings of `LanguageModel.train`, and write it to a file.
 
-    ARPA text is written if `arpa` is set or the name ends in `.arpa` or `.arpa.gz`.
+    The ARPA format is used if `arpa` is set or the name ends in `.arpa` or `.arpa.gz`.
     """
     place = os.fspath(path)
     check_writable(place)

@@ -1,4 +1,8 @@
-"""Judged translations as paraphrases of a reference, with the paper's four criteria from 1 to 5."""
+"""Liu, Dahlmeier and Ng 2010: the worked example, Tables 1 to 3, and the conclusions.
+
+Without the paper's data, judged translations serve as paraphrases of a reference, with the paper's
+four criteria from 1 to 5.
+"""
 
 from __future__ import annotations
 
@@ -51,17 +55,17 @@ from karat.reproduction.results import (
 from karat.stats.correlation import pearson
 from karat.text.tokens import Recipe, Vocab
 
-ORIGINALS = 300  # originals that are taken, as in the paper
+ORIGINALS = 300  # number of originals, as in the paper
 ERRORS = {"adequacy": "accuracy", "fluency": "fluency", "overall": "mqm"}
-"""Criterion of the paper -> the errors that raters marked."""
+"""Criterion of the paper -> dimension of MQM errors."""
 BEST, WORST = 5.0, 1.0
 
 
 def judged_translations(translations: EvalSet) -> EvalSet:
     """Return the first outputs of a set with MQM errors as paraphrases of its reference.
 
-    A criterion is 5 minus the penalty by each rater, at least 1. Dissimilarity was not judged: it
-    is 1 + 4 (1 - F1 of the texts' own n-grams).
+    A criterion is 5 minus the penalty by each rater, at least 1. Dissimilarity was not judged; it
+    is computed as 1 + 4 (1 - F1 of the texts' own n-grams).
     """
     originals = [texts[0] for texts in translations.references][:ORIGINALS]
     systems = {name: list(texts[:ORIGINALS]) for name, texts in translations.systems.items()}
@@ -98,8 +102,8 @@ CITATION = (
 PARALLEL = "parallel-tatoeba-enzh/en-zh.tsv.gz"
 SET, JUDGES, DEMO = "ted-zhen", "believability", "demo-paraphrases"
 TRAINED, DEMO_TRAINED = 200, 27
-"""Originals that the regression learns from: two thirds, the first ones."""
-COMMON = 100  # paraphrases that two judges must share to be correlated
+"""Number of originals to train on: the first two thirds."""
+COMMON = 100  # minimal number of common paraphrases of two judges
 MEASURES = ("r, sentences", "r, systems")
 GOOD = "dissimilarity (adequacy, fluency >= 4)"
 TABLE_1 = {"sentence": (0.6406, 0.6717, 0.5993), "system": (0.9962, 0.9995, 0.9943)}
@@ -115,7 +119,7 @@ TABLE_3 = (0.8073, 0.9867)
 """PEM with the mean of the judges over sentences, over systems; with controls."""
 TABLE_3_JUDGES = {"sentence": (0.5777, 0.5281, 0.5231), "system": (0.9757, 0.9892, 0.9718)}
 """PEM with each of three judges, without controls."""
-STRONG = 0.5  # the least value of a strong correlation
+STRONG = 0.5  # lowest strong correlation
 BLEU_ELSEWHERE = 0.4513  # section 6.2: BLEU at the sentence level, on other data (MetricsMATR 2008)
 EXAMPLE = "Morning , sir .", "Hello , Querrien ."
 EXAMPLE_TABLE = (
@@ -124,21 +128,21 @@ EXAMPLE_TABLE = (
     ("Hello ,", "Salut ,", 1),
     (".", ".", 50),
 )
-"""Section 4.3: phrases, their translations and counts with the probabilities of the paper."""
+"""Section 4.3: phrases, translations, and counts that give the paper's probabilities."""
 PLAIN = {"tok": "none", "case": "mixed", "stem": "none"}
 
 
 class PemTables(NamedTuple):
-    """A set that PEM was evaluated on."""
+    """The evaluation of PEM on a set."""
 
     name: str
     evaluation: ParaphraseEvaluation
-    text: str  # the training data of the model, in words
-    judges: tuple[str, list[Correlation]] | None  # the set of Table 1, and its pairs of judges
+    text: str  # description of the training data
+    judges: tuple[str, list[Correlation]] | None  # set of Table 1, and its pairs of judges
 
 
 def reproduce_pem(request: ReproductionRequest) -> Reproduction:
-    """Train the paper's form of PEM, and set it beside the judges as the paper does."""
+    """Train the paper's form of PEM, and compare it with the judges as the paper does."""
     real = request.data.holds_all([KNOWN[SET].place, PARALLEL])
     tables = _evaluate(request, real)
     return Reproduction(
@@ -168,7 +172,7 @@ def _evaluate(request: ReproductionRequest, real: bool) -> PemTables:
         pivots = {"zh": Pivot([parallel], Recipe("zh", "lower"))}
         model = train_pem(pivots, form="paper", generate=False, **work)
         known_set = KNOWN[SET]
-        options = {**known_set.options, "leave_out": ()}  # the other reference is a paraphrase, too
+        options = {**known_set.options, "leave_out": ()}  # the other reference is a paraphrase too
         place = request.data / known_set.place
         evalset = judged_translations(
             load_evalset(place, known_set.format, name=SET, progress=request.progress, **options)
@@ -275,9 +279,10 @@ def _between_judges(data: str, level: int, values: Sequence[float]) -> Iterator[
 
 
 def between_system_means(judged: JudgedPairs) -> list[float]:
-    """Return r of the system means of each two judges, whatever outputs each of them judged.
+    """Return r of the system means of each pair of judges, who may have judged different outputs.
 
-    Judges of fewer than `COMMON` outputs are left out, and so are pairs with two common systems.
+    Judges of fewer than `COMMON` outputs are excluded, as are pairs with at most two common
+    systems.
     """
     number = {name: k for k, name in enumerate(judged.evalset.systems)}
     at = np.array([number[name] for name in judged.systems])
@@ -297,16 +302,16 @@ def between_system_means(judged: JudgedPairs) -> list[float]:
 
 
 class Evidence(NamedTuple):
-    """A claim as a number that is positive where the claim holds, with its 95% interval."""
+    """Margin of a claim, which is positive if the claim holds, with its 95% interval."""
 
-    values: str  # the correlations that it is made from, in words
+    values: str  # the correlations it is computed from, as text
     margin: float
     low: float
     high: float
 
     @property
     def verdict(self) -> str:
-        """Whether the claim holds, by the interval."""
+        """Verdict on the claim by the interval."""
         if self.low > 0:
             return HOLDS
         return FAILS if self.high < 0 else UNDECIDED
@@ -317,7 +322,7 @@ class Evidence(NamedTuple):
 
 
 def _conclusions(tables: PemTables, seed: int) -> Iterator[Conclusion]:
-    """Yield the conclusions; one that holds or fails does so with control pairs and without."""
+    """Yield the conclusions, judged with control pairs and without."""
     with_controls, without = (
         _claims(tables.evaluation, controls, seed) for controls in (True, False)
     )
@@ -330,9 +335,9 @@ def _conclusions(tables: PemTables, seed: int) -> Iterator[Conclusion]:
 
 
 def combined_verdict(with_controls: Evidence, real: Evidence) -> str:
-    """Return the verdict that all pairs and those without controls agree on.
+    """Return the common verdict with controls and without; undecided if these differ.
 
-    The scores of controls are fixed and easy to tell: what rests on them alone is undecided.
+    The scores of controls are fixed and easy to predict, so they must not decide alone.
     """
     return with_controls.verdict if with_controls.verdict == real.verdict else UNDECIDED
 
@@ -340,7 +345,7 @@ def combined_verdict(with_controls: Evidence, real: Evidence) -> str:
 def _claims(
     evaluation: ParaphraseEvaluation, controls: bool, seed: int
 ) -> Iterator[tuple[str, str, Evidence]]:
-    """Yield the section, the claim and the evidence, from all pairs or from those of systems."""
+    """Yield the section, the claim and the evidence, with control pairs or without."""
 
     def evidence(values: str, margins: Floats) -> Evidence:
         low, high = (float(end) for end in np.quantile(margins[1:], (0.025, 0.975)))

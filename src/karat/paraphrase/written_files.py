@@ -1,4 +1,4 @@
-"""Files that are made of others: trained models, sets with controls, converted phrase tables."""
+"""Functions that write files: trained models, sets with controls, phrase tables."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from karat.text.tokens import TOKENIZERS, Recipe, check_choice, stemmers
 
 
 class FileRow(NamedTuple):
-    """A file or folder that was written, and its content in words."""
+    """A written file or folder, and a description of its content."""
 
     path: str
     content: str
@@ -35,7 +35,7 @@ class FileRow(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WrittenFile(Result):
-    """The file that a function has written."""
+    """The file that a function wrote."""
 
     rows: tuple[FileRow]
     settings: Mapping[str, object]
@@ -46,7 +46,7 @@ class WrittenFile(Result):
 def train_model(
     pivots: Mapping[str, Pivot], path: FilePath, judged: JudgedPairs | None = None, **settings: Any
 ) -> WrittenFile:
-    """Train a PEM model, with the settings of `train_pem`, and write it to one file."""
+    """Train a PEM model with the settings of `train_pem`, and write it to a file."""
     notes: list[str] = []
     model = train_pem(pivots, judged, notes=notes, **settings)
     model.save(path)
@@ -83,9 +83,9 @@ def convert_table(
     tok: str = "13a",
     progress: Progress = silent,
 ) -> WrittenFile:
-    """Convert Moses' text to a phrase table of Karat, or a table, or a model with one, to text.
+    """Convert a Moses phrase table to a table of Karat; or a table, or a model with one, to Moses.
 
-    `stem` and `tok` are the stemmer and tokeniser that the first side of Moses' text went through.
+    `stem` and `tok` are the stemmer and tokeniser of the source side of the Moses table.
     """
     check_choice("stem", stem, stemmers())
     check_choice("tok", tok, TOKENIZERS)
@@ -115,11 +115,10 @@ def make_table(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> WrittenFile:
-    """Make the phrase table of two files that are aligned line by line.
+    """Build the phrase table of two files that are aligned line by line, and write it.
 
-    `aligner` has the settings of the word alignment.
-    Beyond `memory` bytes (default: a quarter of this machine's) the work is done in temporary
-    files; the table is the same.
+    Beyond `memory` bytes (default: a quarter of the memory of this machine) temporary files are
+    used; the table is the same.
     """
     check_choice("stem", stem, stemmers())
     for tokenizer in (tok, pivot_tok):

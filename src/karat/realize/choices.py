@@ -1,4 +1,4 @@
-"""Choices in one sentence explained: inserted words and forms of lemmas."""
+"""Explanations of the choices in one sentence: inserted words and forms of lemmas."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from karat.realize.inflector import (
 from karat.realize.input_trees import InputTrees, WordOrder
 
 MIN_SHOWN_PROBABILITY = 0.05
-"""A slot that stays empty is shown if something else is as probable."""
+"""An empty slot is shown if another filling is at least this probable."""
 MAX_SHOWN_FILLINGS = 3
-"""Fillings of a slot that are told, beside the chosen one."""
+"""Number of likeliest fillings of a slot that are shown."""
 
 
 class SlotFilling(NamedTuple):
-    """A way to fill a slot of a content word; the likeliest of each slot stands first.
+    """A filling of a slot of a content word; the likeliest of each slot comes first.
 
-    `filling` is empty where the slot is; `probability` is the classifier's; `chosen` is what the
-    sentence has. The rest are parts of the score that decides, each minus that of the filling with
-    the highest score; None for fillings that were not tried.
+    `filling` is empty for an empty slot; `probability` is the classifier's; `chosen` is true for
+    the filling in the sentence. The rest are the parts of the deciding score, each minus that of
+    the filling with the highest score; None for fillings that were not tried.
     """
 
     word: str
@@ -47,7 +47,7 @@ class SlotFilling(NamedTuple):
 
 
 class OptionalWord(NamedTuple):
-    """Words of a slot in a sentence, and what else might stand there; empty text if it is empty.
+    """The words of a slot in a sentence, empty for an empty slot, and the alternatives.
 
     `probability` is None for words of the input.
     """
@@ -58,17 +58,17 @@ class OptionalWord(NamedTuple):
 
 
 class CompletionExplained(NamedTuple):
-    """A tree through completion: its slots, the completed tree and its best orders."""
+    """The steps of completion: slots, the completed tree and its best orders."""
 
     fillings: tuple[SlotFilling, ...]
     tree: InputTrees
     orders: tuple[WordOrder, ...]
     optional: tuple[OptionalWord, ...]
-    """The best order with what else its slots might have."""
+    """The words of the best order, with the alternatives in their slots."""
 
 
 def explain_completion(realized: RealizedContent, words: list[str]) -> CompletionExplained:
-    """Explain what was inserted into the only tree, whose content words are given."""
+    """Explain the insertions into the only tree; `words` are its content words."""
     rows: list[SlotFilling] = []
     for choice in realized.choices:
         if any(filling and p >= MIN_SHOWN_PROBABILITY for filling, p in choice.fillings):
@@ -78,7 +78,7 @@ def explain_completion(realized: RealizedContent, words: list[str]) -> Completio
 
 
 def _slot_fillings(choice: Choice, word: str, realized: RealizedContent) -> Iterator[SlotFilling]:
-    """Yield the likeliest ways to fill a slot of a word, and the chosen one."""
+    """Yield the likeliest fillings of a slot of a word, and the chosen one."""
     chosen = filling_text(realized.fillings[choice.slot][choice.node])
     scores = realized.scores.get((choice.slot, choice.node), {})
     best = max(scores.values(), key=lambda score: score.total, default=None)
@@ -93,7 +93,7 @@ def _slot_fillings(choice: Choice, word: str, realized: RealizedContent) -> Iter
 
 
 def _optional_words(realized: RealizedContent) -> Iterator[OptionalWord]:
-    """Yield the words of the only tree, and the slots that are empty where they would stand."""
+    """Yield the words of the only tree, and its empty slots at their likely positions."""
     probabilities = {
         (c.slot, c.node): {filling_text(f): p for f, p in c.fillings} for c in realized.choices
     }
@@ -121,14 +121,14 @@ def _optional_words(realized: RealizedContent) -> Iterator[OptionalWord]:
         words = [tree.words[node] for node in nodes]
         filling = realized.fillings[slot[0]][slot[1]]
         chosen = filling_text(filling)
-        is_complete = len(words) == sum(map(len, filling))  # else the slot's words stand apart
+        is_complete = len(words) == sum(map(len, filling))  # False if other words are between
         alternatives = likely(slot, chosen) if is_complete else ()
         probability = probabilities.get(slot, {}).get(chosen)
         yield OptionalWord(" ".join(words), probability, alternatives)
 
 
 def _empty_slots(realized: RealizedContent) -> dict[int, list[Slot]]:
-    """Return the slots left empty after each content word in the order of the widest fillings."""
+    """Return the empty slots after each content word, in the order of the widest fillings."""
     last, visited, after = -1, set[Slot](), dict[int, list[Slot]]()
     for node in realized.wide_orders[0][0].nodes:
         place = realized.wide.places[node]
@@ -141,10 +141,10 @@ def _empty_slots(realized: RealizedContent) -> dict[int, list[Slot]]:
 
 
 class WordForm(NamedTuple):
-    """A form that a word might have; those of one word stand together, the best first.
+    """A candidate form of a word; those of a word are consecutive, the best first.
 
-    `times` is how often it was seen, or how many lemmas speak for a rule. `counts`, `tree`,
-    `before` and `after` are what counts, the tree and the two neighbours add to its score.
+    `times` is how often it was seen, or the number of lemmas that support a rule. `counts`, `tree`,
+    `before` and `after` are the contributions of counts, the tree and both neighbours to its score.
     """
 
     place: int
@@ -161,11 +161,11 @@ class WordForm(NamedTuple):
 
 
 def explain_forms(ordered: OrderedForms) -> list[WordForm]:
-    """Return the forms that the words of the first sentence might have.
+    """Return the candidate forms of the words of the first sentence.
 
         P(form | neighbours) = exp(counts + tree + before + after) / Σ over the forms of the word
 
-    as the second pass of the inflector was trained; the neighbours are those of the sentence.
+    as in the second pass of the inflector, with the neighbours in the sentence.
     """
     inflector, nodes = ordered.inflection.inflector, ordered.nodes
     order = ordered.order[: int(ordered.starts[1])]

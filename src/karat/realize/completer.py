@@ -1,9 +1,8 @@
-"""The completer: fills the slots of content words one after the other, by a classifier each.
+"""The completer: fills the slots of content words in order, with a classifier for each slot.
 
-A slot sees what the slots before it were filled with, at its node, the node's head, daughters and
-sisters. Whatever is given stays: a slot that has something in the input is not filled again, and a
-node that is final gets nothing. From words and relations alone, tags are guessed first, for the
-ordering model.
+The classifier of a slot sees the fillings of earlier slots at its node, the node's head, daughters
+and sisters. The input is never changed: a slot that is filled in the input stays, and closed nodes
+get no insertions. From words and relations alone, tags are predicted first, for the ordering model.
 """
 
 from __future__ import annotations
@@ -52,26 +51,25 @@ from karat.storage.schema import ModelLayout, check_arrays
 from karat.storage.store import ModelStore, damaged, with_prefix, without_prefix
 
 ORDER, FREQUENT = 5, 50
-"""Length of the n-grams; times that a word occurs which stands for itself."""
+"""Length of the n-grams; occurrences of a word that the class model keeps as a word."""
 
 
 @dataclass(frozen=True, eq=False)
 class ClassModel:
-    """An n-gram model of sentences in which tags stand for all but the `frequent` words.
+    """An n-gram model of sentences in which tags replace all but the `frequent` words.
 
-    It sees which function words and marks follow each other around nouns, verbs and so on, whatever
-    these are.
+    It models the sequence of function words, marks and classes of content words.
     """
 
     frequent: frozenset[str]
     model: LanguageModel
 
     def token(self, word: str, tag: str) -> str:
-        """Return what stands for a word, in lower case."""
+        """Return the token of a lower-cased word."""
         return SPACES.sub(SPACE, word) if word in self.frequent else tag
 
     def about(self) -> dict[str, Any]:
-        """Return the description beside the arrays."""
+        """Return the stored description."""
         return {"frequent": sorted(self.frequent), "model": self.model.about}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -80,7 +78,7 @@ class ClassModel:
 
     @classmethod
     def stored(cls, about: Mapping[str, Any], arrays: Mapping[str, Any], name: str) -> ClassModel:
-        """Return a stored model; arrays of other parts may stand beside its own."""
+        """Return a stored model; `arrays` may include those of other parts."""
         model = LanguageModel(about["model"], without_prefix("classes_", arrays), name)
         return cls(frozenset(map(str, about["frequent"])), model.check_finite(name))
 
@@ -103,17 +101,17 @@ T = TypeVar("T")
 
 BITS = 22
 MIN_FEATURE_COUNT, NODES = 2, 10_000
-"""Features that occur less often have no weights; where more nodes teach, one in so many."""
+"""Minimal count of a feature with a weight; it is raised by one for each `NODES` nodes."""
 EPOCHS, REMEMBERED = 6, 2
 DAMPING = 1.0
 MIN_FILLING_COUNT = 3
-"""Fillings that are rarer are not learned."""
+"""Rarer fillings are not learned."""
 MIN_FILLED_SHARE = 0.002
-"""Of the nodes of a kind that fill a slot: where there are fewer, the slot stays empty."""
+"""A slot stays empty at nodes of a kind, if a smaller share of them fills it."""
 
 
 class Learning(NamedTuple):
-    """Settings of training: the rate of steps, and the share of features that each leaves out."""
+    """Settings of training: learning rate, and share of features that are dropped out."""
 
     rate: float = 0.07
     dropout: float = 0.3
@@ -123,7 +121,7 @@ DEFAULT_LEARNING = Learning()
 
 
 class TreeViews:
-    """Trees as classifiers see them: features that all slots share, and those of filled slots."""
+    """Features of trees for classifiers: those common to all slots, and those of filled slots."""
 
     def __init__(self, trees: ContentTrees, inputs: str, lemmas: Mapping[str, str]) -> None:
         self.trees, self.nodes = trees, trees.nodes
@@ -136,9 +134,9 @@ class TreeViews:
         self.kinds: list[Kind] = list(zip(trees.relations, tags, strict=True))
 
     def numbers(self, filled: Sequence[Hashes], nodes: Ints) -> tuple[Numbers, Ints]:
-        """Return the features of some nodes, with the slots filled so far, and where each begins.
+        """Return the features of some nodes, and the offsets of each node.
 
-        `filled` has for every such slot a symbol of what each node has in it.
+        `filled` has hashes of the fillings of all nodes, for every slot filled so far.
         """
         columns = dict(self._features.columns)
         together = np.zeros(self.nodes, dtype=np.uint64)
@@ -157,12 +155,12 @@ class TreeViews:
 
 @dataclass(frozen=True, eq=False)
 class SlotClassifier(Generic[T]):
-    """Fillings, kinds of nodes that may have them, features that have weights, and the weights.
+    """Fillings, kinds of nodes that may have them, features with weights, and the weights.
 
         P(filling | node) = exp(Σ w[f, filling]) / Σ over all fillings
 
-    Nodes are of kinds, by relation and tag; a slot that nodes of a kind hardly ever fill stays
-    empty there. The first filling is that of all other nodes: nothing.
+    The kind of a node is its relation and tag. At nodes of other kinds the slot has the first
+    filling, which is empty.
     """
 
     fillings: tuple[T, ...]
@@ -178,11 +176,11 @@ class SlotClassifier(Generic[T]):
         return nodes, _kernel.label_chances(self.weights, len(self.fillings), rows)
 
     def about(self) -> dict[str, Any]:
-        """Return the description beside the arrays."""
+        """Return the stored description."""
         return {"fillings": list(self.fillings), "kinds": sorted(self.kinds)}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the stored arrays: half a byte a weight, and the exponent of each row."""
+        """Return the stored arrays: half a byte per weight, and the exponent of each row."""
         levels, exponents = to_half_bytes(self.weights, len(self.fillings))
         return {"known": np.packbits(self.has_weight), "levels": levels, "exponents": exponents}
 
@@ -190,7 +188,7 @@ class SlotClassifier(Generic[T]):
     def stored(
         cls, fillings: Sequence[T], kinds: Sequence[Sequence[str]], arrays: Mapping[str, Any]
     ) -> SlotClassifier[T]:
-        """Return a stored classifier; a ValueError or KeyError if its arrays do not fit."""
+        """Return a stored classifier; raise ValueError or KeyError if its arrays do not fit."""
         check_arrays(
             arrays,
             {
@@ -201,13 +199,13 @@ class SlotClassifier(Generic[T]):
         )
         has_weight = np.unpackbits(arrays["known"]).astype(bool)
         if len(has_weight) != 1 << BITS or int(has_weight.sum()) != len(arrays["exponents"]):
-            raise ValueError("features and weights differ in number")
+            raise ValueError("the numbers of features and weights differ")
         weights = from_half_bytes(arrays["levels"], arrays["exponents"], len(fillings))
         node_kinds = frozenset((relation, tag) for relation, tag in kinds)
         return cls(tuple(fillings), node_kinds, has_weight, weights)
 
     def rounded(self) -> SlotClassifier[T]:
-        """Return the classifier as it is when it has been stored."""
+        """Return the classifier with its weights rounded as in storage."""
         return self.stored(self.fillings, [*self.kinds], self.arrays())
 
 
@@ -219,9 +217,9 @@ def train_classifier(
     seed: int,
     learning: Learning = DEFAULT_LEARNING,
 ) -> SlotClassifier[T]:
-    """Train a classifier on nodes whose fillings are known.
+    """Train a classifier on nodes with gold fillings.
 
-    Its weights are the mean of those at the halves of the last epochs.
+    Its weights are averaged over the halves of the last epochs.
     """
     times = Counter[Any](gold)
     fillings = (
@@ -249,7 +247,7 @@ def train_classifier(
             trainer.train_nodes(rows, labels, part, seed * 1000 + epoch)
             if epoch >= EPOCHS - REMEMBERED:
                 trainer.remember()
-    # Without dropout more features add up than the weights were trained for.
+    # Compensate for dropout: more features are summed now than in training.
     weights = trainer.mean().reshape(-1) * np.float32(1 - learning.dropout)
     return SlotClassifier(fillings, kinds, has_weight, weights)
 
@@ -262,13 +260,13 @@ def _rows(numbers: Numbers, offsets: Ints, has_weight: Flags) -> _kernel.RowsOfN
 
 
 COMPLETED = ("all", "relations")
-"""Kinds of input that can be completed: words with tags, features and relations; with relations."""
+"""Kinds of input that can be completed: words with all labels, or with relations only."""
 VERSION = 2
-"""Of the stored part: raised when its layout or the features of its classifiers change."""
+"""Version of the stored part: changes with its layout or the features of its classifiers."""
 MAX_FILLINGS = 6
-"""Likeliest fillings of a slot that are kept."""
+"""Number of fillings of a slot that are considered, the likeliest first."""
 EMPTY_FACTOR = 0.5
-"""Factor on the probability of an empty slot, for what later slots see."""
+"""Factor of the probability of an empty slot, when the best filling is chosen."""
 
 _KINDS = schema.list_of(schema.list_of(schema.text))
 _WORDS = schema.list_of(schema.list_of(schema.text))
@@ -287,7 +285,7 @@ _ABOUT = schema.record(
 
 
 class Choice(NamedTuple):
-    """A slot of a node: its likeliest fillings, each with its probability."""
+    """The likeliest fillings of a slot of a node, each with its probability."""
 
     node: int
     slot: str
@@ -301,7 +299,7 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CompletedTrees:
-    """Content words with all that is in their slots, and the choices that were made."""
+    """Content words with the fillings of their slots, and the choices made."""
 
     trees: ContentTrees
     fillings: Mapping[str, list[Filling]]
@@ -322,7 +320,7 @@ class Completer:
     tagger: SlotClassifier[str] | None
 
     def complete(self, trees: ContentTrees, slots: Sequence[str]) -> CompletedTrees:
-        """Fill the slots that are wanted and empty, wherever a node is not final."""
+        """Fill the given slots where they are empty and the node is not closed."""
         if missing := set(slots) - set(self.slots):
             raise InputError(f"the model does not fill the slots {', '.join(sorted(missing))}")
         views = TreeViews(trees, self.inputs, self.lemmas)
@@ -339,7 +337,7 @@ class Completer:
         return CompletedTrees(self._tagged(trees, views), fillings, tuple(choices))
 
     def _choices(self, slot: str, views: TreeViews, filled: list[Hashes]) -> list[Choice]:
-        """Return the likeliest fillings of a slot where it may be filled."""
+        """Return the likeliest fillings of a slot at the nodes where it may be filled."""
         model, trees = self.slots[slot], views.trees
         nodes, chances = model.chances(views, filled)
         is_free = [not trees.fillings[slot][j] and not trees.closed[j] for j in nodes.tolist()]
@@ -354,7 +352,7 @@ class Completer:
         ]
 
     def _tagged(self, trees: ContentTrees, views: TreeViews) -> ContentTrees:
-        """Return the trees with tags, guessed if they are not given."""
+        """Return the trees with tags, predicted if they are not given."""
         if self.tagger is None:
             return trees
         nodes, chances = self.tagger.chances(views, [])
@@ -383,7 +381,7 @@ class Completer:
 
     @classmethod
     def stored(cls, store: ModelStore) -> Completer:
-        """Return the completer in a store that has its parts."""
+        """Return the completer of a store."""
         about, arrays = store.about, store.arrays
         if (version := about.get("version", 1)) != VERSION:
             raise InputError(
@@ -401,7 +399,7 @@ class Completer:
                 slots[slot] = SlotClassifier.stored(listed, kinds, part)
             classes = ClassModel.stored(about["classes"], arrays, store.name)
             tagger = None
-            if about["inputs"] == "relations":  # where tags are given, none are guessed
+            if about["inputs"] == "relations":  # otherwise tags are given
                 fillings, kinds = about["tagger"]["fillings"], about["tagger"]["kinds"]
                 part = without_prefix("tagger_", arrays)
                 tagger = SlotClassifier[str].stored(fillings, kinds, part)
@@ -412,24 +410,23 @@ class Completer:
 
 
 def check_features(treebank: Treebank, inputs: str) -> None:
-    """Refuse completion from features where a treebank has none."""
+    """Raise if completion needs features and the treebank has none."""
     if inputs == "all" and not any(treebank.features):
         raise InputError(f"{treebank.name}: no features (FEATS): give --complete-from relations")
 
 
 def hash_fillings(fillings: Sequence[Filling]) -> Hashes:
-    """Return a symbol of every filling."""
+    """Return a hash of every filling."""
     return hash_strings(filling_text(filling) for filling in fillings)
 
 
+SEED = 100  # of the first classifier; that of the tagger is SEED + 99
 SLOT_LEARNING = {"comma": Learning(rate=0.05, dropout=0.6)}
-"""Of slots that learn otherwise: commas have few sure signs, and learn too many by heart."""
+"""Slot -> its settings, if not the default: the classifier of commas overfits easily."""
 
 
-def train_completer(
-    treebank: Treebank, inputs: str, *, seed: int = 1, progress: Progress = silent
-) -> Completer:
-    """Train a completer; the same treebank and seed give the same one."""
+def train_completer(treebank: Treebank, inputs: str, *, progress: Progress = silent) -> Completer:
+    """Train a completer; the same treebank gives the same completer."""
     check_features(treebank, inputs)
     final = final_marks(treebank)
     trees, lemmas = content_trees(treebank, final), learn_lemmas(treebank)
@@ -440,11 +437,11 @@ def train_completer(
         progress(n, len(SLOTS) + 1, f"completion, {slot}")
         gold = trees.fillings[slot]
         learning = SLOT_LEARNING.get(slot, DEFAULT_LEARNING)
-        classifier = train_classifier(views, gold, filled, (), seed * 100 + n, learning)
+        classifier = train_classifier(views, gold, filled, (), SEED + n, learning)
         slots[slot] = classifier.rounded()
         filled.append(hash_fillings(gold))
     progress(len(SLOTS), len(SLOTS) + 1, "completion, tags")
     tagger = None
     if inputs == "relations":
-        tagger = train_classifier(views, trees.tags, [], "", seed * 100 + 99).rounded()
+        tagger = train_classifier(views, trees.tags, [], "", SEED + 99).rounded()
     return Completer(inputs, final, lemmas, train_class_model(treebank), slots, tagger)

@@ -1,8 +1,8 @@
-"""Completion: function words and punctuation that a tree of content words leaves out.
+"""Completion: insertion of function words and punctuation into trees of content words.
 
-Slots are filled by their classifiers (`completer`), and the trees ordered with the widest likely
-filling of every slot, which tells where words would stand. Then the words around a slot decide what
-fills it (`rescore`), and the trees are ordered again.
+Classifiers fill the slots (`completer`), and the trees are ordered with the widest likely filling
+of every slot, which gives the positions of words. Then the fillings are rescored by the words
+around each slot (`rescore`), and the trees are ordered again.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from karat.realize.ordering import OrderingModel
 
 Slot = tuple[str, int]
-"""A slot and the content word that has it."""
+"""The name of a slot, and its content word."""
 Fillings = Mapping[str, Sequence[Filling]]
-"""Slot -> what each content word has in it."""
+"""Slot -> its filling at each content word."""
 
 
 class InsertionPlace(NamedTuple):
-    """The place of a word in a slot: the number of its item, and its own within the item."""
+    """Position of a word in a slot: the number of its item, and its number within the item."""
 
     slot: Slot
     item: int
@@ -42,8 +42,8 @@ class InsertionPlace(NamedTuple):
 class InsertionNode(NamedTuple):
     """A word of a completed tree.
 
-    `head` counts from 1 within the tree, 0 is the root's. `place` is None for content words.
-    `source` is the word's place in the treebank's columns, -1 if it was inserted.
+    `head` counts from 1 within the tree, 0 for the root. `place` is None for content words.
+    `source` is the position in the treebank's columns, -1 for inserted words.
     """
 
     word: str
@@ -58,8 +58,8 @@ class InsertionNode(NamedTuple):
 class InsertedTrees:
     """Trees with the words of their slots.
 
-    `places` has the place of each word in a slot, None for content words; `sources` where words
-    of the input stood in the treebank's columns, -1 for inserted ones.
+    `places` are the positions of words in slots, None for content words; `sources` are positions
+    in the treebank's columns, -1 for inserted words.
     """
 
     trees: InputTrees
@@ -68,9 +68,9 @@ class InsertedTrees:
 
 
 def insert_fillings(trees: ContentTrees, fillings: Fillings) -> InsertedTrees:
-    """Return the trees with the words of their slots as daughters of the words that have them.
+    """Return the trees with the words in slots as daughters of their content words.
 
-    They may be longer than an input may be.
+    They may be longer than the maximal length of an input.
     """
     nodes, offsets = _all_nodes(trees, fillings)
     rows = ((node.word, "", node.tag, "", node.relation, "") for node in nodes)
@@ -82,9 +82,9 @@ def insert_fillings(trees: ContentTrees, fillings: Fillings) -> InsertedTrees:
 
 
 def to_treebank(trees: ContentTrees, treebank: Treebank) -> Treebank:
-    """Return content words with what is in their slots, as a person would write the trees.
+    """Return content words with the words in their slots as a treebank.
 
-    The content words of a sentence come first, in the order of `trees`, which were made of
+    The content words of a sentence come first, in the order of `trees`, which were made from
     `treebank`.
     """
     nodes, offsets = _all_nodes(trees, trees.fillings)
@@ -98,7 +98,7 @@ def to_treebank(trees: ContentTrees, treebank: Treebank) -> Treebank:
 
 
 def _all_nodes(trees: ContentTrees, fillings: Fillings) -> tuple[list[InsertionNode], list[int]]:
-    """Return the words of all trees, content words first, and where each tree begins."""
+    """Return the words of all trees, content words first, and the offsets of trees."""
     nodes: list[InsertionNode] = []
     offsets, heads, places = [0], trees.heads.tolist(), trees.places.tolist()
     for start, end in pairwise(trees.offsets.tolist()):
@@ -108,7 +108,7 @@ def _all_nodes(trees: ContentTrees, fillings: Fillings) -> tuple[list[InsertionN
             nodes.append(InsertionNode(*labels, head, None, places[j]))
         for slot, j in product(SLOTS, range(start, end)):
             for item, words in enumerate(fillings[slot][j]):
-                # What the input has in a slot is not changed.
+                # Slots that are filled in the input are not changed.
                 sources = trees.sources[slot][j][item] if trees.sources[slot][j] else ()
                 head, first = j - start + 1, len(nodes) - offsets[-1] + 1
                 for part, (word, relation, tag) in enumerate(words):
@@ -121,19 +121,19 @@ def _all_nodes(trees: ContentTrees, fillings: Fillings) -> tuple[list[InsertionN
 
 
 MIN_WIDE_PROBABILITY = 0.08
-"""Probability of the widest filling that a sentence is ordered with."""
+"""Minimal probability of the widest filling."""
 MIN_PROBABILITY = 0.02
-"""Fillings that are less probable are not tried."""
-MAX_PERMUTATIONS = 10_000  # permutations; the first one always fits the filling itself
+"""Less probable fillings are not tried."""
+MAX_PERMUTATIONS = 10_000  # the first one always fits the filling itself
 MAX_PLACEMENTS = 4
-"""Ways to show one filling in the places of another."""
+"""Maximal number of placements of one filling in another."""
 
 Shown = tuple[Item | None, ...]
-"""For each item of the widest filling what is shown in its place; None if nothing is."""
+"""For each item of the widest filling, the item in its place; None if it is empty."""
 
 
 class Candidate(NamedTuple):
-    """A filling of a slot, its probability, and where its words stand."""
+    """A filling of a slot, its probability, and the positions of its items."""
 
     filling: Filling
     chance: float
@@ -141,7 +141,7 @@ class Candidate(NamedTuple):
 
 
 class Token(NamedTuple):
-    """A word in a sentence, and its place in a slot; None for content words."""
+    """A word of a sentence, and its position in a slot; None for content words."""
 
     word: str
     tag: str
@@ -149,10 +149,7 @@ class Token(NamedTuple):
 
 
 def widest_filling(choice: Choice) -> Filling:
-    """Return the longest likely filling that has places for the best one.
-
-    Of equally long fillings it is the likeliest.
-    """
+    """Return the longest likely filling that has places for the best one; on ties the likeliest."""
     likely = [
         pair
         for pair in choice.fillings
@@ -164,8 +161,8 @@ def widest_filling(choice: Choice) -> Filling:
 def list_candidates(choice: Choice, wide: Filling) -> list[Candidate]:
     """Return the ways to fill a slot in the places of its widest filling.
 
-    A filling that has no more words of each relation than the widest can be shown in their places;
-    one comma of two can stand in either place.
+    A filling fits if it has no more words of each relation than the widest; one comma can take
+    either place of two.
     """
     return [
         Candidate(filling, chance, placement)
@@ -176,7 +173,7 @@ def list_candidates(choice: Choice, wide: Filling) -> list[Candidate]:
 
 
 def _placements(filling: Filling, wide: Filling) -> list[Shown]:
-    """Return the ways to show a filling in the places of a wider one."""
+    """Return the placements of a filling in the places of a wider one."""
 
     def fits(item: Item, place: Item) -> bool:
         first, other = item[0].relation, place[0].relation
@@ -197,7 +194,7 @@ ROUNDS = 2
 
 
 class RescoringWeights(NamedTuple):
-    """Weights of the two models, and what a word of a filling is worth."""
+    """Weights of the two models, and the bonus of each word of a filling."""
 
     words: float
     classes: float
@@ -226,11 +223,11 @@ WEIGHTS = {
         "other": RescoringWeights(0.0, 0.3, 1.5),
     },
 }
-"""Of every slot, for either input: chosen on documents held out of EWT's training part."""
+"""Kind of input -> slot -> its weights, tuned on held-out documents of EWT's training part."""
 
 
 class FillingScore(NamedTuple):
-    """The score of a filling: log P, both models by weight, the bonus of its words, the sum."""
+    """The score of a filling: log P, both weighted models, the bonus of its words, their sum."""
 
     log_p: float
     language_model: float
@@ -240,7 +237,7 @@ class FillingScore(NamedTuple):
 
 
 Sentences = list[tuple[list[Token], dict[Slot, list[Candidate]]]]
-"""Sentences, and the candidates of each of their slots that have several."""
+"""Sentences, with the candidates of their slots that have several."""
 
 
 def rescore(
@@ -252,20 +249,20 @@ def rescore(
     classes: ClassModel,
     weights: Mapping[str, RescoringWeights],
 ) -> tuple[dict[Slot, Filling], dict[Slot, dict[Filling, FillingScore]]]:
-    """Return the best filling of every slot, and the scores of all that were tried there.
+    """Return the best filling of every slot, and the scores of all fillings that were tried.
 
         best = argmax over fillings of
             log P(filling) + a · log p(sentence) + b · log p(classes) + c · words of the filling
 
-    p(sentence) is that of the orderer's language model, p(classes) of the class model. Every slot
-    has its own weights a, b and c. All slots are decided with what the others had before; then once
-    more with what they have now. So `a` becomes `an`, and prepositions follow the noun that stands
-    beside them. The trees have their widest likely fillings: a filling is shown in the places of
-    the widest, without ordering the sentence again.
+    p(sentence) is by the orderer's language model, p(classes) by the class model. Every slot has
+    its own weights a, b and c. All slots are decided given the earlier fillings of the others, in
+    `ROUNDS` rounds. So `a` becomes `an`, and prepositions agree with the noun beside them. The
+    trees have their widest likely fillings: others are tried in their places, without ordering the
+    sentence again.
     """
     choice_of_slot = {(choice.slot, choice.node): choice for choice in choices}
     sentences: Sentences = []
-    best: dict[Slot, int] = {}  # the number of the best candidate
+    best: dict[Slot, int] = {}  # index of the best candidate
     trees = inserted.trees
     for start, (order, *_) in zip(trees.offsets[:-1].tolist(), orders, strict=True):
         sentence = [
@@ -292,7 +289,7 @@ def rescore(
             totals = [score.total for score in scores[slot]]
             best[slot] = totals.index(max(totals))
     best_scores: dict[Slot, dict[Filling, FillingScore]] = {}
-    for slot, candidates in listed:  # a filling counts where it stands best
+    for slot, candidates in listed:  # a filling has the score of its best placement
         by_filling = best_scores[slot] = {}
         for candidate, score in zip(candidates, scores[slot], strict=True):
             if score.total > by_filling.setdefault(candidate.filling, score).total:
@@ -308,7 +305,7 @@ def _texts_of_candidates(
     def show(
         sentence: list[Token], slot: Slot, candidate: Candidate, words: list[str], tokens: list[str]
     ) -> None:
-        """Put a candidate into its places; empty strings where it has nothing."""
+        """Write a candidate into its places; empty places become empty strings."""
         for at, (_, _, place) in enumerate(sentence):
             if place is None or place.slot != slot:
                 continue
@@ -342,7 +339,7 @@ def _score_candidates(
     classes: ClassModel,
     weights: Mapping[str, RescoringWeights],
 ) -> Iterator[FillingScore]:
-    """Return the scores of all candidates of all slots, whose sentences are given."""
+    """Return the scores of all candidates of all slots; `texts` are their sentences."""
     candidates = [candidate for _, slot_candidates in slots for candidate in slot_candidates]
     log_p = log(np.array([candidate.chance for candidate in candidates]))
     a, b, c = np.array([weights[slot[0]] for slot, listed in slots for _ in listed]).T
@@ -355,7 +352,7 @@ def _score_candidates(
 
 @dataclass(frozen=True, eq=False)
 class RealizedContent:
-    """Content words with the words that were inserted, and the best orders of every tree."""
+    """Content words with the inserted words, and the best orders of every tree."""
 
     content: ContentTrees
     inserted: InsertedTrees
@@ -366,7 +363,7 @@ class RealizedContent:
     """The trees with the widest likely fillings."""
     wide_orders: Orders
     scores: Mapping[Slot, Mapping[Filling, FillingScore]]
-    """Slots that were decided by more than their classifier: scores of what was tried."""
+    """Rescored slot -> the scores of the fillings that were tried."""
     forms: OrderedForms | None = None
     """Forms of all orders, if the input has lemmas."""
 
@@ -377,7 +374,7 @@ class RealizedContent:
         return self.inserted.trees.sentences(self.orders)
 
     def final_fillings(self) -> Fillings:
-        """Return what is in every slot, in the forms of the best order."""
+        """Return the filling of every slot, with the forms of the best order."""
         if self.forms is None:
             return self.fillings
         filled = {slot: list(column) for slot, column in self.fillings.items()}
@@ -400,7 +397,7 @@ def realize_content(
 ) -> RealizedContent:
     """Insert words into slots, and return the k best orders of every tree.
 
-    Features and candidates of all trees are held at once: give it blocks of trees.
+    Features and candidates of all trees are in memory: call it with blocks of trees.
     """
     completed = completer.complete(content, slots)
     widest = {(c.slot, c.node): widest_filling(c) for c in completed.choices}

@@ -1,10 +1,10 @@
-"""Slots: the places at a word that function words and marks can fill, and what fills them.
+"""Content words and their slots, which function words and punctuation marks fill.
 
-Relations of Universal Dependencies decide what a function word is: auxiliaries and copulas (aux,
-cop), markers of clauses (mark), adpositions and case markers (case), conjunctions (cc), and
-articles (det with PronType=Art). What fills a slot of a word is a set of such daughters.
+Relations of Universal Dependencies define function words: auxiliaries and copulas (aux, cop),
+markers of clauses (mark), adpositions and case markers (case), conjunctions (cc), and articles (det
+with PronType=Art). The filling of a slot is a set of such daughters.
 
-A word that has daughters of its own is a content word, whatever its relation; `fixed` daughters
+A word with daughters of its own is a content word, whatever its relation; `fixed` daughters
 (because of) are part of it.
 """
 
@@ -14,6 +14,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, NamedTuple
 
 from karat import _kernel
@@ -23,9 +24,9 @@ from karat.realize.input_trees import check_lengths, number_contents, to_names
 from karat.realize.treebank import Treebank
 
 SLOTS = ("aux", "mark", "case", "cc", "article", "final", "comma", "other")
-"""In the order in which they are filled: a slot sees what the earlier ones have."""
+"""Slots in the order in which they are filled: later slots see earlier fillings."""
 CLASSES = {"function-words": SLOTS[:5], "punctuation": SLOTS[5:]}
-"""Names of what can be completed, and their slots."""
+"""Class of words that can be inserted -> its slots."""
 
 _BY_RELATION = {"aux": "aux", "cop": "aux", "mark": "mark", "case": "case", "cc": "cc"}
 FIXED = "fixed"
@@ -42,7 +43,7 @@ class SlotWord(NamedTuple):
 Item = tuple[SlotWord, ...]
 """A function word with its `fixed` daughters."""
 Filling = tuple[Item, ...]
-"""All that is in a slot, sorted; empty if nothing is."""
+"""The sorted items of a slot; empty for an empty slot."""
 
 
 def base_relation(relation: str) -> str:
@@ -51,9 +52,9 @@ def base_relation(relation: str) -> str:
 
 
 def slot_of(word: str, relation: str, features: str, final: frozenset[str]) -> str:
-    """Return the slot that a daughter is in; empty for content words.
+    """Return the slot of a daughter; empty for content words.
 
-    `final` has the marks that end sentences, which `final_marks` finds.
+    `final` has the marks that end sentences (see `final_marks`).
     """
     kind = base_relation(relation)
     if kind == "det":
@@ -73,7 +74,7 @@ def is_comma(word: str) -> bool:
 
 
 def completed_slots(complete: Sequence[str], keep: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the slots of some classes but for those to keep, in the order they are filled."""
+    """Return the slots of some classes, except for those to keep, in order of filling."""
     complete, keep = to_names("complete", complete), to_names("keep", keep)
     for parameter, names, allowed in (("complete", complete, CLASSES), ("keep", keep, SLOTS)):
         for name in names:
@@ -90,18 +91,18 @@ def completed_slots(complete: Sequence[str], keep: Sequence[str] = ()) -> tuple[
 
 
 def name_classes(slots: Sequence[str]) -> str:
-    """Return what is in some slots, as people call it."""
+    """Return the classes of words that fill some slots, as text."""
     names = (name for name, class_slots in CLASSES.items() if {*class_slots} & {*slots})
     return " and ".join(names).replace("-", " ")
 
 
 def filling_text(filling: Sequence[Item]) -> str:
-    """Return the words of a filling, for people and for symbols; empty if it is."""
+    """Return the words of a filling as text."""
     return " + ".join(" ".join(word.word for word in item) for item in filling)
 
 
 MOODS = ("Cnd", "Pot", "Nec")
-"""Values of Mood that tell more than the tense does."""
+"""Values of Mood that are more informative than the tense."""
 MODALITY = {
     **dict.fromkeys(("will", "shall"), "Fut"),
     **dict.fromkeys(("can", "could", "may", "might"), "Pot"),
@@ -110,23 +111,23 @@ MODALITY = {
 }
 """Lemma of an auxiliary whose FEATS have neither tense nor mood -> its modality.
 
-Data of the task, not of a model: treebanks of English leave this feature of the input out."""
+This annotates the input and is not part of a model: English treebanks lack the feature."""
 
 CLOSED = "Complete=No"
-"""The feature of a node that is final: nothing is put into its slots."""
+"""Feature of a node that gets no insertions."""
 
 Sources = tuple[tuple[int, ...], ...]
-"""Places in a treebank: of every item of a filling, those of its words."""
+"""Positions in a treebank of the words of each item of a filling."""
 
 
 @dataclass(frozen=True, eq=False)
 class ContentTrees:
     """Content words: tree i has the nodes `offsets[i]` to `offsets[i + 1]` of every column.
 
-    `heads` are places in the columns, -1 for roots; a head comes before its daughters. `fillings`
-    has what was in each slot of each node. Nodes are sorted by content. `places` and `sources`
-    tell where the nodes and the words in slots stood in the treebank's columns; no model may look
-    at these.
+    `heads` are positions in the columns, -1 for roots; a head precedes its daughters. `fillings`
+    has the filling of each slot of each node. Nodes are sorted by content. `places` and `sources`
+    are the positions of nodes and of words in slots in the treebank's columns; models must not use
+    them.
     """
 
     name: str
@@ -139,7 +140,7 @@ class ContentTrees:
     ids: list[str]
     fillings: Mapping[str, list[Filling]]
     closed: Flags
-    """Nodes that are final: nothing may be put into their slots."""
+    """Nodes that get no insertions."""
     places: Ints
     sources: Mapping[str, list[Sources]]
 
@@ -159,7 +160,7 @@ class ContentTrees:
 
 
 def final_marks(treebank: Treebank) -> frozenset[str]:
-    """Return the marks at roots that end the sentence more often than not, and three times."""
+    """Return the marks at roots that mostly end the sentence, and did at least three times."""
     last = set((treebank.offsets[1:] - 1).tolist())
     mothers = treebank.mothers
     counts: Counter[tuple[str, bool]] = Counter()
@@ -168,7 +169,7 @@ def final_marks(treebank: Treebank) -> frozenset[str]:
             counts[treebank.words[j], j in last] += 1
 
     def can_end_sentence(word: str) -> bool:
-        """Return whether a mark is no comma, quote, bracket or dash."""
+        """Return whether a mark is not a comma, quotation mark, bracket or dash."""
         plain = all(unicodedata.category(c) == "Po" and c not in "\"'" for c in word)
         return plain and not is_comma(word)
 
@@ -182,95 +183,111 @@ def final_marks(treebank: Treebank) -> frozenset[str]:
 def content_trees(
     treebank: Treebank, final: frozenset[str], *, lemmas: bool = False
 ) -> ContentTrees:
-    """Take the function words and marks out of a treebank's trees, into slots.
+    """Move the function words and marks of a treebank's trees into slots.
 
-    Taken out of a word's slots, articles leave `Definite` behind, and finite auxiliaries their
-    tense or mood as `Tense[aux]`: Past, Pres, Fut, Cnd, Pot, Nec and so on, as FEATS have it. Where
-    FEATS have neither, as for English modal verbs, `MODALITY` annotates the input. Models never see
-    this table: trees that a user writes have the feature themselves.
+    Articles leave the feature `Definite` at their content word, and finite auxiliaries their tense
+    or mood as `Tense[aux]`: Past, Pres, Fut, Cnd, Pot, Nec and so on, from FEATS. Where FEATS have
+    neither, as for English modal verbs, `MODALITY` annotates the input. Models never see this
+    table: trees that a user writes have the feature themselves.
 
-    Args:
-        treebank: sentences of at most 1,000 words.
-        final: marks that end sentences.
-        lemmas: also sort nodes by lemma and XPOS, of which a model of lemmas makes words.
+    `final` are the marks that end sentences. With `lemmas`, nodes are also sorted by lemma, XPOS
+    and features, which a model of lemmas inflects.
     """
     check_lengths(treebank)
-    words, features = [word.lower() for word in treebank.words], list(treebank.features)
-    relations, mothers = treebank.relations, treebank.mothers.tolist()
-    slots, fixed = _words_in_slots(treebank, words, final)
-
-    def content_word_of(j: int) -> int:
-        while j in slots or j in fixed:
-            j = mothers[j]
-        return j
-
-    members: dict[str, dict[int, list[tuple[int, ...]]]] = {slot: {} for slot in SLOTS}
-    for j, (slot, fixed_daughters) in slots.items():
-        at = content_word_of(j)
-        is_inner = slot == "final" and mothers[at] >= 0  # only at the root it ends the sentence
-        members["other" if is_inner else slot].setdefault(at, []).append((j, *fixed_daughters))
-        if feature := _feature_of_function_word(treebank, j, slot):
-            features[at] = "|".join(sorted({*filter(None, features[at].split("|")), feature}))
-
-    def item(places: tuple[int, ...]) -> Item:
-        return tuple(SlotWord(words[k], relations[k], treebank.upos[k]) for k in places)
-
-    def lemma(k: int) -> tuple[str, str, str]:
-        return treebank.lemmas[k].lower(), treebank.xpos[k], treebank.features[k]
-
-    sources: dict[str, dict[int, Sources]] = {}
-    for slot, by_node in members.items():
-        for listed in by_node.values():
-            listed.sort(key=lambda places: (item(places), [lemma(k) for k in places]))
-        sources[slot] = {at: tuple(listed) for at, listed in by_node.items()}
-
-    def node_content(j: int) -> tuple[Any, ...]:
-        """Return all that models may see of a content word, by which sisters are sorted."""
-        slot_sources = [sources[slot].get(j, ()) for slot in SLOTS]
-        fillings = (tuple(map(item, source)) for source in slot_sources)
-        is_closed = CLOSED in features[j].split("|")
-        content = words[j], treebank.upos[j], relations[j], open_features(j), is_closed, *fillings
-        if not lemmas:
-            return content
-        places = (j, *(k for source in slot_sources for item_places in source for k in item_places))
-        return *content, tuple(map(lemma, places))
-
-    def open_features(j: int) -> str:
-        return "|".join(part for part in features[j].split("|") if part != CLOSED)
-
-    content = [j for j in range(len(words)) if j not in slots and j not in fixed]
+    split = _SplitTreebank(treebank, final, lemmas)
+    content, mothers = split.content, treebank.mothers.tolist()
     number = {j: i for i, j in enumerate(content)}
     offsets = np.searchsorted(content, treebank.offsets).astype(np.int64)
     starts = np.repeat(offsets[:-1], np.diff(offsets))
     heads = np.array([number.get(mothers[j], -1) for j in content], dtype=np.int64)
-    keys = number_contents([node_content(j) for j in content])
+    keys = number_contents([split.node_content(j) for j in content])
     local_heads = np.where(heads < 0, -1, heads - starts).astype(np.int32)
     order = _kernel.canonical_order(keys, local_heads, offsets) + starts
     content = [content[i] for i in order.tolist()]
     number = {j: i for i, j in enumerate(content)}
-    listed_sources = {slot: [of.get(j, ()) for j in content] for slot, of in sources.items()}
+    sources = {slot: [of.get(j, ()) for j in content] for slot, of in split.sources.items()}
     return ContentTrees(
         name=treebank.name,
-        words=[words[j] for j in content],
+        words=[split.words[j] for j in content],
         tags=[treebank.upos[j] for j in content],
-        relations=[relations[j] for j in content],
-        features=[open_features(j) for j in content],
+        relations=[treebank.relations[j] for j in content],
+        features=[split.open_features(j) for j in content],
         heads=np.array([number.get(mothers[j], -1) for j in content], dtype=np.int64),
         offsets=offsets,
         ids=treebank.ids,
-        fillings={s: [tuple(map(item, p)) for p in column] for s, column in listed_sources.items()},
-        closed=np.array([CLOSED in features[j].split("|") for j in content], dtype=bool),
+        fillings={slot: list(map(split.filling, column)) for slot, column in sources.items()},
+        closed=np.array([split.is_closed(j) for j in content], dtype=bool),
         places=np.array(content, dtype=np.int64),
-        sources=listed_sources,
+        sources=sources,
     )
+
+
+class _SplitTreebank:
+    """The words of a treebank, split into content words and words in their slots.
+
+    `content` are the positions of content words, `sources` the words in each slot of each of them.
+    `features` include those that function words leave at their content word.
+    """
+
+    def __init__(self, treebank: Treebank, final: frozenset[str], lemmas: bool) -> None:
+        self.treebank, self.lemmas = treebank, lemmas
+        self.words = [word.lower() for word in treebank.words]
+        self.features = list(treebank.features)
+        mothers = treebank.mothers.tolist()
+        slots, fixed = _words_in_slots(treebank, self.words, final)
+        self.content = [j for j in range(len(mothers)) if j not in slots and j not in fixed]
+        self.sources: dict[str, dict[int, Sources]] = {slot: {} for slot in SLOTS}
+        for j, (slot, fixed_daughters) in slots.items():
+            at = mothers[j]
+            while at in slots or at in fixed:
+                at = mothers[at]
+            is_inner = slot == "final" and mothers[at] >= 0  # only the root has a final mark
+            of_slot = self.sources["other" if is_inner else slot]
+            of_slot[at] = (*of_slot.get(at, ()), (j, *fixed_daughters))
+            if feature := _feature_of_function_word(treebank, j, slot):
+                features = {*filter(None, self.features[at].split("|")), feature}
+                self.features[at] = "|".join(sorted(features))
+        for of_slot in self.sources.values():
+            for at, items in of_slot.items():
+                of_slot[at] = tuple(sorted(items, key=lambda p: (self.item(p), self._lemmas(p))))
+
+    def _lemmas(self, places: Iterable[int]) -> tuple[tuple[str, str, str], ...]:
+        bank = self.treebank
+        return tuple((bank.lemmas[k].lower(), bank.xpos[k], bank.features[k]) for k in places)
+
+    def item(self, places: tuple[int, ...]) -> Item:
+        """Return the words at some positions as an item."""
+        bank = self.treebank
+        return tuple(SlotWord(self.words[k], bank.relations[k], bank.upos[k]) for k in places)
+
+    def filling(self, sources: Sources) -> Filling:
+        """Return the words at the positions of a filling."""
+        return tuple(map(self.item, sources))
+
+    def is_closed(self, j: int) -> bool:
+        """Return whether a content word gets no insertions."""
+        return CLOSED in self.features[j].split("|")
+
+    def open_features(self, j: int) -> str:
+        """Return the features of a content word that models may see."""
+        return "|".join(part for part in self.features[j].split("|") if part != CLOSED)
+
+    def node_content(self, j: int) -> tuple[Any, ...]:
+        """Return everything that models may see of a content word, by which sisters are sorted."""
+        labels = self.words[j], self.treebank.upos[j], self.treebank.relations[j]
+        sources = [self.sources[slot].get(j, ()) for slot in SLOTS]
+        content = *labels, self.open_features(j), self.is_closed(j), *map(self.filling, sources)
+        if not self.lemmas:
+            return content
+        return *content, self._lemmas([j, *chain.from_iterable(chain.from_iterable(sources))])
 
 
 def _words_in_slots(
     treebank: Treebank, words: list[str], final: frozenset[str]
 ) -> tuple[dict[int, tuple[str, list[int]]], set[int]]:
-    """Return the words in slots, each with its slot and `fixed` daughters, and all of the latter.
+    """Return the words in slots, each with its slot and `fixed` daughters, and all `fixed` words.
 
-    A word in a slot has no daughters but marks and `fixed` words without any.
+    A word in a slot has no daughters except for marks and `fixed` words that are leaves.
     """
     kinds = [base_relation(relation) for relation in treebank.relations]
     daughters: dict[int, list[int]] = {}
@@ -289,7 +306,7 @@ def _words_in_slots(
 
 
 def _feature_of_function_word(treebank: Treebank, j: int, slot: str) -> str:
-    """Return the feature of its head that a function word stands for; empty if there is none."""
+    """Return the feature that a function word leaves at its head; empty if there is none."""
     features = dict(part.partition("=")[::2] for part in treebank.features[j].split("|"))
     if slot == "article":
         return f"Definite={features['Definite']}" if "Definite" in features else ""

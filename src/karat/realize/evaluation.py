@@ -1,8 +1,8 @@
-"""Evaluation: how well realisers restore a treebank's sentences from its trees.
+"""Evaluation: how well realisers restore the sentences of a treebank from its trees.
 
-Each tree is realised without its order, and the sentence compared with the treebank's: the paper's
-four accuracies, BLEU and GTM's F (e = 2) over the words as the treebank cuts them, the share of
-sentences that are exactly right, and sentences a second of processor time.
+Each tree is realised without its word order, and the sentence compared with that of the treebank:
+the paper's four accuracies, BLEU and GTM's F (e = 2) over the treebank's tokens, the share of exact
+matches, and sentences per second of processor time.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from karat import __version__
 from karat.api import compare
@@ -23,7 +23,6 @@ from karat.realize.content import (
     CLASSES,
     ContentTrees,
     Filling,
-    Item,
     completed_slots,
     content_trees,
 )
@@ -45,6 +44,9 @@ from karat.realize.orthography import plain
 from karat.realize.treebank import Treebank, split_into_blocks
 from karat.stats.significance import UNDECIDED
 
+if TYPE_CHECKING:
+    from karat.realize.inflection import OrderedForms
+
 CLASS_NAMES = {
     "aux": "auxiliaries and copulas",
     "mark": "markers of clauses",
@@ -55,11 +57,11 @@ CLASS_NAMES = {
     "comma": "commas",
     "other": "other marks",
 }
-"""Slot -> what it is called in tables."""
+"""Slot -> its name in tables."""
 
 
 class SlotScores(NamedTuple):
-    """Precision, recall and F of one slot; `words` are those of the treebank."""
+    """Precision, recall and F of one slot; `words` is their number in the treebank."""
 
     inputs: str
     complete: str
@@ -73,7 +75,7 @@ class SlotScores(NamedTuple):
 def slot_scores(
     inputs: str, complete: str, slots: Sequence[str], gold: Fillings, inserted: Fillings
 ) -> list[SlotScores]:
-    """Compare what is in the slots of nodes with what the treebank has there.
+    """Compare the fillings of slots with those of the treebank.
 
     A word is right if the treebank has it in the same slot of the same content word.
     """
@@ -106,13 +108,13 @@ NOT_COMPLETED = (
     "relations, which would order the completed trees."
 )
 MAX_TRAINING_SHARE = 0.5
-"""At this share of known sentences, an evaluation counts as one of training data."""
+"""At or above this share of known sentences, an evaluation counts as one on training data."""
 
 
 class RealizerScores(NamedTuple):
-    """Scores of one realiser; `speed` is in sentences a second of processor time.
+    """Scores of one realiser; `speed` is in sentences per second of processor time.
 
-    From lemmas, `forms` is the share of words whose form is right.
+    From lemmas, `forms` is the share of words with the right form.
     """
 
     model: str
@@ -129,16 +131,16 @@ class RealizerScores(NamedTuple):
 
 
 class RealizerOutput(NamedTuple):
-    """The sentences that a realizer makes of trees, in seconds of processor time."""
+    """The sentences of a realizer, and the processor time that it needed."""
 
     model: str
     inputs: str
     sentences: list[str]
     trees: InputTrees
-    """The trees of the file, which have the sentences that are right."""
+    """Trees with the reference sentences."""
     seconds: float
     forms: float | None = None
-    """From lemmas, the share of words whose form is right."""
+    """From lemmas, the share of words with the right form."""
 
     def scores(self) -> RealizerScores:
         """Return all scores of the sentences."""
@@ -157,8 +159,7 @@ class RealizerOutput(NamedTuple):
 class Lead(NamedTuple):
     """The realizer with the highest BLEU from one kind of input, and the second.
 
-    `verdict` is that of a paired test of both: `better`, or `undecided` if they may be equally
-    good.
+    `verdict` of a paired test is `better`, or `undecided` if they do not differ significantly.
     """
 
     inputs: str
@@ -168,7 +169,7 @@ class Lead(NamedTuple):
 
 
 class TrainingOverlap(NamedTuple):
-    """Number of sentences, of those that the model was trained on, and their share."""
+    """Number of sentences, number of those that the model was trained on, and their share."""
 
     sentences: int
     n_seen: int
@@ -176,7 +177,7 @@ class TrainingOverlap(NamedTuple):
 
     @property
     def note(self) -> str:
-        """The worth of the figures, in a sentence."""
+        """Sentence on the overlap with the training data."""
         noun = "sentence" if self.sentences == 1 else "sentences"
         many = f"{self.n_seen:,} of {self.sentences:,} {noun} ({self.share:.1%})"
         if self.share >= MAX_TRAINING_SHARE:
@@ -188,16 +189,16 @@ class TrainingOverlap(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class RealizerEvaluation(RealizerResult):
-    """All realisers of a model on one treebank: a row each."""
+    """Scores of all realisers of a model on one treebank."""
 
     rows: tuple[RealizerScores, ...]
     training: TrainingOverlap
     signatures: dict[str, str]
-    """Column -> the signature of its metric; `realize`: that of the sentences."""
+    """Column -> the signature of its metric; `realize` -> that of the sentences."""
     slots: tuple[SlotScores, ...] = ()
-    """Classes of words that were inserted, if the model can."""
+    """Scores of inserted words, if the model inserts any."""
     leads: tuple[Lead, ...] = ()
-    """Of each kind of input that several realizers were given: the first two by BLEU."""
+    """The first two realizers by BLEU, for each kind of input with several."""
 
 
 PAPER = (
@@ -211,11 +212,11 @@ REMOVED_CLASSES = {
     "function words": ("function-words",),
     "punctuation": ("punctuation",),
 }
-"""Classes of words that are taken out of trees for completion to put back."""
+"""Name -> classes of words that are removed from trees, for completion to insert."""
 
 
 EVERY = "every"
-"""All inputs that the model accepts."""
+"""All inputs that the model was trained for."""
 KINDS = ("words", "all", "relations", "lemmas")
 """Inputs that can be evaluated."""
 OTHER_DATA = (
@@ -224,7 +225,7 @@ OTHER_DATA = (
     "of other data, and are not given here: another version of the treebank, hints about order in "
     "the input, and another script for BLEU."
 )
-"""Why figures from lemmas stand alone."""
+"""Note on the lack of comparable figures from lemmas."""
 
 
 def evaluate_realizer(
@@ -240,9 +241,8 @@ def evaluate_realizer(
     Args:
         model, treebank: as `open_realizer` and `read_treebank` return them.
         inputs: comma-separated, `words`, `all` (with UPOS tags and relations), `relations` (words
-            and relations, for completion alone) or `lemmas`; `every` is all that the model can be
-            given. Where the model completes content words of an input,
-            this is evaluated, too.
+            and relations, for completion only) or `lemmas`; `every` is all that the model was
+            trained for. Completion is evaluated too, if the model completes words of an input.
         realizer: `fergus` (with its baselines) or `ordering`; by default all that the model has.
         progress: function that is called with the progress.
     """
@@ -288,23 +288,23 @@ def evaluate_realizer(
 def _notes(
     model: RealizerModel, inputs: str, kinds: Sequence[str], realizer: str | None
 ) -> Iterator[str]:
-    """Yield notes on other data, and on parts that the model lacks."""
+    """Yield notes on comparability, and on missing parts of the model."""
     if "lemmas" in kinds:
         yield OTHER_DATA
     candidates = KINDS if inputs == EVERY else kinds
     if any(map(model.completes, candidates)) and not model.realizers("all", realizer):
         yield NOT_COMPLETED
     lacking = [kind for kind in kinds if kind in BOTH and kind not in model.ordering]
-    if realizer is None and len(lacking) == 1:  # two: the model has no ordering model, by choice
+    if realizer is None and len(lacking) == 1:  # with two, the user chose so
         advice = f"karat realize train --inputs {model.training_inputs(lacking[0])}"
         yield f"The model has no ordering model for {INPUT_PHRASES[lacking[0]]}: {advice}."
 
 
 def _leads(scored: Sequence[tuple[RealizerScores, RealizerOutput]]) -> Iterator[Lead]:
-    """Yield the first two realizers of each kind of input, and whether BLEU tells them apart.
+    """Yield the first two realizers of each kind of input, and the verdict of a test on BLEU.
 
-    Of equal ones the last comes first, which is the better one as a rule. Completions do not
-    compete: they insert different words.
+    On ties the later one, usually the better, comes first. Completions are not ranked: they insert
+    different words.
     """
     competing = [pair for pair in scored if not pair[0].model.startswith("completion")]
     for inputs in dict.fromkeys(row.inputs for row, _ in competing):
@@ -323,7 +323,7 @@ def _leads(scored: Sequence[tuple[RealizerScores, RealizerOutput]]) -> Iterator[
 
 
 def _kinds(model: RealizerModel, inputs: str, realizer: str | None) -> tuple[str, ...]:
-    """Return the kinds of input to evaluate; an error if the model was trained for none of them."""
+    """Return the kinds of input to evaluate; raise if the model was not trained for them."""
     names = parse_input_kinds(inputs, (*KINDS, EVERY))
     if EVERY in names:
         kinds = [kind for kind in BOTH if model.realizers(kind, realizer)]
@@ -350,62 +350,80 @@ def evaluate_completion(
     realizer: str | None = None,
     progress: Progress = silent,
 ) -> tuple[list[RealizerOutput], list[SlotScores]]:
-    """Take function words, punctuation or both out of trees, and insert them again."""
-
-    def plain_item(item: Item) -> Item:
-        return tuple(word._replace(word=plain(word.word)) for word in item)
-
+    """Remove function words, punctuation or both from trees, and insert them again."""
     references = input_trees(treebank).without_spaces()
     bank = with_lemmas(treebank) if inputs == "lemmas" else treebank
     outputs, rows = [], []
     for name, classes in REMOVED_CLASSES.items():
         slots = completed_slots(classes)
         content_realizer = ContentRealizer(model, inputs, slots, realizer)
-        texts: list[str] = []
-        is_right: list[bool] = []  # of the forms of given lemmas
-        gold, inserted = ({slot: list[Filling]() for slot in slots} for _ in range(2))
-        seconds = 0.0
+        blocks = []
         for first, block in split_into_blocks(bank):
             progress(first, len(bank), f"completing, {name}")
-            content = content_trees(block, content_realizer.completer.final)
-            stripped = content.without(slots)
-            lemmas = to_treebank(stripped, block) if inputs == "lemmas" else None
-            begin = time.process_time()
-            if lemmas is None:
-                realized = content_realizer.complete(stripped)
-            else:
-                realized = content_realizer.realize(lemmas)
-            seconds += time.process_time() - begin
-            if lemmas is None or realized.forms is None:
-                fillings = realized.final_fillings()
-                trees = realized.inserted.trees.without_spaces()
-                texts += trees.sentences(realized.orders)
-            else:
-                forms = realized.forms
-                texts += forms.sentences([SPACES.sub(SPACE, form) for form in forms.forms])
-                sources = enumerate(realized.inserted.sources.tolist())
-                is_right += [forms.best[n] == lemmas.words[j] for n, j in sources if j >= 0]
-                fillings = _fillings_of_content(realized, stripped, lemmas)
-            for slot in slots:
-                right = content.fillings[slot]
-                if lemmas is not None:  # sentences from lemmas have plain marks
-                    right = [tuple(map(plain_item, filling)) for filling in right]
-                gold[slot] += right
-                inserted[slot] += fillings[slot]
-        forms_share = sum(is_right) / len(is_right) if is_right else None
-        output = texts, references, seconds, forms_share
-        outputs.append(RealizerOutput(f"completion: {name}", f"{inputs}, content words", *output))
+            blocks.append(_restore_words(content_realizer, block))
+        is_right = [right for block in blocks for right in block.is_right]
+        output = RealizerOutput(
+            model=f"completion: {name}",
+            inputs=f"{inputs}, content words",
+            sentences=[text for block in blocks for text in block.texts],
+            trees=references,
+            seconds=sum(block.seconds for block in blocks),
+            forms=sum(is_right) / len(is_right) if is_right else None,
+        )
+        outputs.append(output)
+        gold = {slot: [f for block in blocks for f in block.gold[slot]] for slot in slots}
+        inserted = {slot: [f for block in blocks for f in block.inserted[slot]] for slot in slots}
         rows += slot_scores(inputs, name, slots, gold, inserted)
     return outputs, rows
+
+
+class RestoredWords(NamedTuple):
+    """Sentences whose words were removed and inserted again, with the fillings of both."""
+
+    texts: list[str]
+    gold: Fillings
+    inserted: Fillings
+    seconds: float
+    is_right: Sequence[bool] = ()
+    """From lemmas: whether each given lemma has the right form."""
+
+
+def _restore_words(realizer: ContentRealizer, treebank: Treebank) -> RestoredWords:
+    """Empty the slots of some trees, and let a realizer fill them."""
+    content = content_trees(treebank, realizer.completer.final)
+    stripped = content.without(realizer.slots)
+    if realizer.inputs != "lemmas":
+        begin = time.process_time()
+        realized = realizer.complete(stripped)
+        seconds = time.process_time() - begin
+        texts = realized.inserted.trees.without_spaces().sentences(realized.orders)
+        return RestoredWords(texts, content.fillings, realized.final_fillings(), seconds)
+    lemmas = to_treebank(stripped, treebank)
+    begin = time.process_time()
+    realized = realizer.realize(lemmas)
+    seconds = time.process_time() - begin
+    forms = cast("OrderedForms", realized.forms)
+    texts = forms.sentences([SPACES.sub(SPACE, form) for form in forms.forms])
+    # Sentences from lemmas have plain marks.
+    gold = {slot: list(map(_plain_filling, column)) for slot, column in content.fillings.items()}
+    fillings = _fillings_of_content(realized, stripped, lemmas)
+    sources = enumerate(realized.inserted.sources.tolist())
+    is_right = [forms.best[node] == lemmas.words[j] for node, j in sources if j >= 0]
+    return RestoredWords(texts, gold, fillings, seconds, is_right)
+
+
+def _plain_filling(filling: Filling) -> Filling:
+    """Return a filling with plain marks."""
+    return tuple(tuple(w._replace(word=plain(w.word)) for w in item) for item in filling)
 
 
 def _fillings_of_content(
     realized: RealizedContent, stripped: ContentTrees, lemmas: Treebank
 ) -> Fillings:
-    """Return what is in the slots of content words, which were given as lemmas.
+    """Return the fillings of content words that were given as lemmas.
 
-    A content word of the treebank may be a function word of a tree that has lost its daughters:
-    then its slots stay empty.
+    A content word of the treebank may be a function word in a tree that lost its daughters; then
+    its slots are empty.
     """
     starts = np.repeat(lemmas.offsets[:-1] - stripped.offsets[:-1], np.diff(stripped.offsets))
     places = (np.arange(stripped.nodes) + starts).tolist()  # content words come first
@@ -420,14 +438,14 @@ def _fillings_of_content(
 def realize_lemmas(
     realizer: LemmaRealizer, treebank: Treebank, *, progress: Progress = silent
 ) -> list[RealizerOutput]:
-    """Return sentences from lemmas: lemmas unchanged, forms by tree, and by neighbours too.
+    """Return sentences from lemmas: unchanged, inflected by the tree, and by neighbours too.
 
-    All are in the same order, and are compared in lower case.
+    All have the same word order, and are compared in lower case.
     """
     bank = with_lemmas(treebank)
     trees, references = input_trees(bank, "lemmas"), input_trees(treebank).without_spaces()
     gold_forms = [bank.words[j].lower() for j in (trees.starts + trees.places).tolist()]
-    first = trees.choose([0])
+    first = trees.select([0])
     realizer.inflection.forms(first, realizer.realize(first))  # see `realize_each`
     begin = time.process_time()
     orders = realizer.realize(trees, 1, progress=progress)
@@ -455,17 +473,10 @@ def realize_each(
     """Return the best sentences of every realizer for the same trees."""
     spaceless, outputs = trees.without_spaces(), []
     for realizer in realizers:
-        realizer.realize(trees.choose([0]))  # one-time setup does not count as speed
+        realizer.realize(trees.select([0]))  # one-time setup does not count as speed
         begin = time.process_time()
         orders = realizer.realize(trees, 1, progress=progress)
         seconds = time.process_time() - begin
         texts = spaceless.sentences(orders)
         outputs.append(RealizerOutput(realizer.name, trees.inputs, texts, spaceless, seconds))
     return outputs
-
-
-def score_realizers(
-    realizers: Sequence[Realizer], trees: InputTrees, *, progress: Progress = silent
-) -> list[RealizerScores]:
-    """Score every realizer on the same trees."""
-    return [output.scores() for output in realize_each(realizers, trees, progress=progress)]

@@ -1,8 +1,8 @@
-"""Explanations: why a tree was realised as it was, as data.
+"""Explanations of how a tree was realised, as data.
 
-For the paper's realiser the k best supertaggings, the lattice of the best, and its best paths; for
-the ordering model its guesses of labels and its best orders, with what each group of features adds
-to every treelet. Of a grammar: its supertags by frequency.
+For the paper's realiser: the k best supertag assignments, the lattice of the best one, and its best
+paths. For the ordering model: the predicted labels and the best orders, with the contribution of
+each group of features to every treelet. For a grammar: its supertags by frequency.
 """
 
 from __future__ import annotations
@@ -18,12 +18,7 @@ from karat.realize.choices import CompletionExplained, WordForm, explain_complet
 from karat.realize.completion import RealizedContent
 from karat.realize.content import completed_slots, name_classes
 from karat.realize.fergus import Fergus
-from karat.realize.generation import (
-    ContentRealizer,
-    joined_names,
-    note_unseen_labels,
-    slots_to_complete,
-)
+from karat.realize.generation import ContentRealizer, RealizationRequest, note_unseen_labels
 from karat.realize.grammar import Supertag, extract_grammar, frame_text, gold_frames
 from karat.realize.inflection import OrderedForms
 from karat.realize.input_trees import (
@@ -31,10 +26,8 @@ from karat.realize.input_trees import (
     WordOrder,
     check_best,
     check_labels,
-    check_type,
     input_trees,
     to_inputs,
-    to_names,
     with_lemmas,
 )
 from karat.realize.lattice import TreeLattice, check_small, unravel
@@ -52,19 +45,20 @@ from karat.storage.output import FilePath, as_path
 from karat.storage.store import is_store
 
 IN_FILE = "the file"
-"""Model of the sentence that the file has."""
+"""Row of the sentence in the file."""
 AS_TEXT = "text (--detokenise)"
-"""Model of the sentence that has spaces as text does."""
+"""Row of the detokenised sentence."""
 MODEL = "completion"
 """Name of completion in reports."""
 N_DRAWN = 12
-"""Number of elementary trees that are drawn."""
+"""Number of elementary trees to draw."""
 
 
 class RealizerSentence(NamedTuple):
-    """A sentence of one realiser, and whether it is that of the file.
+    """A sentence of one realiser, and whether it equals that of the file.
 
-    None: it is the file's own, or the file has none: its trees have no word order, or lemmas.
+    `exact` is None for the sentence of the file itself, and if the file has none: its trees have no
+    word order, or lemmas only.
     """
 
     model: str
@@ -73,7 +67,7 @@ class RealizerSentence(NamedTuple):
 
 
 class NodeSupertag(NamedTuple):
-    """The supertag of a node in the assignment of a rank; `differs` from the best assignment's."""
+    """The supertag of a node in an assignment; `differs` from that in the best assignment."""
 
     rank: int
     node: int
@@ -86,7 +80,7 @@ class NodeSupertag(NamedTuple):
     differs: bool = False
 
     def changes(self, best: NodeSupertag) -> str:
-        """Return the differences from the best assignment's supertag; empty if there are none."""
+        """Return the differences from the supertag in the best assignment, as text."""
         pairs = [(a, b) for a, b in zip(self[4:7], best[4:7], strict=True) if a != b]
         pairs += [(f"[{self.frame}]", f"[{best.frame}]")] if self.frame != best.frame else []
         new, old = (", ".join(str(pair[i]) for pair in pairs) for i in (0, 1))
@@ -113,9 +107,9 @@ class PathScore(NamedTuple):
 
 
 class SupertagsExplained(NamedTuple):
-    """A tree through Tree Chooser, Unraveler and LP Chooser; `best` is the order chosen.
+    """The steps of Tree Chooser, Unraveler and LP Chooser; `best` is the chosen order.
 
-    `every` is the lattice that is not pruned, if it was asked for: all that the supertags allow.
+    `unpruned` is the lattice of all orders that the supertags allow, if it was requested.
     """
 
     assigned: tuple[NodeSupertag, ...]
@@ -127,7 +121,7 @@ class SupertagsExplained(NamedTuple):
 
 
 class NodeLabel(NamedTuple):
-    """Labels of a node in the ordering model; `fine` is a tag of the treebank's own."""
+    """Labels of a node in the ordering model; `fine` is the treebank-specific tag."""
 
     node: int
     word: str
@@ -138,7 +132,7 @@ class NodeLabel(NamedTuple):
 
 
 class OrderScore(NamedTuple):
-    """An order of the ordering model: its features' sum, and the language model's part."""
+    """An order by the ordering model: the sum of features, and the language model's part."""
 
     rank: int
     score: float
@@ -148,7 +142,7 @@ class OrderScore(NamedTuple):
 
 
 class OrderingExplained(NamedTuple):
-    """A tree through the ordering model; `treelets` has those of every order, by its rank - 1."""
+    """The steps of the ordering model; `treelets` are those of each order, the best first."""
 
     labels: tuple[NodeLabel, ...]
     orders: tuple[OrderScore, ...]
@@ -156,9 +150,9 @@ class OrderingExplained(NamedTuple):
     best: tuple[WordOrder, ...]
 
     def changed(self) -> Iterator[tuple[int, list[tuple[TreeletScores, float]]]]:
-        """Yield the rank of each other order, and its treelets that are not as in the best order.
+        """Yield the rank of each other order, and its treelets that differ from the best order.
 
-        Beside each treelet is its sum minus the best's; heads come in the same order in both.
+        Each treelet comes with its sum minus that of the best; both have the same order of heads.
         """
         for rank, treelets in enumerate(self.treelets[1:], 2):
             pairs = zip(treelets, self.treelets[0], strict=True)
@@ -176,7 +170,7 @@ class RealizedTree(RealizerResult):
     ordering: OrderingExplained | None
     completion: CompletionExplained | None = None
     inflection: tuple[WordForm, ...] = ()
-    """Forms of the best order's words, in that order, if the input has lemmas."""
+    """Forms of the words of the best order, if the input has lemmas."""
 
 
 def explain_tree(
@@ -192,7 +186,7 @@ def explain_tree(
     unpruned: bool = False,
     progress: Progress = silent,
 ) -> RealizedTree:
-    """Explain how the realisers of a model order one tree, and what they insert into it.
+    """Explain how the realisers of a model order one tree, and which words they insert.
 
     Args:
         model: as `open_realizer` returns it.
@@ -206,32 +200,29 @@ def explain_tree(
             the paper).
         progress: function that is called with the progress.
     """
-    check_type("model", model, RealizerModel)
-    check_type("trees", trees, InputTrees, Treebank)
+    request = RealizationRequest.checked(model, trees, inputs, complete, keep, realizer)
+    inputs, slots = request.inputs, request.slots
     check_best("k", k)
-    complete, keep = to_names("complete", complete), to_names("keep", keep)
-    inputs = trees.inputs if isinstance(trees, InputTrees) else inputs
-    slots = slots_to_complete(model, inputs, complete, keep, realizer)
-    if complete and unpruned:
+    if request.complete and unpruned:
         raise InputError("--unpruned is for the supertags, which --complete does not use")
-    if complete and slots is None:
-        subject = f"insertion of {name_classes(completed_slots(complete))} is explained from"
+    if request.complete and slots is None:
+        classes = name_classes(completed_slots(request.complete))
         if inputs == "words":
             advice = "give --inputs all, relations or lemmas"
-            raise InputError(f"inputs='words': {subject} relations: {advice}")
+            subject = f"insertion of {classes} is explained from relations"
+            raise InputError(f"inputs='words': {subject}: {advice}")
         model.completer(inputs)  # raises: the model does not insert words from these inputs
     if slots is None:
-        model.best(inputs, realizer)  # an error if there is none for these inputs
-        if isinstance(trees, Treebank):
+        model.best(inputs, realizer)  # raises if there is none for these inputs
+    if isinstance(trees, Treebank):
+        if slots is None:
             trees = input_trees(to_inputs(trees, inputs), inputs)
-    elif isinstance(trees, InputTrees):
-        raise InputError("complete: expected a treebank to complete, as read_input returns it")
-    else:
-        check_labels(trees, inputs)
+        else:
+            check_labels(trees, inputs)
     check_tree(trees, tree)
     settings: dict[str, object] = {"inputs": inputs, "tree": tree + 1, "n_best": k}
     settings |= {"realizer": realizer} if realizer else {}
-    settings |= joined_names(complete=complete, keep=keep)
+    settings |= request.completion_settings
     common = {"name": trees.name, "settings": settings, "number": tree + 1}
     if isinstance(trees, Treebank):
         single = trees.select([tree])
@@ -241,7 +232,7 @@ def explain_tree(
             check_forms(single)
         content_realizer = ContentRealizer(model, inputs, slots or (), realizer)
         return _explain_content(content_realizer, single, k, common, progress)
-    single_tree = trees.choose([tree])
+    single_tree = trees.select([tree])
     if inputs == "lemmas":
         if unpruned:
             raise InputError("inputs=lemmas: the supertags order words: leave unpruned out")
@@ -258,7 +249,7 @@ def _explain_words(
     common: dict[str, Any],
     progress: Progress,
 ) -> RealizedTree:
-    """Explain the order of one tree of words, by all realizers or the one that is named."""
+    """Explain the order of one tree of words, by all realizers or the given one."""
     fergus = None if realizer == "ordering" else model.fergus
     ordering = None if realizer == "fergus" else model.ordering.get(tree.inputs)
     if unpruned and fergus is None:
@@ -321,7 +312,7 @@ def _explain_content(
     common: dict[str, Any],
     progress: Progress,
 ) -> RealizedTree:
-    """Explain what is inserted into the only tree of a treebank, and how it is ordered then."""
+    """Explain the insertions into the only tree of a treebank, and its order."""
     model, realized = realizer.model, realizer.realize(treebank, k)
     tree = realized.inserted.trees
     supertags, ordering = None, None
@@ -360,7 +351,7 @@ def _with_words(realized: RealizedContent, forms: Mapping[int, str]) -> Realized
     final = realized.final_fillings()
     fillings = {slot: list(column) for slot, column in realized.fillings.items()}
     for j, slot, likely in realized.choices:
-        if final[slot][j] in dict(likely):  # else only its form is another
+        if final[slot][j] in dict(likely):  # otherwise only its form differs
             fillings[slot][j] = final[slot][j]
     return replace(
         realized,
@@ -371,7 +362,7 @@ def _with_words(realized: RealizedContent, forms: Mapping[int, str]) -> Realized
 
 
 def check_tree(trees: InputTrees | Treebank, tree: int) -> None:
-    """Refuse the number of a tree that is not there."""
+    """Raise if there is no tree with this number."""
     if isinstance(tree, bool) or not isinstance(tree, Integral):
         raise InputError(f"tree={quoted(tree)}: expected a whole number, from 0")
     if not 0 <= tree < len(trees):
@@ -380,14 +371,14 @@ def check_tree(trees: InputTrees | Treebank, tree: int) -> None:
 
 
 def _replace_sentences(ordering: OrderingExplained, forms: OrderedForms) -> OrderingExplained:
-    """Return orders of the only tree with sentences of the forms that were made for each."""
+    """Return the orders of the only tree, with inflected sentences."""
     pairs = zip(ordering.orders, forms.sentences(forms.forms), strict=True)
     orders = tuple(row._replace(sentence=sentence) for row, sentence in pairs)
     return ordering._replace(orders=orders)
 
 
 def _rows_from_lemmas(model: str, forms: OrderedForms) -> tuple[RealizerSentence, ...]:
-    """Return the first sentence with its capitals, and as text."""
+    """Return the first sentence, tokenised and detokenised."""
     return (
         RealizerSentence(model, None, forms.texts()[0]),
         RealizerSentence(AS_TEXT, None, forms.texts(detokenise=True)[0]),
@@ -395,7 +386,7 @@ def _rows_from_lemmas(model: str, forms: OrderedForms) -> tuple[RealizerSentence
 
 
 def explain_demo(*, progress: Progress = silent) -> RealizedTree:
-    """Explain the paper's example sentence, by models of the rest of the bundled treebank."""
+    """Explain the paper's example sentence; models are trained on the other bundled sentences."""
     treebank = bundled_treebank()
     model = train_realizer(treebank.select(range(1, len(treebank))), progress=progress)
     explained = explain_tree(model, input_trees(treebank, "words"), 0, progress=progress)
@@ -452,7 +443,7 @@ def explain_ordering(
         features = sum(treelet.sum for treelet in treelets[-1])
         parts = order.score, features, order.score - features
         orders.append(OrderScore(rank, *parts, tree.sentence(0, order.nodes)))
-    # The labels, given or guessed, as the features see them.
+    # Labels, given or predicted, as the features see them.
     if tree.inputs == "lemmas":  # all are given
         columns: tuple[list[str], ...] = (tree.tags, tree.fine, tree.relations)
     else:
@@ -471,7 +462,7 @@ def explain_ordering(
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class SupertagList(RealizerResult):
-    """Supertags, the most frequent first; `pictured` has some of them to draw, half with slots."""
+    """Supertags, the most frequent first; `pictured` are drawn, half of them with slots."""
 
     rows: tuple[Supertag, ...]
     pictured: tuple[Supertag, ...]

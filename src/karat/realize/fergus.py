@@ -30,7 +30,7 @@ from karat.storage.store import ModelStore, damaged, with_prefix, without_prefix
 
 @dataclass(frozen=True, eq=False)
 class Supertags:
-    """Label, frame and the slot filled (-1 none) of every node; a score for each tree."""
+    """Label, frame and filled slot (-1: none) of every node, and a score for each tree."""
 
     labels: Int32s
     frames: Int32s
@@ -41,12 +41,12 @@ class Supertags:
 class TreeChooser:
     """The Tree Chooser: a supertag for every node of a tree, by the stochastic tree model.
 
-    The model's parameters are the paper's, (l_d, s_d | l_m, s_m): a daughter's lexeme and supertag
+    The model has the paper's parameters (l_d, s_d | l_m, s_m): a daughter's lexeme and supertag
     given her mother's, with interpolated back-off to labels and categories
     (csrc/realize/fergus/tree_model.hpp). The best supertags of a tree are found exactly, by dynamic
-    programming, under the attachment constraint: every slot of a frame is filled by one daughter of
-    its relation. A word that was never seen is guessed by its suffix and shape; a treelet that fits
-    no frame gets the free frame.
+    programming, under the attachment constraint: every slot of a frame is filled by one daughter
+    with its relation. Unknown words are classified by suffix and shape; a treelet that fits no
+    frame gets the free frame.
     """
 
     def __init__(self, grammar: Grammar, keys: NDArray[np.uint32], counts: Int32s) -> None:
@@ -56,7 +56,7 @@ class TreeChooser:
 
     @classmethod
     def train(cls, grammar: Grammar, trees: InputTrees, frames: list[Slots]) -> TreeChooser:
-        """Count the treelets of a treebank, whose trees have tags and relations."""
+        """Count the treelets of trees with tags and relations."""
         words = grammar.find(trees.words)
         rare = np.bincount(words)[words] <= MAX_RARE_COUNT
         labels = grammar.labels(trees.tags, trees.relations)
@@ -68,7 +68,7 @@ class TreeChooser:
     def columns(
         self, trees: InputTrees
     ) -> tuple[Int32s, Int32s, Int32s, Int32s, NDArray[np.int64]]:
-        """Return words, labels (-1 if only words are given), heads, suffixes and offsets."""
+        """Return words, labels (-1 if not given), heads, suffixes and offsets."""
         words = self.grammar.find(trees.words)
         labels = np.full_like(words, -1)
         if trees.inputs == "all":
@@ -81,7 +81,7 @@ class TreeChooser:
 
     def choose_best(self, trees: InputTrees, tree: int, k: int) -> list[Supertags]:
         """Return the k best supertaggings of one tree, the best first."""
-        columns = self.columns(trees.choose([tree]))
+        columns = self.columns(trees.select([tree]))
         labels, frames, slots, scores, _ = _kernel.choose_trees(self.kernel, *columns, k)
         flat = labels, frames, slots, scores
         by_rank = zip(*(np.split(column, len(scores)) for column in flat), strict=True)
@@ -89,21 +89,21 @@ class TreeChooser:
 
 
 ORDER = 3
-"""The paper's language model is of trigrams."""
+"""Order of the paper's language model."""
 BATCH = 256
-"""Trees that are realised at a time; of k orders each, 1 / k of them."""
+"""Trees realised together; divided by the number of orders of each."""
 
 
 @dataclass(frozen=True)
 class LpWeights:
-    """Weights of the LP Chooser, which takes the likeliest path through the lattice.
+    """Weights of the LP Chooser, which chooses the likeliest path through the lattice.
 
         score = side * log p(sides) + pair * log p(orders) + lm * log p(words)
 
-    The first two are the adjunction table's, which the lattice's arcs carry; the third is that of
-    an n-gram model. A lattice keeps `width` states a level, and arcs whose best path is at most
-    `margin` worse than the best; the composition keeps `beam` hypotheses a state, 0 means all.
-    Weights and limits were chosen on training documents that were held out.
+    The first two terms come from the adjunction table and are on the arcs of the lattice; the third
+    comes from an n-gram model. A lattice keeps `width` states per level, and arcs whose best path
+    is at most `margin` worse than the best; the composition keeps `beam` hypotheses per state (0:
+    all). Weights and limits were tuned on held-out training documents.
     """
 
     side: float = 1.6
@@ -114,29 +114,29 @@ class LpWeights:
     beam: int = 10
 
     def wider(self, k: int) -> LpWeights:
-        """Return the limits for k sentences instead of one: worse arcs, and more hypotheses."""
+        """Return wider limits for k sentences instead of one."""
         if k == 1:
             return self
         return replace(self, margin=2 * self.margin, beam=max(self.beam, 4 * k) if self.beam else 0)
 
     def unlimited(self) -> LpWeights:
-        """Return the weights with limits that leave nothing out of a lattice."""
+        """Return the weights without limits: nothing is pruned from a lattice."""
         return replace(self, width=1 << 20, margin=1e300, beam=0)
 
     def values(self) -> list[float]:
-        """Return the weights as the kernel takes them."""
+        """Return the weights in the kernel's form."""
         return [float(value) for value in astuple(self)]
 
 
 def train_lm(trees: InputTrees, order: int = ORDER) -> LanguageModel:
-    """Train a model of the sentences of a treebank, cut into words as it has them."""
+    """Train a language model on the sentences of trees, with the treebank's tokens."""
     spaceless = trees.without_spaces()
     sentences = [spaceless.sentence(i, spaceless.reference(i)) for i in range(len(spaceless))]
     return LanguageModel.train(sentences, order, tok="none")
 
 
 def lm_words(model: LanguageModel, trees: InputTrees) -> NDArray[np.int32]:
-    """Return the nodes' words as the language model numbers them."""
+    """Return the language model's ids of the nodes' words."""
     vocab = _kernel.Vocab()
     ids = vocab.add(trees.without_spaces().words)
     return model.find(vocab)[ids]
@@ -145,17 +145,17 @@ def lm_words(model: LanguageModel, trees: InputTrees) -> NDArray[np.int32]:
 def realize_in_batches(
     order: Callable[[InputTrees], Orders], trees: InputTrees, size: int, progress: Progress
 ) -> Orders:
-    """Return what `order` makes of all trees, of which it is given `size` at a time."""
+    """Return the orders of all trees, calling `order` with `size` trees at a time."""
     orders: Orders = []
     for start in range(0, len(trees), size):
         progress(start, len(trees), "ordering")
-        orders += order(trees.choose(range(start, min(start + size, len(trees)))))
+        orders += order(trees.select(range(start, min(start + size, len(trees)))))
     progress(len(trees), len(trees), "ordering")
     return orders
 
 
 def to_orders(trees: InputTrees, nodes: NDArray[np.int32], scores: Floats, starts: Ints) -> Orders:
-    """Return the kernel's flat answer tree by tree; those of tree i begin at `starts[i]`."""
+    """Return the kernel's flat result by tree; the orders of tree i begin at `starts[i]`."""
     all_orders, start = [], 0
     sizes, node_list, score_list = np.diff(trees.offsets).tolist(), nodes.tolist(), scores.tolist()
     for tree, size in enumerate(sizes):
@@ -168,18 +168,18 @@ def to_orders(trees: InputTrees, nodes: NDArray[np.int32], scores: Floats, start
 
 
 WEIGHTS = LpWeights(margin=1000.0)
-"""Every order within a side stays in the lattice: only the language model ranks them."""
+"""Weights of the baselines: no order within a side is pruned; the language model ranks them."""
 
 
 @dataclass(frozen=True, eq=False)
 class LeftRight:
-    """The baseline LR of section 3.3: a tree model that only knows left from right.
+    """The baseline LR of section 3.3: a tree model of sides only.
 
         p(l_d left of l_m), which backs off to p(l_d left of any mother), then to p(left)
 
     The rest of the pipeline is that of FERGUS: each daughter goes to her likelier side, the lattice
-    holds every order within a side, and the LP Chooser takes the best path by its language model.
-    `name` says which trees its counts are from.
+    has every order within a side, and the LP Chooser chooses the best path by its language model.
+    `name` tells whether the counts are from random or real trees.
     """
 
     name: str
@@ -204,10 +204,10 @@ class LeftRight:
 def train_left_right(
     grammar: Grammar, trees: InputTrees, lm: LanguageModel, *, random_trees: bool
 ) -> LeftRight:
-    """Count on which side of her mother each lexeme stood, in real or in random trees.
+    """Count the sides of lexemes relative to their mothers, in real or random trees.
 
     The paper counts sides in a *random* tree of each training sentence: words in random order, each
-    below an earlier one. The authors' later paper counts them in the real trees.
+    attached to an earlier one. The authors' later paper uses the real trees.
     """
     mothers = trees.mothers()
     if random_trees:
@@ -228,7 +228,7 @@ def train_left_right(
 
 DEFAULT_WEIGHTS = LpWeights()
 MAX_WIDTH = 1_000_000
-"""States and hypotheses that a stored model may ask for."""
+"""Maximal width and beam of a stored model."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,7 +241,7 @@ class Fergus:
     chooser: TreeChooser
     lm: LanguageModel
     baselines: tuple[LeftRight, ...]
-    """LR counted in random trees, as in the paper, and in real ones."""
+    """LR with counts from random trees, as in the paper, and from real trees."""
     weights: LpWeights = DEFAULT_WEIGHTS
 
     @property
@@ -258,7 +258,7 @@ class Fergus:
         weights: LpWeights | None = None,
         progress: Progress = silent,
     ) -> Fergus:
-        """Extract the grammar and count its treelets; train the n-gram model beside it."""
+        """Train all parts: grammar, counts of treelets, language model, baselines."""
         trees = input_trees(treebank, "all")
         progress(0, 4, "extracting the grammar")
         frames = gold_frames(trees)
@@ -309,7 +309,7 @@ class Fergus:
 
     @classmethod
     def stored(cls, store: ModelStore) -> Fergus:
-        """Return the model in a store that has its parts."""
+        """Return the model of a store."""
         grammar = stored_grammar(store)
         try:
             keys, counts = store.array("tree_keys", "uint32"), store.array("tree_counts", "int32")
@@ -333,4 +333,4 @@ class Fergus:
 _LIMITS = {"width": integer(1, MAX_WIDTH), "beam": integer(0, MAX_WIDTH)}
 _WEIGHTS = dict.fromkeys(("side", "pair", "lm", "margin"), real(-1e6, 1e6))
 _ABOUT = record({"weights": record(_LIMITS, **_WEIGHTS), "left_right": list_of(text, 1)})
-"""The description of a model, beside those of its grammar and its language model."""
+"""Schema of a model's description, without its grammar and language model."""

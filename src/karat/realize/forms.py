@@ -1,4 +1,4 @@
-"""Forms of lemmas: those that were seen, with back-off to similar features and to suffix rules."""
+"""Seen forms of lemmas, with back-off to similar features and to suffix rules."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from math import prod
 from typing import NamedTuple
 
 START = -1
-"""The place of an edit that changes the beginning alone: `machen` -> `gemacht`."""
+"""Position of an edit at the beginning: `machen` -> `gemacht`."""
 MIN_SEVERAL_EDITS = 3
-"""Characters, changed on both sides, that may be several changes."""
+"""Changed characters on both sides that may be several edits."""
 Edit = tuple[tuple[int, str, str], ...]
-"""Place, what is taken away and what is put there; from the first place to the last."""
+"""Position, removed text and inserted text of each change, from left to right."""
 
 
 def edit_between(lemma: str, form: str) -> Edit:
     """Return the edit that turns a lemma into a form.
 
-    Places count from the end, so that edits fit other lemmas too: `study` -> `studies` is
+    Positions count from the end, so that edits fit other lemmas too: `study` -> `studies` is
     (0, y, ies); `5000` -> `5,000` is (3, , `,`), a comma before the last three characters.
     """
 
@@ -43,13 +43,13 @@ def edit_between(lemma: str, form: str) -> Edit:
 
 
 def common_beginning(a: str, b: str) -> int:
-    """Return the number of characters that two words begin with alike."""
+    """Return the length of the common prefix of two words."""
     pairs = enumerate(zip(a, b, strict=False))
     return next((i for i, (x, y) in pairs if x != y), min(len(a), len(b)))
 
 
 def apply_edit(lemma: str, edit: Edit) -> str | None:
-    """Return the form that an edit makes of a lemma; nothing if it does not fit."""
+    """Apply an edit to a lemma; return None if it does not fit."""
     parts, done = [], 0
     for place, old, new in edit:
         begin = 0 if place == START else len(lemma) - place - len(old)
@@ -61,22 +61,22 @@ def apply_edit(lemma: str, edit: Edit) -> str | None:
 
 
 MAX_SUFFIX, LAST_DIGITS = 5, 3
-"""Characters of a suffix; `^` stands for the beginning of the lemma, `0` for any digit."""
+"""Lengths of suffixes; in a suffix, `^` is the beginning of the lemma and `0` any digit."""
 MIN_TYPES = 2
 MIN_RULE_PROBABILITY = 0.3
-"""Probability of a rule that is used; slips of the pen have rules that are less probable."""
+"""Less probable rules, such as those from typing errors, are not used."""
 MIN_TYPE_SHARE = 0.2
-"""Share of the types that must speak for a form that is not the best."""
+"""Share of the types that must support a form other than the best."""
 _DIGIT = re.compile(r"\d")
 
 Label = tuple[str, ...]
-"""Tags, with or without features, that the lemmas of a rule share beside their ends."""
+"""Tags, with or without features, of the lemmas of a rule."""
 
 
 class Guess(NamedTuple):
-    """Forms with the number of types that speak for each, and the probability of the best.
+    """Forms with the number of types that support each, and the probability of the best.
 
-    `suffix` is the end of the lemma that the rule is for; None if there is no rule.
+    `suffix` is that of the rule; None without a rule.
     """
 
     forms: Mapping[str, int]
@@ -85,9 +85,9 @@ class Guess(NamedTuple):
 
 
 def suffixes(lemma: str) -> Iterator[str]:
-    """Yield the suffixes of a lemma that rules are looked for under, the best first.
+    """Yield the suffixes of a lemma for which there may be rules, the longest first.
 
-    Lemmas with digits are looked for by their whole shape, with and without the last digits.
+    A lemma with digits has its whole shape first, with and without the last digits.
     """
     marked = f"^{lemma}"
     shape = _DIGIT.sub("0", marked)
@@ -98,12 +98,12 @@ def suffixes(lemma: str) -> Iterator[str]:
 
 
 class SuffixRules:
-    """Rules for lemmas that were never seen: the edit of most known lemmas that end alike.
+    """Rules for unseen lemmas: the most frequent edit of known lemmas with the same suffix.
 
-        P(edit | lemma, tag, features) = share of it among types with the longest known suffix
+        P(edit | lemma, tag, features) = its share among types with the longest known suffix
 
-    A type is a lemma with a tag and features; how often it occurs does not matter, so irregular
-    verbs count as little as they should. A suffix is known if two types have it.
+    A type is a lemma with a tag and features. Types are counted, not occurrences, so that frequent
+    irregular verbs have little influence. A suffix is known if two types have it.
     """
 
     def __init__(self) -> None:
@@ -111,7 +111,7 @@ class SuffixRules:
 
     @classmethod
     def learn(cls, types: Iterable[tuple[str, tuple[Label, ...], str]]) -> SuffixRules:
-        """Learn from lemmas, each with its labels, the narrowest first, and its form."""
+        """Learn from lemmas with their labels, the most specific first, and forms."""
         rules = cls()
         for lemma, labels, form in types:
             edit = edit_between(lemma, form)
@@ -141,17 +141,17 @@ class SuffixRules:
 
 
 MAX_DIFFERENCES = 3
-"""Features in which a cell may differ from one whose forms it takes."""
+"""Maximal number of different features of cells with a common form."""
 UNSEEN = 0.05
-"""Probability that cells have the same form whose differences were never seen."""
+"""Probability of the same form for cells with unseen differences."""
 MIN_FORM_SHARE = 0.02
-"""A form that is seen once, and more rarely than this share, is a slip."""
+"""A form that occurs once, with a smaller share, counts as a typing error."""
 SURE = 0.95
-"""Share of a form's occurrences that must be of one lemma, for the form to tell the lemma."""
+"""Share of a form's occurrences with one lemma that makes the lemma unambiguous."""
 CACHED = 1 << 16
 
 Differences = tuple[tuple[str, str, str, str], ...]
-"""UPOS (empty if it differs), a feature's name and its two values; for each that differs."""
+"""UPOS (empty if it differs), name and both values of each different feature."""
 
 
 class Cell(NamedTuple):
@@ -175,18 +175,18 @@ class Cell(NamedTuple):
 
     @property
     def labels(self) -> tuple[Label, ...]:
-        """Labels of suffix rules, the narrowest first."""
+        """Labels of suffix rules, the most specific first."""
         return (self.upos, self.xpos, self.features), (self.upos, self.xpos)
 
 
 Forms = Mapping[str, int]
-"""Forms, and how often each was seen; if they are guessed, how many types speak for each."""
+"""Form -> its count; for predicted forms, the number of types that support it."""
 
 
 class FormSource(NamedTuple):
-    """Forms of a cell, and where they come from: `seen`, `similar`, `rule`, `lemma` or `inserted`.
+    """Forms of a cell, and their origin: `seen`, `similar`, `rule`, `lemma` or `inserted`.
 
-    `detail` tells which tags and features they were seen with, or the suffix of the rule.
+    `detail` has the tags and features of a similar cell, or the suffix of a rule.
     """
 
     forms: Forms
@@ -197,14 +197,13 @@ class FormSource(NamedTuple):
 class FormTable:
     """Seen forms of all cells.
 
-    A cell that was not seen takes the forms of the seen cell of the lemma that most probably has
-    the same,
+    An unseen cell has the forms of the seen cell of its lemma that most probably has the same form,
 
-        P(same) = Π over the features that differ of P(same form | the two values of the feature)
+        P(same) = Π over different features of P(same form | the two values of the feature)
 
     as counted over lemmas with both values; or the form of a suffix rule, if that is more probable.
-    UPOS and XPOS count as features. Tags and features that no lemma was seen with are incomplete:
-    then all cells of the lemma count that have what is given.
+    UPOS and XPOS count as features. Tags and features that no lemma was seen with are taken as
+    incomplete: then all matching cells of the lemma are used.
     """
 
     def __init__(self, counts: Mapping[Cell, Forms]) -> None:
@@ -223,13 +222,13 @@ class FormTable:
         return cls({cell: _without_slips(forms) for cell, forms in counts.items()})
 
     def text(self) -> str:
-        """Return all cells and their forms, a line each."""
+        """Return all cells and their forms as lines of text."""
         rows = ((*c, form, str(n)) for c, forms in self.counts.items() for form, n in forms.items())
         return "\n".join("\t".join(row) for row in rows)
 
     @classmethod
     def of_text(cls, text: str) -> FormTable:
-        """Return the table of a text; a ValueError if it is none."""
+        """Parse the text of a table; raise ValueError if it is damaged."""
         counts: dict[Cell, dict[str, int]] = {}
         for line in text.split("\n") if text else ():
             *names, form, n = line.split("\t")
@@ -238,7 +237,7 @@ class FormTable:
 
     @cached_property
     def _same_form_counts(self) -> dict[Differences, tuple[int, int]]:
-        """Pairs of cells with the same form, and all pairs, by the features that differ."""
+        """Different features -> number of pairs of cells with the same form, and of all pairs."""
         n_same: Counter[Differences] = Counter()
         total: Counter[Differences] = Counter()
         for cells in self._cells.values():
@@ -251,13 +250,13 @@ class FormTable:
 
     @cached_property
     def _rules(self) -> SuffixRules:
-        """Rules for unknown lemmas; made when one is met."""
+        """Rules for unknown lemmas."""
         types = self.counts.items()
         return SuffixRules.learn((c.lemma, c.labels, most_frequent(forms)) for c, forms in types)
 
     @cached_property
     def _cells_of_forms(self) -> dict[tuple[str, str], Counter[Cell]]:
-        """Form and UPOS -> the cells that they were seen with, and how often."""
+        """Form and UPOS -> counts of the cells they were seen with."""
         cell_counts: dict[tuple[str, str], Counter[Cell]] = defaultdict(Counter)
         for cell, forms in self.counts.items():
             for form, n in forms.items():
@@ -272,7 +271,7 @@ class FormTable:
         return f"{upos} {most_frequent(tag_counts) if tag_counts else ''}"
 
     def cell_of(self, form: str, upos: str) -> Cell | None:
-        """Return the cell that a form was seen with most often; None if its lemma is not sure."""
+        """Return the most frequent cell of a form; None if its lemma is ambiguous or unknown."""
         cells = self._cells_of_forms.get((form, upos))
         if cells is None:
             return None
@@ -281,7 +280,7 @@ class FormTable:
         return best if of_lemma >= SURE * cells.total() else None
 
     def source(self, cell: Cell) -> FormSource:
-        """Return the forms that a cell may have (at least one), and where they come from."""
+        """Return the candidate forms of a cell (at least one), and their origin."""
         reduced = self._known_part(cell)
         if reduced in self.counts:
             return FormSource(self.counts[reduced], "seen")
@@ -307,7 +306,7 @@ class FormTable:
         return frozenset(cell[1:] for cell in self.counts)
 
     def _known_part(self, cell: Cell) -> Cell:
-        """Return a cell without features that its UPOS never had: they tell nothing of forms."""
+        """Return a cell without features never seen with its UPOS."""
         if cell in self.counts or (cell.upos, "") not in self._features:
             return cell
         known_features = [
@@ -317,14 +316,14 @@ class FormTable:
 
     @cached_property
     def _features(self) -> frozenset[tuple[str, str]]:
-        """Every UPOS with each of its features, and with none."""
+        """Pairs of UPOS and each of its features; and UPOS without features."""
         pairs = {(cell.upos, part) for cell in self.counts for part in cell.features.split("|")}
         return frozenset(pairs | {(cell.upos, "") for cell in self.counts})
 
     def guess(self, cell: Cell) -> FormSource:
-        """Return the forms that a cell would have if it had not been seen.
+        """Return the forms of a cell as if it were unseen.
 
-        They are of the most similar cell, or of a rule if that is more probable.
+        They come from the most similar cell, or from a rule if that is more probable.
         """
         forms, probability, suffix = self._rules.guess(cell.lemma, cell.labels)
         source = FormSource(forms, "lemma") if suffix is None else FormSource(forms, "rule", suffix)
@@ -351,7 +350,7 @@ class FormTable:
 
 
 def most_frequent(forms: Forms) -> str:
-    """Return the form that was seen most often; of equal ones the first in order."""
+    """Return the most frequent form; on ties the first in alphabetical order."""
     return min(forms, key=lambda form: (-forms[form], form))
 
 

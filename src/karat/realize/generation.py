@@ -1,4 +1,4 @@
-"""Generation: the best sentences of every tree, and the words and marks that the input lacks."""
+"""Generation: the best sentences of every tree, with inserted function words and punctuation."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def slots_to_complete(
     keep: Sequence[str] = (),
     realizer: str | None = None,
 ) -> tuple[str, ...] | None:
-    """Return the slots to fill; an error if the options do not fit each other or the model.
+    """Return the slots to fill; raise if the options contradict each other or the model.
 
-    None: no content words are completed, because `complete` is empty, or because the model's
-    language model alone inserts the punctuation.
+    Return None if no content words are completed: `complete` is empty, or the language model alone
+    inserts the punctuation.
     """
     slots = completed_slots(complete, keep)
     if keep and not complete:
@@ -77,27 +77,62 @@ def slots_to_complete(
     return slots
 
 
+class RealizationRequest(NamedTuple):
+    """Checked options of a realization; `slots` is None if no content words are completed."""
+
+    inputs: str
+    complete: tuple[str, ...]
+    keep: tuple[str, ...]
+    slots: tuple[str, ...] | None
+
+    @classmethod
+    def checked(
+        cls,
+        model: RealizerModel,
+        trees: InputTrees | Treebank,
+        inputs: str,
+        complete: Sequence[str],
+        keep: Sequence[str],
+        realizer: str | None,
+    ) -> RealizationRequest:
+        """Return the options; raise if they do not fit the model or the trees."""
+        check_type("model", model, RealizerModel)
+        check_type("trees", trees, InputTrees, Treebank)
+        complete, keep = to_names("complete", complete), to_names("keep", keep)
+        inputs = trees.inputs if isinstance(trees, InputTrees) else inputs
+        slots = slots_to_complete(model, inputs, complete, keep, realizer)
+        if slots is not None and isinstance(trees, InputTrees):
+            raise InputError("complete: expected a treebank to complete, as read_input returns it")
+        return cls(inputs, complete, keep, slots)
+
+    @property
+    def completion_settings(self) -> dict[str, object]:
+        """`complete` and `keep`, comma-separated, as far as they are given."""
+        options = {"complete": self.complete, "keep": self.keep}
+        return {option: ",".join(names) for option, names in options.items() if names}
+
+
 @dataclass(frozen=True, eq=False)
 class ContentRealizer:
     """A model that completes content words of one kind of input: `all`, `relations`, `lemmas`.
 
-    Lemmas are inflected by the tree of content words; once words have been inserted and ordered,
-    forms are chosen again, with their neighbours.
+    Lemmas are first inflected by the tree of content words. After words were inserted and ordered,
+    forms are chosen again, by their neighbours too.
     """
 
     model: RealizerModel
     inputs: str
     slots: tuple[str, ...]
     realizer: str | None = None
-    """`fergus` or `ordering`; None for the ordering model if there is one, else for FERGUS."""
+    """`fergus` or `ordering`; None: the ordering model if there is one, else FERGUS."""
 
     @cached_property
     def completer(self) -> Completer:
-        """The completer of the slots; an error if the model has none."""
+        """The completer of the slots; raises if the model has none."""
         return self.model.completer(self.inputs, self.slots)
 
     def realize(self, treebank: Treebank, k: int = 1) -> RealizedContent:
-        """Return the k best sentences for trees, of which features are all held at once."""
+        """Return the k best sentences of trees; the features of all trees are in memory."""
         check_lengths(treebank)
         if self.inputs != "lemmas":
             return self.complete(content_trees(treebank, self.completer.final), k)
@@ -109,7 +144,7 @@ class ContentRealizer:
         return replace(realized, forms=inflection.forms(trees, realized.orders, fixed_forms))
 
     def complete(self, content: ContentTrees, k: int = 1) -> RealizedContent:
-        """Return content words with what was inserted, and their k best orders."""
+        """Return the completed content words, and their k best orders."""
         orderer = cast("Fergus | OrderingModel", self.model.best("all", self.realizer))
         return realize_content(self.completer, orderer, content, self.slots, k)
 
@@ -121,13 +156,9 @@ class ContentRealizer:
         most: int = MAX_BLOCK_SENTENCES,
         progress: Progress = silent,
     ) -> Iterator[tuple[int, RealizedContent]]:
-        """Yield the k best sentences of blocks of trees, with the number of the first tree.
+        """Yield the k best sentences of blocks of `most` trees, with the number of the first tree.
 
-        Args:
-            treebank: trees of content words.
-            k: number of sentences for each tree.
-            most: number of trees that are worked on at a time, which changes no sentence.
-            progress: function that is called with the progress.
+        The size of blocks does not change the sentences.
         """
         check_lengths(treebank)
         for first, block in split_into_blocks(treebank, most):
@@ -137,9 +168,9 @@ class ContentRealizer:
 
 
 MAX_NAMED_LABELS = 5
-"""Labels that a note names."""
+"""Labels listed in a note."""
 AUXILIARY = "Tense[aux]="
-"""The feature of content words that stands for the tense or mood of an auxiliary."""
+"""Feature of content words with the tense or mood of an auxiliary."""
 
 
 def note_unseen_labels(
@@ -147,12 +178,9 @@ def note_unseen_labels(
 ) -> tuple[str, ...]:
     """Return a note on labels that the model never saw, such as mistyped ones; none if it saw all.
 
-    Args:
-        model: it knows the relations of its training treebank if it has supertags or an ordering
-            model for words alone, UPOS tags also if it inflects, and XPOS tags and features only
-            then. What it does not know is not checked.
-        trees: trees to realise; a treebank is one of content words.
-        inputs: kind of input.
+    A model has the relations and UPOS tags of its training treebank if it has supertags or an
+    ordering model for words alone; if it inflects, it has all tags and the features. Other labels
+    are not checked. A treebank has trees of content words.
     """
     labels: dict[str, Iterable[str]]
     if isinstance(trees, InputTrees):
@@ -182,7 +210,7 @@ def _split_features(listed: Iterable[str]) -> set[str]:
 
 
 def _trained_labels(model: RealizerModel) -> dict[str, frozenset[str]]:
-    """Return all labels of each kind that the model was trained on, if it knows them."""
+    """Return the labels of each kind that the model was trained on, as far as it stores them."""
     trained: dict[str, frozenset[str]] = {}
     if model.fergus is not None:
         grammar = model.fergus.chooser.grammar
@@ -202,13 +230,8 @@ def _trained_labels(model: RealizerModel) -> dict[str, frozenset[str]]:
     return trained
 
 
-def joined_names(**options: Sequence[str]) -> dict[str, object]:
-    """Return the options that have names, with commas between these, for the settings."""
-    return {option: ",".join(names) for option, names in options.items() if names}
-
-
 class RealizedSentence(NamedTuple):
-    """A sentence for a tree; trees and ranks count from 1, the score is a weighted log."""
+    """A sentence of a tree; trees and ranks count from 1, the score is a weighted log."""
 
     tree: int
     rank: int
@@ -221,7 +244,7 @@ class RealizedSentences(RealizerResult):
     """Sentences for trees, the best of each tree first."""
 
     inserted: int = 0
-    """Function words and marks that were inserted into the best sentences."""
+    """Number of function words and marks inserted into the best sentences."""
 
 
 def realize_trees(
@@ -257,14 +280,9 @@ def realize_trees(
         detokenise: for lemmas, write text: capitals, and spaces as the treebank has them.
         progress: function that is called with the progress.
     """
-    check_type("model", model, RealizerModel)
-    check_type("trees", trees, InputTrees, Treebank)
+    request = RealizationRequest.checked(model, trees, inputs, complete, keep, realizer)
+    inputs, slots = request.inputs, request.slots
     check_best("n_best", n_best)
-    complete, keep = to_names("complete", complete), to_names("keep", keep)
-    inputs = trees.inputs if isinstance(trees, InputTrees) else inputs
-    slots = slots_to_complete(model, inputs, complete, keep, realizer)
-    if slots is not None and isinstance(trees, InputTrees):
-        raise InputError("complete: expected a treebank to complete, as read_input returns it")
     if detokenise and inputs != "lemmas":
         raise InputError(
             f"inputs={inputs}: text is written from lemmas: give --inputs lemmas, or leave "
@@ -274,43 +292,52 @@ def realize_trees(
         trees = to_inputs(trees, inputs)
         trees = input_trees(trees, inputs) if slots is None else trees
     rows: list[RealizedSentence] = []
-    inserted = 0
+    n_inserted = 0
     if isinstance(trees, InputTrees):
         orders = model.best(inputs, realizer).realize(trees, n_best, progress=progress)
-        lm = model.language_model(inputs, realizer) if complete else None
-        if inputs == "lemmas":
-            forms = model.lemma_realizer().inflection.forms(trees, orders)
-            marked_forms = forms if lm is None else forms.with_marks(partial(_punctuate_words, lm))
-            texts = marked_forms.texts(detokenise=detokenise)
-            n_marks = (np.diff(marked_forms.starts) - np.diff(forms.starts)).tolist()
-        else:
-            plain_texts = trees.sentences(orders)
-            texts = plain_texts if lm is None else punctuate(lm, plain_texts)
-            pairs = zip(texts, plain_texts, strict=True)
-            n_marks = [after.count(" ") - before.count(" ") for after, before in pairs]
+        lm = model.language_model(inputs, realizer) if request.complete else None
+        texts, n_marks = _write_orders(model, trees, orders, lm, detokenise)
         rows += _rank_rows(orders, texts)
-        inserted = sum(n for row, n in zip(rows, n_marks, strict=True) if row.rank == 1)
+        n_inserted = sum(n for row, n in zip(rows, n_marks, strict=True) if row.rank == 1)
     else:
         content_realizer = ContentRealizer(model, inputs, slots or (), realizer)
         for first, block in content_realizer.realize_all(trees, n_best, progress=progress):
             rows += _rank_rows(block.orders, block.texts(detokenise=detokenise), first)
-            inserted += int((block.inserted.sources < 0).sum())
-    ordered = inputs if isinstance(trees, InputTrees) else "all"
-    settings: dict[str, object]
-    settings = {
+            n_inserted += int((block.inserted.sources < 0).sum())
+    ordered_inputs = inputs if slots is None else "all"
+    settings: dict[str, object] = {
         "inputs": inputs,
         "n_best": n_best,
-        "realizer": model.realizer_name(ordered, realizer),
+        "realizer": model.realizer_name(ordered_inputs, realizer),
+        **request.completion_settings,
     }
-    settings |= joined_names(complete=complete, keep=keep)
     settings |= {"detokenise": detokenise} if inputs == "lemmas" else {}
-    fallback = model.fallback_notes(ordered, realizer, completed=isinstance(trees, Treebank))
+    fallback = model.fallback_notes(ordered_inputs, realizer, completed=slots is not None)
     notes = (*fallback, *note_unseen_labels(model, trees, inputs))
-    return RealizedSentences(trees.name, tuple(rows), settings, notes, inserted=inserted)
+    return RealizedSentences(trees.name, tuple(rows), settings, notes, inserted=n_inserted)
+
+
+def _write_orders(
+    model: RealizerModel,
+    trees: InputTrees,
+    orders: Orders,
+    lm: LanguageModel | None,
+    detokenise: bool,
+) -> tuple[list[str], list[int]]:
+    """Return the text of every order, and the number of marks that a language model inserted."""
+    if trees.inputs == "lemmas":
+        forms = model.lemma_realizer().inflection.forms(trees, orders)
+        marked_forms = forms if lm is None else forms.with_marks(partial(_punctuate_words, lm))
+        texts = marked_forms.texts(detokenise=detokenise)
+        return texts, (np.diff(marked_forms.starts) - np.diff(forms.starts)).tolist()
+    plain_texts = trees.sentences(orders)
+    texts = plain_texts if lm is None else punctuate(lm, plain_texts)
+    pairs = zip(texts, plain_texts, strict=True)
+    return texts, [marked.count(" ") - plain.count(" ") for marked, plain in pairs]
 
 
 def _rank_rows(orders: Orders, texts: Iterable[str], first: int = 0) -> Iterator[RealizedSentence]:
-    """Yield a row for the text of every order of every tree; `first` trees came before."""
+    """Yield a row for the text of every order of every tree, numbered after `first` trees."""
     remaining = iter(texts)
     for number, tree_orders in enumerate(orders, first + 1):
         for rank, order in enumerate(tree_orders, 1):
@@ -320,18 +347,17 @@ def _rank_rows(orders: Orders, texts: Iterable[str], first: int = 0) -> Iterator
 COMMA = ","
 FINAL = (".", "?", "!")
 SPOKEN_SYMBOLS = frozenset("#%&/@§¶‰")
-"""Symbols that Unicode counts as punctuation: `and`, `percent`, `at` and the like."""
+"""Symbols that are read as words, though Unicode classes them as punctuation."""
 
 
 def punctuate(lm: LanguageModel, sentences: Sequence[str]) -> list[str]:
-    """Put the punctuation that they lack into sentences, where the language model expects it.
+    """Insert punctuation into sentences without any, where the language model expects it.
 
         best = argmax over sentences with commas inside and one mark at the end of log p(sentence)
 
-    The marks are hidden events of an n-gram model that was trained on text with them. The best of
-    the final marks comes first; then commas one at a time, each where it helps most, for as long as
-    one helps. Sentences that have any punctuation are left as they are; symbols that are read out
-    as words ($, % and &) are no punctuation.
+    The marks are hidden events of an n-gram model that was trained on text with them. The best
+    final mark is chosen first; then commas are added greedily, as long as one increases the
+    probability. Symbols that are read as words ($, % and &) do not count as punctuation.
     """
     return [" ".join(_punctuate_words(lm, sentence.split(" "))) for sentence in sentences]
 

@@ -1,11 +1,11 @@
-"""The grammar: supertags read off a treebank, elementary trees of a lexicalised TAG.
+"""The grammar: supertags (elementary trees of a lexicalised TAG), extracted from a treebank.
 
-The paper took its elementary trees from XTAG; here they come from the treebank itself. A node's
-supertag is its category (UPOS), its relation to the mother, and its frame: the argument slots in
-their order around the head, such as `nsubj * obj`. Relations in `ARGUMENTS` fill slots
-(substitution); all others adjoin, and the adjunction table counts on which side and in which order
-(csrc/realize/fergus/precedence.hpp). Frames that occur once, or with more than `MAX_SLOTS` slots,
-are left out: their nodes have the free frame, in which arguments adjoin too.
+The paper took its elementary trees from XTAG; here they are extracted from the treebank. The
+supertag of a node is its category (UPOS), its relation to the mother, and its frame: the argument
+slots in their order around the head, such as `nsubj * obj`. Relations in `ARGUMENTS` fill slots
+(substitution); all others adjoin, with sides and orders counted in the adjunction table
+(csrc/realize/fergus/precedence.hpp). Frames that occur once, or have more than `MAX_SLOTS` slots,
+are dropped: their nodes have the free frame, in which arguments adjoin too.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ from karat.text.word_table import word_arrays, word_table
 
 _SUBJECTS = {f"{kind}{more}" for kind in ("nsubj", "csubj") for more in ("", ":pass", ":outer")}
 ARGUMENTS = frozenset({*_SUBJECTS, "obj", "iobj", "ccomp", "xcomp", "expl"})
-"""The relations that fill slots of a frame; all others adjoin."""
+"""Relations that fill slots of a frame; all others adjoin."""
 
 MAX_SLOTS = 6
 FREE = -1
 OTHER = "_"
-"""The stand-in for a tag or relation that the treebank does not have."""
+"""Placeholder for a tag or relation that the treebank does not have."""
 
 MIN_OPEN_COUNT = 20
-"""Labels seen less often are not tried for words that were never seen."""
+"""Rarer labels are not tried for unknown words."""
 
 MAX_RARE_COUNT = 4
-"""Words seen no more often tell what unknown words are like."""
+"""Words up to this count model unknown words."""
 
 Slots = tuple[tuple[str, int], ...]
 Int32s = NDArray[np.int32]
 
 
 class Supertag(NamedTuple):
-    """An elementary tree: its frequency, and the share that stood left of the mother's head."""
+    """An elementary tree: its frequency, and the share of occurrences left of the mother."""
 
     tag: str
     relation: str
@@ -61,8 +61,8 @@ class Supertag(NamedTuple):
 class Grammar:
     """Tags, relations and frames by number; the last tag and relation are `OTHER`.
 
-    A label is `tag * len(relations) + relation`. `arrays` has the words, for each the labels seen
-    with it, the open labels, and the supertags with their counts.
+    A label is `tag * len(relations) + relation`. `arrays` has the words with their labels, the open
+    labels, and the supertags with their counts.
     """
 
     tags: tuple[str, ...]
@@ -78,7 +78,7 @@ class Grammar:
 
     @cached_property
     def kernel(self) -> _kernel.Grammar:
-        """The grammar as the kernel reads it."""
+        """The grammar in the kernel's form."""
         number = {relation: i for i, relation in enumerate(self.relations)}
         slots = [[number[r] * 2 + side for r, side in frame] for frame in self.frames]
         return _kernel.Grammar(
@@ -109,7 +109,7 @@ class Grammar:
         return self.tags[tag], self.relations[relation]
 
     def find(self, words: Sequence[str]) -> Int32s:
-        """Return the numbers of words, -1 for those the treebank does not have."""
+        """Return the numbers of words, -1 for unknown words."""
         vocab = _kernel.Vocab()
         ids = vocab.add(list(words))
         word_numbers: Int32s = self.words.find(vocab)[ids]
@@ -129,7 +129,7 @@ class Grammar:
         return supertags
 
     def about(self) -> dict[str, Any]:
-        """Return what is stored as text."""
+        """Return the stored description."""
         return {name: getattr(self, name) for name in ("tags", "relations", "frames", "tag_frames")}
 
 
@@ -137,13 +137,13 @@ _COLUMNS = ("label", "frame", "count", "left")
 
 
 def frame_text(frame: Slots) -> str:
-    """Return a frame as one reads it: slots in their order, the head between them."""
+    """Return a frame as text: slots in their order, with * for the head."""
     left = [relation for relation, side in frame if not side]
     return " ".join([*left, "*", *(relation for relation, side in frame if side)])
 
 
 def stored_grammar(store: ModelStore) -> Grammar:
-    """Return the grammar in a store that `about` and `arrays` of another went into."""
+    """Return the grammar of a store."""
     try:
         about = store.about["grammar"]
         schema.check_fields(about, ABOUT)
@@ -166,7 +166,7 @@ def stored_grammar(store: ModelStore) -> Grammar:
             tuple(tuple(row) for row in about["tag_frames"]),
             {name: store.arrays[name] for name in columns},
         )
-        len(grammar.words)  # which checks them
+        len(grammar.words)  # checks the words
         return grammar
     except (KeyError, TypeError, ValueError) as error:
         raise damaged(store.name, f"its grammar: {error}") from error
@@ -188,11 +188,11 @@ ABOUT = schema.record(
         "tag_frames": list_of(list_of(integer(0, 2**31 - 1))),
     }
 )
-"""The description of a grammar."""
+"""Schema of a grammar's description."""
 
 
 def gold_frames(trees: InputTrees) -> list[Slots]:
-    """Return the frame of every node, as its treelet stands in the treebank."""
+    """Return the frame of every node in the treebank."""
     slots_of_node: list[list[tuple[int, str, int]]] = [[] for _ in trees.words]
     mothers = trees.mothers().tolist()
     places = trees.places.tolist()
@@ -204,7 +204,7 @@ def gold_frames(trees: InputTrees) -> list[Slots]:
 
 
 def extract_grammar(trees: InputTrees, frames: Sequence[Slots]) -> Grammar:
-    """Return the grammar of trees with tags and relations; `frames` are their nodes'."""
+    """Return the grammar of trees with tags and relations, given the frames of their nodes."""
     if trees.inputs != "all" or not set(trees.tags) - {"", OTHER}:
         raise InputError(f"{trees.name}: no tags: expected a treebank with UPOS and DEPREL")
     tags = (*sorted(set(trees.tags) - {OTHER}), OTHER)
@@ -253,13 +253,13 @@ def _supertag_arrays(trees: InputTrees, labels: Int32s, frames: Int32s) -> dict[
 
 
 def frame_numbers(grammar: Grammar, frames: Iterable[Slots]) -> Int32s:
-    """Return the frames' numbers; a frame that the grammar does not have is free."""
+    """Return the numbers of frames; unknown frames are free."""
     number = {frame: i for i, frame in enumerate(grammar.frames)}
     return np.array([number.get(frame, FREE) for frame in frames], dtype=np.int32)
 
 
 def suffixes(words: Sequence[str]) -> Int32s:
-    """Return three numbers a word that unknown words are guessed by, the most specific first."""
+    """Return three hashes per word by which unknown words are classified, most specific first."""
     hashes = {}
     for word in set(words):
         plain = re.sub(r"\d", "0", word)
@@ -271,7 +271,7 @@ def suffixes(words: Sequence[str]) -> Int32s:
 
 
 def _rows(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], Int32s]:
-    """Return lists of lists as offsets and values."""
+    """Return rows as offsets and values."""
     sizes = [0, *map(len, rows)]
     values = [value for row in rows for value in row]
     return np.cumsum(sizes, dtype=np.int64), np.array(values, dtype=np.int32)

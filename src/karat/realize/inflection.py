@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 class OrderedForms:
     """Forms of sentences: sentence i has the words `starts[i]` to `starts[i + 1]`.
 
-    Forms are in lower case, lemmas as they are written; `tags` are UPOS and XPOS. `order` has the
-    places of the words in the columns of `nodes`, -1 for words that were added.
+    Forms are in lower case, lemmas in their original case; `tags` are UPOS and XPOS. `order` has
+    the positions of words in the columns of `nodes`, -1 for inserted words.
     """
 
     inflection: Inflection
@@ -60,14 +60,11 @@ class OrderedForms:
         return forms
 
     def sentences(self, words: Sequence[str]) -> list[str]:
-        """Return words, one for each form, as sentences with spaces between them."""
+        """Return sentences of words, one for each form, separated by spaces."""
         return [" ".join(words[a:b]) for a, b in pairwise(self.starts.tolist())]
 
     def texts(self, *, detokenise: bool = False) -> list[str]:
-        """Return sentences with capitals.
-
-        With `detokenise` they are text, with spaces where the treebank has them.
-        """
+        """Return sentences with capitals; with `detokenise`, spaced as in the treebank."""
         lemmas = [plain(lemma) for lemma in self.lemmas]
         spellings = Spellings(self.forms, lemmas, self.tags, self.starts)
         words = capitalise(self.inflection.capitals, spellings)
@@ -76,7 +73,7 @@ class OrderedForms:
         return self.sentences(words)
 
     def with_marks(self, punctuate: Callable[[list[str]], list[str]]) -> OrderedForms:
-        """Return the sentences with the marks that `punctuate` puts among their words."""
+        """Return the sentences with the marks that `punctuate` inserts."""
         table = self.inflection.inflector.table
         rows: list[tuple[int, str, str, str]] = []
         starts = [0]
@@ -95,12 +92,12 @@ class OrderedForms:
 
 
 MAX_TRAINING_WORDS = 60_000
-"""Words that teach capitals and spaces."""
+"""Approximate number of words for training of capitals and spaces."""
 
 
 @dataclass(frozen=True, eq=False)
 class Inflection:
-    """All that turns ordered lemmas into text."""
+    """The models that turn ordered lemmas into text."""
 
     inflector: Inflector
     capitals: LogLinear
@@ -108,13 +105,13 @@ class Inflection:
 
     @classmethod
     def train(cls, bank: Treebank, *, progress: Progress = silent) -> Inflection:
-        """Learn from a treebank with lemmas."""
+        """Train on a treebank with lemmas."""
         progress(0, 2, "capitals and spaces")
-        # Sentences from all over the treebank, of MAX_TRAINING_WORDS words or somewhat more.
+        # Sentences spread over the treebank, with about MAX_TRAINING_WORDS words.
         step = len(bank.words) // MAX_TRAINING_WORDS + 1
         sentences = np.repeat(np.arange(len(bank)), np.diff(bank.offsets))
         sample = bank.keep(sentences % step == 0)
-        sample = replace(sample, offsets=np.unique(sample.offsets))  # none without words
+        sample = replace(sample, offsets=np.unique(sample.offsets))  # without empty sentences
         tags = tags_of(sample.upos, sample.xpos)
         words = [plain(word) for word in sample.words]
         lowered = [word.lower() for word in words]
@@ -122,23 +119,20 @@ class Inflection:
         capitals = train_capitals(Spellings(lowered, lemmas, tags, sample.offsets), words)
         spacing = Spacing.train(words, tags, sample.surfaces, sample.offsets)
         progress(1, 2, "inflection")
-        # Rounded as it is stored, so that a model is the same before and after.
+        # Round as in storage, so that a model does not change when it is saved.
         inflection = cls(train_inflector(bank), capitals, spacing)
         return cls.stored(ModelStore(bank.name, *inflection.parts()))
 
     def with_forms(self, bank: Treebank) -> Treebank:
-        """Return a treebank with forms guessed by its trees instead of its words."""
+        """Return a treebank whose words are forms predicted from its trees."""
         return replace(bank, words=self.inflector.first_forms(Nodes.of_treebank(bank)))
 
     def forms(
         self, trees: InputTrees, orders: Orders, fixed_forms: Mapping[int, str] | None = None
     ) -> OrderedForms:
-        """Return the forms of all orders of trees of lemmas, neighbours considered.
+        """Return the forms of all orders of trees of lemmas, by tree and neighbours.
 
-        Args:
-            trees: trees of lemmas.
-            orders: the best orders of every tree.
-            fixed_forms: node -> its form, of nodes that are not inflected.
+        `fixed_forms` has the forms of nodes that are not inflected.
         """
         sentences = [
             np.array(order.nodes, dtype=np.int64) + start
@@ -169,7 +163,7 @@ class Inflection:
 
     @classmethod
     def stored(cls, store: ModelStore) -> Inflection:
-        """Return the model in a store that has its parts."""
+        """Return the model of a store."""
         texts = {name: ModelLayout("uint8", f"bytes of {name}") for name in ("table", "fused")}
         models = ("tree", "neighbours", "capitals", "spaces")
         try:
@@ -185,16 +179,16 @@ class Inflection:
 
 
 def tags_of(upos: list[str], xpos: list[str]) -> list[str]:
-    """Return both tags of every word as one."""
+    """Return both tags of every word, joined."""
     return [f"{upper} {fine}" for upper, fine in zip(upos, xpos, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
 class LemmaRealizer:
-    """Sentences from lemmas: inflect by the tree, order, inflect by the neighbours.
+    """Realizer of lemmas: inflect by the tree, order, inflect by the neighbours.
 
-    Forms are guessed before the words are ordered, because the ordering model knows forms; those
-    that depend on neighbours are chosen again when these are known (`Inflection.forms`).
+    Forms are predicted before ordering, because the ordering model needs forms, and again when the
+    neighbours are known (`Inflection.forms`).
     """
 
     name: ClassVar[str] = "inflection, ordering model"
@@ -204,7 +198,7 @@ class LemmaRealizer:
     ordering: OrderingModel
 
     def inflected(self, trees: InputTrees) -> InputTrees:
-        """Return the trees with forms, guessed without their order, instead of lemmas."""
+        """Return the trees with forms, predicted without word order, instead of lemmas."""
         if trees.inputs != "lemmas":
             raise InputError(f"{trees.name}: trees of lemmas are read with inputs='lemmas'")
         return replace(trees, words=self.inflection.inflector.first_forms(Nodes.of_trees(trees)))
@@ -219,14 +213,9 @@ def lemmatize_completed(
 ) -> tuple[InputTrees, dict[int, str]]:
     """Return completed trees as trees of lemmas, and the forms of nodes that are not inflected.
 
-    Words of the input have their lemmas. An inserted word is a form with a tag: if its lemma is
-    sure, its form is chosen again with those of its neighbours (`a` or `an`, `de` or `d'`); else
-    it stays as it is, and so do marks.
-
-    Args:
-        inserted: trees that were made of `treebank`.
-        treebank: content words with their lemmas.
-        table: forms of all lemmas.
+    Words of `treebank`, from which the trees were made, have their lemmas. An inserted word is a
+    form with a tag: if its lemma is unambiguous, its form is chosen again by its neighbours (`a` or
+    `an`, `de` or `d'`); otherwise it is not changed, and neither are marks.
     """
     trees, fixed_forms = inserted.trees, dict[int, str]()
     words: list[tuple[str, str, str]] = []  # lemma, XPOS, features

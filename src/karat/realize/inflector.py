@@ -1,7 +1,7 @@
 """The inflector: from lemmas with tags and features to forms, in two passes.
 
-Candidates are the forms that were seen for a lemma (`forms`). The first pass chooses among them by
-the tree, so that the words can be ordered; the second by the tree and the neighbours.
+Candidates are the forms seen for a lemma (`forms`). The first pass, before ordering, chooses by the
+tree; the second by the tree and the neighbours.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from karat.realize.symbols import positions_within, word_shape
 from karat.realize.treebank import MISSING, Treebank
 
 SIZES = (3, 6, 10, 15, 25, 40)
-"""Trees with more nodes than this are larger."""
+"""Upper limits of the classes of tree sizes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Nodes:
-    """Lemmas in lower case with their labels; `mothers` are places in the columns, -1 for roots.
+    """Lemmas in lower case with their labels; `mothers` are positions in the columns, or -1.
 
     Tree i has the nodes `offsets[i]` to `offsets[i + 1]`. `fixed_forms` has the forms of nodes
     that are not inflected.
@@ -62,7 +62,7 @@ class Nodes:
 
     @cached_property
     def lemmas(self) -> Keys:
-        """Symbols of lemmas; the last, at -1, is of the mother that a root has not."""
+        """Symbols of lemmas; the last, at -1, is for the missing mother of a root."""
         return symbols([*(cell.lemma for cell in self.cells), ""])
 
     @cached_property
@@ -82,27 +82,27 @@ class Nodes:
 
     @cached_property
     def sizes(self) -> Keys:
-        """Classes of the sizes of the trees that the nodes belong to."""
+        """Size class of the tree of each node."""
         sizes = np.diff(self.offsets)
         return np.repeat(np.searchsorted(SIZES, sizes), sizes).astype(np.uint64)
 
     @cached_property
     def _daughters(self) -> tuple[Ints, Ints]:
-        """Daughters by their mothers, and where those of each node begin."""
+        """Daughters sorted by mother, and the offsets of each node's daughters."""
         order = np.argsort(self.mothers, kind="stable")
         order = order[np.count_nonzero(self.mothers < 0) :]
         starts = np.searchsorted(self.mothers[order], np.arange(len(self) + 1))
         return order, starts
 
     def daughters(self, nodes: Ints) -> tuple[Ints, Ints]:
-        """Return the daughters of some nodes: which node's, and the daughters."""
+        """Return the daughters of some nodes, as indices into `nodes` and daughters."""
         order, starts = self._daughters
         first, sizes = starts[nodes], starts[nodes + 1] - starts[nodes]
         owners = np.repeat(np.arange(len(nodes)), sizes)
         return owners, order[first[owners] + positions_within(sizes)]
 
     def sisters(self, nodes: Ints) -> tuple[Ints, Ints]:
-        """Return the other daughters of the nodes' mothers: which node's, and the sisters."""
+        """Return the sisters of some nodes, as indices into `nodes` and sisters."""
         below = np.flatnonzero(self.mothers[nodes] >= 0)
         owners, siblings = self.daughters(self.mothers[nodes[below]])
         is_other = siblings != nodes[below][owners]
@@ -116,7 +116,7 @@ def _cells(lemmas: list[str], *labels: list[str]) -> list[Cell]:
 
 
 def tree_features(nodes: Nodes, chosen: Ints) -> LogLinearFeatures:
-    """Return what the tree tells of some nodes: mother, sisters, daughters, labels."""
+    """Return features of some nodes from the tree: mother, sisters, daughters, labels."""
     mothers = nodes.mothers[chosen]
     above = np.where(mothers >= 0, nodes.mothers[mothers], -1)
     lemma, tag, label, features = nodes.lemmas, nodes.tags, nodes.labels, nodes.morphology
@@ -148,17 +148,17 @@ def tree_features(nodes: Nodes, chosen: Ints) -> LogLinearFeatures:
 
 
 BEGINNINGS, ENDS = (1, 2, 3), (1, 2)
-"""Characters of a form that its neighbours see."""
+"""Numbers of characters of a form that its neighbours see."""
 EDGE = ""
-"""Stands before and after a sentence."""
+"""The form before and after a sentence."""
 FIRST_TEMPLATE = 60
 
 
 class Candidates(NamedTuple):
-    """Forms that the words of sentences may have, in the order of the sentences.
+    """Candidate forms of the words of sentences, in the order of the sentences.
 
-    Those of word i are the rows `choices.offsets[i]` to `choices.offsets[i + 1]`; `sentences[i]`
-    is the first word of sentence i, and the last entry the number of words.
+    Word i has the rows `choices.offsets[i]` to `choices.offsets[i + 1]`; sentence i has the words
+    `sentences[i]` to `sentences[i + 1]`.
     """
 
     forms: list[str]
@@ -167,7 +167,7 @@ class Candidates(NamedTuple):
 
     @classmethod
     def of(cls, forms: list[Forms], sentences: Ints) -> Candidates:
-        """Make candidates of the forms of every word, with their counts."""
+        """Return candidates from the forms of every word, with their counts."""
         offsets = np.cumsum([0, *map(len, forms)], dtype=np.int64)
         counts = np.array([n for word in forms for n in word.values()], dtype=np.float64)
         priors = log(counts + SMOOTHING)
@@ -175,7 +175,7 @@ class Candidates(NamedTuple):
 
 
 class FormParts(NamedTuple):
-    """Symbols of forms, of how they begin and of how they end; a column a form."""
+    """Symbols of forms, of their beginnings and of their ends."""
 
     forms: Keys
     beginnings: tuple[Keys, ...]
@@ -183,7 +183,7 @@ class FormParts(NamedTuple):
 
     @classmethod
     def of(cls, forms: list[str]) -> FormParts:
-        """Return the symbols of forms; the last entry, at -1, is of the edge of a sentence."""
+        """Return the symbols of forms; the last entry, at -1, is for the edge of a sentence."""
         listed = [*forms, EDGE]
         beginnings = tuple(symbols([form[:n] for form in listed]) for n in BEGINNINGS)
         ends = tuple(symbols([form[-n:] for form in listed]) for n in ENDS)
@@ -193,8 +193,8 @@ class FormParts(NamedTuple):
 def pair_features(parts: FormParts, left: Ints, right: Ints, rows: Ints) -> LogLinearFeatures:
     """Return the features of neighbouring forms, for the rows they belong to.
 
-    Scores of pairs are sums of weights of the two forms, of how one begins and of how the other
-    ends. They are learned with the neighbours of the treebank on both sides:
+    The score of a pair is a sum of weights for both forms, and for their beginnings and ends. The
+    weights are learned with the neighbours in the treebank on both sides:
 
         P(form | neighbours) = exp(score(form) + score(left, form) + score(form, right)) / Σ
     """
@@ -215,27 +215,23 @@ def neighbour_rows(candidates: Candidates, chosen: Ints) -> tuple[Ints, Ints]:
 
 
 def choose_forms(model: LogLinear, candidates: Candidates, scores: Floats) -> Ints:
-    """Return the row of the best form of every word, neighbours considered: a or an, le or l'.
+    """Return the row of the best form of every word, given its neighbours: a or an, le or l'.
 
         best = argmax over forms of Σ score(form) + Σ over neighbours of score(form, next form)
 
-    The best forms of a sentence are found together (Viterbi), since one may depend on the other:
-    `will` is `wo` before `n't`.
-
-    Args:
-        model: weights of pairs, beside which it may have others.
-        candidates: forms of the words of sentences; their priors are not looked at.
-        scores: score of each form without its neighbours.
+    The best forms of a sentence are found together (Viterbi), since they depend on each other:
+    `will` is `wo` before `n't`. `scores` are those of each form without its neighbours; the priors
+    of candidates are not used.
     """
     offsets = candidates.choices.offsets
-    # Before, between and after sentences is an edge, which has one form, at row -1.
+    # Sentences are separated by edges, which have one form, at row -1.
     words = np.insert(np.arange(len(offsets) - 1), candidates.sentences, -1)
     counts = np.where(words < 0, 1, np.diff(offsets)[words])
     rows = np.where(words < 0, -1, offsets[words])
     starts, pair_scores = _score_pairs(model, candidates.forms, rows, counts)
 
     def between(at: int) -> Floats:
-        """Return the scores of the forms of two neighbours, a row for each of the first word's."""
+        """Return the scores of the forms of two neighbours, with a row for each first form."""
         pairs = pair_scores[starts[at - 1] : starts[at]]
         return pairs.reshape(counts[at - 1], counts[at])
 
@@ -260,10 +256,9 @@ def choose_forms(model: LogLinear, candidates: Candidates, scores: Floats) -> In
 def _score_pairs(
     model: LogLinear, forms: list[str], rows: Ints, counts: Ints
 ) -> tuple[Ints, Floats]:
-    """Return the scores of all forms of neighbours of which one has several.
+    """Return offsets and scores of the pairs of forms of neighbours, if one has several forms.
 
-    Those of words i and i + 1 begin at the first result's place i. Word i has the rows `rows[i]` to
-    `rows[i] + counts[i]`.
+    Word i has the rows `rows[i]` to `rows[i] + counts[i]`.
     """
     sizes = np.where((counts[:-1] > 1) | (counts[1:] > 1), counts[:-1] * counts[1:], 0)
     starts = np.append(0, np.cumsum(sizes))
@@ -288,7 +283,7 @@ class Inflector:
     by_neighbours: LogLinear
 
     def candidates(self, nodes: Nodes, order: Ints, sentence_starts: Ints) -> Candidates:
-        """Return the forms that nodes may have, in a given order."""
+        """Return the candidate forms of nodes, in a given order."""
         fixed, forms = nodes.fixed_forms, self.table.forms
         node_ids = order.tolist()
         return Candidates.of(
@@ -297,13 +292,13 @@ class Inflector:
         )
 
     def source(self, nodes: Nodes, j: int) -> FormSource:
-        """Return the forms that a node may have, and where they come from."""
+        """Return the candidate forms of a node, and their origin."""
         if j in nodes.fixed_forms:
             return FormSource({nodes.fixed_forms[j]: 0}, "inserted")
         return self.table.source(nodes.cells[j])
 
     def first_forms(self, nodes: Nodes) -> list[str]:
-        """Return the form of every node, by the tree alone."""
+        """Return the form of every node, predicted from the tree alone."""
         order = np.arange(len(nodes))
         candidates = self.candidates(nodes, order, nodes.offsets)
         scores = candidates.choices.priors + tree_scores(self.by_tree, nodes, order, candidates)
@@ -318,13 +313,13 @@ class Inflector:
 
 
 def tree_scores(model: LogLinear, nodes: Nodes, order: Ints, candidates: Candidates) -> Floats:
-    """Return the scores of the candidates of nodes in order; 0 where there is but one."""
+    """Return the scores of the candidates of nodes in order; 0 for a single candidate."""
     features = candidate_features(nodes, order, candidates)
     return model.scores(features, len(candidates.forms))
 
 
 def candidate_features(nodes: Nodes, order: Ints, candidates: Candidates) -> LogLinearFeatures:
-    """Return what the tree tells of each candidate of the nodes that have several."""
+    """Return features from the tree for the candidates of nodes that have several."""
     choices = candidates.choices
     doubtful = np.flatnonzero(np.diff(choices.offsets) > 1)
     of_items = tree_features(nodes, order[doubtful])
@@ -376,7 +371,7 @@ def train_inflector(bank: Treebank) -> Inflector:
 def _counts_of_others(table: FormTable, cell: Cell, form: str) -> Forms:
     """Return counts of forms without one occurrence, so that a word does not vote for itself.
 
-    A cell that was seen once has the forms that it would have else.
+    A cell that was seen once has the forms of an unseen cell.
     """
     forms = table.forms(cell)
     forms = table.guess(cell).forms if sum(forms.values()) == 1 else forms

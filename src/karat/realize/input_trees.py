@@ -1,17 +1,17 @@
 """The input of a realiser, unordered dependency trees, and its output, orders.
 
-The paper's input has nothing but words, fully inflected, at the nodes of an unordered tree
-(`inputs="words"`); shallow input has a tag and a relation beside each (`inputs="all"`). Input of
-lemmas (`inputs="lemmas"`) has the treebank's own tag (XPOS) and features as well, and no forms.
-Words are lower-cased, because a capital would give the first word away.
+The paper's input has only fully inflected words at the nodes of an unordered tree
+(`inputs="words"`); shallow input also has a tag and a relation for each (`inputs="all"`). Input of
+lemmas (`inputs="lemmas"`) also has treebank-specific tags (XPOS) and features, and no forms. Words
+are lower-cased, because a capital would reveal the first word.
 
 The nodes are renumbered by content (csrc/realize/canonical_order.hpp): the root is node 0, heads
-come before their daughters, a subtree's nodes are consecutive, and sisters are sorted by what they
-and their daughters are. So nothing of the file's order is left that a model could see. `places`
-alone keeps it, for references and reports.
+precede their daughters, the nodes of a subtree are consecutive, and sisters are sorted by their
+content and that of their daughters. So models cannot see the order of the file. Only `places` keeps
+it, for references and reports.
 
-A tree that is not projective is realised like any other: the orders that realisers build keep every
-subtree together, so its sentence cannot be reached, and counts as it is in an evaluation.
+Trees that are not projective are realised like any other. Realisers keep every subtree together, so
+they cannot produce the reference sentence of such a tree.
 """
 
 from __future__ import annotations
@@ -46,21 +46,21 @@ from karat.text.segments import map_file
 from karat.text.trees import Tree, Trees
 
 MAX_WORDS = 1000
-"""The largest number of words in a sentence."""
+"""Maximal number of words of a sentence."""
 
 SPACE = "␣"
-"""The stand-in for a space within a word, where a space would end it."""
+"""Replacement for a space within a word, where spaces separate words."""
 SPACES = re.compile(r"\s")
 
 INPUTS = ("words", "all", "lemmas")
 """Kinds of input: the word of a node alone; its word, tag (UPOS) and relation; its lemma, both tags
 (UPOS, XPOS), features and relation."""
 PART_OF_WORD = "goeswith"
-"""Relation of a part of a word that was written as two; the lemma of the whole is its head's."""
+"""Relation of the second part of a split word; its head has the lemma of the whole."""
 
 
 class WordOrder(NamedTuple):
-    """A sentence for a tree: its nodes in order, and the score of the model (a log)."""
+    """An order of the nodes of a tree, and the model's log score."""
 
     nodes: tuple[int, ...]
     score: float
@@ -74,11 +74,11 @@ Orders = list[list[WordOrder]]
 class InputTrees:
     """Trees: tree i has the nodes `offsets[i]` to `offsets[i + 1]` of every column.
 
-    `heads` count from 0 within the tree, -1 is the root's, and `heads[j] < j`. `tags` and
-    `relations` are empty strings if only words are given. `places` tells where a node stood in its
-    sentence; no model may look at it. Given lemmas, `words` are these in lower case, and `fine`
-    (XPOS), `features` and `lemmas` (as they are written) are there; else those are empty lists.
-    Without `has_word_order` the trees have no sentence of their own, and `places` mean nothing.
+    `heads` count from 0 within the tree, -1 for the root, and `heads[j] < j`. `tags` and
+    `relations` are empty strings if only words are given. `places` are the positions of nodes in
+    their sentences; models must not use them. For lemmas, `words` are the lower-cased lemmas, and
+    `fine` (XPOS), `features` and `lemmas` (in their original case) are given; otherwise these are
+    empty lists. Without `has_word_order`, the trees have no sentences, and `places` is meaningless.
     """
 
     name: str
@@ -102,16 +102,16 @@ class InputTrees:
         return f"<InputTrees {self.name}: {len(self):,} trees, {len(self.words):,} nodes>"
 
     def slice(self, i: int) -> slice:
-        """Return the slice of the columns that holds the nodes of tree i."""
+        """Return the slice of tree i in the columns."""
         return slice(int(self.offsets[i]), int(self.offsets[i + 1]))
 
     @cached_property
     def starts(self) -> Ints:
-        """The place in the columns where the tree of each node begins."""
+        """For each node, the start of its tree in the columns."""
         return np.repeat(self.offsets[:-1], np.diff(self.offsets))
 
     def mothers(self) -> Ints:
-        """Return every node's head as a place in the columns, -1 for roots."""
+        """Return the position of every node's head in the columns, -1 for roots."""
         places: Ints = np.where(self.heads < 0, -1, self.starts + self.heads)
         return places
 
@@ -119,8 +119,8 @@ class InputTrees:
         """Return the head of a node of the only tree; None for the root."""
         return int(self.heads[node]) if self.heads[node] >= 0 else None
 
-    def choose(self, chosen: Sequence[int]) -> InputTrees:
-        """Return some of the trees, in the order in which they are named."""
+    def select(self, chosen: Sequence[int]) -> InputTrees:
+        """Return some of the trees, in the given order."""
         parts = [np.arange(self.offsets[i], self.offsets[i + 1]) for i in chosen]
         nodes = np.concatenate(parts or [np.arange(0)])
         columns: dict[str, Any] = {name: getattr(self, name) for name in _COLUMNS}
@@ -136,7 +136,7 @@ class InputTrees:
         )
 
     def without_spaces(self) -> InputTrees:
-        """Return the trees for tools that cut text at spaces: some words are like `20 000`."""
+        """Return the trees with spaces in words, such as `20 000`, replaced by `SPACE`."""
         return replace(self, words=[SPACES.sub(SPACE, word) for word in self.words])
 
     def sentence(self, i: int, nodes: Sequence[int]) -> str:
@@ -154,7 +154,7 @@ class InputTrees:
         return tuple(np.argsort(self.places[self.slice(i)], kind="stable").tolist())
 
     def references(self) -> Trees:
-        """Return the trees with their words in the order of the treebank, for metrics."""
+        """Return the trees in the word order of the treebank, for metrics."""
         trees = []
         for i, tree_id in enumerate(self.ids):
             nodes, part = self.reference(i), self.slice(i)
@@ -176,7 +176,7 @@ class Realizer(Protocol):
         """Name in reports."""
 
     def realize(self, trees: InputTrees, k: int = 1, *, progress: Progress = ...) -> Orders:
-        """Return the k best orders of every tree, the best first; fewer if there are fewer."""
+        """Return up to k orders of every tree, the best first."""
 
 
 def input_trees(treebank: Treebank, inputs: str = "words", *, lower: bool = True) -> InputTrees:
@@ -187,7 +187,7 @@ def input_trees(treebank: Treebank, inputs: str = "words", *, lower: bool = True
 
 
 def unordered_trees(treebank: Treebank, inputs: str, *, lower: bool = True) -> InputTrees:
-    """Return the sentences of a treebank as unordered trees, however long they are."""
+    """Return the sentences of a treebank as unordered trees, of any length."""
     texts = treebank.lemmas if inputs == "lemmas" else treebank.words
     words, blank = [word.lower() for word in texts] if lower else list(texts), [""] * len(texts)
     contents = {"words": words, "tags": blank, "relations": blank}  # what nodes are sorted by
@@ -203,7 +203,7 @@ def unordered_trees(treebank: Treebank, inputs: str, *, lower: bool = True) -> I
     moved[nodes] = np.arange(len(words)) - starts
     mothers = heads[nodes]
     above = np.where(mothers < 0, -1, moved[starts + np.maximum(mothers, 0)]).astype(np.int32)
-    if inputs == "lemmas":  # their capitals are no content that the nodes are sorted by
+    if inputs == "lemmas":  # nodes are not sorted by the case of lemmas
         contents["lemmas"] = treebank.lemmas
     columns: dict[str, Any] = {
         name: [column[j] for j in nodes.tolist()] for name, column in contents.items()
@@ -221,19 +221,19 @@ def unordered_trees(treebank: Treebank, inputs: str, *, lower: bool = True) -> I
 
 
 def number_contents(contents: Sequence[Any]) -> NDArray[np.int32]:
-    """Return the rank of every node's content among all different contents."""
+    """Return the rank of every node's content among the distinct contents."""
     number = {content: i for i, content in enumerate(sorted(set(contents)))}
     return np.array([number[content] for content in contents], dtype=np.int32)
 
 
 def check_inputs(inputs: str, allowed: Sequence[str] = INPUTS) -> None:
-    """Refuse an unknown kind of input."""
+    """Raise if a kind of input is unknown."""
     if inputs not in allowed:
         raise InputError(f"inputs={quoted(inputs)}: expected one of {', '.join(allowed)}")
 
 
 def check_lengths(treebank: Treebank) -> None:
-    """Refuse longer sentences than occur: work grows with the square of a treelet."""
+    """Raise if a sentence is too long: time is quadratic in the size of a treelet."""
     lengths = np.diff(treebank.offsets)
     if (lengths > MAX_WORDS).any():
         first = int((lengths > MAX_WORDS).argmax())
@@ -257,7 +257,7 @@ def read_trees(path: str | Path, inputs: str = "words", *, lower: bool = True) -
 
 
 def to_inputs(treebank: Treebank, inputs: str) -> Treebank:
-    """Return a treebank as one kind of input; refuse it if it lacks what that kind has."""
+    """Return a treebank as one kind of input; raise if columns of that kind are missing."""
     check_inputs(inputs, (*INPUTS, "relations"))
     if inputs != "words":
         check_labels(treebank, inputs)
@@ -268,7 +268,7 @@ def to_inputs(treebank: Treebank, inputs: str) -> Treebank:
 
 
 def read_input(path: str | Path) -> Treebank:
-    """Read trees as a treebank: CoNLL-U, brackets or JSON, whichever the file has.
+    """Read trees in CoNLL-U, brackets or JSON as a treebank.
 
     Args:
         path: the file.
@@ -288,7 +288,7 @@ def read_input(path: str | Path) -> Treebank:
         problem = f"found {quoted(line.rstrip())}, expected {NOTATIONS}"
         raise InputError(f"{name}, line {number}: {problem}")
     treebank = parse_treebank(buffer, name)
-    # Refuse what would break a line of the output, and features that ask for nothing known.
+    # Reject cells that would break a line of the output, and misspelt Complete=No.
     for column_name, label in _WRITTEN.items():
         column: list[str] = getattr(treebank, column_name)
         problems = {cell: text_problem(cell) for cell in set(column)}
@@ -312,7 +312,7 @@ _WRITTEN = {
 
 
 def with_lemmas(treebank: Treebank) -> Treebank:
-    """Return the sentences without parts of words; refuse words that have no lemma."""
+    """Return the sentences without parts of split words; raise if a word has no lemma."""
     check_lemmas(treebank)
     lacking, part = without_lemma(treebank)
     if lacking.any():
@@ -324,23 +324,23 @@ def with_lemmas(treebank: Treebank) -> Treebank:
 
 
 def without_lemma(treebank: Treebank) -> tuple[Flags, Flags]:
-    """Return which words lack a lemma, and which need none, as they are parts of others."""
+    """Return which words lack a lemma, and which need none because they are parts of words."""
     lacks_lemma = np.array([lemma in ("", MISSING) for lemma in treebank.lemmas])
     is_part = np.array([relation == PART_OF_WORD for relation in treebank.relations])
     is_head = np.zeros(len(lacks_lemma), dtype=bool)
     is_head[treebank.mothers[treebank.heads > 0]] = True
-    part = lacks_lemma & is_part & ~is_head & (treebank.heads > 0)  # a sentence keeps its root
+    part = lacks_lemma & is_part & ~is_head & (treebank.heads > 0)  # never the root
     return lacks_lemma & ~part, part
 
 
 def check_lemmas(treebank: Treebank) -> None:
-    """Refuse a treebank without lemmas."""
+    """Raise if a treebank has no lemmas."""
     if not set(treebank.lemmas) - {"", MISSING}:
         raise InputError(f"{treebank.name}: no lemmas (LEMMA): give --inputs words or all")
 
 
 def check_labels(treebank: Treebank, inputs: str = "all") -> None:
-    """Refuse a treebank without tags or relations: a model would take blanks for labels."""
+    """Raise if a treebank has no tags or relations: a model would use blanks as labels."""
     expected = [(treebank.upos, "tags (UPOS)"), (treebank.relations, "relations")]
     for column, label in expected[1:] if inputs == "relations" else expected:
         if set(column) - {"", MISSING}:
@@ -352,7 +352,7 @@ def check_labels(treebank: Treebank, inputs: str = "all") -> None:
 
 
 MAX_BEST = 1000
-"""The largest number of sentences, assignments or orders of a tree."""
+"""Maximal number of sentences, assignments or orders of a tree."""
 
 REALIZERS = ("fergus", "ordering")
 """Realizers that can write a sentence: the paper's, and the ordering model."""
@@ -365,20 +365,20 @@ _EXPECTED = {
 
 
 def check_type(name: str, value: object, *kinds: type) -> None:
-    """Refuse a model, trees or a treebank that is something else, such as a path."""
+    """Raise if a model, trees or a treebank has another type, such as a path."""
     if not isinstance(value, kinds):
         raise InputError(f"{name}={quoted(value)}: expected {_EXPECTED[name]}")
 
 
 def check_best(name: str, value: int) -> None:
-    """Refuse a number of sentences that is too small or too large."""
+    """Raise if a number of sentences is out of range."""
     check_count(name, value, 1)
     if value > MAX_BEST:
         raise InputError(f"{name}={quoted(value)}: expected at most {MAX_BEST:,}")
 
 
 def to_names(name: str, value: Any) -> tuple[str, ...]:
-    """Return names, which are given as strings or as one string with commas; None has none."""
+    """Return names that are given as a list, as a comma-separated string, or as None."""
     if value is None or isinstance(value, str):
         return tuple(item.strip() for item in value.split(",")) if value else ()
     names = value if isinstance(value, Iterable) and not isinstance(value, bytes) else [None]
@@ -389,7 +389,7 @@ def to_names(name: str, value: Any) -> tuple[str, ...]:
 
 
 def parse_input_kinds(inputs: str, allowed: Sequence[str]) -> list[str]:
-    """Return the kinds of input that a list with commas names; an error if one is unknown."""
+    """Return the kinds of input in a comma-separated list; raise if one is unknown."""
     if not isinstance(inputs, str):
         problem = "expected a string, with commas between names"
         raise InputError(f"inputs={quoted(inputs)}: {problem}")

@@ -1,15 +1,15 @@
-"""Labels for trees that have none: tags and relations guessed from words alone.
+"""Labels for trees without any: tags and relations predicted from words alone.
 
 Two passes of softmax classifiers (csrc/realize/ordering/labelling.hpp): the first sees the words of
-a node, its head, daughters and sisters, and how they begin and end; the second sees the labels that
-the first found for them as well.
+a node, its head, daughters and sisters, and their affixes; the second also sees the labels that the
+first predicted for them.
 
     P(label | node) = exp(Σ w[f, label]) / Σ over all labels
 
-Where no relation is as probable as `MIN_CERTAIN`, the second most probable stands beside the first.
+If no relation has at least the probability `MIN_CERTAIN`, the second most probable is kept too.
 
-A model that learns from labels must see the errors that it will meet. So the training set is
-labelled by models that have not seen the labels of its documents (`jackknife`).
+A model trained on predicted labels must see realistic errors. So the training set is labelled by
+models that have not seen its documents (`jackknife`).
 """
 
 from __future__ import annotations
@@ -34,30 +34,30 @@ from karat.realize.symbols import (
 from karat.storage.schema import ModelLayout, check_arrays
 
 Weights = NDArray[np.float32]
-_Split = tuple[Ints, Ints]  # the trees that a classifier learns from, and those that it labels
+_Split = tuple[Ints, Ints]  # the trees that a classifier is trained on, and those it labels
 
 FOLDS = 3
 BITS = 22
 MIN_FEATURE_COUNT = 12
 """Features that occur less often in the training set have no weights."""
 EPOCHS = 3
-BATCH = 2048  # trees between two looks at whether to stop
+BATCH = 2048  # trees between two checks for a stop
 RATE, DROPOUT, DAMPING = 1.0, 0.3, 20.0
 MIN_CERTAIN = 0.98
-"""A relation that is less probable has another beside it, for the orderer to doubt."""
+"""A less probable relation is passed on with its alternative."""
 DOUBTED_KIND = "relations"
 
 
 @dataclass(frozen=True, eq=False)
 class Gold:
-    """The labels of one kind: their names, and the number of each node's."""
+    """Gold labels of one kind: their names, and the number of each node's label."""
 
     names: tuple[str, ...]
     numbers: NDArray[np.int32]
 
     @classmethod
     def of(cls, labels: list[str]) -> Gold:
-        """Number the labels of all nodes in the order of their names."""
+        """Number the labels of all nodes, sorted by name."""
         names = tuple(sorted(set(labels)))
         number = {name: i for i, name in enumerate(names)}
         return cls(names, np.array([number[label] for label in labels], dtype=np.int32))
@@ -65,9 +65,9 @@ class Gold:
 
 @dataclass(frozen=True, eq=False)
 class Classifier:
-    """One pass: which features have weights, and for every kind of label a table of these.
+    """One pass: the features with weights, and for every kind of label a table of weights.
 
-    A table has one row a feature.
+    A table has a row for each feature.
     """
 
     names: Mapping[str, tuple[str, ...]]
@@ -77,11 +77,11 @@ class Classifier:
 
     @cached_property
     def rows(self) -> NDArray[np.int32]:
-        """The row of every feature, -1 for those that have none."""
+        """The row of every feature, -1 for features without weights."""
         return feature_rows(self.has_weight)
 
     def predict_labels(self, columns: NodeColumns, chosen: Ints) -> dict[str, Symbols]:
-        """Return the most probable labels of some trees' nodes, and the others of relations."""
+        """Return the most probable labels of the nodes of some trees, and doubtful relations."""
         tables, sizes = [self.weights[kind] for kind in self.names], map(len, self.names.values())
         inputs = columns.kernel, columns.affixes, chosen, self.sees_labels, MIN_CERTAIN
         numbers = _kernel.label_trees(tables, list(sizes), self.rows, *inputs)
@@ -94,7 +94,7 @@ class Classifier:
         return labels
 
     def arrays(self, n: int) -> dict[str, NDArray[Any]]:
-        """Return the stored arrays: half a byte a weight, and the exponent of each row."""
+        """Return the stored arrays: half a byte per weight, and the exponent of each row."""
         arrays: dict[str, NDArray[Any]] = {f"known_{n}": np.packbits(self.has_weight)}
         for kind, names in self.names.items():
             levels, exponents = to_half_bytes(self.weights[kind], len(names))
@@ -106,7 +106,7 @@ class Classifier:
     def stored(
         cls, n: int, names: Mapping[str, tuple[str, ...]], arrays: Mapping[str, NDArray[Any]]
     ) -> Classifier:
-        """Return a stored classifier; a ValueError or KeyError if its arrays do not fit."""
+        """Return a stored classifier; raise ValueError or KeyError if its arrays do not fit."""
         columns = {f"known_{n}": ModelLayout("uint8", "bytes of features")}
         for kind in names:
             columns[f"labels_{n}_{kind}_exponents"] = ModelLayout("int8", "rows", -100, 100)
@@ -118,7 +118,7 @@ class Classifier:
         for kind, kind_names in names.items():
             exponents = arrays[f"labels_{n}_{kind}_exponents"]
             if int(has_weight.sum()) != len(exponents):
-                raise ValueError("features and weights differ in number")
+                raise ValueError("the numbers of features and weights differ")
             levels = arrays[f"labels_{n}_{kind}_levels"]
             weights[kind] = from_half_bytes(levels, exponents, len(kind_names))
         return cls(names, n > 0, has_weight, weights)
@@ -126,10 +126,10 @@ class Classifier:
 
 @dataclass(frozen=True, eq=False)
 class Labeller:
-    """For every pass a classifier.
+    """A classifier for every pass.
 
-    Passes are numbered from 0; from 1 on they see labels. Where tags and relations are given,
-    pass 1 alone finds the treebank's own tags.
+    Passes are numbered from 0; only pass 0 sees no labels. If tags and relations are given, there
+    is only pass 1, which predicts the treebank-specific tags.
     """
 
     classifiers: Mapping[int, Classifier]
@@ -142,7 +142,7 @@ class Labeller:
         return columns
 
     def about(self) -> list[dict[str, Any]]:
-        """Return the description beside the arrays: passes, kinds, names."""
+        """Return the stored description: passes, kinds, names."""
         return [
             {"pass": n, "kind": kind, "names": list(names)}
             for n, classifier in self.classifiers.items()
@@ -156,7 +156,7 @@ class Labeller:
 
     @classmethod
     def stored(cls, about: list[dict[str, Any]], arrays: Mapping[str, NDArray[Any]]) -> Labeller:
-        """Return a stored labeller; a ValueError or KeyError if its arrays do not fit."""
+        """Return a stored labeller; raise ValueError or KeyError if its arrays do not fit."""
         names: dict[int, dict[str, tuple[str, ...]]] = {}
         for entry in about:
             names.setdefault(entry["pass"], {})[entry["kind"]] = tuple(entry["names"])
@@ -172,13 +172,13 @@ def jackknife(
     step: Callable[[str], None],
     threads: int | None = None,
 ) -> tuple[Labeller, NodeColumns]:
-    """Return a labeller of all trees, and these trees as labelled by models of other folds.
+    """Return a labeller trained on all trees, and the trees as labelled by models of other folds.
 
-    The classifiers of a pass know nothing of each other, so threads do not change the result.
+    The classifiers of a pass are independent, so threads do not change the result.
     """
     classifiers: dict[int, Classifier] = {}
     splits = [(np.flatnonzero(folds != f), np.flatnonzero(folds == f)) for f in np.unique(folds)]
-    splits.append((np.arange(len(folds)), np.arange(0)))  # at last all, and none
+    splits.append((np.arange(len(folds)), np.arange(0)))  # the last one is trained on all trees
     kinds = [*gold, *(["doubtful_relations"] if DOUBTED_KIND in gold else [])]
     for n in passes:
         predicted = {kind: np.empty(columns.nodes, dtype=np.uint32) for kind in kinds}
@@ -189,7 +189,7 @@ def jackknife(
             step(f"labelling, pass {n + 1}")
             for kind, symbols_of_kind in labels.items():
                 predicted[kind][columns.nodes_of(held_out)] = symbols_of_kind
-            classifiers[n] = classifier  # the last split's stays: it was trained on all trees
+            classifiers[n] = classifier  # the last one, trained on all trees, remains
         columns = replace(columns, **predicted)  # type: ignore[arg-type]
     return Labeller(classifiers), columns
 
@@ -199,7 +199,7 @@ def _train(
 ) -> tuple[Classifier, dict[str, Symbols]]:
     """Train a classifier on some trees; return it and its labels of the others.
 
-    Its weights are the mean of those at the two halves of the last epoch.
+    Its weights are averaged over the two halves of the last epoch.
     """
     chosen, held_out = split
     count = _kernel.count_labelling(columns.kernel, columns.affixes, chosen, BITS, n > 0)

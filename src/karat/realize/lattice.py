@@ -1,8 +1,8 @@
 """The Unraveler: all orders that a supertagged tree allows, as a packed lattice.
 
-Each treelet has a lattice of its own (csrc/realize/fergus/lattice.hpp), whose arcs place the head
-or a daughter; a daughter's arc stands for all that her treelet's lattice can be. The number of word
-sequences of the whole is the product of the treelets' paths.
+Each treelet has a lattice (csrc/realize/fergus/lattice.hpp), whose arcs place the head or a
+daughter; the arc of a daughter represents the whole lattice of her treelet. The number of word
+sequences is the product of the numbers of paths of all treelets.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from karat.realize.fergus import LpWeights, Supertags, TreeChooser
 from karat.realize.input_trees import InputTrees
 
 MAX_DRAWN_ARCS = 150
-"""Arcs of a lattice that is drawn word by word; a larger one is drawn treelet by treelet."""
+"""Lattices with more arcs are drawn treelet by treelet, not word by word."""
 
 
 MAX_DAUGHTERS = 7
-"""Of a word in a lattice that is not pruned: 3^n states are soon too many."""
+"""Daughters of a word in an unpruned lattice, which has up to 3^n states."""
 MAX_ORDERS = 2000
-"""Word sequences that are enumerated."""
+"""Maximal number of word sequences that are enumerated."""
 MAX_ENUMERATED_WORDS = 40
-"""Of a tree whose word sequences are enumerated."""
+"""Maximal size of a tree whose word sequences are enumerated."""
 
 
 class LatticeArc(NamedTuple):
-    """Within the treelet of `head`: from one state to another, placing `node`, at a log cost."""
+    """An arc in the treelet of `head` between two states, which places `node` at a log cost."""
 
     head: int
     start: int
@@ -41,7 +41,7 @@ class LatticeArc(NamedTuple):
 
 
 class TreeletSize(NamedTuple):
-    """Size of the lattice of one treelet, and whether something was left out of it."""
+    """Size of the lattice of one treelet, and whether it was pruned."""
 
     head: int
     states: int
@@ -59,7 +59,7 @@ class TreeLattice:
     treelets: tuple[TreeletSize, ...]
 
     def subtree(self, node: int) -> frozenset[int]:
-        """Return a node and all below it."""
+        """Return a node and its descendants."""
         below: dict[int, set[int]] = {}
         for arc in self.arcs:
             below.setdefault(arc.head, set()).add(arc.node)
@@ -71,9 +71,9 @@ class TreeLattice:
         return frozenset(nodes)
 
     def best_arcs(self, head: int, max_arcs: int) -> list[LatticeArc]:
-        """Return a treelet's arcs, at most so many, whose best paths cost least.
+        """Return up to about `max_arcs` arcs of a treelet, those on the best paths.
 
-        The arcs of one path stay together.
+        Arcs of equally good paths are kept or dropped together.
         """
         arcs = [arc for arc in self.arcs if arc.head == head]
         from_start, to_end = {0: 0.0}, {max(arc.end for arc in arcs): 0.0}
@@ -103,13 +103,13 @@ class TreeLattice:
 
     @property
     def pruned(self) -> bool:
-        """True if orders were left out."""
+        """True if orders were pruned."""
         return any(treelet.pruned for treelet in self.treelets)
 
     def treelet_orders(self, head: int) -> list[tuple[int, ...]]:
         """Return all orders of a head and its daughters, as nodes."""
         paths: dict[int, list[tuple[int, ...]]] = {0: [()]}
-        for arc in (arc for arc in self.arcs if arc.head == head):  # by their first state
+        for arc in (arc for arc in self.arcs if arc.head == head):  # sorted by first state
             longer = [(*path, arc.node) for path in paths[arc.start]]
             paths.setdefault(arc.end, []).extend(longer)
         return sorted(paths[max(paths)]) if len(paths) > 1 else [(head,)]
@@ -135,11 +135,11 @@ class TreeLattice:
         treelets: dict[int, list[LatticeArc]] = {}
         for arc in self.arcs:
             treelets.setdefault(arc.head, []).append(arc)
-        new = count(2)  # states; the whole begins at 0 and ends at 1
+        new = count(2)  # new states; state 0 is the first, 1 the last
 
         def put(node: int, start: int, end: int, depth: int = 0) -> bool:
-            """Put a subtree's lattice between two states; return whether it went in."""
-            if depth == MAX_DRAWN_ARCS:  # every step down has an arc of its own: it would not go in
+            """Insert the lattice of a subtree between two states; return whether it fits."""
+            if depth == MAX_DRAWN_ARCS:  # each level has at least one arc, so it does not fit
                 return False
             if node not in treelets:
                 arcs.append((start, end, node))
@@ -157,7 +157,7 @@ class TreeLattice:
 
 
 def check_small(trees: InputTrees) -> None:
-    """Refuse the only tree of `trees` if its lattice would be too large without pruning."""
+    """Raise if the unpruned lattice of the only tree would be too large."""
     if len(trees.words) > MAX_ENUMERATED_WORDS:
         raise InputError(
             f"{trees.name}: the tree has {len(trees.words):,} words: a lattice that is not pruned "
@@ -174,7 +174,7 @@ def check_small(trees: InputTrees) -> None:
 def unravel(
     chooser: TreeChooser, trees: InputTrees, supertags: Supertags, weights: LpWeights
 ) -> TreeLattice:
-    """Return the lattice of one supertagged tree, the only one of `trees`."""
+    """Return the lattice of the only tree, given its supertags."""
     words, _, heads, suffixes, _ = chooser.columns(trees)
     tagged = words, supertags.labels, heads, suffixes, supertags.frames, supertags.slots
     arcs, sizes = _kernel.tree_lattice(chooser.kernel, *tagged, weights.values())

@@ -1,10 +1,10 @@
-"""A log-linear model of choices: each item has a few candidates, of which one is right.
+"""A log-linear model of choices: each item has a few candidates, one of which is right.
 
     P(candidate) = exp(prior + Σ w[f]) / Σ over the item's candidates
 
-Features are numbers of 64 bits, hashed of what they are made of. They lie in one flat list, each
-with the row (a candidate) that it belongs to, so that an item may have any number of them. Weights
-follow the gradient of log P by AdaGrad; a feature that few items have gets none.
+Features are 64-bit hashes in one flat list, each with its row (a candidate), so that an item may
+have any number of them. Weights are trained with AdaGrad on the gradient of log P; rare features
+have no weight.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ Keys = NDArray[np.uint64]
 
 EPOCHS, RATE, DAMPING, BATCH = 8, 0.1, 1.0, 1024
 MIN_ITEMS = 4
-"""Items that a feature must belong to."""
+"""Minimal number of items with a feature that has a weight."""
 _MIX = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 
 
 def symbols(strings: list[str]) -> Keys:
-    """Return a number for every string."""
+    """Return a hash of every string."""
     keys: Keys = ordering_symbols(strings).astype(np.uint64)
     return keys
 
 
 def mix_keys(template: int, *parts: Keys) -> Keys:
-    """Return the features that a template makes of its parts."""
+    """Return hashes of a template and its parts."""
     keys = np.full(1, (template + 1) * _MIX[0] & (2**64 - 1), dtype=np.uint64)
     for part in parts:
         keys = (keys ^ part) * np.uint64(_MIX[1])
@@ -44,20 +44,20 @@ def mix_keys(template: int, *parts: Keys) -> Keys:
 
 
 class LogLinearFeatures(NamedTuple):
-    """Features, and the row that each belongs to."""
+    """Features, and the row of each."""
 
     rows: Ints
     keys: Keys
 
     @classmethod
     def joined(cls, parts: list[LogLinearFeatures]) -> LogLinearFeatures:
-        """Return all features of several lists."""
+        """Concatenate several lists of features."""
         rows, keys = zip(*parts, strict=True) if parts else ([np.arange(0)], [np.empty(0)])
         return cls(np.concatenate(rows), np.concatenate(keys).astype(np.uint64))
 
 
 class Choices(NamedTuple):
-    """Candidates: those of item i are the rows `offsets[i]` to `offsets[i + 1]`."""
+    """Candidates with log priors: item i has the rows `offsets[i]` to `offsets[i + 1]`."""
 
     offsets: Ints
     priors: Floats
@@ -68,14 +68,14 @@ class Choices(NamedTuple):
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
     def crossed(self, of_items: LogLinearFeatures) -> Ints:
-        """Return the features of items once for each candidate, as (feature, row) pairs."""
+        """Return pairs (feature, row) that give each candidate the features of its item."""
         counts = np.diff(self.offsets)[of_items.rows]
         features = np.repeat(np.arange(len(counts)), counts)
         rows = self.offsets[of_items.rows][features] + positions_within(counts)
         return np.stack([features, rows])
 
     def best(self, scores: Floats) -> Ints:
-        """Return the row of every item's best candidate; of equal ones the first."""
+        """Return the row of every item's best candidate; on ties the first."""
         order = np.lexsort((np.arange(len(scores)), -scores, self.items))
         rows: Ints = order[self.offsets[:-1]]
         return rows
@@ -91,28 +91,25 @@ class Choices(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LogLinear:
-    """Features in order, and their weights."""
+    """Sorted features and their weights."""
 
     keys: Keys
     weights: NDArray[np.float32]
 
-    def scores(self, features: LogLinearFeatures, rows: int) -> Floats:
+    def scores(self, features: LogLinearFeatures, n_rows: int) -> Floats:
         """Return the sum of the weights of each row's features."""
         if not len(self.keys):
-            return np.zeros(rows)
+            return np.zeros(n_rows)
         places = np.minimum(np.searchsorted(self.keys, features.keys), len(self.keys) - 1)
         weights = np.where(self.keys[places] == features.keys, self.weights[places], np.float32(0))
-        sums: Floats = np.bincount(features.rows, weights, minlength=rows).astype(np.float64)
+        sums: Floats = np.bincount(features.rows, weights, minlength=n_rows).astype(np.float64)
         return sums
 
     @classmethod
     def train(
         cls, choices: Choices, features: LogLinearFeatures, right: Flags, seed: int = 1
     ) -> LogLinear:
-        """Learn weights from the rows that are right, one an item.
-
-        Weights follow the gradient of log P by AdaGrad; their mean over the later steps counts.
-        """
+        """Train weights by AdaGrad on the right rows, one per item; average the later steps."""
         if not len(choices.priors):
             return cls(np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.float32))
         keys, inverse = np.unique(features.keys, return_inverse=True)
@@ -149,7 +146,7 @@ class LogLinear:
     def train_on(
         cls, choices: Choices, features: LogLinearFeatures, right: Flags, is_known: Flags
     ) -> LogLinear:
-        """Learn from the `is_known` items; `right` has a flag for every row of all items."""
+        """Train on the items in `is_known`; `right` has a flag for every row of all items."""
         sizes = np.diff(choices.offsets)
         is_selected = np.repeat(is_known, sizes)
         selected = Choices(np.append(0, np.cumsum(sizes[is_known])), choices.priors[is_selected])
@@ -163,7 +160,7 @@ class LogLinear:
 
     @classmethod
     def stored(cls, name: str, arrays: Mapping[str, NDArray[Any]]) -> LogLinear:
-        """Return a stored model; a ValueError if its arrays do not fit."""
+        """Return a stored model; raise ValueError if its arrays do not fit."""
         columns = {
             f"{name}_keys": ModelLayout("uint64", f"features of {name}"),
             f"{name}_weights": ModelLayout("float16", f"features of {name}", -1e4, 1e4),
@@ -176,7 +173,7 @@ class LogLinear:
 
 
 def _spans(offsets: Ints, items: Ints) -> tuple[Ints, Ints]:
-    """Return all places of some spans, one span after the other, and where each begins there."""
+    """Return the concatenated positions of some spans, and the offsets of each span."""
     sizes = offsets[items + 1] - offsets[items]
     places = np.repeat(offsets[items], sizes) + positions_within(sizes)
     return places, np.append(0, np.cumsum(sizes))

@@ -1,8 +1,8 @@
 """Realiser models: trained on a treebank, stored in one file that is mapped.
 
-A file may hold the paper's realiser and the ordering model, for either kind of input; each is a
-part with a name of its own, and its arrays have that name before theirs. Equal arrays, such as
-those of the language model, are stored once; those that deflate to less than half are packed, but
+A file can have the paper's realiser, ordering models for several kinds of input, completion and
+inflection; each is a part, whose name prefixes the names of its arrays. Equal arrays, such as those
+of the language model, are stored once. Arrays that compress to less than half are packed, except
 for the language model, which is mapped.
 """
 
@@ -59,29 +59,29 @@ KIND, VERSION = "realiser", 4
 MODELS = ("fergus", "ordering", "all")
 """Models that can be trained."""
 BOTH = ("words", "all")
-"""Kinds of input that `both` stands for."""
+"""The kinds of input `both`."""
 INPUT_NAMES = {
     "words": "words",
     "all": "words, tags, relations",
     "relations": "words, relations",
     "lemmas": "lemmas",
 }
-"""Names of the kinds of input."""
+"""Kind of input -> its name in lists."""
 INPUT_PHRASES = {
     "words": "words alone",
     "all": "words with tags and relations",
     "lemmas": "lemmas",
 }
-"""Names of the kinds of input within a sentence."""
+"""Kind of input -> its name within a sentence."""
 MIN_PACKED_BYTES = 1 << 16
-"""Bytes of an array that may be packed."""
+"""Smaller arrays are not packed."""
 
 Fingerprints = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RealizerResult(Result):
-    """Flat rows, with the name of the file that they are about."""
+    """Flat rows, with the name of the input file."""
 
     name: str
     rows: tuple[Any, ...]
@@ -91,9 +91,9 @@ class RealizerResult(Result):
 
 
 def fingerprints(trees: InputTrees) -> Fingerprints:
-    """Return a number of 64 bits for every tree's sentence, its words in order, in lower case.
+    """Return a 64-bit hash of every tree's sentence, in lower case.
 
-    By these a model can tell a sentence it has seen without holding any text.
+    A model stores these to recognise its training sentences without storing text.
     """
     sentences = (trees.sentence(i, trees.reference(i)).lower() for i in range(len(trees)))
     texts = (sentence.encode("utf-8", "surrogatepass") for sentence in sentences)
@@ -103,7 +103,7 @@ def fingerprints(trees: InputTrees) -> Fingerprints:
 
 @dataclass(frozen=True, eq=False)
 class RealizerModel:
-    """The realisers that were trained together; `ordering` has one for each kind of input."""
+    """Realisers that were trained together; `ordering` has one for each kind of input."""
 
     fergus: Fergus | None
     ordering: Mapping[str, Any] = field(default_factory=dict)
@@ -111,23 +111,21 @@ class RealizerModel:
     seen_sentences: Fingerprints = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
     """Fingerprints of the sentences of the training treebank."""
     inflection: Inflection | None = None
-    """Forms of lemmas, for the ordering model that is given these."""
+    """Forms of lemmas, if the model takes lemmas."""
     completion: Mapping[str, Completer] = field(default_factory=dict)
-    """Kind of input -> what completes content words."""
+    """Kind of input -> the completer of its content words."""
     stored_digest: str = ""
-    """Digest of the model's file; empty if no file holds it."""
+    """Digest of the model's file; empty if it has none."""
 
     @cached_property
     def digest(self) -> str:
-        """Digest of the model, for signatures: that of its file, or that its file will have."""
+        """Digest of the model's file, or of the file it would be saved to, for signatures."""
         return self.stored_digest or content_digest(KIND, VERSION, *self._stored())
 
     def realizers(self, inputs: str, realizer: str | None = None) -> list[Realizer]:
         """Return the realizers for one kind of input, from the simplest to the best.
 
-        Args:
-            inputs: the kind of input.
-            realizer: `fergus` (with its baselines) or `ordering`; None for both.
+        `realizer` is `fergus` (with its baselines) or `ordering`; None for both.
         """
         if realizer is not None and realizer not in REALIZERS:
             raise InputError(f"realizer={quoted(realizer)}: expected {' or '.join(REALIZERS)}")
@@ -146,12 +144,10 @@ class RealizerModel:
         return by_name[realizer] if realizer else by_name["fergus"] + by_name["ordering"]
 
     def best(self, inputs: str, realizer: str | None = None) -> Realizer:
-        """Return the realizer that writes sentences for one kind of input, or raise an error.
+        """Return the realizer that writes sentences for one kind of input; raise without any.
 
-        Args:
-            inputs: the kind of input.
-            realizer: `fergus` or `ordering`; None for the ordering model if there is one for these
-                inputs, else for FERGUS.
+        `realizer` is `fergus` or `ordering`; None for the ordering model if there is one for these
+        inputs, else FERGUS.
         """
         realizers = self.realizers(inputs, realizer)
         if realizers:
@@ -169,17 +165,17 @@ class RealizerModel:
         )
 
     def realizer_name(self, inputs: str, realizer: str | None = None) -> str:
-        """Return the option value of the realizer that `best` returns: `fergus` or `ordering`."""
+        """Return the name of the realizer that `best` returns: `fergus` or `ordering`."""
         return realizer or ("ordering" if inputs in self.ordering else "fergus")
 
     def require_fergus(self) -> Fergus:
-        """Return the paper's realiser, whose modules can be asked alone, or raise an error."""
+        """Return the paper's realiser; raise if the model has none."""
         if self.fergus is None:
             raise InputError("the model has no supertags: train it with --realizer fergus or all")
         return self.fergus
 
     def lemma_realizer(self) -> LemmaRealizer:
-        """Return the realiser of lemmas, with their inflection, or raise an error."""
+        """Return the realiser of lemmas; raise if the model has none."""
         if self.inflection is None or "lemmas" not in self.ordering:
             raise InputError(
                 "the model was not trained for inputs=lemmas: train it with --inputs lemmas"
@@ -187,11 +183,11 @@ class RealizerModel:
         return LemmaRealizer(self.inflection, self.ordering["lemmas"])
 
     def completes(self, inputs: str) -> bool:
-        """Return whether it was trained to complete content words of one kind of input."""
+        """Return whether the model completes content words of one kind of input."""
         return _completion_input(inputs) in self.completion
 
     def completer(self, inputs: str, slots: Sequence[str] = SLOTS) -> Completer:
-        """Return what completes content words of one kind of input, or raise an error."""
+        """Return the completer of one kind of input; raise if the model has none."""
         kind = _completion_input(inputs)
         if kind not in COMPLETED:
             raise InputError(
@@ -209,9 +205,9 @@ class RealizerModel:
     def fallback_notes(
         self, inputs: str, realizer: str | None, *, completed: bool = False
     ) -> tuple[str, ...]:
-        """Say why the supertags write for these inputs, unless the user chose them.
+        """Return a note on why the supertags are used for these inputs, unless the user chose them.
 
-        A model without any ordering model, or a `realizer` that was named, is a choice of the user.
+        The user chose them by `realizer`, or by a model without any ordering model.
         """
         if realizer is not None or inputs in self.ordering or not self.ordering:
             return ()
@@ -231,7 +227,7 @@ class RealizerModel:
         )
 
     def training_inputs(self, more: str) -> str:
-        """Return `--inputs` that trains these ordering models and one more."""
+        """Return the value of `--inputs` that trains these ordering models and one more."""
         kinds = tuple(kind for kind in INPUTS if kind in {*self.ordering, more})
         return "both" if kinds == BOTH else ",".join(kinds)
 
@@ -243,7 +239,7 @@ class RealizerModel:
         return model
 
     def count_seen(self, trees: InputTrees) -> int:
-        """Return how many sentences of trees were in the training treebank."""
+        """Return the number of sentences that were in the training treebank."""
         return int(np.isin(fingerprints(trees), self.seen_sentences).sum())
 
     def contents(self) -> str:
@@ -255,15 +251,15 @@ class RealizerModel:
         return ", ".join(fergus + ordering + completion + forms)
 
     def save(self, path: FilePath) -> None:
-        """Write all parts into one file."""
+        """Write all parts to one file."""
         about, arrays = self._stored()
         large = {n: a for n, a in arrays.items() if a.nbytes > MIN_PACKED_BYTES and ".lm_" not in n}
-        # Those that are worth the time it takes to inflate them.
+        # Pack arrays that compress well enough to be worth the time for unpacking.
         packed = [n for n, a in large.items() if 2 * len(zlib.compress(a.tobytes(), 1)) < a.nbytes]
         write_store(path, KIND, VERSION, about, arrays, packed=packed)
 
     def _stored(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the description and the arrays of its file; equal arrays are stored once."""
+        """Return the description and the arrays of the model's file, without duplicates."""
         parts = {f"ordering-{inputs}": model.parts() for inputs, model in self.ordering.items()}
         parts |= {f"completion-{inputs}": part.parts() for inputs, part in self.completion.items()}
         if self.fergus is not None:
@@ -287,7 +283,7 @@ class RealizerModel:
 
 
 def _completion_input(inputs: str) -> str:
-    """Return the input of the completion: lemmas are inflected first."""
+    """Return the kind of input of the completer: lemmas are inflected first."""
     return "all" if inputs == "lemmas" else inputs
 
 
@@ -336,7 +332,7 @@ def train_realizer(
 
 
 def input_kinds(inputs: str) -> tuple[str, ...]:
-    """Return the kinds of input that a list with commas names, `both` being two."""
+    """Return the kinds of input in a comma-separated list; `both` is two."""
     names = parse_input_kinds(inputs, (*INPUTS, "both"))
     expanded = {kind for name in names for kind in (BOTH if name == "both" else (name,))}
     return tuple(kind for kind in INPUTS if kind in expanded)
@@ -345,7 +341,7 @@ def input_kinds(inputs: str) -> tuple[str, ...]:
 def check_training(
     realizer: str, inputs: str, complete_from: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the inputs of the ordering model and of completion; an error if they do not fit."""
+    """Return the inputs of the ordering model and of completion; raise if they do not fit."""
     if not isinstance(realizer, str) or realizer not in MODELS:
         raise InputError(f"realizer={quoted(realizer)}: expected one of {', '.join(MODELS)}")
     kinds, completed = input_kinds(inputs), to_names("complete_from", complete_from)
@@ -362,7 +358,7 @@ def check_training(
 
 
 class TrainedRealizer(NamedTuple):
-    """A trained model on disk; `seconds` are of processor time."""
+    """A trained model on disk; `seconds` is processor time."""
 
     output: str
     models: str
@@ -373,7 +369,7 @@ class TrainedRealizer(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RealizerTraining(RealizerResult):
-    """The model that was trained, in one row."""
+    """The trained model, in one row."""
 
     rows: tuple[TrainedRealizer, ...]
 
@@ -401,8 +397,9 @@ def train_realizer_file(
     seconds = time.process_time() - begin
     row = TrainedRealizer(str(output), model.contents(), len(bank), seconds, size)
     notes: tuple[str, ...] = ()
+    # The word "_" is its own lemma.
     lacking = without_lemma(bank)[0] & np.array([word != MISSING for word in bank.words])
-    if "lemmas" in model.ordering and lacking.any():  # an underscore is its own lemma
+    if "lemmas" in model.ordering and lacking.any():
         n_lacking, first = int(lacking.sum()), bank.word_place(int(lacking.argmax()))
         words = "1 word has" if n_lacking == 1 else f"{n_lacking:,} words have"
         finding = f"{words} no lemma ({first}{'' if n_lacking == 1 else ' is the first'})"
@@ -417,7 +414,7 @@ _ABOUT = schema.record(
         "treebank": schema.mapping_of(schema.integer(0)),
     }
 )
-"""The description of a model; its parts have schemas of their own."""
+"""Schema of a model's description; its parts have their own schemas."""
 
 
 def open_realizer(path: FilePath) -> RealizerModel:

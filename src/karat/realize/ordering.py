@@ -2,9 +2,9 @@
 
     P(order | treelet) = exp(w · f(order)) / Σ exp(w · f(other)),  over the k best orders
 
-The features f tell which daughters stand before the head (side), which of two daughters on one side
-comes first (pair), which items are neighbours, which three stand in a row (triple), which two stand
-on both sides of the head (across), and how all stand (order): their words, tags, relations, sizes,
+The features f describe which daughters precede the head (side), which of two daughters on one side
+comes first (pair), which items are neighbours, three items in a row (triple), two items on
+different sides of the head (across), and the whole order: their words, tags, relations, sizes,
 and the words that their subtrees begin and end with. The tree is ordered bottom-up; of each subtree
 a few orders are kept for the treelet above to choose from. The log-probability of an n-gram
 language model, times a weight, is added (csrc/realize/ordering/model.hpp). Given words alone, the
@@ -40,8 +40,8 @@ from karat.storage import schema
 from karat.storage.store import ModelStore, damaged, with_prefix, without_prefix
 
 BEAM, ALTERNATIVES = 64, 8
-"""Width of the search, and number of orders kept of a subtree; training has less."""
-BLOCK = 64  # weights that share an exponent when they are stored
+"""Width of the search, and number of orders kept for a subtree; training uses less."""
+BLOCK = 64  # stored weights that share an exponent
 BATCH = 256  # trees between two reports of progress
 
 _LABELS = {
@@ -57,11 +57,11 @@ _ABOUT = schema.record(
         "trained": schema.mapping_of(schema.anything),
     }
 )
-"""The description of a model, beside that of its language model."""
+"""Schema of a model's description, without its language model."""
 
 
 class TreeletScores(NamedTuple):
-    """A treelet in the order chosen, its head in brackets; what each group of features adds.
+    """An ordered treelet, its head in brackets, and the contribution of each group of features.
 
     The groups are in the kernel's order; their `sum` is w · f of the order.
     """
@@ -89,10 +89,10 @@ class OrderingModel:
     language_model: LanguageModel
     lm_weight: float
     trained: Mapping[str, Any]
-    """On what: the treebank's name, its sentences, the seed."""
+    """Training data and seed."""
 
     def parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return the stored model: its description and its arrays, which are what is used."""
+        """Return the stored model: its description and its arrays."""
         about = {
             "inputs": self.inputs,
             "lm_weight": self.lm_weight,
@@ -107,7 +107,7 @@ class OrderingModel:
 
     @classmethod
     def stored(cls, store: ModelStore) -> OrderingModel:
-        """Return the model in a store that has its parts."""
+        """Return the model of a store."""
         description, arrays = store.about, store.arrays
         try:
             schema.check_fields(description, _ABOUT)
@@ -144,8 +144,8 @@ class OrderingModel:
         return realize_in_batches(order, trees, BATCH, progress)
 
     def explain(self, trees: InputTrees, i: int, order: WordOrder) -> list[TreeletScores]:
-        """Return what each group of features adds to an order of tree i, treelet by treelet."""
-        single = trees.choose([i])
+        """Return what each group of features contributes to the treelets of an order of tree i."""
+        single = trees.select([i])
         places = np.empty(len(order.nodes), dtype=np.int32)
         places[list(order.nodes)] = np.arange(len(order.nodes))
         heads, parts = _kernel.explain_order(
@@ -160,7 +160,7 @@ class OrderingModel:
         return treelet_scores
 
     def labelled_columns(self, trees: InputTrees) -> NodeColumns:
-        """Return the trees as the model sees them: labelled where it is given words alone."""
+        """Return the columns of trees; missing labels are predicted."""
         if self.inputs == "all" and trees.inputs == "words":
             raise InputError(
                 f"{trees.name}: this model was trained on words with tags and relations, "
@@ -176,57 +176,50 @@ class OrderingModel:
 
 
 SCALE_BEST, SCALE_BEAM, SCALE_ALTERNATIVES = 8, 32, 4
-"""Number of orders of a sentence that are compared, and limits of their search."""
+"""Number of orders of a sentence to compare, and limits of their search."""
 SCALE_EPOCHS, SCALE_RATE, SCALE_DAMPING, SCALE_DECAY = 6, 0.1, 10.0, 0.001
-SCALE_TREE_STEP = 2  # of the trees that were not seen, one in so many, for time
-SCALE_PARTS = 4  # of the trees, between two reports of progress
+SCALE_TREE_STEP = 2  # use every second unseen tree, to save time
+SCALE_PARTS = 4  # parts of the trees, for reports of progress
 
 
 class Scales(NamedTuple):
-    """A factor for each class of features (`_kernel.feature_classes`), and the language model's.
+    """A factor for each class of features (`_kernel.feature_classes`), and for the language model.
 
-        scale(feature) = 1 + a(template) + b(how often the treebank's orders have the feature)
+        scale(feature) = 1 + a(template) + b(frequency of the feature in the treebank's orders)
 
-    Weights fit the trees they were trained on, so there some templates, and features that are seen
-    often, seem better than they are. A model of half of the treebank orders the other half; a and
-    b, and the scale of the language model, are those with which the treebank's orders win most
-    probably against the other best orders (csrc/realize/ordering/scales.hpp).
+    Weights overfit their training trees, so some templates and frequent features seem better than
+    they are. A model of half of the treebank orders the other half; a, b and the scale of the
+    language model maximise the probability of the treebank's orders against the other best orders
+    (csrc/realize/ordering/scales.hpp).
     """
 
     classes: NDArray[np.float32]
     language_model: float
 
-    @classmethod
-    def of(cls, additions: NDArray[Any]) -> Scales:
-        """Make scales of what the kernel adds to 1: by template, frequency, language model."""
-        templates, frequencies = np.split(additions[:-1], [_kernel.TEMPLATES])
-        classes = 1 + templates[:, None] + frequencies[None, :]
-        return cls(classes.astype(np.float32).ravel(), 1 + float(additions[-1]))
-
 
 def mean_scales(additions: Sequence[NDArray[np.float32]]) -> Scales:
-    """Return the mean scales of several models; without any, nothing changes."""
+    """Return the mean scales of several models; all 1 without any.
+
+    `additions` to 1 are by template, by frequency, and of the language model.
+    """
     none = np.zeros((1, _kernel.TEMPLATES + _kernel.FREQUENCIES + 1), dtype=np.float32)
-    return Scales.of((np.stack(additions) if additions else none).mean(axis=0, dtype=np.float64))
+    mean = (np.stack(additions) if additions else none).mean(axis=0, dtype=np.float64)
+    templates, frequencies = np.split(mean[:-1], [_kernel.TEMPLATES])
+    classes = 1 + templates[:, None] + frequencies[None, :]
+    return Scales(classes.astype(np.float32).ravel(), 1 + float(mean[-1]))
 
 
 def learn_scales(
-    columns: NodeColumns,
-    trees: InputTrees,
-    is_seen: Flags,
-    lm_weight: float,
-    seed: int,
-    step: Report,
+    columns: NodeColumns, trees: InputTrees, is_seen: Flags, seed: int, step: Report
 ) -> NDArray[np.float32]:
-    """Return what is added to 1, for a model of some trees that orders the others."""
+    """Return the additions to 1, learned by a model of some trees that orders the others."""
     seen_trees, unseen_trees = np.flatnonzero(is_seen), np.flatnonzero(~is_seen)
     weights = train_weights(columns, trees.places, seen_trees, seed, step)
-    model = train_lm(trees.choose(seen_trees.tolist()), LM_ORDER)
+    model = train_lm(trees.select(seen_trees.tolist()), LM_ORDER)
     bits = len(weights).bit_length() - 1
     classes = _kernel.feature_classes(columns.kernel, trees.places, seen_trees, bits)
     trainer, words = _kernel.ScaleTrainer(weights, classes), lm_words(model, trees)
-    kernel = model.kernel if lm_weight else None
-    search = SCALE_BEST, SCALE_BEAM, SCALE_ALTERNATIVES, kernel, words, lm_weight
+    search = SCALE_BEST, SCALE_BEAM, SCALE_ALTERNATIVES, model.kernel, words, LM_WEIGHT
     for part in np.array_split(unseen_trees[::SCALE_TREE_STEP], SCALE_PARTS):
         step("scales of features")
         trainer.see(columns.kernel, trees.places, np.ascontiguousarray(part), *search)
@@ -236,16 +229,14 @@ def learn_scales(
 BITS = 24
 TRAINING_BEAM, TRAINING_ALTERNATIVES = 32, 3
 EPOCHS = 4
-PARTS = 4  # of an epoch, between two reports of progress
-REMEMBERED = 3  # epochs at whose parts the weights are kept for their mean
+PARTS = 4  # parts of an epoch, for reports of progress
+REMEMBERED = 3  # last epochs whose weights are averaged
 RATE, DROPOUT, DAMPING = 0.05, 0.5, 1.0
 HIDDEN = 1.0
-"""A word that the treebank has n times is hidden with a chance of HIDDEN / (HIDDEN + n)."""
+"""A word with count n is hidden with probability HIDDEN / (HIDDEN + n)."""
 LM_ORDER, LM_WEIGHT = 3, 0.3
-HALVES = 2  # of the treebank, each of which teaches scales on the other
-MIN_SCALE_SENTENCES = (
-    1000  # sentences; fewer teach no scales, and neither do labels guessed from words
-)
+HALVES = 2  # scales are learned from each half of the treebank
+MIN_SCALE_SENTENCES = 1000  # no scales are learned from fewer sentences, nor from words alone
 
 Report = Callable[[str], None]
 
@@ -255,22 +246,12 @@ def train_ordering(
     inputs: str = "words",
     *,
     seed: int = 1,
-    lm_weight: float = LM_WEIGHT,
-    threads: int | None = None,
     progress: Progress = silent,
 ) -> OrderingModel:
-    """Train an ordering model; the same treebank and seed give the same model.
+    """Train an ordering model; the result is determined by the treebank and the seed.
 
-    Rates and the weight of the language model were chosen on documents held out of EWT's training
+    Rates and the weight of the language model were tuned on held-out documents of EWT's training
     part; experiments/realize_ordering.py repeats the choice of the weight.
-
-    Args:
-        treebank: sentences with tags and relations.
-        inputs: what will be known of a node: words, all or lemmas.
-        seed: seed of the order of the trees.
-        lm_weight: weight of the language model.
-        threads: threads that train labellers; they do not change the result.
-        progress: function that is called with the progress.
     """
     check_inputs(inputs)
     halves = HALVES if inputs != "words" and len(treebank) >= MIN_SCALE_SENTENCES else 0
@@ -282,11 +263,10 @@ def train_ordering(
         progress(next(steps_done), n_steps, description)
 
     trees = input_trees(treebank, "all")
-    labeller, columns = _label_treebank(treebank, trees, inputs, seed, step, threads)
+    labeller, columns = _label_treebank(treebank, trees, inputs, seed, step)
     is_first = _folds(treebank, 2) == 0
     additions = [
-        learn_scales(columns, trees, is_first == bool(half), lm_weight, seed, step)
-        for half in range(halves)
+        learn_scales(columns, trees, is_first == bool(half), seed, step) for half in range(halves)
     ]
     scales = mean_scales(additions)
     all_trees = np.arange(len(trees), dtype=np.int64)
@@ -298,17 +278,17 @@ def train_ordering(
     model = train_lm(trees, LM_ORDER)
     name = os.path.basename(treebank.name)
     trained = {"treebank": name, "sentences": len(treebank), "seed": seed}
-    # Rounded as they are stored, so that a model is the same before and after.
+    # Round as in storage, so that a model does not change when it is saved.
     weights = from_bytes(*to_bytes(weights, BLOCK), BLOCK)
     labeller = Labeller.stored(labeller.about(), labeller.arrays())
-    lm_weight *= scales.language_model
+    lm_weight = LM_WEIGHT * scales.language_model
     return OrderingModel(inputs, weights, labeller, model, lm_weight, trained)
 
 
 def _label_treebank(
-    treebank: Treebank, trees: InputTrees, inputs: str, seed: int, step: Report, threads: int | None
+    treebank: Treebank, trees: InputTrees, inputs: str, seed: int, step: Report
 ) -> tuple[Labeller, NodeColumns]:
-    """Return a labeller of what is not given, and the trees with the labels it would find."""
+    """Return a labeller of missing labels, and the trees with predicted labels."""
     columns = to_columns(trees)
     listed = (trees.starts + trees.places).tolist()
     fine = [treebank.xpos[j] for j in listed]
@@ -317,13 +297,13 @@ def _label_treebank(
         return Labeller({}), replace(columns, fine=fine_column)
     gold = {"fine": Gold.of(fine)}
     if inputs == "all":
-        return jackknife(columns, gold, _folds(treebank), (1,), seed, step, threads)
+        return jackknife(columns, gold, _folds(treebank), (1,), seed, step)
     gold |= {"tags": Gold.of(trees.tags), "relations": Gold.of(trees.relations)}
-    return jackknife(columns.blank(), gold, _folds(treebank), (0, 1), seed, step, threads)
+    return jackknife(columns.blank(), gold, _folds(treebank), (0, 1), seed, step)
 
 
 def _folds(treebank: Treebank, folds: int = FOLDS) -> NDArray[np.int32]:
-    """Return the fold of each sentence: by document where there are enough, else in turn."""
+    """Return the fold of each sentence: by document if there are enough, else alternating."""
     documents = np.unique(treebank.documents)
     if len(documents) >= 2 * folds:
         return treebank.documents % folds
@@ -338,7 +318,7 @@ def train_weights(
         BITS, TRAINING_BEAM, TRAINING_ALTERNATIVES, RATE, DROPOUT, DAMPING
     )
     rng = np.random.default_rng(seed)
-    # Rare words are hidden more often, as new texts have unknown ones.
+    # Rare words are hidden more often, since new texts have unknown words.
     distinct, word_number = np.unique(columns.words, return_inverse=True)
     counts = np.bincount(word_number[columns.nodes_of(chosen)], minlength=len(distinct))
     hidden = (HIDDEN / (HIDDEN + counts)).astype(np.float32)[word_number]

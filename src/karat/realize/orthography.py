@@ -1,4 +1,4 @@
-"""Orthography: marks in plain variants, capitals, spaces, and words that are written as one."""
+"""Orthography: plain marks, capitals, spaces, and fused words."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from karat.realize.treebank import Surface
 MARKS = str.maketrans(
     {"‘": "'", "’": "'", "ʼ": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-", "…": "..."}
 )
-"""Quotation marks, apostrophes, dashes and ellipses, and what they are written as."""
+"""Quotation marks, apostrophes, dashes and ellipses -> their plain variants."""
 
 
 def plain(word: str) -> str:
-    """Return a word with plain marks, so that a model sees variants of a mark as the same word."""
+    """Return a word with plain marks, so that variants of a mark are the same word."""
     return word if word.isascii() else word.translate(MARKS)
 
 
 CASES = ("lower", "first", "upper", "lemma")
-"""Ways to write a word; of those that write it alike the first stands for all."""
+"""Ways to write a word; if several give the same spelling, the first is used."""
 PRIOR = 4.0
-"""Logarithm of how much more probable the spelling of a lemma with capitals is than others."""
+"""Log prior of the spelling with the capitals of the lemma, relative to others."""
 
 
 def spell(form: str, lemma: str, case: str) -> str:
-    """Write a form that is in lower case."""
+    """Return a lower-cased form in a given case."""
     if case == "first":
         return form[:1].upper() + form[1:]
     if case == "upper":
@@ -48,12 +48,12 @@ def spell(form: str, lemma: str, case: str) -> str:
 
 
 class Spellings:
-    """All ways of writing the words of sentences, which are in order and in lower case.
+    """All ways of writing the lower-cased words of sentences.
 
         P(way | word, lemma, place) = exp(prior + Σ w[f]) / Σ over the ways of writing the word
 
-    Ways that write the word alike are one. The prior is for capitals as the lemma has them: a
-    treebank may be too small to have names like McDonald.
+    Ways with the same spelling are merged. The prior favors the capitals of the lemma: a treebank
+    may be too small to have names like McDonald.
     """
 
     def __init__(self, forms: list[str], lemmas: list[str], tags: list[str], starts: Ints) -> None:
@@ -62,7 +62,7 @@ class Spellings:
         sizes, priors = [0], list[float]()
         for form, lemma in zip(forms, lemmas, strict=True):
             by_text = {spell(form, lemma, case): case for case in reversed(CASES)}
-            first, *other_texts = by_text  # the first is spelt like the lemma
+            first, *other_texts = by_text  # the first has the capitals of the lemma
             self.texts += by_text
             self._ways += by_text.values()
             priors += [PRIOR if first != form else 0.0, *([0.0] * len(other_texts))]
@@ -106,7 +106,7 @@ def neighbours(n: int, starts: Ints) -> tuple[Ints, Ints]:
 
 
 def template_features(templates: Sequence[tuple[Keys, ...]], n: int) -> LogLinearFeatures:
-    """Return the features that templates make of n words; a template is a tuple of columns."""
+    """Return the features of n words; a template is a tuple of columns."""
     rows = np.arange(n)
     return LogLinearFeatures.joined(
         [
@@ -117,7 +117,7 @@ def template_features(templates: Sequence[tuple[Keys, ...]], n: int) -> LogLinea
 
 
 def case_of(word: str) -> str:
-    """Return how a word is written: one of the ways, or `mixed`."""
+    """Return the case of a word: one of `CASES`, or `mixed`."""
     if word == word.lower():
         return "lower"
     if word == word.upper():
@@ -126,7 +126,7 @@ def case_of(word: str) -> str:
 
 
 def train_capitals(written_ways: Spellings, words: list[str]) -> LogLinear:
-    """Learn from words as they are written; those that no way writes teach nothing."""
+    """Train on words as written; words that match none of the ways are skipped."""
     items, texts = written_ways.choices.items, written_ways.texts
     right = np.array([texts[row] == words[i] for row, i in enumerate(items.tolist())], dtype=bool)
     is_writable = np.bincount(items, right, minlength=len(words)) > 0
@@ -134,7 +134,7 @@ def train_capitals(written_ways: Spellings, words: list[str]) -> LogLinear:
 
 
 def capitalise(model: LogLinear, spellings: Spellings) -> list[str]:
-    """Return every word in the most probable way."""
+    """Return every word in its most probable spelling."""
     scores = spellings.choices.priors + model.scores(spellings.features(), len(spellings.texts))
     return [spellings.texts[row] for row in spellings.choices.best(scores).tolist()]
 
@@ -145,12 +145,13 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, eq=False)
 class Spacing:
-    """Words that are written as one, and weights of spaces.
+    """Fused words, and weights of spaces.
 
         P(space | two neighbours) = exp(Σ w[f]) / (1 + exp(Σ w[f]))
 
-    Both are learned from SpaceAfter and from multiword tokens. Words that are mostly written as one
-    (`de le` -> `du`) are; other multiword tokens (`don't`) are words without a space between them.
+    Both are learned from SpaceAfter and from multiword tokens. Words that are mostly fused (`de le`
+    -> `du`) are written as one; other multiword tokens (`don't`) are words without a space between
+    them.
     """
 
     fused: Mapping[Words, str]
@@ -158,11 +159,11 @@ class Spacing:
 
     @cached_property
     def _lengths(self) -> list[int]:
-        """Numbers of words that are written as one, the largest first."""
+        """Numbers of words of fused tokens, the largest first."""
         return sorted(set(map(len, self.fused)), reverse=True)
 
     def text(self, words: list[str], tags: list[str], starts: Ints) -> list[str]:
-        """Return the texts of sentences, with a space where nothing is known of a gap."""
+        """Return the texts of sentences; unknown gaps get a space."""
         features = gap_features(words, tags, starts)
         spaces = self.model.scores(features, len(words)) >= 0
         cuts = pairwise(starts.tolist())
@@ -188,10 +189,10 @@ class Spacing:
     def train(
         cls, words: list[str], tags: list[str], surfaces: list[Surface], starts: Ints
     ) -> Spacing:
-        """Learn from words in order, and how they are written."""
+        """Train on words in order, and their surface text."""
         n, spaces = len(words), np.array([surface.space_after for surface in surfaces])
         has_gap = np.ones(n, dtype=bool)
-        has_gap[starts[1:] - 1] = False  # whether a space follows a sentence is no matter
+        has_gap[starts[1:] - 1] = False  # spaces after a sentence are ignored
         # A gap has two candidates: nothing, which has no features, and a space.
         choices = Choices(np.arange(0, 2 * n + 1, 2), np.zeros(2 * n))
         rows, keys = gap_features(words, tags, starts)
@@ -236,7 +237,7 @@ def gap_features(words: list[str], tags: list[str], starts: Ints) -> LogLinearFe
 
 
 def _count_fused(words: list[str], surfaces: list[Surface]) -> dict[Words, str]:
-    """Return the words in a row that are mostly written as one, and how."""
+    """Return the word sequences that are mostly fused, and their text."""
     lowered = tuple(word.lower() for word in words)
     text_counts = defaultdict[Words, Counter[str]](Counter)
     begins = [i for i, surface in enumerate(surfaces) if surface.text]
@@ -246,7 +247,7 @@ def _count_fused(words: list[str], surfaces: list[Surface]) -> dict[Words, str]:
         if b - a > 1:
             text_counts[lowered[a:b]][surfaces[a].text.lower()] += 1
     times: Counter[Words] = Counter()
-    for n in set(map(len, text_counts)):  # but for parts of longer tokens
+    for n in set(map(len, text_counts)):  # except for parts of longer tokens
         times.update(lowered[i : i + n] for i in range(len(words) - n + 1) if sizes[i] <= n)
     mostly = {
         tokens: texts for tokens, texts in text_counts.items() if 2 * texts.total() > times[tokens]
@@ -255,12 +256,12 @@ def _count_fused(words: list[str], surfaces: list[Surface]) -> dict[Words, str]:
 
 
 def format_fused(fused: Mapping[Words, str]) -> str:
-    """Return words that are written as one, a line each."""
+    """Return fused words as lines of text."""
     return "\n".join("\t".join((*tokens, text)) for tokens, text in fused.items())
 
 
 def parse_fused_lines(text: str) -> dict[Words, str]:
-    """Return what `format_fused` wrote; a ValueError if it is none."""
+    """Parse the text of `format_fused`; raise ValueError if it is damaged."""
     fused: dict[Words, str] = {}
     for line in text.split("\n") if text else ():
         first, second, *later_words, text_of_token = line.split("\t")

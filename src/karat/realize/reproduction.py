@@ -54,11 +54,11 @@ EXAMPLE_SCORES = dict(zip(ACCURACIES, (0.44, 0.56, 0.33, 0.67), strict=True))
 """The baseline's sentence by the last table of section 3.2; an earlier one misprints 0.67 for
 generation accuracy."""
 HELD_OUT_STEP = 10
-"""Of the bundled sentences each tenth is held out."""
+"""Every tenth bundled sentence is held out."""
 
 
 def reproduce_fergus(request: ReproductionRequest) -> Reproduction:
-    """Train the realizer and its baselines, and score what they write for other sentences."""
+    """Train the realizer and its baselines, and score them on held-out sentences."""
     real = request.data.holds_all([TRAIN, TEST])
     if real:
         data = "treebank-ewt"
@@ -97,7 +97,7 @@ def reproduce_fergus(request: ReproductionRequest) -> Reproduction:
 
 
 def _worked_example() -> Iterator[ReproducedNumber]:
-    """Yield the accuracies of the sentence that the paper prints for its baseline."""
+    """Yield the accuracies of the baseline's sentence in the paper."""
     sentence = PRINTED["LR, random trees"]
     for key, paper in EXAMPLE_SCORES.items():
         value = float(metric(METRICS[key]).corpus([sentence], [EXAMPLE]).value)
@@ -175,7 +175,7 @@ def _figure_2() -> InputTrees:
 
 
 def write_example(fergus: Fergus, tree: InputTrees) -> dict[str, str]:
-    """Return what the models of Table 1 write for the only tree, by their names."""
+    """Return the sentences of the models of Table 1 for the only tree, by model."""
     realizers: list[Realizer] = [fergus.baselines[0], fergus]
     return {
         realizer.name: tree.sentence(0, realizer.realize(tree)[0][0].nodes)
@@ -184,7 +184,7 @@ def write_example(fergus: Fergus, tree: InputTrees) -> dict[str, str]:
 
 
 def _attached_as_in_training(fergus: Fergus) -> str:
-    """Say what the supertag model writes for the example with the heads that treebanks give it."""
+    """Return a remark on the supertag model's sentence for the example with treebank heads."""
     tree = input_trees(bundled_treebank().select([0]), "words")
     return (
         "In Figure 2, 'was' depends on 'estimate', and 'phase' on 'for'. In the training trees it "

@@ -1,10 +1,10 @@
-"""Templates of the features of slots.
+"""Features of slots, and their templates.
 
-The first letter of a name says whose column it is: `i` the node's, `h` its head's, `g` the head's
-head's, `d` a daughter's or sister's. The second is the column: `w` word, `l` its lemma as guessed,
-`e` and `y` its last three and two characters, `p` its first four, `r` relation, `t` tag, `F` all
-features, `k` size of the subtree, `n` number of daughters, `D` their relations, `A` all slots
-filled so far; `f` is one feature.
+The first letter of a name is the node: `i` the node itself, `h` its head, `g` the head's head, `d`
+a daughter or sister. The second is the column: `w` word, `l` its predicted lemma, `e` and `y` its
+last three and two characters, `p` its first four, `r` relation, `t` tag, `F` all features, `k` size
+of the subtree, `n` number of daughters, `D` their relations, `A` all slots filled so far; `f` is
+one feature.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ _NODE = "iA,iA ir,iA it ir,iA iw,hA ir,hA it ir,gA hr ir,iA hA ir,iA iF,hA hw ir
 _NODE_SLOT = "i{k},i{k} ir,i{k} it,i{k} iw,i{k} ie,h{k} ir,h{k} iw,h{k} hw ir,i{k} h{k} ir"
 
 
-def filled_templates(slots: int) -> dict[str, str]:
-    """Return the templates of slots that are filled, whose columns are numbered."""
-    numbers = range(slots)
+def filled_templates(n_slots: int) -> dict[str, str]:
+    """Return the templates of filled slots, whose columns are numbered."""
+    numbers = range(n_slots)
     return {
         "node": ",".join([_NODE, *(_NODE_SLOT.format(k=k) for k in numbers)]),
         "daughter": ",".join(
@@ -57,20 +57,20 @@ _DIGIT = re.compile(r"\d")
 
 
 def learn_lemmas(treebank: Treebank) -> dict[str, str]:
-    """Return form -> its most frequent lemma, both in lower case, where the two differ."""
+    """Return form -> its most frequent lemma, both lower-cased, if they differ."""
     times = Counter(
         (word.lower(), lemma.lower())
         for word, lemma in zip(treebank.words, treebank.lemmas, strict=True)
         if lemma not in ("", MISSING)
     )
     lemmas: dict[str, str] = {}
-    for (word, lemma), _ in sorted(times.items(), key=lambda one: (-one[1], one[0])):
+    for (word, lemma), _ in sorted(times.items(), key=lambda item: (-item[1], item[0])):
         lemmas.setdefault(word, lemma)
     return {word: lemma for word, lemma in sorted(lemmas.items()) if word != lemma}
 
 
 def lemma(word: str, lemmas: Mapping[str, str]) -> str:
-    """Return the lemma of a form; of an unknown one the form, every digit a 0."""
+    """Return the lemma of a form; for an unknown form, the form with digits replaced by 0."""
     return lemmas.get(word) or _DIGIT.sub("0", word)
 
 
@@ -100,7 +100,7 @@ def hash_strings(column: Iterable[str]) -> Hashes:
 
 
 class FeaturePairs(NamedTuple):
-    """Nodes in rising order, and for each another node."""
+    """Pairs of nodes, sorted by the first."""
 
     nodes: Ints
     partners: Ints
@@ -113,7 +113,7 @@ class FeaturePairs(NamedTuple):
 
 
 class FeatureBlock(NamedTuple):
-    """Hashes of features: a row for every entry of `nodes`, which rise."""
+    """Hashes of features: a row for every entry of `nodes`, which are sorted."""
 
     nodes: Ints
     hashes: Hashes
@@ -154,7 +154,7 @@ class NodeFeatures:
         return columns | {"D": bags}
 
     def _sizes(self) -> Hashes:
-        """Return the class of the number of content words in the subtree of every node."""
+        """Return the size class of the subtree of every node."""
         sizes, heads = [1] * self.n, self.heads.tolist()
         for j in range(self.n - 1, -1, -1):
             if heads[j] >= 0:
@@ -175,7 +175,7 @@ class NodeFeatures:
     def feature_blocks(
         self, columns: Columns, templates: Mapping[str, str], start: int
     ) -> list[FeatureBlock]:
-        """Return templates with each of the features of a node, its head and its daughters."""
+        """Return templates with each morphological feature of a node, its head and daughters."""
         features = [t.split("|") if self.sees_all and t else [] for t in self.trees.features]
         begins = np.cumsum([0, *map(len, features)])
         values = hash_strings(part for parts in features for part in parts)
@@ -218,7 +218,7 @@ class NodeFeatures:
 
 
 SIZES = np.array([1, 2, 3, 4, 6, 9, 14, 25])
-"""Limits of classes of sizes."""
+"""Upper limits of size classes."""
 
 
 def _sisters(daughters: FeaturePairs) -> FeaturePairs:
@@ -235,7 +235,7 @@ def _sisters(daughters: FeaturePairs) -> FeaturePairs:
 def ragged(
     blocks: Iterable[FeatureBlock], n: int, bits: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return the features of every node as numbers of so many bits, and where each begins."""
+    """Return the features of every node as hashes of `bits` bits, and the offsets of nodes."""
     blocks = list(blocks)
     counts_of_block = [np.bincount(block.nodes, minlength=n) for block in blocks]
     widths = [block.hashes.shape[1] for block in blocks]

@@ -1,8 +1,8 @@
 """Trees as the ordering model sees them: a symbol for every word, tag and relation.
 
-A symbol is a hash of 32 bits, so a model needs no vocabulary, and unknown words are words like any
-other. A word has two symbols more: its last three characters, and its shape (`a` for letters, `0`
-for digits, other characters as they are). A labeller also looks at other beginnings and ends.
+A symbol is a 32-bit hash, so a model needs no vocabulary, and unknown words are treated like any
+other. A word has two more symbols: its last three characters, and its shape (`a` for letters, `0`
+for digits, other characters unchanged). A labeller also uses other prefixes and suffixes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NO_AFFIXES = np.empty((0, len(AFFIXES)), dtype=np.uint32)
 
 @dataclass(frozen=True, eq=False)
 class NodeColumns:
-    """The columns of many trees, one entry a node; `offsets` tell where each tree begins."""
+    """The columns of many trees, with an entry for each node; `offsets` are those of trees."""
 
     words: Symbols
     endings: Symbols
@@ -37,9 +37,9 @@ class NodeColumns:
     heads: NDArray[np.int32]
     offsets: Ints
     affixes: Symbols = field(default_factory=lambda: _NO_AFFIXES)
-    """A row a node; none where nothing will be labelled."""
+    """A row for each node; empty if nothing will be labelled."""
     doubtful_relations: Symbols = field(default_factory=lambda: _NO_SYMBOLS)
-    """Relations that are less probable, 0 where there is no doubt; none if all were given."""
+    """Second most probable relations, 0 if the first is certain; empty if all were given."""
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -51,7 +51,7 @@ class NodeColumns:
 
     @cached_property
     def kernel(self) -> _kernel.TreeColumns:
-        """The columns as the kernel takes them, checked."""
+        """The columns in the kernel's form, checked."""
         columns = self.words, self.endings, self.shapes, self.tags, self.fine, self.relations
         alternatives = (
             self.doubtful_relations
@@ -74,12 +74,12 @@ class NodeColumns:
 def to_columns(trees: InputTrees) -> NodeColumns:
     """Return the symbols of unordered trees.
 
-    `fine` is XPOS with features where they are given, else the tag until a labeller knows more.
+    `fine` is XPOS with features if they are given, else the tag until a labeller predicts it.
     """
     tags, words = symbols(trees.tags), trees.words
     fine = fine_symbols(trees.fine, trees.features) if trees.fine else tags
     number = {word: i for i, word in enumerate(dict.fromkeys(words))}
-    shape_of_word = {word: word_shape(word) for word in number}  # each word is looked at once
+    shape_of_word = {word: word_shape(word) for word in number}
     affixes = np.stack([symbols([word[part] for word in number]) for part in AFFIXES], axis=1)
     return NodeColumns(
         words=symbols(words),
@@ -95,7 +95,7 @@ def to_columns(trees: InputTrees) -> NodeColumns:
 
 
 def fine_symbols(tags: list[str], features: list[str]) -> Symbols:
-    """Return the symbols of the treebank's own tags with features."""
+    """Return the symbols of treebank-specific tags with features."""
     return symbols([f"{tag} {feature}" for tag, feature in zip(tags, features, strict=True)])
 
 
@@ -115,8 +115,8 @@ Bytes = NDArray[np.int8]
 _MAX_EXPONENT = 100  # beyond this exponent, weights would not fit
 LEVELS = 7
 MAX_SCALED = np.float32(7.01)
-"""In scales, what a row's largest weight may be: above 7, so that one of 7 scales stays what it is
-whatever division rounds to, and below 5 · √2, so that one of 5 does."""
+"""Largest weight of a row in units of its scale: above 7, so that a weight of 7 units survives
+rounding, and below 5 · √2, so that one of 5 units does."""
 
 
 def to_bytes(weights: Weights, width: int) -> tuple[Bytes, Bytes]:
@@ -124,34 +124,34 @@ def to_bytes(weights: Weights, width: int) -> tuple[Bytes, Bytes]:
 
         weight = byte · 2 ^ exponent,  |byte| <= 127
 
-    Storing twice changes nothing.
+    Storing is idempotent.
     """
     table = weights.reshape(-1, width)
     halves, exponents = np.frexp(np.abs(table).max(axis=1, initial=0) / np.float32(127))
-    # The least power that suffices.
+    # The smallest sufficient exponent.
     exponents = np.clip(exponents - (halves == 0.5), -_MAX_EXPONENT, _MAX_EXPONENT)
     levels = np.rint(np.ldexp(table, -exponents[:, None]))
     return levels.astype(np.int8).reshape(-1), exponents.astype(np.int8)
 
 
 def from_bytes(levels: Bytes, exponents: Bytes, width: int) -> Weights:
-    """Return the weights; a ValueError if bytes and exponents do not fit together."""
+    """Return the weights; raise ValueError if bytes and exponents do not match."""
     _check_types(levels, np.int8, exponents)
     if len(exponents) and not -_MAX_EXPONENT <= exponents.min() <= exponents.max() <= _MAX_EXPONENT:
         raise ValueError("weights out of range")
     table = levels.reshape(len(exponents), width).astype(np.float32)
-    # By a power of two nothing is rounded; one product is far quicker than an `ldexp` of each.
+    # A product with a power of two is exact, and much faster than `ldexp` of each weight.
     table *= np.ldexp(np.float32(1), exponents.astype(np.int32))[:, None]
     return table.reshape(-1)
 
 
 def to_half_bytes(weights: Weights, width: int) -> tuple[NDArray[np.uint8], Bytes]:
-    """Return the levels of all weights, two a byte, and the exponents of their rows of `width`.
+    """Return the levels of all weights, two per byte, and the exponents of rows of `width`.
 
         weight = level · 2 ^ (exponent / 2),  |level| <= 7
 
-    A weight of a classifier has dozens of others beside it in every sum, so that what is lost by
-    rounding averages out; half the space is better spent on twice the features.
+    Every sum has dozens of weights of a classifier, so rounding errors average out; half the space
+    is better spent on twice the features.
     """
     table = weights.reshape(-1, width)
     largest = np.abs(table).max(axis=1, initial=0)
@@ -166,7 +166,7 @@ def to_half_bytes(weights: Weights, width: int) -> tuple[NDArray[np.uint8], Byte
 
 
 def from_half_bytes(levels: NDArray[np.uint8], exponents: Bytes, width: int) -> Weights:
-    """Return the weights; a ValueError if levels and exponents do not fit together."""
+    """Return the weights; raise ValueError if levels and exponents do not match."""
     _check_types(levels, np.uint8, exponents)
     count = len(exponents) * width
     if len(levels) != (count + 1) // 2:
@@ -187,16 +187,16 @@ def _check_types(levels: NDArray[np.generic], expected: type, exponents: Bytes) 
 
 
 def check_power_of_two(size: int, of: str) -> None:
-    """Refuse a table whose size is not a power of two."""
+    """Raise if the size of a table is not a power of two."""
     if size < 2 or size & (size - 1):
         raise ValueError(f"{size} {of}, expected a power of two")
 
 
 def feature_rows(has_weight: Flags) -> NDArray[np.int32]:
-    """Return the row of every feature in a table of weights, -1 for those that have none."""
+    """Return the row of every feature in a table of weights, -1 without weights."""
     return np.where(has_weight, np.cumsum(has_weight) - 1, -1).astype(np.int32)
 
 
 def positions_within(sizes: Ints) -> Ints:
-    """Return 0, 1, 2, … for every group of so many members, one group after the other."""
+    """Return 0, 1, 2, … within each of some consecutive groups of given sizes."""
     return np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)

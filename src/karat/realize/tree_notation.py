@@ -1,14 +1,14 @@
-r"""Trees that a person can type: in brackets, or in JSON.
+r"""Trees in brackets or in JSON, which people can type.
 
     (see root VERB VBD Tense=Past
       (cat nsubj NOUN NNS Number=Plur)
       (mouse obj NOUN NN Number=Sing (a det DET DT))
       (. punct PUNCT))
 
-A node is its lemma (or word), relation, UPOS, XPOS and features, of which the last may be left out,
-and then its daughters, in any order. What has spaces, brackets or quotation marks is quoted: `"("`,
-`"\""`. In JSON a node is an object with the members `lemma`, `relation`, `upos`, `xpos`, `features`
-and `daughters`; a file has one tree, a list of trees, or a tree a line.
+A node has a lemma (or word), relation, UPOS, XPOS and features, the last of which may be omitted,
+followed by its daughters, in any order. Values with spaces, brackets or quotation marks are quoted:
+`"("`, `"\""`. In JSON a node is an object with the members `lemma`, `relation`, `upos`, `xpos`,
+`features` and `daughters`; a file has one tree, a list of trees, or one tree per line.
 """
 
 from __future__ import annotations
@@ -31,32 +31,32 @@ from karat.realize.treebank import (
 )
 
 FIELDS = ("lemma", "relation", "upos", "xpos", "features")
-"""Parts of a node, in the order in which brackets have them."""
+"""Fields of a node, in the order of brackets."""
 _TOKEN = re.compile(r'\s+|(?m:^)#[^\n]*|([()])|"((?:[^"\\\n]|\\.)*)"|([^\s()"]+)')
 _GLUED = re.compile(r"[^\s()]")
 _ESCAPED = re.compile(r"\\(.)")
 
 
 class _Text:
-    """The text of a file, whose lines are found quickly."""
+    """The text of a file, with a fast lookup of line numbers."""
 
     def __init__(self, text: str, name: str) -> None:
         self.whole, self.name = text, name
         self._ends = [match.start() for match in re.finditer("\n", text)]
 
     def line(self, place: int) -> int:
-        """Return the line of a place, from 1."""
+        """Return the line of a position, from 1."""
         return bisect_left(self._ends, place) + 1
 
     def wrong(self, place: int, problem: str) -> InputError:
-        """Return an error with the line and the column of a place."""
+        """Return an error with the line and the column of a position."""
         column = place - self.whole.rfind("\n", 0, place)
         return InputError(f"{self.name}, line {self.line(place)}, column {column}: {problem}")
 
 
 @dataclass
 class TreeNode:
-    """A node as it was written: its fields, its daughters, and the line that it stands in."""
+    """A node as written: its fields, line and daughters."""
 
     fields: list[str]
     line: int
@@ -75,7 +75,7 @@ def read_notation(text: bytes, name: str) -> Treebank:
 
 
 def _problem(key: str, value: str) -> str:
-    """Return the problem with a field; empty if there is none."""
+    """Return the problem with a field, or an empty string."""
     if key != "features":
         return text_problem(value)
     return text_problem(value) or features_problem(value) or complete_problem(value)
@@ -110,7 +110,7 @@ def _parse_brackets(text: _Text) -> Iterator[TreeNode]:
 
 
 def _tokens(text: _Text) -> Iterator[tuple[int, str, str]]:
-    """Yield brackets and atoms with their places."""
+    """Yield brackets and atoms with their positions."""
     place = 0
     while place < len(text.whole):
         match = _TOKEN.match(text.whole, place)
@@ -128,7 +128,7 @@ def _tokens(text: _Text) -> Iterator[tuple[int, str, str]]:
 
 
 def _add(node: TreeNode, atom: str, text: _Text, place: int) -> None:
-    """Add an atom to a node; XPOS may be left out before features."""
+    """Add an atom to a node; XPOS may be omitted before features."""
     if node.daughters:
         finding = f'found {quoted(atom)} after a daughter, expected "(" or ")"'
         raise text.wrong(place, finding)
@@ -173,7 +173,7 @@ def _parse_json(text: _Text) -> Iterator[TreeNode]:
 
 
 class _DuplicateMember(ValueError):
-    """A member that an object has twice, of which one would be lost."""
+    """A duplicate member of an object."""
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -185,22 +185,22 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _number(digits: str) -> int | float:
-    """Return a number, which is an error in any node; Python refuses integers that are long."""
+    """Parse a number, which is an error in any node; long integers become floats."""
     return int(digits) if len(digits) < 20 else float(digits)
 
 
 def _format_json(value: Any) -> str:
-    """Return a value for a message, as JSON spells it."""
+    """Return a value as JSON, for a message."""
     if value is None or isinstance(value, bool | list | dict):
         try:
             return short(json.dumps(value, ensure_ascii=False))
         except RecursionError:
-            return "a value too deep to be shown"
+            return "a value that is nested too deeply"
     return quoted(value)
 
 
 def _node(node: Any, line: int, location: str) -> TreeNode:
-    """Return a node of JSON with all below it."""
+    """Return a node of JSON with its descendants."""
     if not isinstance(node, dict):
         raise InputError(f"{location}: found {_format_json(node)}, expected an object with a lemma")
     if unknown := sorted(node.keys() - {*FIELDS, "daughters"}):
@@ -234,7 +234,7 @@ def _node(node: Any, line: int, location: str) -> TreeNode:
 
 
 def _treebank(name: str, trees: Iterable[TreeNode]) -> Treebank:
-    """Return trees as a treebank, whose words are the lemmas in the order of the file."""
+    """Return trees as a treebank; its words are the lemmas in the order of the file."""
     rows: list[list[str]] = []
     heads, offsets, lines, places = list[int](), [0], list[int](), list[int]()
     for tree in trees:

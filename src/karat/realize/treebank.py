@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import resources
-from itertools import chain, compress, count
+from itertools import chain, count
 from typing import Any, NamedTuple
 
 from karat import _kernel
@@ -21,39 +21,39 @@ from karat.storage.output import as_path
 from karat.text.trees import columns_in, map_conllu
 
 MISSING = "_"
-"""CoNLL-U's mark for what is not given."""
+"""CoNLL-U's placeholder for missing values."""
 NOTATIONS = "CoNLL-U, brackets or JSON"
 """Formats of trees, for messages."""
 SNIFFED_BYTES = 1 << 16
-"""Bytes that tell a format."""
+"""Bytes from which the format is detected."""
 FEATURES = "expected features such as Number=Sing|Person=3"
 _UNWRITABLE = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ud800-\\udfff]")
 _BEFORE = re.compile(r"(?:\s+|#[^\n]*)*")  # blank lines and comments
 
 
 def first_character(text: str) -> str:
-    """Return the first character after blank lines and comments; empty if there is none."""
+    """Return the first character after blank lines and comments, or an empty string."""
     match = _BEFORE.match(text)
     return text[match.end() :][:1] if match else ""
 
 
 def is_notation(text: bytes) -> bool:
-    """Return whether a file begins like trees in brackets or JSON, and not like CoNLL-U."""
+    """Return whether a file begins like brackets or JSON, not like CoNLL-U."""
     return first_character(text.decode("utf-8-sig", "replace")) in ("(", "{", "[")
 
 
 def text_problem(value: str) -> str:
-    """Return the problem with a field that would break a line of output; empty if none."""
+    """Return the problem with a field that would break a line of output, or an empty string."""
     if _UNWRITABLE.search(value):
         return "expected no control characters, line ends or halves of characters"
     return "expected more than spaces" if value and not value.strip() else ""
 
 
 def features_problem(features: str) -> str:
-    """Return the problem with features, if some are given; empty if there is none.
+    """Return the problem with features, or an empty string.
 
-    Names in lower case are none of Universal Dependencies. The Surface Realization tasks have them,
-    some of them twice, and some beside the mark for no features.
+    Names in lower case are not part of Universal Dependencies. The Surface Realization tasks use
+    them, sometimes twice, and sometimes together with the placeholder for no features.
     """
     parts = [] if features in ("", MISSING) else features.split("|")
     if any(part[:1].islower() for part in parts):
@@ -70,7 +70,7 @@ def features_problem(features: str) -> str:
 
 
 def complete_problem(features: str) -> str:
-    """Return the problem with the feature that forbids insertions; empty if there is none."""
+    """Return the problem with the feature that forbids insertions, or an empty string."""
     parts = (part for part in features.split("|") if part != "Complete=No")
     if any(part.partition("=")[0].lower() == "complete" for part in parts):
         return "expected Complete=No, or no feature of this name"
@@ -78,19 +78,19 @@ def complete_problem(features: str) -> str:
 
 
 COLUMNS, FEATS = 10, 5
-"""Columns of CoNLL-U, and the place of the features."""
+"""Number of columns of CoNLL-U, and the index of the features."""
 
 WORD_COLUMNS = (
     *("words", "lemmas", "upos", "xpos", "relations"),
     *("features", "surfaces", "word_lines"),
 )
-"""Columns of a treebank that have an entry for each word."""
+"""Columns of a treebank with an entry for each word."""
 
 
 class Surface(NamedTuple):
-    """The text of a word: as written, and whether a space follows it.
+    """The text of a word as written, and whether a space follows.
 
-    A multiword token (`du`) is the text of its first word, and the others have none.
+    The text of a multiword token (`du`) belongs to its first word; the others have none.
     """
 
     text: str
@@ -101,10 +101,10 @@ class Surface(NamedTuple):
 class Treebank:
     """Sentence i has the words `offsets[i]` to `offsets[i + 1]` of every column.
 
-    `heads` count from 1 within the sentence, 0 is the root's; `documents[i]` tells which document
-    sentence i belongs to; `lines[i]` is where it begins in the file. `features` (FEATS),
-    `surfaces` and `word_lines` (the line of each word) are empty lists if they were not read.
-    `has_word_order` is False for trees in brackets or JSON, whose words have no order.
+    `heads` count from 1 within the sentence, 0 for the root; `documents[i]` is the document of
+    sentence i; `lines[i]` is its first line in the file. `features` (FEATS), `surfaces` and
+    `word_lines` (the line of each word) are empty lists if they were not read. `has_word_order` is
+    False for trees in brackets or JSON.
     """
 
     name: str
@@ -131,28 +131,31 @@ class Treebank:
 
     @cached_property
     def digest(self) -> str:
-        """Eight characters that change when a word, label or head does."""
+        """Digest of words, labels and heads."""
         columns = self.words, self.lemmas, self.upos, self.xpos, self.relations, self.features
         return data_digest(columns, self.surfaces, self.heads, self.offsets)
 
     @cached_property
     def starts(self) -> Ints:
-        """The place in the columns where the sentence of each word begins."""
+        """For each word, the start of its sentence in the columns."""
         return np.repeat(self.offsets[:-1], np.diff(self.offsets))
 
     @cached_property
     def mothers(self) -> Ints:
-        """The head of each word as a place in the columns, -1 for roots."""
+        """The position of each word's head in the columns, -1 for roots."""
         mothers: Ints = np.where(self.heads > 0, self.starts + self.heads - 1, -1)
         return mothers
 
+    def columns_at(self, words: Iterable[int]) -> dict[str, Any]:
+        """Return the word columns at some positions; columns that were not read stay empty."""
+        places = list(words)
+        columns = {name: getattr(self, name) for name in WORD_COLUMNS}
+        return {name: [c[j] for j in places] if c else c for name, c in columns.items()}
+
     def select(self, sentences: Sequence[int] | Ints) -> Treebank:
-        """Return some sentences, in the order in which they are named."""
+        """Return some sentences, in the given order."""
         spans = [range(*self.offsets[i : i + 2].tolist()) for i in sentences]
         words = np.array([*chain(*spans)], dtype=np.int64)
-        columns: dict[str, Any] = {name: getattr(self, name) for name in WORD_COLUMNS}
-        for name, column in columns.items():
-            columns[name] = [column[j] for j in words] if column else column
         chosen = np.array(sentences, dtype=np.int64)
         return replace(
             self,
@@ -161,16 +164,14 @@ class Treebank:
             ids=[self.ids[i] for i in sentences],
             documents=self.documents[chosen],
             lines=self.lines[chosen],
-            **columns,
+            **self.columns_at(words.tolist()),
         )
 
     def keep(self, is_kept: Flags) -> Treebank:
-        """Return the sentences with some of their words; those left out head no others."""
+        """Return the sentences with some of their words; removed words must be leaves."""
         number, starts = np.append(0, np.cumsum(is_kept)), self.starts
         heads = np.where(self.heads > 0, number[starts + self.heads] - number[starts], 0)
-        columns: dict[str, Any] = {name: getattr(self, name) for name in WORD_COLUMNS}
-        for name, column in columns.items():
-            columns[name] = list(compress(column, is_kept.tolist()))
+        columns = self.columns_at(np.flatnonzero(is_kept).tolist())
         offsets = number[self.offsets].astype(np.int64)
         return replace(self, heads=heads[is_kept].astype(np.int32), offsets=offsets, **columns)
 
@@ -184,13 +185,10 @@ class Treebank:
         ids: list[str],
         lines: Sequence[int] | None = None,
     ) -> Treebank:
-        """Make a treebank of one document.
+        """Return a treebank of one document.
 
-        Args:
-            name: name in messages.
-            rows: word, lemma, UPOS, XPOS, relation and features of every word.
-            heads, offsets, ids: as the treebank has them.
-            lines: lines where sentences begin; 1 if they are not from a file.
+        `rows` are word, lemma, UPOS, XPOS, relation and features of every word; `lines` are the
+        first lines of sentences, if they are from a file.
         """
         names = ("words", "lemmas", "upos", "xpos", "relations", "features")
         columns: dict[str, Any] = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
@@ -205,22 +203,22 @@ class Treebank:
         )
 
     def place(self, sentence: int, line: int | None = None) -> str:
-        """Return the place of a sentence, or of a line of it, for messages."""
+        """Return the location of a sentence, or of one of its lines, for messages."""
         identifier = f", sentence {self.ids[sentence]}" if self.ids[sentence] else ""
         return f"{self.name}, line {line or self.lines[sentence]:,}{identifier}"
 
     def word_place(self, j: int) -> str:
-        """Return the place of word j of the columns, for messages."""
+        """Return the location of word j of the columns, for messages."""
         sentence = int(np.searchsorted(self.offsets, j, side="right")) - 1
         place = self.place(sentence, self.word_lines[j] if self.word_lines else None)
         return f"{place}, word {j - self.offsets[sentence] + 1:,}"
 
 
 def read_treebank(path: str | os.PathLike[str]) -> Treebank:
-    """Read sentences from a CoNLL-U file, checked: one root, no cycle, words numbered.
+    """Read a CoNLL-U file; check that each sentence has one root, no cycle and numbered words.
 
-    The format of the Surface Realization tasks is read, too: its words are scrambled, and FEATS or
-    MISC has the original place (`original_id=7`).
+    The format of the Surface Realization tasks is read too: its words are scrambled, and FEATS or
+    MISC has the original position (`original_id=7`).
 
     Args:
         path: the file; `.gz` is fine.
@@ -241,7 +239,7 @@ def bundled_treebank() -> Treebank:
 
 
 def check_forms(treebank: Treebank) -> None:
-    """Refuse words without a form; an underscore has itself as its lemma."""
+    """Raise if a word has no form; the word `_` has the lemma `_`."""
     if MISSING not in treebank.words:
         return
     for j, (word, lemma) in enumerate(zip(treebank.words, treebank.lemmas, strict=True)):
@@ -264,7 +262,7 @@ _ORIGINAL = re.compile(rb"(?:^|[\t|])original_id=(\d{1,9})(?=[\t|\r]|$)")
 
 
 def _rows(text: mmap.mmap) -> Iterator[tuple[int, list[bytes]]]:
-    """Yield the line and the cells of every word and multiword token; none between sentences."""
+    """Yield line and cells of every word and multiword token; no cells between sentences."""
     at = len(BOM_UTF8) if text[: len(BOM_UTF8)] == BOM_UTF8 else 0
     for number in count(1):
         if at >= len(text):
@@ -280,10 +278,10 @@ def _rows(text: mmap.mmap) -> Iterator[tuple[int, list[bytes]]]:
 
 
 def _features(cell: bytes, location: str) -> str:
-    """Return features in the order of their names, or raise an error.
+    """Return features sorted by name; raise if they are malformed.
 
-    Names begin with capitals; others, as in the Surface Realization tasks, tell of the order.
-    But `complete=no` is a mistake that stays, for `read_input` to refuse.
+    Names in lower case, as in the Surface Realization tasks, are dropped: they describe the word
+    order. A misspelt `complete=no` is kept, for `read_input` to reject.
     """
     text = cell.decode("utf-8")
     problem = features_problem(text) if text else f"{FEATURES}, or {MISSING}"
@@ -296,19 +294,19 @@ def _features(cell: bytes, location: str) -> str:
 def _word_columns(text: mmap.mmap, name: str) -> tuple[list[str], list[int], list[Surface]]:
     """Return the features, the line and the text of every word.
 
-    Multiword tokens must stand directly before their own words.
+    Multiword tokens must directly precede their words.
     """
 
     def check_token(is_misplaced: bool, line: int) -> None:
         if is_misplaced:
-            problem = "a multiword token stands apart from its words: give it directly before them"
+            problem = "a multiword token is separated from its words: give it directly before them"
             raise InputError(f"{name}, line {line}: {problem}, each word in one token at most")
 
     features, lines, surfaces = list[str](), list[int](), list[Surface]()
     parsed: dict[bytes, str] = {}
-    distinct: dict[Surface, Surface] = {}  # each is held once
+    distinct: dict[Surface, Surface] = {}  # equal surfaces share one object
     token, words, begun = Surface("", True), list[str](), 0
-    place = end = 0  # the last word so far, and the last one of the multiword token
+    place = end = 0  # number of the last word, and of the last word of the multiword token
     for line, cells in chain(_rows(text), [(0, [])]):
         first, _, last = cells[0].partition(b"-") if cells else (b"", b"", b"")
         check_token(place < end and bool(last or not cells), begun)
@@ -330,7 +328,7 @@ def _word_columns(text: mmap.mmap, name: str) -> tuple[list[str], list[int], lis
             surfaces.append(distinct.setdefault(surface, surface))
             continue
         words.append(surface.text)
-        if place == end:  # else the text of the token is that of its first word
+        if place == end:  # the token is complete; its text may be split among its words
             in_parts = "".join(words) == token.text
             texts = words if in_parts else [token.text, *[""] * (len(words) - 1)]
             spaces = [*[False] * (len(words) - 1), token.space_after]
@@ -340,7 +338,7 @@ def _word_columns(text: mmap.mmap, name: str) -> tuple[list[str], list[int], lis
 
 
 def _sort_by_original(bank: Treebank, text: mmap.mmap) -> Treebank:
-    """Return the sentences with their words in the original order, given for every word."""
+    """Return the sentences with their words in the original order (`original_id`)."""
     matches = [_ORIGINAL.search(line[0]) for line in _WORD.finditer(text)]
     if len(matches) != len(bank.words) or None in matches:
         raise InputError(f"{bank.name}: original_id is given for some words, expected it for all")
@@ -349,24 +347,23 @@ def _sort_by_original(bank: Treebank, text: mmap.mmap) -> Treebank:
     again = (np.diff(original[order]) == 0) & (np.diff(bank.starts[order]) == 0)
     if again.any():
         j = int(order[1:][again][0])
-        problem = f"original_id={original[j]} stands at another word of the sentence too"
+        problem = f"another word of the sentence has original_id={original[j]} too"
         raise InputError(f"{bank.word_place(j)}: {problem}: give each word its own")
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     heads = np.where(bank.heads > 0, place[bank.mothers] - bank.starts + 1, 0)
-    moved: dict[str, Any] = {c: [getattr(bank, c)[j] for j in order.tolist()] for c in WORD_COLUMNS}
-    return replace(bank, heads=heads[order].astype(np.int32), **moved)
+    columns = bank.columns_at(order.tolist())
+    return replace(bank, heads=heads[order].astype(np.int32), **columns)
 
 
 MAX_BLOCK_SENTENCES, MAX_BLOCK_PAIRS = 256, 1 << 18
-"""Sentences of a block, and pairs of sisters, of which features are made; a block may be one
-sentence that has more."""
+"""Limits of a block: sentences, and pairs of sisters. A single sentence may exceed the latter."""
 
 
 def split_into_blocks(
     treebank: Treebank, max_sentences: int = MAX_BLOCK_SENTENCES
 ) -> Iterator[tuple[int, Treebank]]:
-    """Yield some sentences after the other: the number of the first, and the sentences."""
+    """Yield blocks of sentences, with the number of the first sentence."""
     daughters = np.bincount(treebank.mothers[treebank.mothers >= 0], minlength=len(treebank.words))
     sums = np.append(0, np.cumsum(daughters.astype(np.int64) ** 2))
     pairs = np.diff(sums[treebank.offsets])  # of sisters, and of words with themselves

@@ -244,7 +244,7 @@ def test_controls_are_written_as_a_set(output: Callable[..., str], folder: Path)
         (("train", "fr=pairs.tsv", "-o", "pairs.tsv"), "one of the inputs"),
         (
             ("train", "fr=pairs.tsv", "-o", "x.npz", "--pivot-tok", "de=13a"),
-            "de is no pivot language; expected fr",
+            "de is not a pivot language; expected fr",
         ),
         (("train", "fr=pairs.tsv", "-o", "x.npz", "--pivot-tok", "fr=best"), "expected one of"),
         (("train", "fr=pairs.tsv", "-o", "x.npz", "--stem", "best"), "expected one of"),
@@ -255,7 +255,7 @@ def test_controls_are_written_as_a_set(output: Callable[..., str], folder: Path)
         (("explain", "out.txt", "--originals", "in.txt", "--pivot", "de"), "the model has fr"),
         (
             ("train", "fr=pairs.tsv", "-o", "x.npz", "--links", "de=in.txt"),
-            "de is no pivot language; expected fr",
+            "de is not a pivot language; expected fr",
         ),
         (("train", "fr=pairs.tsv", "-o", "x.npz", "--links", "fr=in.txt"), "expected links as in"),
         (("table", "in.txt", "-o", "x.npz"), "in.txt, line 1"),

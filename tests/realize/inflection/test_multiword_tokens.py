@@ -61,5 +61,5 @@ def test_a_line_of_less_than_two_words_is_refused(line: str) -> None:
 )
 def test_a_token_apart_from_its_words_is_refused(tmp_path: Path, text: str, line: int) -> None:
     (tmp_path / "t").write_text(f"{text}\n")
-    with pytest.raises(InputError, match=rf"t, line {line}: a multiword token stands apart from"):
+    with pytest.raises(InputError, match=rf"t, line {line}: a multiword token is separated from"):
         read_treebank(tmp_path / "t")

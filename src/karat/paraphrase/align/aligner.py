@@ -17,39 +17,39 @@ MODELS = {
     "hmm": "the HMM of Liang, Taskar and Klein (2006)",
 }
 AGREEMENTS = {
-    "min": "the smaller of what the two directions expect",
-    "root": "the square root of the product of what both directions expect",
+    "min": "the smaller of the two directions' expectations",
+    "root": "the square root of the product of both directions' expectations",
     "product": "the product, as in the paper",
 }
 DECODINGS = {
-    "posterior": "links in which both directions believe with at least `threshold` on average",
-    **{rule: f"each direction's best links, joined: {text}" for rule, text in RULES.items()},
+    "posterior": "links whose mean posterior probability is at least `threshold`",
+    **{rule: f"best links of both directions, combined: {text}" for rule, text in RULES.items()},
 }
 _DEFAULTS: dict[str, dict[str, Any]] = {
     "fertility": {"model1": 4, "hmm": 4, "agreement": "min", "threshold": 0.4, "prefix": 4},
     "hmm": {"model1": 5, "hmm": 5, "agreement": "root", "threshold": 0.5, "prefix": 0},
 }
-MAX_ITERATIONS = 1000  # iterations of model 1, and of the HMM
-_FERTILITY_ITERATIONS = 2  # of the last iterations of the HMM
-_DEFAULT_OF_MODEL: Any = None  # the default is the model's
+MAX_ITERATIONS = 1000  # of model 1, and of the HMM
+_FERTILITY_ITERATIONS = 2  # last iterations of the HMM, with fertilities
+_DEFAULT_OF_MODEL: Any = None  # use the default of the model
 
 
 class Iteration(NamedTuple):
-    """One step of training: model 1 or the HMM, with fertilities or without."""
+    """One step of training: model 1 or the HMM, with or without fertilities."""
 
     name: str
     hmm: bool
     fertility: bool = False
-    counts_fertility: bool = False  # True if the next step takes fertilities
+    counts_fertility: bool = False  # True if the next step uses fertilities
 
 
 @dataclass(frozen=True)
 class Aligner:
     """Settings of word alignment.
 
-    Iterations of model 1 and of the HMM, agreement, decoding, the longest sentences, the model, and
-    how many characters of a word are looked at (0: all). What is None is the model's default, also
-    after `dataclasses.replace` has given another model; `resolved` fills it in.
+    `longest` is the maximal sentence length; `prefix` is the number of characters of a word that
+    are used (0: all). Settings that are None have the default of the model, which `resolved` fills
+    in.
     """
 
     model1: int = _DEFAULT_OF_MODEL
@@ -84,14 +84,14 @@ class Aligner:
             raise InputError(f"prefix={self.prefix}: expected 0 (whole words) or more characters")
 
     def resolved(self) -> Aligner:
-        """Return the settings with the model's defaults for what is not given and has a use."""
+        """Return the settings with the model's defaults filled in."""
         defaults = dict(_DEFAULTS[self.model])
         if self.decoding != "posterior":
             del defaults["threshold"]
         return replace(self, **{k: v for k, v in defaults.items() if getattr(self, k) is None})
 
     def iterations(self) -> Iterator[Iteration]:
-        """Yield what each iteration does."""
+        """Yield the iterations of training."""
         settings, fertilities = self.resolved(), self.fertilities
         for k in range(1, settings.model1 + 1):
             counts = fertilities >= settings.hmm > 0 and k == settings.model1
@@ -103,12 +103,12 @@ class Aligner:
 
     @property
     def fertilities(self) -> int:
-        """The number of iterations with fertilities; they need one before that counts them."""
+        """Number of iterations with fertilities, which an earlier iteration must count."""
+        if self.model != "fertility":
+            return 0
         settings = self.resolved()
         max_iterations = settings.hmm if settings.model1 else settings.hmm - 1
-        return (
-            max(min(_FERTILITY_ITERATIONS, max_iterations), 0) if self.model == "fertility" else 0
-        )
+        return max(min(_FERTILITY_ITERATIONS, max_iterations), 0)
 
     def __str__(self) -> str:
         settings = self.resolved()
@@ -119,7 +119,7 @@ class Aligner:
 
 
 Texts = tuple[Any, Any, Any, Any]
-"""Ids and offsets of the source text, then those of the pivot text."""
+"""Ids and offsets of the source text, then of the pivot text."""
 
 
 class HmmLearner:
@@ -139,11 +139,11 @@ class HmmLearner:
         self.jump_counts = np.zeros((2, 2, self.jumps.shape[1]), np.int64)
 
     def first_entries(self, size: int) -> NDArray[Any]:
-        """Return the entries of word pairs before anything was counted."""
+        """Return the initial entries of word pairs."""
         return np.ones((size, 2), np.float32)
 
     def part(self, texts: Texts, cells: Any, entries: Any, posteriors: Any) -> Any:
-        """Return the kernel's aligner of a part of the text, with the current estimates."""
+        """Return the kernel's aligner for a part of the text, with the current estimates."""
         tables = {"cells": cells, "entries": entries, "jumps": self.jumps, "words": self.n_words}
         settings = self.aligner.longest, self.aligner.agreement
         return _kernel.JointAligner(*texts, *settings, **tables)
@@ -157,27 +157,24 @@ class HmmLearner:
         return {"hmm": self.aligner.hmm > 0}
 
     def add_pairs(self, sources: Any, pivots: Any, counts: Ints) -> None:
-        """Add the counts of some word pairs to those of their words."""
+        """Add the counts of some word pairs to the totals of their words."""
         _kernel.add_at(self.totals[0], sources, counts)
         _kernel.add_at(self.totals[1], pivots, counts)
 
     def add_part(self, kernel: _kernel.JointAligner) -> None:
-        """Add the jumps that a part has counted."""
+        """Add the jumps counted in a part of the text."""
         self.jump_counts += kernel.jump_counts()
 
     def entries(
         self, keys: NDArray[np.int32], sums: Ints, read_last: Callable[[], Any]
     ) -> NDArray[Any]:
-        """Return the entries of word pairs from their counts in the text.
-
-        Words without counts keep their last entries.
-        """
+        """Return the entries of word pairs from their counts; words without counts keep theirs."""
         counted = self.totals[0][keys[:, 0]].all() and self.totals[1][keys[:, 1]].all()
         last = np.zeros((len(keys), 2), np.float32) if counted else read_last()
         return _kernel.estimate_pairs(keys, sums, self.totals[0], self.totals[1], last)
 
     def update(self, step: Iteration) -> None:
-        """Finish the M-step, after the entries."""
+        """Finish the M-step, after the entries were computed."""
         if step.hmm:
             self.jumps = _kernel.update_jumps(self.jumps, self.jump_counts)
         self._clear()
@@ -187,21 +184,21 @@ NULL = 0.2  # probability that the null word generates a word
 SPREAD = 0.2  # share of the unigram distribution in that of the null word
 ALPHA = 0.003  # added to the count of every word pair
 IDENTICAL = 1.0  # added to the count of a pair of equal words
-JUMPS = 20.0  # jumps of an average word, added to those of a word
+JUMPS = 20.0  # average jumps added to the jumps of each word (smoothing)
 FERTILITY = 0.5  # exponent of fertilities
 
-_SENTENCES = 1 << 16  # whose words are counted together
+_SENTENCES = 1 << 16  # sentences whose words are counted together
 
 
 class FertilityLearner:
-    """The HMM with fertilities: a model of words, and counts of word pairs as whole numbers.
+    """The HMM with fertilities: a model of words, and integer counts of word pairs.
 
-    Leave-one-out: the last counts C_s of a sentence are taken out of the counts C for it,
+    Leave-one-out: the last counts C_s of a sentence are subtracted from the counts C for it,
 
         t(f|e) = (C(e,f) - C_s(e,f) + alpha + k [e = f]) / (C(e) - C_s(e) + alpha V + k_e).
 
     The null word emits f with n(f) = (N(f) + .2 N u(f)) / (1.2 N), u the unigram distribution.
-    Jumps depend on the word that is left. Entries are counts in units of 2^-15: sums are exact.
+    Jumps depend on the word they start from. Entries are counts in units of 2^-15: sums are exact.
     """
 
     keeps_posteriors = True
@@ -213,11 +210,11 @@ class FertilityLearner:
         self.model = _kernel.WordModel(count_words(source), count_words(pivot), twins, *settings)
 
     def first_entries(self, size: int) -> NDArray[Any]:
-        """Return the entries of word pairs before anything was counted."""
+        """Return the initial entries of word pairs."""
         return np.zeros(size, np.int64)
 
     def part(self, texts: Texts, cells: Any, entries: Any, posteriors: Any) -> Any:
-        """Return the kernel's aligner of a part of the text; it replaces the posteriors."""
+        """Return the kernel's aligner for a part of the text; it overwrites `posteriors`."""
         settings = self.aligner.longest, self.aligner.agreement
         return _kernel.FertilityAligner(self.model, *texts, *settings, cells, entries, posteriors)
 
@@ -231,22 +228,22 @@ class FertilityLearner:
         return {"hmm": self.aligner.hmm > 0, "fertility": self.aligner.fertilities > 0}
 
     def add_pairs(self, *_: Any) -> None:
-        """Do nothing: the model has counted its words."""
+        """Do nothing: the model counts its words."""
 
     def add_part(self, _: Any) -> None:
-        """Do nothing: all parts count into one model."""
+        """Do nothing: all parts share one model."""
 
     def entries(self, keys: Any, sums: Ints, read_last: Any) -> NDArray[Any]:
-        """Return the entries of word pairs: their counts in the text."""
+        """Return the counts, which are the entries of word pairs."""
         return sums
 
     def update(self, step: Iteration) -> None:
-        """Finish the M-step, after the entries."""
+        """Finish the M-step, after the entries were computed."""
         self.model.update(step.hmm, step.counts_fertility)
 
 
 def count_words(words: Words) -> Ints:
-    """Return how often each word of a text occurs."""
+    """Return the number of occurrences of each word of a text."""
     counts = np.zeros(len(words.vocab), np.int64)
     for start in range(0, len(words), _SENTENCES):
         part = words.part(start, min(start + _SENTENCES, len(words)))
@@ -258,4 +255,4 @@ LEARNERS: dict[str, type[FertilityLearner] | type[HmmLearner]] = {
     "fertility": FertilityLearner,
     "hmm": HmmLearner,
 }
-"""Model of `Aligner` -> what learns it."""
+"""Model of `Aligner` -> its learner."""

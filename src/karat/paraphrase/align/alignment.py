@@ -1,9 +1,9 @@
-"""Word alignment: two HMMs, one for each direction, that learn to agree.
+"""Word alignment by two HMMs, one for each direction, that are trained to agree.
 
 After Liang, Taskar & Klein (2006): IBM model 1 first, then the HMM, both directions together. In
-the E-step a link counts as far as both directions believe in it. Words are learned by their first
-characters; links are those of words. Nothing is random, and expectations are added up as whole
-numbers: the result is the same for any number of threads.
+the E-step, a link counts as far as both directions agree on it. The models see the first characters
+of words only. Nothing is random, and expectations are summed as integers: the result does not
+depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from karat.storage.arrays import ArrayFile, as_memory, forget_pages
 from karat.text.tokens import Recipe, Tokens
 
 _PURPOSE = "pairs of words are counted there"
-_BYTES_OF_CELL = 48  # 24 of them are held; the rest is for what is going on beside
-_PAIRS = 1 << 19  # that are added up together
+_BYTES_OF_CELL = 48  # 24 are stored; the rest is working memory
+_PAIRS = 1 << 19  # word pairs that are summed together
 
 
 class _TextPart(NamedTuple):
-    """Sentences of a part, and where its cells, its word pairs and their rows lie."""
+    """Spans of the sentences of a part, and of its cells, word pairs and rows in the files."""
 
     sentences: tuple[int, int]
     cells: tuple[int, int]
@@ -52,17 +52,17 @@ class _TextPart(NamedTuple):
 
 
 class _WordPairs:
-    """The word pairs of a text and their estimates, part by part, in memory or in files.
+    """The word pairs of a text and their estimates, by part, in memory or in files.
 
-    Each part has its own pairs; all pairs are numbered together, range by range, so that the counts
-    of all parts can be added up. A cell is a place of two words in a sentence pair.
+    Each part has its own pairs. All pairs are numbered together, range by range, so that the counts
+    of all parts can be summed. A cell is a position of two words in a sentence pair.
     """
 
     def __init__(self, source: Words, pivot: Words, aligner: Aligner, in_memory: bool) -> None:
         self.source, self.pivot = source, pivot
         self.learner = LEARNERS[aligner.model](source, pivot, aligner)
         self.parts: list[_TextPart] = []
-        self.range_ends: list[Ints] = []  # for each range of pairs: where each part's end
+        self.range_ends: list[Ints] = []  # for each range of pairs, its end in each part
         file = partial(ArrayFile, purpose=_PURPOSE, in_memory=in_memory)
         self.cells, self.columns, self.numbers = file("int32"), file("int32"), file("int32")
         self.rows, self.counts = file("int64"), file("int64")
@@ -73,13 +73,13 @@ class _WordPairs:
 
     @property
     def nbytes(self) -> int:
-        """The memory of the largest part."""
+        """Memory of the largest part in bytes."""
         bytes_of_cell = 8 if self.learner.keeps_posteriors else 4
         sizes = [bytes_of_cell * (c - a) + 16 * (d - b) for _, (a, c), (b, d), _ in self.parts]
         return max(sizes, default=0)
 
     def add_part(self, start: int, stop: int) -> None:
-        """Find the word pairs of some sentences."""
+        """Add the word pairs of some sentences."""
         source, pivot = self.source.part(start, stop), self.pivot.part(start, stop)
         texts = (source.ids, source.offsets, pivot.ids, pivot.offsets)
         rows, columns, cells = _kernel.word_pairs(*texts, self.learner.aligner.longest)
@@ -116,7 +116,7 @@ class _WordPairs:
             progress(n_numbered, len(keys), "sorting pairs")
 
     def _open(self, part: _TextPart) -> tuple[Tokens, Tokens, Any, NDArray[Any]]:
-        """Return both texts of a part, its aligner with the estimates, and its posteriors."""
+        """Return both texts of a part, its aligner and its posteriors."""
         source, pivot = self.source.part(*part.sentences), self.pivot.part(*part.sentences)
         texts = (source.ids, source.offsets, pivot.ids, pivot.offsets)
         cells, entries = self.cells.read(*part.cells), self.entries.read(*part.pairs)
@@ -124,7 +124,7 @@ class _WordPairs:
         return source, pivot, self.learner.part(texts, cells, entries, posteriors), posteriors
 
     def iterate(self, step: Iteration, threads: int | None, progress: Progress) -> None:
-        """Do an iteration of EM: count in all parts, then estimate."""
+        """Run an iteration of EM: count in all parts, then estimate."""
         for part in self.parts:
             source, pivot, kernel, posteriors = self._open(part)
             expect = partial(kernel.expect, **self.learner.e_step_options(step))
@@ -140,11 +140,11 @@ class _WordPairs:
     def _report_part(
         self, progress: Progress, part: _TextPart, done: int, _: int, name: str
     ) -> None:
-        """Report the progress in a part as that in the text."""
+        """Report the progress in a part as progress in the whole text."""
         progress(part.sentences[0] + done, len(self.source), name)
 
     def _collect_counts(self, part: _TextPart, kernel: Any) -> None:
-        """Store the counts of a part, and add them to those of the words."""
+        """Store the counts of a part, and add them to the totals of the words."""
         rows = self.rows.read(*part.rows)
         first, size = part.pairs[0], part.pairs[1] - part.pairs[0]
         for at in range(0, size, _PAIRS):
@@ -155,7 +155,7 @@ class _WordPairs:
             self.learner.add_pairs(_source_words(rows, at, end), columns, counts)
 
     def _estimate(self, progress: Progress, step_name: str) -> None:
-        """Add up the counts of each pair, and give its new entry to all parts."""
+        """Sum the counts of each pair over all parts, and write its new entry to all parts."""
         starts = np.array([part.pairs[0] for part in self.parts], dtype=np.int64)
         for number, ends in enumerate(self.range_ends):
             keys = self.all_keys.read(number * _PAIRS, (number + 1) * _PAIRS)
@@ -174,7 +174,7 @@ class _WordPairs:
     def _last_entries(
         self, size: int, numbered_cuts: list[tuple[Any, tuple[int, int]]]
     ) -> NDArray[Any]:
-        """Return the entries that a range of pairs has so far."""
+        """Return the current entries of a range of pairs."""
         entries = self.learner.first_entries(size)
         for at, cut in numbered_cuts:
             entries[at] = self.entries.read(*cut)
@@ -206,16 +206,16 @@ def _source_words(rows: Ints, start: int, stop: int) -> NDArray[np.int32]:
     return np.repeat(np.arange(first, last, dtype=np.int32), np.diff(cut))
 
 
-WORDS = Recipe("none", "lower")  # the default recipe: what white space separates, lower-cased
+WORDS = Recipe("none", "lower")  # default recipe: split at white space, lower-case
 
 MAX_WORDS = 2**31 - 1
-"""Words that a side may have: sums of expectations over all of them fit into 64 bits."""
+"""Maximal number of words of a side: sums of expectations fit into 64 bits."""
 
 
 class AlignmentRow(NamedTuple):
-    """The number of sentence pairs and links, and of pairs that have none.
+    """Numbers of sentence pairs and links, and of sentence pairs that are not aligned.
 
-    Those with an empty side (`empty`) or with more than `longest` words on a side (`too_long`).
+    These have an empty side (`empty`) or more than `longest` words on a side (`too_long`).
     """
 
     sentences: int
@@ -226,12 +226,12 @@ class AlignmentRow(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WordAlignment(Result):
-    """The links of two texts; `pairs` is the number of word pairs that stand together."""
+    """The links of two texts; `pairs` is the number of different word pairs."""
 
     links: Links
     rows: tuple[AlignmentRow]
     pairs: int
-    nbytes: int  # the memory of the table of word pairs
+    nbytes: int  # memory of the table of word pairs
     settings: Mapping[str, object]
     notes: tuple[str, ...]
     signature: str
@@ -246,16 +246,16 @@ def align_words(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> WordAlignment:
-    """Learn from two texts that are aligned line by line, and link their words.
+    """Align the words of two texts that are aligned line by line.
 
-    Beyond `memory` bytes (default: a quarter of this machine's) the text is looked at part by part
-    and the table of word pairs lies in temporary files; the links are the same.
+    Beyond `memory` bytes (default: a quarter of the memory of this machine) the text is processed
+    in parts, and the table of word pairs is in temporary files; the links are the same.
     """
     check_lengths(source, pivot)
     if (words := max(map(word_count, (source, pivot)))) > MAX_WORDS:
         raise InputError(
             f"a side of the parallel text has {words:,} words, and at most {MAX_WORDS:,} can be "
-            "aligned together: cut the text into parts, and align each by itself"
+            "aligned together: split the text, and align each part by itself"
         )
     settings = (aligner or Aligner()).resolved()
     if prefix := settings.prefix:
@@ -304,7 +304,7 @@ def align_text(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> WordAlignment:
-    """Align the words of a parallel text, cut by a recipe for each side."""
+    """Align the words of a parallel text, tokenised by a recipe for each side."""
     work: dict[str, Any] = {"memory": memory, "threads": threads, "progress": progress}
     tokens = parallel_tokens([text], source, pivot, **work)
     return align_words(*tokens, aligner, **work)

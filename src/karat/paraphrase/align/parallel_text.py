@@ -1,4 +1,4 @@
-"""Parallel text: two files aligned line by line, or one of two columns."""
+"""Parallel text, and the links between its words."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PURPOSE = "the words of a text are held there"
 
 
 class StoredRagged:
-    """Rows of numbers, each of its own length, in temporary files or in memory."""
+    """Rows of numbers of different lengths, in temporary files or in memory."""
 
     def __init__(self, purpose: str, in_memory: bool = False) -> None:
         file = partial(ArrayFile, purpose=purpose, in_memory=in_memory)
@@ -43,7 +43,7 @@ class StoredRagged:
         self.ids.append(ids)
 
     def append_padded(self, rows: NDArray[np.int32]) -> None:
-        """Add rows that are filled up with -1."""
+        """Append rows that are padded with -1."""
         self.append(rows[rows >= 0], (rows >= 0).sum(axis=1))
 
     def read(self, start: int, stop: int) -> Ragged:
@@ -53,7 +53,7 @@ class StoredRagged:
 
 
 class StoredTokens:
-    """The ids of words in temporary files, or in memory; the vocabulary is in memory."""
+    """Token ids in temporary files or in memory; the vocabulary is in memory."""
 
     def __init__(self, in_memory: bool = False) -> None:
         self.vocab = Vocab()
@@ -78,7 +78,7 @@ class StoredTokens:
         return Tokens(ids if self._mapped is None else self._mapped[ids], offsets, self.vocab)
 
     def map(self, function: Callable[[str], str]) -> StoredTokens:
-        """Apply any function to the words, as `Tokens.map` does; the files are the same."""
+        """Return the tokens with a function applied to each word; the files are shared."""
         mapped_tokens, target = copy(self), Vocab()
         mapped = target.add([function(word) for word in self.vocab.words(0, len(self.vocab))])
         mapped_tokens.vocab = target
@@ -86,7 +86,7 @@ class StoredTokens:
         return mapped_tokens
 
 
-Words = Tokens | StoredTokens  # the words of a text, in memory or in files
+Words = Tokens | StoredTokens  # the tokens of a text, in memory or in files
 
 
 def word_count(words: Words) -> int:
@@ -94,14 +94,14 @@ def word_count(words: Words) -> int:
     return int(words.offsets[-1]) if isinstance(words, Tokens) else words.size
 
 
-_SHARE = 32  # one part in so many of memory may be text
+_SHARE = 32  # text may use this fraction (1/32) of memory
 
 _Path = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, eq=False)
 class Parallel:
-    """Segment i of `source` and segment i of `pivot` say the same in two languages."""
+    """Two texts whose segments are translations of each other."""
 
     source: Segments
     pivot: Segments
@@ -116,9 +116,9 @@ class Parallel:
 def read_parallel(
     source: _Path, pivot: _Path | None = None, progress: Progress = silent, *, as_text: bool = False
 ) -> Parallel:
-    """Read two files aligned line by line, or one of two columns with a tab between (`.gz` too).
+    """Read two files aligned line by line, or one with two columns separated by a tab.
 
-    `as_text` reads files that look like JSON, too.
+    Files may be compressed (`.gz`). `as_text` also reads files that look like JSON.
     """
     if pivot is not None:
         if str(source) == str(pivot) == "-":
@@ -152,10 +152,7 @@ def iterate_lines(texts: Segments, progress: Progress = silent) -> Iterator[str]
 def parallel_tokens(
     texts: Sequence[Parallel], source: Recipe, pivot: Recipe, **work: Any
 ) -> tuple[Words, Words]:
-    """Return the words of parallel texts, one after the other, each side by its recipe.
-
-    `work` is `memory`, `threads` and `progress`.
-    """
+    """Return the tokens of both sides of some parallel texts; `work` as for `join_tokens`."""
     if not texts:
         raise InputError("no parallel text was given: name at least one")
     words = join_tokens([text.source for text in texts], source, **work)
@@ -165,9 +162,9 @@ def parallel_tokens(
 def join_tokens(
     texts: Sequence[Segments], recipe: Recipe, memory: int | None = None, **work: Any
 ) -> Words:
-    """Return the words of one or more texts, in order.
+    """Return the tokens of one or more texts, in order; `work` is `threads` and `progress`.
 
-    They are in memory if that takes a small part of `memory`, else in temporary files.
+    They are in memory if they need a small part of `memory`, else in temporary files.
     """
     size = sum(int(text.sizes().sum()) for text in texts)
     in_memory = size <= as_memory(memory) // _SHARE
@@ -182,8 +179,8 @@ def join_tokens(
 
 T = TypeVar("T")
 
-_CELLS = 1 << 20  # of one batch: pairs of words, about a tenth of a second
-_SENTENCES = 1 << 16  # whose lengths are looked at together
+_CELLS = 1 << 20  # word pairs of a batch, about a tenth of a second of work
+_SENTENCES = 1 << 16  # sentence pairs whose lengths are read together
 
 
 def run_in_batches(
@@ -194,16 +191,16 @@ def run_in_batches(
     step_name: str,
     stop: Stop | None = None,
 ) -> Iterator[T]:
-    """Yield `work(start, stop)` of every batch, in order, and report after each."""
+    """Yield `work(start, stop)` of every batch, in order, and report progress after each."""
     done = map_in_order(lambda cut: work(*cut), cuts, n_threads(threads), stop)
-    with closing(done):  # else the workers go on until a traceback is forgotten
+    with closing(done):  # otherwise a traceback would keep the workers running
         for (_, end), result in zip(cuts, done, strict=True):
             yield result
             progress(end, cuts[-1][1], step_name)
 
 
 def cut_batches(source: Tokens, pivot: Tokens) -> list[tuple[int, int]]:
-    """Return batches of sentences of about equal work, cut by the text alone."""
+    """Return batches of sentences of about equal work; they depend on the text only."""
     if not len(source):
         return []
     cells = np.diff(source.offsets) * np.diff(pivot.offsets)
@@ -214,7 +211,7 @@ def cut_batches(source: Tokens, pivot: Tokens) -> list[tuple[int, int]]:
 
 
 class TextSize(NamedTuple):
-    """Sentence pairs, those with an empty side or too long a side, and cells of the others."""
+    """Numbers of sentence pairs, of those with an empty or too long side, and of cells."""
 
     pairs: int
     empty: int
@@ -223,7 +220,7 @@ class TextSize(NamedTuple):
 
 
 def measure_texts(source: Words, pivot: Words, longest: int) -> TextSize:
-    """Measure two texts; cells are pairs of words in the same sentence pair."""
+    """Return the size of two texts; cells are pairs of words in the same sentence pair."""
     empty = too_long = cells = 0
     for lengths in _lengths(source, pivot):
         without = lengths.min(axis=0) == 0
@@ -233,13 +230,15 @@ def measure_texts(source: Words, pivot: Words, longest: int) -> TextSize:
     return TextSize(len(source), empty, too_long, cells)
 
 
-def cut_parts(source: Words, pivot: Words, longest: int, most: int) -> Iterator[tuple[int, int]]:
-    """Cut two texts into parts of at most so many cells, or of one sentence pair."""
+def cut_parts(
+    source: Words, pivot: Words, longest: int, max_cells: int
+) -> Iterator[tuple[int, int]]:
+    """Yield parts of at most `max_cells` cells, or of one sentence pair."""
     start = at = held = 0
     for lengths in _lengths(source, pivot):
         cells = np.where(lengths.max(axis=0) > longest, 0, lengths.prod(axis=0))
         for size in cells.tolist():
-            if at > start and held + size > most:
+            if at > start and held + size > max_cells:
                 yield start, at
                 start, held = at, 0
             at, held = at + 1, held + size
@@ -248,30 +247,30 @@ def cut_parts(source: Words, pivot: Words, longest: int, most: int) -> Iterator[
 
 
 def _lengths(source: Words, pivot: Words) -> Iterator[Ints]:
-    """Yield the numbers of words of both sides, some thousand sentence pairs at a time."""
+    """Yield the numbers of words of both sides for batches of sentence pairs."""
     for start in range(0, len(source), _SENTENCES):
         stop = min(start + _SENTENCES, len(source))
         yield np.stack([np.diff(side.part(start, stop).offsets) for side in (source, pivot)])
 
 
 RULES = {
-    "intersection": "links that both have",
-    "union": "links that either has",
-    "grow-diag": "from the intersection to neighbours that one has and a word without links needs",
-    "grow-diag-final-and": "the same, then links of either whose words both have none",
+    "intersection": "links of both alignments",
+    "union": "links of either alignment",
+    "grow-diag": "the intersection, extended to neighbouring links of unlinked words",
+    "grow-diag-final-and": "grow-diag, and links of either between two unlinked words",
 }
-"""The rules by which two alignments become one, and what they keep."""
+"""Rule that combines two alignments -> the links that it keeps."""
 
 _LINKS_PURPOSE = "links of words are held there"
-_LINES = 1 << 12  # that are held at a time
+_LINES = 1 << 12  # lines formatted together
 _LINK = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
 
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """Sentence s links word `source[k]` to word `pivot[k]` for k from `offsets[s]` to the next.
+    """Sentence s links words `source[k]` and `pivot[k]`, `offsets[s]` <= k < `offsets[s + 1]`.
 
-    Words count from 0 in their sentence.
+    Words are numbered from 0 in their sentence.
     """
 
     source: NDArray[np.int32]
@@ -303,7 +302,7 @@ class Links:
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[tuple[int, int]]]) -> Links:
-        """Return the links in lists of pairs, one list a sentence."""
+        """Return the links of lists of pairs, one list for each sentence."""
         sentences = list(rows)
         flat = np.array([pair for row in sentences for pair in row], np.int32).reshape(-1, 2)
         offsets = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
@@ -311,7 +310,7 @@ class Links:
 
 
 class LinkFiles:
-    """Links that grow sentence by sentence, in temporary files or in memory."""
+    """Links that are appended sentence by sentence, in temporary files or in memory."""
 
     def __init__(self, in_memory: bool = False) -> None:
         file = partial(ArrayFile, purpose=_LINKS_PURPOSE, in_memory=in_memory)
@@ -319,18 +318,18 @@ class LinkFiles:
         self._offsets.append(np.zeros(1, np.int64))
 
     def append(self, source: NDArray[np.int32], pivot: NDArray[np.int32], ends: Ints) -> None:
-        """Add the links of the next sentences; `ends` are the ends of each, among these."""
+        """Append the links of the next sentences; `ends` has the end of each, relative to these."""
         self._offsets.append(ends + len(self._source))
         self._source.append(source)
         self._pivot.append(pivot)
 
     def links(self) -> Links:
-        """Return all links; those in files are mapped."""
+        """Return all links, mapped if they are in files."""
         return Links(*(file.mapped() for file in (self._source, self._pivot, self._offsets)))
 
 
 def check_lengths(source: Sized, pivot: Sized, links: Sized | None = None) -> None:
-    """Refuse texts and links of unequal length."""
+    """Raise if texts and links have different numbers of sentences."""
     if len(source) != len(pivot):
         raise InputError(
             f"the source text has {len(source):,} sentences and the pivot text {len(pivot):,}: "
@@ -338,19 +337,19 @@ def check_lengths(source: Sized, pivot: Sized, links: Sized | None = None) -> No
         )
     if links is not None and len(links) != len(source):
         raise InputError(
-            f"the texts have {len(source):,} sentences and the links are of {len(links):,}: "
+            f"the texts have {len(source):,} sentences and the links {len(links):,}: "
             "expected one line of links for each sentence pair"
         )
 
 
-def check_links(source: Tokens, pivot: Tokens, links: Links, before: int = 0) -> None:
-    """Refuse links of words that are not there; `before` sentences stand before these."""
+def check_links(source: Tokens, pivot: Tokens, links: Links, n_before: int = 0) -> None:
+    """Raise if a link is outside its sentence; `n_before` is the number of earlier sentences."""
     for tokens, ends, side in ((source, links.source, "source"), (pivot, links.pivot, "pivot")):
         lengths = np.repeat(np.diff(tokens.offsets), np.diff(links.offsets))
         outside = np.flatnonzero((ends < 0) | (ends >= lengths))
         if len(outside):
             first = int(outside[0])
-            sentence = before + int(np.searchsorted(links.offsets, first, side="right"))
+            sentence = n_before + int(np.searchsorted(links.offsets, first, side="right"))
             raise InputError(
                 f"sentence {sentence:,}: a link names {side} word {ends[first]}, and there are "
                 f"{lengths[first]}, counted from 0: were the links made from another tokenisation?"
@@ -358,7 +357,7 @@ def check_links(source: Tokens, pivot: Tokens, links: Links, before: int = 0) ->
 
 
 def symmetrize(source: Tokens, pivot: Tokens, first: Links, second: Links, rule: str) -> Links:
-    """Join two alignments of the same texts; both have their links as (source, pivot).
+    """Combine two alignments of the same texts; links are (source, pivot) in both.
 
     After Och & Ney (2003) and Koehn, Och & Marcu (2003).
     """
@@ -372,7 +371,7 @@ def symmetrize(source: Tokens, pivot: Tokens, first: Links, second: Links, rule:
 
 
 def read_pharaoh(path: str | os.PathLike[str], progress: Progress = silent) -> Links:
-    """Read the links of a file (`.gz` too), words counted from 0; a sentence may have none."""
+    """Read a file of links in Pharaoh format, which may be compressed (`.gz`)."""
     lines = Lines(Path(path), progress)
 
     def parse(word: str, line_number: int) -> tuple[int, int]:
@@ -390,7 +389,7 @@ def read_pharaoh(path: str | os.PathLike[str], progress: Progress = silent) -> L
 
 
 def pharaoh_lines(links: Links) -> Iterator[str]:
-    """Yield the lines of a file of links."""
+    """Yield the lines of a file of links in Pharaoh format."""
     for start in range(0, len(links), _LINES):
         part = links.part(start, min(start + _LINES, len(links)))
         for sentence in range(len(part)):

@@ -87,7 +87,7 @@ def score(
     from karat.text.segments import Lines
 
     check_output(output, (*paraphrases, originals, model))
-    pem = as_pem(model, form).taking(settings.pop("features"))
+    pem = as_pem(model, form).with_metrics(settings.pop("features"))
     check_output(output, feature_files(pem.metrics))
     with Bar() as progress:
         original_lines = Lines(originals, progress, as_text=as_text)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,7 +14,10 @@ from karat.cli.parameters import ADVANCED, INPUT, WORDS, Gigabytes, choice, inte
 from karat.cli.show import check_output, say
 from karat.errors import InputError, quoted
 from karat.paraphrase.cli.scoring import dimension_option
-from karat.progress import Bar
+from karat.progress import Bar, Progress
+
+if TYPE_CHECKING:
+    from karat.paraphrase import Pivot
 
 memory_option = option(
     "--memory",
@@ -171,44 +174,32 @@ def train(
     karat paraphrase train fr=large.en,large.fr -o m.npz --memory 1 --work stages
     """
     from karat.evalset.loading import load_evalset
-    from karat.paraphrase import Parallel, Pivot, judged_rows, read_parallel, read_pharaoh
+    from karat.paraphrase import judged_rows
     from karat.paraphrase.pem.features import as_features, feature_files
-    from karat.paraphrase.table.phrase_table import ENGLISH, PIVOT
+    from karat.paraphrase.table.phrase_table import ENGLISH
     from karat.paraphrase.written_files import train_model
     from karat.text.tokens import TOKENIZERS, Recipe, check_choice, stemmers
 
     for name, value in (("controls", controls), ("dimension", dimension)):
         if not judged and value not in (None, False):
             raise InputError(f"--{name} is for --judged: leave it out, or give both")
-    named_paths = [_split_named(choices, "NAME=FILE or NAME=FILE,FILE") for choices in corpora]
-    tokenizers = dict(_split_named(choices, "NAME=TOKENISER") for choices in toks)
-    links_paths = dict(_split_named(choices, "NAME=FILE") for choices in links)
+    named_paths = [_split_named(argument, "NAME=FILE or NAME=FILE,FILE") for argument in corpora]
+    tokenizers = dict(_split_named(argument, "NAME=TOKENISER") for argument in toks)
+    links_paths = dict(_split_named(argument, "NAME=FILE") for argument in links)
     text_paths = [path for _, paths in named_paths for path in paths.split(",")]
     metric_files = feature_files(as_features(settings["features"]))
     check_output(output, [*links_paths.values(), *text_paths, *metric_files])
     check_choice("stem", stem, stemmers())
     for tok in tokenizers.values():
         check_choice("tok", tok, TOKENIZERS)
-    for option_name, choices in (("pivot-tok", tokenizers), ("links", links_paths)):
-        for name in choices.keys() - dict(named_paths).keys():
+    for option_name, values in (("pivot-tok", tokenizers), ("links", links_paths)):
+        for name in values.keys() - dict(named_paths).keys():
             expected = ", ".join(dict(named_paths))
             raise InputError(
-                f"--{option_name} {name}=…: {name} is no pivot language; expected {expected}"
+                f"--{option_name} {name}=…: {name} is not a pivot language; expected {expected}"
             )
     with Bar() as progress:
-        texts: dict[str, list[Parallel]] = {}
-        for name, paths in named_paths:
-            first, *second = paths.split(",")
-            if len(second) > 1:
-                raise InputError(f"{quoted(paths)}: {1 + len(second)} files; expected one or two")
-            text = read_parallel(first, second[0] if second else None, progress, as_text=as_text)
-            texts.setdefault(name, []).append(text)
-        given_links = {name: read_pharaoh(path, progress) for name, path in links_paths.items()}
-        recipes = {name: Recipe(tokenizers.get(name, PIVOT.tok), PIVOT.case) for name in texts}
-        pivots = {
-            name: Pivot(corpora, recipes[name], given_links.get(name))
-            for name, corpora in texts.items()
-        }
+        pivots = _read_pivots(named_paths, tokenizers, links_paths, as_text, progress)
         human = None
         if judged:
             evalset = load_evalset(judged, progress=progress)
@@ -218,6 +209,30 @@ def train(
     for note in result.notes:
         click.echo(note, err=True)
     click.echo(": ".join(result.rows[0]))
+
+
+def _read_pivots(
+    named_paths: Sequence[tuple[str, str]],
+    tokenizers: Mapping[str, str],
+    links_paths: Mapping[str, str],
+    as_text: bool,
+    progress: Progress,
+) -> dict[str, Pivot]:
+    """Read the parallel texts and the links of each pivot language."""
+    from karat.paraphrase import Parallel, Pivot, read_parallel, read_pharaoh
+    from karat.paraphrase.table.phrase_table import PIVOT
+    from karat.text.tokens import Recipe
+
+    texts: dict[str, list[Parallel]] = {}
+    for name, paths in named_paths:
+        first, *second = paths.split(",")
+        if len(second) > 1:
+            raise InputError(f"{quoted(paths)}: {1 + len(second)} files; expected one or two")
+        text = read_parallel(first, second[0] if second else None, progress, as_text=as_text)
+        texts.setdefault(name, []).append(text)
+    links = {name: read_pharaoh(path, progress) for name, path in links_paths.items()}
+    recipes = {name: Recipe(tokenizers.get(name, PIVOT.tok), PIVOT.case) for name in texts}
+    return {name: Pivot(corpora, recipes[name], links.get(name)) for name, corpora in texts.items()}
 
 
 def _split_named(argument: str, expected: str) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """The generator of paraphrases: rewrites of phrases, a language model, the case of words.
 
-PEM compares stems, and stems cannot be written. So the same links give a second table of phrases,
-of the words themselves, lower-cased, and the language model is trained on those.
+PEM compares stems, which cannot be written. So a second phrase table is extracted from the same
+links, with surface words in lower case, and a language model is trained on these.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from karat.text.joining import is_clitic, join_words, spaces_of
 from karat.text.segments import Segments
 from karat.text.tokens import Recipe, Vocab, token_parts
 
-ChooseArticle = Callable[[str], str | None]  # the article before a word, None if it is not known
+ChooseArticle = Callable[[str], str | None]  # the article before a word, None if unknown
 
 
 class Replacement(NamedTuple):
-    """A number of words of the original, and those written for them; None: they are kept."""
+    """A number of words of the original, and their replacement; None: they are kept."""
 
     length: int
     words: tuple[str, ...] | None
@@ -37,7 +37,7 @@ class Replacement(NamedTuple):
 
 
 class RewrittenWords(NamedTuple):
-    """The words of a rewriting, whether each is new, and whether a space is before it, if known."""
+    """The words of a wording, whether each is new, and whether a space precedes it, if known."""
 
     words: list[str]
     new: list[bool]
@@ -45,7 +45,7 @@ class RewrittenWords(NamedTuple):
 
 
 class Original(NamedTuple):
-    """The words of an original as it has them, and its own spaces where they are known."""
+    """The words of an original, and whether a space precedes each, if known."""
 
     words: list[str]
     spaced: Sequence[bool | None]
@@ -53,17 +53,17 @@ class Original(NamedTuple):
 
     @classmethod
     def of(cls, line: str, lowered: list[str], cased: list[str]) -> Original:
-        """Make one of a line; words keep their case if lower-casing does not change them."""
+        """Return the original of a line; `cased` is used if its tokens match `lowered`."""
         words = cased if len(cased) == len(lowered) else lowered
         return cls(words, spaces_of(line, words) or [None] * len(words), line)
 
     def words_of(self, steps: Sequence[Replacement], article: ChooseArticle) -> RewrittenWords:
-        """Return the words of a rewriting, with the right article where it or the next is new.
+        """Return the words of a wording; articles beside new words are corrected.
 
-        Words that both phrases of a rewrite begin or end with are kept as they are.
+        Common words at the ends of a phrase and its rewrite are kept unchanged.
         """
         words, is_new, spaced = RewrittenWords([], [], [])
-        followed = False  # whether the last word stands for the original's word before this one
+        followed = False  # whether the last word is of the same kind as in the original
         for end, step in zip(accumulate(step.length for step in steps), steps, strict=True):
             at = end - step.length
             old = new = self.words[at:end]
@@ -86,7 +86,7 @@ class Original(NamedTuple):
         return RewrittenWords(words, is_new, spaced)
 
     def text(self, written: RewrittenWords) -> str:
-        """Return the text of some words, in capitals, or its first letter, like the original."""
+        """Return the text of a wording, capitalised like the original."""
         text = join_words(written.words, written.spaced)
         if self.line.isupper():
             return text.upper()
@@ -95,7 +95,7 @@ class Original(NamedTuple):
 
 
 def count_common_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
-    """Return the numbers of words that both phrases begin and end with, whatever their case."""
+    """Return the numbers of common words at the beginning and at the end, ignoring case."""
     alike = [a.lower() == b.lower() for a, b in zip(old, new, strict=False)]
     begin = [*alike, False].index(False)
     ends = zip(reversed(old), reversed(new), strict=False)
@@ -108,15 +108,15 @@ def _is_word(token: str) -> bool:
     return any(letter.isalnum() for letter in token)
 
 
-BESIDE = 64  # words that are asked for beside a phrase
+BESIDE = 64  # frequent words whose probabilities beside a phrase are its context
 
-_PHRASES_KEPT = 1 << 14  # whose contexts are remembered
+_PHRASES_KEPT = 1 << 14  # phrases whose contexts are cached
 
 Phrase = tuple[str, ...]  # words of the language model
 
 
 class PhraseContexts:
-    """The words beside phrases, by a language model."""
+    """Distributions of the words beside phrases, by a language model."""
 
     def __init__(self, language: LanguageModel) -> None:
         self.language = language
@@ -126,16 +126,16 @@ class PhraseContexts:
         self.of = lru_cache(_PHRASES_KEPT)(self._of)
 
     def likeness(self, first: Phrase, second: Phrase) -> float:
-        """Return how alike the words beside two phrases are, 0 to 1."""
+        """Return the similarity of the contexts of two phrases, 0 to 1."""
         sides = zip(self.of(first), self.of(second), strict=True)
         return min(float(np.sqrt(p * q).sum()) for p, q in sides)
 
     def log10_p(self, word: str) -> float:
-        """Return log10 Pr of a word, whatever stands before it."""
+        """Return the unigram log10 Pr of a word."""
         return float(self._unigrams[self.language.word_ids([word])[0]])
 
     def _of(self, words: Phrase) -> tuple[Floats, Floats]:
-        """Return the distributions of the words before and behind a phrase."""
+        """Return the distributions of the words before and after a phrase."""
         phrase = self.language.word_ids(words).tolist()
         size, count = len(phrase), len(self._beside)
         before = [(UNK, word, *phrase) for word in self._beside]  # an unknown word ends the history
@@ -148,7 +148,7 @@ class PhraseContexts:
         table = p[: 2 * count * (size + 3)].reshape(2, count, size + 3)  # each row has its end
         first, last = p[2 * count * (size + 3) :][:size], p[-1:]
         left = np.append(table[0, :, 2:-1].sum(axis=1), first.sum())
-        left += self._unigrams[[*self._beside, EOS]]  # a sentence begins as often as one ends
+        left += self._unigrams[[*self._beside, EOS]]  # sentences begin as often as they end
         return _normalise(left), _normalise(np.append(table[1, :, -2], last))
 
 
@@ -157,46 +157,46 @@ def _normalise(log10_p: Floats) -> Floats:
     return np.asarray(p / p.sum())
 
 
-CONFIDENCE = 0.35  # wordings of less are not given, unless asked for
-MAX_REPEAT = 4  # words that must not stand twice in a row, at most
+CONFIDENCE = 0.35  # default lowest confidence of a wording
+MAX_REPEAT = 4  # length of the longest n-grams that must not be repeated
 FEATURES = ("probability", "likeness", "loss", "gain", "fit", "rarity")
-"""log s of the rewrite; likeness of contexts; log10 Pr that the sentence loses, or gains; mean
-length of the n-grams found at the new words and behind them; log10 Pr of the rarest word."""
+"""log s of the rewrite; similarity of contexts; log10 Pr that the sentence loses, or gains; mean
+length of the n-grams found at the new words and after them; log10 Pr of the rarest word."""
 WEIGHTS = (-6.98, 1.17, 3.76, 0.63, -0.21, 0.75, -1.61)  # the constant, then one for each feature
 
-_MIN_SEEN_LENGTH = 3  # words in a row across both ends of a rewrite
-_SAME_STEM = 3  # letters that forms of a word begin with, at least
+_MIN_SEEN_LENGTH = 3  # length of the n-grams that must be seen across both ends of a rewrite
+_SAME_STEM = 3  # minimal number of common first letters of two forms of a word
 _ENDING = 2  # letters of the shorter form that may differ
 
 Words = Sequence[str]
 
 
 class Rewrite(NamedTuple):
-    """One rewrite in its sentence; words are those of the language model."""
+    """One rewrite in its sentence, as words of the language model."""
 
     written: RewrittenWords
     old: tuple[str, ...]  # words of the original that differ
     new: tuple[str, ...]
-    at: int  # where the new words begin in the wording
+    at: int  # position of the new words in the wording
     probability: float
 
 
 def compute_confidences(
     contexts: PhraseContexts, original: Words, rewrites: Sequence[Rewrite]
 ) -> list[float]:
-    """Return the confidence in each rewrite of an original, by itself.
+    """Return the confidence in each rewrite of an original.
 
     It estimates the probability that a reader accepts the rewrite:
 
         confidence = sigmoid(w0 + sum_i w_i x_i)
 
-    The features x are in `FEATURES`; the weights were learned from rewrites of a model with six
-    pivot languages that one reader marked (docs/lab/pem.md). A rewrite is refused (0) where
+    The features x are in `FEATURES`. The weights were learned from rewrites by a model with six
+    pivot languages, judged by one reader (docs/lab/pem.md). A rewrite has confidence 0 if
 
-    - the language model has never seen a new word, or the word behind one, after the one before;
-    - it has never seen three words in a row across the beginning of the new words, or their end;
-    - words stand twice in a row that do not in the original: `to to`, `of the of the`; or
-    - the rewrite only inflects or contracts words: `girl` and `girls`, `I am` and `I'm`.
+    - a new word, or the word after one, forms a bigram that the language model has not seen;
+    - no trigram across the beginning of the new words, or across their end, was seen;
+    - it repeats words that the original does not: `to to`, `of the of the`; or
+    - it only inflects or contracts words: `girl` and `girls`, `I am` and `I'm`.
     """
     sentences = [original, *(rewrite.written.words for rewrite in rewrites)]
     (original_log10_p, *rewrite_log10_ps), (_, *ngram_lengths) = score_sentences(
@@ -247,7 +247,7 @@ def score_sentences(
 def fits_context(
     written: RewrittenWords, lengths: NDArray[np.int32], twice: set[tuple[str, ...]]
 ) -> bool:
-    """Return whether new words were seen beside others, and none stand twice in a row."""
+    """Return whether all bigrams with new words were seen, and no words are repeated."""
     new = np.array([*written.new, False])
     is_seen = lengths[new | np.concatenate(([False], new[:-1]))] > 1
     return (
@@ -259,7 +259,7 @@ def is_inflection(old: Words, new: Words) -> bool:
     """Return whether words are only inflected, contracted, added or dropped."""
     if not old or not new:
         return True
-    if len(old) == len(new) == 1:  # forms of a word begin alike, but for their endings
+    if len(old) == len(new) == 1:  # forms of a word differ in their endings only
         alike = [a == b for a, b in zip(old[0], new[0], strict=False)]
         n_alike, shorter = [*alike, False].index(False), min(len(old[0]), len(new[0]))
         if n_alike >= max(_SAME_STEM, shorter - _ENDING):
@@ -272,7 +272,7 @@ def is_inflection(old: Words, new: Words) -> bool:
 
 
 def find_repeats(words: Words, places: Iterable[int]) -> set[tuple[str, ...]]:
-    """Return the n-grams that stand twice in a row, with a word of some places among them."""
+    """Return the n-grams that occur twice in a row, around words at some positions."""
     return {
         tuple(words[i : i + n])
         for place in places
@@ -282,21 +282,21 @@ def find_repeats(words: Words, places: Iterable[int]) -> set[tuple[str, ...]]:
     }
 
 
-WEIGHT = 1.0  # the weight of log10 Pr(e'|e) beside the language model's log10 Pr
-BEAM = 8  # hypotheses that are kept at each place of a sentence and number of changed words
-CHANGES = 6  # so many changed words and more are one class
+WEIGHT = 1.0  # weight of log10 Pr(e'|e) relative to the language model's log10 Pr
+BEAM = 8  # hypotheses for each position of a sentence and number of changed words
+CHANGES = 6  # larger numbers of changed words are treated alike
 
-_ARTICLES_KEPT = 1 << 16  # words whose article is remembered
+_ARTICLES_KEPT = 1 << 16  # words whose article is cached
 
 
 def surface_recipe(recipe: Recipe) -> Recipe:
-    """Return the recipe of words as they are written, cut like those that are compared."""
+    """Return the recipe without stemming."""
     return replace(recipe, stem="none")
 
 
 @dataclass(frozen=True, eq=False)
 class Generator:
-    """Rewrites of phrases, a language model, and the words that are not written in lower case."""
+    """Rewrites of phrases, a language model, and the casing of words not in lower case."""
 
     rewrites: PhraseTable
     language: LanguageModel
@@ -304,35 +304,35 @@ class Generator:
 
     @property
     def recipe(self) -> Recipe:
-        """The recipe by which text becomes the words that are rewritten."""
+        """Recipe of the words of rewrites."""
         return self.language.recipe
 
     @cached_property
     def search(self) -> _kernel.Paraphraser:
-        """The search through all rewritings."""
+        """The kernel's search for wordings."""
         limits = WEIGHT, BEAM, CHANGES
         return _kernel.Paraphraser(self.rewrites.kernel, self.language.kernel, *limits)
 
     @cached_property
     def trusting(self) -> Generator:
-        """A generator with the rewrites that may be written."""
+        """A generator with trusted rewrites only."""
         return replace(
             self, rewrites=self.rewrites.select(find_trusted(self.rewrites, self.casing))
         )
 
     @cached_property
     def contexts(self) -> PhraseContexts:
-        """The words beside phrases, by the language model."""
+        """Contexts of phrases, by the language model."""
         return PhraseContexts(self.language)
 
     @property
     def fold(self) -> Callable[[str], str]:
-        """The function that turns a word as it is written into a word of the language model."""
+        """Function from a surface word to a word of the language model."""
         return str.lower if self.recipe.case == "lower" else str
 
     @cached_property
     def article(self) -> ChooseArticle:
-        """The article that the language model prefers before a word; None if it knows neither."""
+        """Function that returns the likelier article before a word; None if neither was seen."""
 
         @lru_cache(_ARTICLES_KEPT)
         def article(word: str) -> str | None:
@@ -354,24 +354,24 @@ class Generator:
         return self.language.word_ids(all_words(self.rewrites.pivot))
 
     def model_words(self, vocab: _kernel.Vocab) -> NDArray[np.int32]:
-        """Return the language model's numbers of the words of rewrites, then of a vocabulary."""
+        """Return the language model's ids of the words of rewrites, then of a vocabulary."""
         return np.concatenate([self._rewrite_word_ids, self.language.find(vocab)])
 
     @property
     def about(self) -> dict[str, Any]:
-        """The description that is stored beside the arrays."""
+        """The stored description."""
         rewrites, casing = dict(self.rewrites.about), dict(self.casing)
         return {"rewrites": rewrites, "lm": self.language.about, "casing": casing}
 
     @property
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All that is stored as arrays."""
+        """The stored arrays."""
         rewrites = with_prefix("rewrites.", self.rewrites.arrays)
         return rewrites | with_prefix("lm.", self.language.arrays)
 
     @classmethod
     def of_arrays(cls, name: str, about: Mapping[str, Any], arrays: Arrays) -> Generator:
-        """Make one of stored arrays; a ValueError, KeyError or TypeError if they do not fit."""
+        """Return a stored generator; raise ValueError, KeyError or TypeError if it is damaged."""
         rewrites, words = (without_prefix(f"{part}.", arrays) for part in ("rewrites", "lm"))
         table = PhraseTable.of_arrays(f"{name} (rewrites)", about["rewrites"], rewrites)
         casing = {str(word): str(cased) for word, cased in about["casing"].items()}
@@ -380,9 +380,9 @@ class Generator:
 
 
 def learn_casing(texts: Sequence[Segments], recipe: Recipe) -> dict[str, str]:
-    """Learn the case of words that are mostly not in lower case; first words do not count.
+    """Return lower-cased word -> its most frequent form, where that has capitals.
 
-    The word in lower case -> its most frequent form. Texts without capitals are left out.
+    First words of sentences are not counted, nor are texts without capitals.
     """
     if recipe.case != "lower":
         return {}

@@ -1,7 +1,7 @@
-"""The paraphraser: other wordings of an original, the surest or those of the highest PEM first.
+"""The paraphraser: wordings of an original, ranked by confidence or PEM.
 
-Candidates come from the original by rewriting its phrases (`generator`, and the kernel's search);
-those of little confidence are left out (`confidence`). An original may have none.
+Candidates are made by rewriting phrases of the original (`generator`, and the kernel's search).
+Candidates with low confidence are dropped, so an original may have no paraphrase.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ from karat.text.segments import STRIDE, Texts, as_segments
 from karat.text.tokens import Tokens, tokenize
 
 SEARCHED_PER_WORDING = 4
-"""Rewritings that the search gives for each wording wanted: many do not fit their context."""
-MAX_REWRITES = 3  # rewrites of one wording, at most
-MAX_ORIGINAL_WORDS = 1000  # the longest original: time and memory grow with its length
+"""Rewritings searched for each requested wording: many do not fit their context."""
+MAX_REWRITES = 3  # maximal number of rewrites in one wording
+MAX_ORIGINAL_WORDS = 1000  # time and memory grow with the length of an original
 
-_WORDS = 1 << 16  # of all rewritings of an original that are tried, unless it is very long
+_WORDS = 1 << 16  # total words of the rewritings of an original that are tried
 
 Steps = Sequence[Replacement]
-Place = tuple[int, Replacement]  # where a rewrite begins in the original
+Place = tuple[int, Replacement]  # a rewrite and its position in the original
 
 
 class Wording(NamedTuple):
-    """A possible text for an original, and the generator's confidence in it."""
+    """A candidate paraphrase, and the generator's confidence in it."""
 
     text: str
     confidence: float
@@ -64,9 +64,9 @@ def find_wordings(
     start: int = 0,
     check: Callable[[], None] | None = None,
 ) -> list[list[Wording]]:
-    """Return at most so many other wordings of each original, the surest first.
+    """Return up to `max_wordings` wordings of each original, the most confident first.
 
-    The generator is one that trusts its rewrites (`Generator.trusting`).
+    `generator` must have trusted rewrites only (`Generator.trusting`).
     """
     recipe = generator.recipe
     tokens = tokenize(lines, recipe.tok, recipe.case, threads=1)
@@ -92,7 +92,7 @@ def find_wordings(
 def _confident_wordings(
     generator: Generator, original: Original, rewritings: Sequence[Steps], min_confidence: float
 ) -> list[Wording]:
-    """Return the wordings of an original that reach a confidence; of those alike the surest."""
+    """Return the distinct wordings of an original that reach a confidence."""
     changes: list[list[Place]] = []
     for steps in rewritings:
         ended_steps = zip(accumulate(step.length for step in steps), steps, strict=True)
@@ -116,7 +116,7 @@ def _confident_wordings(
                 continue
         text = original.text(written)
         confidence_by_text[text] = max(confidence, confidence_by_text.get(text, 0.0))
-    letters = "".join(original.line.lower().split())  # others than in case and spaces must differ
+    letters = "".join(original.line.lower().split())  # case and spaces alone are no difference
     return [
         Wording(text, confidence)
         for text, confidence in confidence_by_text.items()
@@ -150,7 +150,7 @@ def _search(
 
     @cache
     def make_replacement(length: int, edge: int) -> Replacement:
-        """Return the replacement of so many words by the rewrite of a number; -1: they are kept."""
+        """Return the replacement of `length` words by the rewrite `edge`; -1 keeps them."""
         if edge < 0:
             return Replacement(length, None)
         phrase = int(arrays["edge_pivots"][edge])
@@ -164,19 +164,19 @@ def _search(
 
 
 CANDIDATES = 128
-"""Confident wordings of each original, at most, that PEM scores.
+"""Maximal number of confident wordings of each original that PEM scores.
 
-PEM was not trained on broken sentences: what maximises it over all rewritings would be one that it
-misjudges.
+PEM was not trained on ill-formed sentences: the maximum over all rewritings would be a sentence
+that it misjudges.
 """
-EMPTY = "the line is empty"  # the reason why an empty line has no paraphrase
+EMPTY = "the line is empty"  # reason why an empty line has no paraphrase
 RANKS = ("confidence", "pem")  # columns by which paraphrases can be ranked
 
-_LINES = 32  # of one batch
+_LINES = 32  # lines of a batch
 
 
 class Paraphrase(NamedTuple):
-    """A wording of an original, with its PEM and the three parts of it."""
+    """A paraphrase with PEM, its three parts, and the confidence in it."""
 
     text: str
     pem: float
@@ -187,7 +187,7 @@ class Paraphrase(NamedTuple):
 
 
 class Generated(NamedTuple):
-    """The paraphrases of an original, the best first; without any, the reason."""
+    """The paraphrases of an original, the best first; if there are none, the reason."""
 
     paraphrases: list[Paraphrase]
     reason: str | None = None
@@ -215,7 +215,7 @@ class GeneratedParaphrases(Result):
     rows: tuple[GeneratedRow, ...]
     settings: Mapping[str, object]
     notes: tuple[str, ...]
-    signatures: Mapping[str, str]  # signatures of the scores and of the search for paraphrases
+    signatures: Mapping[str, str]  # of the scores and of the search
 
     @property
     def signature(self) -> str:
@@ -293,7 +293,7 @@ def generate_lines(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> Iterator[Generated]:
-    """Yield for each original its `n` best paraphrases of at least a confidence."""
+    """Yield the `n` best paraphrases of each original that reach a confidence."""
     if n < 1 or candidates < n:
         raise InputError(f"n={n}, candidates={candidates}: expected 1 <= n <= candidates")
     if not 0 <= confidence <= 1:
@@ -318,10 +318,10 @@ def generate_lines(
 
 
 def require_generator(pem: PEM) -> Generator:
-    """Return the generator of a model; refuse a model that was trained without one."""
+    """Return the generator of a model; raise if it was trained without one."""
     if pem.generator is None:
         raise InputError(
-            "the model was trained without what paraphrases are written with: "
+            "the model was trained with --no-generate, so it cannot generate paraphrases: "
             "train it with karat paraphrase train --generate"
         )
     return pem.generator
@@ -335,7 +335,7 @@ def _rank_wordings(
     min_confidence: float,
     rank_by: str,
 ) -> Iterator[Generated]:
-    """Yield the best paraphrases of each line; of equals the surest."""
+    """Yield the best paraphrases of each line; ties are broken by confidence."""
     lines_and_wordings = list(zip(lines, all_wordings, strict=True))
     originals = [line for line, wordings in lines_and_wordings for _ in wordings]
     texts = [wording.text for _, wordings in lines_and_wordings for wording in wordings]

@@ -1,15 +1,15 @@
-"""Rewrites: phrases that may stand for each other, as they are translated alike.
+"""Rewrites: phrases that can replace each other because they have the same translations.
 
-After Bannard & Callison-Burch (2005), who go from a phrase e to its translations f and back:
+After Bannard & Callison-Burch (2005), from a phrase e to its translations f and back:
 
-    Pr(e'|e) = sum_f Pr(f|e) Pr(e'|f)        the mean over those pivot languages that have e
+    Pr(e'|e) = sum_f Pr(f|e) Pr(e'|f)        the mean over the pivot languages that have e
     s(e, e') = sqrt(Pr(e'|e) Pr(e|e'))       stored as the probability of the rewrite
 
-The result is a phrase table from a language to itself. A rewrite must be probable both ways round:
-else every word would have frequent words beside it to which it was linked by mistake. With several
-languages, at least two pivot phrases must lead to it: one may be a wrong link. A phrase that only
-leaves words out at the ends, or adds some, is none: words without links stand in phrases or not, as
-it happens.
+The result is a phrase table from a language to itself. A rewrite must be probable in both
+directions: otherwise frequent words, which are often linked by mistake, would be rewrites of every
+word. With several languages, at least two pivot phrases must lead to it, since one may be a wrong
+link. A phrase that only adds or drops words at the ends is not a rewrite: whether unlinked words
+are part of a phrase is arbitrary.
 """
 
 from __future__ import annotations
@@ -40,32 +40,31 @@ from karat.progress import silent
 from karat.storage.arrays import ArrayFile, as_memory, forget_pages
 from karat.text.tokens import Ragged, Recipe, Vocab
 
-_MAX_JOINED_PATHS = 1 << 22  # of paths through a pivot that are held in memory at a time, at most
+_MAX_JOINED_PATHS = 1 << 22  # paths through a pivot phrase in memory at a time
 
 
 @dataclass(frozen=True)
 class RewriteLimits:
-    """Limits that keep the noise of rare links out, and the table small."""
+    """Limits that exclude the noise of rare links and keep the table small."""
 
     forward: float = 0.005  # Pr(f|e) must be at least this
     backward: float = 0.002  # Pr(e'|f) must be at least this
     rewrite: float = 0.005  # Pr(e'|e) and Pr(e|e') must be at least this
-    most: int = 20  # the rewrites of a phrase, at most
+    most: int = 20  # maximal number of rewrites of a phrase
     min_ways: int = 2
-    """Pivot phrases of all languages that must lead to a rewrite; one is enough of one language."""
-    discount: float = 0.5
-    """Share of one that is taken from each count: what was seen once may be chance."""
+    """Pivot phrases of all languages that must lead to a rewrite; 1 with a single language."""
+    discount: float = 0.5  # subtracted from each count: a pair seen once may be chance
 
 
 class PivotPhrases(NamedTuple):
-    """The phrase pairs of one pivot language, and the words of their first side."""
+    """The phrase pairs of one pivot language, and the vocabulary of their source side."""
 
     counts: PhraseCounts
     vocab: Vocab
 
 
 class Paths(NamedTuple):
-    """From phrase to phrase, with the sum over all ways to go."""
+    """Paths from phrase to phrase: the sum of their probabilities, and their number."""
 
     source: Ints
     target: Ints
@@ -73,16 +72,16 @@ class Paths(NamedTuple):
     n_ways: Ints
 
     def select(self, rows: Any) -> Paths:
-        """Return some of the paths: a slice, a mask, or numbers."""
+        """Return the paths of a slice, a mask or indices."""
         return Paths(*(column[rows] for column in self))
 
 
 def join_paths(
     e: Ints, f: Ints, forward: Ints, first: Ints, max_paths: int = _MAX_JOINED_PATHS
 ) -> Iterator[tuple[Ints, Ints, Ints]]:
-    """Yield pairs (e, f) in batches of whole phrases e; for each way on, its pair and way back.
+    """Yield pairs (e, f) in batches of whole phrases e; for each path its pair and its way back.
 
-    A batch has about `max_paths` ways on. They take some 110 bytes each while they are added up.
+    A batch has about `max_paths` paths. Each needs about 110 bytes while they are summed.
     """
     order = forward[np.argsort(e[forward], kind="stable")]
     n_ways = first[f[order] + 1] - first[f[order]]
@@ -98,7 +97,7 @@ def join_paths(
 
 
 def add_equal_paths(paths: Paths) -> Paths:
-    """Add up equal pairs, and sort them."""
+    """Return sorted paths, with equal ones summed."""
     source, target, p, n_ways = paths.select(np.lexsort((paths.target, paths.source)))
     new = np.ones(len(p), dtype=np.bool_)
     new[1:] = (source[1:] != source[:-1]) | (target[1:] != target[:-1])
@@ -109,24 +108,26 @@ def add_equal_paths(paths: Paths) -> Paths:
 
 
 def mean_over_languages(languages: Sequence[Paths]) -> Paths:
-    """Return the mean over the languages that have a phrase: those that lead back to it."""
+    """Return the mean over the languages that have a phrase, and so a path back to it."""
     joined = add_equal_paths(Paths(*map(np.concatenate, zip(*languages, strict=True))))
     back = np.concatenate([paths.source[paths.source == paths.target] for paths in languages])
     back.sort()
-    times = np.searchsorted(back, joined.source, "right") - np.searchsorted(back, joined.source)
-    return joined._replace(p=np.minimum(joined.p / np.maximum(times, 1), 1.0))  # rounded: may be >1
+    ends = (np.searchsorted(back, joined.source, side) for side in ("right", "left"))
+    n_languages = np.subtract(*ends)
+    # Rounding may have made a probability larger than 1.
+    return joined._replace(p=np.minimum(joined.p / np.maximum(n_languages, 1), 1.0))
 
 
-def select_most_probable(paths: Paths, most: int) -> Paths:
-    """Return the most probable paths from each phrase, in order; they come sorted by it."""
+def select_most_probable(paths: Paths, max_paths: int) -> Paths:
+    """Return the most probable paths from each phrase, sorted by phrase and probability."""
     order = np.lexsort((paths.target, -paths.p, paths.source))
     source = paths.source[order]
     first = np.searchsorted(source, source)
-    return paths.select(order[np.arange(len(order)) - first < most])
+    return paths.select(order[np.arange(len(order)) - first < max_paths])
 
 
 def is_phrase_within(a: NDArray[np.int32], b: NDArray[np.int32]) -> Flags:
-    """Return for rows of words, filled up with -1, whether one stands in the other, or is it."""
+    """Return for each row of `a` whether the row of `b` contains it; rows are padded with -1."""
     longest = a.shape[1]
     around = np.pad(b, ((0, 0), (0, longest)), constant_values=-1)
     is_within = np.zeros(len(a), dtype=np.bool_)
@@ -137,15 +138,15 @@ def is_phrase_within(a: NDArray[np.int32], b: NDArray[np.int32]) -> Flags:
 
 
 _PURPOSE = "rewrites of phrases are found there"
-_ROWS_PER_PIECE = 1 << 20  # of phrase pairs or paths that are looked at together
+_ROWS_PER_PIECE = 1 << 20  # phrase pairs or paths processed together
 
 
 def rewrite_pairs(
     languages: Sequence[PivotPhrases], vocab: Vocab, limits: RewriteLimits, max_pairs: int
 ) -> PhrasePairs | None:
-    """Return the rewrites as ids of a vocabulary, which grows; None if there are none.
+    """Return the rewrites as ids of a vocabulary, to which words are added; None without any.
 
-    About `max_pairs` phrase pairs, or paths, are in memory at a time.
+    About `max_pairs` phrase pairs or paths are in memory at a time.
     """
     longest = max(_longest_phrase(language) for language in languages)
     numbered = [
@@ -182,7 +183,7 @@ def _longest_phrase(language: PivotPhrases) -> int:
 def _sorted_rows(
     language: PivotPhrases, words: NDArray[np.int32], longest: int
 ) -> Iterator[PhraseRows]:
-    """Yield the pairs of a language as words of all languages, sorted piece by piece."""
+    """Yield sorted pieces of the pairs of a language; `words` maps to the common vocabulary."""
     counts = language.counts
     first = counts.source_ids, counts.source_offsets
     second = counts.pivot_ids, counts.pivot_offsets
@@ -223,7 +224,7 @@ class _NumberedLanguage:
             _kernel.add_at(self.pivot_counts, f.astype(np.int32), counts)
 
     def pieces(self) -> Iterator[tuple[Ints, Ints, Ints, Floats]]:
-        """Yield the pairs of some phrases: e, f, how often they were seen, and N(e)."""
+        """Yield the pairs of some phrases: e, f, their count, and N(e)."""
         for phrase, offsets, numbers, counts in self.files.numbered_pairs():
             sizes = np.diff(offsets)
             N = self.files.phrase_counts.read(phrase, phrase + len(sizes))
@@ -231,7 +232,7 @@ class _NumberedLanguage:
             yield phrase + e, numbers.astype(np.int64), counts, N[e]
 
     def backward(self) -> tuple[Ints, NDArray[np.int64], Floats]:
-        """Return for each f where its ways back begin; e' and Pr(e'|f) of each way, mapped."""
+        """Return the offsets of the ways back from each f, and e' and Pr(e'|f) of each way."""
         targets, shares = ArrayFile("int64", _PURPOSE), ArrayFile("float64", _PURPOSE)
         discount, threshold = self.limits.discount, self.limits.backward
         sizes = np.zeros(len(self.pivot_counts), np.int64)
@@ -253,7 +254,7 @@ class _NumberedLanguage:
         return first, targets.mapped(), shares.mapped()
 
     def paths(self, numbers: NDArray[np.int32]) -> Iterator[Paths]:
-        """Yield the paths from each phrase and back, as numbers of all languages.
+        """Yield the paths from each phrase and back; `numbers` are those of all languages.
 
         Pr(e'|e) = sum_f Pr(f|e) Pr(e'|f)
         """
@@ -284,7 +285,7 @@ def _store_paths(pieces: Iterable[Paths]) -> Paths:
 def _number_all_phrases(
     languages: Sequence[PhraseTableFiles], longest: int
 ) -> tuple[NDArray[np.int32], list[NDArray[np.int32]]]:
-    """Return the phrases of all languages, sorted, mapped, and the numbers of each language's."""
+    """Return the sorted phrases of all languages, and the numbers of each language's phrases."""
     rows, parts = ArrayFile("int32", _PURPOSE, longest), []
     for files in languages:
         phrase_file = ArrayFile("int32", _PURPOSE, longest)
@@ -336,12 +337,12 @@ def _group_by_source(languages: Sequence[Paths]) -> Iterator[list[Paths]]:
         at = ends
 
 
-def _mutual_paths(paths: Paths, phrases: int, limits: RewriteLimits) -> Paths:
-    """Return the most probable of the paths that are probable both ways round.
+def _mutual_paths(paths: Paths, n_phrases: int, limits: RewriteLimits) -> Paths:
+    """Return the most probable of the paths that are probable in both directions.
 
     s(e, e') = sqrt(Pr(e'|e) Pr(e|e'))
     """
-    width, selected = phrases + 1, [paths.select(slice(0, 0))]
+    width, selected = n_phrases + 1, [paths.select(slice(0, 0))]
     start, keys = 0, ArrayFile("int64", _PURPOSE)
     for at in range(0, len(paths.p), _ROWS_PER_PIECE):
         keys.append(
@@ -355,7 +356,7 @@ def _mutual_paths(paths: Paths, phrases: int, limits: RewriteLimits) -> Paths:
         piece = paths.select(slice(start, stop))
         reverse_keys = piece.target * width + piece.source
         at_back = np.minimum(np.searchsorted(sorted_keys, reverse_keys), len(sorted_keys) - 1)
-        both = sorted_keys[at_back] == reverse_keys  # all that are here are probable enough
+        both = sorted_keys[at_back] == reverse_keys
         mutual = piece.select(both)
         mutual = mutual._replace(p=np.sqrt(mutual.p * paths.p[at_back[both]]))
         selected.append(select_most_probable(mutual, limits.most))
@@ -365,21 +366,21 @@ def _mutual_paths(paths: Paths, phrases: int, limits: RewriteLimits) -> Paths:
 
 
 ARTICLES = ("a", "an")
-"""Articles between which the next word decides; the language model knows which."""
+"""Articles chosen by the next word, with the language model."""
 _PRONOUNS = """
     i me my mine myself you your yours yourself yourselves he him his himself she her hers herself
     it its itself we us our ours ourselves they them their theirs themselves
 """
 PRONOUNS = frozenset(_PRONOUNS.split())
-"""Personal pronouns: a rewrite that changes them speaks of somebody else."""
+"""Personal pronouns: a rewrite that changes one refers to someone else."""
 _NEGATIONS = "no not never none nobody nothing nowhere neither nor cannot without"
 NEGATIONS = frozenset(_NEGATIONS.split())
-"""Words that deny: a rewrite that drops or adds one says the contrary."""
-CONTRACTED_NEGATIONS = ("n't",)  # ends of words that deny
+"""Negations: a rewrite that drops or adds one has the opposite meaning."""
+CONTRACTED_NEGATIONS = ("n't",)  # endings of negations
 
 
-_MAX_REWRITE_WORDS = 16  # words of a phrase that may be rewritten
-_BYTES_OF_PAIR = 512  # while its paths are made
+_MAX_REWRITE_WORDS = 16  # maximal length of a phrase that is rewritten
+_BYTES_OF_PAIR = 512  # memory for each pair while its paths are computed
 
 
 def rewrite_table(
@@ -389,10 +390,10 @@ def rewrite_table(
     *,
     memory: int | None = None,
 ) -> PhraseTable:
-    """Make the table of rewrites that pivot languages suggest; `recipe` cuts the words.
+    """Return the table of rewrites from the phrase pairs of pivot languages.
 
-    Beyond `memory` bytes (default: a quarter of this machine's) they are found in temporary files;
-    the table is the same.
+    `recipe` is that of the phrases. Beyond `memory` bytes (default: a quarter of the memory of this
+    machine) temporary files are used; the table is the same.
     """
     rewrite_limits, vocab = limits or RewriteLimits(), Vocab()
     max_pairs = max(as_memory(memory) // _BYTES_OF_PAIR, 1)
@@ -411,10 +412,10 @@ def rewrite_table(
 
 
 def find_trusted(table: PhraseTable, names: Collection[str] = ()) -> Flags:
-    """Return which rewrites of a table may be written.
+    """Return which rewrites of a table are safe to use.
 
     They keep the numbers, punctuation, names, personal pronouns and negations of their phrase, and
-    do not only add or drop words.
+    do not merely add or drop words.
     """
     arrays = table.arrays
     vocab = Vocab()  # words of rewrites come first, then those of phrases
@@ -431,7 +432,7 @@ def find_trusted(table: PhraseTable, names: Collection[str] = ()) -> Flags:
     fixed = _number_fixed_words(words, names)
     left, right = (
         np.take_along_axis(rows, np.argsort(rows < 0, axis=1, kind="stable"), axis=1)
-        for rows in (fixed[a], fixed[b])  # the numbers of each row in its front, then -1
+        for rows in (fixed[a], fixed[b])  # numbers first, then -1
     )
     keeps_fixed = (left == right).all(axis=1)
     is_trusted[is_trusted] = keeps_fixed & ~(_is_subsequence(a, b) | _is_subsequence(b, a))
@@ -439,10 +440,10 @@ def find_trusted(table: PhraseTable, names: Collection[str] = ()) -> Flags:
 
 
 def _number_fixed_words(words: Sequence[str], names: Collection[str]) -> NDArray[np.int32]:
-    """Number the words that a rewrite must keep; -1 for others and, at last, for no word.
+    """Number the words that a rewrite must keep; -1 for others and, in the last entry, for padding.
 
-    Languages differ in what their pronouns tell apart (`son` is his and her); `he'll` is `he`.
-    Words that deny are one: `not ever` is `never`.
+    Pronouns are kept because languages distinguish them differently (`son` is his and her); `he'll`
+    counts as `he`. All negations count as one word: `not ever` is `never`.
     """
     number_by_word: dict[str, int] = {}
     numbers = []
@@ -460,12 +461,12 @@ def _number_fixed_words(words: Sequence[str], names: Collection[str]) -> NDArray
 
 
 def _is_subsequence(short_rows: NDArray[np.int32], long_rows: NDArray[np.int32]) -> Flags:
-    """Return whether the words of a row stand among those of another, in their order."""
+    """Return whether the words of a short row are a subsequence of the long row."""
     row, n_matched = np.arange(len(short_rows)), np.zeros(len(short_rows), dtype=np.int64)
     sizes = (short_rows >= 0).sum(axis=1)
     for k in range(long_rows.shape[1]):
-        next_one = short_rows[row, np.minimum(n_matched, short_rows.shape[1] - 1)]
-        n_matched += (n_matched < sizes) & (long_rows[:, k] == next_one)
+        next_word = short_rows[row, np.minimum(n_matched, short_rows.shape[1] - 1)]
+        n_matched += (n_matched < sizes) & (long_rows[:, k] == next_word)
     return np.asarray(n_matched == sizes)
 
 

@@ -1,14 +1,14 @@
-"""A mean of features on a scale that the paper's three controls set; it needs no judgements.
+"""Combinations of features: a support vector regression, or a mean that needs no judgements.
 
-A feature x that stands for adequacy (pivot F1, or a metric) is 0 where it has no more than the
-controls `random` and `unigram` have on average, and 1 for the original itself:
+The mean is scaled by the paper's three controls. A feature x of adequacy (pivot F1, or a metric) is
+0 at the average of the controls `random` and `unigram`, and 1 for the original itself:
 
-    a(x) = (x - none) / (copy - none), kept between 0 and 1
+    a(x) = (x - none) / (copy - none), clipped to 0 and 1
     A    = 1 + 4 (mean of all a(x))
     PEM  = (1 - c) A + 2 c, where c = (target F1)^6
 
-So the controls have the scores of the paper: 1, 1, and 2 for a copy, which has no other words. The
-power keeps the loss to those that are nearly copies. Fluency is not looked at.
+So the controls have the scores of the paper: 1, 1, and 2 for a copy. The power limits the loss to
+paraphrases that are nearly copies. Fluency is not used.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 
 POWER = 6
-"""Of 1 to 64, that with the best agreement on half of the judged headlines (docs/lab/pem.md)."""
-COPY = 2.0  # the score of the original itself (section 5.1 of the paper)
+"""Best of 1 to 64 by agreement on half of the judged headlines (docs/lab/pem.md)."""
+COPY = 2.0  # score of the original itself (section 5.1 of the paper)
 
 _LARGEST_MEAN = 1e50
 _MEAN_LAYOUTS = {
@@ -44,18 +44,18 @@ _MEAN_LAYOUTS = {
 
 @dataclass(frozen=True, eq=False)
 class ControlMean:
-    """The means of each feature of adequacy over controls."""
+    """Means of each feature of adequacy over controls."""
 
-    none: Floats  # over sentences that have nothing to do with the original
+    none: Floats  # over unrelated sentences
     copy: Floats  # over the originals themselves
 
     @property
     def width(self) -> int:
-        """The number of features of adequacy, and target F1."""
+        """Number of inputs: the features of adequacy and target F1."""
         return len(self.none) + 1
 
     def inputs(self, features: PairFeatures) -> Floats:
-        """Return the features of adequacy, and target F1 in the last column."""
+        """Return the features of adequacy, with target F1 in the last column."""
         return np.column_stack([features.adequacy, features.column("target F1")])
 
     def names(self, features: PairFeatures) -> tuple[str, ...]:
@@ -72,21 +72,21 @@ class ControlMean:
         return np.asarray((1.0 - copied) * (1.0 + 4.0 * mean) + copied * COPY)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays to be stored."""
+        """Return the stored arrays."""
         return dict(zip(_MEAN_LAYOUTS, (self.none, self.copy), strict=True))
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> ControlMean:
-        """Make one of stored arrays; a ValueError or KeyError if they do not fit together."""
+        """Return a stored mean; raise ValueError or KeyError if its arrays are inconsistent."""
         check_arrays(arrays, _MEAN_LAYOUTS)
         none, copy = (arrays[name] for name in _MEAN_LAYOUTS)
         if not len(none) or (none == copy).any():
-            raise ValueError("its mean does not tell the original from other sentences")
+            raise ValueError("its mean does not separate the original from other sentences")
         return cls(none, copy)
 
 
 def fit_mean(names: Sequence[str], copies: Floats, unrelated: Floats) -> ControlMean:
-    """Set the scale by features of the originals themselves, and of unrelated sentences."""
+    """Fit the scale to features of the originals themselves and of unrelated sentences."""
     none, copy = (
         np.array([fsum(column) / len(rows) for column in rows.T]) for rows in (unrelated, copies)
     )
@@ -94,17 +94,17 @@ def fit_mean(names: Sequence[str], copies: Floats, unrelated: Floats) -> Control
         if low == high:
             raise InputError(
                 f"feature {name} is {high:g} for a copy and for an unrelated sentence: a mean "
-                "needs features that tell them apart, so leave it out"
+                "needs features that separate them, so leave it out"
             )
     return ControlMean(none, copy)
 
 
-_ROWS = 1024  # predicted at a time, so that memory stays bounded
-MAX_KERNEL_ROWS = 8192  # rows whose kernels are one table, of half a gigabyte
+_ROWS = 1024  # rows predicted together, to limit memory
+MAX_KERNEL_ROWS = 8192  # rows whose kernels are precomputed, in half a gigabyte
 SEED = 12345
-MAX_SEARCH_ROWS = 2000  # rows from which settings are chosen
+MAX_SEARCH_ROWS = 2000  # rows used to choose settings
 
-_LARGEST = 1e50  # so that no sum of squares is beyond what a float can hold
+_LARGEST = 1e50  # so that no sum of squares overflows
 _SVR_LAYOUTS = {
     "svr_mean": ModelLayout("float64", "features", -_LARGEST, _LARGEST),
     "svr_scale": ModelLayout("float64", "features", 1 / _LARGEST, _LARGEST),
@@ -125,12 +125,12 @@ class SvrSetting:
 
 
 GRID = tuple(SvrSetting(C, 0.2, g) for C, g in itertools.product((0.3, 1.0, 3.0), (0.2, 0.5, 1.0)))
-"""The settings that `search` tries: nine around the usual ones."""
+"""Settings that `search_setting` tries."""
 
 
 @dataclass(frozen=True, eq=False)
 class SVR:
-    """A learned regression."""
+    """A trained support vector regression."""
 
     mean: Floats
     scale: Floats
@@ -142,11 +142,11 @@ class SVR:
 
     @property
     def width(self) -> int:
-        """The number of features."""
+        """Number of features."""
         return len(self.mean)
 
     def inputs(self, features: PairFeatures) -> Floats:
-        """Return the features that it is learned from: all of them."""
+        """Return the inputs of the regression: all features."""
         return features.matrix
 
     def names(self, features: PairFeatures) -> tuple[str, ...]:
@@ -163,14 +163,14 @@ class SVR:
         return predictions
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays to be stored."""
+        """Return the stored arrays."""
         numbers = np.array((self.intercept, self.gamma, *vars(self.setting).values()))
         parts = (self.mean, self.scale, self.vectors, self.weights, numbers)
         return dict(zip(_SVR_LAYOUTS, parts, strict=True))
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> SVR:
-        """Make one of stored arrays; a ValueError or KeyError if they do not fit together."""
+        """Return a stored regression; raise ValueError or KeyError if arrays are inconsistent."""
         check_arrays(arrays, _SVR_LAYOUTS)
         mean, scale, vectors, weights, numbers = (arrays[name] for name in _SVR_LAYOUTS)
         if len(numbers) != 2 + len(fields(SvrSetting)) or numbers[1] <= 0:
@@ -180,7 +180,7 @@ class SVR:
 
 
 def fit_svr(features: Floats, human: Floats, setting: SvrSetting) -> SVR:
-    """Standardise the features and learn from them."""
+    """Train a regression on standardised features."""
     try:
         from sklearn import svm
     except ImportError as error:
@@ -210,20 +210,20 @@ def _kernels(rows: Floats, vectors: Floats, gamma: float) -> Floats:
 
 
 def group_folds(groups: Sequence[object], folds: int, seed: int = SEED) -> Ints:
-    """Return the fold of each row: groups stay together, and are dealt out in random order."""
+    """Return the fold of each row; rows of a group share a fold, and folds are random."""
     numbers: dict[object, int] = {}
-    row = np.array([numbers.setdefault(group, len(numbers)) for group in groups], dtype=np.int64)
+    group = np.array([numbers.setdefault(name, len(numbers)) for name in groups], dtype=np.int64)
     if folds < 2:
         raise InputError(f"folds={folds}: expected at least 2")
     if len(numbers) < folds:
         raise InputError(
-            f"{len(numbers)} different originals cannot be dealt out to {folds} folds: give more "
+            f"{len(numbers)} different originals cannot be split into {folds} folds: give more "
             "judgements, or ask for fewer folds"
         )
     order = np.random.default_rng(seed).permutation(len(numbers))
-    dealt = np.empty(len(numbers), dtype=np.int64)
-    dealt[order] = np.arange(len(numbers)) % folds
-    return dealt[row]
+    fold_of_group = np.empty(len(numbers), dtype=np.int64)
+    fold_of_group[order] = np.arange(len(numbers)) % folds
+    return fold_of_group[group]
 
 
 def search_setting(
@@ -233,9 +233,9 @@ def search_setting(
     grid: Sequence[SvrSetting] = GRID,
     folds: int = 3,
 ) -> SvrSetting:
-    """Return the setting with the best Pearson correlation in cross-validation, or the first.
+    """Return the setting with the best Pearson correlation in cross-validation.
 
-    Of many rows, about `MAX_SEARCH_ROWS` in whole groups are used: time grows with the square.
+    At most about `MAX_SEARCH_ROWS` rows, in whole groups, are used: time is quadratic in the rows.
     """
     if len(grid) == 1:
         return grid[0]
@@ -264,16 +264,13 @@ def split_predict(
     is_training: Flags,
     grid: Sequence[SvrSetting] = GRID,
 ) -> Floats:
-    """Predict the rows that are not trained on by one regression of those that are.
-
-    The setting is searched inside the training part.
-    """
+    """Train on some rows and predict the others; the setting is searched in the training rows."""
     training_groups = [group for group, keep in zip(groups, is_training, strict=True) if keep]
-    inner = min(3, len(set(training_groups)))
+    n_folds = min(3, len(set(training_groups)))
     training = features[is_training], human[is_training]
     setting = grid[0]
-    if inner > 1:
-        setting = search_setting(*training, training_groups, grid, inner)
+    if n_folds > 1:
+        setting = search_setting(*training, training_groups, grid, n_folds)
     return fit_svr(*training, setting).predict(features[~is_training])
 
 
@@ -285,10 +282,7 @@ def cross_predict(
     folds: int = 10,
     progress: Progress = silent,
 ) -> Floats:
-    """Predict each row by a regression that has seen no row of its group.
-
-    The setting is searched inside the training part of each fold.
-    """
+    """Predict each row with a regression that has seen no row of its group (cross-validation)."""
     fold = group_folds(groups, folds)
     predictions = np.empty(len(human))
     for k in range(folds):

@@ -1,8 +1,8 @@
-"""PEM against human judgement: the paper's three tables, for any judged set that has what it takes.
+"""PEM against human judgement: the paper's three tables, for any judged set with the data for them.
 
-What PEM predicts comes from cross-validation, or from a split of the originals as in the paper: no
-regression has seen the originals that it is tested on. Its rivals are the same regression without
-any pivot language.
+Predictions come from cross-validation, or from a split of the originals as in the paper: no
+regression has seen the originals that it is tested on. The rivals of PEM are the same regression
+without pivot languages.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any, NamedTuple
 
 from karat.arrays import Floats, np
@@ -24,7 +24,7 @@ from karat.paraphrase.pem.combination import (
     cross_predict,
     split_predict,
 )
-from karat.paraphrase.pem.features import MetricNames, as_features
+from karat.paraphrase.pem.features import MetricNames, PairFeatures, as_features
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, judged_rows
 from karat.paraphrase.pem.model import BUNDLED, PEM, SCALE, as_pem
 from karat.progress import Progress, silent
@@ -39,23 +39,13 @@ RIVALS: Mapping[str, tuple[str, ...]] = {
     "ROUGE-1 and chrF++": ("rouge1", "chrf++:case=lower"),
     "BLEU": ("bleu",),
 }
-"""Name -> the metrics that take the place of the pivot features; the original is the reference."""
+"""Name -> metrics that replace the pivot features; the original is the reference."""
 
-Scores = dict[str, Floats]  # metric -> its score of every paraphrase
-
-
-def rival_scores(judged: JudgedPairs, rivals: Mapping[str, Sequence[str]], **work: Any) -> Scores:
-    """Return the scores of all metrics of some rivals, each metric once."""
-    originals = [[text] for text in judged.originals]
-    names = dict.fromkeys(name for metrics in rivals.values() for name in metrics)
-    return {name: metric(name).segments(judged.paraphrases, originals, **work) for name in names}
-
-
-ALL_PAIRS, NO_CONTROLS = "all", "no controls"  # pairs that correlations and gains are of
+ALL_PAIRS, NO_CONTROLS = "all", "no controls"  # pairs used for correlations and gains
 CRITERIA = ("adequacy", "fluency", "dissimilarity")
 MEAN = "the model's mean, nothing learned"
 NO_METRICS = "no metrics as features"
-HIGH = 4.0  # adequacy and fluency of the paraphrases whose dissimilarity is looked at alone
+HIGH = 4.0  # lowest adequacy and fluency of a good paraphrase
 
 
 class Correlation(NamedTuple):
@@ -84,11 +74,11 @@ class Gain(NamedTuple):
     low: float
     high: float
     p: float
-    pairs: str = ALL_PAIRS  # the pairs that are compared: all, or those that are no controls
+    pairs: str = ALL_PAIRS  # or NO_CONTROLS
 
 
 class JudgedPoint(NamedTuple):
-    """Two numbers of a paraphrase or of a system, to be plotted."""
+    """Point of a scatter plot: a paraphrase or a system."""
 
     x: float
     y: float
@@ -97,27 +87,27 @@ class JudgedPoint(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ParaphraseEvaluation(Result):
-    """Agreement of PEM with the judges of a set; `rows` are its correlations with people."""
+    """Agreement of PEM with the judges of a set; `rows` are its correlations with human scores."""
 
     name: str
     rows: tuple[Correlation, ...]
     gains: tuple[Gain, ...]
     parts: tuple[Correlation, ...]
-    alone: tuple[Correlation, ...]  # the metrics of the rivals, without a regression
+    alone: tuple[Correlation, ...]  # metrics of the rivals, without a regression
     inter_judge: tuple[Correlation, ...]
     criteria: tuple[Correlation, ...]
     predictions: tuple[JudgedPoint, ...]
-    """Human score and PEM of every paraphrase, by a regression that had not seen its original."""
-    system_means: tuple[JudgedPoint, ...]  # the means of the predictions of each system
+    """Human score and predicted PEM of every paraphrase."""
+    system_means: tuple[JudgedPoint, ...]  # means of the predictions of each system
     dissimilarities: tuple[JudgedPoint, ...]
     """Dissimilarity and overall quality of adequate, fluent paraphrases."""
     settings: Mapping[str, object]
     notes: tuple[str, ...]
     signature: str
-    judged: JudgedPairs  # all judged pairs
-    tested: JudgedPairs  # the pairs that were tested
+    judged: JudgedPairs
+    tested: JudgedPairs
     measures: Mapping[str, Floats]
-    """PEM, its parts and the metrics of the rivals: a score for each tested pair."""
+    """PEM, its parts and the metrics of the rivals -> a score for each tested pair."""
 
 
 def evaluate_paraphrases(
@@ -141,14 +131,14 @@ def evaluate_paraphrases(
 
     Args:
         evalset: a set, or its name or path.
-        model: model that gives pivot languages and language model; the regression is learned anew.
+        model: model whose pivot languages and language model are used; its regression is not.
         form: features of the regression; by default those of the model.
-        dimension: overall quality.
+        dimension: dimension of overall quality.
         controls: add the paper's three control systems.
         features: metrics to add to the features; by default those of the model.
         folds: number of folds.
-        train_first: train on so many originals and test on the others, instead of cross-validation.
-        compare_with: other metrics by name, in place of the usual ones (`RIVALS`).
+        train_first: number of originals to train on, testing on the others; instead of `folds`.
+        compare_with: other metrics by name, instead of `RIVALS`.
         grid: settings of the regression to choose from.
         resamples: number of bootstrap resamples for the intervals.
         seed: seed of the random numbers.
@@ -156,64 +146,25 @@ def evaluate_paraphrases(
         progress: function that is called with the progress.
     """
     judged = judged_rows(as_evalset(evalset, progress), dimension, controls=controls)
-    pem = as_pem(model, form)
-    if features or form not in (None, pem.form) or not isinstance(pem.combination, ControlMean):
-        pem = replace(pem, combination=None)  # only a mean of the same features keeps its score
-    metrics = as_features(features) if features else pem.metrics
-    pem = replace(pem, form=form or pem.form, metrics=metrics)
-    rivals: Mapping[str, Sequence[str]] = RIVALS
-    if isinstance(compare_with, Mapping):
-        rivals = compare_with
-    elif compare_with is not None:
-        rivals = {name: (name,) for name in compare_with}
-    rivals = {name: [str(metric(part)) for part in parts] for name, parts in rivals.items()}
-    is_training = None if train_first is None else judged.first_originals(train_first)
-    is_tested = np.ones(len(judged), np.bool_) if is_training is None else ~is_training
-    tested = judged.select(is_tested)
-
-    def predict(matrix: Floats) -> Floats:
-        """Predict the tested rows by regressions that have not seen their originals."""
-        data = matrix, judged.human, judged.originals
-        if is_training is None:
-            return np.clip(cross_predict(*data, grid, folds, progress), *SCALE)
-        return np.clip(split_predict(*data, is_training, grid), *SCALE)
-
+    pem, rivals = _model_to_evaluate(model, form, features), _rival_metrics(compare_with)
+    split = EvaluationSplit(judged, folds, train_first, tuple(grid), progress)
+    tested = split.tested
     work: dict[str, Any] = {"threads": threads, "progress": progress}
     pairs = pem.features(judged.originals, judged.paraphrases, judged.outputs, **work)
     scores = rival_scores(judged, rivals, **work)
-    predicted = predict(pairs.matrix)
-    rival_matrices = {
-        name: np.column_stack([pairs.without_pivots(), *(scores[part] for part in metrics)])
-        for name, metrics in rivals.items()
+    predicted = split.predict(pairs.matrix)
+    rival_predictions = {
+        name: split.predict(matrix)
+        for name, matrix in _rival_features(pem, pairs, rivals, scores).items()
     }
-    if pem.metrics:
-        rival_matrices[NO_METRICS] = pairs.matrix[:, : -len(pem.metrics)]
-    rival_predictions = {name: predict(matrix) for name, matrix in rival_matrices.items()}
     if pem.combination is not None:
-        rival_predictions[MEAN] = pem.combine(pairs)[is_tested]
+        rival_predictions[MEAN] = pem.combine(pairs)[split.is_tested]
     gains: list[Gain] = []
     for name, column in rival_predictions.items() if resamples else ():
         gains += paired_gains(tested, ("PEM", predicted), (name, column), resamples, seed)
     parts = zip(("pivot F1", "fluency", "target F1"), pairs.parts, strict=True)
-    tested_parts = {name: column[is_tested] for name, column in parts}
-    tested_scores = {name: column[is_tested] for name, column in scores.items()}
-    settings = {
-        "model": pem.name,
-        "form": pem.form,
-        "dimension": judged.overall,
-        "controls": controls,
-        "features": [feature.name for feature in pem.metrics],
-        "folds": folds,
-        "train_first": train_first,
-        "resamples": resamples,
-        "seed": seed,
-    }
-    split = f"folds={folds}" if train_first is None else f"train_first={train_first}"
-    data = f"{judged.evalset.signature.removeprefix('set:')},dimension={judged.overall}"
-    learned = f"learned={data},controls={int((~judged.real).sum())}"
-    if tuple(grid) != GRID:
-        learned += f",grid={data_digest([(s.C, s.epsilon, s.gamma) for s in grid])}"
-    combination = f"combine=svr,{split},{learned}"
+    tested_parts = {name: column[split.is_tested] for name, column in parts}
+    tested_scores = {name: column[split.is_tested] for name, column in scores.items()}
     return ParaphraseEvaluation(
         name=judged.evalset.name,
         rows=(
@@ -228,42 +179,147 @@ def evaluate_paraphrases(
         predictions=tuple(
             map(JudgedPoint, tested.human.tolist(), predicted.tolist(), tested.systems)
         ),
-        system_means=tuple(
-            JudgedPoint(float(tested.human[rows].mean()), float(predicted[rows].mean()), name)
-            for name in dict.fromkeys(tested.systems)
-            for rows in [np.array(tested.systems) == name]
-        ),
+        system_means=tuple(_system_means(tested, predicted)),
         dissimilarities=tuple(_dissimilarities(judged)),
-        settings=settings,
-        notes=(
-            f"Cross-validated in {folds} folds by original: no regression has seen an original "
-            "that it is tested on, and its settings were searched inside the training part."
-            if train_first is None
-            else f"Trained on the first {train_first:,} originals, tested on the other "
-            f"{len(set(tested.originals)):,}; the settings of the regression were searched inside "
-            "the training part. Tables of judges and of criteria are of all originals.",
-            *_notes(judged, pem, bool(rivals), resamples),
-            *pairs.notes,
-        ),
-        signature=pem.signature_with(combination, interval_fields(resamples, seed)),
+        settings={
+            "model": pem.name,
+            "form": pem.form,
+            "dimension": judged.overall,
+            "controls": controls,
+            "features": [feature.name for feature in pem.metrics],
+            "folds": folds,
+            "train_first": train_first,
+            "resamples": resamples,
+            "seed": seed,
+        },
+        notes=(split.note, *_notes(judged, pem, bool(rivals), resamples), *pairs.notes),
+        signature=pem.signature_with(split.signature, interval_fields(resamples, seed)),
         judged=judged,
         tested=tested,
         measures={"PEM": predicted, **tested_parts, **tested_scores},
     )
 
 
+def _model_to_evaluate(
+    model: PEM | str | os.PathLike[str], form: str | None, features: MetricNames
+) -> PEM:
+    """Return a model with the form and the metrics to evaluate.
+
+    Only a mean of the model's own features keeps its score; regressions are trained on the set.
+    """
+    pem = as_pem(model, form)
+    if features or form not in (None, pem.form) or not isinstance(pem.combination, ControlMean):
+        pem = replace(pem, combination=None)
+    metrics = as_features(features) if features else pem.metrics
+    return replace(pem, form=form or pem.form, metrics=metrics)
+
+
+def _rival_metrics(
+    compare_with: Mapping[str, Sequence[str]] | Sequence[str] | None,
+) -> dict[str, list[str]]:
+    """Return the rivals of PEM by name, with the full names of their metrics."""
+    rivals: Mapping[str, Sequence[str]] = RIVALS
+    if isinstance(compare_with, Mapping):
+        rivals = compare_with
+    elif compare_with is not None:
+        rivals = {name: (name,) for name in compare_with}
+    return {name: [str(metric(part)) for part in parts] for name, parts in rivals.items()}
+
+
+def rival_scores(
+    judged: JudgedPairs, rivals: Mapping[str, Sequence[str]], **work: Any
+) -> dict[str, Floats]:
+    """Return the scores of all paraphrases by each metric of the rivals."""
+    originals = [[text] for text in judged.originals]
+    names = dict.fromkeys(name for metrics in rivals.values() for name in metrics)
+    return {name: metric(name).segments(judged.paraphrases, originals, **work) for name in names}
+
+
+def _rival_features(
+    pem: PEM,
+    pairs: PairFeatures,
+    rivals: Mapping[str, Sequence[str]],
+    scores: Mapping[str, Floats],
+) -> dict[str, Floats]:
+    """Return the features of each rival: metrics instead of pivot features, or no metrics."""
+    matrices = {
+        name: np.column_stack([pairs.without_pivots(), *(scores[part] for part in metrics)])
+        for name, metrics in rivals.items()
+    }
+    if pem.metrics:
+        matrices[NO_METRICS] = pairs.matrix[:, : -len(pem.metrics)]
+    return matrices
+
+
+class EvaluationSplit:
+    """Split of judged pairs by original: cross-validation, or training on the first originals."""
+
+    def __init__(
+        self,
+        judged: JudgedPairs,
+        folds: int,
+        train_first: int | None,
+        grid: Sequence[SvrSetting],
+        progress: Progress,
+    ) -> None:
+        self.judged, self.folds, self.train_first = judged, folds, train_first
+        self.grid, self.progress = grid, progress
+        self.is_tested = np.ones(len(judged), np.bool_)
+        if train_first is not None:
+            self.is_tested = ~judged.first_originals(train_first)
+        self.tested = judged.select(self.is_tested)
+
+    def predict(self, matrix: Floats) -> Floats:
+        """Predict the tested rows with regressions that have not seen their originals."""
+        data = matrix, self.judged.human, self.judged.originals
+        if self.train_first is None:
+            return np.clip(cross_predict(*data, self.grid, self.folds, self.progress), *SCALE)
+        return np.clip(split_predict(*data, ~self.is_tested, self.grid), *SCALE)
+
+    @property
+    def signature(self) -> str:
+        """Combination of features in the signature of the evaluation."""
+        judged, train_first = self.judged, self.train_first
+        split = f"folds={self.folds}" if train_first is None else f"train_first={train_first}"
+        data = f"{judged.evalset.signature.removeprefix('set:')},dimension={judged.overall}"
+        learned = f"learned={data},controls={int((~judged.real).sum())}"
+        if self.grid != GRID:
+            learned += f",grid={data_digest([(s.C, s.epsilon, s.gamma) for s in self.grid])}"
+        return f"combine=svr,{split},{learned}"
+
+    @property
+    def note(self) -> str:
+        """Sentence on training and test data."""
+        if self.train_first is None:
+            return (
+                f"Cross-validated in {self.folds} folds by original: no regression has seen an "
+                "original that it is tested on, and its settings were searched inside the training "
+                "part."
+            )
+        return (
+            f"Trained on the first {self.train_first:,} originals, tested on the other "
+            f"{len(set(self.tested.originals)):,}; the settings of the regression were searched "
+            "inside the training part. Tables of judges and of criteria are of all originals."
+        )
+
+
+def _system_means(tested: JudgedPairs, predicted: Floats) -> Iterator[JudgedPoint]:
+    """Yield the mean human score and the mean PEM of each system."""
+    systems = np.array(tested.systems)
+    for name in dict.fromkeys(tested.systems):
+        human, pem = tested.human[systems == name], predicted[systems == name]
+        yield JudgedPoint(float(human.mean()), float(pem.mean()), name)
+
+
 def _correlate_with_humans(
     judged: JudgedPairs, columns: Mapping[str, Floats]
 ) -> tuple[Correlation, ...]:
-    return tuple(
-        row
-        for name, column in columns.items()
-        for row in _correlate_with_average(judged, name, column)
-    )
+    rows = (_correlate_with_average(judged, name, column) for name, column in columns.items())
+    return tuple(chain.from_iterable(rows))
 
 
 def _correlate_with_average(judged: JudgedPairs, name: str, column: Floats) -> list[Correlation]:
-    """Return the correlation with the mean of judges, also without controls if there are any."""
+    """Return the correlation with the mean of the judges, and without controls if there are any."""
     rows = [correlate(judged, name, column, "human average", judged.human)]
     if not judged.real.all():
         real = without_controls(judged, column)
@@ -320,12 +376,12 @@ def correlate(judged: JudgedPairs, first: str, x: Floats, second: str, y: Floats
 
 
 def without_controls(judged: JudgedPairs, column: Floats) -> Floats:
-    """Return a column in which the controls are missing."""
+    """Return a column with NaN for controls."""
     return np.where(judged.real, column, np.nan)
 
 
 def judge_columns(judged: JudgedPairs) -> dict[str, Floats]:
-    """Return the scores of each who judged overall quality, controls apart."""
+    """Return the overall scores by each judge, without controls."""
     rows = judged.evalset.judgements.without_models()
     overall_rows = rows.select_rows(rows.dimension == rows.dimensions.index(judged.overall))
     names = dict.fromkeys(overall_rows.judges[k] for k in np.unique(overall_rows.judge).tolist())
@@ -337,13 +393,13 @@ def judge_columns(judged: JudgedPairs) -> dict[str, Floats]:
 
 
 def correlate_judges(judged: JudgedPairs) -> list[Correlation]:
-    """Return the paper's Table 1: each pair of judges, controls left out."""
+    """Return the paper's Table 1: each pair of judges, without controls."""
     pairs = combinations(judge_columns(judged).items(), 2)
     return [correlate(judged, *first, *second) for first, second in pairs]
 
 
 def criteria(judged: JudgedPairs) -> list[Correlation]:
-    """Return the paper's Table 2: each criterion with overall quality, where the set has any."""
+    """Return the paper's Table 2: each criterion of the set with overall quality."""
     judged_criteria = [name for name in CRITERIA if name in judged.evalset.dimensions]
     columns = {name: judged.values(name) for name in judged_criteria}
     if len(judged_criteria) == len(CRITERIA):
@@ -358,7 +414,7 @@ def good_dissimilarity(judged: JudgedPairs) -> Floats:
 
 
 def correlate_with_judges(judged: JudgedPairs, name: str, predicted: Floats) -> list[Correlation]:
-    """Return the paper's Table 3: the mean of judges, with controls and without; each judge."""
+    """Return the paper's Table 3: the mean of the judges, with and without controls; each judge."""
     rows = _correlate_with_average(judged, name, predicted)
     columns = judge_columns(judged)
     for judge, judge_scores in columns.items() if len(columns) > 1 else ():
@@ -373,7 +429,7 @@ def paired_gains(
     resamples: int = 1000,
     seed: int = SEED,
 ) -> list[Gain]:
-    """Compare two predictions on all pairs and, if there are controls, on the others alone."""
+    """Compare two predictions on all pairs and, if there are controls, without these."""
     gains = [paired_gain(judged, first, second, resamples, seed)]
     if not (real := judged.real).all() and real.any():
         real_first, real_second = ((name, column[real]) for name, column in (first, second))
@@ -391,8 +447,8 @@ def paired_gain(
 ) -> Gain:
     """Compare two predictions by a paired bootstrap over originals.
 
-    Each draw takes all paraphrases of an original or none. The p-value is twice the smaller share
-    of resamples on either side of no difference.
+    Each original is drawn with all its paraphrases. The p-value is twice the smaller share of
+    resamples on either side of no difference.
     """
     resampled = [
         resampled_r(judged, predictions, judged.human, resamples, seed)
@@ -401,7 +457,7 @@ def paired_gain(
     differences = resampled[0][1:] - resampled[1][1:]
     low, high = (float(end) for end in np.quantile(differences, (0.025, 0.975)))
     r_first, r_second = (float(r[0]) for r in resampled)
-    p_value = float("nan")  # a resample of equal scores has no r
+    p_value = float("nan")  # r is undefined for a resample with equal scores
     if np.isfinite(differences).all():
         beyond = min(np.count_nonzero(differences <= 0), np.count_nonzero(differences >= 0))
         p_value = float(min(1.0, 2 * (1 + beyond) / (1 + len(differences))))
@@ -411,9 +467,9 @@ def paired_gain(
 def resampled_r(
     judged: JudgedPairs, x: Floats, y: Floats, resamples: int = 1000, seed: int = SEED
 ) -> Floats:
-    """Return Pearson's r of two columns over pairs, and then its bootstrap resamples.
+    """Return Pearson's r of two columns over pairs, followed by its bootstrap resamples.
 
-    Originals are drawn, each with all of its pairs. Columns of the same pairs see the same draws.
+    Each original is drawn with all its pairs. Columns of the same pairs share the draws.
     """
     has_both = ~(np.isnan(x) | np.isnan(y))
     if not has_both.any():
@@ -429,7 +485,7 @@ def resampled_r(
 def resampled_system_r(
     judged: JudgedPairs, x: Floats, y: Floats, resamples: int = 1000, seed: int = SEED
 ) -> Floats:
-    """Return Pearson's r of the means of systems, and then its bootstrap resamples."""
+    """Return Pearson's r of the means of systems, followed by its bootstrap resamples."""
     has_both = ~(np.isnan(x) | np.isnan(y))
     at, count = _number_names(judged.originals)
     system, systems = _number_names(judged.systems)
@@ -444,7 +500,7 @@ def resampled_system_r(
 
 
 def _number_names(names: Sequence[str]) -> tuple[list[int], int]:
-    """Return the number of each name, in the order in which names appear, and how many differ."""
+    """Return the number of each name, in order of appearance, and the number of names."""
     number: dict[str, int] = {}
     return [number.setdefault(name, len(number)) for name in names], len(number)
 

@@ -1,23 +1,23 @@
-"""The features of a pair of an original and a paraphrase, from which PEM's regression predicts.
+"""Features of an original and its paraphrase, the inputs of PEM's regression.
 
-The form `paper` has pivot F1 for each pivot language, fluency, and target F1, all of n-grams up to
-four words. The form `unigram` has the same of single words, with renormalised edges: few judgements
-are enough for it. The form `rich`, for thousands of judgements, adds F1 of each n-gram order by
-itself, precision and recall of unigrams, and the lengths.
+The form `paper` has pivot F1 for each pivot language, fluency, and target F1, all with n-grams of
+up to four words. The form `unigram` has the same features for single words, with renormalised
+edges; it needs few judgements. The form `rich`, for thousands of judgements, adds F1 of each n-gram
+order, precision and recall of unigrams, and the lengths.
 
-Pivot F1 stands for adequacy. A sentence is segmented into the phrases of a table (the most probable
+Pivot F1 measures adequacy. A sentence is segmented into the phrases of a table (the most probable
 segmentation; any single word may be a phrase, with N = 1/2 if it is unseen), the translations of
 the phrases form a confusion network, and the expected weights W(g) of its n-grams are the bag of
-pivot n-grams (BPNG). Target F1 stands for the opposite of dissimilarity: its bags are the
-sentences' own n-grams, each occurrence weighing 1. R is the original and P the paraphrase:
+pivot n-grams (BPNG). Target F1 measures the opposite of dissimilarity: its bags are the sentences'
+own n-grams, and each occurrence has weight 1. R is the original and P the paraphrase:
 
     precision = sum_g min(W_R(g), W_P(g)) / sum_g W_P(g)        recall with sum_g W_R(g)
     F1 = 2 precision recall / (precision + recall)
 
-Fluency is log10 Pr(P) / length(P): the end of the sentence is part of Pr, the length is the number
-of words. Metrics of a paraphrase against its original may be features too, in columns after these.
-A model stores the name of each metric and its identity: every setting, and the content of its files
-in place of their paths.
+Fluency is log10 Pr(P) / length(P). Pr includes the end of the sentence; the length is the number of
+words. Metrics of a paraphrase against its original can be features too, in the last columns. A
+model stores the name of each metric and its identity: all settings, and the content of its files
+instead of their paths.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ MAX_ORDER = 9
 
 
 def share(part: NDArray[Any], total: NDArray[Any]) -> Floats:
-    """Return part / whole; 0/0 is 0."""
+    """Return part / total; 0/0 is 0."""
     is_positive = np.asarray(total) > 0
     return np.asarray(np.divide(part, total, out=np.zeros(np.shape(part)), where=is_positive))
 
 
 def f1(stats: NDArray[Any]) -> Floats:
-    """Return F1 of (common, paraphrase, original) in the last axis; 0 where both bags are empty."""
+    """Return F1 of (common, paraphrase, original) in the last axis; 0 if both bags are empty."""
     return share(2.0 * stats[..., 0], stats[..., 1] + stats[..., 2])
 
 
 def pooled_f1(stats: NDArray[Any], order: int | None = None) -> Floats:
-    """Return F1 of all orders (the last axis but one) up to `order` in one bag, as in the paper."""
+    """Return F1 of one bag of all n-grams, as in the paper; the last axis but one is the order."""
     return f1(stats[..., :order, :].sum(axis=-2))
 
 
@@ -64,12 +64,11 @@ def pooled_f1(stats: NDArray[Any], order: int | None = None) -> Floats:
 class PivotSettings:
     """Settings of a bag of pivot n-grams; the defaults are the paper's."""
 
-    order: int = 4  # the longest n-grams
+    order: int = 4  # length of the longest n-grams
     edge: float = 0.1
     """Edges of the network must be more probable than this; the best edge is always kept."""
-    ngram: float = 0.01  # N-grams must weigh more than this
-    renormalise: bool = False
-    """True if the edges that are kept share the whole probability of their phrase."""
+    ngram: float = 0.01  # n-grams must have a larger weight
+    renormalise: bool = False  # scale the probabilities of the remaining edges to a sum of 1
 
     def __post_init__(self) -> None:
         if not 1 <= self.order <= MAX_ORDER:
@@ -80,7 +79,7 @@ class PivotSettings:
 
     @property
     def rules(self) -> _kernel.BagRules:
-        """The settings as the kernel takes them."""
+        """The settings in the kernel's form."""
         return _kernel.BagRules(self.order, self.edge, self.ngram, self.renormalise)
 
 
@@ -93,7 +92,7 @@ def pivot_statistics(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> Floats:
-    """Return an array of pairs x orders x (shared weight, paraphrase's weight, original's weight).
+    """Return pairs x orders x (common weight, weight of the paraphrase, weight of the original).
 
     Args:
         table: phrase table.
@@ -115,9 +114,9 @@ def target_statistics(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> Floats:
-    """Return pairs x orders x (n-grams in common, of the paraphrase, of the original).
+    """Return pairs x orders x numbers of n-grams (in common, of the paraphrase, of the original).
 
-    Give the recipe of the phrase table, so that words are stemmed alike.
+    Use the recipe of the phrase table, so that words are stemmed in the same way.
     """
     counter = TargetBags(recipe, order)
     return pair_statistics(counter, originals, paraphrases, threads=threads, progress=progress)
@@ -132,7 +131,7 @@ def pair_statistics(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> Floats:
-    """Return the rows of a counter; `outputs` says which system and segment each pair is of."""
+    """Return the rows of a counter; `outputs` has the system and segment of each pair."""
     texts = as_segments(paraphrases, "paraphrases")
     references = as_references(as_segments(originals, "originals"), len(texts), texts.name)
     batches = run_batches(
@@ -149,13 +148,13 @@ def pair_statistics(
 
 @dataclass(frozen=True, eq=False)
 class PivotBags:
-    """A counter of pivot n-grams of candidates (paraphrases) and references (originals)."""
+    """Counter of the pivot n-grams of candidates (paraphrases) and references (originals)."""
 
     table: PhraseTable
     settings: PivotSettings
 
     def overlaps(self) -> Iterator[tuple[Recipe, int]]:
-        """Ask for no plain n-grams."""
+        """Request no plain n-grams."""
         return iter(())
 
     def rows(self, pairs: Pairs) -> Floats:
@@ -178,13 +177,13 @@ class PivotBags:
 
 @dataclass(frozen=True)
 class TargetBags:
-    """A counter of the words' own n-grams."""
+    """Counter of the n-grams of the words themselves."""
 
     recipe: Recipe
     order: int
 
     def overlaps(self) -> Iterator[tuple[Recipe, int]]:
-        """Ask for the n-grams of both texts."""
+        """Request the n-grams of both texts."""
         yield self.recipe, self.order
 
     def rows(self, pairs: Pairs) -> Floats:
@@ -192,74 +191,74 @@ class TargetBags:
         paraphrase_totals = gram_totals(pairs.candidates.tokens(self.recipe).lengths, self.order)
         original_totals = gram_totals(pairs.references.tokens(self.recipe).lengths, self.order)
         common = pairs.matches(self.recipe, self.order).per_pair
-        spread = np.repeat(paraphrase_totals, np.diff(pairs.starts), axis=0)
-        return np.stack([common, spread, original_totals], axis=-1).astype(np.float64)
+        paraphrase_totals = np.repeat(paraphrase_totals, np.diff(pairs.starts), axis=0)
+        return np.stack([common, paraphrase_totals, original_totals], axis=-1).astype(np.float64)
 
 
 class MetricFeature(NamedTuple):
-    """A metric, and the identity that it had in training."""
+    """A metric used as a feature, and its identity in training."""
 
     metric: Metric
     identity: str | None = None  # None before training
 
     @property
     def name(self) -> str:
-        """The column of features."""
+        """Name of the feature."""
         return str(self.metric)
 
     def checked(self) -> Metric:
-        """Return the metric; refuse one whose files are not those of training."""
+        """Return the metric; raise if its files differ from those of training."""
         if self.identity is None:
             return self.metric
         try:
             current_identity = self.metric.identity()
         except InputError as error:
-            moved = "if its file or folder is elsewhere now, name it with --feature"
+            moved = "if its file or folder was moved, name it with --feature"
             raise type(error)(f"feature {self.metric} of this model: {error}; {moved}") from error
         if self.identity != current_identity:
             raise InputError(
                 f"feature {self.metric}: this model was trained with {self.identity}, and here it "
-                f"is {current_identity}: give the same one with --feature, or train the model anew"
+                f"is {current_identity}: give the same one with --feature, or retrain the model"
             )
         return self.metric
 
     def score(self, pairs: Pairs) -> tuple[Floats, NDArray[Any]]:
-        """Return the scores of all pairs, and the rows that they are made from."""
-        single = self.checked().of_segments()
-        rows: Any = single.rows(pairs)
-        scores = single.measure(rows)["value"]
-        has_score = single.has_score(rows) & np.isfinite(scores)
+        """Return the scores of all pairs, and their statistics."""
+        metric = self.checked().of_segments()
+        stats: Any = metric.rows(pairs)
+        scores = metric.measure(stats)["value"]
+        has_score = metric.has_score(stats) & np.isfinite(scores)
         if not has_score.all():
-            at, outputs = int(has_score.argmin()), pairs.outputs
-            system = next(name for name, places in outputs.by_system() if at in places)
-            segment = f"segment {quoted(str(outputs.segments()[at]))} of system {quoted(system)}"
+            first, outputs = int(has_score.argmin()), pairs.outputs
+            system = next(name for name, rows in outputs.by_system() if first in rows)
+            segment = f"segment {quoted(str(outputs.segments()[first]))} of system {quoted(system)}"
             raise InputError(
                 f"feature {self.name} has no score for {segment}: every pair needs one"
             )
-        return scores, rows
+        return scores, stats
 
 
 MetricNames = Sequence[str | Metric]
 
 
 def as_features(names: MetricNames) -> tuple[MetricFeature, ...]:
-    """Return the features that metrics are, to be trained with."""
+    """Return metrics as features for training; raise early if one cannot be computed."""
     features = tuple(MetricFeature(metric(name)) for name in names)
-    for at, feature in enumerate(features):
-        if feature.name in (other.name for other in features[:at]):
+    for i, feature in enumerate(features):
+        if feature.name in (other.name for other in features[:i]):
             raise InputError(f"feature {feature.name} is given twice: give it once")
         if feature.metric.uses_human_scores:
             raise InputError(f"feature {feature.name} is made from human scores: leave it out")
-        feature.metric.identity()  # reads its files, so what is wrong with them is said at once
+        feature.metric.identity()  # fails now, not after hours of training, if a file is damaged
         if feature.metric.reads_texts:
-            feature.metric.segments(["a"], [["a"]])  # and what it lacks, before hours of training
+            feature.metric.segments(["a"], [["a"]])  # likewise if a dependency is missing
     return features
 
 
 def replace_features(
     trained: Sequence[MetricFeature], names: MetricNames
 ) -> tuple[MetricFeature, ...]:
-    """Return the features of a model with metrics of the same kind, whose files are elsewhere."""
+    """Return the features of a model with the same metrics, whose files were moved."""
     if not names:
         return tuple(trained)
     features = as_features(names)
@@ -270,24 +269,24 @@ def replace_features(
             f"--feature {listed}: the features of this model are {expected}; give the same metrics "
             "in this order"
         )
-    identities = [feature.identity for feature in trained]
-    return tuple(map(MetricFeature, (new.metric for new in features), identities))
+    pairs = zip(features, trained, strict=True)
+    return tuple(MetricFeature(new.metric, old.identity) for new, old in pairs)
 
 
 def identify_features(features: Sequence[MetricFeature]) -> tuple[MetricFeature, ...]:
-    """Return features with the identity of training: the current one if they have none."""
+    """Return features with their identities in training; new features get the current one."""
     return tuple(f._replace(identity=f.identity or f.metric.identity()) for f in features)
 
 
 def feature_files(features: Sequence[MetricFeature]) -> list[str]:
-    """Return the files of metrics."""
+    """Return the files that metrics read."""
     return [file for feature in features for file in feature.checked().input_files()]
 
 
 def feature_notes(
     features: Sequence[MetricFeature], totals: Sequence[NDArray[Any]]
 ) -> tuple[str, ...]:
-    """Return the notes of metrics on the sums of their rows."""
+    """Return the notes of metrics on the sums of their statistics."""
     return tuple(
         f"feature {feature.name}: {note}"
         for feature, total in zip(features, totals, strict=True)
@@ -300,7 +299,7 @@ FORMS = {
     "unigram": PivotSettings(order=1, renormalise=True),
     "rich": PivotSettings(renormalise=True),
 }
-"""Name -> settings of the bags of n-grams."""
+"""Form -> settings of the bags of n-grams."""
 
 
 def check_feature_form(form: str) -> None:
@@ -315,7 +314,7 @@ class PairFeatures:
 
     names: tuple[str, ...]
     matrix: Floats
-    n_metrics: int = 0  # number of metrics, whose columns are the last
+    n_metrics: int = 0  # number of metrics, which have the last columns
     notes: tuple[str, ...] = ()  # notes of the metrics on these texts
 
     def column(self, name: str) -> Floats:
@@ -335,12 +334,12 @@ class PairFeatures:
 
     @property
     def metric_names(self) -> tuple[str, ...]:
-        """The names of the metrics."""
+        """Names of the metrics."""
         return self.names[len(self.names) - self.n_metrics :]
 
     @property
     def adequacy(self) -> Floats:
-        """Pivot F1 and the metrics: the features of meaning."""
+        """Pivot F1 and the metrics: the features that measure meaning."""
         return np.column_stack([self.pivot, self.matrix[:, len(self.names) - self.n_metrics :]])
 
     def without_pivots(self) -> Floats:
@@ -350,7 +349,7 @@ class PairFeatures:
 
 @dataclass(frozen=True, eq=False)
 class FeatureCounter:
-    """A counter whose rows are all features of each pair, computed in one pass over the text.
+    """Counter whose rows are all features of each pair, computed in one pass over the text.
 
     The candidates are paraphrases, the references originals.
     """
@@ -360,11 +359,11 @@ class FeatureCounter:
     form: str
     metrics: Sequence[MetricFeature] = ()
     metric_sums: list[list[NDArray[Any]]] = field(default_factory=list)
-    """Sums of the statistics of each metric, for each batch: metrics have notes on them."""
+    """Sums of the statistics of each metric, for each batch; the metrics' notes need them."""
 
     @property
     def target_bags(self) -> TargetBags:
-        """The counter of the sentences' own n-grams."""
+        """Counter of the n-grams of the words themselves."""
         return TargetBags(self.language.recipe, FORMS[self.form].order)
 
     def overlaps(self) -> Iterator[tuple[Recipe, int]]:
@@ -380,14 +379,14 @@ class FeatureCounter:
         return features.matrix
 
     def extract(self, pairs: Pairs) -> tuple[PairFeatures, list[NDArray[Any]]]:
-        """Return the features of all pairs, and the statistics of each metric among them."""
+        """Return the features of all pairs, and the statistics of each metric."""
         settings = FORMS[self.form]
         bags = {name: PivotBags(table, settings).rows(pairs) for name, table in self.pivots.items()}
         recipe = self.language.recipe
         tokens = pairs.candidates.tokens(recipe)
         ids = self.language.find(pairs.candidates.vocab(recipe))[tokens.ids]
         log10_p = self.language.kernel.score(ids, tokens.offsets)
-        log10_p = np.repeat(log10_p, np.diff(pairs.starts))  # of the paraphrase of each pair
+        log10_p = np.repeat(log10_p, np.diff(pairs.starts))  # one for each pair
         columns = _text_features(bags, self.target_bags.rows(pairs), log10_p, self.form)
         single_pairs = pairs.split_references() if self.metrics else pairs
         scored = [feature.score(single_pairs) for feature in self.metrics]
@@ -403,7 +402,7 @@ class FeatureCounter:
         return (*columns, *(feature.name for feature in self.metrics))
 
     def features(self, *texts: Any, **work: Any) -> PairFeatures:
-        """Return the features of every pair of texts; the arguments are of `pair_statistics`."""
+        """Return the features of every pair of texts; arguments as for `pair_statistics`."""
         matrix = pair_statistics(self, *texts, **work)
         totals = [np.sum(batches, axis=0) for batches in zip(*self.metric_sums, strict=True)]
         notes = feature_notes(self.metrics, totals) if totals else ()
@@ -413,7 +412,7 @@ class FeatureCounter:
 def _text_features(
     bags: Mapping[str, Floats], shared: Floats, log10_p: Floats, form: str
 ) -> dict[str, Floats]:
-    """Return features of the bags in each pivot language, of the words' own bag, and log10 Pr."""
+    """Return features from the pivot bags of each language, the words' own bag and log10 Pr."""
     columns: dict[str, Floats] = {}
     for name, stats in bags.items():
         columns |= _bag_features(f"pivot {name}", stats, form)
@@ -428,7 +427,7 @@ def _text_features(
 
 
 def _bag_features(name: str, stats: Floats, form: str) -> dict[str, Floats]:
-    """Return F1 of all orders in one bag; in the rich form also of each, and of unigrams."""
+    """Return F1 of one bag; in the rich form also F1 of each order, and P and R of unigrams."""
     columns = {f"{name} F1": pooled_f1(stats)}
     if form == "rich":
         orders = f1(stats)

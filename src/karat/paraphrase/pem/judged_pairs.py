@@ -1,6 +1,6 @@
-"""Judged paraphrases as flat rows: original, paraphrase and what the judges gave on average.
+"""Judged paraphrases as flat rows: original, paraphrase and mean human score.
 
-The paper's three artificial systems may be among them, whose scores are known without judges:
+They may include the paper's three artificial systems, whose scores are fixed:
 
 | control | adequacy | fluency | dissimilarity | overall |
 |---|---|---|---|---|
@@ -30,14 +30,14 @@ CONTROLS: dict[str, dict[str, float]] = {
     "control-random": {"adequacy": 1, "fluency": 5, "dissimilarity": 5, "overall": 1},
     "control-unigram": {"adequacy": 1, "fluency": 1, "dissimilarity": 5, "overall": 1},
 }
-"""Name -> the scores that judges would give, on a scale of 1 to 5."""
+"""Control -> its scores by dimension, on a scale of 1 to 5."""
 
 
 def control_sentences(originals: Sequence[str], seed: int = SEED) -> dict[str, list[str]]:
-    """Return the controls of different original sentences, by name.
+    """Return the sentences of each control for some original sentences.
 
-    The random sentence is another of them; the words of the unigram sentence are drawn by their
-    frequency in all, as many as the original has.
+    The random sentence is another original. A unigram sentence has as many words as the original,
+    drawn by their frequency in all originals.
     """
     if len(set(originals)) < 2:
         raise InputError("controls need at least two different originals: one has no other")
@@ -57,7 +57,7 @@ def control_sentences(originals: Sequence[str], seed: int = SEED) -> dict[str, l
 
 
 def overall_dimension(evalset: EvalSet, name: str | None = None) -> str:
-    """Return the dimension of overall quality: the one named, `overall`, or the only one."""
+    """Return the dimension of overall quality: `name`, or `overall`, or the only dimension."""
     if name is not None:
         evalset.check_dimension(name)
         return name
@@ -73,10 +73,10 @@ def overall_dimension(evalset: EvalSet, name: str | None = None) -> str:
 
 
 def add_controls(evalset: EvalSet, dimension: str | None = None, seed: int = SEED) -> EvalSet:
-    """Return the set with three more systems, judged once for each original.
+    """Return the set with the three controls as systems, judged once for each original.
 
-    `dimension` is overall quality; a scale other than 1 to 5 is mapped to linearly. Where several
-    segments share an original, the first of them carries the controls.
+    `dimension` is overall quality; scores are mapped linearly to its scale. Where several segments
+    share an original, the first of them has the controls.
     """
     overall = overall_dimension(evalset, dimension)
     if evalset.sources is None:
@@ -105,7 +105,7 @@ def add_controls(evalset: EvalSet, dimension: str | None = None, seed: int = SEE
 
 
 def to_five(value: float, dimension: Dimension) -> float:
-    """Map a score from the dimension's scale to 1 to 5; keep it if the scale is not known."""
+    """Map a score from the dimension's scale to 1 to 5; keep it if the scale is unknown."""
     if dimension.low is None or dimension.high is None:
         return value
     return 1 + 4 * (value - dimension.low) / (dimension.high - dimension.low)
@@ -120,7 +120,7 @@ def from_five(value: float, dimension: Dimension) -> float:
 
 @dataclass(frozen=True, eq=False)
 class JudgedPairs:
-    """Row i: `paraphrases[i]` of `originals[i]` by `systems[i]`, worth `human[i]` from 1 to 5."""
+    """Row i: `paraphrases[i]` of `originals[i]` by `systems[i]`, with human score `human[i]`."""
 
     evalset: EvalSet
     overall: str
@@ -135,7 +135,7 @@ class JudgedPairs:
 
     @property
     def real(self) -> Flags:
-        """The rows that are no controls."""
+        """Rows that are not controls."""
         return np.array([system not in CONTROLS for system in self.systems], dtype=np.bool_)
 
     @property
@@ -153,21 +153,21 @@ class JudgedPairs:
         fields: dict[str, Any] = {n: [getattr(self, n)[i] for i in row_indices] for n in lists}
         return replace(self, human=self.human[rows], **fields)
 
-    def first_originals(self, number: int) -> Flags:
-        """Return which rows are of the first originals, in the order of the set."""
+    def first_originals(self, n_originals: int) -> Flags:
+        """Return which rows belong to the first originals, in the order of the set."""
         sources, judged = dict.fromkeys(self.evalset.sources or ()), set(self.originals)
         ordered_originals = [text for text in sources if text in judged]
         count = len(ordered_originals)
-        if not 2 <= number < count:
+        if not 2 <= n_originals < count:
             raise InputError(
-                f"train_first={number}: {self.evalset.name} has {count:,} judged originals, of "
-                f"which 2 to {count - 1:,} can be trained on"
+                f"train_first={n_originals}: {self.evalset.name} has {count:,} judged originals, "
+                f"of which 2 to {count - 1:,} can be trained on"
             )
-        first = set(ordered_originals[:number])
+        first = set(ordered_originals[:n_originals])
         return np.array([text in first for text in self.originals], dtype=np.bool_)
 
     def values(self, dimension: str, judges: Sequence[str] | None = None) -> Floats:
-        """Return the mean scores in another dimension, or by some judges; NaN if not given."""
+        """Return the mean scores in a dimension, by all judges or some; NaN if missing."""
         matrix = self.evalset.human(dimension, judges=judges)
         system = {name: i for i, name in enumerate(self.evalset.systems)}
         segment = {name: i for i, name in enumerate(self.evalset.segments)}
@@ -188,8 +188,8 @@ def judged_rows(
         evalset = add_controls(evalset, overall)
     if evalset.sources is None:
         raise InputError(
-            f"{evalset.name} has no sources: a paraphrase is judged beside its original, which the "
-            "set gives as the source of the segment"
+            f"{evalset.name} has no sources: the original of a paraphrase is the source of its "
+            "segment"
         )
     scale, matrix = evalset.dimensions[overall], evalset.human(overall)
     scored_outputs = [

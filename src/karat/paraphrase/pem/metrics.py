@@ -1,4 +1,4 @@
-"""`pivot_f1`: the adequacy of PEM as a metric of its own; the references are the originals."""
+"""The metrics `pem` and `pivot_f1` (the adequacy of PEM); the references are the originals."""
 
 from __future__ import annotations
 
@@ -34,20 +34,19 @@ _BAG_SIDES = ("common", "candidate", "reference")
 
 
 def open_table(path: str) -> PhraseTable:
-    """Return the table of a file, mapped once for as long as the file does not change."""
-    stamp = file_stamp(path)  # without one, opening says what is wrong
-    return _open_cached_table(path, stamp) if stamp else PhraseTable.open(path)
+    """Return the table of a file; it is mapped once, as long as the file does not change."""
+    return _open_table(path, file_stamp(path))
 
 
 @lru_cache(maxsize=16)
-def _open_cached_table(path: str, _stamp: tuple[int, int]) -> PhraseTable:
-    if stored_kind(path) != KIND:
+def _open_table(path: str, stamp: tuple[int, int] | None) -> PhraseTable:
+    if stamp is None or stored_kind(path) != KIND:  # without a stamp, opening raises
         return PhraseTable.open(path)
     pivots = PEM.open(path).pivots
     if len(pivots) != 1:
         raise MetricError(
-            f"{path} has {len(pivots)} pivot languages ({', '.join(pivots)}) and pivot_f1 takes "
-            "one: train a model with one"
+            f"{path} has {len(pivots)} pivot languages ({', '.join(pivots)}), and pivot_f1 needs "
+            "exactly one: train a model with one"
         )
     return next(iter(pivots.values()))
 
@@ -56,8 +55,8 @@ def _open_cached_table(path: str, _stamp: tuple[int, int]) -> PhraseTable:
 class PivotF1(Metric):
     """F1 of pivot-language n-grams (Liu, Dahlmeier and Ng 2010): same meaning in other words.
 
-    Text becomes words as the phrase table says. A corpus score is that of the summed weights.
-    Several references: the one with the best score, the first of equals.
+    Text is tokenised by the recipe of the phrase table. A corpus score is that of the summed
+    weights. Several references: the one with the best score, the first of equals.
     """
 
     name: ClassVar[str] = "pivot_f1"
@@ -84,7 +83,7 @@ class PivotF1(Metric):
 
     @property
     def bags(self) -> PivotBags:
-        """The counter: the table, opened, and the settings."""
+        """Counter of pivot n-grams, with the table opened."""
         if self.table is None:
             raise MetricError(
                 "pivot_f1 needs a phrase table: write pivot_f1:table=FILE "
@@ -110,7 +109,7 @@ _PEM_PARTS = ("pem", "pivot_f1", "fluency", "target_f1")
 
 
 def open_model(name: str) -> PEM:
-    """Return the model of a file, mapped once for as long as the file does not change."""
+    """Return the model of a file; it is mapped once, as long as the file does not change."""
     model = _open_mapped(name)
     if model.combination is None:
         raise MetricError(
@@ -122,12 +121,11 @@ def open_model(name: str) -> PEM:
 
 def _open_mapped(name: str) -> PEM:
     path = model_path(name)
-    stamp = file_stamp(path)
-    return _open_cached_model(path, stamp) if stamp else PEM.open(path)
+    return _open_model(path, file_stamp(path))
 
 
 @lru_cache(maxsize=4)
-def _open_cached_model(path: str, _stamp: tuple[int, int]) -> PEM:
+def _open_model(path: str, _stamp: tuple[int, int] | None) -> PEM:
     return PEM.open(path)
 
 
@@ -136,8 +134,8 @@ class PEMMetric(Metric):
     """PEM (Liu, Dahlmeier and Ng 2010): quality of a paraphrase, 1 to 5; mean over segments.
 
     The candidates are the paraphrases, the references the originals. Several references: the one
-    with the best score, the first of equals. A row is [PEM, its three parts, 1], and the rows of
-    the embedding models among the features, which have notes on texts that they cut.
+    with the best score, the first of equals. A row is [PEM, its three parts, 1], followed by the
+    statistics of embedding models among the features, for their notes on truncated texts.
     """
 
     name: ClassVar[str] = "pem"
@@ -151,11 +149,11 @@ class PEMMetric(Metric):
     )
 
     def input_files(self) -> list[str]:
-        """Return the file of the model, and those of the metrics that are its features."""
+        """Return the files of the model and of the metrics among its features."""
         return [model_path(self.model), *feature_files(open_model(self.model).metrics)]
 
     def method(self, references: int | None) -> str:
-        """Return the signature without the digest of scores that features read: runs differ."""
+        """Return the signature without the digest of score files, which differ between runs."""
         model = _open_mapped(self.model)
         return self.signature(references).replace(f"@{model.digest}|", f"@{model.own_digest}|")
 
@@ -165,7 +163,7 @@ class PEMMetric(Metric):
 
     @property
     def _columns(self) -> dict[MetricFeature, list[str]]:
-        """The columns of the embedding models among the features, numbered from 1."""
+        """Columns of the embedding models among the features, numbered from 1."""
         metrics = open_model(self.model).metrics
         cosines = [feature for feature in metrics if isinstance(feature.metric, Cosine)]
         return {
@@ -178,7 +176,7 @@ class PEMMetric(Metric):
 
     @property
     def slow(self) -> bool:
-        """True if a feature of the model is."""
+        """True if a feature of the model is slow."""
         return any(feature.metric.slow for feature in open_model(self.model).metrics)
 
     def rows(self, pairs: Pairs) -> NDArray[Any]:

@@ -1,10 +1,10 @@
-"""PEM (Liu, Dahlmeier and Ng 2010): how good a paraphrase is, from 1 to 5, without references.
+"""PEM (Liu, Dahlmeier and Ng 2010): quality of a paraphrase from 1 to 5, without references.
 
     PEM(P, R) = SVR(pivot F1, log10 Pr(P) / length(P), target F1)
 
-Adequacy by what both sentences become in pivot languages, fluency by a language model, and lexical
-dissimilarity, put together by a regression that was trained on human scores; or, without any, by a
-mean on the scale of the paper's controls.
+Adequacy is measured by translations into pivot languages, fluency by a language model, lexical
+dissimilarity by shared words. A regression trained on human scores combines them; without human
+scores, a mean on the scale of the paper's controls.
 """
 
 from __future__ import annotations
@@ -71,13 +71,13 @@ if TYPE_CHECKING:
 
 KIND = "paraphrase model"
 VERSION = 1
-SCALE = (1.0, 5.0)  # the ends of the scale of PEM
-UNSAVED = "the model"  # the name in messages of a model that is in no file
-BUNDLED = "bundled"  # the name of the small model that comes with Karat
+SCALE = (1.0, 5.0)  # lowest and highest PEM
+UNSAVED = "the model"  # name in messages of a model without a file
+BUNDLED = "bundled"  # name of the small model that comes with Karat
 _BUNDLED = {BUNDLED: "model.npz", f"{BUNDLED}-paper": "paper.npz"}
-"""Names of small models that come with Karat, and their files; the second has the paper's form."""
+"""Names of the bundled models, and their files; the second has the paper's form."""
 _PLAIN = "".join(chr(c) for c in range(33, 127) if chr(c) not in ",|%")
-"""ASCII characters that signatures have as they are."""
+"""ASCII characters that are not escaped in signatures."""
 _TRAIN = (
     "train one on your own text and judgements with karat paraphrase train before you rely on a "
     "score."
@@ -94,7 +94,7 @@ CAUTIONS = {
         f"{_TRAIN}"
     ),
 }
-"""Notes in every report of a bundled model, by file."""
+"""File of a bundled model -> the note in each of its reports."""
 
 _text, _record = schema.text, schema.record
 _GENERATOR = _record({"rewrites": TABLE, "lm": LANGUAGE, "casing": schema.mapping_of(_text)})
@@ -109,7 +109,7 @@ ABOUT = _record(
     mean=_record({"originals": schema.integer(2)}),
     running=schema.boolean,
 )
-"""The description of a model."""
+"""Schema of a model's description."""
 
 
 class PEMScores(NamedTuple):
@@ -117,13 +117,13 @@ class PEMScores(NamedTuple):
 
     pem: Floats
     pivot_f1: Floats  # adequacy, 0 to 1; the mean over pivot languages
-    fluency: Floats  # log10 Pr / length: nearer to 0 is more fluent
-    target_f1: Floats  # 0 to 1; the lower, the more dissimilar are the words
+    fluency: Floats  # log10 Pr / length: closer to 0 is more fluent
+    target_f1: Floats  # 0 to 1; lower means more different words
 
     def interval(self, resamples: int, seed: int = SEED) -> tuple[float, float] | None:
         """Return the 95% interval of mean PEM by a bootstrap over pairs.
 
-        None without resamples, or without PEM scores.
+        Return None without resamples or without PEM scores.
         """
         if not resamples or np.isnan(self.pem).any():
             return None
@@ -132,17 +132,16 @@ class PEMScores(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PEM:
-    """Pivot tables, a language model and a combination of features; `train` or `open` one."""
+    """Phrase tables, a language model and a combination of features; `train` or `open` one."""
 
     pivots: Mapping[str, PhraseTable]
     language: LanguageModel
     form: str
-    combination: SVR | ControlMean | None  # None: it has parts, but no score
+    combination: SVR | ControlMean | None  # None: the model has parts, but no score
     about: Mapping[str, Any]
-    generator: Generator | None = None
-    """The writer of paraphrases; a model that only scores has none."""
-    name: str = UNSAVED  # the name of the model in messages
-    metrics: tuple[MetricFeature, ...] = ()  # metrics whose scores are features, too
+    generator: Generator | None = None  # None: the model only scores
+    name: str = UNSAVED  # name of the model in messages
+    metrics: tuple[MetricFeature, ...] = ()  # metrics whose scores are also features
     stored_digest: str = ""  # digest of the file that holds this model; empty if no file does
 
     @classmethod
@@ -155,14 +154,14 @@ class PEM:
         generator: Generator | None = None,
         metrics: tuple[MetricFeature, ...] = (),
     ) -> PEM:
-        """Make a model without a score: it has parts only, until it is trained."""
+        """Return a model that computes the parts only; training adds the score."""
         check_feature_form(form)
         if not pivots:
             raise InputError("PEM needs at least one pivot language")
         recipes = {table.recipe for table in pivots.values()} | {language.recipe}
         if len(recipes) > 1:
             raise InputError(
-                "the phrase tables and the language model cut text into words in different ways "
+                "the phrase tables and the language model tokenise text in different ways "
                 f"({'; '.join(sorted(map(str, recipes)))}): train them with the same settings"
             )
         description = dict(about or {})
@@ -185,28 +184,31 @@ class PEM:
     def features(
         self, originals: Texts, paraphrases: Texts, outputs: Outputs | None = None, **work: Any
     ) -> PairFeatures:
-        """Return the features that are combined.
+        """Return the features of all pairs.
 
-        `outputs` says which system and segment each pair is of, for metrics that ask.
+        `outputs` has the system and segment of each pair, which some metrics need.
         """
         return self.feature_counter.features(originals, paraphrases, outputs, **work)
 
     @property
     def feature_counter(self) -> FeatureCounter:
-        """A new counter of the features that are combined."""
+        """A new counter of the features."""
         return FeatureCounter(self.pivots, self.language, self.form, self.metrics)
 
-    def taking(self, metrics: MetricNames) -> PEM:
-        """Return the model with the same metrics as features, whose files are elsewhere."""
+    def with_metrics(self, metrics: MetricNames) -> PEM:
+        """Return the model with the same metrics as features, whose files were moved."""
         return replace(self, metrics=replace_features(self.metrics, metrics))
 
     def train(self, judged: JudgedPairs, grid: Sequence[SvrSetting] = GRID, **work: Any) -> PEM:
-        """Return the model with a regression from judged paraphrases, its setting searched."""
+        """Return the model with a regression trained on judged paraphrases.
+
+        The setting of the regression is chosen from `grid` by cross-validation.
+        """
         features = self.features(judged.originals, judged.paraphrases, judged.outputs, **work)
-        inner = min(3, len(set(judged.originals)))
-        if inner < 2:
+        n_folds = min(3, len(set(judged.originals)))
+        if n_folds < 2:
             raise InputError(f"{judged.evalset.name}: one original is too few to learn from")
-        setting = search_setting(features.matrix, judged.human, judged.originals, grid, inner)
+        setting = search_setting(features.matrix, judged.human, judged.originals, grid, n_folds)
         regression = fit_svr(features.matrix, judged.human, setting)
         learned = {
             "set": judged.evalset.name,
@@ -218,7 +220,7 @@ class PEM:
         return self._with(regression, {"judged": learned, "features": list(features.names)})
 
     def train_on_controls(self, originals: Sequence[str], **work: Any) -> PEM:
-        """Return the model with a mean of its features, on the scale of controls of sentences."""
+        """Return the model with a mean of its features, scaled by controls of the originals."""
         adequacy = {
             name: self.features(originals, sentences, Outputs((name,)), **work).adequacy
             for name, sentences in control_sentences(originals).items()
@@ -229,7 +231,7 @@ class PEM:
         return self._with(mean, {"mean": {"originals": len(originals)}})
 
     def _with(self, combination: SVR | ControlMean, learned: Mapping[str, Any]) -> PEM:
-        """Return the model with another combination, and what it was learned from."""
+        """Return the model with another combination; `learned` describes its training data."""
         about = {k: v for k, v in self.about.items() if k not in ("judged", "features", "mean")}
         return replace(
             self,
@@ -243,7 +245,7 @@ class PEM:
     def score(
         self, originals: Texts, paraphrases: Texts, outputs: Outputs | None = None, **work: Any
     ) -> PEMScores:
-        """Score every pair: PEM on the scale of 1 to 5, and its parts; NaN if it is untrained.
+        """Return PEM, from 1 to 5, and its parts for every pair; PEM is NaN if untrained.
 
         `work` is `threads` and `progress`.
         """
@@ -254,7 +256,7 @@ class PEM:
         return PEMScores(self.combine(features), *features.parts)
 
     def combine(self, features: PairFeatures) -> Floats:
-        """Return the score of features, on the scale of PEM."""
+        """Return the PEM of every pair."""
         if (combination := self.combination) is None:
             return np.full(len(features.matrix), np.nan)
         inputs = combination.inputs(features)
@@ -271,10 +273,7 @@ class PEM:
         threads: int | None = None,
         progress: Progress = silent,
     ) -> list[list[Paraphrase]]:
-        """Return the `n` best paraphrases of each original, an empty list if none is sure enough.
-
-        `confidence`, 0 to 1, is what a paraphrase must reach (see `generate.confidence`).
-        """
+        """Return the `n` best paraphrases of each original that reach a confidence of 0 to 1."""
         from karat.paraphrase.generate.paraphraser import generate_lines
 
         generated = generate_lines(
@@ -289,22 +288,22 @@ class PEM:
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """The note that every report of a bundled model carries; of others there is none."""
+        """Notes for every report of a bundled model; none for other models."""
         return (CAUTIONS[os.path.basename(self.name)],) if self.bundled else ()
 
     @property
     def label(self) -> str:
-        """The name of the model in signatures: its file, or that of a bundled model."""
+        """Name of the model in signatures: its file, or `bundled`."""
         if self.bundled:
             return next(name for name in _BUNDLED if bundled_model_path(name) == self.name)
         return "unsaved" if self.name == UNSAVED else quote(self.name, safe=_PLAIN)
 
     @cached_property
     def digest(self) -> str:
-        """Digest of the model, and of the files of scores that its features read now.
+        """Digest of the model, and of the score files that its features read.
 
-        The content of other files of features is part of the model. Every text has its own file of
-        scores, so their content is no part of a feature's identity.
+        The content of other files of features is part of the model. Score files belong to the
+        texts, so they are not part of a feature's identity.
         """
         metrics = [feature.metric for feature in self.metrics]
         scores = [m.scores_by_system.digest for m in metrics if isinstance(m, ExternalScores)]
@@ -317,37 +316,38 @@ class PEM:
 
     @property
     def signature(self) -> str:
-        """The signature of its scores, the same as that of the metric `pem` with this model."""
+        """Signature of the scores, the same as that of the metric `pem` with this model."""
         return self.signature_of_scores()
 
     def signature_of_scores(self, resampling: Mapping[str, object] = MappingProxyType({})) -> str:
-        """Return the signature of its scores; `resampling` says how intervals were made."""
+        """Return the signature of the scores; `resampling` has the settings of intervals."""
         return format_signature(f"pem:model={self.label}@{self.digest}", 1, resampling)
 
     def signature_with(self, combination: str, resampling: Mapping[str, object]) -> str:
-        """Return the signature of an evaluation with another combination of its features."""
+        """Return the signature of an evaluation with another combination of the features."""
         fields = {"model": self.digest, "karat": __version__, **resampling}
-        more = "".join(f"|{name}={value}" for name, value in fields.items())
-        return f"pem:{self._described(combination)}{more}"
+        suffix = "".join(f"|{name}={value}" for name, value in fields.items())
+        return f"pem:{self._describe(combination)}{suffix}"
 
     @property
     def description(self) -> str:
-        """The settings of the model in one line, without what it learned."""
+        """Settings of the model in one line."""
         if mean := self.about.get("mean"):
             combination = f"combine=mean,copy=target F1^{POWER},controls={mean['originals']}"
         else:
             learned = self.about.get("judged", {})
             controls = f",controls={learned.get('controls', 'unrecorded')}" if learned else ""
             combination = f"learned={learned.get('set', 'nothing')}{controls}"
-        return self._described(combination)
+        return self._describe(combination)
 
-    def _described(self, combination: str) -> str:
+    def _describe(self, combination: str) -> str:
+        """Return the settings of the model in one line, with the given combination."""
         settings = FORMS[self.form]
         recipe = self.language.recipe
         pivots = "+".join(self.pivots)
         running = ",running text" if self.about.get("running") else ""
         identities = [feature.identity or feature.metric.identity() for feature in self.metrics]
-        # The aligner, unless it is that of version 0.2 or links were given.
+        # Name the aligner, unless links were given or it is the one of version 0.2.
         agreement = "product" if self.form == "paper" else "root"
         default_aligners = ("", str(Aligner(model="hmm", agreement=agreement)))
         tables = self.pivots.values()
@@ -364,11 +364,11 @@ class PEM:
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to one file, whole or not at all."""
+        """Write the model to one file (atomic)."""
         write_store(path, KIND, VERSION, *self._stored())
 
     def _stored(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the description and the arrays of its file."""
+        """Return the description and the arrays of the model's file."""
         arrays = with_prefix("lm.", self.language.arrays)
         for k, table in enumerate(self.pivots.values()):
             arrays |= with_prefix(f"pivot{k}.", table.arrays)
@@ -391,10 +391,10 @@ class PEM:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str] = BUNDLED) -> PEM:
-        """Map a stored model; `bundled` is the small one that comes with Karat.
+        """Map a stored model; `bundled` is the small model that comes with Karat.
 
-        `bundled-paper` is one of the paper's form, for trying out only: it agrees less with people
-        than its own pivot F1.
+        `bundled-paper` has the paper's form and is only for trying it out: it agrees less with
+        people than its own pivot F1.
         """
         store = read_store(model_path(path), KIND, VERSION)
         about = store.description
@@ -429,10 +429,10 @@ class PEM:
 
 
 def as_pem(model: PEM | str | os.PathLike[str], form: str | None = None) -> PEM:
-    """Return a model, opened if it is the name of a file; `form` is the form that is wanted.
+    """Return a model, opened if it is a file name.
 
-    `bundled` is then the bundled model of that form, if there is one; a model of another form is
-    returned as it is.
+    With `form`, `bundled` selects the bundled model of that form, if there is one. A model of
+    another form is returned unchanged.
     """
     if form is not None:
         check_feature_form(form)
@@ -442,10 +442,10 @@ def as_pem(model: PEM | str | os.PathLike[str], form: str | None = None) -> PEM:
 
 
 def model_path(name: str | os.PathLike[str]) -> str:
-    """Return the place of a model's file; `bundled` and `bundled-paper` come with Karat."""
+    """Return the path of a model's file; `bundled` and `bundled-paper` come with Karat."""
     return bundled_model_path(str(name)) if name in _BUNDLED else os.fspath(name)
 
 
 def bundled_model_path(name: str = BUNDLED) -> str:
-    """Return the place of a small model that comes with Karat."""
+    """Return the path of a bundled model."""
     return str(resources.files("karat") / "data" / "paraphrase" / _BUNDLED[name])

@@ -1,11 +1,11 @@
-"""Scores of paraphrases by PEM, and explanations of them: phrases, networks, shared n-grams."""
+"""Scores of paraphrases by PEM, and their explanations: phrases, networks, shared n-grams."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise, product
+from itertools import islice, pairwise, product, repeat
 from typing import Any, NamedTuple, TypeAlias
 
 from karat import __version__
@@ -32,15 +32,15 @@ from karat.settings import to_text
 from karat.stats.resampling import SEED
 from karat.storage.output import FilePath
 from karat.text.references import check_aligned
-from karat.text.segments import Texts, as_segments
+from karat.text.segments import Segments, Texts, as_segments
 from karat.text.tokens import Tokens, tokenize
 
 Candidates: TypeAlias = "Mapping[str, Texts] | Sequence[tuple[str, Texts]] | Texts"
-"""Paraphrases by system, as a mapping or as pairs; or those of one system."""
+"""Paraphrases of several systems, as a mapping or as pairs; or of one system."""
 
 
 class SystemRow(NamedTuple):
-    """A system: the means over its paraphrases, and the 95% interval of PEM."""
+    """Means over the paraphrases of a system, and the 95% interval of PEM."""
 
     system: str
     paraphrases: int
@@ -53,7 +53,7 @@ class SystemRow(NamedTuple):
 
 
 class ParaphraseRow(NamedTuple):
-    """A paraphrase, PEM from 1 to 5, and its three parts."""
+    """A paraphrase with PEM, from 1 to 5, and its three parts."""
 
     system: str
     segment: int
@@ -67,7 +67,7 @@ class ParaphraseRow(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ParaphraseScores(Result):
-    """Scores of systems in `rows` and, if asked for, of every paraphrase in `segments`."""
+    """Scores of systems in `rows` and, optionally, of every paraphrase in `segments`."""
 
     rows: tuple[SystemRow, ...]
     segments: tuple[ParaphraseRow, ...]
@@ -98,35 +98,30 @@ def score_paraphrases(
         candidates: paraphrases of one system, or of several by name, in the order of `originals`.
         originals: texts.
         model: a model or its file; by default the bundled one.
-        form: features; chooses the bundled model that has them. Another model must have them.
-        features: metrics that the model has as features, with files that are elsewhere now.
+        form: form of the features; selects the bundled model, and must be that of another model.
+        features: metrics that the model has as features, if their files were moved.
         segments: keep the score of every paraphrase.
         resamples: number of bootstrap resamples for the intervals; 0 for no intervals.
         seed: seed of the random numbers.
         threads: number of threads; by default all processors.
         progress: function that is called with the progress.
     """
-    pem = as_pem(model, form).taking(features)
+    pem = as_pem(model, form).with_metrics(features)
     if form is not None and pem.form != form:
         raise InputError(
             f"{pem.name} has the form {pem.form}, and its regression needs the features of that "
             f"form: train a model with --form {form}"
         )
     original_texts = as_segments(originals, "originals")
-    notes: tuple[str, ...] = ()
+    notes: list[str] = []
     rows: list[SystemRow] = []
     paraphrase_scores: list[ParaphraseRow] = []
-    systems: Any = [("candidate", candidates)]
-    if isinstance(candidates, Mapping):
-        systems = candidates.items()
-    elif isinstance(candidates, list | tuple) and candidates and isinstance(candidates[0], tuple):
-        systems = candidates
-    for name, candidate_texts in systems:
-        texts = as_segments(candidate_texts, "candidates")
-        work: dict[str, Any] = {"threads": threads, "progress": progress}
-        pairs = pem.features(original_texts, texts, Outputs((name,)), **work)
+    for name, texts in _candidate_systems(candidates):
+        pairs = pem.features(
+            original_texts, texts, Outputs((name,)), threads=threads, progress=progress
+        )
         scores = pem.scores(pairs)
-        notes += tuple(f"{name}, {note}" for note in pairs.notes)
+        notes += (f"{name}, {note}" for note in pairs.notes)
         low, high = scores.interval(resamples, seed) or (None, None)
         means = (float(column.mean()) for column in scores)
         rows.append(SystemRow(name, len(scores.pem), low, high, *means))
@@ -135,11 +130,24 @@ def score_paraphrases(
             paraphrase_scores += paraphrase_rows(name, scores, *both)
     notes += pem.cautions
     if pem.combination is None:
-        notes += (_NO_SCORE,)
+        notes.append(_NO_SCORE)
     settings: dict[str, object] = {"model": pem.name, "model_settings": pem.description}
     settings |= {"resamples": resamples, "seed": seed}
     signature = pem.signature_of_scores(interval_fields(resamples, seed))
-    return ParaphraseScores(tuple(rows), tuple(paraphrase_scores), settings, notes, signature)
+    return ParaphraseScores(
+        tuple(rows), tuple(paraphrase_scores), settings, tuple(notes), signature
+    )
+
+
+def _candidate_systems(candidates: Candidates) -> Iterator[tuple[str, Segments]]:
+    """Yield the name and the paraphrases of each system."""
+    systems: Any = [("candidate", candidates)]
+    if isinstance(candidates, Mapping):
+        systems = candidates.items()
+    elif isinstance(candidates, list | tuple) and candidates and isinstance(candidates[0], tuple):
+        systems = candidates
+    for name, texts in systems:
+        yield name, as_segments(texts, "candidates")
 
 
 def paraphrase_rows(
@@ -153,18 +161,18 @@ def paraphrase_rows(
 
 Words = tuple[str, ...]
 
-UNSEEN = 0.5  # N of a single word that is no phrase of the table
+UNSEEN = 0.5  # N of a single word that is not in the table
 
 
 class Phrase(NamedTuple):
-    """A phrase of a segmented sentence, and what it becomes in the network."""
+    """A phrase of a segmented sentence, and its edges in the network."""
 
     words: Words
-    in_table: bool  # True if the table has it; an unseen word is its own translation
+    in_table: bool  # False for an unseen word, which is its own translation
     times: float  # N(p)
     probability: float  # Pr(p) = N(p) / sum N
-    edges: tuple[Translation, ...]  # the translations that are kept, as they weigh in the network
-    left_out: int  # the number of others that the table has
+    edges: tuple[Translation, ...]  # translations in the network, with their weights
+    left_out: int  # number of other translations in the table
 
     def pivot_words(self) -> dict[str, float]:
         """Return the expected number of each pivot word among the translations."""
@@ -176,7 +184,7 @@ class Phrase(NamedTuple):
 
 
 class Gram(NamedTuple):
-    """A pivot n-gram, and what it weighs in the bag of each sentence."""
+    """A pivot n-gram with its weight in the bag of each sentence."""
 
     words: Words
     original: float
@@ -189,7 +197,7 @@ class Gram(NamedTuple):
 
 
 class ParaphrasePairRow(NamedTuple):
-    """Pivot F1 of a pair, numbered from 1, and the weights that it comes from."""
+    """Pivot F1 of a pair, numbered from 1, and the weights it is computed from."""
 
     pair: int
     pivot_f1: float
@@ -202,7 +210,7 @@ class ParaphrasePairRow(NamedTuple):
 
 
 class PhraseLink(NamedTuple):
-    """Two phrases that share pivot words: their places, from 0, and the share in common."""
+    """Two phrases with common pivot words: their positions, from 0, and the common share."""
 
     original: int
     paraphrase: int
@@ -211,13 +219,13 @@ class PhraseLink(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PairExplanation:
-    """Everything between two sentences and their pivot F1."""
+    """The steps from two sentences to their pivot F1."""
 
     original: tuple[Phrase, ...]
     paraphrase: tuple[Phrase, ...]
     grams: tuple[Gram, ...]
-    """Those with most weight in common first, then those with most weight in one bag."""
-    pivot: Floats  # orders x (weight in common, of the paraphrase, of the original)
+    """Sorted by common weight, then by the larger weight, both falling."""
+    pivot: Floats  # orders x weights (common, paraphrase, original)
     target: Floats  # orders x (common, paraphrase, original) for the words themselves
     settings: PivotSettings
 
@@ -228,19 +236,19 @@ class PairExplanation:
 
     @property
     def precision(self) -> float:
-        """The share of the paraphrase's weight that is common."""
+        """Common share of the paraphrase's weight."""
         common, paraphrase, _ = self.pivot.sum(axis=0)
         return float(share(common, paraphrase))
 
     @property
     def recall(self) -> float:
-        """The share of the original's weight that is common."""
+        """Common share of the original's weight."""
         common, _, original = self.pivot.sum(axis=0)
         return float(share(common, original))
 
     @property
     def links(self) -> tuple[PhraseLink, ...]:
-        """The pairs of phrases that share pivot words, with the share of the words in common."""
+        """Pairs of phrases with common pivot words."""
         originals, paraphrases = (
             [phrase.pivot_words() for phrase in side] for side in (self.original, self.paraphrase)
         )
@@ -254,16 +262,16 @@ class PairExplanation:
 
     @property
     def by_order(self) -> tuple[float, ...]:
-        """F1 of the pivot n-grams of each length by itself."""
+        """F1 of the pivot n-grams of each order."""
         return tuple(f1(self.pivot).tolist())
 
     @property
     def target_f1(self) -> float:
-        """F1 of the words themselves: the lower, the more dissimilar."""
+        """F1 of the words themselves: lower is more dissimilar."""
         return float(pooled_f1(self.target))
 
     def row(self, number: int) -> ParaphrasePairRow:
-        """Return the scores of the pair, and the weights that they come from."""
+        """Return the scores of the pair and the weights they are computed from."""
         scores = self.pivot_f1, self.precision, self.recall, self.target_f1
         return ParaphrasePairRow(number, *scores, *self.pivot.sum(axis=0).tolist())
 
@@ -330,7 +338,7 @@ def _bag_weights(
     if kernel_bag is None:
         raise InputError("too many pivot n-grams: give a larger edge or a smaller order")
     grams, starts, weights = kernel_bag
-    n_pivot_words = len(table.pivot)  # beyond the table's own pivot words stand the sentence's
+    n_pivot_words = len(table.pivot)  # higher ids are words of the sentence
     pivot_words = iter(table.pivot.words(grams[grams < n_pivot_words]))
     sentence_words = tokens.vocab.words(0, len(tokens.vocab))
     words = [
@@ -342,7 +350,7 @@ def _bag_weights(
 
 
 class FeatureRow(NamedTuple):
-    """A feature of a pair, from which the model's regression or mean makes PEM."""
+    """A feature of a pair, an input of the model's regression or mean."""
 
     pair: int
     feature: str
@@ -353,7 +361,7 @@ class FeatureRow(NamedTuple):
 class ParaphraseExplanations(Result):
     """The steps from pairs of sentences to their scores.
 
-    `pem` is empty without a model, `features` without a model that has a score.
+    `pem` is empty without a model, `features` also if the model has no score.
     """
 
     name: str
@@ -396,21 +404,26 @@ def explain_paraphrases(
         name: name of the system, for reports.
         settings: settings of `PivotSettings`.
     """
-    chosen = {name: value for name, value in settings.items() if value is not None}
+    changed = {name: value for name, value in settings.items() if value is not None}
+    candidate_texts = as_segments(candidates, "candidates")
+    original_texts = as_segments(originals, "originals")
+    check_aligned([candidate_texts, original_texts])
     pem = None
     if table is not None:
         if model is not None or pivot is not None:
-            raise InputError("--table stands in for a model: leave out --model and --pivot")
-        phrases, pivot_settings = PhraseTable.open(table), PivotSettings(**chosen)
+            raise InputError("--table replaces the model: leave out --model and --pivot")
+        phrases, pivot_settings = PhraseTable.open(table), PivotSettings(**changed)
+        metric = PivotF1(table, **vars(pivot_settings))
+        signatures = {str(metric): metric.signature()}
     else:
         pem = as_pem(model or BUNDLED)
         language = pivot or next(iter(pem.pivots))
         if language not in pem.pivots:
             raise InputError(f"--pivot {language}: the model has {', '.join(pem.pivots)}")
-        phrases, pivot_settings = pem.pivots[language], replace(FORMS[pem.form], **chosen)
-    candidate_texts = as_segments(candidates, "candidates")
-    original_texts = as_segments(originals, "originals")
-    check_aligned([candidate_texts, original_texts])
+        phrases, pivot_settings = pem.pivots[language], replace(FORMS[pem.form], **changed)
+        rules = ",".join(f"{rule}={to_text(v)}" for rule, v in vars(pivot_settings).items())
+        pivot_signature = f"pivot:language={language},{rules}|model={pem.digest}"
+        signatures = {"pem": pem.signature, "pivot": f"{pivot_signature}|karat={__version__}"}
     if worst:
         if pem is not None and pem.combination is not None:
             scores = pem.score(original_texts, candidate_texts, Outputs((name,))).pem
@@ -422,38 +435,40 @@ def explain_paraphrases(
     if beyond := [number for number in numbers if number > len(candidate_texts)]:
         last = f"{candidate_texts.name} is {len(candidate_texts):,}"
         raise InputError(f"--segment {beyond[0]}: the last pair of {last}")
-    at = [number - 1 for number in numbers]
-    texts = [side.strings(at) for side in (original_texts, candidate_texts)]
-    pairs = tuple(explain_pair(phrases, a, b, pivot_settings) for a, b in zip(*texts, strict=True))
-    outputs = Outputs((name,), np.zeros(len(numbers), np.int32), lambda: list(map(str, numbers)))
-    pem_rows: list[ParaphraseRow] = []
-    feature_rows: list[FeatureRow] = []
-    notes: tuple[str, ...] = ()
-    if pem:
-        features = pem.features(texts[0], texts[1], outputs)
-        notes = (*features.notes, *pem.cautions)
-        scored = zip(numbers, paraphrase_rows(name, pem.scores(features), *texts), strict=True)
-        pem_rows = [row._replace(segment=number) for number, row in scored]
-        if (combination := pem.combination) is not None:
-            inputs = zip(numbers, combination.inputs(features).tolist(), strict=True)
-            feature_rows = [
-                FeatureRow(number, feature, value)
-                for number, values in inputs
-                for feature, value in zip(combination.names(features), values, strict=True)
-            ]
-        rules = ",".join(f"{rule}={to_text(v)}" for rule, v in vars(pivot_settings).items())
-        pivot_signature = f"pivot:language={language},{rules}|model={pem.digest}"
-        signatures = {"pem": pem.signature, "pivot": f"{pivot_signature}|karat={__version__}"}
-    else:
-        metric = PivotF1(table, **vars(pivot_settings))
-        signatures = {str(metric): metric.signature()}
-    return ParaphraseExplanations(
+    places = [number - 1 for number in numbers]
+    texts = [side.strings(places) for side in (original_texts, candidate_texts)]
+    pairs = [explain_pair(phrases, a, b, pivot_settings) for a, b in zip(*texts, strict=True)]
+    explanations = ParaphraseExplanations(
         name=name,
         rows=tuple(pair.row(number) for number, pair in zip(numbers, pairs, strict=True)),
-        pem=tuple(pem_rows),
-        pairs=pairs,
+        pem=(),
+        pairs=tuple(pairs),
         settings={"model": pem.name if pem else table, **vars(pivot_settings)},
-        notes=notes,
+        notes=(),
         signatures=signatures,
+    )
+    return _add_pem(explanations, pem, *texts) if pem else explanations
+
+
+def _add_pem(
+    explanations: ParaphraseExplanations,
+    pem: PEM,
+    originals: Sequence[str],
+    paraphrases: Sequence[str],
+) -> ParaphraseExplanations:
+    """Return explanations with the PEM of each pair, and the features it is computed from."""
+    name, numbers = explanations.name, [row.pair for row in explanations.rows]
+    outputs = Outputs((name,), np.zeros(len(numbers), np.int32), lambda: list(map(str, numbers)))
+    features = pem.features(originals, paraphrases, outputs)
+    rows = paraphrase_rows(name, pem.scores(features), originals, paraphrases)
+    feature_rows: list[FeatureRow] = []
+    if (combination := pem.combination) is not None:
+        names, inputs = combination.names(features), combination.inputs(features).tolist()
+        for number, values in zip(numbers, inputs, strict=True):
+            feature_rows += map(FeatureRow, repeat(number), names, values)
+    return replace(
+        explanations,
+        pem=tuple(row._replace(segment=number) for number, row in zip(numbers, rows, strict=True)),
+        notes=(*features.notes, *pem.cautions),
         features=tuple(feature_rows),
     )

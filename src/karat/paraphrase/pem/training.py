@@ -1,7 +1,7 @@
 """Training of PEM models on parallel texts and judged paraphrases.
 
-The work is done in stages, each of which writes a file: links, phrase table and written phrases of
-each pivot language, language models, rewrites, regression.
+Training has stages, each of which writes a file: links, phrase table and surface phrases of each
+pivot language, language models, rewrites, regression.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ from karat.paraphrase.table.training import (
     MAX_PHRASE_WORDS,
     build_table,
     describe_corpora,
+    extract_phrases,
     link_corpora,
     max_pairs_in_memory,
-    sort_phrases,
 )
 from karat.progress import Progress, silent
 from karat.storage.arrays import ArrayFile, as_memory, forget_pages
@@ -57,33 +57,32 @@ from karat.text.segments import Segments
 from karat.text.tokens import Recipe, Vocab, check_choice
 from karat.text.word_table import StoredStrings, word_arrays, word_table
 
-ORDER = 4  # the order of the language model, as in the paper
+ORDER = 4  # order of the language model, as in the paper
 COMBINATIONS = ("regression", "mean")
-"""Combinations of features: learned from judgements, or a mean on the scale of controls."""
+"""Combinations of features: learned from judgements, or a mean scaled by controls."""
 
 _PURPOSE = "lines of text are compared there"
-_ROWS = 1 << 16  # that are read together
-_BYTES_OF_LINE = 256  # while digests are sorted
-_PIECE = 1 << 20  # links whose digest is taken together
+_ROWS = 1 << 16  # rows read together
+_BYTES_OF_LINE = 256  # memory for each line while digests are sorted
+_PIECE = 1 << 20  # sentences whose links are hashed together
 _PHRASES, _LINKS = "file of phrase pairs", "file of links"
 _REGRESSION, _CASING = "regression of paraphrases", "case of words"
 
 
 class TrainingForm(NamedTuple):
-    """Settings by which the language model and the links of a form are made."""
+    """Settings of the language model and the aligner for a form of features."""
 
     smoothing: str = "kneser-ney"
-    running: bool = False
-    """True to count a line as often as it stands in a text, False to count it once."""
+    running: bool = False  # count every occurrence of a line, not each different line once
     aligner: str = "fertility"
-    agreement: str | None = None  # None is that of the aligner
+    agreement: str | None = None  # None: default of the aligner
 
 
 FORM_TRAINING = {"paper": TrainingForm("katz", True, "hmm", "product")}
-"""Form -> how it is trained, where it differs: the paper's tools and their defaults.
+"""Form -> its training settings, if not the default.
 
-SRILM's are Good-Turing with Katz's back-off, over running text. The Berkeley aligner is a joint HMM
-that multiplies the expectations of both directions.
+The paper used SRILM (Good-Turing with Katz back-off, on running text) and the Berkeley aligner (a
+joint HMM that multiplies the expectations of both directions).
 """
 
 
@@ -94,7 +93,7 @@ class Pivot:
     corpora: Sequence[Parallel]
     recipe: Recipe = PIVOT
     links: Links | None = None
-    """From another aligner, over all texts in order; None: Karat's own."""
+    """Links of another aligner, for all texts in order; None: use Karat's aligner."""
 
 
 def train_pem(
@@ -115,21 +114,20 @@ def train_pem(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> PEM:
-    """Align, extract and count for each pivot language; then the language model and the score.
+    """Train a model on the parallel texts of its pivot languages.
 
-    The language model is trained on the first sides of all parallel texts, each different line
+    The language model is trained on the source side of all parallel texts, each different line
     once; for the form `paper` on running text. `smoothing` of the language model is `kneser-ney`
-    or `katz`, `aligner` is `fertility` or `hmm`, and its `agreement` `min`, `root` or `product`; by
-    default those of the form (see `FORM_TRAINING`). `features` are metrics whose scores of each
-    paraphrase against its original are features, too. `combine` is `regression`, learned from
-    judgements, or `mean`, which needs none (see `ControlMean`). Without either the model has
-    parts, but no score. With `generate` it can also write paraphrases: the same links then give
-    phrase pairs of words as they are written.
+    or `katz`, `aligner` is `fertility` or `hmm`, and its `agreement` is `min`, `root` or `product`;
+    the defaults depend on the form (see `FORM_TRAINING`). `features` are metrics whose scores of
+    each paraphrase against its original are features too. `combine` is `regression`, learned from
+    `judged`, or `mean`, which needs no judgements (see `ControlMean`). A model trained without
+    either computes the parts of the score only. With `generate`, the model also writes paraphrases.
 
-    Beyond `memory` bytes (default: a quarter of this machine's) the work is done in temporary
-    files; the model is the same. `work` is a folder that keeps the result of each stage: training
-    that was stopped goes on after the last one that is finished, and a stage whose texts and
-    settings are as they were is not done again. `notes` gets a line for each of those.
+    Beyond `memory` bytes (default: a quarter of the memory of this machine) temporary files are
+    used; the model is the same. `work` is a folder that keeps the result of each stage, to resume
+    training that was stopped. Finished stages with unchanged texts and settings are not repeated;
+    each of them adds a line to `notes`.
     """
     check_feature_form(form)
     metrics = as_features(features)
@@ -137,8 +135,8 @@ def train_pem(
     if combine == "mean":
         if unread := [feature.name for feature in metrics if not feature.metric.reads_texts]:
             raise InputError(
-                f"feature {unread[0]} has no scores of controls, on whose scale combine=mean is: "
-                "give metrics that score any text"
+                f"feature {unread[0]} cannot score controls, which combine=mean needs: give "
+                "metrics that score any text"
             )
         if judged is not None:
             raise InputError(
@@ -171,7 +169,7 @@ def train_pem(
 
 
 class PivotStages:
-    """The stages of one pivot language; its words are cut when they are first needed."""
+    """The stages of one pivot language; its texts are tokenised when first needed."""
 
     def __init__(
         self, stages: Stages, name: str, pivot: Pivot, recipe: Recipe, aligner: Aligner, work: Any
@@ -185,19 +183,19 @@ class PivotStages:
             "recipes": [str(recipe), str(pivot.recipe)],
             "links": str(aligner) if pivot.links is None else _links_digest(pivot.links),
         }
-        """All that the links depend on."""
+        """Everything that the links depend on."""
         self.about = describe_corpora(pivot.corpora, recipe, pivot.recipe)
         self.table_inputs = {**self.inputs, "about": self.about, "longest": MAX_PHRASE_WORDS}
-        """All that the table depends on: it names its texts."""
+        """Everything that the table depends on; its description names the texts."""
 
     @cached_property
     def words(self) -> tuple[Words, Words]:
-        """The words of both sides."""
+        """Tokens of both sides."""
         return parallel_tokens(self.pivot.corpora, self.recipe, self.pivot.recipe, **self.work)
 
     @cached_property
     def links(self) -> tuple[Links, Mapping[str, Any]]:
-        """The links, and what a table says of Karat's own."""
+        """Links, and the description of Karat's alignment for the table."""
         if self.pivot.links is not None:
             return self.pivot.links, {}
 
@@ -226,16 +224,16 @@ class PivotStages:
         return replace(table, name="the phrase table")
 
     def written_phrases(self) -> PivotPhrases:
-        """Return the phrase pairs of words as they are written."""
+        """Return the phrase pairs of surface words."""
         recipe = surface_recipe(self.recipe)
 
         def make(path: Path) -> None:
             texts = [corpus.source for corpus in self.pivot.corpora]
             source = join_tokens(texts, recipe, **self.work)
             options = {k: v for k, v in self.work.items() if k != "memory"}
-            options["max_rows"] = max_pairs_in_memory(self.work["memory"])
-            aligned = source, self.words[1], self.links[0], MAX_PHRASE_WORDS
-            counts = sort_phrases(*aligned, **options).counts(self.work["progress"])
+            most_rows = max_pairs_in_memory(self.work["memory"])
+            aligned = source, self.words[1], self.links[0]
+            counts = extract_phrases(*aligned, most_rows=most_rows, **options)
             write_store(path, _PHRASES, 1, {}, vars(counts) | word_arrays(source.vocab, "words"))
 
         def read(path: Path) -> PivotPhrases:
@@ -270,19 +268,19 @@ class TrainingStages:
         self.digests = [source for pivot in self.pivots for source, _ in pivot.inputs["texts"]]
 
     def tables(self, written: bool) -> dict[str, PhraseTable]:
-        """Return the phrase tables; with `written`, also extract the phrases as written."""
+        """Return the phrase tables; with `written`, also extract the phrases of surface words."""
         tables = {}
         for pivot in self.pivots:
             tables[pivot.name] = pivot.table()
             if written:
-                pivot.written_phrases()  # while its words are at hand
-            pivot.__dict__.pop("words", None)  # gives back their memory
+                pivot.written_phrases()  # now, while its tokens are in memory
+            pivot.__dict__.pop("words", None)  # free the tokens
         return tables
 
     def language(
         self, name: str, recipe: Recipe, smoothing: str, running: bool = False
     ) -> LanguageModel:
-        """Return the language model of the first sides of all texts."""
+        """Return the language model of the source sides of all texts."""
 
         def make(path: Path) -> None:
             train_language(self.texts, recipe, smoothing, running=running, **self.work).save(path)
@@ -298,7 +296,7 @@ class TrainingStages:
         return self.stages.result(name, inputs, make, read)
 
     def generator(self) -> Generator:
-        """Return the rewrites of all pivot languages, and a language model of the same words."""
+        """Return the generator: rewrites, a language model of surface words, and casing."""
         recipe, limits = surface_recipe(self.recipe), RewriteLimits()
 
         def rewrite(path: Path) -> None:
@@ -328,7 +326,7 @@ class TrainingStages:
     def regression(
         self, model: PEM, judged: JudgedPairs, language_settings: tuple[str, bool], **work: Any
     ) -> PEM:
-        """Return a model with its regression."""
+        """Return the model with a regression trained on judged paraphrases."""
 
         def make(path: Path) -> None:
             trained = model.train(judged, **work)
@@ -369,10 +367,10 @@ def train_language(
     memory: int | None = None,
     **work: Any,
 ) -> LanguageModel:
-    """Train the language model of some texts, of 4-grams; each line once, or `running` text.
+    """Train a 4-gram language model on each different line once, or on `running` text.
 
-    A running text that stands beside two pivots counts once: counts that are all doubled have no
-    n-grams of count 1, without which Good-Turing has no estimate.
+    A running text that is parallel to two pivot languages is used once: if all counts were doubled,
+    no n-gram would have count 1, which Good-Turing needs.
     """
     lines: list[Segments]
     if running:
@@ -386,10 +384,9 @@ def train_language(
 
 
 def distinct_lines(texts: Sequence[Segments], memory: int | None = None) -> StoredStrings:
-    """Return each line of all texts once, where it stands first.
+    """Return each different line of all texts, in order of first occurrence.
 
-    Lines are compared by digests of 128 bits, of which as many are sorted at a time as fit into
-    memory.
+    Lines are compared by 128-bit digests, which are sorted in as many passes as memory requires.
     """
     digests, buffer = ArrayFile("uint64", _PURPOSE, 2), bytearray()
     for line in _lines(texts):
@@ -405,7 +402,7 @@ def distinct_lines(texts: Sequence[Segments], memory: int | None = None) -> Stor
 
 
 def _first_rows(rows: ArrayFile, max_rows: int) -> Flags:
-    """Return which rows are the first of their kind; about `max_rows` are held at a time."""
+    """Return which rows are the first of equal ones; about `max_rows` are in memory at a time."""
     passes = -(-len(rows) // max_rows)
     is_first: Flags = np.zeros(len(rows), np.bool_)
     for pass_index in range(passes):
@@ -417,7 +414,7 @@ def _first_rows(rows: ArrayFile, max_rows: int) -> Flags:
             positions_of_pass.append(start + selected)
             digests_of_pass.append(batch[selected])
         positions, digests = np.concatenate(positions_of_pass), np.concatenate(digests_of_pass)
-        order = np.lexsort((digests[:, 1], digests[:, 0]))  # stable: of equals the first is first
+        order = np.lexsort((digests[:, 1], digests[:, 0]))  # stable
         new = np.ones(len(order), np.bool_)
         new[1:] = (digests[order[1:]] != digests[order[:-1]]).any(axis=1)
         is_first[positions[order[new]]] = True
@@ -425,7 +422,7 @@ def _first_rows(rows: ArrayFile, max_rows: int) -> Flags:
 
 
 def sample_lines(texts: Sequence[Segments], max_lines: int = 1000) -> list[str]:
-    """Return at most so many different lines with words, spread evenly over some texts."""
+    """Return at most `max_lines` different non-blank lines, spread evenly over the texts."""
     step = max(-(-sum(map(len, texts)) // max_lines), 1)
     lines = islice(_lines(texts), 0, None, step)
     return list(dict.fromkeys(line for line in lines if line.split()))

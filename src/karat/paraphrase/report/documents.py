@@ -1,9 +1,9 @@
-"""Reports of scores, of paraphrases that were made, of files and of word alignments."""
+"""Reports of scores, explanations, evaluations, generated paraphrases, files and alignments."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import starmap
 from math import isclose, isnan
@@ -34,15 +34,17 @@ if TYPE_CHECKING:
     from karat.paraphrase.pem.evaluation import Correlation, Gain, ParaphraseEvaluation
     from karat.paraphrase.pem.scoring import (
         Gram,
+        PairExplanation,
         ParaphraseExplanations,
         ParaphraseScores,
+        Phrase,
     )
     from karat.paraphrase.written_files import WrittenFile
 
 
 def scores_answer(result: ParaphraseScores) -> tuple[str, ...]:
-    """Name the system with the highest PEM, unless it is tied, and intervals that overlap its."""
-    if any(isnan(row.pem) for row in result.rows):  # a model without a score, as a note says
+    """Return the system with the highest PEM, unless tied, and the overlapping intervals."""
+    if any(isnan(row.pem) for row in result.rows):  # the model has no score, as a note says
         return ()
     ranked, means = sorted(result.rows, key=lambda row: -row.pem), []
     for row in ranked:
@@ -65,7 +67,7 @@ def scores_answer(result: ParaphraseScores) -> tuple[str, ...]:
 
 
 def explanation_answer(result: ParaphraseExplanations) -> tuple[str, ...]:
-    """Say for a single pair what its score is made from, and for several the range of scores."""
+    """Return the score and the parts of a single pair; for several pairs the range of scores."""
     is_scored = bool(result.pem) and not isnan(result.pem[0].pem)
     if len(result.rows) == 1:
         row = result.rows[0]
@@ -83,9 +85,9 @@ def explanation_answer(result: ParaphraseExplanations) -> tuple[str, ...]:
 
 
 def evaluation_answer(result: ParaphraseEvaluation) -> tuple[str, ...]:
-    """Say how well PEM agrees with people, and whether the pivot languages help."""
+    """Return how well PEM agrees with people, and whether the pivot languages help."""
     pem_rows = [row for row in result.rows if row.first.lower().startswith("pem")]
-    if not pem_rows or isnan(pem_rows[0].pearson):  # equal scores have no correlation
+    if not pem_rows or isnan(pem_rows[0].pearson):  # undefined for equal scores
         return ()
     sentences = [
         f"{pem_rows[0].first}, learned from other judgements of this set, agrees with people at "
@@ -103,7 +105,7 @@ def evaluation_answer(result: ParaphraseEvaluation) -> tuple[str, ...]:
 
 
 def _agreement(rows: Sequence[Correlation]) -> str:
-    """Return the correlation with the mean of judges, and that of pairs that are no controls."""
+    """Return the correlation with the mean of the judges, with controls and without."""
     text = f"r = {rows[0].pearson:.3f} (Pearson, {rows[0].rows:,} paraphrases)"
     real = next((row for row in rows if row.second.endswith(NO_CONTROLS)), None)
     if real is None:
@@ -112,7 +114,7 @@ def _agreement(rows: Sequence[Correlation]) -> str:
 
 
 def _gain(gains: Sequence[Gain]) -> str:
-    """Say whether pivot languages help, where all pairs and those without controls agree on it."""
+    """Return whether pivot languages help, with controls and without."""
     differences = []
     for gain in gains:
         ends = "" if isnan(gain.low) else f" {format_interval(gain.low, gain.high, 3)}"
@@ -175,7 +177,7 @@ _WRITTEN = (
 
 
 def scores_document(result: ParaphraseScores) -> Document:
-    """Return systems, with intervals if there are any, and every paraphrase if it was wanted."""
+    """Return the table of systems and, if it was requested, that of all paraphrases."""
     has_intervals = any(row.low is not None for row in result.rows)
     columns = [column for column in _SYSTEMS if has_intervals or column.key not in ("low", "high")]
     pem = (ChartRow(row.system, row.pem, row.low, row.high) for row in result.rows)
@@ -191,10 +193,7 @@ def scores_document(result: ParaphraseScores) -> Document:
 
 
 def generated_document(result: GeneratedParaphrases) -> Document:
-    """Return a row for each paraphrase, and one with the reason for each original without any.
-
-    The answer is how many sentences have a paraphrase, and why others have none.
-    """
+    """Return a row for each paraphrase, or with the reason why an original has none."""
     reasons = Counter(row.reason for row in result.rows if row.reason)
     n_sentences = len({row.segment for row in result.rows})
     n_paraphrased = n_sentences - reasons.total()
@@ -206,15 +205,15 @@ def generated_document(result: GeneratedParaphrases) -> Document:
 
 
 def file_document(result: WrittenFile | WordAlignment) -> Document:
-    """Return the row of a file or of an alignment."""
+    """Return the table of a written file or of an alignment."""
     columns = [column for column in _WRITTEN if hasattr(result.rows[0], column.key)]
     signatures = {"karat": result.signature} if result.signature else {}
     table = Table("rows", type(result).__name__, columns, result.rows)
     return Document(table.title, (table,), signatures=signatures)
 
 
-MAX_COLORS = 8  # systems with a colour each
-_MAX_POINTS = 1500  # more dots than that are one blot
+MAX_COLORS = 8  # systems that can be told apart by color
+_MAX_POINTS = 1500  # points of a legible scatter plot
 
 _NUMBERS = (
     number("rows", "n", help="Paraphrases that have both."),
@@ -237,7 +236,7 @@ _GAINS = (
 
 
 def evaluation_document(result: ParaphraseEvaluation) -> Document:
-    """Return tables where the set has what they need, and the scatter plots."""
+    """Return the scatter plots, and the tables for which the set has data."""
 
     def table(field: str, title: str, first: str, second: str) -> Table:
         columns = (Column("first", first), Column("second", second), *_NUMBERS)
@@ -262,10 +261,7 @@ def evaluation_document(result: ParaphraseEvaluation) -> Document:
 
 
 def evaluation_charts(result: ParaphraseEvaluation) -> list[XYChart]:
-    """Return the paper's Figures 4, 5 and 3, where there are points for them.
-
-    Points have the colours of their systems, where these are few enough to tell apart.
-    """
+    """Return the paper's Figures 4, 5 and 3, as far as there are points; colored by system."""
     predictions = result.predictions
     sampled = predictions[:: max(1, -(-len(predictions) // _MAX_POINTS))]
     caption = ""
@@ -286,7 +282,9 @@ def evaluation_charts(result: ParaphraseEvaluation) -> list[XYChart]:
 
 
 MAX_SHOWN = 12
-"""N-grams of each kind that people are shown; programs get them all."""
+"""N-grams of each kind in reports for people; programs get all."""
+Row = dict[str, Cell]
+Rows = list[Row]
 
 _WEIGHTS = ("common", "paraphrase_weight", "original_weight")
 _PAIR = number("pair", "Pair", help="The number of the pair, from 1.")
@@ -356,54 +354,27 @@ _PEM = (
 
 
 def explanations_document(result: ParaphraseExplanations) -> Document:
-    """Return the tables of scores, phrases and n-grams, and pictures of the networks.
-
-    Programs get every edge, too.
-    """
-    all_grams: list[dict[str, Cell]] = []
-    shown_grams: list[dict[str, Cell]] = []
-    orders: list[dict[str, Cell]] = []
-    phrases: list[dict[str, Cell]] = []
-    edges: list[dict[str, Cell]] = []
+    """Return the tables of scores, phrases and n-grams, and figures of the networks."""
+    shown_grams: Rows = []
+    all_grams: Rows = []
+    orders: Rows = []
+    phrases: Rows = []
+    edges: Rows = []
     pictures: list[Figure] = []
-    many = False
     for row, explanation in zip(result.rows, result.pairs, strict=True):
         pair, grams = row.pair, explanation.grams
         pictures += pair_figure(pair, explanation), network_figure(pair, explanation)
+        shown_grams += _heaviest_grams(pair, grams)
         all_grams += (_gram(f"Pair {pair}", pair, gram) for gram in grams)
-        for kind, kind_grams in (
-            ("in both", [gram for gram in grams if gram.common > 0]),
-            ("only in the original", [gram for gram in grams if gram.paraphrase == 0]),
-            ("only in the paraphrase", [gram for gram in grams if gram.original == 0]),
-        ):
-            many |= len(kind_grams) > MAX_SHOWN
-            heading = f"Pair {pair}, {kind}: {format_count(len(kind_grams), 'n-gram')}"
-            shown_grams += (_gram(heading, pair, gram) for gram in kind_grams[:MAX_SHOWN])
-        by_order = zip(explanation.by_order, explanation.pivot.tolist(), strict=True)
-        for n, (value, weights) in enumerate(by_order, 1):
-            named_weights = dict(zip(_WEIGHTS, weights, strict=True))
-            orders.append({"pair": pair, "n": n, "pivot_f1": value, **named_weights})
-        sentences = {"original": explanation.original, "paraphrase": explanation.paraphrase}
-        for sentence, sentence_phrases in sentences.items():
-            for position, phrase in enumerate(sentence_phrases, 1):
-                place: dict[str, Cell] = {"pair": pair, "sentence": sentence, "position": position}
+        orders += _order_rows(pair, explanation)
+        for sentence in ("original", "paraphrase"):
+            for position, phrase in enumerate(getattr(explanation, sentence), 1):
+                place: Row = {"pair": pair, "sentence": sentence, "position": position}
                 place["phrase"] = " ".join(phrase.words)
+                phrases.append({**place, **_phrase_cells(f"Pair {pair}, {sentence}", phrase)})
                 edges += (
                     {**place, "translation": " ".join(words), "weight": probability}
                     for words, probability in phrase.edges
-                )
-                translations = (f"{' '.join(w)} {format_brief(p)}" for w, p in phrase.edges)
-                phrases.append(
-                    {
-                        **place,
-                        "heading": f"Pair {pair}, {sentence}",
-                        "count": phrase.times,
-                        "rounded": f"{phrase.probability:.3g}",
-                        "probability": phrase.probability,
-                        "seen": phrase.in_table,
-                        "edges": " / ".join(translations),
-                        "left_out": phrase.left_out,
-                    }
                 )
     tables = [
         Table("rows", "Pivot F1", _SCORES, result.rows),
@@ -413,19 +384,53 @@ def explanations_document(result: ParaphraseExplanations) -> Document:
         Table("orders", "By order", _ORDERS, orders),
         Table("edges", "Edges", _EDGES, edges, readers="programs"),
     ]
+    if result.features:
+        features = Table("features", "Features that PEM combines", _FEATURES, result.features)
+        tables.insert(0, features)
     if result.pem:
-        combined = Table("features", "Features that PEM combines", _FEATURES, result.features)
-        tables[:0] = [
-            Table("pem", "PEM and its parts", _PEM, result.pem),
-            *([combined] if result.features else ()),
-        ]
-    left_out = f"The {MAX_SHOWN} heaviest n-grams of each kind are shown; JSON and TSV have all."
-    notes = (*([left_out] if many else ()), *result.notes)
+        tables.insert(0, Table("pem", "PEM and its parts", _PEM, result.pem))
+    notes = result.notes
+    if len(shown_grams) < len(all_grams):
+        note = f"The {MAX_SHOWN} heaviest n-grams of each kind are shown; JSON and TSV have all."
+        notes = (note, *notes)
     title, answer = f"Pivot n-grams of {result.name}", explanation_answer(result)
     return Document(title, (*pictures, *tables), notes=notes, answer=answer)
 
 
-def _gram(heading: str, pair: int, gram: Gram) -> dict[str, Cell]:
+def _heaviest_grams(pair: int, grams: Sequence[Gram]) -> Iterator[Row]:
+    """Yield the heaviest n-grams of each kind, under a heading with their number."""
+    kinds = {
+        "in both": [gram for gram in grams if gram.common > 0],
+        "only in the original": [gram for gram in grams if gram.paraphrase == 0],
+        "only in the paraphrase": [gram for gram in grams if gram.original == 0],
+    }
+    for kind, kind_grams in kinds.items():
+        heading = f"Pair {pair}, {kind}: {format_count(len(kind_grams), 'n-gram')}"
+        yield from (_gram(heading, pair, gram) for gram in kind_grams[:MAX_SHOWN])
+
+
+def _order_rows(pair: int, explanation: PairExplanation) -> Iterator[Row]:
+    """Yield F1 and the weights of each n-gram order."""
+    by_order = zip(explanation.by_order, explanation.pivot.tolist(), strict=True)
+    for n, (value, weights) in enumerate(by_order, 1):
+        named_weights = zip(_WEIGHTS, weights, strict=True)
+        yield {"pair": pair, "n": n, "pivot_f1": value, **dict(named_weights)}
+
+
+def _phrase_cells(heading: str, phrase: Phrase) -> Row:
+    translations = (f"{' '.join(words)} {format_brief(p)}" for words, p in phrase.edges)
+    return {
+        "heading": heading,
+        "count": phrase.times,
+        "rounded": f"{phrase.probability:.3g}",
+        "probability": phrase.probability,
+        "seen": phrase.in_table,
+        "edges": " / ".join(translations),
+        "left_out": phrase.left_out,
+    }
+
+
+def _gram(heading: str, pair: int, gram: Gram) -> Row:
     return {
         "heading": heading,
         "pair": pair,

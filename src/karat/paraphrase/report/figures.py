@@ -1,8 +1,7 @@
-"""The paper's Figures 1 and 2: a sentence in phrases, and what they become in the pivot language.
+"""The paper's Figures 1 and 2: the phrases of a sentence, and their translations.
 
-The phrases of the most probable segmentation stand in a row. Between the same two states run their
-translations, one arc each, labelled `translation / Pr(f|e)`. A sentence that is one phrase with one
-translation has a network of one arc (Figure 2).
+The phrases of the most probable segmentation are drawn in a row. The translations of a phrase are
+arcs between the same two states, labelled `translation / Pr(f|e)`.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ NETWORK_CAPTION = (
     "the table lacks, which stands for itself."
 )
 MAX_ARCS = 8
-"""Translations of one phrase that are drawn; the least probable are left out first."""
+"""Translations drawn for one phrase, the most probable first."""
 MAX_NETWORK_LABEL = 48
-"""Letters of a label."""
+"""Characters of a label."""
 MARGIN = 14.0
 NETWORK_BOX = 24.0
 ROW = 24.0
@@ -35,11 +34,11 @@ BEND = 18.0
 HEADING = 26.0
 
 Placed = tuple["Phrase", float, float]
-"""A phrase and where it stands: from `x` to `end` in its row."""
+"""A phrase with its left and right end in its row."""
 
 
 def network_figure(pair: int, explanation: PairExplanation) -> Figure:
-    """Return the two networks of a pair, drawn when they are asked for."""
+    """Return the figure of the two networks of a pair."""
     title = f"Phrases and pivot networks of pair {pair}"
     return Figure(title, partial(_draw_networks, title, explanation), NETWORK_CAPTION)
 
@@ -62,7 +61,7 @@ def _draw_networks(title: str, explanation: PairExplanation) -> str:
 
 
 def _rows(phrases: Sequence[Phrase]) -> Iterator[list[Placed]]:
-    """Yield the phrases row by row, as many in each as there is room for."""
+    """Yield rows of phrases that fit the width of the figure."""
     row: list[Placed] = []
     x = MARGIN
     for phrase in phrases:
@@ -77,12 +76,12 @@ def _rows(phrases: Sequence[Phrase]) -> Iterator[list[Placed]]:
         yield row
 
 
-def _words(phrase: Phrase, most: int) -> str:
-    return svg.shorten(" ".join(phrase.words), most)
+def _words(phrase: Phrase, max_length: int) -> str:
+    return svg.shorten(" ".join(phrase.words), max_length)
 
 
 def _labels(phrase: Phrase) -> list[str]:
-    """Return the labels of the arcs, and one for those that are not drawn."""
+    """Return the labels of the arcs, and one for the arcs that are not drawn."""
     labels = [
         f"{svg.shorten(' '.join(words), MAX_NETWORK_LABEL)} / {format_brief(p)}"
         for words, p in phrase.edges[:MAX_ARCS]
@@ -111,7 +110,7 @@ def _network(row: Sequence[Placed], top: float, middle: float) -> Iterator[str]:
 
 
 def _path(start: float, end: float, middle: float, y: float) -> str:
-    """Return an arc that leaves one state, runs level at `y`, and enters the next."""
+    """Return the path of an arc from one state to the next, level at `y`."""
     near, far = start + BEND, end - BEND
     begin = f"M {start:.1f} {middle:.1f} C {near:.1f} {middle:.1f} {start:.1f} {y:.1f} "
     return begin + (
@@ -129,13 +128,13 @@ MAX_PAIR_LABEL = 30
 
 
 def pair_figure(pair: int, explanation: PairExplanation) -> Figure:
-    """Return the picture of a pair, drawn when it is asked for."""
+    """Return the figure of the phrases of a pair that share pivot words."""
     title = f"Pair {pair}: phrases that share pivot words"
     return Figure(title, partial(_draw_pair, title, explanation), PAIR_CAPTION)
 
 
 def _draw_pair(title: str, explanation: PairExplanation) -> str:
-    """The phrases of both sentences; dashed if the other sentence has nothing for them."""
+    """Draw the phrases of both sentences and their links; unlinked phrases are dashed."""
     original, paraphrase, links = explanation.original, explanation.paraphrase, explanation.links
     above, below = _places(original), _places(paraphrase)
     lower = PAIR_BOX + BETWEEN

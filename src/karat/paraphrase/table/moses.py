@@ -1,15 +1,15 @@
-"""Phrase tables as Moses writes them, one pair of phrases a line, plain or compressed (.gz).
+"""Moses phrase tables: one pair of phrases per line, plain or compressed (.gz).
 
     hello , ||| bonjour , ||| 0.6 0.4 0.9 0.5 ||| 0-0 1-1 ||| 15 10 9
 
-The columns are the phrase, its translation, scores, word links, and counts. Of the scores the third
-is Pr(f|e), the probability of the translation given the phrase ("direct" in Moses); the first is
-the inverse one, the second and fourth are lexical weights. Of the counts, those of the translation,
-of the phrase and of both together, the second is N(e). Without a column of counts every pair counts
-as seen once, so N(e) is the number of translations of e; Pr(f|e) is the score all the same.
+The columns are the phrase, its translation, scores, word links, and counts. The third score is
+Pr(f|e), the probability of the translation given the phrase ("direct" in Moses); the first is the
+inverse probability, the second and fourth are lexical weights. The counts are those of the
+translation, of the phrase (N(e)) and of both together. Without counts, every pair counts as seen
+once, so N(e) is the number of translations of e; Pr(f|e) is still the score.
 
-What is written has the two probabilities and 1 for the lexical weights, which Karat does not have,
-and no links. Every digit is written: the file read again is the same table.
+Written tables have the two probabilities, 1 for the lexical weights, which Karat does not have, and
+no links. Numbers are written in full precision: reading the file gives the same table.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from karat.storage.output import write_atomically
 from karat.text.segments import Lines
 from karat.text.tokens import Vocab
 
-DIRECT = 3  # the number of the score that is Pr(f|e), from 1
+DIRECT = 3  # number of the score Pr(f|e), from 1
 
-MAX_PHRASE_WORDS_READ = 100  # the longest phrase that is read
+MAX_PHRASE_WORDS_READ = 100  # maximal length of a phrase
 
 _BAR = "|||"
 
@@ -45,7 +45,7 @@ def read_moses(
     score: int = DIRECT,
     progress: Progress = silent,
 ) -> PhraseTable:
-    """Read a table; `about` has the recipes of its two sides, as in `PhraseTable.from_counts`."""
+    """Read a table; `about` has the recipes of both sides, as for `PhraseTable.from_counts`."""
     lines = Lines(path, progress)
     lines_of: dict[tuple[str, str], int] = {}
     counts: dict[str, tuple[float | None, int]] = {}
@@ -85,7 +85,7 @@ def read_moses(
 
 
 def _parse_line(place: str, text: str, score: int) -> tuple[str, str, float, float | None]:
-    """Return the phrase, its translation, Pr(f|e), and N(e) if it is given."""
+    """Return the phrase, its translation, Pr(f|e), and N(e) or None."""
     columns = [column.strip() for column in text.split(_BAR)]
     if len(columns) < 3:
         raise InputError(
@@ -101,28 +101,30 @@ def _parse_line(place: str, text: str, score: int) -> tuple[str, str, float, flo
     scores = columns[2].split()
     if len(scores) < score:
         raise InputError(
-            f"{place}: {len(scores)} scores, expected at least {score}: say with score=… which "
-            f"of them is Pr(translation|phrase)"
+            f"{place}: {len(scores)} scores, expected at least {score}: give the number of "
+            f"Pr(translation|phrase) with score=…"
         )
     probability = _parse_number(place, scores[score - 1], "a probability above 0 and up to 1", 1.0)
     for other in scores:
-        _parse_number(place, other, "a score of at least 0", math.inf, above=False)
+        _parse_number(place, other, "a score of at least 0", math.inf, positive=False)
     counts = columns[4].split() if len(columns) > 4 else []
     if len(counts) == 1:
-        raise InputError(f"{place}: one count, expected those of translation, phrase and both")
+        raise InputError(f"{place}: one count, expected counts of translation, phrase and both")
     phrase_count = _parse_number(place, counts[1], "a count above 0", math.inf) if counts else None
     return " ".join(source), " ".join(pivot), probability, phrase_count
 
 
-def _parse_number(place: str, text: str, expected: str, most: float, above: bool = True) -> float:
+def _parse_number(
+    place: str, text: str, expected: str, maximum: float, *, positive: bool = True
+) -> float:
     value = as_number(text)
-    if value is None or not 0 <= value <= most or (above and value == 0):
+    if value is None or not 0 <= value <= maximum or (positive and value == 0):
         raise InputError(f"{place}: found {quoted(text)}, expected {expected}")
     return value
 
 
 def write_moses(table: PhraseTable, path: str | os.PathLike[str]) -> None:
-    """Write a table, whole or not at all; compressed if the name ends in .gz."""
+    """Write a table (atomic); compressed if the name ends in .gz."""
     data = "".join(_moses_lines(table)).encode()
     packed = os.fspath(path).endswith(".gz")
     write_atomically(path, gzip.compress(data, mtime=0) if packed else data)
@@ -134,7 +136,7 @@ def _moses_lines(table: PhraseTable) -> Iterator[str]:
     source = table.phrase_of_edges()
     both = arrays["edge_probabilities"] * arrays["phrase_counts"][source]
     rounded = np.rint(both)
-    both = np.where(np.abs(both - rounded) < 1e-6 * rounded, rounded, both)  # they were counted
+    both = np.where(np.abs(both - rounded) < 1e-6 * rounded, rounded, both)  # integer counts
     pivot = arrays["edge_pivots"]
     pivot_counts = np.bincount(pivot, both, minlength=len(pivots))
     columns = (
@@ -157,7 +159,7 @@ def _phrase_texts(table: PhraseTable, name: str) -> list[str]:
     flat = words.words(table.arrays[f"{name}_ids"])
     bad = next((word for word in flat if _BAR in word or word.split() != [word]), None)
     if bad is not None:
-        raise InputError(f"{table.name}: the word {quoted(bad)} cannot stand in a Moses file")
+        raise InputError(f"{table.name}: a Moses file cannot contain the word {quoted(bad)}")
     return [" ".join(flat[a:b]) for a, b in pairwise(table.arrays[f"{name}_offsets"].tolist())]
 
 

@@ -3,8 +3,8 @@
     Pr(f|e) = count(e, f) / N(e)        N(e) = sum_f count(e, f)        Pr(e) = N(e) / sum N
 
 A table is made from counted pairs or from a Moses file, stored as flat arrays and mapped. Words and
-phrases stand in the order of their text, and the translations of a phrase by falling probability,
-of equals in the order of their text; so the same pairs are the same table, wherever they come from.
+phrases are sorted by their text, the translations of a phrase by falling probability, then by their
+text; so the same pairs give the same table, whatever their source.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ KIND = "phrase table"
 VERSION = 1
 
 ENGLISH = Recipe("13a", "lower", "porter")
-"""The default recipe of text to be compared: Porter-stemmed English."""
+"""Default recipe of the source language: Porter-stemmed English."""
 
-PIVOT = Recipe("13a", "lower")  # the default recipe of the pivot language
+PIVOT = Recipe("13a", "lower")  # default recipe of the pivot language
 
 _SIDES = ("source", "pivot")
-_LARGE = 1 << 26  # bytes of a table whose pages are given back once it was looked through
+_LARGE = 1 << 26  # bytes; the pages of a larger table are released after it was checked
 
 _COLUMNS = {
     "phrase_ids": ModelLayout("int32", "words of phrases"),
@@ -46,25 +46,25 @@ _COLUMNS = {
     "pivot_phrase_ids": ModelLayout("int32", "words of pivot phrases"),
     "pivot_phrase_offsets": ModelLayout("int64", "pivot phrases + 1"),
 }
-"""The arrays of phrases, in the order of the kernel, which checks how they refer to each other."""
+"""The arrays of phrases, in the order of the kernel, which checks their references."""
 
 _WORDS = {**word_columns("source"), **word_columns("pivot")}
 
 ABOUT = record({side: record({"tok": text, "case": text, "stem": text}) for side in _SIDES})
-"""The description of a table."""
+"""Schema of a table's description."""
 
 _About = Mapping[str, Any] | None
 
 
 class Translation(NamedTuple):
-    """A pivot phrase, and how probable it is."""
+    """A pivot phrase and its probability."""
 
     words: tuple[str, ...]
     probability: float
 
 
 class Maps(NamedTuple):
-    """For each word of a vocabulary: its id in phrases or -1, and the pivot word that it is."""
+    """For each word of a vocabulary, its id among source words or -1, and among pivot words."""
 
     source: NDArray[np.int32]
     pivot: NDArray[np.int32]
@@ -72,10 +72,10 @@ class Maps(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PhraseCounts:
-    """Pair k joins two phrases, `ids[offsets[k]:offsets[k + 1]]` of each side, `counts[k]` times.
+    """Pair k has phrases `ids[offsets[k]:offsets[k + 1]]` of both sides, seen `counts[k]` times.
 
     Pairs are unique and sorted by the ids of the source phrase, then of the pivot phrase; a phrase
-    comes before those that it begins.
+    precedes its extensions.
     """
 
     source_ids: NDArray[np.int32]
@@ -106,7 +106,7 @@ class PhraseTable:
     def from_counts(
         cls, counts: PhraseCounts, source_vocab: Vocab, pivot_vocab: Vocab, about: _About = None
     ) -> PhraseTable:
-        """Make the table of counted pairs; `about` may hold the recipes as `source` and `pivot`."""
+        """Return the table of counted pairs; `about` may have the recipes `source` and `pivot`."""
         source = Ragged(counts.source_ids, counts.source_offsets)
         pivot = Ragged(counts.pivot_ids, counts.pivot_offsets)
         number, _ = number_phrases(source)
@@ -119,7 +119,7 @@ class PhraseTable:
     def from_pairs(
         cls, pairs: PhrasePairs, source_vocab: Vocab, pivot_vocab: Vocab, about: _About = None
     ) -> PhraseTable:
-        """Make the table of pairs, each given once, in any order."""
+        """Return the table of unique pairs, in any order."""
         source, words = _sort_by_text(pairs.source, source_vocab)
         pivot, pivot_words = _sort_by_text(pairs.pivot, pivot_vocab)
         arrays = word_arrays(words, "source") | word_arrays(pivot_words, "pivot")
@@ -133,7 +133,7 @@ class PhraseTable:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> PhraseTable:
-        """Map a stored table, checked so that nothing in it can point outside of it."""
+        """Map a stored table and check that its references are within bounds."""
         store = read_store(path, KIND, VERSION)
         about = store.description
         try:
@@ -143,7 +143,7 @@ class PhraseTable:
 
     @classmethod
     def of_arrays(cls, name: str, about: Mapping[str, Any], arrays: Arrays) -> PhraseTable:
-        """Make the table of stored arrays; a ValueError or KeyError if they do not fit together."""
+        """Return a stored table; raise ValueError or KeyError if its arrays are inconsistent."""
         check_fields(about, ABOUT)
         check_arrays(arrays, {**_COLUMNS, **_WORDS})
         for side in _SIDES:
@@ -157,7 +157,7 @@ class PhraseTable:
         return cls(name, about, arrays, source, pivot, kernel)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the table, whole or not at all."""
+        """Write the table to a file (atomic)."""
         write_store(path, KIND, VERSION, self.about, self.arrays)
 
     def __len__(self) -> int:
@@ -165,12 +165,12 @@ class PhraseTable:
 
     @property
     def pairs(self) -> int:
-        """The number of pairs of a phrase and a translation."""
+        """Number of pairs of a phrase and a translation."""
         return len(self.arrays["edge_pivots"])
 
     @property
     def recipe(self) -> Recipe:
-        """The recipe by which text becomes the words of phrases."""
+        """Recipe of the source language."""
         return _read_recipe(self.about, "source")
 
     @cached_property
@@ -207,25 +207,25 @@ class PhraseTable:
         return [Translation(tuple(w), p) for w, p in zip(words, shares, strict=True)]
 
     def phrase_of_edges(self) -> Ints:
-        """Return for each pair of a phrase and a translation the number of the phrase."""
+        """Return the number of the phrase for each pair of a phrase and a translation."""
         return np.repeat(np.arange(len(self)), np.diff(self.arrays["edge_offsets"]))
 
     def select(self, edges: Flags) -> PhraseTable:
-        """Return a table of some of its pairs, given as a mask, and the phrases of these."""
-        translations = np.bincount(self.phrase_of_edges()[edges], minlength=len(self))
-        has_translations, lengths = translations > 0, np.diff(self.arrays["phrase_offsets"])
+        """Return the table of the pairs in a mask; phrases without pairs are removed."""
+        n_translations = np.bincount(self.phrase_of_edges()[edges], minlength=len(self))
+        has_translations, lengths = n_translations > 0, np.diff(self.arrays["phrase_offsets"])
         phrases = Ragged(
             self.arrays["phrase_ids"][np.repeat(has_translations, lengths)],
             to_offsets(lengths[has_translations]),
         )
-        edge_offsets = to_offsets(translations[has_translations])
+        edge_offsets = to_offsets(n_translations[has_translations])
         edges_kept = (self.arrays[name][edges] for name in ("edge_pivots", "edge_probabilities"))
         counts = self.arrays["phrase_counts"][has_translations]
         selected = _source_arrays(phrases, counts, edge_offsets, *edges_kept)
         return PhraseTable.of_arrays(self.name, self.about, {**self.arrays, **selected})
 
     def maps(self, vocab: Vocab) -> Maps:
-        """Map the words of a vocabulary to those here; an unseen word is its own translation."""
+        """Map the words of a vocabulary to the table's; an unseen word is its own translation."""
         pivot_ids = self.pivot.find(vocab)
         new = len(self.pivot) + np.arange(len(vocab), dtype=np.int32)
         return Maps(
@@ -234,12 +234,12 @@ class PhraseTable:
 
 
 def table_digest(path: str) -> str:
-    """Return eight digits that differ with the table's content, without reading it whole."""
+    """Return a digest of the table's content, without reading the whole file."""
     return store_digest(path, KIND)
 
 
 class PhrasePairs(NamedTuple):
-    """Pairs of phrases as ragged ids, with Pr(f|e) and N(e) of each."""
+    """Pairs of phrases as ragged ids, with Pr(f|e) and N(e) for each pair."""
 
     source: Ragged
     pivot: Ragged
@@ -248,7 +248,7 @@ class PhrasePairs(NamedTuple):
 
 
 def _sort_by_text(phrases: Ragged, vocab: Vocab) -> tuple[Ragged, Vocab]:
-    """Return the phrases as ids of the words in use, which are in the order of their text."""
+    """Return the phrases as ids of a vocabulary of their words, sorted by text."""
     words = vocab.words(0, len(vocab))
     used = sorted(np.unique(phrases.ids).tolist(), key=words.__getitem__)
     rank = np.full(len(words), -1, dtype=np.int32)
@@ -259,21 +259,29 @@ def _sort_by_text(phrases: Ragged, vocab: Vocab) -> tuple[Ragged, Vocab]:
 
 
 def number_phrases(phrases: Ragged) -> tuple[Ints, Ragged]:
-    """Return each phrase's number among the distinct ones, and those in the order of their ids."""
-    table = pad_phrases(phrases, phrases.lengths.max(initial=1))
-    order = np.lexsort(table.T[::-1])
-    new = np.ones(len(order), dtype=np.bool_)
-    new[1:] = (table[order[1:]] != table[order[:-1]]).any(axis=1)
+    """Return the number of each phrase among the distinct ones, and these sorted by ids."""
+    number, rows = number_rows(pad_phrases(phrases, phrases.lengths.max(initial=1)))
+    return number, Ragged(rows[rows >= 0], to_offsets((rows >= 0).sum(axis=1)))
+
+
+def number_rows(rows: NDArray[np.int32]) -> tuple[Ints, NDArray[np.int32]]:
+    """Return the number of each row among the distinct ones, and these sorted."""
+    order = np.lexsort(rows.T[::-1])
+    new = is_new_row(rows[order])
     number = np.empty(len(order), dtype=np.int64)
     number[order] = np.cumsum(new) - 1
-    distinct_rows = table[order[new]]
-    return number, Ragged(
-        distinct_rows[distinct_rows >= 0], to_offsets(phrases.lengths[order[new]])
-    )
+    return number, rows[order[new]]
+
+
+def is_new_row(rows: NDArray[Any]) -> Flags:
+    """Return for each of some sorted rows whether it differs from the row before."""
+    new: Flags = np.ones(len(rows), np.bool_)
+    new[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+    return new
 
 
 def pad_phrases(phrases: Ragged, width: int) -> NDArray[np.int32]:
-    """Return a row for each phrase, all of one width; -1 is no word."""
+    """Return a row of ids for each phrase, padded with -1."""
     is_word = np.arange(width) < phrases.lengths[:, None]
     rows = np.full(is_word.shape, -1, dtype=np.int32)
     rows[is_word] = phrases.ids
@@ -281,7 +289,7 @@ def pad_phrases(phrases: Ragged, width: int) -> NDArray[np.int32]:
 
 
 def encode_phrases(phrases: Sequence[str], vocab: Vocab) -> Ragged:
-    """Return phrases as ids of their words, which are added to a vocabulary."""
+    """Return the ids of the words of phrases, which are added to a vocabulary."""
     words = [phrase.split() for phrase in phrases]
     ids = vocab.add([word for phrase in words for word in phrase])
     return Ragged(ids, np.cumsum([0, *map(len, words)], dtype=np.int64))
@@ -293,7 +301,7 @@ def all_words(words: WordTable) -> list[str]:
 
 
 def to_offsets(lengths: Ints) -> Ints:
-    """Return where rows of such lengths begin, and where the last ends."""
+    """Return the offsets of rows with the given lengths."""
     return np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
 
 
@@ -327,14 +335,14 @@ def _phrase_ids(arrays: Arrays, name: str, number: int) -> NDArray[np.int32]:
 
 
 def describe_recipe(recipe: Recipe) -> dict[str, str]:
-    """Describe a recipe for `about`; with stop words there would be gaps in phrases."""
+    """Return the description of a recipe, which must not remove stop words."""
     if recipe.stop != "none":
         raise InputError(f"stop={recipe.stop}: phrase tables keep all words, expected none")
     return {"tok": recipe.tok, "case": recipe.case, "stem": recipe.stem}
 
 
 def _read_recipe(about: Mapping[str, Any], side: str) -> Recipe:
-    """Return the recipe of one side; a ValueError if this Karat has none like it."""
+    """Return the recipe of one side; raise ValueError if it is unknown."""
     fields = about[side]
     recipe = Recipe(fields["tok"], fields["case"], fields["stem"])
     if not (recipe.tok in TOKENIZERS and recipe.case in CASES and recipe.stem in stemmers()):

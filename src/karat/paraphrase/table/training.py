@@ -29,23 +29,25 @@ from karat.paraphrase.table.phrase_table import (
     PhraseCounts,
     PhraseTable,
     describe_recipe,
+    is_new_row,
+    number_rows,
 )
 from karat.progress import Progress, silent
 from karat.storage.arrays import ArrayFile, as_memory, forget_pages
 from karat.text.tokens import Ragged, Recipe, Vocab
 from karat.text.word_table import word_arrays
 
-MAX_PHRASE_WORDS = 4  # words of a phrase, at most
+MAX_PHRASE_WORDS = 4  # maximal length of a phrase
 
-MAX_ROWS = 1 << 23  # phrase pairs that are held in memory before they go to a temporary file
+MAX_ROWS = 1 << 23  # phrase pairs in memory before they go to a temporary file
 
 _SORTING = "phrase pairs are sorted there"
-_SENTENCES = 4096  # of one batch
-_PIECE = 1 << 18  # rows that are merged between two looks at the keyboard
+_SENTENCES = 4096  # sentences of a batch
+_PIECE = 1 << 18  # rows merged between two checks for an interrupt
 
 
 class PhraseRows(NamedTuple):
-    """Sorted phrase pairs as the kernel has them: both phrases, each filled up with -1."""
+    """Sorted phrase pairs in the kernel's form: both phrases, each padded with -1."""
 
     ids: NDArray[np.int32]
     counts: Ints
@@ -63,19 +65,19 @@ def extract_phrases(
 ) -> PhraseCounts:
     """Return all phrase pairs of up to `longest` words on each side.
 
-    Beyond `most_rows` pairs, sorted batches go to temporary files and are merged at the end; the
-    result does not depend on it, nor on the number of threads.
+    Beyond `most_rows` pairs, sorted batches go to temporary files and are merged at the end. The
+    result does not depend on this, nor on the number of threads.
     """
     work: dict[str, Any] = {"threads": threads, "progress": progress}
     return sort_phrases(source, pivot, links, longest, max_rows=most_rows, **work).counts(progress)
 
 
 PhraseOrder = tuple[NDArray[np.int32], NDArray[np.int32]]
-"""For each word of both sides its place in an order, in which phrases are sorted."""
+"""The rank of each word of both sides, by which phrases are sorted."""
 
 
 class SortedPhrases:
-    """Sorted batches of phrase pairs, `max_rows` of them in memory, the others in files."""
+    """Sorted batches of phrase pairs, up to `max_rows` pairs in memory, the others in files."""
 
     def __init__(self, longest: int, max_rows: int) -> None:
         self.longest, self.max_rows = longest, max_rows
@@ -83,7 +85,7 @@ class SortedPhrases:
         self.spilled: list[PhraseRows] = []
 
     def add(self, rows: PhraseRows) -> None:
-        """Take the next batch; too many in memory become one sorted batch in files, mapped."""
+        """Add a batch; if memory is full, merge the batches into one in files, mapped."""
         self.batches.append(rows)
         if sum(len(batch.counts) for batch in self.batches) > self.max_rows:
             ids, counts = (
@@ -97,14 +99,14 @@ class SortedPhrases:
             self.batches = []
 
     def _merge(self, batches: list[PhraseRows]) -> Iterator[PhraseRows]:
-        """Yield the rows of batches in order, equal ones put together, piece by piece."""
+        """Yield the rows of batches in order, counts of equal rows summed, piece by piece."""
         ids, counts = [batch.ids for batch in batches], [batch.counts for batch in batches]
         merge = _kernel.PhraseMerge(ids, counts, self.longest)
         while not merge.done:
             yield PhraseRows(*merge.next(_PIECE))
 
     def merged(self, progress: Progress) -> Iterator[PhraseRows]:
-        """Yield all phrase pairs in order, each once, piece by piece."""
+        """Yield all distinct phrase pairs in order, piece by piece."""
         batches = self.spilled + self.batches
         total, done = sum(len(batch.counts) for batch in batches), 0
         for piece in self._merge(batches):
@@ -114,7 +116,7 @@ class SortedPhrases:
             progress(done, total, "merging phrases")
 
     def counts(self, progress: Progress) -> PhraseCounts:
-        """Return all phrase pairs; those that did not fit into memory are mapped."""
+        """Return all phrase pairs, mapped if they do not fit into memory."""
         in_memory = not self.spilled
         source, pivot = (StoredRagged(_SORTING, in_memory) for _ in range(2))
         counts = ArrayFile("int64", _SORTING, in_memory=in_memory)
@@ -137,7 +139,7 @@ def sort_phrases(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> SortedPhrases:
-    """Extract phrase pairs into sorted batches; with `order`, words become their places in it."""
+    """Extract phrase pairs into sorted batches; with `order`, word ids become ranks."""
     if longest < 1:
         raise InputError(f"longest={longest}: expected at least one word")
     check_lengths(source, pivot, links)
@@ -149,7 +151,7 @@ def sort_phrases(
         check_links(*texts, part, start)
         ids = [texts[0].ids, texts[1].ids]
         if order is not None:
-            ids = [places[side_ids] for places, side_ids in zip(order, ids, strict=True)]
+            ids = [ranks[side_ids] for ranks, side_ids in zip(order, ids, strict=True)]
         sides = ids[0], texts[0].offsets, ids[1], texts[1].offsets
         columns = part.source, part.pivot, part.offsets
         return PhraseRows(*_kernel.extract_phrases(*sides, *columns, 0, stop - start, longest))
@@ -162,20 +164,20 @@ def sort_phrases(
 
 
 _PURPOSE = "the phrase table is made there"
-_PAIRS = 1 << 20  # of one piece, at most
-_VALUES = 1 << 22  # that are rewritten together
+_PAIRS = 1 << 20  # maximal number of pairs of a piece
+_VALUES = 1 << 22  # values rewritten together
 
 
 def _text_order(vocab: Vocab) -> NDArray[np.int32]:
-    """Return the place of each word in the order of their text."""
+    """Return the rank of each word when sorted by text."""
     words = vocab.words(0, len(vocab))
-    places = np.empty(len(words), np.int32)
-    places[sorted(range(len(words)), key=words.__getitem__)] = np.arange(len(words))
-    return places
+    ranks = np.empty(len(words), np.int32)
+    ranks[sorted(range(len(words)), key=words.__getitem__)] = np.arange(len(words))
+    return ranks
 
 
 class PhraseTableFiles:
-    """The arrays of a phrase table in temporary files, while they are made."""
+    """The arrays of a phrase table under construction, in temporary files."""
 
     def __init__(self, longest: int) -> None:
         self.longest = longest
@@ -184,26 +186,23 @@ class PhraseTableFiles:
         self.phrase_counts, self.edge_offsets = file("float64"), file("int64")
         self.edge_offsets.append(np.zeros(1, np.int64))
         self.edge_pivots, self.edge_probabilities = file("int32"), file("float64")
-        # Of each pair: its pivot phrase among those of its piece, and how often it was seen.
+        # For each pair, the number of its pivot phrase within the piece, and its count.
         self.piece_pivots, self.pair_counts = file("int32"), file("int64")
         # Pivot phrases of all pieces, and their numbers among all pivot phrases.
         self.pivot_rows, self.numbers = file("int32", width=longest), file("int32")
-        self.pieces: list[tuple[int, int, int]] = []  # where pairs, pivots and phrases of each end
+        self.pieces: list[tuple[int, int, int]] = []  # ends of its pairs, pivots and phrases
 
     def add(self, pairs: PhraseRows) -> None:
-        """Take the next pairs, of whole source phrases."""
+        """Add the next pairs, with all pairs of each source phrase."""
         source, pivot = pairs.ids[:, : self.longest], pairs.ids[:, self.longest :]
-        first = np.flatnonzero(_is_new(source))
+        first = np.flatnonzero(is_new_row(source))
         before = len(self.pair_counts)
         self.phrases.append_padded(source[first])
         self.phrase_counts.append(np.add.reduceat(pairs.counts, first).astype(np.float64))
         self.edge_offsets.append(before + np.append(first[1:], len(pairs.counts)))
-        order = np.lexsort(pivot.T[::-1])
-        new = _is_new(pivot[order])
-        number_in_piece = np.empty(len(order), np.int32)
-        number_in_piece[order] = np.cumsum(new) - 1
-        self.pivot_rows.append(pivot[order[new]])
-        self.piece_pivots.append(number_in_piece)
+        number_in_piece, distinct_pivots = number_rows(pivot)
+        self.pivot_rows.append(distinct_pivots)
+        self.piece_pivots.append(number_in_piece.astype(np.int32))
         self.pair_counts.append(pairs.counts)
         self.pieces.append((len(self.pair_counts), len(self.pivot_rows), len(self.phrases)))
 
@@ -225,7 +224,7 @@ class PhraseTableFiles:
             progress(sum(at) - sum(bounds[:-1]), len(rows), "numbering pivot phrases")
 
     def sort_edges(self, progress: Progress) -> None:
-        """Write the translations of each phrase by falling probability."""
+        """Write the translations of each phrase, by falling probability."""
         for phrase, offsets, numbers, times in self.numbered_pairs():
             phrase_of_pair = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
             N = self.phrase_counts.read(phrase, phrase + len(offsets) - 1)
@@ -236,9 +235,9 @@ class PhraseTableFiles:
             progress(len(self.edge_pivots), len(self.pair_counts), "sorting translations")
 
     def numbered_pairs(self) -> Iterator[tuple[int, Ints, NDArray[np.int32], Ints]]:
-        """Yield for each piece its first phrase, where each one's pairs begin, and these pairs.
+        """Yield for each piece its first phrase, the offsets of its phrases' pairs, and the pairs.
 
-        Of a pair, the number of its pivot phrase, and how often it was seen.
+        A pair has the number of its pivot phrase and its count.
         """
         pairs = pivots = phrases = 0
         for pairs_end, pivots_end, phrases_end in self.pieces:
@@ -277,33 +276,25 @@ class PhraseTableFiles:
             yield self.phrases.read(start, min(start + _PAIRS, len(self.phrases)))
 
 
-def _renumber_used_words(ids: ArrayFile, places: NDArray[np.int32], vocab: Vocab) -> Vocab:
-    """Return the words in use, in the order of their text; ids become their numbers."""
-    used: Flags = np.zeros(len(places), np.bool_)
+def _renumber_used_words(ids: ArrayFile, ranks: NDArray[np.int32], vocab: Vocab) -> Vocab:
+    """Return the words in use, sorted by text; ranks in `ids` become their numbers."""
+    used: Flags = np.zeros(len(ranks), np.bool_)
     for start in range(0, len(ids), _VALUES):
         used[ids.read(start, start + _VALUES)] = True
     number = (np.cumsum(used) - 1).astype(np.int32)
     for start in range(0, len(ids), _VALUES):
         ids.write(start, number[ids.read(start, start + _VALUES)])
-    by_place = np.argsort(places)[used]
     words, ordered = vocab.words(0, len(vocab)), Vocab()
-    ordered.add([words[i] for i in by_place.tolist()])
+    ordered.add([words[i] for i in np.argsort(ranks)[used].tolist()])
     return ordered
-
-
-def _is_new(rows: NDArray[np.int32]) -> Flags:
-    """Return for each of some sorted rows whether it is not the one before."""
-    new: Flags = np.ones(len(rows), np.bool_)
-    new[1:] = (rows[1:] != rows[:-1]).any(axis=1)
-    return new
 
 
 def split_between_phrases(
     pieces: Iterable[PhraseRows], longest: int, max_rows: int
 ) -> Iterator[PhraseRows]:
-    """Cut sorted pairs anew, so that all pairs of a source phrase are in one piece.
+    """Split sorted pairs so that all pairs of a source phrase are in one piece.
 
-    Pieces have about `max_rows` pairs, at most a million; a pair takes some 150 bytes meanwhile.
+    Pieces have about `max_rows` pairs, at most a million; a pair needs about 150 bytes.
     """
     min_rows = min(max_rows, _PAIRS)
     held: list[PhraseRows] = []
@@ -312,7 +303,7 @@ def split_between_phrases(
         if sum(len(rows_held.counts) for rows_held in held) < min_rows:
             continue
         rows = PhraseRows(*map(np.concatenate, zip(*held, strict=True)))
-        last = int(np.flatnonzero(_is_new(rows.ids[:, :longest]))[-1])
+        last = int(np.flatnonzero(is_new_row(rows.ids[:, :longest]))[-1])
         if last:
             yield PhraseRows(rows.ids[:last], rows.counts[:last])
         held = [PhraseRows(rows.ids[last:].copy(), rows.counts[last:].copy())]
@@ -320,7 +311,7 @@ def split_between_phrases(
         yield PhraseRows(*map(np.concatenate, zip(*held, strict=True)))
 
 
-_BYTES_OF_PAIR = 256  # a pair takes 40, and as much again while batches are merged
+_BYTES_OF_PAIR = 256  # generous: a pair has 40 bytes, twice that while batches are merged
 
 
 def train_pivot(
@@ -342,7 +333,7 @@ def train_pivot(
         source, pivot: tokenisation of the two languages.
         aligner: settings of the aligner.
         links: word alignment of another aligner, for all texts in order.
-        longest: words of the longest phrases.
+        longest: maximal number of words of a phrase.
         memory: bytes of memory to use; beyond it, temporary files are used, with the same result.
             By default a quarter of the memory of this machine.
         threads: number of threads; by default all processors.
@@ -368,7 +359,7 @@ def build_table(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> PhraseTable:
-    """Return the table of the phrase pairs of linked texts; it lies in temporary files, mapped."""
+    """Return the phrase table of aligned texts, mapped from temporary files."""
     max_rows = max_pairs_in_memory(memory)
     order = _text_order(source.vocab), _text_order(pivot.vocab)
     work: dict[str, Any] = {"max_rows": max_rows, "threads": threads, "progress": progress}
@@ -386,21 +377,21 @@ def build_table(
 
 
 def max_pairs_in_memory(memory: int | None) -> int:
-    """Return how many phrase pairs may be in memory before they go to files."""
+    """Return the number of phrase pairs that fit into memory."""
     return max(as_memory(memory) // _BYTES_OF_PAIR, 1)
 
 
 def link_corpora(
     source: Words, pivot: Words, aligner: Aligner | None, **work: Any
 ) -> tuple[Links, dict[str, Any]]:
-    """Link the words of parallel texts; what the table says of the links."""
+    """Return the links of parallel texts, and their description for the table."""
     alignment = align_words(source, pivot, aligner, **work)
     _, _, empty, too_long = alignment.rows[0]
     return alignment.links, {"aligner": alignment.signature, "empty": empty, "too_long": too_long}
 
 
 def describe_corpora(corpora: Sequence[Parallel], source: Recipe, pivot: Recipe) -> dict[str, Any]:
-    """Return what a table says of its texts: recipes, names without folders, sizes."""
+    """Return the description of texts for a table: recipes, file names, sizes."""
     sides = ("source", "pivot")
     return {
         "source": describe_recipe(source),

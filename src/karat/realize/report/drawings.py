@@ -1,6 +1,7 @@
-"""The lattice of a tree drawn: word by word where it is small, else treelet by treelet.
+"""Figures of word lattices, orders, alternatives and elementary trees.
 
-Where a treelet's own lattice is too large, the arcs of its best paths are drawn.
+A small lattice is drawn word by word, a larger one treelet by treelet. If the lattice of a treelet
+is too large, only the arcs of its best paths are drawn.
 """
 
 from __future__ import annotations
@@ -26,19 +27,19 @@ TITLE = "Word lattice"
 BEST_ORDERS = "The best orders"
 OPTIONAL = "Optional words"
 NOTHING = "nothing"
-"""Stands for an empty slot, where people read."""
+"""Text for an empty slot."""
 UNPRUNED = "Word lattice, unpruned and unweighted"
 MAX_UNPRUNED_ARCS = 60
-"""Arcs of an unpruned lattice that is drawn word by word."""
+"""Larger unpruned lattices are drawn treelet by treelet."""
 MAX_TREELET_ARCS = 36
-"""Of a treelet's lattice that is drawn."""
+"""Maximal number of arcs drawn for a treelet."""
 MAX_DRAWN_ORDERS = 10
-"""Orders in one drawing."""
+"""Maximal number of orders in one figure."""
 HEADING = 24.0
 MAX_WORD_LENGTH = 16
-"""Columns of a word that stands beside its probability."""
+"""Maximal width of a word with a probability."""
 Alternatives = tuple[str, float | None, Sequence[tuple[str, float]]]
-"""A word and its probability, and other words with theirs."""
+"""A word, its probability, and the alternatives with their probabilities."""
 
 
 class LatticePanel(NamedTuple):
@@ -50,7 +51,7 @@ class LatticePanel(NamedTuple):
 
 
 def lattice_figure(lattice: TreeLattice, order: Sequence[int]) -> Figure:
-    """Return a figure of the lattice; the path that is `order` is marked."""
+    """Return a figure of the lattice with the path of `order` marked."""
     expanded = lattice.expanded()
     if expanded is not None:
         panels = [LatticePanel("", _graph(expanded, order, lattice.words.__getitem__))]
@@ -65,7 +66,7 @@ def lattice_figure(lattice: TreeLattice, order: Sequence[int]) -> Figure:
 
 
 def unpruned_figure(lattice: TreeLattice) -> Figure:
-    """Return a figure of all orders that the supertags allow, with no cost and none marked."""
+    """Return a figure of all orders that the supertags allow, none of them marked."""
     orders = lattice.orders()
     arcs = order_graph(orders) if orders else []
     total = format_count(int(lattice.sequences), "word sequence")
@@ -76,7 +77,7 @@ def unpruned_figure(lattice: TreeLattice) -> Figure:
     inner, panels = {arc.head for arc in lattice.arcs}, []
     for head, *_, paths, _ in lattice.treelets:
         if paths > 1 or head == 0:
-            words = [  # a daughter with daughters of her own in brackets
+            words = [  # subtrees of several words in brackets
                 f"[… {word} …]" if node in inner and node != head else word
                 for node, word in enumerate(lattice.words)
             ]
@@ -92,7 +93,7 @@ def unpruned_figure(lattice: TreeLattice) -> Figure:
 
 
 def orders_figure(tree: InputTrees, orders: Sequence[WordOrder]) -> Figure:
-    """Return the best orders of the only tree as one graph; common ends are drawn once."""
+    """Return the best orders of the only tree as one graph with shared beginnings and ends."""
     node_orders = [order.nodes for order in orders[:MAX_DRAWN_ORDERS]]
     marked = ", the best marked" if len(node_orders) > 1 else ""
     caption = f"{format_count(len(node_orders), 'order')}{marked}."
@@ -101,7 +102,7 @@ def orders_figure(tree: InputTrees, orders: Sequence[WordOrder]) -> Figure:
 
 
 def optional_figure(words: Sequence[OptionalWord]) -> Figure:
-    """Return a sentence as a graph: its words marked, and below each what else was possible."""
+    """Return a completed sentence as a graph, with the alternatives below its words."""
     caption = (
         "The sentence is marked. Where a choice was in doubt, what else was possible is below it, "
         f'with probabilities from before ordering. "{NOTHING}": the place stays empty.'
@@ -114,7 +115,7 @@ def optional_figure(words: Sequence[OptionalWord]) -> Figure:
 
 
 def alternatives_figure(title: str, caption: str, words: Sequence[Alternatives]) -> Figure:
-    """Return the words of a sentence as a graph, and below each its alternatives."""
+    """Return the words of a sentence as a graph, with the alternatives below each."""
     arcs: list[GraphArc] = []
     for place, (word, probability, alternatives) in enumerate(words):
         start, end = (_state(at, len(words)) for at in (place, place + 1))
@@ -129,22 +130,22 @@ def alternatives_figure(title: str, caption: str, words: Sequence[Alternatives])
 
 
 def _word_with_probability(word: str, probability: float) -> str:
-    """Return a word with its probability, the word shortened if need be."""
+    """Return a word, shortened if necessary, with its probability."""
     return f"{svg.shorten(word, MAX_WORD_LENGTH)} / {probability:.2f}"
 
 
 def _state(place: int, last: int) -> int:
-    """Return the state before the word at a place: 0 begins a graph, 1 ends it."""
+    """Return the state before the word at a position: 0 is the first state, 1 the last."""
     return 0 if place == 0 else 1 if place == last else place + 1
 
 
 def order_graph(orders: Sequence[Sequence[int]]) -> list[GraphArc]:
-    """Return the smallest graph whose paths are these orders of one length, the best first."""
+    """Return the minimal graph whose paths are some orders of equal length, the best first."""
     size = len(orders[0])
     prefixes = [sorted({tuple(order[:n]) for order in orders}) for n in range(size + 1)]
     state = {tuple(order): 1 for order in orders}  # every whole order ends in the same state
     state_of_ending: dict[tuple[tuple[int, int], ...], int] = {}
-    for n in reversed(range(1, size)):  # prefixes that go on alike are one state
+    for n in reversed(range(1, size)):  # prefixes with the same continuations share a state
         endings: dict[tuple[int, ...], list[tuple[int, int]]] = {}
         for longer in prefixes[n + 1]:
             endings.setdefault(longer[:n], []).append((longer[n], state[longer]))
@@ -180,7 +181,7 @@ def _panel(lattice: TreeLattice, treelet: TreeletSize, order: Sequence[int]) -> 
 def _graph(
     steps: Sequence[tuple[int, int, int]], path: Sequence[int], name_of_node: Callable[[int], str]
 ) -> list[GraphArc]:
-    """Return arcs for steps from state to state by a node, those of one path marked."""
+    """Return arcs for steps (state, state, node), with those of one path marked."""
     after = {(start, node): i for i, (start, _, node) in enumerate(steps)}
     state, best = 0, set[int]()
     for node in path:
@@ -193,7 +194,7 @@ def _graph(
 
 
 def _name_subtree(lattice: TreeLattice, head: int, node: int, order: Sequence[int]) -> str:
-    """Return the head itself; of a daughter her whole subtree, as it was put in order."""
+    """Return the word of the head, or the ordered words of a daughter's subtree."""
     if node == head:
         return lattice.words[node]
     below = lattice.subtree(node)
@@ -239,7 +240,7 @@ LEGEND = f"{ANCHOR} the word itself; ↓ a slot for an argument; * what an adjun
 
 
 class TreeDrawing(NamedTuple):
-    """A tree of two levels: its top, the leaves below, and a remark."""
+    """A tree of two levels: its root, leaves and a remark."""
 
     top: str
     leaves: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""The report of `karat realize explain`: what the realisers made of one tree, and why."""
+"""The report of `karat realize explain`: the sentences of one tree, and their explanation."""
 
 from __future__ import annotations
 
@@ -134,17 +134,17 @@ _GUESSED = {
     "all": "Categories and relations were given, tags guessed.",
     "lemmas": "All were given.",
 }
-"""Kind of input -> which labels of the ordering model were given."""
+"""Kind of input -> note on the labels that were given."""
 
 
 def explain_document(explained: explanation.RealizedTree) -> Document:
-    """Return the sentences, then how each realiser came to its own."""
+    """Return the sentences, followed by the explanation of each realiser."""
     notes = explained.notes
     blocks: Blocks = [Table("results", "Sentences", _RESULTS, explained.rows, notes=notes)]
     if explained.supertags is not None:
         blocks += _supertags(explained.supertags)
     if explained.ordering is not None:
-        is_tagged = explained.settings["inputs"] != "relations"  # else completion guessed the tags
+        is_tagged = explained.settings["inputs"] != "relations"  # else tags were predicted
         inputs = explained.tree.inputs if is_tagged else "relations"
         blocks += _ordering(explained.tree, explained.ordering, inputs)
     if explained.completion is not None:
@@ -161,7 +161,7 @@ def explain_document(explained: explanation.RealizedTree) -> Document:
 
 
 def _completion(completion: CompletionExplained) -> Blocks:
-    """Return what was put into slots, and the sentence with what else was possible."""
+    """Return the fillings of slots, and the sentence with their alternatives."""
     rows = completion.fillings
     notes = [
         "Slots that almost certainly stay empty are not shown.",
@@ -177,7 +177,7 @@ def _completion(completion: CompletionExplained) -> Blocks:
 
 
 def _inflection(forms: Sequence[WordForm]) -> Blocks:
-    """Return the forms that each word might have, and the sentence with the other ones."""
+    """Return the candidate forms of each word, and the sentence with the alternatives."""
     alternatives_of_word: dict[int, list[tuple[str, float]]] = {}
     for form in forms:
         alternatives = alternatives_of_word.setdefault(form.place, [])
@@ -233,7 +233,7 @@ def _supertags(explained: explanation.SupertagsExplained) -> Blocks:
 def _outline_rows(
     nodes: Iterable[explanation.NodeSupertag | explanation.NodeLabel],
 ) -> list[dict[str, object]]:
-    """Return nodes as rows, with a dot before the word for each step down; mothers come first."""
+    """Return nodes as rows, indented with a dot for each level; mothers come first."""
     depth: dict[int | None, int] = {None: -1}
     rows: list[dict[str, object]] = []
     for row in nodes:
@@ -243,7 +243,7 @@ def _outline_rows(
 
 
 def _ordering(tree: InputTrees, explained: explanation.OrderingExplained, inputs: str) -> Blocks:
-    """Return the model's labels, its best orders, and the features' say in every treelet."""
+    """Return the labels, the best orders, and the contributions of features to each treelet."""
     best = explained.treelets[0]
     parts = (_ITEMS, *(_GROUPS if best else ()), _SUM)  # one word has no treelet
     notes = (_GUESSED[inputs],)

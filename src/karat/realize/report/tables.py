@@ -1,4 +1,4 @@
-"""The tables of `karat realize`: models trained, sentences, supertags, realisers side by side."""
+"""The tables of `karat realize`: trained models, sentences, supertags, evaluations."""
 
 from __future__ import annotations
 
@@ -37,25 +37,25 @@ INPUT_PHRASES = {
     "relations, content words": "content words with relations",
     "lemmas, content words": "lemmas of content words",
 }
-"""Inputs as people call them, where their names say little."""
+"""Kind of input -> its name for people, if its own name is unclear."""
 REALIZER_NAMES = {"fergus": "supertags", "ordering": "ordering model"}
-"""Realizers as reports call them."""
+"""Realizer -> its name in reports."""
 _FILE = {True: ", as in the file", False: ", not as in the file", None: ""}
-"""Comparison of a sentence with that of the file; none if the file has no word order."""
+"""Whether a sentence equals that of the file, which may have none -> text."""
 
 
 def explanation_answer(explained: RealizedTree) -> tuple[str, ...]:
-    """Return the sentences of the realisers, and the one of the file where it is another."""
+    """Return the sentences of the realisers, and that of the file if it differs."""
     from karat.realize.explanation import IN_FILE
 
     rows, completion = explained.rows, explained.completion
-    if completion is not None:  # how much was inserted
+    if completion is not None:
         slots = [word for word in completion.optional if word.probability is not None]
         unsure = format_count(sum(bool(word.alternatives) for word in slots), "choice")
         words = sum(len(word.word.split()) for word in slots)
         inserted = format_count(words, "word") if words else "No words"
         return (f"{inserted} inserted, {unsure} in doubt: {rows[0].sentence}",)
-    if forms := explained.inflection:  # how many forms were made, and might well be others
+    if forms := explained.inflection:
         n_forms = format_count(sum(form.chosen for form in forms), "form")
         n_unsure = len({form.place for form in forms if is_alternative(form)})
         return (f"{n_forms} made from lemmas, {n_unsure} in doubt: {rows[0].sentence}",)
@@ -73,14 +73,14 @@ def explanation_answer(explained: RealizedTree) -> tuple[str, ...]:
 
 
 def is_alternative(form: WordForm) -> bool:
-    """Return whether a form that was not chosen is probable enough to be told."""
+    """Return whether a form that was not chosen is probable enough to be shown."""
     return not form.chosen and form.probability >= MIN_ALTERNATIVE_PROBABILITY
 
 
 def evaluation_answer(evaluation: RealizerEvaluation) -> tuple[str, ...]:
-    """Return a sentence for each input: its best realizer, if a test tells it from the second.
+    """Return a sentence for each input: its best realizer, and whether it leads significantly.
 
-    Of completions the first counts, which inserts most.
+    For completion, this is the first row, which inserts most words.
     """
     from karat.realize.evaluation import MAX_TRAINING_SHARE
 
@@ -120,12 +120,12 @@ def _name_realizer(model: str) -> str:
 
 
 def name_inputs(inputs: str) -> str:
-    """Return an input as people call it."""
+    """Return the name of an input for people."""
     return INPUT_PHRASES.get(inputs, inputs)
 
 
 def sentences_answer(generated: RealizedSentences) -> tuple[str, ...]:
-    """Say how many sentences were made, what from, and how many tokens were inserted."""
+    """Return the numbers of sentences and inserted tokens, the input and the realizer."""
     settings = generated.settings
     trees = format_count(len({row.tree for row in generated.rows}), "tree")
     sentences = format_count(len(generated.rows), "sentence")
@@ -206,7 +206,7 @@ _SUPERTAGS = (
 
 
 def training_document(training: RealizerTraining) -> Document:
-    """Return the model that was trained, in a row."""
+    """Return the row of a trained model."""
     title = f"Trained on {training.name}"
     return Document(title, (Table("rows", title, _TRAINED, training.rows),), notes=())
 
@@ -219,7 +219,7 @@ def sentences_document(generated: RealizedSentences) -> Document:
 
 
 def evaluation_document(evaluation: RealizerEvaluation) -> Document:
-    """Return realisers side by side, and the paper's table beside them."""
+    """Return the scores of all realisers, and the paper's table."""
     from karat.realize.evaluation import CLASS_NAMES, MAX_TRAINING_SHARE, PAPER
 
     names = [column.key for column in _PAPER]
@@ -255,7 +255,7 @@ def evaluation_document(evaluation: RealizerEvaluation) -> Document:
 
 
 def supertags_document(supertags: SupertagList) -> Document:
-    """Return supertags by frequency, some of them drawn."""
+    """Return the table of supertags, and drawings of some."""
     table = Table("rows", "Supertags", _SUPERTAGS, supertags.rows, notes=supertags.notes)
     blocks = (table, tree_figure(supertags.pictured))
     return Document(f"Grammar of {supertags.name}", blocks, notes=())

@@ -1,4 +1,4 @@
-"""A graph of words drawn, as in the paper's Figure 3: states from left to right, words on arcs."""
+"""Drawings of word graphs as in the paper's Figure 3: states from left to right, words on arcs."""
 
 from __future__ import annotations
 
@@ -13,45 +13,42 @@ from karat.report.render.text import BOLD, Sheet, display_width, wrap
 Point = tuple[float, float]
 
 GAP = 20.0
-"""The length of an arc beside its word."""
+"""Length of an arc in addition to its word."""
 CLOSE = 8.0
-"""That length where words follow each other closely."""
+"""Length of an arc in addition to its word in a compact graph."""
 BOLDER = 1.1
-"""The width of letters on the best path, relative to others."""
+"""Relative width of letters on the best path."""
 SHORTEST = 46.0
 ROW = 48.0
 MARGIN = 20.0
 LETTERED = (0.5, 0.35, 0.65, 0.25, 0.75, 0.15, 0.85, 0.42, 0.58, 0.3, 0.7, 0.2, 0.8)
-"""Places of a word along its arc; the first that is free is taken."""
+"""Positions of a word along its arc, by preference."""
 DENSE = 1.5
-"""A graph with at least so many arcs for each state gets more room."""
+"""Arcs per state from which a graph is dense and gets more room."""
 SPREAD = 70.0
-"""The length of an arc beside its word in a dense graph."""
+"""Length of an arc in addition to its word in a dense graph."""
 TALL = 64.0
-"""The height between the states of a dense graph."""
+"""Vertical distance of states in a dense graph."""
 DOT = 3.5
-"""The radius of a state."""
+"""Radius of a state."""
 APART = 4.0
-"""From the end of a word to the start of the next on the same height."""
+"""Horizontal distance of words."""
 BELOW = 7.0
-"""From the middle of a word to the place on the arc that it stands above."""
+"""Distance from the middle of a word to the arc below it."""
 LINE = 11.0
-"""The height that a word takes."""
+"""Height of a word."""
 CELL = 60.0
-"""The width of a cell of the grid in which words that meet are looked for."""
+"""Width of a cell of the grid for overlap tests."""
 LANE = 17.0
-"""From one arc to the next between the same two states."""
+"""Distance of arcs between the same two states."""
 MAX_WORD = 24
 MAX_LINES = 40
 BEST = "▸ "
-"""Before the words of the best path, where there are others and no bold letters to rely on."""
+"""Mark of the words of the best path in text, which may lack bold letters."""
 
 
 class GraphArc(NamedTuple):
-    """From one state to another, 0 is the first; `best` if the chosen path takes it.
-
-    `tooltip` is the text that a pointer over the word shows.
-    """
+    """An arc between two states, 0 being the first; `best` if it is on the chosen path."""
 
     start: int
     end: int
@@ -66,8 +63,8 @@ Arcs = Sequence[GraphArc]
 def draw(arcs: Arcs, top: float = 0.0, *, compact: bool = False) -> tuple[list[str], float, float]:
     """Return the SVG elements of a graph below `top`, its width and its lower end.
 
-    States with as many words before them stand above each other; in a `compact` one, for long
-    sentences, words follow each other closely instead.
+    States at the same depth are above each other, except in a `compact` graph, which is for long
+    sentences.
     """
     places = _places(arcs, top, compact)
     inner = _pass_through_states(arcs) if compact else set()
@@ -82,7 +79,7 @@ def draw(arcs: Arcs, top: float = 0.0, *, compact: bool = False) -> tuple[list[s
 
 
 def layers(arcs: Arcs) -> dict[int, int]:
-    """Return the longest way from the start to every state; arcs may come in any order."""
+    """Return the length of the longest path from the start to every state."""
     depths = {0: 0}
     waiting = Counter(arc.end for arc in arcs)
     after = _arcs_by_start(arcs)
@@ -98,9 +95,9 @@ def layers(arcs: Arcs) -> dict[int, int]:
 
 
 def _places(arcs: Arcs, top: float, compact: bool) -> dict[int, Point]:
-    """Return the place of each state: its layer from left to right, near what leads to it.
+    """Return the position of each state: its layer from left to right, near its predecessors.
 
-    The best path is straight; what is not on it stands above or below.
+    The best path is straight; other states are above or below it.
     """
     before: dict[int, list[int]] = {}
     for arc in arcs:
@@ -113,7 +110,7 @@ def _places(arcs: Arcs, top: float, compact: bool) -> dict[int, Point]:
     height: dict[int, float] = {}
 
     def near(state: int) -> tuple[float, int]:
-        """The mean height of the states that lead to one, so that fewer arcs cross."""
+        """Return the mean height of the predecessors of a state, so that fewer arcs cross."""
         heights = [height[previous] for previous in before.get(state, ())]
         return sum(heights) / max(len(heights), 1), state
 
@@ -128,15 +125,14 @@ def _places(arcs: Arcs, top: float, compact: bool) -> dict[int, Point]:
 
 
 def _is_dense(arcs: Arcs, layer: dict[int, int]) -> bool:
-    """Return whether so many arcs cross that words need more room."""
+    """Return whether there are so many arcs that words need more room."""
     return len(arcs) >= DENSE * len(layer)
 
 
 def _positions(arcs: Arcs, layer: dict[int, int], compact: bool) -> dict[int, float]:
-    """Return the place of each state across: far enough from earlier ones for words of arcs.
+    """Return the horizontal position of each state, which leaves room for the words of arcs.
 
-    States of one layer stand above each other or, if `compact`, each just after the longest words
-    that lead to it.
+    States of one layer are above each other; if `compact`, each follows its longest incoming word.
     """
     if compact:
         across = {0: MARGIN}
@@ -159,7 +155,7 @@ def _short_word(arc: GraphArc) -> str:
 
 
 def _lanes(arcs: Arcs) -> dict[GraphArc, int]:
-    """Return for each arc how many others, the best first, join the same two states above it."""
+    """Return for each arc the number of arcs above it between the same two states."""
     joined = Counter[tuple[int, int]]()
     lanes = {}
     for arc in sorted(arcs, key=lambda arc: not arc.best):
@@ -169,7 +165,7 @@ def _lanes(arcs: Arcs) -> dict[GraphArc, int]:
 
 
 def _draw_arcs(arcs: Arcs, places: dict[int, Point]) -> list[str]:
-    """Return every arc, and its word at a place on it that no earlier word covers, on top."""
+    """Return every arc, and on top its word at the position with the least overlap."""
     paths: list[str] = []
     words: list[str] = []
     occupied = _OccupiedGrid()
@@ -177,7 +173,7 @@ def _draw_arcs(arcs: Arcs, places: dict[int, Point]) -> list[str]:
         occupied.add((x, y + BELOW), 2 * DOT + 1)
 
     def choice(arc: GraphArc) -> tuple[bool, float]:
-        """The best path first, then level arcs: a word on a steep one has more free places."""
+        """Put the best path first, then level arcs: steep arcs have more free positions."""
         return not arc.best, abs(places[arc.start][1] - places[arc.end][1])
 
     lanes = _lanes(arcs)
@@ -198,7 +194,7 @@ def _draw_arcs(arcs: Arcs, places: dict[int, Point]) -> list[str]:
 
 
 def _curve(start: Point, end: Point, lane: int) -> tuple[Point, Point, Point]:
-    """Return a Bezier curve; the longer its way, the more it is bent; below others by its lane."""
+    """Return a Bezier curve; longer curves are bent more, and lower lanes are below others."""
     (x1, y1), (x2, y2) = start, end
     bend = min(10.0, (x2 - x1) / 6) + max((x2 - x1) / 16 - 6, 0)
     return start, ((x1 + x2) / 2, (y1 + y2) / 2 - bend + 2 * LANE * lane), end
@@ -212,21 +208,21 @@ def _along(curve: tuple[Point, Point, Point], t: float) -> Point:
 
 
 class _OccupiedGrid:
-    """Places of words and states, found by the cells of a grid that they stand in."""
+    """Areas of words and states, indexed by the cells of a grid."""
 
     def __init__(self) -> None:
         self._places: list[tuple[Point, float]] = []
         self._cells: dict[tuple[int, int], list[int]] = {}
 
     def add(self, spot: Point, size: float) -> None:
-        """Add the place of a word, its middle and its length."""
+        """Add the area of a word, given by its middle and its length."""
         row = int(spot[1] // LINE)
         for column in _columns(spot, size):
             self._cells.setdefault((column, row), []).append(len(self._places))
         self._places.append((spot, size))
 
     def covered_area(self, spot: Point, size: float) -> float:
-        """Return the area of others that a word there would cover; 0 if none."""
+        """Return the area of others that a word would cover."""
         row = int(spot[1] // LINE)
         cells = ((c, r) for c in _columns(spot, size) for r in (row - 1, row, row + 1))
         near = sorted({i for cell in cells for i in self._cells.get(cell, ())})
@@ -234,7 +230,7 @@ class _OccupiedGrid:
 
 
 def _covered_area(spot: Point, size: float, occupied: Sequence[tuple[Point, float]]) -> float:
-    """Return the area of other words and states that a word there would cover; 0 if none."""
+    """Return the area of other words and states that a word would cover."""
     return sum(
         max((size + other) / 2 - abs(spot[0] - x), 0) * max(LINE - abs(spot[1] - y), 0)
         for (x, y), other in occupied
@@ -242,14 +238,14 @@ def _covered_area(spot: Point, size: float, occupied: Sequence[tuple[Point, floa
 
 
 def _columns(spot: Point, size: float) -> range:
-    """Return the columns of the grid that a word reaches."""
+    """Return the columns of the grid that a word overlaps."""
     return range(int((spot[0] - size / 2) // CELL), int((spot[0] + size / 2) // CELL) + 1)
 
 
 def sketch(arcs: Arcs, sheet: Sheet) -> list[str]:
-    """Return the graph as text: every state with the words that lead on, the best path marked.
+    """Return the graph as text: every state with its outgoing words, the best path marked.
 
-    Words between which there is no choice stand together.
+    Words without a choice between them are joined.
     """
     chains = _chains(arcs)
     mark = "" if all(arc.best for arc in chains) else BEST
@@ -269,7 +265,7 @@ def sketch(arcs: Arcs, sheet: Sheet) -> list[str]:
 
 
 def _format_state(state: int, labels: Sequence[tuple[str, bool]], sheet: Sheet) -> list[str]:
-    """Return the arcs that leave a state: on one line if they fit, else one a line."""
+    """Return the outgoing arcs of a state, on one line if they fit, else on one line each."""
     inked = [sheet.ink(label, BOLD if best else "") for label, best in labels]
     begin = f"{state:>4}  "
     if len(begin) + sum(display_width(label) + 5 for label, _ in labels) - 5 <= sheet.width:
@@ -283,7 +279,7 @@ def _format_state(state: int, labels: Sequence[tuple[str, bool]], sheet: Sheet) 
 
 
 def _arcs_by_start(arcs: Arcs) -> dict[int, list[GraphArc]]:
-    """Return the arcs that leave each state."""
+    """Return the outgoing arcs of each state."""
     leaving: dict[int, list[GraphArc]] = {}
     for arc in arcs:
         leaving.setdefault(arc.start, []).append(arc)
@@ -291,7 +287,7 @@ def _arcs_by_start(arcs: Arcs) -> dict[int, list[GraphArc]]:
 
 
 def _pass_through_states(arcs: Arcs) -> set[int]:
-    """Return the states that one arc enters and one leaves."""
+    """Return the states with one incoming and one outgoing arc."""
     entered = Counter(arc.end for arc in arcs)
     return {
         s
@@ -301,7 +297,7 @@ def _pass_through_states(arcs: Arcs) -> set[int]:
 
 
 def _chains(arcs: Arcs) -> list[GraphArc]:
-    """Return the graph with the arcs through states without a choice joined."""
+    """Return the graph with arcs joined at states without a choice."""
     after, inner = _arcs_by_start(arcs), _pass_through_states(arcs)
     chains = []
     for arc in arcs:
