@@ -13,11 +13,11 @@ from oracles.small_sets import small_set
 
 import karat as kt
 from karat.errors import InputError
-from karat.meta.agreement import drawn_places
 from karat.meta.scores import score_evalset
 from karat.meta.views import LEVELS, view
 from karat.progress import silent
 from karat.stats.correlation import STATISTICS
+from karat.stats.resampling import bootstrap_indices
 
 METRICS = ("bleu", "ter", "chrf", "rouge1", "aev:alpha=0.3,n=2")
 
@@ -74,7 +74,7 @@ def test_resampled_systems_are_scored_from_the_drawn_text(over: str) -> None:
     human, metric = evalset.human("quality"), kt.metric("bleu")
     level_view = view("system", score_evalset(evalset, "bleu"), human)
     resamples = level_view.resample(STATISTICS["pearson"], over, 12, 7, silent)[0]
-    ((systems, segments),) = drawn_places(human.shape, over, 12, 7)
+    ((systems, segments),) = bootstrap_indices(human.shape, over, 12, 7)
     for value, s, t in zip(resamples, systems.tolist(), segments.tolist(), strict=True):
         points = [chosen_score(evalset, human, k, metric, t) for k in s]
         has_score = [p for p in points if not np.isnan(p[0])]
@@ -173,7 +173,7 @@ def test_resampled_systems_keep_the_outputs_that_nobody_judged(over: str) -> Non
     resamples = level_view.resample(STATISTICS["pearson"], over, 12, 7, silent)[0]
     scores = scored.segments(kt.metric("bleu"))
     assert list(level_view.metrics) == [metric]
-    ((systems, segments),) = drawn_places(human.shape, over, 12, 7)
+    ((systems, segments),) = bootstrap_indices(human.shape, over, 12, 7)
     for value, s, t in zip(resamples, systems, segments, strict=True):
         with np.errstate(invalid="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -39,10 +39,9 @@ from karat.progress import Progress, silent
 from karat.registry import load
 from karat.settings import check_count, check_seed, check_settings
 from karat.stats.estimates import MeanInterval
-from karat.stats.multiple_tests import CORRECTIONS, single_level
 from karat.stats.population import Prediction, tune_prediction
 from karat.stats.resampling import SEED
-from karat.stats.significance import SIGNIFICANCE_LEVEL, verdict
+from karat.stats.significance import CORRECTIONS, SIGNIFICANCE_LEVEL, single_level, verdict
 
 POPULATIONS = {
     "set": "the segments of the set",

@@ -26,8 +26,7 @@ from karat.gating.items import ItemMeasure, ItemScores, MeasuredItems
 from karat.progress import Progress
 from karat.settings import nearest
 from karat.stats.distributions import student_quantile
-from karat.stats.multiple_tests import simultaneous_intervals
-from karat.stats.resampling import bootstrap_tables, interval
+from karat.stats.resampling import bootstrap_tables, interval, simultaneous_intervals
 from karat.stats.significance import MIN_DECIDING_UNITS
 
 FAIL, UNDECIDED, PASS = "fail", "undecided", "pass"

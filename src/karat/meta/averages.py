@@ -17,7 +17,6 @@ from typing import NamedTuple
 from karat.arithmetic import SLACK
 from karat.arrays import Floats, np
 from karat.errors import InputError, quoted
-from karat.meta.agreement import percentiles
 from karat.meta.evaluation import Ranking, correction_clause, exchanges_add_up, meta_evaluate
 from karat.meta.experiment import Experiment, MetaStudy, check_weights
 from karat.meta.ranking import MetaRow, rank_clusters
@@ -25,7 +24,8 @@ from karat.progress import Progress, silent
 from karat.results import SignedResult
 from karat.stats.correlation import STATISTICS
 from karat.stats.exchanges import Permutation
-from karat.stats.multiple_tests import CORRECTIONS
+from karat.stats.resampling import percentiles
+from karat.stats.significance import CORRECTIONS
 
 LAST = 1e9  # minus this is below all values
 SHARED = ("resamples", "trials", "over", "level", "correction")  # must be the same in all results

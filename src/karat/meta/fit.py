@@ -19,8 +19,8 @@ from karat.errors import InputError, quoted, short
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
-from karat.meta.agreement import drawn_means
-from karat.meta.scores import ScoredSet, drawn_sums, score_evalset
+from karat.meta.agreement import weighted_means
+from karat.meta.scores import ScoredSet, score_evalset, weighted_sums
 from karat.metrics.base import Metric
 from karat.metrics.names import metric
 from karat.metrics.tree import QualityAccuracy, SimpleTreeAccuracy, UnderstandabilityAccuracy
@@ -222,10 +222,10 @@ def _points(
             part = _part(term, rows.reshape(human.size, -1)).reshape(human.shape)
             columns.append(np.where(scored.present, part, np.nan))
         else:
-            part = _part(term, drawn_sums(everything, rows * is_judged[:, :, None])[0])
+            part = _part(term, weighted_sums(everything, rows * is_judged[:, :, None])[0])
             columns.append(np.where(is_judged.any(axis=1), part, np.nan)[:, None])
     if level == "system":
-        human = drawn_means(human, everything).T
+        human = weighted_means(human, everything).T
     values = np.stack(columns)
     at = np.argwhere(~np.isnan(human) & ~np.isnan(values).any(axis=0))
     return at, values[:, at[:, 0], at[:, 1]].T, human[at[:, 0], at[:, 1]]

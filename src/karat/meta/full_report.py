@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from karat import _kernel
 from karat.arrays import Floats, np
 from karat.errors import InputError
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.sets import EvalSet
-from karat.meta.agreement import drawn_means
+from karat.meta.agreement import weighted_means
 from karat.meta.evaluation import MetaEvaluation, meta_evaluate
 from karat.meta.experiment import Experiment
 from karat.meta.plane import MIN_SYSTEMS, PlaneFit, fit_plane, plane_data
@@ -26,7 +25,7 @@ from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.stats.correlation import statistic
-from karat.stats.resampling import central
+from karat.stats.resampling import bootstrap_counts, central
 
 MAX_SCATTERS = 24
 
@@ -43,24 +42,23 @@ class SystemScore(NamedTuple):
 
 
 def system_scores(result: MetaEvaluation) -> Iterator[SystemScore]:
-    """Yield every system's mean human scores, more being better, and its corpus scores as they are.
+    """Yield the mean human scores of every system, oriented, and its corpus scores as they are.
 
-    Segments are drawn anew, the same for all systems.
+    Intervals resample segments, with the same draws for all systems.
     """
     experiment, scored, n = result.experiment, result.scored, len(result.evalset)
-    rng = np.random.default_rng(experiment.seed)
-    resample_counts = _kernel.tally(rng.integers(0, n, size=(experiment.resamples, n)), n)
-    counts = np.vstack([np.ones((1, n)), resample_counts])
+    resamples = bootstrap_counts(n, experiment.resamples, experiment.seed)
+    counts = np.vstack([np.ones((1, n)), *resamples])
     scores = [
-        ("human", name, drawn_means(result.evalset.human(name, experiment.normalise), counts))
+        ("human", name, weighted_means(result.evalset.human(name, experiment.normalise), counts))
         for name in experiment.dimensions
     ]
     for metric in scored.metrics:
         values = metric.sign * scored.corpus(metric, counts, scored.present)
         scores.append(("metric", str(metric), values))
     for source, name, values in scores:
-        for system, resamples in zip(result.evalset.systems, values.T, strict=True):
-            yield SystemScore(system, source, name, float(resamples[0]), *central(resamples[1:]))
+        for system, draws in zip(result.evalset.systems, values.T, strict=True):
+            yield SystemScore(system, source, name, float(draws[0]), *central(draws[1:]))
 
 
 class SystemPoint(NamedTuple):

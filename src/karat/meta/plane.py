@@ -22,12 +22,12 @@ from karat.errors import InputError, quoted
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
-from karat.meta.agreement import OVER, percentiles
+from karat.meta.agreement import OVER
 from karat.meta.scores import (
     ScoredSet,
-    drawn_sums,
     references_of,
     score_evalset,
+    weighted_sums,
     with_references,
 )
 from karat.meta.views import View, systems_view
@@ -37,7 +37,7 @@ from karat.progress import Progress, silent
 from karat.results import SignedResult
 from karat.settings import check_trials
 from karat.stats.correlation import clipped, pearson, quotient
-from karat.stats.resampling import SEED
+from karat.stats.resampling import SEED, percentiles
 from karat.stats.significance import is_significant
 
 ALPHAS = tuple(k / 10 for k in range(11))
@@ -99,7 +99,7 @@ class ComparedMetric:
 
     def scores(self, counts: Floats) -> Floats:
         """Draws x systems: corpus scores, higher is better; 0 for a system without outputs."""
-        sums = drawn_sums(counts, self.rows)
+        sums = weighted_sums(counts, self.rows)
         flat = sums.reshape(-1, sums.shape[2])
         value = self.metric.sign * self.metric.measure(flat)["value"]
         return np.where(flat.any(axis=1), value, 0.0).reshape(sums.shape[:2])
@@ -172,18 +172,19 @@ def plane_data(
     )
 
     def score_cells(counts: Floats) -> Floats:
-        sums = drawn_sums(counts, rows)
+        sums = weighted_sums(counts, rows)
         cells = cell_scores(metric, sums.reshape(-1, sums.shape[2]))
         return cells.reshape(len(CELLS), *sums.shape[:2])
 
     def rescore(_: Sequence[Any], counts: Floats) -> list[Floats]:
         return [*score_cells(counts), *(m.scores(counts) for m in compared_metrics)]
 
+    view = systems_view(judged, [*CELLS, *compared_metrics], rescore)
     sets = [scored.evalset, *(other.evalset for other in compared.values())]
     return PlaneData(
         metric,
         tuple(scored.evalset.systems),
-        replace(systems_view(judged, [*CELLS, *compared_metrics], rescore), weighted=correlations),
+        replace(view, weighted_pearson=correlations),
         judged,
         score_cells,
         references_of(scored.evalset),

@@ -20,7 +20,7 @@ from karat.errors import InputError, quoted
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
-from karat.meta.agreement import drawn_means
+from karat.meta.agreement import weighted_means
 from karat.meta.plane import (
     BLEU_CELL,
     CELLS,
@@ -482,7 +482,7 @@ def _try_picks_on_halves(
     in_first_half = rng.permutation(n_systems) < n_systems // 2
     first_segments = (rng.permutation(n_segments) < n_segments // 2).astype(float)
     counts = np.stack([first_segments, 1 - first_segments])
-    human, cells = drawn_means(data.judged, counts), data.cell_scores(counts)
+    human, cells = weighted_means(data.judged, counts), data.cell_scores(counts)
     for order, picking_half in (([0, 1], in_first_half), ([1, 0], ~in_first_half)):
         halves = np.stack([picking_half, ~picking_half])
         r = correlations(np.where(halves, human[order], np.nan), cells[:, order])

@@ -8,14 +8,14 @@ from itertools import combinations
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from karat.arrays import Floats, np
-from karat.meta.agreement import percentiles, perm_both
+from karat.meta.agreement import perm_both
 from karat.meta.experiment import Experiment
 from karat.meta.views import OF_SYSTEMS, View
 from karat.progress import Progress, map_jobs
 from karat.stats.correlation import STATISTICS, Statistic
 from karat.stats.exchanges import Permutation
-from karat.stats.multiple_tests import CORRECTIONS, clusters
-from karat.stats.significance import separates_ranks
+from karat.stats.resampling import percentiles
+from karat.stats.significance import CORRECTIONS, clusters, separates_ranks
 
 KeyT = TypeVar("KeyT")
 
@@ -140,9 +140,10 @@ def _test_pairs(
     threads: int,
 ) -> dict[tuple[str, str], Permutation]:
     """PERM-BOTH between all pairs, better against worse; none if the statistic has no test."""
-    if not experiment.trials or not view.tests(by):
+    scores = view.exchangeable(by) if experiment.trials else None
+    if scores is None:
         return {}
-    human, metrics, at = view.exchanged(by)
+    human, metrics, at = scores
 
     def test_pair(pair: tuple[Any, Any], progress: Progress) -> Permutation:
         better, worse = (metrics[m] for m in pair)
