@@ -130,13 +130,13 @@ def test_soft_pairwise_accuracy_is_of_the_segments_behind_systems() -> None:
     human = scored.evalset.human("adequacy")
     means, corpora = (view(name, scored, human) for name in ("system-mean", "system"))
     for metric in scored.metrics:
-        expected = soft_pairwise_accuracy(human, scored.segments(metric)).value
+        expected = soft_pairwise_accuracy(human, scored.segments(metric))
         assert means.agreement(metric.of_segments(), statistic("spa")).value == expected
         rows = soft_pairwise_accuracy(
             human, scored.rows[metric], score=lambda sums, m=metric: m.measure(sums)["value"]
         )
         level_agreement = corpora.agreement(metric, statistic("spa")).value
-        assert level_agreement == rows.value != expected
+        assert level_agreement == rows != expected
         resamples = corpora.resample(statistic("spa"), "both", 2, 1, silent)
         assert ((resamples > 0) & (resamples <= 1)).all()
     with pytest.raises(kt.InputError, match="choose the level system"):

@@ -16,7 +16,7 @@ from karat.errors import InputError, quoted
 from karat.progress import Progress, silent
 from karat.settings import check_trials
 from karat.stats.correlation import Statistic, clipped, quotient, statistic, why_undefined
-from karat.stats.exchanges import Exchanges, Permutation, Words, places_of_bits
+from karat.stats.exchanges import Exchanges, Permutation, Words, bit_positions
 from karat.stats.grouped import (
     ExchangedCells,
     GroupRoutine,
@@ -362,7 +362,7 @@ def _exchange_groups(
     """Test a statistic of groups by the bits of the exchanges, without exchanging matrices."""
     cells = LEVEL_CELLS[at](scores.has_scores)
     human, first, second = (cells.of(x) for x in scores)
-    bits = places_of_bits(cells.rows, cells.columns, scores.has_scores.shape[1])
+    bits = bit_positions(cells.rows, cells.columns, scores.has_scores.shape[1])
 
     def differences(words: Words) -> Floats:
         chosen = ExchangedCells(bits, cells.offsets, np.ascontiguousarray(words))

@@ -1,11 +1,11 @@
-"""Human scores fitted by metrics: ordinary least squares, and how far it holds elsewhere.
+"""Human scores fitted by metrics: ordinary least squares with cross-validation.
 
     human score = intercept + b1 term1 + b2 term2 + …
 
-A term is a metric's score, or with `METRIC@PART` a number that it is made of, such as
+A term is a metric's score, or with `METRIC@PART` a part of it, such as
 `simple_tree_accuracy@substitutions`. Bangalore, Rambow and Whittaker (INLG 2000) fitted
-understandability and quality in this way by simple tree accuracy and its substitutions; their
-coefficients stand beside those of a fit that has the same terms.
+understandability and quality in this way by simple tree accuracy and its substitutions; a fit with
+the same terms shows their coefficients for comparison.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Term(NamedTuple):
 
 
 class FitRow(NamedTuple):
-    """A coefficient with its standard error, t and two-sided p of 0, and the published ones."""
+    """A coefficient with its standard error, t and two-sided p of 0, and published values."""
 
     dimension: str
     term: str
@@ -67,9 +67,9 @@ class Fit(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """Errors of fits on points that they have not seen, left out by `unit`.
+    """Cross-validated errors: all points of a `unit` are left out together.
 
-    `r2` is negative where the mean of the points that were not left out is the better guess.
+    `r2` is negative if the mean of the other points predicts better.
     """
 
     dimension: str
@@ -82,7 +82,7 @@ class LeftOut(NamedTuple):
 
 
 class FittedPoint(NamedTuple):
-    """A human score, what the fit of all says, and what the fit of all other points says."""
+    """A human score, its prediction by the fit of all points, and by the fit of all others."""
 
     dimension: str
     system: str
@@ -94,7 +94,7 @@ class FittedPoint(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoreFit(SignedResult):
-    """Human scores fitted to metrics: a row for each coefficient, and cross-validated errors."""
+    """Human scores fitted by metrics: a row for each coefficient, and cross-validated errors."""
 
     name: str
     rows: tuple[FitRow, ...]
@@ -154,18 +154,9 @@ def fit_scores(
             published = (values[i] for values in _published(terms))
             rows.append(FitRow(name, term, *coefficient, *published))
         fits.append(Fit(name, len(human), fit.r2, fit.adjusted, fit.sigma))
-        systems, segments = at.T
-        units = {"output" if level == "segment" else "system": np.arange(len(human))}
-        if level == "segment":
-            units |= {"segment": segments, "system": systems}
-            if loaded.groups is not None:
-                numbers = {group: i for i, group in enumerate(dict.fromkeys(loaded.groups))}
-                units["document"] = np.array([numbers[g] for g in loaded.groups])[segments]
-        for k, (unit, groups) in enumerate(units.items()):
-            if k == 0 or len(np.unique(groups)) > 1:
-                predicted = left_out_predictions(x, human, groups) if k else fit.left_out
-                errors = unseen_error(human, predicted, groups)
-                left_out.append(LeftOut(name, unit, len(np.unique(groups)), *errors))
+        left_out += _cross_validate(
+            name, x, human, fit.left_out, _left_out_units(loaded, at, level)
+        )
         columns = (c.tolist() for c in (human, fit.predicted, fit.left_out))
         for (i, j), *point_scores in zip(at.tolist(), *columns, strict=True):
             place = [*loaded.systems][i], loaded.segments[j] if level == "segment" else ""
@@ -187,7 +178,7 @@ def fit_scores(
 def _terms(
     metrics: Sequence[str | Metric] | str | Metric, level: str, evalset: EvalSet
 ) -> list[Term]:
-    """Terms by their names, each once, with the metrics that score what a point is."""
+    """Return the terms by name, with the form of each metric for the level; raise if repeated."""
     names = [metrics] if isinstance(metrics, str | Metric) else metrics
     terms: list[Term] = []
     for name in names:
@@ -203,6 +194,32 @@ def _terms(
     return terms
 
 
+# -------------------------------------------------------------------------- cross-validation
+
+
+def _left_out_units(evalset: EvalSet, at: Ints, level: str) -> dict[str, Ints]:
+    """Return the ways to leave out points: the number of each point's unit, by the unit's name."""
+    if level == "system":
+        return {"system": np.arange(len(at))}
+    systems, segments = at.T
+    units = {"output": np.arange(len(at)), "segment": segments, "system": systems}
+    if evalset.groups is not None:
+        numbers = {group: i for i, group in enumerate(dict.fromkeys(evalset.groups))}
+        units["document"] = np.array([numbers[g] for g in evalset.groups])[segments]
+    return units
+
+
+def _cross_validate(
+    dimension: str, x: Floats, human: Floats, left_out_points: Floats, units: Mapping[str, Ints]
+) -> Iterator[LeftOut]:
+    """Yield the errors of leaving out each unit; the first unit is a single point."""
+    for k, (unit, groups) in enumerate(units.items()):
+        n_groups = len(np.unique(groups))
+        if k == 0 or n_groups > 1:
+            predicted = left_out_predictions(x, human, groups) if k else left_out_points
+            yield LeftOut(dimension, unit, n_groups, *unseen_error(human, predicted, groups))
+
+
 # --------------------------------------------------------------------------- one dimension
 
 
@@ -211,7 +228,7 @@ def _points(
 ) -> tuple[Ints, Floats, Floats]:
     """Return the system and segment of each point, its terms and its human score.
 
-    A point is a judged output, or a system: its judged outputs and their mean human score.
+    A point is a judged output; at the level of systems, all judged outputs of a system.
     """
     human = scored.judged(scored.evalset.human(dimension, normalise))
     is_judged, everything = ~np.isnan(human), np.ones((1, human.shape[1]))
@@ -232,7 +249,7 @@ def _points(
 
 
 def _part(term: Term, rows: Floats) -> Floats:
-    """A part of the scores of rows of statistics."""
+    """Return the term's part of the scores of rows of statistics."""
     parts = term.metric.measure(rows)
     if term.part not in parts:
         part_names = ", ".join(part for part in parts if part != VALUE)
@@ -246,7 +263,7 @@ def _part(term: Term, rows: Floats) -> Floats:
 
 
 def _published(terms: Sequence[Term]) -> list[list[float | None]]:
-    """The coefficients for understandability and quality, if the terms are the published ones."""
+    """Return the published coefficients for understandability and quality, if terms match."""
     parts = [term.part if isinstance(term.metric, SimpleTreeAccuracy) else "" for term in terms]
     if sorted(parts) != ["substitutions", VALUE]:
         return [[None] * (len(terms) + 1)] * 2

@@ -62,7 +62,7 @@ def system_scores(result: MetaEvaluation) -> Iterator[SystemScore]:
 
 
 class SystemPoint(NamedTuple):
-    """A system's metric score and its human score, more being better."""
+    """A system's metric score and its human score, both higher for better."""
 
     score: float
     human: float
@@ -77,11 +77,11 @@ class SystemScatter(NamedTuple):
     points: tuple[SystemPoint, ...]
     line: tuple[float, float] | None  # least-squares line: slope and intercept
     agreement: MetaRow | None  # over systems, by the first statistic
-    scored_on: str  # in words: the outputs that scores are of
+    scored_on: str  # the outputs behind the scores, in words
 
 
 def scatters(result: MetaEvaluation) -> Iterator[SystemScatter]:
-    """Yield the points of the level of systems, for each dimension and metric up to the limit."""
+    """Yield human and metric scores of systems, for each dimension and metric up to the limit."""
     pairs = [(d, m) for d in result.experiment.dimensions for m in result.scored.metrics]
     for dimension, metric in pairs[:MAX_SCATTERS]:
         human = result.evalset.human(dimension, result.experiment.normalise)
@@ -108,11 +108,11 @@ def _line(points: Sequence[SystemPoint]) -> tuple[float, float] | None:
     return slope, y - slope * x
 
 
-REFERENCES = 3  # references in the grid of an output
+REFERENCES = 3  # number of references in the grid of an output
 
 
 class Disagreement(NamedTuple):
-    """An output on which the first metric and the humans differ, both scores more being better."""
+    """An output on which the first metric and humans disagree; both scores higher for better."""
 
     dimension: str
     system: str
@@ -125,7 +125,7 @@ class Disagreement(NamedTuple):
 
     @property
     def matching(self) -> Explanation:
-        """The words that match the first references, as in the bitext grid."""
+        """The words that match the first references, for the bitext grid."""
         return GTM(e=2, tok="13a").explain(self.output, self.references[:REFERENCES])
 
 
@@ -134,7 +134,7 @@ def disagreements(
 ) -> Iterator[Disagreement]:
     """Yield the outputs with the largest difference of percentiles, in both directions.
 
-    A text is shown once, for the first dimension, and each direction has one output of a segment.
+    A text is shown once, for the first dimension; each direction has one output per segment.
     """
     shown_texts: set[tuple[str, str]] = set()
     for dimension in dimensions:
@@ -153,7 +153,7 @@ def disagreements(
 def _disagreements_by_gap(
     result: MetaEvaluation, dimension: str, sign: int
 ) -> Iterator[Disagreement]:
-    """Yield the outputs that the metric ranks higher (1) or lower (-1), by falling difference."""
+    """Yield outputs that the metric ranks higher (1) or lower (-1), by decreasing difference."""
     evalset = result.evalset
     human = evalset.human(dimension, result.experiment.normalise)
     score = result.scored.segments(result.scored.metrics[0])
@@ -161,10 +161,10 @@ def _disagreements_by_gap(
     for percentiles in (by_metric, by_people):
         defined = percentiles[~np.isnan(percentiles)]
         if (defined == defined[:1]).all():
-            return  # equal scores rank nothing
+            return  # equal scores give no ranks
     gaps = by_metric - by_people
     systems = list(evalset.systems.items())
-    indices = np.argwhere(sign * gaps > 0).tolist()  # a NaN is not
+    indices = np.argwhere(sign * gaps > 0).tolist()  # NaN is not
     for i, j in sorted(indices, key=lambda at: -abs(gaps[at[0], at[1]])):
         name, texts = systems[i]
         scores = float(human[i, j]), float(score[i, j]), float(gaps[i, j])
@@ -173,7 +173,7 @@ def _disagreements_by_gap(
 
 
 def _percentiles(scores: Floats, other_scores: Floats) -> Floats:
-    """The share of outputs below each, ties half, among those that both have."""
+    """Return the share of outputs below each, ties counted half, among those with both scores."""
     is_paired = ~np.isnan(scores) & ~np.isnan(other_scores)
     values = np.sort(scores[is_paired])
     percentiles = np.full(scores.shape, np.nan)
@@ -182,7 +182,7 @@ def _percentiles(scores: Floats, other_scores: Floats) -> Floats:
     return percentiles
 
 
-SHUFFLES = 50  # repetitions of the reliability curves
+SHUFFLES = 50  # shuffles of the reliability curves
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -195,7 +195,7 @@ class MetaReport(Result):
     planes: tuple[PlaneFit, ...]
     reliability: tuple[ReliabilityRow, ...]
     disagreements: tuple[Disagreement, ...]
-    remarks: tuple[str, ...] = ()  # sentences on parts that are not shown
+    remarks: tuple[str, ...] = ()  # notes on parts that are not shown
 
     @property
     def rows(self) -> tuple[MetaRow, ...]:
@@ -209,12 +209,12 @@ class MetaReport(Result):
 
     @property
     def signature(self) -> str:
-        """The signatures of all metrics and of the data, a line each."""
+        """The signatures of all metrics and of the data, one per line."""
         return self.evaluation.signature
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on the agreement, on what is not shown, and on the planes."""
+        """Notes on the agreement, on parts that are not shown, and on the planes."""
         planes = (note for fit in self.planes for note in fit.notes)
         return (*self.evaluation.notes, *self.remarks, *planes)
 
@@ -260,7 +260,7 @@ def meta_report(
 def _fit_planes(
     result: MetaEvaluation, remarks: list[str], progress: Progress
 ) -> Iterator[PlaneFit]:
-    """Yield the planes of all dimensions that have enough systems; say where there is none."""
+    """Yield the planes of all dimensions with enough systems; remark on those without a plane."""
     experiment, family = result.experiment, AEv()
     scored = score_evalset(result.evalset, family, progress=progress)
     settings: dict[str, Any] = {
@@ -272,12 +272,12 @@ def _fit_planes(
             continue
         try:
             yield fit_plane(data, dimension, **settings, progress=progress)
-        except InputError as error:  # constant human scores: the other parts still say so
+        except InputError as error:  # constant human scores: other parts are still shown
             remarks.append(f"No plane for {error}.")
 
 
 def _reliability(result: MetaEvaluation, progress: Progress) -> tuple[ReliabilityRow, ...]:
-    """Return the reliability in all dimensions by the first statistic of points, if segments do."""
+    """Return the reliability in all dimensions by the first suitable statistic, if possible."""
     experiment = result.experiment
     lengths = fitting_lengths(len(result.evalset))
     by = next((s for s in experiment.statistics if statistic(s).of_segments is None), "pearson")

@@ -1,7 +1,7 @@
 """Soricut and Brill 2004, Tables 1 to 6: which member of AEv agrees with which human scores.
 
-A table is a plane of R^2 between human and metric scores of systems. Our planes are those of
-public sets with the nearest task and guideline; docs/lab/plane.md argues for each of them.
+A table is a plane of R^2 between human and metric scores of systems. Our planes are those of public
+sets with the most similar task and guideline; docs/lab/plane.md gives the reasons.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ PAPER_BLEU = {1: 78.52, 2: 83.91}  # section 4.1: R^2 of BLEU in percent, by tab
 MEASURE = "R^2 %"
 RESAMPLES = 1000
 CONFIDENCE = 1 - SIGNIFICANCE_LEVEL
-"""Share of resamples that must agree on where the best cell lies."""
+"""Share of resamples that must agree on the region of the best cell."""
 
 
 class AevCounterpart(NamedTuple):
-    """The set and dimension that stand for those of a table."""
+    """The set and dimension that replace those of a table."""
 
     table: int
     evalset: str
@@ -59,7 +59,7 @@ class AevCounterpart(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The set, with what was done to it."""
+        """The name of the set, and whether it was flooded."""
         return f"flooded {self.evalset}" if self.flooded else self.evalset
 
 
@@ -71,7 +71,7 @@ REAL = (
     AevCounterpart(6, "rag24", "all", flooded=True),
 )
 DEMO = (AevCounterpart(1, "demo", "fluency"), AevCounterpart(2, "demo", "adequacy"))
-"""The bundled set has judgements of both kinds for translations alone."""
+"""The bundled set has judgements of both kinds, for translations only."""
 
 
 class Plane(NamedTuple):
@@ -80,7 +80,7 @@ class Plane(NamedTuple):
     published: Published
     counterpart: AevCounterpart
     study: PlaneStudy
-    size: str  # the counterpart in words
+    size: str  # kind and size of the counterpart in words
     flooding: PaperDifference | None = None  # extent of flooding, if any
 
     @property
@@ -196,9 +196,10 @@ def _conclusions(plane: Plane) -> Iterator[Conclusion]:
 
 
 def best_cell_conclusion(fit: PlaneFit, region: Region, location: str, data: str) -> Conclusion:
-    """Judge whether the best cell lies in a region, by the best cells of resamples.
+    """Decide whether the best cell lies in a region, by the best cells of resamples.
 
-    It holds if they lie there in 95% of the resamples, and fails if they lie elsewhere in 95%.
+    The claim holds if they lie there in 95% of the resamples, and fails if they lie elsewhere in
+    95%.
     """
     claim, best = "The best cell lies there.", fit.maximum
     if best is None:

@@ -1,7 +1,7 @@
 """Melamed, Green and Turian 2003, Figure 3: reliability of F and BLEU by the length of texts.
 
-The paper draws its curves and prints none of their values: what can be set beside ours are its two
-worked figures and the conclusions of its section 3.
+The paper plots its curves without values, so we compare its two worked examples and the conclusions
+of its section 3.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FIGURE_1 = "C B A I C D E", "A B C D E F I C A B"  # the maximum match has 7 wor
 FIGURE_2 = "G H I J L M C D E K", ("A B C D E", "F G H I J", "K L M N P")
 """A candidate and three references, whose mean length of 5 caps the match."""
 TWICE = 2.0  # section 3: F "can be more than twice as reliable as BLEU"
-SMOOTHED = "smoothed BLEU"  # as used on single segments today; the paper had that of 2002
+SMOOTHED = "smoothed BLEU"  # as used on single segments today; the paper used BLEU of 2002
 LENGTHS = (1, 2, 5, 10, 25)
 F_MEASURE = "gtm:e=2,cap=whole,tok=13a,case=lower"  # greedy search: docs/lab/reliability.md
 METRICS = {
@@ -53,7 +53,7 @@ STATISTICS = ("spearman", "pearson")  # of Figure 3; conclusions use the first
 
 
 class GtmCounterpart(NamedTuple):
-    """A set, and its dimensions that stand for adequacy and fluency."""
+    """A set, and its dimensions that correspond to adequacy and fluency."""
 
     evalset: str
     adequacy: str
@@ -75,8 +75,8 @@ class CorrelationCurves(NamedTuple):
     counterpart: GtmCounterpart
     by_references: dict[int, ReliabilityCurves]  # by the number of references
     metric_of_measure: dict[str, str]  # name in the paper -> metric
-    size: str  # the set in words
-    shuffle: int | None = None  # of segments into documents; None for the mean over all
+    size: str  # kind and size of the set in words
+    shuffle: int | None = None  # number of one shuffle of segments; None for the mean over all
 
     @property
     def data(self) -> str:
@@ -85,7 +85,7 @@ class CorrelationCurves(NamedTuple):
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """Segments in a document."""
+        """Numbers of segments in a document."""
         return self.by_references[1].asked_settings.lengths
 
     def values(self, measure: str, references: int = 1, dimension: str = "") -> list[float]:
@@ -107,7 +107,7 @@ class CorrelationCurves(NamedTuple):
 
     @property
     def is_defined(self) -> bool:
-        """False if a correlation is undefined, as where all scores are equal."""
+        """False if a correlation is undefined, for example if all scores are equal."""
         dimensions = self.counterpart.adequacy, self.counterpart.fluency
         return not any(
             np.isnan(self.values(measure, references, dimension)).any()
@@ -222,7 +222,7 @@ def _numbers(set_curves: CorrelationCurves) -> Iterator[ReproducedNumber]:
 
 
 def largest_ratio(curves: CorrelationCurves, rival: str) -> tuple[float, int] | None:
-    """Return the largest ratio of F to another metric and its length, where that agrees at all."""
+    """Return the largest ratio of F to a metric with positive agreement, and its length."""
     values = zip(curves.values("F"), curves.values(rival), curves.lengths, strict=True)
     return max(((f / other, length) for f, other, length in values if other > 0), default=None)
 
@@ -288,7 +288,7 @@ def _conclusion(
 ) -> Conclusion:
     """Return a conclusion that is decided only if every shuffle gives the same answer.
 
-    A shuffle in which a correlation is undefined gives none.
+    If a correlation is undefined in any shuffle, it is undecided.
     """
     repeats = curves.by_references[1].asked_settings.repeats
     shuffles = [curves._replace(shuffle=shuffle) for shuffle in range(repeats)]
