@@ -56,7 +56,7 @@ def test_exchanged_groups_are_those_of_exchanged_matrices(
     cells = LEVEL_CELLS[at](~np.isnan(human))
     (words,) = drawn_words(shape, 3, seed)
     of = ExchangedCells(bit_positions(*cells[:2], segments), cells.offsets, words)
-    points = [cells.of(x) for x in (human, first, second)]
+    points = [cells.scores(x) for x in (human, first, second)]
     counts = _kernel.exchanged_group_pairs(*points, of.bits, of.offsets, words)
     r = STATISTICS["pearson"].grouped.exchange(*points, of)  # type: ignore[union-attr]
     for trial, chosen in enumerate(masks(words, shape)):
@@ -78,13 +78,13 @@ def test_drawn_groups_are_those_of_drawn_cells(
     cells = LEVEL_CELLS[at](~np.isnan(human))
     rng = np.random.default_rng(seed)
     times = [rng.integers(0, 4, (3, n)).astype(np.int32) for n in human.shape]
-    counts = _kernel.drawn_group_pairs(cells.of(human), cells.of(metric), *cells, *times)
-    r = _kernel.drawn_group_pearson(cells.of(human), cells.of(metric), *cells, *times)
+    counts = _kernel.drawn_group_pairs(cells.scores(human), cells.scores(metric), *cells, *times)
+    r = _kernel.drawn_group_pearson(cells.scores(human), cells.scores(metric), *cells, *times)
     for draw in range(3):
         often = times[0][draw][cells.rows] * times[1][draw][cells.columns]
         for g, (start, end) in enumerate(zip(cells.offsets, cells.offsets[1:], strict=False)):
             half = slice(start, end)
-            h, m = (cells.of(x)[half] for x in (human, metric))
+            h, m = (cells.scores(x)[half] for x in (human, metric))
             expected = pair_loops.drawn_pair_counts(h.tolist(), m.tolist(), often[half].tolist())
             distinct = int((often[half] > 0).sum())
             assert counts[:, g, draw].tolist() == [*expected, distinct]
@@ -100,9 +100,9 @@ def test_large_draws_are_counted_with_more_bits(often: int, width: int) -> None:
     cells = all_cells(~np.isnan(human))
     times = np.full((1, 1), often, np.int32), np.full((1, 30), often, np.int32)
     assert (30 * often**2).bit_length() <= width
-    pair_counts = _kernel.drawn_group_pairs(cells.of(human), cells.of(metric), *cells, *times)[
-        :, 0, 0
-    ]
+    pair_counts = _kernel.drawn_group_pairs(
+        cells.scores(human), cells.scores(metric), *cells, *times
+    )[:, 0, 0]
     con, dis, h, m, both, *values = pair_loops.pair_counts(human[0].tolist(), metric[0].tolist())
     pairs_of_two = often**4  # each point is there often**2 times
     assert pair_counts.tolist() == [
@@ -134,12 +134,14 @@ def test_no_exchange_leaves_every_statistic(by: str) -> None:
     grouped, pooled = STATISTICS[by].grouped, STATISTICS[by].pooled
     assert grouped
     values = pooled.value if pooled else lambda result: result
-    result = values(grouped.exchange(*(cells.of(x) for x in score_matrices), of))
+    result = values(grouped.exchange(*(cells.scores(x) for x in score_matrices), of))
     expected = [values_of(by, g) for g in group_loops.groups(score_matrices, "item")]
     assert result[0] == pytest.approx(expected, abs=1e-12, nan_ok=True)
     times = np.ones((1, 5), np.int32), np.ones((1, 30), np.int32)
     resampled = values(
-        grouped.resample(cells.of(score_matrices[0]), cells.of(score_matrices[1]), cells, *times)
+        grouped.resample(
+            cells.scores(score_matrices[0]), cells.scores(score_matrices[1]), cells, *times
+        )
     )
     assert resampled[0] == pytest.approx(expected, abs=1e-12, nan_ok=True)
 

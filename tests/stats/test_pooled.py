@@ -69,7 +69,7 @@ def test_exactly_25_points_are_enough() -> None:
     level_agreement = agreement(
         np.array([[50.0], [60.0]]), np.array([[1.0], [2.0]]), "darr", "segment"
     )
-    assert level_agreement.reason == "humans tell no two points so far apart"
+    assert level_agreement.reason == "no two human scores differ enough"
 
 
 def test_pairwise_differences_by_hand() -> None:

@@ -61,7 +61,7 @@ def estimate_rows(
         *notes_of(sample, (), missing, prediction, False),
         "Intervals from resampled segments are for new segments like those of the set.",
     )
-    table = np.stack(list(_rows(sample, prediction)))
+    table = np.stack(list(_system_rows(sample, prediction)))
     return EstimateRows(sample, table, notes, {name: i for i, name in enumerate(sample.units)})
 
 
@@ -87,7 +87,7 @@ def _check_sample(sample: Sample) -> None:
             )
 
 
-def _rows(sample: Sample, prediction: Prediction | None) -> Iterator[Floats]:
+def _system_rows(sample: Sample, prediction: Prediction | None) -> Iterator[Floats]:
     """Yield the rows of each system."""
     for system in range(len(sample.systems)):
         units = sample.labelled(system)

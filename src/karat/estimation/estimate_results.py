@@ -167,7 +167,7 @@ def notes_of(
         if missing:
             yield (
                 f"{name} has no value for {missing:,} outputs: the mean of its values for the "
-                "system stands in their place."
+                "system is used instead."
             )
     if prediction is None:
         if not rows or any(row.form != EXACT for row in rows):

@@ -105,7 +105,7 @@ def estimate(
         return result
     check_settings(estimate, [], settings)
     evalset = as_evalset(source, progress).without(*excluded)
-    name = _dimension(evalset, dimension)
+    name = _choose_dimension(evalset, dimension)
     values = judge_values(evalset, judge_names or evalset.model_judges, name, threads, progress)
     sample = make_sample(evalset, name, values, unit, draws, normalise)
     worths = [(judge.missing, judge.signature) for judge in values]
@@ -140,7 +140,7 @@ def _check(
     check_seed(seed)
 
 
-def _dimension(evalset: Any, dimension: str | None) -> str:
+def _choose_dimension(evalset: Any, dimension: str | None) -> str:
     if dimension is not None:
         return str(evalset.chosen_dimensions((dimension,), differences=True)[0])
     names = evalset.chosen_dimensions()
@@ -177,7 +177,10 @@ def estimate_sample(
     labels_needed = list(map(labels_to_halve, with_judges, is_complete))
     scale, find = sample.scale, sample_differences(sample, prediction, finite)
     columns = zip(people, with_judges, bias, labels_needed, strict=True)
-    rows = tuple(map(lambda name, values: _row(name, scale.sign, *values), sample.systems, columns))
+    rows = tuple(
+        _estimate_row(system, scale.sign, *values)
+        for system, values in zip(sample.systems, columns, strict=True)
+    )
     planned = plan_units(sample, prediction, next, settings["seed"]) if next else ()
     return Estimate(
         name=sample.name,
@@ -223,7 +226,7 @@ def check_judges(sample: Sample) -> None:
             )
 
 
-def _row(
+def _estimate_row(
     system: str,
     sign: int,
     people: EstimatedScore,

@@ -63,7 +63,7 @@ def draw_units(
     if unit == GROUP and loaded.groups is None:
         raise InputError(f"{loaded.name} has no groups of segments: draw segments")
     if loaded.draws:
-        problem = "it says how its segments were drawn; karat estimate --next draws more"
+        problem = "its segments were drawn before; karat estimate --next draws more"
         raise InputError(f"{loaded.name} has draws already: {problem}")
     names = tuple(dict.fromkeys(loaded.groups or ())) if unit == GROUP else loaded.segments
     if isinstance(count, bool) or not 1 <= count <= len(names):
@@ -100,7 +100,7 @@ def plan_units(
     )
     if count > len(candidates):
         problem = f"{len(candidates):,} {sample.unit}s are neither labelled nor drawn yet"
-        raise InputError(f"--next {count:,}: {problem}: ask for at most as many")
+        raise InputError(f"--next {count:,}: {problem}: ask for at most that many")
     use = _usefulness(sample, prediction)[candidates]
     probability = inclusion_probabilities(
         EVEN / len(candidates) + (1 - EVEN) * use / use.sum(), count

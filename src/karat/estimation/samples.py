@@ -263,7 +263,7 @@ def apply_draws(
         verb = "s were" if len(left_out) > 1 else " was"
         notes.append(
             f"{len(left_out):,} labelled {grouping.word}{verb} not "
-            "drawn at random and left out: their labels say nothing of the others."
+            "drawn at random and left out: their labels do not represent the others."
         )
     unlabelled = np.setdiff1d(np.flatnonzero(rounds), labelled)
     if len(unlabelled):

@@ -63,7 +63,7 @@ def estimate_system(
     if prediction is not None:
         guess, guesses = prediction.units[system, units], prediction.all_outputs[system, population]
         shift = float(prediction.means[system])
-        more = 0.0 if finite else _spread(guess, len(population))
+        more = 0.0 if finite else _new_units_variance(guess, len(population))
     bounds, ends = None, sample.scale.ends
     if ends is not None:
         at_ends = [(y == end).mean() for end in ends]
@@ -78,12 +78,12 @@ def estimate_system(
                 ends[1] - (least if crowded[1] else mean),
             )
     fixed = finite and sample.wholly(system, units)
-    family, form = _intervals(design, (y, guess), units, population, bounds, fixed, more)
+    family, form = _residual_intervals(design, (y, guess), units, population, bounds, fixed, more)
     interval = family.shifted(shift).interval().within(*sample.scale.turned)
     return EstimatedScore(interval, form, len(units), len(population))
 
 
-def _spread(guess: Floats, units: int) -> float:
+def _new_units_variance(guess: Floats, units: int) -> float:
     """Return lambda^2 Var(f) / N, the variance that new units would add."""
     return float(guess.var(ddof=1)) / units if len(guess) > 1 else 0.0
 
@@ -111,7 +111,7 @@ def _lowest_mean(values: Floats, sizes: Floats, share: float) -> float:
     return float((weights * values).sum() / weights.sum())
 
 
-def _intervals(
+def _residual_intervals(
     design: Design,
     labels: tuple[Floats, Floats],
     units: Ints,
@@ -179,13 +179,13 @@ def estimate_difference(
         guess = _unit_differences(sample, units, pair, prediction.units)
         guesses = prediction.all_outputs[a, population] - prediction.all_outputs[b, population]
         shift = float((guesses * design.sizes[population]).sum() / design.sizes[population].sum())
-        more = 0.0 if finite else _spread(guess, len(population))
+        more = 0.0 if finite else _new_units_variance(guess, len(population))
     bounds, ends = None, sample.scale.ends
     if ends is not None and (float((y == 0).mean()) >= ALIKE or np.ptp(y) == 0):
         width, mean = ends[1] - ends[0], float(guess.mean())
         bounds = -width - mean, width - mean
     fixed = finite and sample.wholly(a, units) and sample.wholly(b, units)
-    family, form = _intervals(design, (y, guess), units, population, bounds, fixed, more)
+    family, form = _residual_intervals(design, (y, guess), units, population, bounds, fixed, more)
     return EstimatedDifference(family.shifted(shift), form, len(units), len(units))
 
 

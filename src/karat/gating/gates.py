@@ -81,7 +81,9 @@ def check_source(source: str, baseline: BaselineFile) -> None:
 
 
 def _mismatch_error(baseline: BaselineFile, problem: str) -> InputError:
-    return InputError(f"{baseline.path}: {problem}; if that is wanted, write it anew with --update")
+    return InputError(
+        f"{baseline.path}: {problem}; if this is intended, write it again with --update"
+    )
 
 
 def _baseline_order(items: ItemScores, baseline: BaselineFile) -> list[int]:

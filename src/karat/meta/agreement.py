@@ -69,7 +69,7 @@ def agreement(
     points = int((~np.isnan(h)).sum())
     if at in {"system", "segment"}:
         value = chosen(h, m)
-        reason = why_undefined(h, m) or "humans tell no two points so far apart"
+        reason = why_undefined(h, m) or "no two human scores differ enough"
         return Agreement(value, points, reason=reason if np.isnan(value) else "")
     value, groups, left_out = chosen.over(h, m)
     group_name = "segment" if at == "item" else "system"
@@ -218,7 +218,7 @@ def _resample_batch(
         return _resample_stacked(h, m, by, systems, segments)
     cells = all_cells(~np.isnan(h))
     times = (x.astype(np.int32) for x in weights)
-    return over_groups(by, by.grouped.resample(cells.of(h), cells.of(m), cells, *times))
+    return over_groups(by, by.grouped.resample(cells.scores(h), cells.scores(m), cells, *times))
 
 
 def _segment_pearson(h: Floats, m: Floats, systems: Floats, segments: Floats) -> Floats:
@@ -262,7 +262,7 @@ def _resample_groups(h: Floats, m: Floats, by: Statistic, groups: Ints, points: 
         times = _kernel.tally(points, h.shape[1]).astype(np.int32)
         cells = cells_of_rows(~np.isnan(h))
         once = np.ones((len(times), len(h)), np.int32)
-        group_values = by.grouped.resample(cells.of(h), cells.of(m), cells, once, times)
+        group_values = by.grouped.resample(cells.scores(h), cells.scores(m), cells, once, times)
     else:
         parts = (
             _each_resampled_group(h[:, p].swapaxes(0, 1), m[:, p].swapaxes(0, 1), p, by)
@@ -361,7 +361,7 @@ def _exchange_groups(
 ) -> Permutation:
     """Test a statistic of groups by the bits of the exchanges, without exchanging matrices."""
     cells = LEVEL_CELLS[at](scores.has_scores)
-    human, first, second = (cells.of(x) for x in scores)
+    human, first, second = (cells.scores(x) for x in scores)
     bits = bit_positions(cells.rows, cells.columns, scores.has_scores.shape[1])
 
     def differences(words: Words) -> Floats:

@@ -173,7 +173,7 @@ def average_rankings(results: Sequence[Ranking], weights: Sequence[float] = ()) 
     left_out = dict.fromkeys(m for metric_names in names for m in metric_names if m not in common)
     if not common:
         raise InputError("the results have no metric in common: there is nothing to average")
-    tasks = list(_tasks(results, shares, common))
+    tasks = list(_averaged_tasks(results, shares, common))
     task_rows = []  # the best metric of each task first; values are on the statistic's own scale
     for task in tasks:
         places = dict(zip(common, _places(task.values)[:, 0].tolist(), strict=True))
@@ -189,11 +189,11 @@ def average_rankings(results: Sequence[Ranking], weights: Sequence[float] = ()) 
 # ----------------------------------------------------------------------------------------- tasks
 
 
-def _tasks(
+def _averaged_tasks(
     results: Sequence[Ranking], shares: Sequence[float], common: Sequence[str]
 ) -> Iterator[AveragedTask]:
     """Yield all tasks; if statistics differ in range, values are scaled to 0 to 1."""
-    mixed, seed = _mixed(results), results[0].experiment.seed
+    mixed, seed = _ranges_differ(results), results[0].experiment.seed
     sets: dict[object, int] = {}
     for result, share in zip(results, shares, strict=True):
         number = sets.setdefault(result.source, len(sets))
@@ -235,7 +235,7 @@ def _shuffle(values: Floats, seed: int, number: int, count: int | None = None) -
     return values[rng.permutation(len(values))] if number else values
 
 
-def _mixed(results: Sequence[Ranking]) -> bool:
+def _ranges_differ(results: Sequence[Ranking]) -> bool:
     """Return whether statistics differ in range."""
     return len({STATISTICS[row.statistic].lowest for result in results for row in result.rows}) > 1
 
@@ -374,7 +374,7 @@ def _method_notes(result: RankAverage) -> Iterator[str]:
         f"Value: the mean over {tasks:,} task{'s' * (tasks != 1)}. Experiments have {weights}, "
         "which their tasks share evenly."
     )
-    if _mixed(result.results):
+    if _ranges_differ(result.results):
         yield "Statistics differ in range: those from -1 to 1 count as (value + 1) / 2."
     if experiment.resamples:
         yield (

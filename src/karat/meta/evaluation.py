@@ -1,4 +1,4 @@
-"""An experiment that was run: every metric's agreement with the humans, and what to make of it."""
+"""Run an experiment: the agreement of every metric with human scores, and notes on it."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def fit_scores(
     if level not in FITTED_LEVELS:
         raise InputError(f"level {quoted(level)}: expected one of {', '.join(FITTED_LEVELS)}")
     loaded = as_evalset(evalset, progress)
-    terms = _terms(metrics, level, loaded)
+    terms = _parse_terms(metrics, level, loaded)
     loaded = loaded.without(*exclude) if exclude else loaded
     chosen = [dimensions] if isinstance(dimensions, str) else dimensions
     names = loaded.chosen_dimensions(chosen, differences=True)
@@ -144,14 +144,14 @@ def fit_scores(
     left_out: list[LeftOut] = []
     points: list[FittedPoint] = []
     for name in names:
-        at, x, human = _points(scored, terms, name, normalise, level)
+        at, x, human = _fitted_points(scored, terms, name, normalise, level)
         try:
             fit = least_squares(x, human, [str(term) for term in terms])
         except InputError as error:
             raise InputError(f"{loaded.name}, {short(name)}: {error}") from None
         for i, coefficient in enumerate(fit.coefficients):
             term = str(terms[i - 1]) if i else INTERCEPT
-            published = (values[i] for values in _published(terms))
+            published = (values[i] for values in _published_coefficients(terms))
             rows.append(FitRow(name, term, *coefficient, *published))
         fits.append(Fit(name, len(human), fit.r2, fit.adjusted, fit.sigma))
         left_out += _cross_validate(
@@ -175,7 +175,7 @@ def fit_scores(
     )
 
 
-def _terms(
+def _parse_terms(
     metrics: Sequence[str | Metric] | str | Metric, level: str, evalset: EvalSet
 ) -> list[Term]:
     """Return the terms by name, with the form of each metric for the level; raise if repeated."""
@@ -223,7 +223,7 @@ def _cross_validate(
 # --------------------------------------------------------------------------- one dimension
 
 
-def _points(
+def _fitted_points(
     scored: ScoredSet, terms: Sequence[Term], dimension: str, normalise: str, level: str
 ) -> tuple[Ints, Floats, Floats]:
     """Return the system and segment of each point, its terms and its human score.
@@ -236,10 +236,10 @@ def _points(
     for term in terms:
         rows = scored.rows[term.metric]
         if level == "segment":
-            part = _part(term, rows.reshape(human.size, -1)).reshape(human.shape)
+            part = _term_values(term, rows.reshape(human.size, -1)).reshape(human.shape)
             columns.append(np.where(scored.present, part, np.nan))
         else:
-            part = _part(term, weighted_sums(everything, rows * is_judged[:, :, None])[0])
+            part = _term_values(term, weighted_sums(everything, rows * is_judged[:, :, None])[0])
             columns.append(np.where(is_judged.any(axis=1), part, np.nan)[:, None])
     if level == "system":
         human = weighted_means(human, everything).T
@@ -248,7 +248,7 @@ def _points(
     return at, values[:, at[:, 0], at[:, 1]].T, human[at[:, 0], at[:, 1]]
 
 
-def _part(term: Term, rows: Floats) -> Floats:
+def _term_values(term: Term, rows: Floats) -> Floats:
     """Return the term's part of the scores of rows of statistics."""
     parts = term.metric.measure(rows)
     if term.part not in parts:
@@ -262,7 +262,7 @@ def _part(term: Term, rows: Floats) -> Floats:
 # ------------------------------------------------------------------------------- published
 
 
-def _published(terms: Sequence[Term]) -> list[list[float | None]]:
+def _published_coefficients(terms: Sequence[Term]) -> list[list[float | None]]:
     """Return the published coefficients for understandability and quality, if terms match."""
     parts = [term.part if isinstance(term.metric, SimpleTreeAccuracy) else "" for term in terms]
     if sorted(parts) != ["substitutions", VALUE]:
@@ -284,7 +284,7 @@ def _notes(terms: Sequence[Term], normalise: str) -> Iterator[str]:
         "Cross-validation: each fit predicts an output, segment or system that it has not seen. R2 "
         "is negative where the mean of the others predicts better."
     )
-    if _published(terms)[0][0] is not None:
+    if _published_coefficients(terms)[0][0] is not None:
         scale = "" if normalise == "z" else ", which normalise z gives here"
         yield (
             "Published: Bangalore, Rambow and Whittaker (INLG 2000), 10 readers of 24 sentences "

@@ -92,10 +92,10 @@ def scatters(result: MetaEvaluation) -> Iterator[SystemScatter]:
         rows = (row for row in result.rows if (row.dimension, row.level, row.metric) == place)
         all_outputs = "metric scores on all outputs, human scores on those judged"
         on = all_outputs if result.experiment.system_scores == "all" else "on its judged outputs"
-        yield SystemScatter(dimension, metric, points, _line(points), next(rows, None), on)
+        yield SystemScatter(dimension, metric, points, _fit_line(points), next(rows, None), on)
 
 
-def _line(points: Sequence[SystemPoint]) -> tuple[float, float] | None:
+def _fit_line(points: Sequence[SystemPoint]) -> tuple[float, float] | None:
     defined = [p for p in points if math.isfinite(p.score) and math.isfinite(p.human)]
     n = len(defined)
     if n < 3:
@@ -251,7 +251,7 @@ def meta_report(
         tuple(system_scores(result)),
         tuple(scatters(result)),
         planes,
-        _reliability(result, progress),
+        _reliability_rows(result, progress),
         tuple(disagreements(result, complete_experiment.dimensions, examples)),
         tuple(remarks),
     )
@@ -276,7 +276,7 @@ def _fit_planes(
             remarks.append(f"No plane for {error}.")
 
 
-def _reliability(result: MetaEvaluation, progress: Progress) -> tuple[ReliabilityRow, ...]:
+def _reliability_rows(result: MetaEvaluation, progress: Progress) -> tuple[ReliabilityRow, ...]:
     """Return the reliability in all dimensions by the first suitable statistic, if possible."""
     experiment = result.experiment
     lengths = fitting_lengths(len(result.evalset))

@@ -190,7 +190,7 @@ def _rows_with_kinds(
         row = rows_by_judge.get(judge)
         if row is None:
             standing = compare_with_people(judge, values, judgements.of_people)
-            row = _judge(dimension, values, standing)
+            row = _judge_row(dimension, values, standing)
         both = int((~np.isnan(values + judgements.adjudicated)).sum())
         r = pearson(values, judgements.adjudicated) if both > 1 else math.nan
         yield row._replace(kind=judgements.kinds[judge], adjudicated=both, r_adjudicated=r)
@@ -200,11 +200,11 @@ def agreement_of(
     name: str, tables: Sequence[tuple[str, JudgeTable, Sequence[Hashable]]], out: Sequence[str]
 ) -> JudgeAgreement:
     """Return the agreement in tables: for each dimension judges x units, and systems of units."""
-    rows = tuple(_dimension(*arguments) for arguments in tables)
+    rows = tuple(_dimension_agreement(*arguments) for arguments in tables)
     judges: list[JudgeRow] = []
     for dimension, table, _ in tables:
         compared = zip(table.values, standings(table), strict=True)
-        judges += _flagged_first(_judge(dimension, values, judge) for values, judge in compared)
+        judges += _flagged_first(_judge_row(dimension, values, judge) for values, judge in compared)
     settings = {"dimensions": tuple(row.dimension for row in rows), "exclude": tuple(out)}
     return JudgeAgreement(name, rows, tuple(judges), tuple(_notes(rows, judges, out)), settings)
 
@@ -214,7 +214,7 @@ def _flagged_first(rows: Iterable[JudgeRow]) -> list[JudgeRow]:
     return sorted(rows, key=lambda row: (not row.flagged, row.identical is None))
 
 
-def _dimension(
+def _dimension_agreement(
     name: str, all_judges: JudgeTable, systems: Sequence[Hashable]
 ) -> DimensionAgreement:
     table = distinct_judges(all_judges)
@@ -232,7 +232,7 @@ def _defined_mean(correlations: Sequence[float]) -> float:
     return sum(defined) / len(defined) if defined else math.nan
 
 
-def _judge(dimension: str, values: Floats, standing: Standing) -> JudgeRow:
+def _judge_row(dimension: str, values: Floats, standing: Standing) -> JudgeRow:
     judgements = values[~np.isnan(values)]
     notes = [f"stands apart: {standing.reason}" if standing.flagged else standing.reason]
     if standing.identical:

@@ -129,7 +129,7 @@ class ReliabilityCurves(SignedResult):
 
     asked_settings: ReliabilitySettings
     rows: tuple[ReliabilityRow, ...]
-    values: tuple[Floats, ...]  # the values of all shuffles and combinations, beside each row
+    values: tuple[Floats, ...]  # for each row, the values of all shuffles and combinations
     shuffles: Mapping[int | None, Ints]  # by number of references: the shuffle of each value
     tests: tuple[CurveTest, ...]
     signatures: Mapping[str, str]
@@ -225,7 +225,7 @@ def reliability(
         rows,
         pooled,
         shuffles,
-        tuple(_tests(rows)),
+        tuple(_compare_curves(rows)),
         {**signatures, "set": evalset.signature},
         (*_data_notes(evalset, chosen_references, chosen, rows), *evalset.notes),
     )
@@ -311,8 +311,8 @@ class _ReliabilityStudy:
                 for length in settings.lengths:
                     n, repeats, seed = len(self.evalset), settings.repeats, settings.seed
                     cut = pseudo_documents(n, length, repeats, seed)[turn]
-                    score = documents_scorer(cut, _never_back(self.progress, done, total))
-                    values = _agreement(score, human, cut, settings.statistics)
+                    score = documents_scorer(cut, _monotonic_progress(self.progress, done, total))
+                    values = _shuffle_agreement(score, human, cut, settings.statistics)
                     for (name, by, metric), agreements in values:
                         key = name, by, number, str(metric), length, cut.shape[1]
                         values_by_key.setdefault(key, []).append(agreements)
@@ -335,7 +335,7 @@ class _ReliabilityStudy:
         return lambda cut, report: partial(score_summed, summed, cut)
 
 
-def _agreement(
+def _shuffle_agreement(
     score: _ScoreDocuments, human: Mapping[str, Floats], shuffles: Ints, statistics: Sequence[str]
 ) -> Iterator[tuple[tuple[str, str, Metric], Floats]]:
     """Yield the agreement in every shuffle, by dimension, statistic and metric."""
@@ -351,7 +351,7 @@ def _agreement(
             yield (dimension, by, metric), np.array([statistic(by)(h, m) for h, m in pairs])
 
 
-def _never_back(progress: Progress, start: int, total: int) -> Progress:
+def _monotonic_progress(progress: Progress, start: int, total: int) -> Progress:
     """Return a report of shuffles after `start` earlier ones that never goes back."""
     reached = start
 
@@ -385,7 +385,7 @@ def _pool_rows(
     return tuple(rows), tuple(pooled)
 
 
-def _tests(rows: Sequence[ReliabilityRow]) -> Iterator[CurveTest]:
+def _compare_curves(rows: Sequence[ReliabilityRow]) -> Iterator[CurveTest]:
     """Yield a test of every two curves of one dimension and statistic."""
     places: dict[tuple[str, str], dict[tuple[str, int | None], list[float]]] = {}
     for row in rows:
@@ -427,7 +427,7 @@ def _method_notes(settings: ReliabilitySettings, tests: int) -> Iterator[str]:
     )
     yield (
         "Values are means, low and high the middle 95%, of all shuffles and combinations of "
-        "references: they tell what shuffling does, not what other segments would."
+        "references: they show the effect of shuffling, not of other segments."
     )
     if tests:
         yield (

@@ -104,12 +104,12 @@ def reproduce_aev(request: ReproductionRequest) -> Reproduction:
     sets = dict.fromkeys(real.evalset for real in REAL)
     available = request.data.any_of([KNOWN[name].place for name in sets])
     counterparts = [real for real in REAL if KNOWN[real.evalset].place in available] or DEMO
-    planes = [_plane(counterpart, request) for counterpart in counterparts]
+    planes = [_fit_counterpart(counterpart, request) for counterpart in counterparts]
     return Reproduction(
         name="aev",
         paper=CITATION,
         data=tuple(dict.fromkeys(plane.counterpart.name for plane in planes)),
-        rows=tuple(row for plane in planes for row in _numbers(plane)),
+        rows=tuple(row for plane in planes for row in _reproduced_numbers(plane)),
         conclusions=tuple(row for plane in planes for row in _conclusions(plane)),
         differs=(
             *(
@@ -130,7 +130,7 @@ def reproduce_aev(request: ReproductionRequest) -> Reproduction:
     )
 
 
-def _plane(counterpart: AevCounterpart, request: ReproductionRequest) -> Plane:
+def _fit_counterpart(counterpart: AevCounterpart, request: ReproductionRequest) -> Plane:
     evalset = request.evalset(counterpart.evalset)
     size, flooding = describe_set(evalset), None
     if counterpart.flooded:  # more weakly than in the paper
@@ -162,7 +162,7 @@ def _plane(counterpart: AevCounterpart, request: ReproductionRequest) -> Plane:
     return Plane(published, counterpart, study, size, flooding)
 
 
-def _numbers(plane: Plane) -> Iterator[ReproducedNumber]:
+def _reproduced_numbers(plane: Plane) -> Iterator[ReproducedNumber]:
     table, fit = plane.published, plane.fit
 
     def number(

@@ -126,7 +126,7 @@ def reproduce_gtm(request: ReproductionRequest) -> Reproduction:
     """Measure F, recall, precision and BLEU on pseudo-documents of each set."""
     available = request.data.any_of([KNOWN[real.evalset].place for real in REAL])
     counterparts = [real for real in REAL if KNOWN[real.evalset].place in available] or DEMO
-    sets = [_curves(counterpart, request) for counterpart in counterparts]
+    sets = [_reliability_curves(counterpart, request) for counterpart in counterparts]
     signatures = {}
     for set_curves in sets:
         for number, curves in set_curves.by_references.items():
@@ -137,7 +137,10 @@ def reproduce_gtm(request: ReproductionRequest) -> Reproduction:
         name="gtm",
         paper=CITATION,
         data=tuple(set_curves.data for set_curves in sets),
-        rows=(*_worked_examples(), *(row for set_curves in sets for row in _numbers(set_curves))),
+        rows=(
+            *_worked_examples(),
+            *(row for set_curves in sets for row in _reproduced_numbers(set_curves)),
+        ),
         conclusions=tuple(row for set_curves in sets for row in _conclusions(set_curves)),
         differs=tuple(_differences(sets, request)),
         settings={
@@ -156,7 +159,9 @@ def _repeats(request: ReproductionRequest) -> int:
     return REPEATS_IN_FULL if request.full else REPEATS
 
 
-def _curves(counterpart: GtmCounterpart, request: ReproductionRequest) -> CorrelationCurves:
+def _reliability_curves(
+    counterpart: GtmCounterpart, request: ReproductionRequest
+) -> CorrelationCurves:
     evalset, repeats = request.evalset(counterpart.evalset), _repeats(request)
     fitting = fitting_lengths(len(evalset))
     available = min(map(len, evalset.references))
@@ -195,7 +200,7 @@ def _worked_examples() -> Iterator[ReproducedNumber]:
     yield ReproducedNumber("Figure 2", "three references", "hits that count", 5.0, n_hits, data)
 
 
-def _numbers(set_curves: CorrelationCurves) -> Iterator[ReproducedNumber]:
+def _reproduced_numbers(set_curves: CorrelationCurves) -> Iterator[ReproducedNumber]:
     data = f"{set_curves.data}: {set_curves.counterpart.adequacy}"
     for rival, paper in (("BLEU", TWICE), (SMOOTHED, None)):
         if (best := largest_ratio(set_curves, rival)) is not None:

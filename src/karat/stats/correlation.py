@@ -277,7 +277,7 @@ rmse = Statistic("rmse", _rmse_rows, "root mean squared difference, on one scale
 # ------------------------------------------------------------------------- pairs of points
 
 
-def _of_pairs(
+def _pair_statistic(
     name: str,
     of: OfPairs,
     help: str,
@@ -339,10 +339,16 @@ def _accuracy(pairs: Pairs, n: float | Floats) -> Floats:
     return quotient(con + both, con + dis + h_ties + m_ties + both)
 
 
-tau_b = _of_pairs("tau-b", _tau_b, "Kendall's tau-b: pairs in order, ties taken out", p_of_tau)
-tau_c = _of_pairs("tau-c", _tau_c, "Kendall's tau-c: for scales with few distinct values", p_of_tau)
-tau_23 = _of_pairs("tau-23", _tau_23, "Kendall's tau that asks for ties where humans have them")
-pairwise_accuracy = _of_pairs(
+tau_b = _pair_statistic(
+    "tau-b", _tau_b, "Kendall's tau-b: pairs in order, ties taken out", p_of_tau
+)
+tau_c = _pair_statistic(
+    "tau-c", _tau_c, "Kendall's tau-c: for scales with few distinct values", p_of_tau
+)
+tau_23 = _pair_statistic(
+    "tau-23", _tau_23, "Kendall's tau that asks for ties where humans have them"
+)
+pairwise_accuracy = _pair_statistic(
     "accuracy", _accuracy, "share of pairs ordered as humans do", lowest=0.0
 )
 
@@ -402,7 +408,7 @@ def exchange_pairs(
     Rows are groups; NaN must be at the same cells in all. It is undefined if no group has a pair.
     """
     cells = cells_of_rows(~np.isnan(human))
-    h, a, b = (cells.of(x) for x in (human, first, second))
+    h, a, b = (cells.scores(x) for x in (human, first, second))
     stop = current_stop()
     first_epsilon, second_epsilon = (calibrate(human, x, stop).epsilon for x in (first, second))
     if np.isnan(first_epsilon):
@@ -466,7 +472,7 @@ soft_accuracy = Statistic(
     "spa",
     pairwise_accuracy.rows,
     "soft pairwise accuracy: pairs of systems, as sure as humans are",
-    of_segments=lambda human, metric, score: soft_pairwise_accuracy(human, metric, score=score),
+    of_segments=soft_pairwise_accuracy,
     test=exchange_soft,
     lowest=0.0,
 )

@@ -222,7 +222,7 @@ class BoundedIntervals(IntervalFamily):
         """Return the distance from the mean to the quantile with the normal score z."""
         values = np.append(self.values, self.ends[side > 0])
         reach = float(np.max(side * (values - self.centre)))
-        return _solve(lambda gap: self._score(gap, side) - z, reach) if reach > 0 else 0.0
+        return _find_root(lambda gap: self._score(gap, side) - z, reach) if reach > 0 else 0.0
 
     def _score(self, gap: float, side: int) -> float:
         """Return the normal score of the probability of a mean farther away than `gap`."""
@@ -239,7 +239,7 @@ class BoundedIntervals(IntervalFamily):
             z = normal_quantile(student_tail(t, self.freedom))
             return self._joined(self._gap(z, side), t) - distance
 
-        return student_tail(_solve(excess, distance / sqrt(self.more)), self.freedom)
+        return student_tail(_find_root(excess, distance / sqrt(self.more)), self.freedom)
 
 
 def bounded_intervals(
@@ -303,7 +303,7 @@ def _shaped_sum(values: Floats) -> float:
     return float(values.sum() - 0.5 * values[-1])
 
 
-def _solve(rising: Callable[[float], float], high: float) -> float:
+def _find_root(rising: Callable[[float], float], high: float) -> float:
     """Return the root of a rising function between 0 and `high` by the Illinois method."""
     low, below, above = 0.0, rising(0.0), inf
     if below >= 0:

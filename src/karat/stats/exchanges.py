@@ -13,7 +13,7 @@ from typing import NamedTuple
 from karat import _kernel
 from karat.arithmetic import SLACK
 from karat.arrays import Flags, Floats, Ints, NDArray, np
-from karat.progress import Progress, silent
+from karat.progress import Progress
 from karat.settings import check_seed, check_trials
 from karat.stats.resampling import SEED
 
@@ -22,29 +22,26 @@ MAX_EXACT_CELLS = 12  # with up to this many cells, all 4,096 exchanges are trie
 TRIALS_AT_A_TIME = 512  # changing it changes the draws of a seed
 
 
-def drawn_words(
-    shape: tuple[int, ...], trials: int, seed: int = SEED, progress: Progress = silent
-) -> Iterator[Words]:
+def drawn_words(shape: tuple[int, ...], trials: int, seed: int = SEED) -> Iterator[Words]:
     """Yield batches of random words: (systems * words per system) x trials."""
     check_trials("trials", trials)
     check_seed(seed)
     rng = np.random.default_rng(seed)
     systems, segments = shape
-    count = systems * _words(segments)
+    count = systems * _n_words(segments)
     for start in range(0, trials, TRIALS_AT_A_TIME):
         size = min(TRIALS_AT_A_TIME, trials - start)
         yield rng.integers(0, 2**64, size=(count, size), dtype=np.uint64)
-        progress(start + size, trials, "permuting")
 
 
 def every_choice(has_scores: Flags) -> Iterator[Words]:
     """Yield every choice of the scored cells once, in batches as `drawn_words`; no cell first."""
     systems, segments = has_scores.shape
     choices = np.arange(1 << int(has_scores.sum()), dtype=np.uint64)
-    words = np.zeros((systems * _words(segments), len(choices)), dtype=np.uint64)
+    words = np.zeros((systems * _n_words(segments), len(choices)), dtype=np.uint64)
     for number, (system, segment) in enumerate(np.argwhere(has_scores).tolist()):
         bits = (choices >> np.uint64(number)) & np.uint64(1)
-        words[system * _words(segments) + segment // 64] |= bits << np.uint64(segment % 64)
+        words[system * _n_words(segments) + segment // 64] |= bits << np.uint64(segment % 64)
     for start in range(0, len(choices), TRIALS_AT_A_TIME):
         yield np.ascontiguousarray(words[:, start : start + TRIALS_AT_A_TIME])
 
@@ -59,26 +56,26 @@ def masks(words: Words, shape: tuple[int, ...]) -> Flags:
 
 def bit_positions(systems: Ints, segments: Ints, total: int) -> Ints:
     """Return the positions of the bits of cells in the words of a trial of `total` segments."""
-    return systems * (64 * _words(total)) + segments
+    return systems * (64 * _n_words(total)) + segments
 
 
 def no_exchange(shape: tuple[int, ...]) -> Words:
     """Return the words of one trial that exchanges nothing."""
     systems, segments = shape
-    return np.zeros((systems * _words(segments), 1), dtype=np.uint64)
+    return np.zeros((systems * _n_words(segments), 1), dtype=np.uint64)
 
 
 def chosen_sums(words: Words, cells: Floats) -> Floats:
     """Return trials x columns: sums of the chosen cells of systems x segments x columns."""
     systems, segments, columns = cells.shape
-    padded = np.zeros((systems, _words(segments) * 64, columns))
+    padded = np.zeros((systems, _n_words(segments) * 64, columns))
     padded[:, :segments] = cells
     return _kernel.chosen_sums(words, padded.reshape(-1, columns))
 
 
 def chosen_system_sums(words: Words, cells: Floats) -> Floats:
     """Return trials x systems: sums of the chosen cells of each system of systems x segments."""
-    words_by_system = words.reshape(len(cells), _words(cells.shape[1]), words.shape[1])
+    words_by_system = words.reshape(len(cells), _n_words(cells.shape[1]), words.shape[1])
     sums = [
         _kernel.chosen_sums(system_words, row.reshape(-1, 1))
         for system_words, row in zip(words_by_system, cells, strict=True)
@@ -86,7 +83,7 @@ def chosen_system_sums(words: Words, cells: Floats) -> Floats:
     return np.hstack(sums)
 
 
-def _words(segments: int) -> int:
+def _n_words(segments: int) -> int:
     return (segments + 63) // 64
 
 

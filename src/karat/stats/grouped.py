@@ -27,7 +27,7 @@ class Cells(NamedTuple):
     columns: Ints
     offsets: Ints
 
-    def of(self, matrix: Floats) -> Floats:
+    def scores(self, matrix: Floats) -> Floats:
         """Return the scores of the cells."""
         return matrix[self.rows, self.columns]
 

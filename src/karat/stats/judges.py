@@ -116,7 +116,7 @@ def cohen_kappa(first: Floats, second: Floats) -> Kappa:
     Labels are nominal; units with a NaN do not count.
     """
     if first.shape != second.shape:
-        raise InputError(f"{first.size} and {second.size} labels: expected as many of each")
+        raise InputError(f"{first.size} and {second.size} labels: expected the same number")
     both = ~np.isnan(first) & ~np.isnan(second)
     x, y = first[both], second[both]
     if not len(x):
@@ -142,7 +142,9 @@ def judge_table(units: Sequence[Any], judges: Sequence[Any], values: ArrayLike) 
     x = np.asarray(values, np.float64).ravel()
     if not len(units) == len(judges) == len(x):
         sizes = f"{len(units)}, {len(judges)}"
-        raise InputError(f"{len(x)} values for columns of {sizes} rows: expected as many of each")
+        raise InputError(
+            f"{len(x)} values for columns of {sizes} rows: expected the same number of each"
+        )
     judge_names, rows = _encode(judges)
     unit_names, columns = _encode(units)
     is_judged = ~np.isnan(x)
@@ -174,7 +176,9 @@ def inter_judge(table: JudgeTable, systems: Sequence[Any] | None = None) -> list
     With `systems`, which names the system of each unit, it is r over the means of systems.
     """
     if systems is not None and len(systems) != len(table.units):
-        raise InputError(f"{len(systems)} systems for {len(table.units)} units: expected as many")
+        raise InputError(
+            f"{len(systems)} systems for {len(table.units)} units: expected the same number"
+        )
     codes = None if systems is None else _encode(systems)[1]
     correlations = []
     for i, j in combinations(range(len(table.judges)), 2):

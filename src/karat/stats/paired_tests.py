@@ -85,12 +85,16 @@ def perm_both_pearson(scores: Triple, exchanges: Exchanges) -> Permutation:
 
     def differences(words: Words) -> Floats:
         moved = chosen_sums(words, after - before)
-        return _r(first_sums + moved, n) - _r(second_sums - moved, n)
+        return _pearson_from_sums(first_sums + moved, n) - _pearson_from_sums(
+            second_sums - moved, n
+        )
 
-    return exchanges.test(float(_r(first_sums, n) - _r(second_sums, n)), differences)
+    return exchanges.test(
+        float(_pearson_from_sums(first_sums, n) - _pearson_from_sums(second_sums, n)), differences
+    )
 
 
-def _r(sums: Floats, n: int) -> Floats:
+def _pearson_from_sums(sums: Floats, n: int) -> Floats:
     spread = n * sums[..., 1] - sums[..., 0] ** 2
     spread = np.where(spread > SLACK * n * n, spread, np.nan)  # NaN if constant except for rounding
     return sums[..., 2] / np.sqrt(spread)
@@ -172,7 +176,7 @@ def williams(human: ArrayLike, first: ArrayLike, second: ArrayLike) -> Williams:
     h, a, b = (as_floats(x).ravel() for x in (human, first, second))
     if not len(h) == len(a) == len(b):
         sizes = f"{len(h)} human scores, {len(a)} and {len(b)} metric scores"
-        raise InputError(f"{sizes}: expected as many of each")
+        raise InputError(f"{sizes}: expected the same number of each")
     is_complete = ~np.isnan(h + a + b)
     h, a, b = h[is_complete], a[is_complete], b[is_complete]
     return williams_of(pearson(h, a), pearson(h, b), pearson(a, b), len(h))

@@ -212,7 +212,7 @@ def tune_prediction(labelled: Labelled) -> Prediction:
     return Prediction(units, predicted_all, labelled.means(predicted_all), factor, float(r))
 
 
-def cross_fit(labelled: Labelled, folds: int = FOLDS) -> Prediction:
+def cross_fit(labelled: Labelled) -> Prediction:
     """Return cross-fitted predictions: each unit by a ridge regression on the other folds.
 
     Every tenth labelled unit, in their order, is in the same fold.
@@ -225,9 +225,9 @@ def cross_fit(labelled: Labelled, folds: int = FOLDS) -> Prediction:
     )
     scaled = labelled.with_columns(x, all_values)  # constant judges are 0
     units = np.flatnonzero(is_labelled.any(axis=0))
-    fold = np.zeros(labelled.y.shape[1], np.int64)
-    fold[units] = np.arange(len(units)) % min(folds, len(units))
-    fits_by_fold = [_fits(scaled, is_labelled & (fold != k)) for k in range(min(folds, len(units)))]
+    n_folds, fold = min(FOLDS, len(units)), np.zeros(labelled.y.shape[1], np.int64)
+    fold[units] = np.arange(len(units)) % n_folds
+    fits_by_fold = [_fit_penalties(scaled, is_labelled & (fold != k)) for k in range(n_folds)]
     by_penalty = (np.stack(fits) for fits in zip(*fits_by_fold, strict=True))
     predicted = [_predict(scaled.x, fits, fold) for fits in by_penalty]
     errors = []  # squared errors within systems
@@ -239,7 +239,7 @@ def cross_fit(labelled: Labelled, folds: int = FOLDS) -> Prediction:
     return _tune_power(labelled, scaled, predicted[best], chosen, fold)
 
 
-def _fits(labelled: Labelled, rows: Flags) -> list[Floats]:
+def _fit_penalties(labelled: Labelled, rows: Flags) -> list[Floats]:
     """Return the coefficients of the judges for every penalty."""
     sums, n = moments(labelled, rows), int(rows.sum())
     unit = np.eye(len(sums.xy)) * n

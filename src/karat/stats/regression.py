@@ -46,12 +46,12 @@ class LeastSquares(NamedTuple):
 def least_squares(x: Floats, y: Floats, names: Sequence[str]) -> LeastSquares:
     """Fit y by the columns of x (points x columns); `names` of the columns are for messages."""
     n, k = x.shape
-    _check(x, y, names)
-    z, centre, scale, inverse, slopes, mean = _solve(x, y)
+    _check_data(x, y, names)
+    z, centre, scale, inverse, slopes, mean = _solve_normal_equations(x, y)
     for name, diagonal in zip(names, np.diag(inverse), strict=True):
         if not (diagonal > 0 and 1 / diagonal > NEARLY):  # its unexplained variance
             raise InputError(
-                f"{name} is a combination of the others here: their parts cannot be told apart; "
+                f"{name} is a combination of the others here: their effects cannot be separated; "
                 "leave one out"
             )
     predicted: Floats = mean + product(z, slopes)
@@ -86,7 +86,7 @@ def left_out_predictions(x: Floats, y: Floats, groups: Ints) -> Floats:
 
     The normal equations of the other points are those of all points minus the group's part.
     """
-    full_fit = _solve(x, y)
+    full_fit = _solve_normal_equations(x, y)
     w = np.column_stack([np.ones(len(y)), full_fit.z])
     both = np.column_stack([w, y - full_fit.mean])
     numbers = np.unique(groups, return_inverse=True)[1].reshape(-1)
@@ -128,7 +128,7 @@ def unseen_error(y: Floats, predicted: Floats, groups: Ints) -> Unseen:
     return Unseen(sqrt(errors), sqrt(chance), r2, int((~is_defined).sum()))
 
 
-def _check(x: Floats, y: Floats, names: Sequence[str]) -> None:
+def _check_data(x: Floats, y: Floats, names: Sequence[str]) -> None:
     """Raise if there are too few points, or values that cannot be fitted."""
     n, k = x.shape
     if n < k + 2:
@@ -169,7 +169,7 @@ class _Solution(NamedTuple):
     mean: float
 
 
-def _solve(x: Floats, y: Floats) -> _Solution:
+def _solve_normal_equations(x: Floats, y: Floats) -> _Solution:
     centre = _means(x)
     scale = np.sqrt(_means((x - centre) ** 2))
     z, mean = (x - centre) / scale, float(_means(y[:, None])[0])

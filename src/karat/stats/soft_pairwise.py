@@ -14,7 +14,6 @@ from karat import _kernel
 from karat.arithmetic import SLACK
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError
-from karat.progress import Progress, silent
 from karat.stats.exchanges import (
     Exchanges,
     Permutation,
@@ -27,12 +26,11 @@ from karat.stats.exchanges import (
 from karat.stats.resampling import SEED
 
 ScoreSums = Callable[[Floats], Floats]  # from sums of statistics, one per row, to scores
+TRIALS = 1000  # trials of the p-values between systems
 _ROUNDING = 1e-10  # relative error of a score: sums of statistics here are rounded at every step
 
 
-def pairwise_p_values(
-    scores: Floats, trials: int = 1000, seed: int = SEED, progress: Progress = silent
-) -> Floats:
+def pairwise_p_values(scores: Floats, trials: int = TRIALS, seed: int = SEED) -> Floats:
     """Return p[i, j] for "system i scores above j", from systems x segments; the diagonal is NaN.
 
     p is the share of trials in which random exchanges of segments give at least the real
@@ -40,7 +38,7 @@ def pairwise_p_values(
     """
     systems, segments = scores.shape
     reached = np.zeros((systems, systems))
-    for words in drawn_words((1, segments), trials, seed, progress):
+    for words in drawn_words((1, segments), trials, seed):
         reached += times_reached(scores, sign_sums(scores, words))
     p = reached / trials
     np.fill_diagonal(p, np.nan)
@@ -61,11 +59,7 @@ def times_reached(scores: Floats, sums: Floats) -> Ints:
 
 
 def corpus_p_values(
-    rows: Floats,
-    score: ScoreSums,
-    trials: int = 1000,
-    seed: int = SEED,
-    progress: Progress = silent,
+    rows: Floats, score: ScoreSums, trials: int = TRIALS, seed: int = SEED
 ) -> Floats:
     """Return p[i, j] for "the corpus score of system i is above that of j"; the diagonal is NaN.
 
@@ -79,7 +73,7 @@ def corpus_p_values(
     slack = _ROUNDING * float(np.abs(values).max(initial=0.0))
     reached = np.zeros((systems, systems))
     flat = np.ascontiguousarray(rows.swapaxes(0, 1)).reshape(1, segments, -1)
-    for words in drawn_words((1, segments), trials, seed, progress):
+    for words in drawn_words((1, segments), trials, seed):
         chosen = chosen_sums(words, flat).reshape(-1, systems, width)
         for i in range(systems - 1):
             later = slice(i + 1, systems)
@@ -108,14 +102,7 @@ def complete_segments(is_missing: Flags) -> tuple[Flags, Flags]:
     return has_scores, np.asarray(~is_missing[has_scores].any(axis=0) & has_scores.any())
 
 
-def soft_pairwise_accuracy(
-    human: Floats,
-    metric: Floats,
-    trials: int = 1000,
-    seed: int = SEED,
-    progress: Progress = silent,
-    score: ScoreSums | None = None,
-) -> float:
+def soft_pairwise_accuracy(human: Floats, metric: Floats, score: ScoreSums | None = None) -> float:
     """Return SPA of two systems x segments matrices, on the segments that have all scores.
 
     Systems without any score are left out. The result is NaN for fewer than two systems, or if no
@@ -131,15 +118,10 @@ def soft_pairwise_accuracy(
     if not is_complete.any():
         return float("nan")
     human, metric = (x[has_scores][:, is_complete] for x in (human, metric))
-    p_human = pairwise_p_values(human, trials, seed, progress)
-    if score is None:
-        p_metric = pairwise_p_values(metric, trials, seed, progress)
-    else:
-        p_metric = corpus_p_values(metric, score, trials, seed, progress)
-    return agreement_of_p_values(p_human, p_metric)
+    p_metric = pairwise_p_values(metric) if score is None else corpus_p_values(metric, score)
+    return agreement_of_p_values(pairwise_p_values(human), p_metric)
 
 
-_PAIRWISE_TRIALS = 1000  # trials of the p-values between systems
 _AT_A_TIME = 16  # trials between two reports
 
 
@@ -151,12 +133,12 @@ def exchange_soft(
     h, a, b = (x[has_scores][:, is_complete] for x in (human, first, second))
     if len(h) < 2 or not is_complete.any():
         return exchanges.undefined()
-    inner = np.concatenate([*drawn_words((1, h.shape[1]), _PAIRWISE_TRIALS, SEED)], axis=1)
+    inner = np.concatenate([*drawn_words((1, h.shape[1]), TRIALS, SEED)], axis=1)
     sums = sign_sums(a, inner) + sign_sums(b, inner)
-    p_human = times_reached(h, sign_sums(h, inner)) / _PAIRWISE_TRIALS
+    p_human = times_reached(h, sign_sums(h, inner)) / TRIALS
 
     def accuracy(scores: Floats, trial_sums: Floats) -> float:
-        return agreement_of_p_values(p_human, times_reached(scores, trial_sums) / _PAIRWISE_TRIALS)
+        return agreement_of_p_values(p_human, times_reached(scores, trial_sums) / TRIALS)
 
     def differences(words: Words) -> Floats:
         gaps = []
