@@ -167,7 +167,7 @@ OVER = {
     "systems": "other systems on the same segments",
     "both": "other systems on other segments",
 }
-"""What a bootstrap resamples, and the evaluations for which its intervals hold."""
+"""Choices of resampled units -> the evaluations to which the intervals generalize."""
 
 
 def bootstrap(

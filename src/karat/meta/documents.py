@@ -114,10 +114,10 @@ def score_summed(scored: ScoredSet, shuffles: Ints, is_judged: Flags) -> dict[Me
 def score_joined_shuffles(
     evalset: EvalSet,
     metrics: Sequence[Metric],
-    shuffles: Ints,
     threads: int | None,
-    progress: Progress,
+    shuffles: Ints,
     is_judged: Flags,
+    progress: Progress,
 ) -> dict[Metric, list[Floats]]:
     """Score pseudo-documents as joined texts: one vector per shuffle."""
     scores: dict[Metric, list[Floats]] = {metric: [] for metric in metrics}

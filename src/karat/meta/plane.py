@@ -592,7 +592,7 @@ def worth(fit: PlaneFit) -> Worth:
 
 _WORTH: dict[Worth, str] = {
     "neither": "so neither predicts a system better than the mean of the others does",
-    "pick": "so picking pays here",
+    "pick": "so picking pays here, judging by these systems",
     "same": "so picking makes no difference here",
     "bleu": "so picking does not pay here: stay with BLEU's point or the paper's prediction",
 }

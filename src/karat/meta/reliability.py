@@ -275,8 +275,8 @@ _Key: TypeAlias = tuple[str, str, int | None, str, int, int]
 """The first fields of a row: dimension, statistic, references, metric, length and documents."""
 
 
-_ScoreDocuments: TypeAlias = Callable[[Flags], dict[Metric, list[Floats]]]
-"""From the judged cells to the scores of all documents: one vector per shuffle."""
+_ScoreDocuments: TypeAlias = Callable[[Ints, Flags, Progress], dict[Metric, list[Floats]]]
+"""From shuffles and the judged cells to the scores of all documents: one vector per shuffle."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -307,12 +307,12 @@ class _ReliabilityStudy:
         for number, choices in chosen_references.items():
             turns = shuffles[number].reshape(len(choices), -1)
             for references, turn in zip(choices, turns, strict=True):
-                documents_scorer = self._documents_scorer(references)
+                score = self._document_scorer(references)
                 for length in settings.lengths:
                     n, repeats, seed = len(self.evalset), settings.repeats, settings.seed
                     cut = pseudo_documents(n, length, repeats, seed)[turn]
-                    score = documents_scorer(cut, _monotonic_progress(self.progress, done, total))
-                    values = _shuffle_agreement(score, human, cut, settings.statistics)
+                    report = _monotonic_progress(self.progress, done, total)
+                    values = _shuffle_agreement(score, human, cut, settings.statistics, report)
                     for (name, by, metric), agreements in values:
                         key = name, by, number, str(metric), length, cut.shape[1]
                         values_by_key.setdefault(key, []).append(agreements)
@@ -320,23 +320,23 @@ class _ReliabilityStudy:
                     self.progress(done, total, "pseudo-documents")
         return values_by_key
 
-    def _documents_scorer(
-        self, references: _ReferenceChoice
-    ) -> Callable[[Ints, Progress], _ScoreDocuments]:
-        """Return the function that scores shuffles with some of the references."""
+    def _document_scorer(self, references: _ReferenceChoice) -> _ScoreDocuments:
+        """Return the function that scores documents with some of the references."""
         evalset, scored = self.evalset, self.scored
         if references is not None:
             evalset, scored = evalset.select(references=references), None
         if self.settings.documents == "joined":
-            return lambda cut, report: partial(
-                score_joined_shuffles, evalset, self.metrics, cut, self.threads, report
-            )
+            return partial(score_joined_shuffles, evalset, self.metrics, self.threads)
         summed = scored or score_evalset(evalset, self.metrics, threads=self.threads)
-        return lambda cut, report: partial(score_summed, summed, cut)
+        return lambda shuffles, is_judged, _: score_summed(summed, shuffles, is_judged)
 
 
 def _shuffle_agreement(
-    score: _ScoreDocuments, human: Mapping[str, Floats], shuffles: Ints, statistics: Sequence[str]
+    score: _ScoreDocuments,
+    human: Mapping[str, Floats],
+    shuffles: Ints,
+    statistics: Sequence[str],
+    progress: Progress,
 ) -> Iterator[tuple[tuple[str, str, Metric], Floats]]:
     """Yield the agreement in every shuffle, by dimension, statistic and metric."""
     scores_by_cells: dict[bytes, dict[Metric, list[Floats]]] = {}
@@ -344,7 +344,7 @@ def _shuffle_agreement(
         is_judged = ~np.isnan(people)
         cells = is_judged.tobytes()  # dimensions with the same judged cells share their scores
         if cells not in scores_by_cells:
-            scores_by_cells[cells] = score(is_judged)
+            scores_by_cells[cells] = score(shuffles, is_judged, progress)
         means = mean_human_scores(people, shuffles)
         for by, (metric, vectors) in product(statistics, scores_by_cells[cells].items()):
             pairs = zip(means, vectors, strict=True)
