@@ -188,21 +188,9 @@ def compare_statistics(
     progress: Progress = silent,
 ) -> Comparison:
     """Return the comparison of all systems with the baseline, from collected statistics."""
-    base = test.baseline
     stats = stats if resampling.buckets else _keep_paired_segments(stats)
     draws = resample_scores(stats, resampling, progress)
-    deltas = {
-        (system, m): m.score(system_stats.total).value - m.score(stats[base, m].total).value
-        for (system, m), system_stats in stats.items()
-        if system != base
-    }
-    if test.name == "bootstrap":
-        p_values = {
-            key: paired_bootstrap(draws[key], draws[base, key[1]], delta)
-            for key, delta in deltas.items()
-        }
-    else:
-        p_values = _randomization_tests(stats, deltas, test, resampling.seed, progress)
+    differences = _test_differences(stats, draws, test, resampling.seed, progress)
     scores = score_totals(stats, references, test.fields(resampling), form)
     metrics = list(dict.fromkeys(m for _, m in stats))
     best_first = sorted(
@@ -211,11 +199,11 @@ def compare_statistics(
     rows = []
     for key in best_first:
         row = CompareRow(*key, scores[key], *interval(draws[key]))
-        if key in deltas:
-            row = _with_difference(row, stats, draws, base, deltas[key], p_values[key])
+        if key in differences:
+            row = _with_difference(row, stats, draws, test.baseline, differences[key])
         rows.append(row)
     results = tuple(rows), references, resampling.resamples, resampling.seed, segment_values(stats)
-    test_settings = base, test.name, test.trials
+    test_settings = test.baseline, test.name, test.trials
     return Comparison(*results, *test_settings, form=form, buckets=resampling.buckets)
 
 
@@ -235,6 +223,45 @@ def _keep_paired_segments(stats: Mapping[StatsKey, SystemStats]) -> dict[StatsKe
     return paired
 
 
+class DifferenceTest(NamedTuple):
+    """The difference of a system from the baseline, its 95% interval and its p-value."""
+
+    delta: float
+    low: float
+    high: float
+    p: float
+
+
+def _test_differences(
+    stats: Mapping[StatsKey, SystemStats],
+    draws: Mapping[StatsKey, Floats],
+    test: BaselineTest,
+    seed: int,
+    progress: Progress,
+) -> dict[StatsKey, DifferenceTest]:
+    """Test the difference of every system from the baseline, by every metric.
+
+    Intervals come from the resamples in `draws`; so does p, unless the test is a randomization.
+    """
+    base = test.baseline
+    deltas = {
+        (system, m): m.score(system_stats.total).value - m.score(stats[base, m].total).value
+        for (system, m), system_stats in stats.items()
+        if system != base
+    }
+    if test.name == "bootstrap":
+        p_values = {
+            key: paired_bootstrap(draws[key], draws[base, key[1]], delta)
+            for key, delta in deltas.items()
+        }
+    else:
+        p_values = _randomization_tests(stats, deltas, test, seed, progress)
+    return {
+        key: DifferenceTest(delta, *interval(draws[key] - draws[base, key[1]]), p_values[key])
+        for key, delta in deltas.items()
+    }
+
+
 def _randomization_tests(
     stats: Mapping[StatsKey, SystemStats],
     deltas: Mapping[StatsKey, float],
@@ -242,7 +269,10 @@ def _randomization_tests(
     seed: int,
     progress: Progress,
 ) -> dict[StatsKey, float]:
-    """Exchanged sums, exactly: a' = sum(b) + chosen @ (a - b), b' = sum(a) - chosen @ (a - b)."""
+    """Return p by approximate randomization, from exact sums after each exchange.
+
+    a' = sum(b) + chosen @ (a - b), b' = sum(a) - chosen @ (a - b).
+    """
     tables = {key: ExactRows(part.row_blocks) for key, part in stats.items()}
     limbs = exchange_limbs([*tables.values()], test.trials, seed, progress)
     chosen_sums = dict(zip(tables, limbs, strict=True))
@@ -262,12 +292,10 @@ def _with_difference(
     stats: Mapping[StatsKey, SystemStats],
     draws: Mapping[StatsKey, Floats],
     base: str,
-    delta: float,
-    p_value: float,
+    difference: DifferenceTest,
 ) -> CompareRow:
     """Return the row of a system with its difference from the baseline."""
     m, key = row.metric, (row.system, row.metric)
-    low, high = interval(draws[key] - draws[base, m])
     # Units are segments or buckets; sums of buckets may be limbs, of which the first count.
     units = min(
         sum(
@@ -284,15 +312,15 @@ def _with_difference(
         losses = int(ahead(baseline_scores, system_scores).sum())
         ties = int((~np.isnan(system_scores - baseline_scores)).sum()) - wins - losses
     return row._replace(
-        delta=delta,
-        delta_low=low,
-        delta_high=high,
-        p=p_value,
+        delta=difference.delta,
+        delta_low=difference.low,
+        delta_high=difference.high,
+        p=difference.p,
         better=float(ahead(m.sign * draws[key], m.sign * draws[base, m]).mean()),
         wins=wins,
         losses=losses,
         ties=ties,
-        verdict=verdict(p_value, (low, high), units, m.sign),
+        verdict=verdict(difference.p, (difference.low, difference.high), units, m.sign),
         units=units,
     )
 

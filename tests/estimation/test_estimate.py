@@ -327,8 +327,8 @@ def test_labels_that_were_chosen_are_left_out() -> None:
     without = kt.estimate(a_set([*range(20)], draws=draws[:20]))
     assert with_them.rows == without.rows
     assert with_them.notes[0] == (
-        "5 labelled segments were not drawn at random and left out: their labels say nothing of "
-        "the others."
+        "5 labelled segments were not drawn at random and left out: their labels do not "
+        "represent the others."
     )
 
 

@@ -12,7 +12,7 @@ import karat as kt
 from karat.estimation.evalset_samples import pair_labels
 from karat.evalset.judgements import JudgedPair, identical_judges
 from karat.stats.correlation import pearson
-from karat.stats.judges import intraclass, krippendorff_alpha
+from karat.stats.judges import intraclass_correlation, krippendorff_alpha
 
 N = 60
 
@@ -68,7 +68,7 @@ def test_agreement_counts_identical_judges_once() -> None:
     assert (row.judges, row.shared) == (2, 2 * N)
     assert row.ordinal == krippendorff_alpha(table, "ordinal").value
     assert row.r == pytest.approx(pearson(*table))
-    assert row.icc == intraclass(table).icc2
+    assert row.icc == intraclass_correlation(table)
 
 
 def test_results_say_that_identical_judges_count_as_one() -> None:

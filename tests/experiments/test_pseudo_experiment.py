@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import karat as kt
-from karat.meta.agreement import drawn_means
+from karat.meta.agreement import weighted_means
 from karat.meta.scores import ScoredSet, score_evalset
 from karat.stats.correlation import pearson
 
@@ -76,7 +76,7 @@ def test_documents_are_scored_as_a_corpus(scored: dict[int, list[ScoredSet]]) ->
     human, metric = scored_set.evalset.human("fluency"), experiment.METRICS["BLEU"]
     counts = np.array([np.bincount(row, minlength=human.shape[1]) for row in places], float)
     scores = scored_set.corpus(metric, counts, ~np.isnan(human))
-    expected = pearson(drawn_means(human, counts), scores)
+    expected = pearson(weighted_means(human, counts), scores)
     agreement = experiment.agreement(scored_set, "BLEU", human[None], places)
     assert agreement[0, 0] == pytest.approx(expected)
 

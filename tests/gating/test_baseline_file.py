@@ -97,7 +97,7 @@ def test_line_ends_of_windows_are_read(path: Path) -> None:
         ("# items\t3", "# items\t٣", "found 3 rows, expected ٣"),
         ("# items\t3", "# item\t3", "line 5: found '# item\\\\t3', expected a line such as"),
         ("2\t0\t0\n", "", "line 10: found 2 rows, expected 3: a part of the file is missing"),
-        ("2\t0\t0\n", "1\t0\t0\n", "line 10: the id '1' stands in line 9, too"),
+        ("2\t0\t0\n", "1\t0\t0\n", "line 10: the id '1' is also in line 9"),
         ("2\t0\t0\n", "2\t0\n", "line 10: found 2 cells, expected 3 as in its head"),
         ("2\t0\t0\n", "2\tzero\t0\n", "line 10: found 'zero', expected a number"),
         ("2\t0\t0\n", "2\tnan\t0\n", "line 10: found 'nan', expected a number"),

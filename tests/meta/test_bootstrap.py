@@ -8,18 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import resampled_pairs
 
-import karat.meta.agreement as module
 from karat.errors import InputError
 from karat.meta.agreement import (
     MATRIX_LEVELS,
     OVER,
     agreement,
     bootstrap,
-    drawn_places,
-    percentiles,
 )
 from karat.meta.evaluation import rank_metrics
 from karat.stats.correlation import STATISTICS, Statistic, pearson_rows
+from karat.stats.resampling import bootstrap_indices, percentiles
 
 
 def scores(seed: int, shape: tuple[int, int], missing: float = 0.0) -> tuple[np.ndarray, ...]:
@@ -44,7 +42,7 @@ def test_values_are_those_of_the_drawn_matrices(
     human, metric = scores(1, (4, 9), missing)
     human = np.round(human)  # with ties
     resamples = bootstrap(human, [metric], by, at=at, over=over, resamples=40, seed=5)[0]
-    ((systems, segments),) = drawn_places(human.shape, over, 40, 5)
+    ((systems, segments),) = bootstrap_indices(human.shape, over, 40, 5)
     for value, s, t in zip(resamples, systems, segments, strict=True):
         expected = agreement(human[s][:, t], metric[s][:, t], by, at).value
         assert value == pytest.approx(expected, abs=1e-9, nan_ok=True)
@@ -63,7 +61,7 @@ def test_no_point_makes_a_pair_with_its_own_copy(
         human = 15 * human
     resamples = 12
     values = bootstrap(human, [metric], by, at=at, over=over, resamples=resamples, seed=5)[0]
-    ((systems, segments),) = drawn_places(human.shape, over, resamples, 5)
+    ((systems, segments),) = bootstrap_indices(human.shape, over, resamples, 5)
     for value, *draw in zip(values, systems.tolist(), segments.tolist(), strict=True):
         groups = resampled_pairs.groups(human.tolist(), metric.tolist(), at, tuple(draw))
         expected = resampled_pairs.value(by, groups)
@@ -103,7 +101,7 @@ def test_r_squared_is_the_square() -> None:
 
 def test_what_is_not_drawn_stays() -> None:
     for over, fixed in (("segments", 0), ("systems", 1)):
-        parts = next(drawn_places((4, 6), over, 10, 1))
+        parts = next(bootstrap_indices((4, 6), over, 10, 1))
         assert (parts[fixed] == np.arange((4, 6)[fixed])).all()
         assert len(np.unique(parts[1 - fixed], axis=0)) > 1
 
@@ -112,7 +110,7 @@ def test_batches_do_not_change_the_draws(monkeypatch: pytest.MonkeyPatch) -> Non
     human, metric = scores(3, (4, 9))
     resamples = bootstrap(human, [metric], resamples=50)
     reports: list[tuple[int, int, str]] = []
-    monkeypatch.setattr(module, "_CELLS", 9 * 20)
+    monkeypatch.setattr("karat.stats.resampling._BATCH_CELLS", 9 * 20)
     cut = bootstrap(human, [metric], resamples=50, progress=lambda *report: reports.append(report))
     assert np.allclose(resamples, cut, atol=1e-12, rtol=0)
     assert [done for done, _, _ in reports] == [20, 40, 50]

@@ -64,7 +64,7 @@ def test_only_cells_with_both_scores_count(seed: int) -> None:
 def test_documents_are_means_of_their_segments() -> None:
     human, metric = matrices(1)
     documents = ["b", "a", "b", "b", "c", "a", "c"]
-    h, _ = agreement.shared(human, metric)
+    h, _ = agreement.keep_shared(human, metric)
     result = agreement.document_means(h, documents)
     assert result.shape == (5, 3)
     for column, name in enumerate("bac"):

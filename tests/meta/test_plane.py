@@ -17,10 +17,11 @@ import karat as kt
 from karat.errors import InputError
 from karat.meta import plane as p
 from karat.meta import plane_study
-from karat.meta.agreement import drawn_means, drawn_places
+from karat.meta.agreement import weighted_means
 from karat.meta.plane_study import Region, predicted
 from karat.meta.scores import score_evalset
 from karat.stats.correlation import pearson as pearson_statistic
+from karat.stats.resampling import bootstrap_indices
 
 SEEDS = st.integers(0, 2**32)
 SOME = [0, 3, 10, 14, 27, 33, 43]  # cells
@@ -52,7 +53,7 @@ def test_cells_are_scored_as_the_drawn_text_is(over: str) -> None:
     evalset = small_set(1)
     human = evalset.human("quality")
     resamples = judged().view.resample(pearson_statistic, over, 4, 9)
-    ((systems, segments),) = drawn_places(human.shape, over, 4, 9)
+    ((systems, segments),) = bootstrap_indices(human.shape, over, 4, 9)
     for d, (s, t) in enumerate(zip(systems.tolist(), segments.tolist(), strict=True)):
         for k in SOME:
             expected = plane_loops.cell_r(evalset, human, s, t, *p.CELLS[k])
@@ -278,7 +279,7 @@ def test_halves_are_those_of_loops(systems: int) -> None:
         first = rng.permutation(systems) < systems // 2
         half = rng.permutation(12) < 6
         counts = np.stack([half, ~half]).astype(float)
-        human, cells = drawn_means(data.judged, counts), data.cell_scores(counts)
+        human, cells = weighted_means(data.judged, counts), data.cell_scores(counts)
         for position, custom in ((0, first), (1, ~first)):
             k = plane_loops.best(
                 human[position][custom].tolist(), cells[:, position, custom].tolist()

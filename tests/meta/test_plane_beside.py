@@ -17,10 +17,10 @@ from oracles.small_sets import small_set
 
 import karat as kt
 from karat.errors import InputError
-from karat.meta.agreement import drawn_places
 from karat.meta.plane import BLEU_CELL
 from karat.meta.plane_study import GROUPINGS, Lengths, grouped, parse_grouping
 from karat.registry import declared
+from karat.stats.resampling import bootstrap_indices
 
 Output = Callable[..., str]
 FEW = {"resamples": 12, "permutations": 9}
@@ -53,7 +53,7 @@ def test_metrics_beside_the_cells_are_those_of_texts(name: str) -> None:
     shape = len(evalset.systems), len(evalset)
     draws = [
         (s.tolist(), t.tolist())
-        for batch in drawn_places(shape, "both", 12, 12345)
+        for batch in bootstrap_indices(shape, "both", 12, 12345)
         for s, t in zip(*batch, strict=True)
     ]
     for row, used in zip(fit.compared, sets.values(), strict=True):

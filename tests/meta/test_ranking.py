@@ -8,7 +8,7 @@ import pytest
 from karat.errors import InputError
 from karat.meta.agreement import agreement, bootstrap, perm_both
 from karat.meta.evaluation import rank_metrics
-from karat.stats.multiple_tests import holm
+from karat.stats.significance import holm
 
 
 def metrics(seed: int = 1) -> tuple[np.ndarray, dict[str, np.ndarray]]:

@@ -13,11 +13,11 @@ from oracles.small_sets import small_set
 
 import karat as kt
 from karat.errors import InputError
-from karat.meta.agreement import drawn_places
 from karat.meta.scores import score_evalset
 from karat.meta.views import LEVELS, view
 from karat.progress import silent
 from karat.stats.correlation import STATISTICS
+from karat.stats.resampling import bootstrap_indices
 
 METRICS = ("bleu", "ter", "chrf", "rouge1", "aev:alpha=0.3,n=2")
 
@@ -74,7 +74,7 @@ def test_resampled_systems_are_scored_from_the_drawn_text(over: str) -> None:
     human, metric = evalset.human("quality"), kt.metric("bleu")
     level_view = view("system", score_evalset(evalset, "bleu"), human)
     resamples = level_view.resample(STATISTICS["pearson"], over, 12, 7, silent)[0]
-    ((systems, segments),) = drawn_places(human.shape, over, 12, 7)
+    ((systems, segments),) = bootstrap_indices(human.shape, over, 12, 7)
     for value, s, t in zip(resamples, systems.tolist(), segments.tolist(), strict=True):
         points = [chosen_score(evalset, human, k, metric, t) for k in s]
         has_score = [p for p in points if not np.isnan(p[0])]
@@ -130,13 +130,13 @@ def test_soft_pairwise_accuracy_is_of_the_segments_behind_systems() -> None:
     human = scored.evalset.human("adequacy")
     means, corpora = (view(name, scored, human) for name in ("system-mean", "system"))
     for metric in scored.metrics:
-        expected = soft_pairwise_accuracy(human, scored.segments(metric)).value
+        expected = soft_pairwise_accuracy(human, scored.segments(metric))
         assert means.agreement(metric.of_segments(), statistic("spa")).value == expected
         rows = soft_pairwise_accuracy(
             human, scored.rows[metric], score=lambda sums, m=metric: m.measure(sums)["value"]
         )
         level_agreement = corpora.agreement(metric, statistic("spa")).value
-        assert level_agreement == rows.value != expected
+        assert level_agreement == rows != expected
         resamples = corpora.resample(statistic("spa"), "both", 2, 1, silent)
         assert ((resamples > 0) & (resamples <= 1)).all()
     with pytest.raises(kt.InputError, match="choose the level system"):
@@ -173,7 +173,7 @@ def test_resampled_systems_keep_the_outputs_that_nobody_judged(over: str) -> Non
     resamples = level_view.resample(STATISTICS["pearson"], over, 12, 7, silent)[0]
     scores = scored.segments(kt.metric("bleu"))
     assert list(level_view.metrics) == [metric]
-    ((systems, segments),) = drawn_places(human.shape, over, 12, 7)
+    ((systems, segments),) = bootstrap_indices(human.shape, over, 12, 7)
     for value, s, t in zip(resamples, systems, segments, strict=True):
         with np.errstate(invalid="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -18,10 +18,10 @@ from karat.meta.agreement import LEVEL_CELLS, perm_both
 from karat.stats.correlation import STATISTICS, binomial_quantiles, exchange_pairs
 from karat.stats.exchanges import (
     Exchanges,
+    bit_positions,
     drawn_words,
     masks,
     no_exchange,
-    places_of_bits,
 )
 from karat.stats.grouped import ExchangedCells, all_cells
 from karat.stats.soft_pairwise import soft_pairwise_accuracy
@@ -55,8 +55,8 @@ def test_exchanged_groups_are_those_of_exchanged_matrices(
     shape = human.shape
     cells = LEVEL_CELLS[at](~np.isnan(human))
     (words,) = drawn_words(shape, 3, seed)
-    of = ExchangedCells(places_of_bits(*cells[:2], segments), cells.offsets, words)
-    points = [cells.of(x) for x in (human, first, second)]
+    of = ExchangedCells(bit_positions(*cells[:2], segments), cells.offsets, words)
+    points = [cells.scores(x) for x in (human, first, second)]
     counts = _kernel.exchanged_group_pairs(*points, of.bits, of.offsets, words)
     r = STATISTICS["pearson"].grouped.exchange(*points, of)  # type: ignore[union-attr]
     for trial, chosen in enumerate(masks(words, shape)):
@@ -78,13 +78,13 @@ def test_drawn_groups_are_those_of_drawn_cells(
     cells = LEVEL_CELLS[at](~np.isnan(human))
     rng = np.random.default_rng(seed)
     times = [rng.integers(0, 4, (3, n)).astype(np.int32) for n in human.shape]
-    counts = _kernel.drawn_group_pairs(cells.of(human), cells.of(metric), *cells, *times)
-    r = _kernel.drawn_group_pearson(cells.of(human), cells.of(metric), *cells, *times)
+    counts = _kernel.drawn_group_pairs(cells.scores(human), cells.scores(metric), *cells, *times)
+    r = _kernel.drawn_group_pearson(cells.scores(human), cells.scores(metric), *cells, *times)
     for draw in range(3):
         often = times[0][draw][cells.rows] * times[1][draw][cells.columns]
         for g, (start, end) in enumerate(zip(cells.offsets, cells.offsets[1:], strict=False)):
             half = slice(start, end)
-            h, m = (cells.of(x)[half] for x in (human, metric))
+            h, m = (cells.scores(x)[half] for x in (human, metric))
             expected = pair_loops.drawn_pair_counts(h.tolist(), m.tolist(), often[half].tolist())
             distinct = int((often[half] > 0).sum())
             assert counts[:, g, draw].tolist() == [*expected, distinct]
@@ -100,9 +100,9 @@ def test_large_draws_are_counted_with_more_bits(often: int, width: int) -> None:
     cells = all_cells(~np.isnan(human))
     times = np.full((1, 1), often, np.int32), np.full((1, 30), often, np.int32)
     assert (30 * often**2).bit_length() <= width
-    pair_counts = _kernel.drawn_group_pairs(cells.of(human), cells.of(metric), *cells, *times)[
-        :, 0, 0
-    ]
+    pair_counts = _kernel.drawn_group_pairs(
+        cells.scores(human), cells.scores(metric), *cells, *times
+    )[:, 0, 0]
     con, dis, h, m, both, *values = pair_loops.pair_counts(human[0].tolist(), metric[0].tolist())
     pairs_of_two = often**4  # each point is there often**2 times
     assert pair_counts.tolist() == [
@@ -117,7 +117,7 @@ def test_many_exchanged_points_are_counted_with_more_bits() -> None:
     human, first, second = (np.round(rng.normal(size=(1, 400)), 1) for _ in range(3))
     cells, (words,) = all_cells(~np.isnan(human)), drawn_words((1, 400), 70, 1)
     points = [x[0] for x in (human, first, second)]
-    bits = places_of_bits(*cells[:2], 400)
+    bits = bit_positions(*cells[:2], 400)
     pair_counts = _kernel.exchanged_group_pairs(*points, bits, cells.offsets, words)
     for trial, chosen in enumerate(masks(words, (1, 400))):
         for other in (False, True):
@@ -130,16 +130,18 @@ def test_many_exchanged_points_are_counted_with_more_bits() -> None:
 def test_no_exchange_leaves_every_statistic(by: str) -> None:
     score_matrices = matrices(5, 5, 30)
     cells = LEVEL_CELLS["item"](~np.isnan(score_matrices[0]))
-    of = ExchangedCells(places_of_bits(*cells[:2], 30), cells.offsets, no_exchange((5, 30)))
+    of = ExchangedCells(bit_positions(*cells[:2], 30), cells.offsets, no_exchange((5, 30)))
     grouped, pooled = STATISTICS[by].grouped, STATISTICS[by].pooled
     assert grouped
     values = pooled.value if pooled else lambda result: result
-    result = values(grouped.exchange(*(cells.of(x) for x in score_matrices), of))
+    result = values(grouped.exchange(*(cells.scores(x) for x in score_matrices), of))
     expected = [values_of(by, g) for g in group_loops.groups(score_matrices, "item")]
     assert result[0] == pytest.approx(expected, abs=1e-12, nan_ok=True)
     times = np.ones((1, 5), np.int32), np.ones((1, 30), np.int32)
     resampled = values(
-        grouped.resample(cells.of(score_matrices[0]), cells.of(score_matrices[1]), cells, *times)
+        grouped.resample(
+            cells.scores(score_matrices[0]), cells.scores(score_matrices[1]), cells, *times
+        )
     )
     assert resampled[0] == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
@@ -232,7 +234,10 @@ def test_the_test_of_accuracies_exchanges_pairs(seed: int) -> None:
         human, first, second, Exchanges(~np.isnan(human), trials, 1, lambda *_: None)
     )
     assert permutation.delta == pytest.approx(delta, abs=1e-12)
-    assert abs(permutation.share - exact) <= 4 * np.sqrt(exact * (1 - exact) / trials) + 1e-12
+    assert (
+        abs(permutation.beyond / trials - exact)
+        <= 4 * np.sqrt(exact * (1 - exact) / trials) + 1e-12
+    )
     assert permutation.p == (1 + permutation.beyond) / (1 + trials)
 
 
@@ -263,7 +268,7 @@ def test_soft_accuracies_are_tested_by_exchanged_cells(missing: int) -> None:
     a, b = ((x - x[has_score].mean()) / x[has_score].std() for x in (first, second))
 
     def spa(x: np.ndarray) -> float:
-        return soft_pairwise_accuracy(human, x).value
+        return soft_pairwise_accuracy(human, x)
 
     assert permutation.delta == pytest.approx(spa(a) - spa(b), abs=1e-12)
     (words,) = drawn_words(human.shape, 30, 2)

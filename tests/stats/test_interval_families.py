@@ -19,8 +19,8 @@ from karat.stats.estimates import (
     bounded_intervals,
     skewed_intervals,
 )
-from karat.stats.multiple_tests import CORRECTIONS, single_level
 from karat.stats.population import Design, estimate_mean
+from karat.stats.significance import CORRECTIONS, single_level
 
 
 def random_design(rng: np.random.Generator, units: int) -> Design:

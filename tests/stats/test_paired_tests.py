@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from karat.errors import InputError
 from karat.stats.distributions import incomplete_beta, normal_tail, student_tail
-from karat.stats.multiple_tests import benjamini_hochberg, clusters, holm
 from karat.stats.paired_tests import ALTERNATIVES, wilcoxon, williams, williams_of
+from karat.stats.significance import benjamini_hochberg, clusters, holm
 
 # ------------------------------------------------------------------------------------- tails
 

@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import pair_loops
 
-from karat.meta.agreement import OVER, agreement, bootstrap, drawn_places, perm_both
+from karat.meta.agreement import OVER, agreement, bootstrap, perm_both
 from karat.meta.evaluation import rank_metrics
 from karat.stats.correlation import STATISTICS
 from karat.stats.exchanges import drawn_words, masks
 from karat.stats.paired_tests import standardised
+from karat.stats.resampling import bootstrap_indices
 
 Loop = Callable[[pair_loops.Groups], float]
 LOOPS: dict[str, Loop] = {
@@ -68,7 +69,7 @@ def test_exactly_25_points_are_enough() -> None:
     level_agreement = agreement(
         np.array([[50.0], [60.0]]), np.array([[1.0], [2.0]]), "darr", "segment"
     )
-    assert level_agreement.reason == "humans tell no two points so far apart"
+    assert level_agreement.reason == "no two human scores differ enough"
 
 
 def test_pairwise_differences_by_hand() -> None:
@@ -129,7 +130,7 @@ def test_values_are_those_of_every_pair_of_every_group(name: str, seed: int) -> 
 def test_draws_are_those_of_the_drawn_segments(name: str, over: str) -> None:
     human, metric = matrices(3)
     resamples = bootstrap(human, [metric], name, "item", over, 10, 5)[0]
-    ((systems, segments),) = drawn_places(human.shape, over, 10, 5)
+    ((systems, segments),) = bootstrap_indices(human.shape, over, 10, 5)
     for value, s, t in zip(resamples, systems, segments, strict=True):
         resampled = (x[np.ix_(s, t)].T for x in (human, metric))
         assert value == pytest.approx(LOOPS[name](grouped(*resampled)), abs=1e-9, nan_ok=True)

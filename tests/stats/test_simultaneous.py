@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.stats.multiple_tests import simultaneous_intervals
-from karat.stats.resampling import interval
+from karat.stats.resampling import interval, simultaneous_intervals
 
 
 def tried(draws: np.ndarray, level: float) -> list[tuple[float, float]]:

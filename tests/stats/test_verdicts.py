@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import karat
-from karat.stats.multiple_tests import clusters
 from karat.stats.significance import (
     MIN_DECIDING_UNITS,
     SIGNIFICANCE_LEVEL,
+    clusters,
     interval_verdict,
     is_significant,
     separates_ranks,

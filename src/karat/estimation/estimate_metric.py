@@ -50,7 +50,7 @@ def estimate_rows(
     threads: int | None,
     progress: Progress,
 ) -> EstimateRows:
-    """Return the rows of all outputs of a set; refuse labels that nothing can be estimated from."""
+    """Return the rows of all outputs of a set; raise if its labels do not allow estimates."""
     values = judge_values(evalset, judges, dimension, threads, progress)
     sample = make_sample(evalset, dimension, values, unit)
     _check_sample(sample)
@@ -61,7 +61,7 @@ def estimate_rows(
         *notes_of(sample, (), missing, prediction, False),
         "Intervals from resampled segments are for new segments like those of the set.",
     )
-    table = np.stack(list(_rows(sample, prediction)))
+    table = np.stack(list(_system_rows(sample, prediction)))
     return EstimateRows(sample, table, notes, {name: i for i, name in enumerate(sample.units)})
 
 
@@ -87,7 +87,7 @@ def _check_sample(sample: Sample) -> None:
             )
 
 
-def _rows(sample: Sample, prediction: Prediction | None) -> Iterator[Floats]:
+def _system_rows(sample: Sample, prediction: Prediction | None) -> Iterator[Floats]:
     """Yield the rows of each system."""
     for system in range(len(sample.systems)):
         units = sample.labelled(system)
@@ -122,7 +122,7 @@ class HumanEstimate(Metric):
     bounded: ClassVar[bool] = False
     reads_texts: ClassVar[bool] = False
     uses_human_scores: ClassVar[bool] = True
-    set_rows: ClassVar[EstimateRows | None] = None  # the rows of a set; None where no set is scored
+    set_rows: ClassVar[EstimateRows | None] = None  # rows of the set; None if no set is scored
 
     dimension: str | None = setting(
         None, "Dimension that people judged; it may be left out if there is one.", kind=str
@@ -183,18 +183,18 @@ class HumanEstimate(Metric):
         return 1 if self.set_rows is None else self.set_rows.sample.scale.sign
 
     def remarks(self) -> tuple[str, ...]:
-        """Return what is taken for granted, and where labels or judges do not do."""
+        """Return notes on the labels, the judges and the assumptions."""
         notes = () if self.set_rows is None else self.set_rows.notes
         return tuple(f"{self}: {note}" for note in notes)
 
     # --------------------------------------------------------------------------------- its rows
 
     def columns(self) -> tuple[str, ...]:
-        """The sums of predictions, outputs, residuals of labels, and labels."""
+        """Return the names of the sums: predictions, outputs, residuals of labels, and labels."""
         return COLUMNS
 
     def rows(self, pairs: Pairs) -> Floats:
-        """The row of each segment."""
+        """Return the row of each segment."""
         if self.set_rows is None:
             raise self._without_set()
         sample, set_table, _, index_of = self.set_rows
@@ -213,9 +213,9 @@ class HumanEstimate(Metric):
         return table
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
-        """The mean prediction, corrected by the mean residual of labels; NaN without outputs.
+        """Return the mean prediction plus the mean residual of labels; NaN without outputs.
 
-        Of one segment that is people's value, or the prediction where there is no label.
+        For one segment that is its label, or its prediction if it has no label.
         """
         predicted, outputs, residual, labels = np.asarray(rows, np.float64).T
         value = np.divide(predicted, outputs, out=np.full(len(rows), np.nan), where=outputs > 0)
@@ -223,18 +223,18 @@ class HumanEstimate(Metric):
         return {"value": value, "outputs": outputs, "labels": labels}
 
     def check_outputs(self, systems: Sequence[str], segments: SegmentNames) -> None:
-        """Refuse outputs that are not those of a set."""
+        """Raise if the outputs are not those of a set."""
         if self.set_rows is None:
             raise self._without_set()
 
     # -------------------------------------------------------------------------------- its names
 
     def method(self, references: int | None) -> str:
-        """Return the signature without the digest of labels: every run has its own."""
+        """Return the signature without the digest of labels, which differs between runs."""
         return self.signature(references).replace(f",digest={self._full('digest')}", "")
 
     def _full(self, name: str) -> str:
-        """Return a setting as signatures have it: with what was found in the set."""
+        """Return a setting for signatures, with the values that were found in the set."""
         set_rows = self.set_rows
         if set_rows is None or name == "unit":
             return super()._full(name)

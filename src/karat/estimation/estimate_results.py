@@ -1,4 +1,4 @@
-"""Results of `estimate`: human scores of systems, their differences, and what each judge adds."""
+"""Results of `estimate`: human scores of systems, their differences, and the use of each judge."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from karat.evalset.draws import Draw
 from karat.results import Result
 from karat.stats.population import Prediction
 
-NOT_TESTED = "not tested"  # the verdict on a difference that is known: every unit is labelled
-ESTIMATE = "estimate"  # the method of this room: labels, and judges beside them
+NOT_TESTED = "not tested"  # verdict on a difference that is known, as every unit is labelled
+ESTIMATE = "estimate"  # the method that uses labels and judges
 
 
 class EstimateRow(NamedTuple):
-    """The human score of a system: by people alone, and by people with judges."""
+    """The human score of a system: from labels alone, and from labels and judges."""
 
     system: str
     people: float
@@ -30,68 +30,68 @@ class EstimateRow(NamedTuple):
     estimate: float
     low: float
     high: float
-    ratio: float  # the width of the interval, over that by people alone
-    labels: int  # units that people labelled
-    units: int  # all units
+    ratio: float  # width of the interval divided by that from labels alone
+    labels: int  # number of labelled units
+    units: int  # number of units
     form: str  # the form of the interval: student, bounded, exact or none; `nuggeteer` for nuggets
-    more: int | None  # further labelled units that would halve the width
-    bias: float  # the amount by which judges rate it higher than people do, beside other systems
+    more: int | None  # number of further labels that would halve the width
+    bias: float  # how much higher judges rate it than people do, relative to other systems
     bias_low: float
     bias_high: float
 
 
 class EstimateDifference(NamedTuple):
-    """A system against the baseline; the interval excludes 0 exactly where p decides."""
+    """A system against the baseline; the interval excludes 0 exactly if p is significant."""
 
     system: str
     baseline: str
     delta: float
     low: float
     high: float
-    p: float  # two-sided, after the correction; NaN if nothing was tested
+    p: float  # two-sided and corrected; NaN if there was no test
     labels: int
-    verdict: str  # `better`, `worse`, `undecided`, or `not tested` where every unit is labelled
+    verdict: str  # `better`, `worse`, `undecided`, or `not tested` if every unit is labelled
     form: str  # the form of the interval: student, bounded, exact or none; `nuggeteer` for nuggets
     confidence: float  # the confidence level of the interval, by the correction: 0.95 without one
 
 
 class JudgeWorth(NamedTuple):
-    """A judge: how it agrees with people, and the intervals that it would give by itself."""
+    """A judge: its agreement with the labels, and the intervals that it gives by itself."""
 
     judge: str
-    r: float  # Pearson's r with people's labels, within systems
-    ratio: float  # the mean width of intervals with this judge alone, over those by people alone
-    missing: int
+    r: float  # Pearson's r with the labels, within systems
+    ratio: float  # mean width of intervals with this judge only, divided by that without judges
+    missing: int  # number of outputs without a value
     signature: str
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimate(Result):
-    """Human scores of systems (`rows`), their differences, and what each judge adds."""
+    """Human scores of systems (`rows`), their differences, and the use of each judge."""
 
     name: str
     dimension: str
     rows: tuple[EstimateRow, ...]
     differences: tuple[EstimateDifference, ...]
     judges: tuple[JudgeWorth, ...]
-    planned: tuple[PlannedUnit, ...]  # units to label next, if they were asked for
+    planned: tuple[PlannedUnit, ...]  # units to label next, if requested
     unit: str
     better: str  # the better direction of scores: higher or lower
-    ends: tuple[float | None, float | None]  # the ends of the scale, where they are known
+    ends: tuple[float | None, float | None]  # ends of the scale, if known
     settings: Mapping[str, object]
     notes: tuple[str, ...] = ()
-    draws: tuple[Draw, ...] = ()  # all draws up to now and those of the plan
-    methods: Mapping[str, str] = field(default_factory=dict)  # by system, if they differ
+    draws: tuple[Draw, ...] = ()  # all draws so far, and those of the plan
+    methods: Mapping[str, str] = field(default_factory=dict)  # by system, if methods differ
     data: str = ""  # digest of labels, judges' values and draws
 
     @property
     def finite(self) -> bool:
-        """Return whether scores are those of the set, and not of new units."""
+        """True if scores are those of the set, not of new units."""
         return self.settings["population"] == "set"
 
     @property
     def exact(self) -> bool:
-        """Return whether scores are means of the set, with every unit labelled: not estimates."""
+        """True if every unit is labelled, so that scores are means and not estimates."""
         return bool(self.rows) and all(row.form == EXACT for row in self.rows)
 
     @property
@@ -102,17 +102,17 @@ class Estimate(Result):
 
     @property
     def with_judges(self) -> list[EstimateRow]:
-        """The rows that rest on labels and judges, not on another method."""
+        """The rows that are based on labels and judges, not on another method."""
         return [row for row in self.rows if self.methods.get(row.system, ESTIMATE) == ESTIMATE]
 
     @property
     def ratio(self) -> float:
-        """The mean width of intervals with judges, over those by people alone; NaN without any."""
+        """Mean width of intervals with judges divided by that without; NaN without intervals."""
         return mean_without_nan([row.ratio for row in self.with_judges])
 
     @property
     def worth(self) -> float:
-        """Further labelled units that would give people alone such widths; NaN without widths."""
+        """Number of further labels that would be worth as much as the judges; NaN if undefined."""
         rows, finite = self.with_judges, self.finite
         return mean_without_nan(
             [labels_worth(row.ratio, row.labels, row.units, finite) for row in rows]
@@ -120,7 +120,7 @@ class Estimate(Result):
 
     @property
     def signature(self) -> str:
-        """All settings that change the numbers, and a digest of the data."""
+        """All settings that affect the numbers, and a digest of the data."""
         joined = {
             k: "+".join(map(str, v)) if isinstance(v, tuple) else v
             for k, v in self.settings.items()
@@ -132,12 +132,12 @@ class Estimate(Result):
 
 
 def mean_without_nan(values: Sequence[float]) -> float:
-    """Return the mean of the numbers that there are."""
+    """Return the mean of the values that are not NaN; NaN if there are none."""
     numbers = [value for value in values if not isnan(value)]
     return sum(numbers) / len(numbers) if numbers else nan
 
 
-FAR = 3.3  # standard errors by which the judge's values of labelled units are far from the others'
+FAR = 3.3  # standard errors between labelled and other units at which a note warns
 
 
 def notes_of(
@@ -147,7 +147,7 @@ def notes_of(
     prediction: Prediction | None,
     finite: bool,
 ) -> Iterator[str]:
-    """Yield what a reader of the estimates should know."""
+    """Yield the notes on estimates."""
     yield from sample.notes
     yield from _sampling_notes(sample, finite)
     bounded = [row.system for row in rows if row.form == BOUNDED]
@@ -167,7 +167,7 @@ def notes_of(
         if missing:
             yield (
                 f"{name} has no value for {missing:,} outputs: the mean of its values for the "
-                "system stands in their place."
+                "system is used instead."
             )
     if prediction is None:
         if not rows or any(row.form != EXACT for row in rows):
@@ -177,7 +177,7 @@ def notes_of(
 
 
 def _sampling_notes(sample: Sample, finite: bool) -> Iterator[str]:
-    """State how units were drawn, and warn where they do not look random."""
+    """State how units were drawn, and warn if they do not look random."""
     labelled: Flags = np.asarray(sample.is_labelled.any(axis=0))
     n, total = int(labelled.sum()), len(labelled)
     if sample.partly is not None and sample.partly.any():

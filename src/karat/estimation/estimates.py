@@ -1,4 +1,4 @@
-"""`estimate`: what people would say of each system, from the labels they gave and from judges."""
+"""`estimate`: human scores of systems, estimated from some labels and from judges."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from karat.estimation.samples import UNITS, Sample, judge_values
 from karat.estimation.system_estimates import (
     EstimatedDifference,
     EstimatedScore,
-    SystemBias,
     difference_prediction,
     estimate_difference,
     estimate_system,
@@ -39,10 +38,9 @@ from karat.progress import Progress, silent
 from karat.registry import load
 from karat.settings import check_count, check_seed, check_settings
 from karat.stats.estimates import MeanInterval
-from karat.stats.multiple_tests import CORRECTIONS, single_level
 from karat.stats.population import Prediction, tune_prediction
 from karat.stats.resampling import SEED
-from karat.stats.significance import SIGNIFICANCE_LEVEL, verdict
+from karat.stats.significance import CORRECTIONS, SIGNIFICANCE_LEVEL, single_level, verdict
 
 POPULATIONS = {
     "set": "the segments of the set",
@@ -50,7 +48,7 @@ POPULATIONS = {
 }
 MIN_LABELS = 10  # labelled units below which nothing is estimated
 FindDifference: TypeAlias = Callable[[str, str], EstimatedDifference | None]
-"""From the names of two systems to their difference; None where there is none."""
+"""From the names of two systems to their difference; None if it cannot be estimated."""
 
 
 def estimate(
@@ -107,7 +105,7 @@ def estimate(
         return result
     check_settings(estimate, [], settings)
     evalset = as_evalset(source, progress).without(*excluded)
-    name = _dimension(evalset, dimension)
+    name = _choose_dimension(evalset, dimension)
     values = judge_values(evalset, judge_names or evalset.model_judges, name, threads, progress)
     sample = make_sample(evalset, name, values, unit, draws, normalise)
     worths = [(judge.missing, judge.signature) for judge in values]
@@ -117,7 +115,7 @@ def estimate(
 
 
 def _as_list(name: str, value: Any, kind: str) -> list[Any]:
-    """Return one name, or several, as a list."""
+    """Return one name or several as a list."""
     if isinstance(value, str | Metric):
         return [value]
     if not isinstance(value, Iterable):
@@ -142,7 +140,7 @@ def _check(
     check_seed(seed)
 
 
-def _dimension(evalset: Any, dimension: str | None) -> str:
+def _choose_dimension(evalset: Any, dimension: str | None) -> str:
     if dimension is not None:
         return str(evalset.chosen_dimensions((dimension,), differences=True)[0])
     names = evalset.chosen_dimensions()
@@ -159,7 +157,7 @@ def estimate_sample(
     next: int,
     settings: Mapping[str, Any],
 ) -> Estimate:
-    """Return the estimates of a sample; `worths` has what each judge lacked and its signature."""
+    """Return the estimates of a sample; `worths` has the missing values and signature of judges."""
     if baseline is not None and baseline not in sample.systems:
         listed = ", ".join(sample.systems)
         raise InputError(f"{sample.name} has no system {quoted(baseline)} (it has {listed})")
@@ -179,7 +177,10 @@ def estimate_sample(
     labels_needed = list(map(labels_to_halve, with_judges, is_complete))
     scale, find = sample.scale, sample_differences(sample, prediction, finite)
     columns = zip(people, with_judges, bias, labels_needed, strict=True)
-    rows = tuple(map(lambda name, values: _row(name, scale.sign, *values), sample.systems, columns))
+    rows = tuple(
+        _estimate_row(system, scale.sign, *values)
+        for system, values in zip(sample.systems, columns, strict=True)
+    )
     planned = plan_units(sample, prediction, next, settings["seed"]) if next else ()
     return Estimate(
         name=sample.name,
@@ -199,7 +200,7 @@ def estimate_sample(
 
 
 def _select_labelled(sample: Sample) -> tuple[Sample, list[str]]:
-    """Return the systems that have enough labels, and a note on the others."""
+    """Return the sample of systems with enough labels, and a note on the others."""
     counts = sample.is_labelled.sum(axis=1)
     enough, minimum = counts >= MIN_LABELS, f"{MIN_LABELS} labelled {sample.unit}s"
     if not enough.any():
@@ -215,7 +216,7 @@ def _select_labelled(sample: Sample) -> tuple[Sample, list[str]]:
 
 
 def check_judges(sample: Sample) -> None:
-    """Refuse a judge that gives every output the same value."""
+    """Raise if a judge gives every output the same value."""
     for j, name in enumerate(sample.judges):
         values = sample.all_values[:, :, j][sample.present]
         if float(np.ptp(values)) == 0:
@@ -225,16 +226,16 @@ def check_judges(sample: Sample) -> None:
             )
 
 
-def _row(
+def _estimate_row(
     system: str,
     sign: int,
     people: EstimatedScore,
     with_judges: EstimatedScore,
-    bias: SystemBias,
+    bias: MeanInterval,
     labels_needed: int | None,
 ) -> EstimateRow:
-    alone, combined = (_to_original_scale(score.interval, sign) for score in (people, with_judges))
-    bias_interval = _to_original_scale(MeanInterval(*bias, nan), sign)
+    intervals = people.interval, with_judges.interval, bias
+    alone, combined, bias_interval = (_to_original_scale(i, sign) for i in intervals)
     ratio = combined.width / alone.width if alone.width > 0 else nan
     counts = with_judges.labels, with_judges.units, with_judges.form, labels_needed
     scores = *alone[:3], *combined[:3]
@@ -242,7 +243,7 @@ def _row(
 
 
 def _to_original_scale(interval: MeanInterval, sign: int) -> MeanInterval:
-    """Return the interval on the scale that people were given."""
+    """Return the interval on the scale of the labels, where lower may be better."""
     mean, low, high, error = interval
     return interval if sign > 0 else MeanInterval(0.0 - mean, 0.0 - high, 0.0 - low, error)
 
@@ -250,9 +251,9 @@ def _to_original_scale(interval: MeanInterval, sign: int) -> MeanInterval:
 def sample_differences(
     sample: Sample, prediction: Prediction | None, finite: bool
 ) -> FindDifference:
-    """Return the function that finds the difference of two systems of a sample.
+    """Return the function that estimates the difference of two systems of a sample.
 
-    It returns None where fewer than `MIN_LABELS` units are labelled for both.
+    It returns None if fewer than `MIN_LABELS` units are labelled for both.
     """
     guess = difference_prediction(sample, prediction)
 
@@ -271,7 +272,10 @@ def differences(
     correction: str,
     sign: int = 1,
 ) -> tuple[EstimateDifference, ...]:
-    """Compare every system with the baseline; one that the data chose counts all pairs."""
+    """Compare every system with the baseline.
+
+    Without a baseline, the best system is used; the correction then counts all pairs of systems.
+    """
     if len(rows) < 2:
         return ()
     first = baseline or max(rows, key=lambda row: sign * row.estimate).system
@@ -279,7 +283,7 @@ def differences(
     pairs = ((name, find(name, first)) for name in rivals)
     compared = {name: difference for name, difference in pairs if difference is not None}
     p_values = [difference.intervals.p_value() for difference in compared.values()]
-    if baseline is None:  # as many comparisons as there are pairs of systems
+    if baseline is None:  # the data chose the baseline among all pairs
         p_values += [1.0] * (len(rows) * (len(rows) - 1) // 2 - len(rivals))
     corrected = CORRECTIONS[correction](p_values)
     alpha = single_level(correction, corrected, SIGNIFICANCE_LEVEL)
@@ -301,7 +305,7 @@ def _judge_worths(
     people: Sequence[EstimatedScore],
     finite: bool,
 ) -> Iterable[JudgeWorth]:
-    """Yield each judge by itself."""
+    """Yield how useful each judge is by itself."""
     for j, (missing, signature) in enumerate(judge_info):
         alone = sample.only(j)
         prediction = tune_prediction(alone.values())

@@ -27,11 +27,11 @@ from karat.meta.scores import outputs_present
 from karat.stats.estimates import unit_values
 from karat.stats.population import Design
 
-MIN_COMPARED_UNITS = 5  # units on which two systems must have been compared
+MIN_COMPARED_UNITS = 5  # units on which every two systems must have been compared
 
 
 class PairLabels(NamedTuple):
-    """People's comparisons of two systems: segments, and the first system's share on each."""
+    """Human comparisons of two systems: segments, and the first system's share of wins on each."""
 
     segments: Ints
     shares: Floats
@@ -41,7 +41,7 @@ Labels: TypeAlias = dict[tuple[int, int], PairLabels]  # for every two systems, 
 
 
 def are_compared(evalset: EvalSet, dimension: str) -> bool:
-    """Return whether people compared outputs in a dimension; refuse ratings beside comparisons."""
+    """Return whether people compared outputs in a dimension; raise if they also rated outputs."""
     parts = evalset.difference(dimension) or (dimension,)
     pairs = [pair for pair in _by_people(evalset) if pair.dimension in parts]
     if not pairs:
@@ -63,7 +63,7 @@ def _by_people(evalset: EvalSet) -> Iterator[JudgedPair]:
 
 
 def pair_labels(evalset: EvalSet, dimension: str, segments: Flags) -> Labels:
-    """Return what people said of the pairs of some segments: means, or what was adjudicated."""
+    """Return the human labels of all pairs on some segments: means, or adjudicated values."""
     kinds = evalset.judgements.judge_kinds
     system = {name: k for k, name in enumerate(evalset.systems)}
     index_of = {name: i for i, name in enumerate(evalset.segments) if segments[i]}
@@ -77,7 +77,7 @@ def pair_labels(evalset: EvalSet, dimension: str, segments: Flags) -> Labels:
             continue
         representative = representative_of.get(pair.judge, pair.judge)
         key = representative, pair.segment, frozenset((pair.system, pair.other))
-        counts = judge_of.setdefault(key, pair.judge) == pair.judge  # of identical judges, once
+        counts = judge_of.setdefault(key, pair.judge) == pair.judge  # identical judges count once
         if counts and pair.segment in index_of:
             final = kinds.get(pair.judge) == ADJUDICATED
             for ordered in (pair, pair.turned):
@@ -151,7 +151,7 @@ def make_pair_sample(
 
 
 def _check_compared(evalset: EvalSet, labels: Labels, grouping: UnitGrouping) -> None:
-    """Refuse systems that were hardly compared: nothing tells which would win."""
+    """Raise if two systems were compared on too few units."""
     names = [*evalset.systems]
     for (a, b), comparisons in labels.items():
         units = len(np.unique(grouping.of_segment[comparisons.segments]))
@@ -164,7 +164,7 @@ def _check_compared(evalset: EvalSet, labels: Labels, grouping: UnitGrouping) ->
 
 
 class PairInputs(NamedTuple):
-    """Labels of pairs, judges' values of outputs, units, and how these were drawn."""
+    """Labels of pairs, judges' values of outputs, units, and how they were drawn."""
 
     labels: Labels
     judges: Floats  # judges x systems x segments
@@ -174,18 +174,18 @@ class PairInputs(NamedTuple):
 
 
 class _UnitValues(NamedTuple):
-    """The values of a system's units, in the order of `Sample`'s fields."""
+    """The values of a system's units, named as the fields of `Sample`."""
 
     y: Floats
     x: Floats
     all_values: Floats
     partly: Flags
-    at_ends: Floats  # shares of units in which it lost or won all comparisons
+    at_ends: Floats  # shares of units in which it lost, or won, all comparisons
     labels: int
 
 
 def _unit_values(inputs: PairInputs, system: int) -> _UnitValues:
-    """Return a system's values; a judge's value of a pair is the difference of its two outputs'."""
+    """Return a system's values; a judge's value of a pair is the difference of its two values."""
     grouping, sizes = inputs.grouping, inputs.design.sizes
     rivals = [other for other in range(inputs.judges.shape[1]) if other != system]
     labels = [inputs.labels[system, other] for other in rivals]
@@ -219,12 +219,12 @@ def _unit_values(inputs: PairInputs, system: int) -> _UnitValues:
 
 
 def _sum_by_unit(grouping: UnitGrouping, segments: Ints, values: Floats | None = None) -> Floats:
-    """Return sums of segments' values, or their numbers, by unit."""
+    """Return sums of segments' values, or numbers of segments, by unit."""
     sums = np.bincount(grouping.of_segment[segments], values, len(grouping.names))
     return sums.astype(np.float64)
 
 
-LARGEST = 1e9  # labels must be smaller: sums of their squares and products are exact
+LARGEST = 1e9  # larger labels are rejected: sums of squares and products would not be exact
 
 
 def make_sample(
@@ -287,7 +287,7 @@ def make_sample(
 
 
 def _means(values: Floats, is_counted: Flags, grouping: UnitGrouping) -> Floats:
-    """Return systems x units x columns: means over the outputs that are marked, 0 without any."""
+    """Return systems x units x columns: means over the counted outputs; 0 without any."""
     count = np.maximum(count_by_unit(is_counted, grouping), 1)[:, :, None]
     systems, _, columns = values.shape
     sums = np.zeros((systems, len(grouping.names), columns))

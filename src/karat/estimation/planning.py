@@ -1,9 +1,9 @@
 """Plans: the units to label next, drawn with known probabilities.
 
-Half of the probability is the same for all units, so that every unit can be drawn; the other half
-goes to units in proportion to the error that is expected of their predictions: the root mean square
-of residuals among labelled units with predictions of about the same size (four classes). Units are
-drawn by systematic sampling in a random order (Madow 1949): n units, each with its probability.
+Half of the probability is the same for all units, so that every unit can be drawn. The other half
+is proportional to the expected error of a unit's prediction: the root mean square of residuals
+among labelled units with predictions of similar size (four classes). Units are drawn by systematic
+sampling in random order (Madow 1949): n units, each with its probability.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ RANDOM = "random"
 
 @dataclass(frozen=True, repr=False)
 class DrawnUnits(Result):
-    """Units that were drawn, in the order of the set; `rows` are those of `draws.tsv`."""
+    """Units that were drawn, in the order of the set; `rows` are written to `draws.tsv`."""
 
     name: str
     rows: tuple[Draw, ...]
@@ -63,7 +63,7 @@ def draw_units(
     if unit == GROUP and loaded.groups is None:
         raise InputError(f"{loaded.name} has no groups of segments: draw segments")
     if loaded.draws:
-        problem = "it says how its segments were drawn; karat estimate --next draws more"
+        problem = "its segments were drawn before; karat estimate --next draws more"
         raise InputError(f"{loaded.name} has draws already: {problem}")
     names = tuple(dict.fromkeys(loaded.groups or ())) if unit == GROUP else loaded.segments
     if isinstance(count, bool) or not 1 <= count <= len(names):
@@ -76,12 +76,12 @@ def draw_units(
 
 
 CLASSES = 4
-EVEN = 0.5  # the share of draws in which all units are equally likely
+EVEN = 0.5  # share of the probability that is the same for all units
 USEFUL, ASSUMED = "useful", "assumed random"
 
 
 class PlannedUnit(NamedTuple):
-    """A unit to label next, the probability with which it was drawn, and why."""
+    """A unit to label next, the probability with which it was drawn, and the reason."""
 
     unit: str
     probability: float
@@ -91,7 +91,7 @@ class PlannedUnit(NamedTuple):
 def plan_units(
     sample: Sample, prediction: Prediction | None, count: int, seed: int
 ) -> tuple[PlannedUnit, ...]:
-    """Draw units that are neither labelled nor drawn yet, the useful ones more often."""
+    """Draw units that are neither labelled nor drawn yet; useful ones are more likely."""
     check_seed(seed)
     drawn_units = {draw.unit for draw in sample.draws if draw.probability is not None}
     fresh = np.array([unit not in drawn_units for unit in sample.units])
@@ -100,7 +100,7 @@ def plan_units(
     )
     if count > len(candidates):
         problem = f"{len(candidates):,} {sample.unit}s are neither labelled nor drawn yet"
-        raise InputError(f"--next {count:,}: {problem}: ask for at most as many")
+        raise InputError(f"--next {count:,}: {problem}: ask for at most that many")
     use = _usefulness(sample, prediction)[candidates]
     probability = inclusion_probabilities(
         EVEN / len(candidates) + (1 - EVEN) * use / use.sum(), count
@@ -120,9 +120,9 @@ def plan_units(
 
 
 def inclusion_probabilities(share: Floats, count: int) -> Floats:
-    """Return probabilities in proportion to shares that add up to a number of units, none above 1.
+    """Return probabilities proportional to shares, at most 1, whose sum is the number of units.
 
-    Where one would be above 1, it is 1, and the others have what is left.
+    A probability that would exceed 1 is 1, and the others share the rest.
     """
     probabilities = np.zeros(len(share))
     certain = np.zeros(len(share), bool)
@@ -138,7 +138,7 @@ def inclusion_probabilities(share: Floats, count: int) -> Floats:
 
 
 def draw_systematically(probability: Floats, start: float) -> Ints:
-    """Return the places whose cumulated probabilities pass start, start + 1 and so on."""
+    """Return the indices at which cumulative probabilities pass start, start + 1 and so on."""
     ends = np.cumsum(probability)
     ends[-1] = round(float(ends[-1]))
     ticks = start + np.arange(round(float(ends[-1])))
@@ -146,7 +146,7 @@ def draw_systematically(probability: Floats, start: float) -> Ints:
 
 
 def _usefulness(sample: Sample, prediction: Prediction | None) -> Floats:
-    """Return the error that is expected of each unit's predictions; all alike without judges."""
+    """Return the expected error of each unit's prediction; the same for all without judges."""
     errors = np.ones(len(sample.units))
     if prediction is None:
         return errors
@@ -161,16 +161,16 @@ def _usefulness(sample: Sample, prediction: Prediction | None) -> Floats:
     overall = square.sum() / max(int(has_label.sum()), 1)
     for class_index in range(CLASSES):
         in_class = has_label & (class_of == class_index)
-        # as if two more values of the overall size had been seen: a class may have few labels
+        # Classes may have few labels, so each gets two more values of the overall size.
         total, n = square[in_class].sum() + 2 * overall, int(in_class.sum()) + 2
         errors[class_of == class_index] = total / n
     return np.sqrt(np.maximum(errors, 1e-300))
 
 
 def plan_draws(sample: Sample, planned: tuple[PlannedUnit, ...]) -> tuple[Draw, ...]:
-    """Return all draws up to now, with those of the plan as a new round.
+    """Return all draws so far and those of the plan, as a new round.
 
-    Units that were labelled without a record are taken as one random round before it.
+    Without a record, labelled units are assumed to have been drawn at random in one round.
     """
     unit_kind = SEGMENT if sample.unit == SEGMENT else GROUP
     labelled = np.flatnonzero(sample.is_labelled.any(axis=0)).tolist()

@@ -1,4 +1,4 @@
-"""Samples: people's labels of some units, judges' values of all, and how the units were drawn."""
+"""Samples: human labels of some units, judges' values of all, and how the units were drawn."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from karat.storage.digests import data_digest
 
 
 class LabelScale(NamedTuple):
-    """The scale of the labels: its ends, where they are known, and which is better."""
+    """The scale of the labels: its ends, if known, and its better direction."""
 
     low: float | None = None
     high: float | None = None
@@ -32,7 +32,7 @@ class LabelScale(NamedTuple):
 
     @property
     def turned(self) -> tuple[float | None, float | None]:
-        """The ends where more is better."""
+        """The ends on the scale on which higher is better."""
         if self.sign > 0:
             return self.low, self.high
         low, high = self.high, self.low
@@ -40,42 +40,40 @@ class LabelScale(NamedTuple):
 
     @property
     def ends(self) -> tuple[float, float] | None:
-        """Both ends where more is better, if both are known."""
+        """Both ends on the scale on which higher is better, if both are known."""
         low, high = self.turned
         return None if low is None or high is None else (low, high)
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Systems x units: labels and judges' values; `unit` is the word for a unit."""
+    """Labels and judges' values of systems x units."""
 
     name: str
     dimension: str
     systems: tuple[str, ...]
     units: tuple[str, ...]
-    unit: str
-    y: Floats  # people's value of each labelled unit, the mean of its labelled outputs; NaN without
+    unit: str  # the word for a unit
+    y: Floats  # label of each unit, the mean over its labelled outputs; NaN without a label
     x: Floats  # judges' values of the labelled outputs, systems x units x judges; else 0
     all_values: Floats  # judges' values of all outputs of each unit, systems x units x judges
-    present: Flags  # systems x units: whether the system has an output
+    present: Flags  # systems x units: True if the system has an output
     judges: tuple[str, ...]
     design: Design
     scale: LabelScale = field(default_factory=LabelScale)
     labels: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    """Labels of each system, which may be more than its labelled units."""
+    """Number of labels of each system; a unit may have several."""
     notes: tuple[str, ...] = ()
-    draws: tuple[Draw, ...] = ()  # draws up to now, where there is a record of them
-    partly: Flags | None = None  # systems x units: only some outputs of the unit are labelled
-
+    draws: tuple[Draw, ...] = ()  # draws so far, if they were recorded
+    partly: Flags | None = None  # systems x units: True if only some outputs of it are labelled
     outputs: Floats | None = None  # systems x units: number of outputs, if systems lack some
-
     at_ends: Floats | None = None
-    """Where labels are comparisons: systems x 2, the share of units in which a system lost all of
-    its comparisons, and that in which it won all; None for ratings."""
+    """For comparisons: systems x 2, the shares of units in which a system lost all of its
+    comparisons, and won all; None for ratings."""
 
     @cached_property
     def digest(self) -> str:
-        """Eight characters that change with labels, judges' values, draws or the scale."""
+        """Eight characters that depend on labels, judges' values, draws and the scale."""
         outputs = np.zeros(0) if self.outputs is None else self.outputs
         return data_digest(
             [self.systems, self.units, self.unit, self.judges, self.scale],
@@ -85,38 +83,38 @@ class Sample:
 
     @property
     def is_labelled(self) -> Flags:
-        """Systems x units: whether there is a label."""
+        """True where there is a label, systems x units."""
         return ~np.isnan(self.y)
 
     def population(self, system: int) -> Ints:
-        """Return the numbers of the units that a system has outputs for."""
+        """Return the indices of the units for which a system has outputs."""
         return np.flatnonzero(self.present[system])
 
     def labelled(self, system: int) -> Ints:
-        """Return the numbers of the units that people labelled."""
+        """Return the indices of the labelled units of a system."""
         return np.flatnonzero(self.is_labelled[system])
 
     def wholly(self, system: int, units: Ints) -> bool:
-        """Return whether all outputs of some units are labelled, so that nothing is left to know.
+        """Return whether all outputs of some units are labelled.
 
-        Otherwise a factor 1 - n / N would take units for known that are not.
+        Otherwise the factor 1 - n / N would treat partly labelled units as known.
         """
         return self.partly is None or not self.partly[system, units].any()
 
     @property
     def compared(self) -> bool:
-        """Whether labels are comparisons of outputs, not ratings."""
+        """True if labels are comparisons of outputs, not ratings."""
         return self.at_ends is not None
 
     def design_of(self, *systems: int) -> Design:
-        """Return how units were drawn, with the sizes that all of some systems have."""
+        """Return the design, with unit sizes that count the outputs of all of some systems."""
         if self.outputs is None:
             return self.design
         sizes: Floats = np.min(self.outputs[list(systems)], axis=0)
         return replace(self.design, sizes=sizes)
 
     def values(self, judges: Ints | None = None) -> Labelled:
-        """Return what predictions are made from, with all judges or some."""
+        """Return the labels and the values of all judges or some, for predictions."""
         judge_indices = np.arange(len(self.judges)) if judges is None else judges
         x_all = np.where(self.present[:, :, None], self.all_values[:, :, judge_indices], 0.0)
         unit_sizes = self.design.sizes if self.outputs is None else self.outputs
@@ -128,7 +126,7 @@ class Sample:
         return Labelled(self.y, self.x[:, :, judge_indices], x_all, sizes, weights)
 
     def select(self, systems: Ints) -> Sample:
-        """Return some systems."""
+        """Return the sample of some systems."""
         names = tuple(self.systems[k] for k in systems.tolist())
         selected = {
             k: getattr(self, k)[systems] for k in ("y", "x", "all_values", "present", "labels")
@@ -138,16 +136,16 @@ class Sample:
         return replace(self, systems=names, **selected)
 
     def only(self, judge: int) -> Sample:
-        """Return the sample with one of its judges."""
+        """Return the sample with only one of its judges."""
         judge_slice = slice(judge, judge + 1)
         selected = {k: getattr(self, k)[:, :, judge_slice] for k in ("x", "all_values")}
         return replace(self, judges=self.judges[judge_slice], **selected)
 
     def with_means(self) -> Sample:
-        """Return each judge's values as two: the mean of a unit over systems, and what is left.
+        """Return the sample with each judge split in two: unit means over systems, and deviations.
 
-        A unit that a judge finds hard for all systems tells something else than an output that it
-        finds worse than others. With one system there is nothing to part, nor with comparisons.
+        That a judge finds a unit hard for all systems is other information than that it finds one
+        output worse than others. One system, or comparisons, cannot be split.
         """
         if len(self.systems) < 2 or not self.judges or self.compared:
             return self
@@ -164,7 +162,7 @@ class Sample:
 
 
 UNITS = ("auto", SEGMENT, GROUP)
-FAR = 3.0  # standard deviations by which fewer groups have labels than chance would give them
+FAR = 3.0  # standard deviations below the expected number of groups with labels
 
 
 class UnitGrouping(NamedTuple):
@@ -176,7 +174,7 @@ class UnitGrouping(NamedTuple):
 
 
 def check_draws(evalset: EvalSet, draws: Sequence[Draw] | None) -> Sequence[Draw] | None:
-    """Return the draws that a caller gave, checked; without any, those of the set."""
+    """Return the draws that were passed, checked; by default those of the set."""
     if draws is None:
         return evalset.draws
     reading = Reading(lister="")
@@ -189,7 +187,7 @@ def check_draws(evalset: EvalSet, draws: Sequence[Draw] | None) -> Sequence[Draw
 def group_units(
     evalset: EvalSet, has_label: Flags, unit: str, draws: Sequence[Draw] | None
 ) -> tuple[UnitGrouping, list[str]]:
-    """Return the units, and why they are these."""
+    """Return the units, and notes on why they were chosen."""
     if unit not in UNITS:
         raise InputError(f"unit {quoted(unit)}: expected one of {', '.join(UNITS)}")
     if unit == GROUP and evalset.groups is None:
@@ -209,7 +207,7 @@ def group_units(
 
 
 def _grouping_reason(evalset: EvalSet, labelled: Flags) -> str:
-    """Return why labels look as if whole groups had been drawn; empty if they do not."""
+    """Return why whole groups seem to have been drawn for labelling; empty if they do not."""
     groups, n = evalset.groups, int(labelled.sum())
     if groups is None or n == len(labelled):
         return ""
@@ -234,9 +232,9 @@ def _grouping_reason(evalset: EvalSet, labelled: Flags) -> str:
 def apply_draws(
     whose: str, human: Floats, grouping: UnitGrouping, draws: Sequence[Draw] | None
 ) -> tuple[Floats, Design, list[str]]:
-    """Return the labels that count, how units were drawn, and what a reader should know.
+    """Return the labels that count, how units were drawn, and notes.
 
-    `whose` is the name of the set; its draws have been checked.
+    `whose` is the name of the set; its draws must have been checked.
     """
     sizes = np.bincount(grouping.of_segment, minlength=len(grouping.names)).astype(np.float64)
     labelled = np.flatnonzero(count_by_unit(~np.isnan(human), grouping).any(axis=0))
@@ -265,7 +263,7 @@ def apply_draws(
         verb = "s were" if len(left_out) > 1 else " was"
         notes.append(
             f"{len(left_out):,} labelled {grouping.word}{verb} not "
-            "drawn at random and left out: their labels say nothing of the others."
+            "drawn at random and left out: their labels do not represent the others."
         )
     unlabelled = np.setdiff1d(np.flatnonzero(rounds), labelled)
     if len(unlabelled):
@@ -279,18 +277,18 @@ def apply_draws(
 
 
 def count_by_unit(is_counted: Flags, grouping: UnitGrouping) -> Floats:
-    """Return systems x units: how many outputs are marked."""
+    """Return systems x units: the number of outputs that are `is_counted`."""
     count = len(grouping.names)
     return np.stack(
         [np.bincount(grouping.of_segment, row, count) for row in is_counted.astype(float)]
     )
 
 
-MIN_JUDGED_SHARE = 0.5  # the share of outputs that a judge must have a value for
+MIN_JUDGED_SHARE = 0.5  # share of outputs for which a judge must have a value
 
 
 class JudgeValues(NamedTuple):
-    """A judge's value of every output, systems x segments, and how many it lacked."""
+    """A judge's value of every output, systems x segments, and how many were missing."""
 
     name: str
     values: Floats
@@ -305,7 +303,7 @@ def judge_values(
     threads: int | None,
     progress: Progress,
 ) -> list[JudgeValues]:
-    """Return the values of judges, more being better, in the order in which they are named.
+    """Return the values of judges, oriented so that higher is better, in the order of `judges`.
 
     A judge is a model that judged the set, scores that come with the set, or a metric.
     """
@@ -340,16 +338,16 @@ def judge_values(
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Refuse a judge that is named twice."""
+    """Raise if a judge is named twice."""
     for name in names:
         if names.count(name) > 1:
             raise InputError(f"judge {quoted(name)} is named twice: name it once")
 
 
 def fill_missing(whose: str, judge: JudgeValues, present: Flags) -> JudgeValues:
-    """Return the values with the judge's mean for a system in place of those that are missing.
+    """Replace missing values by the judge's mean for the system.
 
-    Any value that does not depend on the labels keeps estimates right; the mean adds no spread.
+    Any value that does not depend on the labels keeps estimates unbiased; the mean adds no spread.
     `whose` is the name of the set.
     """
     name, values = judge.name, judge.values.copy()

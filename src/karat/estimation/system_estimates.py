@@ -1,4 +1,4 @@
-"""The human score of each system: people alone, and people with judges."""
+"""The estimated human score of each system: from labels alone, and from labels and judges."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from karat.stats.population import (
 )
 
 STUDENT, BOUNDED, EXACT, NONE = "student", "bounded", "exact", "none"
-"""Forms of intervals: Student's corrected for skewness, that for the ends of a scale, the value
-itself where all units are labelled, none."""
-AT_END = 0.25  # bounded interval of a score: at least this share of labels is at an end
-ALIKE = 0.5  # bounded interval of a difference: at least this share of labels is equal
+"""Forms of intervals: Student's corrected for skewness, bounded by the ends of the scale, the value
+itself if all units are labelled, and no interval."""
+AT_END = 0.25  # use the bounded interval of a score at or above this share of labels at an end
+ALIKE = 0.5  # use the bounded interval of a difference at or above this share of equal labels
 
 
 class EstimatedScore(NamedTuple):
-    """The estimate of a mean, and how its interval was made."""
+    """The estimate of a mean, and the form of its interval."""
 
     interval: MeanInterval
     form: str
-    labels: int  # labelled units
-    units: int  # all units
+    labels: int  # number of labelled units
+    units: int  # number of units
 
 
 def predict(sample: Sample) -> Prediction | None:
@@ -55,7 +55,7 @@ def predict(sample: Sample) -> Prediction | None:
 def estimate_system(
     sample: Sample, system: int, prediction: Prediction | None, finite: bool
 ) -> EstimatedScore:
-    """Return the estimate of a system's score; without a prediction, from people alone."""
+    """Return the estimate of a system's score; without a prediction, from labels alone."""
     units, population = sample.labelled(system), sample.population(system)
     design, y = sample.design_of(system), sample.y[system, units]
     guess, guesses = np.zeros(len(units)), np.zeros(len(population))
@@ -63,7 +63,7 @@ def estimate_system(
     if prediction is not None:
         guess, guesses = prediction.units[system, units], prediction.all_outputs[system, population]
         shift = float(prediction.means[system])
-        more = 0.0 if finite else _spread(guess, len(population))
+        more = 0.0 if finite else _new_units_variance(guess, len(population))
     bounds, ends = None, sample.scale.ends
     if ends is not None:
         at_ends = [(y == end).mean() for end in ends]
@@ -78,13 +78,13 @@ def estimate_system(
                 ends[1] - (least if crowded[1] else mean),
             )
     fixed = finite and sample.wholly(system, units)
-    family, form = _intervals(design, (y, guess), units, population, bounds, fixed, more)
+    family, form = _residual_intervals(design, (y, guess), units, population, bounds, fixed, more)
     interval = family.shifted(shift).interval().within(*sample.scale.turned)
     return EstimatedScore(interval, form, len(units), len(population))
 
 
-def _spread(guess: Floats, units: int) -> float:
-    """Return lambda^2 Var(f) / N: what new units would add."""
+def _new_units_variance(guess: Floats, units: int) -> float:
+    """Return lambda^2 Var(f) / N, the variance that new units would add."""
     return float(guess.var(ddof=1)) / units if len(guess) > 1 else 0.0
 
 
@@ -92,13 +92,10 @@ def _extremes(guess: Floats, guesses: Floats, sizes: Floats) -> tuple[float, flo
     """Return the lowest and the highest prediction of an output that the sample may have missed.
 
     Outputs at a crowded end of the scale may have predictions far from it. If none of them was
-    labelled, an average prediction would leave them out of reach. A labelled unit stands for 1 / n
-    of all units, so these are the means of the most extreme predictions, 1 / n of them.
+    labelled, an average prediction would put them out of reach. A labelled unit represents 1 / n of
+    all units, so the results are the means of the most extreme 1 / n of the predictions.
 
-    Args:
-        guess: predictions of the labelled units.
-        guesses: predictions of all units.
-        sizes: the sizes of all units.
+    `guess` has the predictions of labelled units; `guesses` and `sizes` are those of all units.
     """
     mean, share = float(guess.mean()), 1 / len(guess)
     lowest, highest = _lowest_mean(guesses, sizes, share), -_lowest_mean(-guesses, sizes, share)
@@ -106,7 +103,7 @@ def _extremes(guess: Floats, guesses: Floats, sizes: Floats) -> tuple[float, flo
 
 
 def _lowest_mean(values: Floats, sizes: Floats, share: float) -> float:
-    """Return the mean of the lowest values, as many as make up a share of the sizes."""
+    """Return the mean of the lowest values that make up a share of the sizes."""
     order = np.argsort(values, kind="stable")
     values, sizes = values[order], sizes[order]
     room = share * float(sizes.sum()) - (np.cumsum(sizes) - sizes)
@@ -114,7 +111,7 @@ def _lowest_mean(values: Floats, sizes: Floats, share: float) -> float:
     return float((weights * values).sum() / weights.sum())
 
 
-def _intervals(
+def _residual_intervals(
     design: Design,
     labels: tuple[Floats, Floats],
     units: Ints,
@@ -123,23 +120,17 @@ def _intervals(
     finite: bool,
     more: float,
 ) -> tuple[IntervalFamily, str]:
-    """Return the intervals of the mean label less its prediction, and their form.
+    """Return the intervals of the mean label minus its prediction, and their form.
 
-    Args:
-        design: how units were drawn.
-        labels: the values of labelled units, and the predictions of these.
-        units: the labelled units.
-        population: all units.
-        bounds: the bounds of the bounded form; None for the other form.
-        finite: whether the mean is that of the finite population.
-        more: a further variance.
+    `labels` are those of the labelled `units`, and their predictions; `bounds` are for the bounded
+    form; `finite` is for the mean of the finite population, and `more` is an additional variance.
     """
     y, guess = labels
     values = y - guess
     expansion = estimate_mean(values, units, design, population)
     if finite and len(units) == len(population):
         return PointEstimate(expansion.mean, 0.0), EXACT
-    equal = float(np.ptp(y)) == 0  # labels that do not differ tell no spread
+    equal = float(np.ptp(y)) == 0  # equal labels have no spread
     if bounds is not None and (equal or len(units) <= MAX_BOUNDED_LABELS):
         weights = design.weights(units, len(population))
         return bounded_intervals(values, weights, bounds, expansion, finite, more), BOUNDED
@@ -149,16 +140,16 @@ def _intervals(
 
 
 class EstimatedDifference(NamedTuple):
-    """The difference of two systems, from the units that people labelled for both."""
+    """The difference of two systems, from the units labelled for both."""
 
     intervals: IntervalFamily
     form: str
     labels: int
-    units: int  # the units that the intervals rest on
+    units: int  # number of units behind the intervals
 
 
 def difference_prediction(sample: Sample, prediction: Prediction | None) -> Prediction | None:
-    """Return predictions of differences: lambda is tuned to what parts systems on one unit."""
+    """Return predictions of differences: lambda is tuned to differences of systems within units."""
     if prediction is None:
         return None
     has_label = sample.is_labelled
@@ -175,7 +166,7 @@ def difference_prediction(sample: Sample, prediction: Prediction | None) -> Pred
 def estimate_difference(
     sample: Sample, pair: tuple[int, int], prediction: Prediction | None, finite: bool
 ) -> EstimatedDifference | None:
-    """Return the first system's score less the second's; None without two common labels."""
+    """Return the first system's score minus the second's; None without two common labels."""
     a, b = pair
     first, second = sample.is_labelled[a], sample.is_labelled[b]
     units = np.flatnonzero(first | second if sample.compared else first & second)
@@ -188,18 +179,18 @@ def estimate_difference(
         guess = _unit_differences(sample, units, pair, prediction.units)
         guesses = prediction.all_outputs[a, population] - prediction.all_outputs[b, population]
         shift = float((guesses * design.sizes[population]).sum() / design.sizes[population].sum())
-        more = 0.0 if finite else _spread(guess, len(population))
+        more = 0.0 if finite else _new_units_variance(guess, len(population))
     bounds, ends = None, sample.scale.ends
     if ends is not None and (float((y == 0).mean()) >= ALIKE or np.ptp(y) == 0):
         width, mean = ends[1] - ends[0], float(guess.mean())
         bounds = -width - mean, width - mean
     fixed = finite and sample.wholly(a, units) and sample.wholly(b, units)
-    family, form = _intervals(design, (y, guess), units, population, bounds, fixed, more)
+    family, form = _residual_intervals(design, (y, guess), units, population, bounds, fixed, more)
     return EstimatedDifference(family.shifted(shift), form, len(units), len(units))
 
 
 def _unit_differences(sample: Sample, units: Ints, pair: tuple[int, int], values: Floats) -> Floats:
-    """Return the first system's values of units less the second's."""
+    """Return the first system's values of units minus the second's."""
     if not sample.compared:
         difference: Floats = values[pair[0], units] - values[pair[1], units]
         return difference
@@ -213,9 +204,9 @@ def _unit_differences(sample: Sample, units: Ints, pair: tuple[int, int], values
 
 
 def labels_to_halve(score: EstimatedScore, finite: bool) -> int | None:
-    """Return how many more labelled units would halve the width; None where no number would.
+    """Return how many more labels would halve the width of the interval; None if none would.
 
-    The variance goes with 1/n - 1/N, for new units with 1/n.
+    The variance is proportional to 1/n - 1/N, for new units to 1/n.
     """
     n, n_units = score.labels, score.units
     if isnan(score.interval.width) or n == 0 or (finite and n >= n_units):
@@ -227,9 +218,9 @@ def labels_to_halve(score: EstimatedScore, finite: bool) -> int | None:
 
 
 def labels_worth(ratio: float, labels: int, units: int, finite: bool) -> float:
-    """Return how many more labelled units would make intervals by people alone so narrow.
+    """Return how many more labels would make intervals from labels alone as narrow.
 
-    `ratio` is the width over that by people alone; it is NaN where there is none.
+    `ratio` is the width divided by that from labels alone; NaN if there is none.
     """
     if not ratio > 0:
         return nan
@@ -238,28 +229,24 @@ def labels_worth(ratio: float, labels: int, units: int, finite: bool) -> float:
     return 1 / (1 / units + ratio * ratio * (1 / labels - 1 / units)) - labels
 
 
-class SystemBias(NamedTuple):
-    """The amount by which judges rate a system higher than people do, beside other systems."""
-
-    bias: float
-    low: float
-    high: float
+MIN_BIAS_SYSTEMS = 3  # with fewer systems, bias and the scale of the judge look the same
+_NO_BIAS = MeanInterval(nan, nan, nan, nan)
 
 
-MIN_BIAS_SYSTEMS = 3  # systems below which a bias cannot be told from the scale of the judge
+def judge_bias(
+    sample: Sample, prediction: Prediction | None, finite: bool
+) -> Iterator[MeanInterval]:
+    """Yield by how much judges rate each system higher than people do, relative to other systems.
 
-
-def judge_bias(sample: Sample, prediction: Prediction | None, finite: bool) -> Iterator[SystemBias]:
-    """Yield each system's mean of judges' values less labels, beside the other systems.
-
-    Values are put on people's scale by the line that fits the means of systems best. lambda would
-    not do: it shrinks a judge that is not precise, which would then seem to favour bad systems.
+    Judges' values are put on the scale of the labels by the line that best fits the means of
+    systems. lambda would not do: it shrinks an imprecise judge, which would then seem to favour bad
+    systems.
     """
     if prediction is None or len(sample.systems) < MIN_BIAS_SYSTEMS:
-        yield from [SystemBias(nan, nan, nan)] * len(sample.systems)
+        yield from [_NO_BIAS] * len(sample.systems)
         return
     shared = sample.is_labelled & (sample.is_labelled.sum(axis=0) > 1)
-    if sample.compared:  # shares are beside other systems already
+    if sample.compared:  # shares are relative to other systems already
         guess, y = prediction.units, np.where(shared, sample.y - 0.5, 0.0)
     else:
         guess, y = _center_units(prediction.units, shared), _center_units(sample.y, shared)
@@ -267,19 +254,19 @@ def judge_bias(sample: Sample, prediction: Prediction | None, finite: bool) -> I
     x, means = guess.sum(axis=1) / count, y.sum(axis=1) / count
     spread = float((x * x).sum())
     slope = float((x * means).sum()) / spread if spread > 0 else 0.0
-    if slope * prediction.factor < 0:  # a judge that turns the systems round cannot tell them apart
+    if slope * prediction.factor < 0:  # the judge reverses the order of systems
         slope = 0.0
     for k, units in enumerate(map(np.flatnonzero, shared)):
         if len(units) < 2:
-            yield SystemBias(nan, nan, nan)
+            yield _NO_BIAS
             continue
         gap = slope * guess[k, units] - y[k, units]
         expansion = estimate_mean(gap, units, sample.design_of(k), sample.population(k))
-        yield SystemBias(*skewed_intervals(expansion, finite).interval()[:3])
+        yield skewed_intervals(expansion, finite).interval()
 
 
 def _center_units(values: Floats, shared: Flags) -> Floats:
-    """Return values less the mean of their unit over systems; 0 where nothing is shared."""
+    """Return values minus the mean of their unit over systems; 0 where not shared."""
     shared_values = np.where(shared, values, 0.0)
     means = shared_values.sum(axis=0) / np.maximum(shared.sum(axis=0), 1)
     return np.where(shared, shared_values - means, 0.0)

@@ -174,7 +174,7 @@ class _BaselineReader:
 
     def refuse(self, line: int, problem: str) -> NoReturn:
         """Raise an error about a line, numbered from 1."""
-        raise InputError(f"{self.path}, line {line:,}: {problem}; write it anew with --update")
+        raise InputError(f"{self.path}, line {line:,}: {problem}; write it again with --update")
 
     def read(self) -> BaselineFile:
         """Return the baseline."""
@@ -246,7 +246,7 @@ class _BaselineReader:
         first_lines: dict[str, int] = {}
         for number, id in enumerate(ids, end + 2):
             if first_lines.setdefault(id, number) != number:
-                self.refuse(number, f"the id {quoted(id)} stands in line {first_lines[id]:,}, too")
+                self.refuse(number, f"the id {quoted(id)} is also in line {first_lines[id]:,}")
 
     def _statistics(
         self, metrics: list[tuple[str, str]], names: list[str], rows: list[list[str]], end: int
@@ -280,4 +280,4 @@ class _BaselineReader:
             for cell in row:
                 if not re.fullmatch(r"-?\d+(\.\d+)?(e[+-]?\d+)?", cell):
                     self.refuse(number, f"found {quoted(cell)}, expected a number")
-        raise InputError(f"{self.path}: a number is too large; write it anew with --update")
+        raise InputError(f"{self.path}: a number is too large; write it again with --update")

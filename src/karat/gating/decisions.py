@@ -5,10 +5,10 @@ tolerated loss t:
 
     fail if u < -t        pass if l >= -t        undecided otherwise
 
-The interval is that of the bootstrap's percentiles, both ends moved away from d by the factor
-t(.975, n - 1) / z(.975) sqrt(n / (n - 1)): percentiles of few items are too narrow, as if the
-variance were known and divided by n. Fewer than MIN_DECIDING_UNITS items that all differ by the
-same nonzero amount are undecided: an interval without width cannot be extrapolated to other items.
+The interval is the percentile interval of the bootstrap. Both ends are moved away from d by the
+factor t(.975, n - 1) / z(.975) sqrt(n / (n - 1)), because percentiles of few items are too narrow:
+they treat the variance as known and divide it by n. Fewer than MIN_DECIDING_UNITS items that all
+differ by the same nonzero amount are undecided: an interval without width cannot be extrapolated.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ from karat.gating.items import ItemMeasure, ItemScores, MeasuredItems
 from karat.progress import Progress
 from karat.settings import nearest
 from karat.stats.distributions import student_quantile
-from karat.stats.multiple_tests import simultaneous_intervals
-from karat.stats.resampling import bootstrap_tables, interval
+from karat.stats.resampling import bootstrap_tables, interval, simultaneous_intervals
 from karat.stats.significance import MIN_DECIDING_UNITS
 
 FAIL, UNDECIDED, PASS = "fail", "undecided", "pass"
@@ -86,7 +85,7 @@ def decide(
         m = pair.run.measure
         differences.append(m.sign * (m.measure(after)["value"] - m.measure(before)["value"]))
     draws = np.array(differences)
-    is_complete = ~np.isnan(draws).any(axis=0)  # a resample may miss all items that have a score
+    is_complete = ~np.isnan(draws).any(axis=0)  # a resample may have no item with a score
     if not is_complete.any():
         raise InputError("no resample has a score by every metric: too few items have one")
     draws = draws[:, is_complete]

@@ -30,6 +30,8 @@ from karat.gating.decisions import (
     Limit,
     PairedItems,
     decide,
+    describe_guard,
+    describe_row,
     item_deltas,
     item_guards,
     loss_guard,
@@ -49,7 +51,7 @@ from karat.storage.output import FilePath
 def match_baseline(
     items: ItemScores, baseline: BaselineFile
 ) -> tuple[ItemScores, list[PairedItems]]:
-    """Return the run in the order of the baseline, paired with it by every measure of the run.
+    """Return the run in the order of the baseline, and the pairs of both by every measure.
 
     Raise if the items, the digest of the references or the signatures differ.
     """
@@ -64,7 +66,7 @@ def match_baseline(
     for run, rows in zip(ordered.measures, stored, strict=True):
         pair = PairedItems(run, rows)
         alone = np.isnan(run.item_values()) != np.isnan(pair.before.item_values())
-        if alone.any():  # leave out items scored in only one of them
+        if alone.any():  # leave out items with only one score
             left, right = (np.where(alone[:, None], 0, table) for table in (run.rows, rows))
             pair = PairedItems(run._replace(rows=left), right)
         pairs.append(pair)
@@ -72,14 +74,16 @@ def match_baseline(
 
 
 def check_source(source: str, baseline: BaselineFile) -> None:
-    """Raise if the baseline has another source."""
+    """Raise if the scores of the baseline have another source."""
     if source != baseline.source:
         problem = f"the baseline has scores from {baseline.source}, the run from {source}"
         raise InputError(f"{baseline.path}: {problem}: name another baseline")
 
 
 def _mismatch_error(baseline: BaselineFile, problem: str) -> InputError:
-    return InputError(f"{baseline.path}: {problem}; if that is wanted, write it anew with --update")
+    return InputError(
+        f"{baseline.path}: {problem}; if this is intended, write it again with --update"
+    )
 
 
 def _baseline_order(items: ItemScores, baseline: BaselineFile) -> list[int]:
@@ -174,8 +178,6 @@ class GateResult(Result):
     @property
     def sentences(self) -> tuple[str, ...]:
         """A sentence on each metric and guard, in the order of `verdicts`."""
-        from karat.gating.decisions import describe_guard, describe_row
-
         guards = (describe_guard(row, self.unit) for row in self.guards)
         return (*map(describe_row, self.rows), *guards)
 

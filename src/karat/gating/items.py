@@ -17,7 +17,7 @@ from karat.settings import check_settings
 
 
 class ItemMeasure(Protocol):
-    """A score computed from sums of rows, such as every `Metric`; `str()` is its name."""
+    """A score that is computed from sums of rows, as by every `Metric`; `str()` is its name."""
 
     @property
     def sign(self) -> int:
@@ -42,7 +42,7 @@ class MeasuredItems(NamedTuple):
 
     measure: ItemMeasure
     signature: str
-    """All settings that change the numbers."""
+    """All settings that affect the numbers."""
     rows: NDArray[Any]
     """Items x columns; the row of an item without a score adds nothing."""
 
@@ -122,8 +122,8 @@ class ScoreSource(NamedTuple):
     """A source of scores per item; functions are given as "module:function" or directly."""
 
     read: Any
-    """From an output, what it is scored against, names of measures (None: the usual ones),
-    `progress` and settings to `ItemScores`."""
+    """From an output, its references, names of measures (None: the default ones), `progress` and
+    settings to `ItemScores`."""
     options: Any = None
     """Decorator that adds the source's options to `karat gate` and passes them under the source's
     name: a mapping of settings with `against`, or None if the options were not given."""
@@ -167,8 +167,8 @@ def item_scores(
             advice = "leave references, metrics and settings out"
             raise InputError(f"the output is scored already, item by item: {advice}")
         return output
-    check_settings(item_scores, [source_reader(source)], settings)
-    read = load(SOURCES[source].read)
+    read = source_reader(source)
+    check_settings(item_scores, [read], settings)
     scores: ItemScores = call(
         f"source {source}",
         read,

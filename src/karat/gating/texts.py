@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 TABLE_SYSTEM = "candidate"
 """The name of the system in a table."""
 DEFAULT_METRICS = ("chrf",)
-"""Metrics if neither the call nor the baseline has any."""
+"""Metrics if neither the call nor the baseline names any."""
 
 
 def read_texts(
@@ -132,15 +132,11 @@ def _table_texts(
             ids += map(str, batch.ids.listed())
         for name, values in batch.numbers.items():
             columns.setdefault(name, []).extend(values.tolist())
-    chosen = [
-        m.with_scores(_column_scores(m.column, dict(zip(ids, columns[m.column], strict=True))))
-        if isinstance(m, ExternalScores) and m.of_table and m.column
-        else m
-        for m in metrics
-    ]
-    return outputs, VaryingReferences(references), ids, chosen
 
+    def with_column(m: Metric) -> Metric:
+        if not (isinstance(m, ExternalScores) and m.of_table and m.column):
+            return m
+        scores = {TABLE_SYSTEM: dict(zip(ids, columns[m.column], strict=True))}
+        return m.with_scores(GivenScores(f"column {quoted(m.column)}", scores))
 
-def _column_scores(column: str, scores: dict[str, float]) -> GivenScores:
-    """Return the scores in a column of the table of the only system."""
-    return GivenScores(f"column {quoted(column)}", {TABLE_SYSTEM: scores})
+    return outputs, VaryingReferences(references), ids, [*map(with_column, metrics)]

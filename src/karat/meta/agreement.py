@@ -1,12 +1,12 @@
-"""Agreement of metrics with humans over matrices, systems x segments, in which NaN is missing.
+"""Agreement of metrics with humans, from matrices of systems x segments; NaN is a missing score.
 
-A cell counts if it has a human score and a metric score. `agreement` is the value at a level,
+A cell counts if it has a human score and a metric score. `agreement` returns the value at a level,
 `bootstrap` the values of resamples, `perm_both` the test between two metrics.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from karat import _kernel
@@ -16,7 +16,7 @@ from karat.errors import InputError, quoted
 from karat.progress import Progress, silent
 from karat.settings import check_trials
 from karat.stats.correlation import Statistic, clipped, quotient, statistic, why_undefined
-from karat.stats.exchanges import Exchanges, Permutation, Words, places_of_bits
+from karat.stats.exchanges import Exchanges, Permutation, Words, bit_positions
 from karat.stats.grouped import (
     ExchangedCells,
     GroupRoutine,
@@ -31,17 +31,17 @@ from karat.stats.paired_tests import (
     perm_both_system_pearson,
     standardised,
 )
-from karat.stats.resampling import SEED, count_copies, interval
+from karat.stats.resampling import SEED, bootstrap_indices, count_copies
 
 
 class Agreement(NamedTuple):
     """A statistic at a level."""
 
     value: float  # NaN if it is undefined
-    points: int  # systems, cells or documents that were compared
-    groups: int = 1  # that count
-    left_out: int = 0  # groups in which the statistic is undefined
-    reason: str = ""  # why it is NaN
+    points: int  # number of systems, cells or documents that were compared
+    groups: int = 1  # number of groups in which the statistic is defined
+    left_out: int = 0  # number of groups in which it is undefined
+    reason: str = ""  # reason for a NaN
 
 
 MATRIX_LEVELS = ("system", "segment", "item", "by-system")
@@ -50,7 +50,7 @@ mean over segments ("group by item") and the mean over systems ("group by system
 
 
 def check_matrix_level(at: str) -> None:
-    """Refuse a level that matrices do not have."""
+    """Raise unless `at` is a level of matrices."""
     if at not in MATRIX_LEVELS:
         raise InputError(f"level {quoted(at)}: expected one of {', '.join(MATRIX_LEVELS)}")
 
@@ -60,16 +60,16 @@ def agreement(
 ) -> Agreement:
     """Return the agreement of a metric with humans, systems x segments, by a statistic at a level.
 
-    A level with groups has the mean over the groups in which the statistic is defined, or pools
-    their pairs, as the statistic does.
+    At a level with groups it is the mean over the groups in which the statistic is defined; pooled
+    statistics add up the pairs of all groups.
     """
     check_matrix_level(at)
     chosen = statistic(by)
-    h, m = (arranged(x[None], at)[0] for x in shared(human, metric))
+    h, m = (group_points(x[None], at)[0] for x in keep_shared(human, metric))
     points = int((~np.isnan(h)).sum())
     if at in {"system", "segment"}:
         value = chosen(h, m)
-        reason = why_undefined(h, m) or "humans tell no two points so far apart"
+        reason = why_undefined(h, m) or "no two human scores differ enough"
         return Agreement(value, points, reason=reason if np.isnan(value) else "")
     value, groups, left_out = chosen.over(h, m)
     group_name = "segment" if at == "item" else "system"
@@ -80,8 +80,8 @@ def agreement(
 # --------------------------------------------------------------------- many matrices at once
 
 
-def arranged(stack: NDArray[Any], at: str) -> NDArray[Any]:
-    """Draws x systems x segments as draws x groups x points, as the level compares them."""
+def group_points(stack: NDArray[Any], at: str) -> NDArray[Any]:
+    """Return matrices, draws x systems x segments, as the level's draws x groups x points."""
     if at == "system":
         return row_means(stack.reshape(-1, stack.shape[2])).reshape(len(stack), 1, -1)
     if at == "segment":
@@ -90,9 +90,9 @@ def arranged(stack: NDArray[Any], at: str) -> NDArray[Any]:
 
 
 def each_group(human: Floats, metric: Floats, by: Statistic) -> Floats:
-    """Draws x groups: the statistic of every group of two arranged stacks, NaN if undefined.
+    """Return the statistic of every group, draws x groups, from draws x groups x points.
 
-    Of pooled statistics it is draws x groups x parts.
+    It is NaN where undefined. Pooled statistics return draws x groups x parts.
     """
     flat = human.shape[0] * human.shape[1], human.shape[2]
     values = by.each_group(human.reshape(flat), metric.reshape(flat))
@@ -100,9 +100,10 @@ def each_group(human: Floats, metric: Floats, by: Statistic) -> Floats:
 
 
 def over_groups(by: Statistic, group_values: Floats, times: Floats | None = None) -> Floats:
-    """Return the statistic of each draw from what `each_group` has; `times` are of the groups.
+    """Return the statistic of each draw from the values of its groups, as `each_group` returns.
 
-    Unless it pools groups, that is the mean over the groups in which it is defined.
+    Unless the statistic pools groups, that is the mean over the groups in which it is defined;
+    `times` is how often each group counts.
     """
     if by.pooled:
         return by.pooled.total(group_values, times)
@@ -114,8 +115,8 @@ def over_groups(by: Statistic, group_values: Floats, times: Floats | None = None
 # ---------------------------------------------------------------------------------- cells
 
 
-def shared(human: Floats, metric: Floats) -> tuple[Floats, Floats]:
-    """Both with NaN wherever one of them has it."""
+def keep_shared(human: Floats, metric: Floats) -> tuple[Floats, Floats]:
+    """Return both matrices with NaN wherever either of them has it."""
     if human.shape != metric.shape or human.ndim != 2:
         shapes = f"human scores have the shape {human.shape} and metric scores {metric.shape}"
         raise InputError(f"{shapes}: expected the same, systems x segments")
@@ -124,34 +125,41 @@ def shared(human: Floats, metric: Floats) -> tuple[Floats, Floats]:
 
 
 def row_means(scores: Floats) -> Floats:
-    """The mean of each row's numbers; NaN for a row without any."""
+    """Return the mean of the defined scores in each row; NaN for a row without any."""
     counts = (~np.isnan(scores)).sum(axis=1)
     return quotient(exact_sum(np.nan_to_num(scores), axis=1), counts)
 
 
-def drawn_means(scores: Floats, counts: Floats) -> Floats:
-    """Draws x systems: the mean score of the segments drawn, NaN where none is known."""
+def weighted_means(scores: Floats, counts: Floats) -> Floats:
+    """Return draws x systems: mean scores, each segment counted `counts` times (draws x segments).
+
+    Missing scores do not count; a system without any has NaN.
+    """
     has_score = ~np.isnan(scores)
     return quotient(*(exact_product(counts, x.T) for x in (np.nan_to_num(scores), has_score)))
 
 
 def document_means(scores: Floats, documents: Sequence[Any]) -> Floats:
-    """systems x documents: means over the segments s with documents[s] equal, NaN left out.
+    """Return systems x documents: means over the segments of each document, without NaN.
 
-    Documents are in order of first sight.
+    `documents` names the document of each segment; documents are in order of first occurrence.
     """
     if len(documents) != scores.shape[1]:
         sizes = f"{len(documents)} documents for {scores.shape[1]} segments"
         raise InputError(f"{sizes}: expected one a segment")
-    return np.stack([row_means(scores[:, columns]) for columns in members(documents)], axis=1)
+    segments = segments_by_document(documents)
+    return np.stack([row_means(scores[:, columns]) for columns in segments], axis=1)
 
 
-def members(documents: Sequence[Any]) -> list[Ints]:
-    """The segments of each document, documents in order of first sight."""
+def segments_by_document(documents: Sequence[Any]) -> list[Ints]:
+    """Return the segments of each document, documents in order of first occurrence."""
     indices_by_document: dict[Any, list[int]] = {}
     for s, name in enumerate(documents):
         indices_by_document.setdefault(name, []).append(s)
     return [np.array(indices) for indices in indices_by_document.values()]
+
+
+# ------------------------------------------------------------------------------- bootstrap
 
 
 OVER = {
@@ -159,8 +167,7 @@ OVER = {
     "systems": "other systems on the same segments",
     "both": "other systems on other segments",
 }
-_CELLS = 1 << 17  # drawn at a time: few enough that progress is seen to move
-_CELLS_AT_A_TIME = 1 << 18  # cells of drawn matrices at a time: they stay in the cache
+"""Choices of resampled units -> the evaluations to which the intervals generalize."""
 
 
 def bootstrap(
@@ -173,14 +180,14 @@ def bootstrap(
     seed: int = SEED,
     progress: Progress = silent,
 ) -> Floats:
-    """Metrics x resamples: agreement with humans on each draw; NaN where it is undefined."""
+    """Return metrics x resamples: agreement with humans in each resample, NaN where undefined."""
     if over not in OVER:
         raise InputError(f"bootstrap over {quoted(over)}: expected one of {', '.join(OVER)}")
     check_trials("resamples", resamples, 1)
-    pairs = [shared(human, m) for m in metrics]
+    pairs = [keep_shared(human, m) for m in metrics]
     values = np.empty((len(metrics), resamples))
     done = 0
-    for systems, segments in drawn_places(human.shape, over, resamples, seed):
+    for systems, segments in bootstrap_indices(human.shape, over, resamples, seed):
         batch = slice(done, done + len(systems))
         for k, (h, m) in enumerate(pairs):
             values[k, batch] = _resample_batch(h, m, statistic(by), at, systems, segments)
@@ -189,60 +196,14 @@ def bootstrap(
     return values
 
 
-def drawn_places(
-    shape: tuple[int, ...], over: str, resamples: int, seed: int, progress: Progress = silent
-) -> Iterator[tuple[Ints, Ints]]:
-    """Drawn systems and segments, resamples x number, a batch at a time; what is not drawn anew is
-    there once and in order. The batches do not change the draws.
-    """
-    generators = [np.random.default_rng([seed, k]) for k in range(2)]
-    fixed = over == "segments", over == "systems"
-    size = max(1, _CELLS // max(1, *shape))
-    for start in range(0, resamples, size):
-        rows = min(size, resamples - start)
-        systems, segments = (
-            np.tile(np.arange(n), (rows, 1)) if stays else rng.integers(0, n, size=(rows, n))
-            for n, stays, rng in zip(shape, fixed, generators, strict=True)
-        )
-        yield systems, segments
-        progress(start + rows, resamples, "resampling")
-
-
-class Percentiles(NamedTuple):
-    """The central part of the resampled values, and how many of them are undefined."""
-
-    low: float
-    high: float
-    undefined: int
-
-
-def percentiles(values: Floats, estimate: float, share: float = 0.95) -> Percentiles:
-    """Return the percentile interval of resampled values, extended to the estimate if need be.
-
-    Resampling adds noise, which biases some statistics: near r = 1 almost all resamples are below
-    the estimate, near R^2 = 0 almost all are above it. An interval that excludes its own estimate
-    would contradict it, so its nearer end is then the estimate.
-    """
-    defined = values[~np.isnan(values)]
-    if not len(defined):
-        return Percentiles(float("nan"), float("nan"), len(values))
-    low, high = interval(defined, share)
-    if not np.isnan(estimate):
-        low, high = min(low, estimate), max(high, estimate)
-    return Percentiles(low, high, len(values) - len(defined))
-
-
-# ------------------------------------------------------------------------------- one batch
-
-
 def _resample_batch(
     h: Floats, m: Floats, by: Statistic, at: str, systems: Ints, segments: Ints
 ) -> Floats:
-    """The statistic of each draw of systems and segments."""
+    """Return the statistic of each resample in a batch of drawn systems and segments."""
     if at == "system":
         counts = _kernel.tally(segments, h.shape[1])
         human, metric = (
-            np.take_along_axis(drawn_means(x, counts), systems, axis=1) for x in (h, m)
+            np.take_along_axis(weighted_means(x, counts), systems, axis=1) for x in (h, m)
         )
         return by.of_resamples(human, metric, systems)
     if at == "item":
@@ -257,24 +218,27 @@ def _resample_batch(
         return _resample_stacked(h, m, by, systems, segments)
     cells = all_cells(~np.isnan(h))
     times = (x.astype(np.int32) for x in weights)
-    return over_groups(by, by.grouped.resample(cells.of(h), cells.of(m), cells, *times))
+    return over_groups(by, by.grouped.resample(cells.scores(h), cells.scores(m), cells, *times))
 
 
 def _segment_pearson(h: Floats, m: Floats, systems: Floats, segments: Floats) -> Floats:
-    """r from weighted sums of 1, h, m, hh, mm, hm over cells, h and m standardised for accuracy."""
-    h, m = _centred(h), _centred(m)
+    """Return r from weighted sums of 1, h, m, hh, mm, hm over cells; the weights are counts.
+
+    h and m are standardised first, for accuracy.
+    """
+    h, m = _standardize(h), _standardize(m)
     moments = [np.where(np.isnan(h), 0.0, 1.0), h, m, h * h, m * m, h * m]
     by_segment = exact_product(systems, np.nan_to_num(np.hstack(moments)))
     sums = (by_segment.reshape(len(systems), 6, -1) * segments[:, None]).sum(axis=2)
     n, sh, sm, shh, smm, shm = sums.T
     spread_h, spread_m = n * shh - sh * sh, n * smm - sm * sm
-    # A draw that is constant but for rounding has no correlation.
+    # A resample that is constant except for rounding has no correlation.
     fit = (n >= 2) & (spread_h > 1e-12 * n * shh) & (spread_m > 1e-12 * n * smm)
     spread = np.sqrt(np.where(fit, spread_h * spread_m, 0))
     return clipped(quotient(n * shm - sh * sm, spread))
 
 
-def _centred(scores: Floats) -> Floats:
+def _standardize(scores: Floats) -> Floats:
     defined_scores = scores[~np.isnan(scores)]
     if not len(defined_scores):
         return scores
@@ -283,8 +247,8 @@ def _centred(scores: Floats) -> Floats:
 
 
 def _resample_groups(h: Floats, m: Floats, by: Statistic, groups: Ints, points: Ints) -> Floats:
-    """The statistic over drawn groups (rows) of drawn points (columns)."""
-    if by.together:  # where groups share something, each draw is a case of its own
+    """Return the statistic of each resample of groups (rows) and points (columns)."""
+    if by.together:  # groups share something: one resample at a time
         values = []
         for g, p in zip(groups, points, strict=True):
             human, metric = (x[np.ix_(g, p)] for x in (h, m))
@@ -292,16 +256,16 @@ def _resample_groups(h: Floats, m: Floats, by: Statistic, groups: Ints, points: 
             values.append(by.together(human, metric, copies.pairs)[0])
         return np.array(values)
     counts = _kernel.tally(groups, len(h))
-    if (points == points[0]).all():  # not drawn anew: every draw has the same groups
+    if (points == points[0]).all():  # points are not resampled: every draw has the same groups
         points = points[:1]
     if by.grouped:
         times = _kernel.tally(points, h.shape[1]).astype(np.int32)
         cells = cells_of_rows(~np.isnan(h))
         once = np.ones((len(times), len(h)), np.int32)
-        group_values = by.grouped.resample(cells.of(h), cells.of(m), cells, once, times)
+        group_values = by.grouped.resample(cells.scores(h), cells.scores(m), cells, once, times)
     else:
         parts = (
-            _of_draws(h[:, p].swapaxes(0, 1), m[:, p].swapaxes(0, 1), p, by)
+            _each_resampled_group(h[:, p].swapaxes(0, 1), m[:, p].swapaxes(0, 1), p, by)
             for p in _batches(points, h.size)
         )
         group_values = np.concatenate([*parts])
@@ -310,36 +274,41 @@ def _resample_groups(h: Floats, m: Floats, by: Statistic, groups: Ints, points: 
 
 
 def _resample_stacked(h: Floats, m: Floats, by: Statistic, systems: Ints, segments: Ints) -> Floats:
-    """The statistic over all cells of each drawn matrix."""
+    """Return the statistic over all cells of each resampled matrix."""
     values = []
     for s, t in zip(_batches(systems, h.size), _batches(segments, h.size), strict=True):
         drawn_indices = s[:, :, None], t[:, None, :]
-        human, metric = (arranged(x[drawn_indices], "segment") for x in (h, m))
+        human, metric = (group_points(x[drawn_indices], "segment") for x in (h, m))
         cells = (s[:, :, None] * h.shape[1] + t[:, None, :]).reshape(len(s), -1)
-        values.append(over_groups(by, _of_draws(human, metric, cells, by)))
+        values.append(over_groups(by, _each_resampled_group(human, metric, cells, by)))
     return np.concatenate(values)
 
 
-def _of_draws(human: Floats, metric: Floats, points: Ints, by: Statistic) -> Floats:
-    """The statistic of every group of draws x groups x points; `points` are the drawn ones."""
+def _each_resampled_group(human: Floats, metric: Floats, points: Ints, by: Statistic) -> Floats:
+    """Return the statistic of every group of resamples; `points` are the drawn points."""
     if by.resampled is None:
         return each_group(human, metric, by)
     flat = -1, human.shape[2]
-    of_groups = np.broadcast_to(points[:, None], human.shape).reshape(flat)
-    return by.of_resamples(human.reshape(flat), metric.reshape(flat), of_groups).reshape(
-        human.shape[:2]
-    )
+    drawn_points = np.broadcast_to(points[:, None], human.shape).reshape(flat)
+    values = by.of_resamples(human.reshape(flat), metric.reshape(flat), drawn_points)
+    return values.reshape(human.shape[:2])
+
+
+_CELLS_AT_A_TIME = 1 << 18  # cells of resampled matrices: they stay in the cache
 
 
 def _batches(draws: NDArray[Any], cells: int) -> list[NDArray[Any]]:
-    """Draws of matrices with so many cells, as many at a time as stay in the cache."""
+    """Split draws of matrices with this number of cells into batches that fit into the cache."""
     size = max(1, _CELLS_AT_A_TIME // max(1, cells))
     return [draws[start : start + size] for start in range(0, len(draws), size)]
 
 
+# ------------------------------------------------------------------------------ PERM-BOTH
+
+
 FAST = {("pearson", "segment"): perm_both_pearson, ("pearson", "system"): perm_both_system_pearson}
 LEVEL_CELLS = {"segment": all_cells, "item": cells_of_columns, "by-system": cells_of_rows}
-_TRIALS_AT_A_TIME = 256  # at a time: what is counted of their groups stays in the cache
+_TRIALS_AT_A_TIME = 256  # the counts of their groups stay in the cache
 
 
 def perm_both(
@@ -352,7 +321,7 @@ def perm_both(
     seed: int = SEED,
     progress: Progress = silent,
 ) -> Permutation:
-    """Test that the first metric agrees better with humans than the second."""
+    """Test whether the first metric agrees better with humans than the second."""
     chosen = statistic(by)
     check_matrix_level(at)
     check_trials("trials", trials, 1)
@@ -365,7 +334,7 @@ def perm_both(
     exchanges = Exchanges(scores.has_scores, trials, seed, progress)
     if chosen.test:
         if not chosen.of_segments:
-            scores = Triple(*(arranged(x[None], at)[0] for x in scores))
+            scores = Triple(*(group_points(x[None], at)[0] for x in scores))
         return chosen.test(*scores, exchanges)
     if fast := FAST.get((chosen.name, at)):
         return fast(scores, exchanges)
@@ -376,7 +345,7 @@ def perm_both(
         values = []
         for mask in _batches(is_exchanged, h.size):
             humans, exchanged = np.broadcast_to(h, mask.shape), np.where(mask, b, a)
-            group_values = each_group(arranged(humans, at), arranged(exchanged, at), chosen)
+            group_values = each_group(group_points(humans, at), group_points(exchanged, at), chosen)
             values.append(over_groups(chosen, group_values))
         return np.concatenate(values)
 
@@ -390,10 +359,10 @@ def _exchange_groups(
     at: str,
     exchanges: Exchanges,
 ) -> Permutation:
-    """Test a statistic of groups from the bits of the exchanges, with no matrix exchanged."""
+    """Test a statistic of groups by the bits of the exchanges, without exchanging matrices."""
     cells = LEVEL_CELLS[at](scores.has_scores)
-    human, first, second = (cells.of(x) for x in scores)
-    bits = places_of_bits(cells.rows, cells.columns, scores.has_scores.shape[1])
+    human, first, second = (cells.scores(x) for x in scores)
+    bits = bit_positions(cells.rows, cells.columns, scores.has_scores.shape[1])
 
     def differences(words: Words) -> Floats:
         chosen = ExchangedCells(bits, cells.offsets, np.ascontiguousarray(words))

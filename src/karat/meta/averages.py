@@ -1,9 +1,9 @@
 """Metrics averaged over tasks: several sets or language pairs, dimensions, levels, statistics.
 
 A task is one dimension, level and statistic of one result. A metric's average is the weighted mean
-of its values over all tasks; its place is the mean of where it stands in each. All tasks of a set
-see the same resamples and exchanges, since one judgement can move all of them; those of different
-sets are independent.
+of its values over all tasks; its place is the mean of its places in the tasks. All tasks of a set
+share their resamples and exchanges, since one judgement affects all of them; different sets are
+independent.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from typing import NamedTuple
 from karat.arithmetic import SLACK
 from karat.arrays import Floats, np
 from karat.errors import InputError, quoted
-from karat.meta.agreement import percentiles
 from karat.meta.evaluation import Ranking, correction_clause, exchanges_add_up, meta_evaluate
 from karat.meta.experiment import Experiment, MetaStudy, check_weights
 from karat.meta.ranking import MetaRow, rank_clusters
@@ -25,10 +24,11 @@ from karat.progress import Progress, silent
 from karat.results import SignedResult
 from karat.stats.correlation import STATISTICS
 from karat.stats.exchanges import Permutation
-from karat.stats.multiple_tests import CORRECTIONS
+from karat.stats.resampling import percentiles
+from karat.stats.significance import CORRECTIONS
 
-LAST = 1e9  # minus this is below all values
-SHARED = ("resamples", "trials", "over", "level", "correction")  # must be the same in all results
+LAST = 1e9  # its negative is below all values
+SHARED = ("resamples", "trials", "over", "level", "correction")  # must be equal in all results
 
 
 class AverageRow(NamedTuple):
@@ -36,27 +36,27 @@ class AverageRow(NamedTuple):
 
     rank: int | None  # metrics of one rank do not differ significantly; None if untested
     metric: str
-    value: float  # the weighted mean of its values; NaN where one of them is undefined
+    value: float  # weighted mean of its values; NaN if one of them is undefined
     low: float
     high: float
     delta: float | None  # value minus that of the best metric; None for the best, or if undefined
     delta_low: float | None
     delta_high: float | None
-    place: float  # the weighted mean of its places, from 1; metrics with equal values share theirs
+    place: float  # weighted mean of its places, from 1; equal values share their mean place
     place_low: float
     place_high: float
     mean_rank: float | None  # weighted mean of its ranks in the tasks; None without ranks
-    undefined: int  # resamples in which the average is undefined
+    undefined: int  # number of resamples in which the average is undefined
     note: str
 
 
 class AverageTest(NamedTuple):
-    """A test that one metric has the higher average."""
+    """A test whether one metric has the higher average."""
 
     better: str
     worse: str
     delta: float
-    p: float  # by the exchanges of all tasks, or by resamples; corrected, if asked for
+    p: float  # from the exchanges of all tasks, or from resamples; corrected, if requested
     low: float
     high: float
 
@@ -68,7 +68,7 @@ class TaskRow(NamedTuple):
     dimension: str
     level: str
     statistic: str
-    weight: float  # of the task; all weights sum to 1
+    weight: float  # weight of the task; all weights sum to 1
     rank: int | None
     metric: str
     value: float
@@ -78,7 +78,7 @@ class TaskRow(NamedTuple):
 
 
 class AveragedTask(NamedTuple):
-    """One task: the rows of all metrics by their names, values and resamples, metrics x 1 or n."""
+    """One task: rows by metric, values (metrics x 1) and resamples (metrics x n)."""
 
     set: str
     names: tuple[str, str, str]
@@ -86,7 +86,7 @@ class AveragedTask(NamedTuple):
     rows: Mapping[str, MetaRow]
     values: Floats
     draws: Floats
-    exchanges: Mapping[tuple[str, str], Permutation]  # with the weight of the task
+    exchanges: Mapping[tuple[str, str], Permutation]  # multiplied by the weight of the task
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,11 +94,11 @@ class RankAverage(SignedResult):
     """Metrics ranked by their averages over the tasks of several results."""
 
     results: tuple[Ranking, ...]
-    weights: tuple[float, ...]  # of each result; they sum to 1
+    weights: tuple[float, ...]  # weights of the results, which sum to 1
     rows: tuple[AverageRow, ...]
     tests: tuple[AverageTest, ...]
     tasks: tuple[TaskRow, ...]
-    left_out: tuple[str, ...]  # metrics that some results do not have
+    left_out: tuple[str, ...]  # metrics that some results lack
 
     @property
     def settings(self) -> dict[str, object]:
@@ -108,7 +108,7 @@ class RankAverage(SignedResult):
 
     @property
     def signatures(self) -> dict[str, str]:
-        """The full signature of each metric; by set where sets differ, as in references."""
+        """The full signature of each metric; by set, if it differs between sets."""
         sets_by_signature: dict[str, dict[str, str]] = {}
         for result in self.results:
             for metric, signature in result.signatures.items():
@@ -121,7 +121,7 @@ class RankAverage(SignedResult):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on how averages, intervals and ranks were made, and on the sets."""
+        """Notes on the methods and the sets."""
         notes = list(_method_notes(self))
         remarks_by_result = [result.remarks for result in self.results]
         for remark in dict.fromkeys(remark for remarks in remarks_by_result for remark in remarks):
@@ -173,8 +173,8 @@ def average_rankings(results: Sequence[Ranking], weights: Sequence[float] = ()) 
     left_out = dict.fromkeys(m for metric_names in names for m in metric_names if m not in common)
     if not common:
         raise InputError("the results have no metric in common: there is nothing to average")
-    tasks = list(_tasks(results, shares, common))
-    task_rows = []  # the best metric of each task first; values are those of the statistic
+    tasks = list(_averaged_tasks(results, shares, common))
+    task_rows = []  # the best metric of each task first; values are on the statistic's own scale
     for task in tasks:
         places = dict(zip(common, _places(task.values)[:, 0].tolist(), strict=True))
         for m in sorted(common, key=places.__getitem__):
@@ -189,11 +189,11 @@ def average_rankings(results: Sequence[Ranking], weights: Sequence[float] = ()) 
 # ----------------------------------------------------------------------------------------- tasks
 
 
-def _tasks(
+def _averaged_tasks(
     results: Sequence[Ranking], shares: Sequence[float], common: Sequence[str]
 ) -> Iterator[AveragedTask]:
-    """Yield all tasks; values of different ranges are put on the scale from 0 to 1."""
-    mixed, seed = _mixed(results), results[0].experiment.seed
+    """Yield all tasks; if statistics differ in range, values are scaled to 0 to 1."""
+    mixed, seed = _ranges_differ(results), results[0].experiment.seed
     sets: dict[object, int] = {}
     for result, share in zip(results, shares, strict=True):
         number = sets.setdefault(result.source, len(sets))
@@ -224,9 +224,9 @@ def _tasks(
 
 
 def _shuffle(values: Floats, seed: int, number: int, count: int | None = None) -> Floats:
-    """Put the resamples of a set in an order of its own, the same for all its tasks.
+    """Shuffle the resamples of set `number`, in the same way for all its tasks.
 
-    `number` is that of the set, from 0. Where all exchanges were tried, `count` of them are drawn.
+    If all exchanges were tried, `count` of them are drawn.
     """
     rng = np.random.default_rng([seed, number])
     if count is not None and len(values) != count:
@@ -235,20 +235,20 @@ def _shuffle(values: Floats, seed: int, number: int, count: int | None = None) -
     return values[rng.permutation(len(values))] if number else values
 
 
-def _mixed(results: Sequence[Ranking]) -> bool:
-    """Return whether there are statistics of different ranges."""
+def _ranges_differ(results: Sequence[Ranking]) -> bool:
+    """Return whether statistics differ in range."""
     return len({STATISTICS[row.statistic].lowest for result in results for row in result.rows}) > 1
 
 
 def _places(values: Floats) -> Floats:
     """Return the place of each metric in each column, from 1; equal values share the mean place.
 
-    An undefined value is behind all others.
+    Undefined values come last.
     """
     defined_values = np.where(np.isnan(values), -LAST, values)
     above, level = np.zeros(values.shape), np.zeros(values.shape)
     for other in defined_values:
-        above += other - defined_values > SLACK  # rounding is no difference
+        above += other - defined_values > SLACK
         level += np.abs(other - defined_values) <= SLACK
     return 1 + above + (level - 1) / 2
 
@@ -256,34 +256,49 @@ def _places(values: Floats) -> Floats:
 # --------------------------------------------------------------------------------------- averages
 
 
-def _average_rows(
-    tasks: Sequence[AveragedTask], common: Sequence[str], experiment: Experiment, exchanged: bool
-) -> tuple[list[AverageRow], list[AverageTest]]:
-    """Return the metrics with their averages, the best first, and the tests between them."""
+class _Averages(NamedTuple):
+    """Weighted means over all tasks of the values and places of each metric."""
 
+    values: list[float]
+    draws: Floats  # values in resamples: metrics x resamples
+    places: list[float]
+    place_draws: Floats
+
+    def difference(self, first: int, second: int) -> tuple[float, float, float]:
+        """Return the difference of two metrics and the ends of its interval."""
+        delta = self.values[first] - self.values[second]
+        low, high, _ = percentiles(self.draws[first] - self.draws[second], delta)
+        return delta, low, high
+
+
+def _average(tasks: Sequence[AveragedTask]) -> _Averages:
     def mean(values: Callable[[AveragedTask], Floats]) -> Floats:
         total = np.zeros(values(tasks[0]).shape)
         for task in tasks:
             total += task.weight * values(task)
         return total
 
-    values = mean(lambda task: task.values)[:, 0].tolist()
-    resampled = mean(lambda task: task.draws)
-    places = mean(lambda task: _places(task.values))[:, 0].tolist()
-    resampled_places = mean(lambda task: _places(task.draws))
+    return _Averages(
+        mean(lambda task: task.values)[:, 0].tolist(),
+        mean(lambda task: task.draws),
+        mean(lambda task: _places(task.values))[:, 0].tolist(),
+        mean(lambda task: _places(task.draws)),
+    )
 
-    def difference(first: int, second: int) -> tuple[float, float, float]:
-        delta = values[first] - values[second]
-        low, high, _ = percentiles(resampled[first] - resampled[second], delta)
-        return delta, low, high
 
+def _average_rows(
+    tasks: Sequence[AveragedTask], common: Sequence[str], experiment: Experiment, exchanged: bool
+) -> tuple[list[AverageRow], list[AverageTest]]:
+    """Return the metrics with their averages, the best first, and the tests between them."""
+    averages = _average(tasks)
+    values = averages.values
     order = sorted(range(len(common)), key=lambda k: (math.isnan(values[k]), -values[k]))
     defined = [k for k in order if not math.isnan(values[k])]
     pairs = list(combinations(defined, 2)) if experiment.resamples or exchanged else []
     uncorrected = [
         _exchange_p(tasks, common[i], common[j])
         if exchanged
-        else _bootstrap_p(resampled[i] - resampled[j])
+        else _bootstrap_p(averages.draws[i] - averages.draws[j])
         for i, j in pairs
     ]
     corrected = CORRECTIONS[experiment.correction](uncorrected).tolist()
@@ -291,43 +306,52 @@ def _average_rows(
     ranks = rank_clusters(defined, p_values, experiment.level)
     tests = []
     for (i, j), p in p_values.items():
-        delta, low, high = difference(i, j)
+        delta, low, high = averages.difference(i, j)
         tests.append(AverageTest(common[i], common[j], delta, p, low, high))
     rows = []
     for k in order:
-        task_rows = [task.rows[common[k]] for task in tasks]
-        low, high, undefined = percentiles(resampled[k], values[k])
-        ends = percentiles(resampled_places[k], places[k])[:2]
-        delta_with_interval = difference(k, order[0]) if k in defined[1:] else (None, None, None)
-        task_ranks = [row.rank for row in task_rows if row.rank is not None]
-        mean_rank = None
-        if len(task_ranks) == len(tasks):
-            weighted = zip(tasks, task_ranks, strict=True)
-            mean_rank = sum((task.weight * rank for task, rank in weighted), 0.0)
-        notes = (
-            f"undefined on {task.set}: {', '.join(task.names)}"
-            for task, row in zip(tasks, task_rows, strict=True)
-            if math.isnan(row.value)
-        )
-        scores = values[k], low, high, *delta_with_interval, places[k], *ends
-        row = ranks.get(k), common[k], *scores, mean_rank, undefined, next(notes, "")
+        low, high, undefined = percentiles(averages.draws[k], values[k])
+        difference = averages.difference(k, order[0]) if k in defined[1:] else (None, None, None)
+        place_ends = percentiles(averages.place_draws[k], averages.places[k])[:2]
+        scores = values[k], low, high, *difference, averages.places[k], *place_ends
+        mean_rank, note = _mean_rank(tasks, common[k]), _undefined_note(tasks, common[k])
+        row = ranks.get(k), common[k], *scores, mean_rank, undefined, note
         rows.append(AverageRow._make(row))
     return rows, tests
 
 
+def _mean_rank(tasks: Sequence[AveragedTask], metric: str) -> float | None:
+    """Return the weighted mean of the ranks of a metric; None unless all tasks have ranks."""
+    total = 0.0
+    for task in tasks:
+        rank = task.rows[metric].rank
+        if rank is None:
+            return None
+        total += task.weight * rank
+    return total
+
+
+def _undefined_note(tasks: Sequence[AveragedTask], metric: str) -> str:
+    """Return a note on the first task in which a metric is undefined; empty if there is none."""
+    for task in tasks:
+        if math.isnan(task.rows[metric].value):
+            return f"undefined on {task.set}: {', '.join(task.names)}"
+    return ""
+
+
 def _bootstrap_p(differences: Floats) -> float:
-    """(1 + resamples in which the difference is not above 0) / (1 + resamples)."""
+    """Return (1 + resamples in which the difference is not above 0) / (1 + resamples)."""
     defined = differences[~np.isnan(differences)]
     beyond = np.count_nonzero(defined <= SLACK)
     return float(1 + beyond) / (1 + len(defined)) if len(defined) else math.nan
 
 
 def _exchange_p(tasks: Sequence[AveragedTask], better: str, worse: str) -> float:
-    """(1 + exchanges whose average difference is at least the real one) / (1 + exchanges)."""
+    """Return (1 + exchanges with at least the real average difference) / (1 + exchanges)."""
     delta, moved = 0.0, np.zeros(1)
     for task in tasks:
         first, second = task.rows[better].metric, task.rows[worse].metric
-        if first == second:  # two metrics that score segments alike
+        if first == second:  # two metrics with the same form for segments
             continue
         sign = 1 if (first, second) in task.exchanges else -1
         test = task.exchanges[(first, second) if sign > 0 else (second, first)]
@@ -338,7 +362,7 @@ def _exchange_p(tasks: Sequence[AveragedTask], better: str, worse: str) -> float
     return float(1 + np.count_nonzero(defined >= delta - SLACK)) / (1 + len(defined))
 
 
-# ----------------------------------------------------------------------------------- in sentences
+# ---------------------------------------------------------------------------------------- notes
 
 
 def _method_notes(result: RankAverage) -> Iterator[str]:
@@ -350,13 +374,12 @@ def _method_notes(result: RankAverage) -> Iterator[str]:
         f"Value: the mean over {tasks:,} task{'s' * (tasks != 1)}. Experiments have {weights}, "
         "which their tasks share evenly."
     )
-    if _mixed(result.results):
+    if _ranges_differ(result.results):
         yield "Statistics differ in range: those from -1 to 1 count as (value + 1) / 2."
     if experiment.resamples:
         yield (
-            f"Intervals: 95%, from {experiment.resamples:,} bootstrap resamples; all "
-            "tasks of a set see "
-            "the same ones, and different sets are resampled independently."
+            f"Intervals: 95%, from {experiment.resamples:,} bootstrap resamples; all tasks of a "
+            "set see the same ones, and different sets are resampled independently."
         )
     if result.tests:
         exchanged = exchanges_add_up(result.results)

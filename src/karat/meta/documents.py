@@ -1,8 +1,8 @@
-"""Documents as GTM's paper makes them (section 3): their segments joined into one text.
+"""Documents: segments joined into one text, as in section 3 of GTM's paper, or summed statistics.
 
-The candidate is one text, and so is each reference: the k-th of a document joins the k-th of its
-segments. Then words match across segments, and runs and n-grams go over their ends. The other way,
-sums of the segments' statistics, never looks beyond a segment.
+In a joined document the candidate is one text, and so is each reference: the k-th reference joins
+the k-th references of the segments. Words then match across segments, and runs and n-grams cross
+their ends. Sums of the segments' statistics never look beyond a segment.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from karat.stats.correlation import quotient
 from karat.text.references import VaryingReferences
 from karat.text.segments import Strings
 
-JOINT = " "  # the text between two segments: no tokeniser takes it for a part of a word
+JOINT = " "  # text between two segments, which every tokenizer treats as a word boundary
 
 
 def score_joined(
@@ -31,14 +31,16 @@ def score_joined(
     is_judged: Flags,
     threads: int | None = None,
 ) -> dict[Metric, Floats]:
-    """Systems x documents by each metric: the scores of joined texts, more being better.
+    """Return systems x documents for each metric: scores of joined texts, higher being better.
 
-    A document is the places of its segments. Of each system only the cells that are `is_judged` are
-    part of it; a document without any has NaN, and so has one by a metric that reads no texts.
+    `documents` has the indices of the segments of each. Only cells that are `is_judged` are joined.
+    A document without any has NaN, as have all documents by metrics that read no texts.
     """
     reading = [m for m in metrics if m.reads_texts]
     scores = {m: np.full((len(is_judged), len(documents)), np.nan) for m in metrics}
-    systems_by_cells: dict[bytes, list[int]] = {}  # the same judged cells: the same references
+    systems_by_cells: dict[
+        bytes, list[int]
+    ] = {}  # systems with the same judged cells share references
     for k, row in enumerate(is_judged):
         systems_by_cells.setdefault(row.tobytes(), []).append(k)
     outputs = list(evalset.systems.values())
@@ -62,7 +64,7 @@ def score_joined(
 
 
 def _joined_references(evalset: EvalSet, places: Sequence[int] | Ints) -> list[str]:
-    """The references of a document; every segment must have as many."""
+    """Return the references of a document; raise unless all segments have the same number."""
     groups = [evalset.references[s] for s in places]
     sizes = [len(group) for group in groups]
     for s, size in zip(places, sizes, strict=True):
@@ -79,13 +81,13 @@ DOCUMENT_KINDS = {
     "summed": "the statistics of the segments are added up: matches stay within segments",
     "joined": "the segments are one text, as in the paper of GTM: matches go across them",
 }
-"""Ways to score the segments of a document together."""
+"""Ways to score a document."""
 
 
 def pseudo_documents(segments: int, length: int, repeats: int, seed: int) -> Ints:
-    """Shuffle segments and cut them into documents: shuffles x documents x segments.
+    """Return shuffled segments cut into documents: shuffles x documents x segments.
 
-    Segments that do not fill a document are left out. Each length has its own draws.
+    Segments that do not fill a document are left out. Each length has its own shuffles.
     """
     rng, documents = np.random.default_rng([seed, length]), segments // length
     shuffles = [rng.permutation(segments)[: documents * length] for _ in range(repeats)]
@@ -93,13 +95,13 @@ def pseudo_documents(segments: int, length: int, repeats: int, seed: int) -> Int
 
 
 def cells_by_document(cells: Floats, documents: Ints) -> Floats:
-    """Systems x documents x segments x columns, from systems x segments x columns."""
+    """Return systems x documents x segments x columns, from systems x segments x columns."""
     selected = cells[:, documents.reshape(-1)]
     return selected.reshape(len(cells), *documents.shape, cells.shape[2])
 
 
 def score_summed(scored: ScoredSet, shuffles: Ints, is_judged: Flags) -> dict[Metric, list[Floats]]:
-    """Score pseudo-documents by the sums of their segments' statistics: a vector per shuffle."""
+    """Score pseudo-documents by sums of statistics: one vector per shuffle."""
     scores: dict[Metric, list[Floats]] = {metric: [] for metric in scored.metrics}
     for metric, vectors in scores.items():
         rows = scored.rows[metric] * is_judged[:, :, None]
@@ -112,12 +114,12 @@ def score_summed(scored: ScoredSet, shuffles: Ints, is_judged: Flags) -> dict[Me
 def score_joined_shuffles(
     evalset: EvalSet,
     metrics: Sequence[Metric],
-    shuffles: Ints,
     threads: int | None,
-    progress: Progress,
+    shuffles: Ints,
     is_judged: Flags,
+    progress: Progress,
 ) -> dict[Metric, list[Floats]]:
-    """Score pseudo-documents as joined texts: a vector per shuffle."""
+    """Score pseudo-documents as joined texts: one vector per shuffle."""
     scores: dict[Metric, list[Floats]] = {metric: [] for metric in metrics}
     for done, documents in enumerate(shuffles, 1):
         joined = score_joined(evalset, metrics, [*documents], is_judged, threads)
@@ -128,7 +130,7 @@ def score_joined_shuffles(
 
 
 def mean_human_scores(human: Floats, shuffles: Ints) -> list[Floats]:
-    """The mean human score of each pseudo-document: for each shuffle a vector for all systems."""
+    """Return the mean human scores of pseudo-documents: one vector per shuffle, all systems."""
     vectors = []
     for documents in shuffles:
         cells = cells_by_document(human[:, :, None], documents)

@@ -1,4 +1,4 @@
-"""An experiment that was run: every metric's agreement with the humans, and what to make of it."""
+"""Run an experiment: the agreement of every metric with human scores, and notes on it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Ranking(SignedResult):
 
     @property
     def name(self) -> str:
-        """The name of what was evaluated."""
+        """The name of the evaluated set."""
         return self.experiment.evalset
 
     @property
@@ -49,12 +49,12 @@ class Ranking(SignedResult):
 
     @property
     def source(self) -> object:
-        """Source of the scores: results of one source see the same resamples."""
+        """Source of the scores; results of one source share their resamples."""
         return id(self)
 
     @property
     def metric_names(self) -> dict[str, tuple[str, ...]]:
-        """Each metric, with the names that it has in rows."""
+        """Each metric, with its names in rows."""
         return {row.metric: (row.metric,) for row in self.rows}
 
     @property
@@ -65,25 +65,25 @@ class Ranking(SignedResult):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on how intervals and ranks were made, and on what the data allow."""
+        """Notes on the methods and the data."""
         return (*_method_notes(self), *self.remarks)
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Sentences on what the data allow."""
+        """Notes on the data."""
         return tuple(_warn_of_few_systems(self))
 
     @property
     def signatures(self) -> dict[str, str]:
-        """The full signature of each metric, where its outputs were scored here."""
+        """The full signature of each metric whose outputs were scored here."""
         return {}
 
 
 def exchanges_add_up(results: Iterable[Ranking]) -> bool:
     """Return whether the differences of exchanges can be averaged over all tasks.
 
-    All must have been tested, and tasks of one set by the same exchanges: as if they were
-    independent, p would be too small.
+    All tasks must have been tested, and tasks of one set by the same exchanges: treated as
+    independent, they would give too small a p.
     """
     of_cells: dict[object, list[bool]] = {}
     for result in results:
@@ -105,13 +105,13 @@ class SetSize(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MetaEvaluation(Ranking):
-    """The results of an experiment, and what they were made from."""
+    """The results of an experiment, and the scores behind them."""
 
-    scored: ScoredSet  # the outputs' statistics; of the set without the systems that were left out
+    scored: ScoredSet  # statistics of the outputs, without excluded systems
 
     @property
     def evalset(self) -> EvalSet:
-        """The set, without the systems that were left out."""
+        """The set without excluded systems."""
         return self.scored.evalset
 
     @property
@@ -121,7 +121,7 @@ class MetaEvaluation(Ranking):
 
     @property
     def size(self) -> SetSize:
-        """Systems, segments, judged outputs and judges of the dimensions asked for."""
+        """Systems, segments, judged outputs and judges of the chosen dimensions."""
         evalset, judged = self.evalset, self.evalset.judgements.without_models()
         dimensions = self.experiment.dimensions
         names = {
@@ -139,9 +139,9 @@ class MetaEvaluation(Ranking):
 
     @property
     def signatures(self) -> dict[str, str]:
-        """The full signature of each metric of the rows, and that of the set.
+        """The full signature of each metric in the rows, and of the set.
 
-        Some metrics score segments under another name.
+        Some metrics have another name for segments.
         """
         used = {row.metric for row in self.rows}
         both = (m for of in self.scored.metrics for m in (of, of.of_segments()))
@@ -150,19 +150,19 @@ class MetaEvaluation(Ranking):
 
     @property
     def source(self) -> object:
-        """The set: experiments on one set see the same resamples."""
+        """The set; experiments on one set share their resamples."""
         experiment = self.experiment
         added = experiment.judgements, experiment.model_judges
         return experiment.evalset, experiment.read_as, experiment.reader_options, added
 
     @property
     def metric_names(self) -> dict[str, tuple[str, ...]]:
-        """Each metric, with the names that it has in rows: some score segments under another."""
+        """Each metric, with its names in rows; some have another name for segments."""
         return {str(m): (str(m), str(m.of_segments())) for m in self.scored.metrics}
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Sentences on the scores and on what the data allow."""
+        """Notes on the scores and the data."""
         sentences = (*_score_notes(self), *self.scored.notes(), *_warn_of_few_systems(self))
         return (*sentences, *self.evalset.notes)
 
@@ -263,7 +263,7 @@ def rank_metrics(
     return Ranking(experiment, tuple(rows), tuple(tests), {task: resampled})
 
 
-# -------------------------------------------------------------------------------- in sentences
+# ------------------------------------------------------------------------------------- notes
 
 
 def correction_clause(experiment: Experiment) -> str:
@@ -320,7 +320,7 @@ def _method_notes(result: Ranking) -> Iterator[str]:
 
 
 def _score_notes(result: MetaEvaluation) -> Iterator[str]:
-    """State which outputs systems' scores come from, and which metrics were negated."""
+    """State which outputs the scores of systems use, and which metrics were negated."""
     experiment, scored = result.experiment, result.scored
     if not {*experiment.levels} & {*OF_SYSTEMS}:
         pass
@@ -347,7 +347,7 @@ def _score_notes(result: MetaEvaluation) -> Iterator[str]:
 
 
 def _warn_of_few_systems(result: Ranking) -> Iterator[str]:
-    """Warn where few systems were compared as systems."""
+    """Warn if few systems were compared."""
     points = [row.points for row in result.rows if row.level.startswith("system")]
     fewest = min(points, default=MIN_RANKING_SYSTEMS)
     if fewest < MIN_RANKING_SYSTEMS:

@@ -21,9 +21,8 @@ from karat.metrics.given import SET, ExternalScores
 from karat.metrics.names import metric
 from karat.settings import check_seed, check_trials
 from karat.stats.correlation import STATISTICS
-from karat.stats.multiple_tests import CORRECTIONS
 from karat.stats.resampling import SEED
-from karat.stats.significance import SIGNIFICANCE_LEVEL
+from karat.stats.significance import CORRECTIONS, SIGNIFICANCE_LEVEL
 
 MetricName: TypeAlias = str | Metric  # a metric, or its name
 

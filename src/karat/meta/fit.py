@@ -1,11 +1,11 @@
-"""Human scores fitted by metrics: ordinary least squares, and how far it holds elsewhere.
+"""Human scores fitted by metrics: ordinary least squares with cross-validation.
 
     human score = intercept + b1 term1 + b2 term2 + …
 
-A term is a metric's score, or with `METRIC@PART` a number that it is made of, such as
+A term is a metric's score, or with `METRIC@PART` a part of it, such as
 `simple_tree_accuracy@substitutions`. Bangalore, Rambow and Whittaker (INLG 2000) fitted
-understandability and quality in this way by simple tree accuracy and its substitutions; their
-coefficients stand beside those of a fit that has the same terms.
+understandability and quality in this way by simple tree accuracy and its substitutions; a fit with
+the same terms shows their coefficients for comparison.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from karat.errors import InputError, quoted, short
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
-from karat.meta.agreement import drawn_means
-from karat.meta.scores import ScoredSet, drawn_sums, score_evalset
+from karat.meta.agreement import weighted_means
+from karat.meta.scores import ScoredSet, score_evalset, weighted_sums
 from karat.metrics.base import Metric
 from karat.metrics.names import metric
 from karat.metrics.tree import QualityAccuracy, SimpleTreeAccuracy, UnderstandabilityAccuracy
@@ -44,7 +44,7 @@ class Term(NamedTuple):
 
 
 class FitRow(NamedTuple):
-    """A coefficient with its standard error, t and two-sided p of 0, and the published ones."""
+    """A coefficient with its standard error, t and two-sided p of 0, and published values."""
 
     dimension: str
     term: str
@@ -67,9 +67,9 @@ class Fit(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """Errors of fits on points that they have not seen, left out by `unit`.
+    """Cross-validated errors: all points of a `unit` are left out together.
 
-    `r2` is negative where the mean of the points that were not left out is the better guess.
+    `r2` is negative if the mean of the other points predicts better.
     """
 
     dimension: str
@@ -82,7 +82,7 @@ class LeftOut(NamedTuple):
 
 
 class FittedPoint(NamedTuple):
-    """A human score, what the fit of all says, and what the fit of all other points says."""
+    """A human score, its prediction by the fit of all points, and by the fit of all others."""
 
     dimension: str
     system: str
@@ -94,7 +94,7 @@ class FittedPoint(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoreFit(SignedResult):
-    """Human scores fitted to metrics: a row for each coefficient, and cross-validated errors."""
+    """Human scores fitted by metrics: a row for each coefficient, and cross-validated errors."""
 
     name: str
     rows: tuple[FitRow, ...]
@@ -133,7 +133,7 @@ def fit_scores(
     if level not in FITTED_LEVELS:
         raise InputError(f"level {quoted(level)}: expected one of {', '.join(FITTED_LEVELS)}")
     loaded = as_evalset(evalset, progress)
-    terms = _terms(metrics, level, loaded)
+    terms = _parse_terms(metrics, level, loaded)
     loaded = loaded.without(*exclude) if exclude else loaded
     chosen = [dimensions] if isinstance(dimensions, str) else dimensions
     names = loaded.chosen_dimensions(chosen, differences=True)
@@ -144,28 +144,19 @@ def fit_scores(
     left_out: list[LeftOut] = []
     points: list[FittedPoint] = []
     for name in names:
-        at, x, human = _points(scored, terms, name, normalise, level)
+        at, x, human = _fitted_points(scored, terms, name, normalise, level)
         try:
             fit = least_squares(x, human, [str(term) for term in terms])
         except InputError as error:
             raise InputError(f"{loaded.name}, {short(name)}: {error}") from None
         for i, coefficient in enumerate(fit.coefficients):
             term = str(terms[i - 1]) if i else INTERCEPT
-            published = (values[i] for values in _published(terms))
+            published = (values[i] for values in _published_coefficients(terms))
             rows.append(FitRow(name, term, *coefficient, *published))
         fits.append(Fit(name, len(human), fit.r2, fit.adjusted, fit.sigma))
-        systems, segments = at.T
-        units = {"output" if level == "segment" else "system": np.arange(len(human))}
-        if level == "segment":
-            units |= {"segment": segments, "system": systems}
-            if loaded.groups is not None:
-                numbers = {group: i for i, group in enumerate(dict.fromkeys(loaded.groups))}
-                units["document"] = np.array([numbers[g] for g in loaded.groups])[segments]
-        for k, (unit, groups) in enumerate(units.items()):
-            if k == 0 or len(np.unique(groups)) > 1:
-                predicted = left_out_predictions(x, human, groups) if k else fit.left_out
-                errors = unseen_error(human, predicted, groups)
-                left_out.append(LeftOut(name, unit, len(np.unique(groups)), *errors))
+        left_out += _cross_validate(
+            name, x, human, fit.left_out, _left_out_units(loaded, at, level)
+        )
         columns = (c.tolist() for c in (human, fit.predicted, fit.left_out))
         for (i, j), *point_scores in zip(at.tolist(), *columns, strict=True):
             place = [*loaded.systems][i], loaded.segments[j] if level == "segment" else ""
@@ -184,10 +175,10 @@ def fit_scores(
     )
 
 
-def _terms(
+def _parse_terms(
     metrics: Sequence[str | Metric] | str | Metric, level: str, evalset: EvalSet
 ) -> list[Term]:
-    """Terms by their names, each once, with the metrics that score what a point is."""
+    """Return the terms by name, with the form of each metric for the level; raise if repeated."""
     names = [metrics] if isinstance(metrics, str | Metric) else metrics
     terms: list[Term] = []
     for name in names:
@@ -203,15 +194,41 @@ def _terms(
     return terms
 
 
+# -------------------------------------------------------------------------- cross-validation
+
+
+def _left_out_units(evalset: EvalSet, at: Ints, level: str) -> dict[str, Ints]:
+    """Return the ways to leave out points: the number of each point's unit, by the unit's name."""
+    if level == "system":
+        return {"system": np.arange(len(at))}
+    systems, segments = at.T
+    units = {"output": np.arange(len(at)), "segment": segments, "system": systems}
+    if evalset.groups is not None:
+        numbers = {group: i for i, group in enumerate(dict.fromkeys(evalset.groups))}
+        units["document"] = np.array([numbers[g] for g in evalset.groups])[segments]
+    return units
+
+
+def _cross_validate(
+    dimension: str, x: Floats, human: Floats, left_out_points: Floats, units: Mapping[str, Ints]
+) -> Iterator[LeftOut]:
+    """Yield the errors of leaving out each unit; the first unit is a single point."""
+    for k, (unit, groups) in enumerate(units.items()):
+        n_groups = len(np.unique(groups))
+        if k == 0 or n_groups > 1:
+            predicted = left_out_predictions(x, human, groups) if k else left_out_points
+            yield LeftOut(dimension, unit, n_groups, *unseen_error(human, predicted, groups))
+
+
 # --------------------------------------------------------------------------- one dimension
 
 
-def _points(
+def _fitted_points(
     scored: ScoredSet, terms: Sequence[Term], dimension: str, normalise: str, level: str
 ) -> tuple[Ints, Floats, Floats]:
     """Return the system and segment of each point, its terms and its human score.
 
-    A point is a judged output, or a system: its judged outputs and their mean human score.
+    A point is a judged output; at the level of systems, all judged outputs of a system.
     """
     human = scored.judged(scored.evalset.human(dimension, normalise))
     is_judged, everything = ~np.isnan(human), np.ones((1, human.shape[1]))
@@ -219,20 +236,20 @@ def _points(
     for term in terms:
         rows = scored.rows[term.metric]
         if level == "segment":
-            part = _part(term, rows.reshape(human.size, -1)).reshape(human.shape)
+            part = _term_values(term, rows.reshape(human.size, -1)).reshape(human.shape)
             columns.append(np.where(scored.present, part, np.nan))
         else:
-            part = _part(term, drawn_sums(everything, rows * is_judged[:, :, None])[0])
+            part = _term_values(term, weighted_sums(everything, rows * is_judged[:, :, None])[0])
             columns.append(np.where(is_judged.any(axis=1), part, np.nan)[:, None])
     if level == "system":
-        human = drawn_means(human, everything).T
+        human = weighted_means(human, everything).T
     values = np.stack(columns)
     at = np.argwhere(~np.isnan(human) & ~np.isnan(values).any(axis=0))
     return at, values[:, at[:, 0], at[:, 1]].T, human[at[:, 0], at[:, 1]]
 
 
-def _part(term: Term, rows: Floats) -> Floats:
-    """A part of the scores of rows of statistics."""
+def _term_values(term: Term, rows: Floats) -> Floats:
+    """Return the term's part of the scores of rows of statistics."""
     parts = term.metric.measure(rows)
     if term.part not in parts:
         part_names = ", ".join(part for part in parts if part != VALUE)
@@ -245,8 +262,8 @@ def _part(term: Term, rows: Floats) -> Floats:
 # ------------------------------------------------------------------------------- published
 
 
-def _published(terms: Sequence[Term]) -> list[list[float | None]]:
-    """The coefficients for understandability and quality, if the terms are the published ones."""
+def _published_coefficients(terms: Sequence[Term]) -> list[list[float | None]]:
+    """Return the published coefficients for understandability and quality, if terms match."""
     parts = [term.part if isinstance(term.metric, SimpleTreeAccuracy) else "" for term in terms]
     if sorted(parts) != ["substitutions", VALUE]:
         return [[None] * (len(terms) + 1)] * 2
@@ -267,7 +284,7 @@ def _notes(terms: Sequence[Term], normalise: str) -> Iterator[str]:
         "Cross-validation: each fit predicts an output, segment or system that it has not seen. R2 "
         "is negative where the mean of the others predicts better."
     )
-    if _published(terms)[0][0] is not None:
+    if _published_coefficients(terms)[0][0] is not None:
         scale = "" if normalise == "z" else ", which normalise z gives here"
         yield (
             "Published: Bangalore, Rambow and Whittaker (INLG 2000), 10 readers of 24 sentences "

@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from karat import _kernel
 from karat.arrays import Floats, np
 from karat.errors import InputError
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.sets import EvalSet
-from karat.meta.agreement import drawn_means
+from karat.meta.agreement import weighted_means
 from karat.meta.evaluation import MetaEvaluation, meta_evaluate
 from karat.meta.experiment import Experiment
 from karat.meta.plane import MIN_SYSTEMS, PlaneFit, fit_plane, plane_data
@@ -26,7 +25,7 @@ from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.stats.correlation import statistic
-from karat.stats.resampling import central
+from karat.stats.resampling import bootstrap_counts, central
 
 MAX_SCATTERS = 24
 
@@ -43,28 +42,27 @@ class SystemScore(NamedTuple):
 
 
 def system_scores(result: MetaEvaluation) -> Iterator[SystemScore]:
-    """Yield every system's mean human scores, more being better, and its corpus scores as they are.
+    """Yield the mean human scores of every system, oriented, and its corpus scores as they are.
 
-    Segments are drawn anew, the same for all systems.
+    Intervals resample segments, with the same draws for all systems.
     """
     experiment, scored, n = result.experiment, result.scored, len(result.evalset)
-    rng = np.random.default_rng(experiment.seed)
-    resample_counts = _kernel.tally(rng.integers(0, n, size=(experiment.resamples, n)), n)
-    counts = np.vstack([np.ones((1, n)), resample_counts])
+    resamples = bootstrap_counts(n, experiment.resamples, experiment.seed)
+    counts = np.vstack([np.ones((1, n)), *resamples])
     scores = [
-        ("human", name, drawn_means(result.evalset.human(name, experiment.normalise), counts))
+        ("human", name, weighted_means(result.evalset.human(name, experiment.normalise), counts))
         for name in experiment.dimensions
     ]
     for metric in scored.metrics:
         values = metric.sign * scored.corpus(metric, counts, scored.present)
         scores.append(("metric", str(metric), values))
     for source, name, values in scores:
-        for system, resamples in zip(result.evalset.systems, values.T, strict=True):
-            yield SystemScore(system, source, name, float(resamples[0]), *central(resamples[1:]))
+        for system, draws in zip(result.evalset.systems, values.T, strict=True):
+            yield SystemScore(system, source, name, float(draws[0]), *central(draws[1:]))
 
 
 class SystemPoint(NamedTuple):
-    """A system's metric score and its human score, more being better."""
+    """A system's metric score and its human score, both higher for better."""
 
     score: float
     human: float
@@ -79,11 +77,11 @@ class SystemScatter(NamedTuple):
     points: tuple[SystemPoint, ...]
     line: tuple[float, float] | None  # least-squares line: slope and intercept
     agreement: MetaRow | None  # over systems, by the first statistic
-    scored_on: str  # in words: the outputs that scores are of
+    scored_on: str  # the outputs behind the scores, in words
 
 
 def scatters(result: MetaEvaluation) -> Iterator[SystemScatter]:
-    """Yield the points of the level of systems, for each dimension and metric up to the limit."""
+    """Yield human and metric scores of systems, for each dimension and metric up to the limit."""
     pairs = [(d, m) for d in result.experiment.dimensions for m in result.scored.metrics]
     for dimension, metric in pairs[:MAX_SCATTERS]:
         human = result.evalset.human(dimension, result.experiment.normalise)
@@ -94,10 +92,10 @@ def scatters(result: MetaEvaluation) -> Iterator[SystemScatter]:
         rows = (row for row in result.rows if (row.dimension, row.level, row.metric) == place)
         all_outputs = "metric scores on all outputs, human scores on those judged"
         on = all_outputs if result.experiment.system_scores == "all" else "on its judged outputs"
-        yield SystemScatter(dimension, metric, points, _line(points), next(rows, None), on)
+        yield SystemScatter(dimension, metric, points, _fit_line(points), next(rows, None), on)
 
 
-def _line(points: Sequence[SystemPoint]) -> tuple[float, float] | None:
+def _fit_line(points: Sequence[SystemPoint]) -> tuple[float, float] | None:
     defined = [p for p in points if math.isfinite(p.score) and math.isfinite(p.human)]
     n = len(defined)
     if n < 3:
@@ -110,11 +108,11 @@ def _line(points: Sequence[SystemPoint]) -> tuple[float, float] | None:
     return slope, y - slope * x
 
 
-REFERENCES = 3  # references in the grid of an output
+REFERENCES = 3  # number of references in the grid of an output
 
 
 class Disagreement(NamedTuple):
-    """An output on which the first metric and the humans differ, both scores more being better."""
+    """An output on which the first metric and humans disagree; both scores higher for better."""
 
     dimension: str
     system: str
@@ -127,7 +125,7 @@ class Disagreement(NamedTuple):
 
     @property
     def matching(self) -> Explanation:
-        """The words that match the first references, as in the bitext grid."""
+        """The words that match the first references, for the bitext grid."""
         return GTM(e=2, tok="13a").explain(self.output, self.references[:REFERENCES])
 
 
@@ -136,7 +134,7 @@ def disagreements(
 ) -> Iterator[Disagreement]:
     """Yield the outputs with the largest difference of percentiles, in both directions.
 
-    A text is shown once, for the first dimension, and each direction has one output of a segment.
+    A text is shown once, for the first dimension; each direction has one output per segment.
     """
     shown_texts: set[tuple[str, str]] = set()
     for dimension in dimensions:
@@ -155,7 +153,7 @@ def disagreements(
 def _disagreements_by_gap(
     result: MetaEvaluation, dimension: str, sign: int
 ) -> Iterator[Disagreement]:
-    """Yield the outputs that the metric ranks higher (1) or lower (-1), by falling difference."""
+    """Yield outputs that the metric ranks higher (1) or lower (-1), by decreasing difference."""
     evalset = result.evalset
     human = evalset.human(dimension, result.experiment.normalise)
     score = result.scored.segments(result.scored.metrics[0])
@@ -163,10 +161,10 @@ def _disagreements_by_gap(
     for percentiles in (by_metric, by_people):
         defined = percentiles[~np.isnan(percentiles)]
         if (defined == defined[:1]).all():
-            return  # equal scores rank nothing
+            return  # equal scores give no ranks
     gaps = by_metric - by_people
     systems = list(evalset.systems.items())
-    indices = np.argwhere(sign * gaps > 0).tolist()  # a NaN is not
+    indices = np.argwhere(sign * gaps > 0).tolist()  # NaN is not
     for i, j in sorted(indices, key=lambda at: -abs(gaps[at[0], at[1]])):
         name, texts = systems[i]
         scores = float(human[i, j]), float(score[i, j]), float(gaps[i, j])
@@ -175,7 +173,7 @@ def _disagreements_by_gap(
 
 
 def _percentiles(scores: Floats, other_scores: Floats) -> Floats:
-    """The share of outputs below each, ties half, among those that both have."""
+    """Return the share of outputs below each, ties counted half, among those with both scores."""
     is_paired = ~np.isnan(scores) & ~np.isnan(other_scores)
     values = np.sort(scores[is_paired])
     percentiles = np.full(scores.shape, np.nan)
@@ -184,7 +182,7 @@ def _percentiles(scores: Floats, other_scores: Floats) -> Floats:
     return percentiles
 
 
-SHUFFLES = 50  # repetitions of the reliability curves
+SHUFFLES = 50  # shuffles of the reliability curves
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -197,7 +195,7 @@ class MetaReport(Result):
     planes: tuple[PlaneFit, ...]
     reliability: tuple[ReliabilityRow, ...]
     disagreements: tuple[Disagreement, ...]
-    remarks: tuple[str, ...] = ()  # sentences on parts that are not shown
+    remarks: tuple[str, ...] = ()  # notes on parts that are not shown
 
     @property
     def rows(self) -> tuple[MetaRow, ...]:
@@ -211,12 +209,12 @@ class MetaReport(Result):
 
     @property
     def signature(self) -> str:
-        """The signatures of all metrics and of the data, a line each."""
+        """The signatures of all metrics and of the data, one per line."""
         return self.evaluation.signature
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on the agreement, on what is not shown, and on the planes."""
+        """Notes on the agreement, on parts that are not shown, and on the planes."""
         planes = (note for fit in self.planes for note in fit.notes)
         return (*self.evaluation.notes, *self.remarks, *planes)
 
@@ -253,7 +251,7 @@ def meta_report(
         tuple(system_scores(result)),
         tuple(scatters(result)),
         planes,
-        _reliability(result, progress),
+        _reliability_rows(result, progress),
         tuple(disagreements(result, complete_experiment.dimensions, examples)),
         tuple(remarks),
     )
@@ -262,7 +260,7 @@ def meta_report(
 def _fit_planes(
     result: MetaEvaluation, remarks: list[str], progress: Progress
 ) -> Iterator[PlaneFit]:
-    """Yield the planes of all dimensions that have enough systems; say where there is none."""
+    """Yield the planes of all dimensions with enough systems; remark on those without a plane."""
     experiment, family = result.experiment, AEv()
     scored = score_evalset(result.evalset, family, progress=progress)
     settings: dict[str, Any] = {
@@ -274,12 +272,12 @@ def _fit_planes(
             continue
         try:
             yield fit_plane(data, dimension, **settings, progress=progress)
-        except InputError as error:  # constant human scores: the other parts still say so
+        except InputError as error:  # constant human scores: other parts are still shown
             remarks.append(f"No plane for {error}.")
 
 
-def _reliability(result: MetaEvaluation, progress: Progress) -> tuple[ReliabilityRow, ...]:
-    """Return the reliability in all dimensions by the first statistic of points, if segments do."""
+def _reliability_rows(result: MetaEvaluation, progress: Progress) -> tuple[ReliabilityRow, ...]:
+    """Return the reliability in all dimensions by the first suitable statistic, if possible."""
     experiment = result.experiment
     lengths = fitting_lengths(len(result.evalset))
     by = next((s for s in experiment.statistics if statistic(s).of_segments is None), "pearson")

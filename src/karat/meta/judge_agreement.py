@@ -1,4 +1,4 @@
-"""`judge_agreement`: how far the judges of a set agree, and who stands apart."""
+"""`judge_agreement`: how well the judges of a set agree, and which of them are outliers."""
 
 from __future__ import annotations
 
@@ -26,42 +26,40 @@ from karat.stats.correlation import pearson, quotient
 from karat.stats.judges import (
     MIN_COMPARED_JUDGES,
     SCALES,
-    JudgePair,
     JudgeTable,
     Standing,
     compare_with_people,
     distinct_judges,
     inter_judge,
-    inter_judge_systems,
-    intraclass,
+    intraclass_correlation,
     judge_table,
     krippendorff_alpha,
     standings,
 )
 
-MIN_SHARED = 10  # outputs with two judges that a sentence on agreement or outliers needs
+MIN_SHARED = 10  # outputs with two judges needed to report agreement or outliers
 
 
 class DimensionAgreement(NamedTuple):
-    """Agreement of all judges in one dimension; NaN where it is undefined.
+    """Agreement of all judges in one dimension; NaN if undefined.
 
     Identical judges count as one in every number.
     """
 
     dimension: str
-    judges: int
-    outputs: int  # outputs with at least one judgement
-    shared: int  # outputs with at least two judges
+    judges: int  # number of judges
+    outputs: int  # number of outputs with at least one judgement
+    shared: int  # number of outputs with at least two judges
     r: float  # mean Pearson's r of pairs of judges, over outputs
     r_systems: float  # mean Pearson's r of pairs of judges, over means of systems
     nominal: float
     ordinal: float
     interval: float  # Krippendorff's alpha on three scales
-    icc: float  # ICC(2,1), where every judge saw every output
+    icc: float  # ICC(2,1), over outputs that every judge judged
 
 
 class JudgeRow(NamedTuple):
-    """One judge in one dimension, beside the mean of the others."""
+    """One judge in one dimension, compared with the mean of the others."""
 
     dimension: str
     judge: str
@@ -74,8 +72,8 @@ class JudgeRow(NamedTuple):
     comparable: bool
     identical: str | None
     note: str
-    kind: str = ""  # the kind of the judge, where that of any judge of the set is known
-    adjudicated: int = 0  # outputs of the judge that were adjudicated
+    kind: str = ""  # the kind of the judge, if the kind of any judge of the set is known
+    adjudicated: int = 0  # number of the judge's outputs that were adjudicated
     r_adjudicated: float = math.nan  # Pearson's r with the adjudicated values
 
 
@@ -92,7 +90,7 @@ class JudgeAgreement(Result):
 
     @property
     def flaggable(self) -> bool:
-        """Return whether any dimension has enough judges and outputs for a judge to be flagged.
+        """True if any dimension has enough judges and outputs to flag a judge.
 
         Identical judges count as one.
         """
@@ -150,13 +148,13 @@ def judge_agreement(
 
 
 class _JudgementsByKind(NamedTuple):
-    """The judgements of a dimension: judges x outputs, people apart from the others."""
+    """The judgements of a dimension, judges x outputs, with people separated from the others."""
 
     people: JudgeTable
     systems: list[int]  # the system of each output that people judged
-    all_judges: JudgeTable  # all judges but those who adjudicated
-    of_people: Floats  # the values of people on the outputs of `all_judges`
-    adjudicated: Floats  # the adjudicated value of each output of `every`, or NaN
+    all_judges: JudgeTable  # all judges except adjudicators
+    of_people: Floats  # values of people for the outputs of `all_judges`
+    adjudicated: Floats  # adjudicated value of each output of `all_judges`, or NaN
     kinds: Mapping[str, str]
 
 
@@ -192,7 +190,7 @@ def _rows_with_kinds(
         row = rows_by_judge.get(judge)
         if row is None:
             standing = compare_with_people(judge, values, judgements.of_people)
-            row = _judge(dimension, values, standing)
+            row = _judge_row(dimension, values, standing)
         both = int((~np.isnan(values + judgements.adjudicated)).sum())
         r = pearson(values, judgements.adjudicated) if both > 1 else math.nan
         yield row._replace(kind=judgements.kinds[judge], adjudicated=both, r_adjudicated=r)
@@ -201,40 +199,40 @@ def _rows_with_kinds(
 def agreement_of(
     name: str, tables: Sequence[tuple[str, JudgeTable, Sequence[Hashable]]], out: Sequence[str]
 ) -> JudgeAgreement:
-    """Return the agreement in tables: for each dimension judges x units, and units' systems."""
-    rows = tuple(_dimension(*arguments) for arguments in tables)
+    """Return the agreement in tables: for each dimension judges x units, and systems of units."""
+    rows = tuple(_dimension_agreement(*arguments) for arguments in tables)
     judges: list[JudgeRow] = []
     for dimension, table, _ in tables:
         compared = zip(table.values, standings(table), strict=True)
-        judges += _flagged_first(_judge(dimension, values, judge) for values, judge in compared)
+        judges += _flagged_first(_judge_row(dimension, values, judge) for values, judge in compared)
     settings = {"dimensions": tuple(row.dimension for row in rows), "exclude": tuple(out)}
     return JudgeAgreement(name, rows, tuple(judges), tuple(_notes(rows, judges, out)), settings)
 
 
 def _flagged_first(rows: Iterable[JudgeRow]) -> list[JudgeRow]:
-    """Sort the judges of a dimension: flagged ones, then identical ones, then all others."""
+    """Sort the judges of a dimension: flagged ones, identical ones, then all others."""
     return sorted(rows, key=lambda row: (not row.flagged, row.identical is None))
 
 
-def _dimension(
+def _dimension_agreement(
     name: str, all_judges: JudgeTable, systems: Sequence[Hashable]
 ) -> DimensionAgreement:
     table = distinct_judges(all_judges)
     alphas = {scale: krippendorff_alpha(table.values, scale) for scale in SCALES}
     return DimensionAgreement(
         *(name, len(table.judges), len(table.units), alphas["nominal"].units),
-        *(_mean(inter_judge(table)), _mean(inter_judge_systems(table, systems))),
+        *(_defined_mean(inter_judge(table)), _defined_mean(inter_judge(table, systems))),
         *(alphas["nominal"].value, alphas["ordinal"].value, alphas["interval"].value),
-        intraclass(table.values).icc2,
+        intraclass_correlation(table.values),
     )
 
 
-def _mean(pairs: Sequence[JudgePair]) -> float:
-    correlations = [pair.r for pair in pairs if not math.isnan(pair.r)]
-    return sum(correlations) / len(correlations) if correlations else math.nan
+def _defined_mean(correlations: Sequence[float]) -> float:
+    defined = [r for r in correlations if not math.isnan(r)]
+    return sum(defined) / len(defined) if defined else math.nan
 
 
-def _judge(dimension: str, values: Floats, standing: Standing) -> JudgeRow:
+def _judge_row(dimension: str, values: Floats, standing: Standing) -> JudgeRow:
     judgements = values[~np.isnan(values)]
     notes = [f"stands apart: {standing.reason}" if standing.flagged else standing.reason]
     if standing.identical:

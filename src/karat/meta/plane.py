@@ -1,9 +1,9 @@
 """The evaluation plane: which member of the AEv family agrees with which human guideline.
 
-R^2 between human and metric scores of systems at alpha = 0, 0.1, ..., 1 and n = 1..4, as in Soricut
-and Brill (2004), with an interval for every cell, a test of the maximum of the 44, and a
-cross-validated pick. Statistics are computed once, for the longest order; every cell, resample and
-split is a sum of their rows.
+It is a grid of 44 metrics, as in Soricut and Brill (2004): R^2 between human and metric scores of
+systems at alpha = 0, 0.1, ..., 1 and n = 1..4. Every cell has an interval; the maximum has a test,
+and the pick is cross-validated. Statistics are computed once, for the longest order; every cell,
+resample and split is scored from sums of their rows.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from karat.errors import InputError, quoted
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
-from karat.meta.agreement import OVER, percentiles
+from karat.meta.agreement import OVER
 from karat.meta.scores import (
     ScoredSet,
-    drawn_sums,
     references_of,
     score_evalset,
+    weighted_sums,
     with_references,
 )
 from karat.meta.views import View, systems_view
@@ -37,7 +37,7 @@ from karat.progress import Progress, silent
 from karat.results import SignedResult
 from karat.settings import check_trials
 from karat.stats.correlation import clipped, pearson, quotient
-from karat.stats.resampling import SEED
+from karat.stats.resampling import SEED, percentiles
 from karat.stats.significance import is_significant
 
 ALPHAS = tuple(k / 10 for k in range(11))
@@ -55,7 +55,7 @@ class PlaneCell(NamedTuple):
 
 
 CELLS = tuple(PlaneCell(alpha, n) for n in ORDERS for alpha in ALPHAS)
-"""All points, in the order of every array of cells: by n, then by alpha."""
+"""All cells, in the order of every array of cells: by n, then by alpha."""
 BLEU_CELL = PlaneCell(1.0, 4)
 ROUGE_CELL = PlaneCell(0.0, 1)
 AEV_CELL = PlaneCell(0.5, 4)  # AEv's default
@@ -63,7 +63,7 @@ AEV_CELL = PlaneCell(0.5, 4)  # AEv's default
 
 ALL_REFERENCES = "all"
 MIN_SYSTEMS = 3
-MAX_PERMUTED_SYSTEMS = 7  # with so many systems, all 5,040 permutations are tried
+MAX_PERMUTED_SYSTEMS = 7  # with up to 7 systems, all permutations (at most 5,040) are tried
 
 
 class ComparedRow(NamedTuple):
@@ -82,7 +82,7 @@ class ComparedRow(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The metric, and its references unless it uses all."""
+        """The metric, and its references unless they are all."""
         if self.references == ALL_REFERENCES:
             return self.metric
         return f"{self.metric}, reference {self.references}"
@@ -90,7 +90,7 @@ class ComparedRow(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ComparedMetric:
-    """Another metric on the plane's outputs; rows of outputs without human scores are 0."""
+    """Another metric on the plane's outputs; rows of unjudged outputs are 0."""
 
     metric: Metric
     references: str
@@ -98,8 +98,8 @@ class ComparedMetric:
     rows: Floats  # systems x segments x statistics
 
     def scores(self, counts: Floats) -> Floats:
-        """Draws x systems: corpus scores, higher is better; 0 for a system without outputs."""
-        sums = drawn_sums(counts, self.rows)
+        """Return draws x systems: corpus scores, higher is better; 0 without outputs."""
+        sums = weighted_sums(counts, self.rows)
         flat = sums.reshape(-1, sums.shape[2])
         value = self.metric.sign * self.metric.measure(flat)["value"]
         return np.where(flat.any(axis=1), value, 0.0).reshape(sums.shape[:2])
@@ -113,7 +113,7 @@ def score_compared_metrics(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> dict[str, ScoredSet]:
-    """Score a set by other metrics, with the chosen references and with all of them."""
+    """Score a set by other metrics, with the chosen references and with all."""
     if not metrics:
         return {}
     sets = {ALL_REFERENCES: evalset}
@@ -128,17 +128,17 @@ def score_compared_metrics(
 
 @dataclass(frozen=True, eq=False)
 class PlaneData:
-    """The human-rated outputs of a dimension, scored at all cells and by the compared metrics."""
+    """The judged outputs of a dimension, scored at all cells and by the compared metrics."""
 
     metric: AEv
     systems: tuple[str, ...]
-    view: View  # one point a system; its metrics are the cells, then the compared metrics
-    judged: Floats  # human scores, systems x segments; NaN where there is none
-    cell_scores: Callable[[Floats], Floats]  # draws x segments -> cells x draws x systems
-    references: int | None = None  # references of every segment, if that is one number
+    view: View  # one point per system; its metrics are the cells, then the compared metrics
+    judged: Floats  # human scores, systems x segments; NaN if missing
+    cell_scores: Callable[[Floats], Floats]  # from draws x segments to cells x draws x systems
+    references: int | None = None  # number of references; None if it varies
     normalise: str = "none"
     compared: tuple[ComparedMetric, ...] = ()
-    group: str = ""  # the group of segments that these are, if they are not all
+    group: str = ""  # name of the group of segments; empty for all
     set_signature: str = ""  # the signature of the evaluation set
 
 
@@ -151,14 +151,10 @@ def plane_data(
     group: str = "",
     segments: Sequence[int] | None = None,
 ) -> PlaneData:
-    """Return the human-rated outputs of a dimension, or of one group of its segments.
+    """Return the judged outputs of a dimension, or of one group of its segments.
 
-    Args:
-        scored: the set and the statistics of AEv at the longest order.
-        metric: AEv.
-        dimension, normalise: the human scores.
-        compared: the set with the scores of other metrics, by the references they use.
-        group, segments: the name of a group and its segments; by default all.
+    `scored` has the statistics of AEv at the longest order, `compared` those of other metrics, by
+    the references they use.
     """
     check_family(metric)
     chosen = np.arange(len(scored.evalset)) if segments is None else np.array(segments)
@@ -172,18 +168,19 @@ def plane_data(
     )
 
     def score_cells(counts: Floats) -> Floats:
-        sums = drawn_sums(counts, rows)
+        sums = weighted_sums(counts, rows)
         cells = cell_scores(metric, sums.reshape(-1, sums.shape[2]))
         return cells.reshape(len(CELLS), *sums.shape[:2])
 
     def rescore(_: Sequence[Any], counts: Floats) -> list[Floats]:
         return [*score_cells(counts), *(m.scores(counts) for m in compared_metrics)]
 
+    view = systems_view(judged, [*CELLS, *compared_metrics], rescore)
     sets = [scored.evalset, *(other.evalset for other in compared.values())]
     return PlaneData(
         metric,
         tuple(scored.evalset.systems),
-        replace(systems_view(judged, [*CELLS, *compared_metrics], rescore), weighted=correlations),
+        replace(view, weighted_pearson=correlations),
         judged,
         score_cells,
         references_of(scored.evalset),
@@ -195,14 +192,14 @@ def plane_data(
 
 
 def check_family(metric: AEv) -> None:
-    """Refuse what has no plane."""
+    """Raise if the cells of a plane cannot be computed from the statistics of a metric."""
     if metric.refs == "best" or metric.weights is not None or metric.n != ORDERS[-1]:
         needs = f"a plane needs n={ORDERS[-1]}, equal weights and refs=all or average"
         raise InputError(f"{metric}: {needs}, so that every cell comes from the same statistics")
 
 
 def cell_scores(metric: AEv, rows: Floats) -> Floats:
-    """The score of every row at every cell: cells x rows, from rows at the longest order."""
+    """Return cells x rows: the score of every row, given at the longest order, at every cell."""
     cells, kinds = [], np.split(rows[:, 2:], 4, axis=1)
     for n in ORDERS:
         shorter = replace(metric, n=n)
@@ -214,9 +211,9 @@ def cell_scores(metric: AEv, rows: Floats) -> Floats:
 
 
 def correlations(human: Floats, cells: Floats, weights: Floats | None = None) -> Floats:
-    """Pearson's r of each cell in each draw: cells x draws; systems count by their weights.
+    """Return cells x draws: Pearson's r of each cell in each draw; systems have weights.
 
-    NaN where it is undefined: fewer than two different systems, or constant scores.
+    It is NaN for fewer than two different systems and for constant scores.
     """
     good = ~np.isnan(human)
     w = good.astype(np.float64) if weights is None else np.where(good, weights, 0.0)
@@ -225,26 +222,26 @@ def correlations(human: Floats, cells: Floats, weights: Floats | None = None) ->
     h = h - quotient((w * h).sum(axis=1, keepdims=True), total)
     m = cells - ((w * cells).sum(axis=2, keepdims=True) / np.maximum(total, 1))
     hh, mm = (w * h * h).sum(axis=1), (w * m * m).sum(axis=2)
-    # Equal scores are constant, whatever their mean rounds to.
+    # Equal scores must count as constant even if their mean is rounded.
     flat = (_spread(cells, w) <= 0) | (_spread(human, w) <= 0)
     return clipped(quotient((w * h * m).sum(axis=2), np.where(flat, 0.0, np.sqrt(hh * mm))))
 
 
 def _spread(scores: Floats, weights: Floats) -> Floats:
-    """The largest minus the smallest score among systems that count."""
+    """Return the largest minus the smallest score among systems with a weight."""
     high: Floats = np.where(weights > 0, scores, -np.inf).max(axis=-1)
     low: Floats = np.where(weights > 0, scores, np.inf).min(axis=-1)
     return high - low
 
 
 def best_cell(r: Floats) -> Ints:
-    """The number of the cell with the largest R^2 among those with r > 0, of equals the first.
+    """Return the cell with the largest R^2 and r > 0 in each column of cells x draws.
 
-    For each column of cells x draws; -1 where no cell has r > 0.
+    Of equal cells it is the first; -1 if no cell has r > 0.
     """
     positive = np.where(r > 0, r, -1.0)  # NaN and negative correlations are never picked
     top = positive.max(axis=0)
-    first = (positive >= top - SLACK).argmax(axis=0)  # rounding must not choose between equals
+    first = (positive >= top - SLACK).argmax(axis=0)  # rounding must not decide between equal cells
     return np.where(top > 0, first, -1)
 
 
@@ -264,7 +261,7 @@ class PlaneRow(NamedTuple):
     wins: float
     q2: float
     predicted: bool | None = None  # by the paper; None if no prediction was requested
-    group: str = ""  # the group of segments, if it is not the plane of all
+    group: str = ""  # the group of segments; empty for all
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -281,18 +278,18 @@ class PlaneFit(SignedResult):
     r: Floats  # Pearson's r of each cell
     draws: Floats  # Pearson's r in each resample: cells x resamples; NaN where undefined
     q2: Floats  # 1 - PRESS / SST of each cell: how well its line predicts left-out systems
-    picking: float  # 1 - PRESS / SST where the best cell of the others predicts each system
-    p: float  # the share of permuted human scores with a maximum over all cells at least as large
-    permutations: int  # all there are if systems are few, else random ones
-    references: int | None = None  # references of every segment, if that is one number
+    picking: float  # 1 - PRESS / SST if the best cell of the others predicts each system
+    p: float  # share of permuted human scores with at least as large a maximum over all cells
+    permutations: int  # number of permutations: all, if there are few systems, else random ones
+    references: int | None = None  # number of references; None if it varies
     normalise: str = "none"
-    compared: tuple[ComparedRow, ...] = ()  # other metrics, if any were asked for
-    group: str = ""  # the group of segments that this is the plane of; empty for all
+    compared: tuple[ComparedRow, ...] = ()  # other metrics, if requested
+    group: str = ""  # the group of segments; empty for all
     set_signature: str = ""  # the signature of the evaluation set
 
     @property
     def name(self) -> str:
-        """The dimension and, if it is the plane of one, the group of segments."""
+        """The dimension and, if any, the group of segments."""
         return plane_name(self.dimension, self.group)
 
     @property
@@ -317,9 +314,9 @@ class PlaneFit(SignedResult):
 
     @cached_property
     def wins(self) -> Floats:
-        """The share of resamples in which each cell is the best; they may sum to less than 1.
+        """The share of resamples in which each cell is the best; NaN without resamples.
 
-        In the other resamples no cell has a correlation above 0. Without resamples it is NaN.
+        Shares sum to less than 1 if in some resamples no cell has a correlation above 0.
         """
         if not self.resamples:
             return np.full(len(CELLS), np.nan)
@@ -328,24 +325,24 @@ class PlaneFit(SignedResult):
 
     @property
     def significant(self) -> bool:
-        """Whether the largest R^2 is larger than permuted human scores explain."""
+        """True if the largest R^2 is significant against permuted human scores."""
         return is_significant(self.p)
 
     @property
     def maximum(self) -> PlaneCell | None:
-        """The cell with the largest R^2 in these data, r > 0: over-fitted, as all maxima."""
+        """The cell with the largest R^2 and r > 0; as a maximum, it is over-fitted."""
         number = int(best_cell(self.r[:, None])[0])
         return CELLS[number] if number >= 0 else None
 
     @property
     def pick(self) -> PlaneCell | None:
-        """The cross-validated pick: the cell that predicts left-out systems best, r > 0."""
+        """The cross-validated pick: the cell with r > 0 that best predicts left-out systems."""
         good = (self.r > 0) & ~np.isnan(self.q2)
         return CELLS[int(np.where(good, self.q2, -np.inf).argmax())] if good.any() else None
 
     @property
     def points(self) -> dict[str, PlaneCell | None]:
-        """Points of the plane that a reader looks for, by what they are."""
+        """Notable points of the plane, by name."""
         best_known = CELLS[int(self.wins.argmax())] if self.wins.max() > 0 else None
         return {
             "cross-validated pick": self.pick,
@@ -366,7 +363,7 @@ class PlaneFit(SignedResult):
 
     @property
     def settings(self) -> dict[str, object]:
-        """The family, the dimension and how intervals were made."""
+        """The family, the dimension and the settings of intervals."""
         names = ("normalise", "over", "resamples", "permutations", "seed")
         settings = {name: getattr(self, name) for name in names}
         labels = tuple(row.label for row in self.compared)
@@ -379,14 +376,14 @@ class PlaneFit(SignedResult):
 
     @property
     def signatures(self) -> dict[str, str]:
-        """The signatures of the family, of the metrics beside it and of the set."""
+        """The signatures of the family, of the compared metrics and of the set."""
         signatures = {str(self.metric): self.metric.signature(self.references)}
         signatures |= {row.label: row.signature for row in self.compared}
         return signatures | ({"set": self.set_signature} if self.set_signature else {})
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on what to take from the plane."""
+        """Notes on the plane."""
         bleu = self.row(BLEU_CELL).q2
         over = "systems and segments" if self.over == "both" else self.over
         resampling = f"{self.resamples:,} bootstrap resamples of {over}, seed {self.seed}"
@@ -406,16 +403,16 @@ class PlaneFit(SignedResult):
         )
 
     def row(self, cell: PlaneCell) -> PlaneRow:
-        """One cell."""
+        """Return one cell."""
         return self.rows[CELLS.index(cell)]
 
-    def table(self, of: Floats) -> Floats:
-        """An array of cells as the paper prints it: N from 4 down to 1, alpha from 0 to 1."""
-        return of.reshape(len(ORDERS), len(ALPHAS))[::-1]
+    def table(self, values: Floats) -> Floats:
+        """Return an array of cells as in the paper: n from 4 down to 1, alpha from 0 to 1."""
+        return values.reshape(len(ORDERS), len(ALPHAS))[::-1]
 
 
 def plane_name(dimension: str, group: str) -> str:
-    """Return the name of a plane: its dimension and, if it has one, its group of segments."""
+    """Return the name of a plane: its dimension and, if any, its group of segments."""
     return f"{dimension}, {group}" if group else dimension
 
 
@@ -455,17 +452,7 @@ def fit_plane(
     human, scores = view.human[:, 0], np.stack([m[:, 0] for m in view.metrics.values()])
     if over not in OVER:
         raise InputError(f"over={quoted(over)}: expected one of {', '.join(OVER)}")
-    n_judged = int((~np.isnan(human)).sum())
-    name = plane_name(dimension, source.group)
-    if n_judged < MIN_SYSTEMS:
-        raise InputError(
-            f"{name}: {n_judged} system{'s' * (n_judged != 1)} with human scores: a plane needs at "
-            f"least {MIN_SYSTEMS}"
-        )
-    if np.nanmin(human) == np.nanmax(human):
-        raise InputError(
-            f"{name}: all systems have the same human score, and no metric can agree with that"
-        )
+    _check_human_scores(human, plane_name(dimension, source.group))
     cells = slice(len(CELLS))
     p, n_permutations = maximum_test(human, scores[cells], permutations, seed)
     r = correlations(human[None], scores[:, None])[:, 0]
@@ -501,8 +488,22 @@ def fit_plane(
     )
 
 
+def _check_human_scores(human: Floats, name: str) -> None:
+    """Raise if the human scores of systems do not allow a plane."""
+    n_judged = int((~np.isnan(human)).sum())
+    if n_judged < MIN_SYSTEMS:
+        raise InputError(
+            f"{name}: {n_judged} system{'s' * (n_judged != 1)} with human scores: a plane needs at "
+            f"least {MIN_SYSTEMS}"
+        )
+    if np.nanmin(human) == np.nanmax(human):
+        raise InputError(
+            f"{name}: all systems have the same human score, and no metric can agree with that"
+        )
+
+
 def intervals(values: Floats, estimates: Floats) -> tuple[Floats, Floats]:
-    """The 95% interval of each row's estimate by its resampled values; NaN without resamples."""
+    """Return the ends of the 95% interval of each row of resampled values; NaN without any."""
     rows = zip(values, estimates.tolist(), strict=True)
     ends = np.array([percentiles(row, estimate)[:2] for row, estimate in rows])
     return ends[:, 0], ends[:, 1]
@@ -512,11 +513,11 @@ def intervals(values: Floats, estimates: Floats) -> tuple[Floats, Floats]:
 
 
 def leave_one_out_r2(human: Floats, cells: Floats) -> Floats:
-    """1 - PRESS / SST of every cell, each system predicted by a line through the others.
+    """Return 1 - PRESS / SST of every cell, each system predicted by a line through the others.
 
     PRESS is the sum of squared errors e / (1 - leverage), SST that of predicting the mean of the
-    others; so 0 is as good as no metric, and it may be negative. Where all the others have one
-    score there is no line, and their mean is what is predicted. NaN for constant scores.
+    others; 0 is as good as no metric, and negative values are possible. If all others have the same
+    score there is no line, and their mean is predicted. NaN for constant scores.
     """
     good = ~np.isnan(human)
     h, m = human[good], cells[:, good]
@@ -534,7 +535,7 @@ def leave_one_out_r2(human: Floats, cells: Floats) -> Floats:
 
 
 def leave_one_out_pick_r2(human: Floats, cells: Floats) -> float:
-    """1 - PRESS / SST of the procedure: each system is predicted by the best cell of the others."""
+    """Return 1 - PRESS / SST of picking: the best cell of the others predicts each system."""
     good = ~np.isnan(human)
     h, m = human[good], cells[:, good]
     n = len(h)
@@ -555,10 +556,10 @@ def leave_one_out_pick_r2(human: Floats, cells: Floats) -> float:
 
 
 def maximum_test(human: Floats, cells: Floats, permutations: int, seed: int) -> tuple[float, int]:
-    """p of the largest R^2 of all cells (r > 0), and the permutations it is from.
+    """Return p of the largest R^2 of all cells (r > 0), and the number of permutations.
 
-    Human scores are dealt to systems at random, p = (1 + as large) / (1 + permutations); in all
-    ways if there are at most 7 systems, p = share as large, which is exact.
+    Human scores are permuted among systems: p = (1 + at least as large) / (1 + permutations). With
+    at most 7 systems all permutations are tried, and p is the exact share.
     """
     good = ~np.isnan(human)
     h, m = human[good], cells[:, good]
@@ -577,12 +578,12 @@ Worth: TypeAlias = Literal["pick", "bleu", "same", "neither"]
 
 
 def worth(fit: PlaneFit) -> Worth:
-    """Return which predicts left-out systems better, picking a cell or BLEU's point.
+    """Return which predicts left-out systems better: picking a cell, or BLEU's point.
 
-    At a share of 0 a prediction is as good as the mean of the other systems.
+    A share of 0 is as good as predicting the mean of the other systems.
     """
     picking, bleu = fit.picking, fit.row(BLEU_CELL).q2
-    if not (picking > 0 or bleu > 0):  # a NaN is neither
+    if not (picking > 0 or bleu > 0):  # NaN is not
         return "neither"
     if picking > bleu or not bleu > 0:
         return "pick"
@@ -591,7 +592,7 @@ def worth(fit: PlaneFit) -> Worth:
 
 _WORTH: dict[Worth, str] = {
     "neither": "so neither predicts a system better than the mean of the others does",
-    "pick": "so picking pays here, as far as these systems tell",
+    "pick": "so picking pays here, judging by these systems",
     "same": "so picking makes no difference here",
     "bleu": "so picking does not pay here: stay with BLEU's point or the paper's prediction",
 }

@@ -20,7 +20,7 @@ from karat.errors import InputError, quoted
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
-from karat.meta.agreement import drawn_means
+from karat.meta.agreement import weighted_means
 from karat.meta.plane import (
     BLEU_CELL,
     CELLS,
@@ -56,7 +56,7 @@ class Region(NamedTuple):
     n_high: int
 
     def holds(self, alpha: float, n: int) -> bool:
-        """Return True if a cell lies in it."""
+        """Return whether a cell lies in the region."""
         slack = 1e-9  # 0.1 * 3 is not 0.3
         wide = self.alpha_low - slack <= alpha <= self.alpha_high + slack
         return wide and self.n_low <= n <= self.n_high
@@ -75,7 +75,7 @@ TASKS: Mapping[str, tuple[int, int, str]] = MappingProxyType(
         "summary": (1, 1, "generic summaries: compact"),
     }
 )
-"""Task -> the orders n that the paper predicts, and what it is."""
+"""Task -> the lowest and highest order n that the paper predicts, and a description."""
 
 GUIDELINES: Mapping[str, tuple[float, float, str]] = MappingProxyType(
     {
@@ -86,10 +86,10 @@ GUIDELINES: Mapping[str, tuple[float, float, str]] = MappingProxyType(
         "fluency": (0.7, 1.0, "is it good language?"),
     }
 )
-"""Guideline -> the alphas that the paper predicts, and the question it asks."""
+"""Guideline -> the lowest and highest alpha that the paper predicts, and its question."""
 
 PAPERS_WORDS: Mapping[str, str] = MappingProxyType({"correctness": "strict"})
-"""Other names of guidelines: correctness, where content and precise wording count (section 2)."""
+"""Other names of guidelines; correctness is about content and precise wording (section 2)."""
 
 
 class Published(NamedTuple):
@@ -180,9 +180,9 @@ class PlacedTask(NamedTuple):
     task: str
     guideline: str
     region: Region
-    best: tuple[tuple[float, int], ...]  # best cells of the paper, or recommended ones
-    tables: tuple[int, ...]  # the numbers of the paper's tables for it
-    is_requested: bool  # True for the evaluation that the recommendation is for
+    best: tuple[tuple[float, int], ...]  # best cells in the paper, or recommended ones
+    tables: tuple[int, ...]  # numbers of the paper's tables for it
+    is_requested: bool  # True for the evaluation of the recommendation
 
 
 def _place_task(task: str, guideline: str) -> PlacedTask:
@@ -195,7 +195,7 @@ def _place_task(task: str, guideline: str) -> PlacedTask:
 
 
 class Recommended(NamedTuple):
-    """A member of the AEv family, and what its recommendation rests on."""
+    """A member of the AEv family, and the basis of its recommendation."""
 
     metric: str
     alpha: float
@@ -205,12 +205,12 @@ class Recommended(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Recommendation(Result):
-    """The paper's answer for a task and a guideline, without human scores of one's own."""
+    """The paper's recommendation for a task and a guideline, without the user's human scores."""
 
     task: str
     guideline: str
     region: Region
-    tables: tuple[Published, ...]  # the paper's tables for them, if it has any
+    tables: tuple[Published, ...]  # the paper's tables for them, if any
 
     @property
     def rows(self) -> tuple[Recommended, ...]:
@@ -229,7 +229,7 @@ class Recommendation(Result):
 
     @property
     def placed(self) -> tuple[PlacedTask, ...]:
-        """The evaluations of the paper on the plane, and the one that was asked for."""
+        """The evaluations of the paper on the plane, and the requested one."""
         requested = self.task, self.guideline
         pairs = dict.fromkeys((table.task, table.guideline) for table in PAPER)
         paper_tasks = tuple(_place_task(*pair) for pair in pairs if pair != requested)
@@ -243,12 +243,12 @@ class Recommendation(Result):
 
     @property
     def signature(self) -> str:
-        """The metrics, a line each."""
+        """The metrics, one per line."""
         return "\n".join(row.metric for row in self.rows)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A sentence on how much this is worth."""
+        """Notes on the basis of the recommendation and its settings."""
         return (
             f"The predicted region is {self.region}. This rests on Soricut and Brill (2004): few "
             "systems, one set for each task, no intervals. With human scores of your own, karat "
@@ -270,7 +270,7 @@ def recommend(task: str, guideline: str) -> Recommendation:
     return Recommendation(task, guideline, predicted(task, guideline), tables)
 
 
-MIN_PLANE_SYSTEMS = 6  # below this, leaving systems out and resampling them says little
+MIN_PLANE_SYSTEMS = 6  # with fewer, leaving systems out and resampling them mean little
 
 POINTS_UNSIGNED = (
     "A minus sign in a plane marks a negative correlation; points and intervals are of R^2 itself, "
@@ -279,7 +279,7 @@ POINTS_UNSIGNED = (
 
 
 def study_notes(study: PlaneStudy) -> Iterator[str]:
-    """Yield sentences on all planes of a set, their picks and the paper's prediction."""
+    """Yield the notes on all planes of a set, their picks and the paper's prediction."""
     fits = [fit for fit in study.fits if not fit.group]
     for fit in fits:
         yield from fit.notes
@@ -343,7 +343,7 @@ def _halves_note(fit: PlaneFit, halves: Halves) -> str:
     )
 
 
-MAX_GROUPS = 50  # planes for more groups than a reader looks at
+MAX_GROUPS = 50  # groups that can have planes of their own
 
 
 @runtime_checkable
@@ -351,17 +351,17 @@ class Grouping(Protocol):
     """A way to put the segments of a set into groups."""
 
     def places(self, evalset: EvalSet) -> Mapping[str, list[int]]:
-        """Return the places of the segments of each group, by its name."""
+        """Return the indices of the segments of each group, by its name."""
 
 
 @dataclass(frozen=True)
 class Groups(NamedSettings):
-    """The set's own groups: documents, questions, or the lengths that summaries were asked for."""
+    """The set's own groups: documents, questions, or requested lengths of summaries."""
 
     name: ClassVar[str] = "groups"
 
     def places(self, evalset: EvalSet) -> Mapping[str, list[int]]:
-        """Return the places of the segments of each group, by its name."""
+        """Return the indices of the segments of each group, by its name."""
         if evalset.groups is None:
             raise InputError(
                 f"{evalset.name} has no groups of segments: add them to its segments (see karat "
@@ -375,7 +375,7 @@ class Groups(NamedSettings):
 
 @dataclass(frozen=True)
 class Lengths(NamedSettings):
-    """Parts of about as many segments each, by the mean length of their references in words.
+    """Parts of about equal size, by the mean length of a segment's references in words.
 
     Segments of equal length stay together, so there may be fewer parts.
     """
@@ -385,7 +385,7 @@ class Lengths(NamedSettings):
     parts: int = setting(2, "the number of parts", low=2, high=MAX_GROUPS)
 
     def places(self, evalset: EvalSet) -> Mapping[str, list[int]]:
-        """Return the places of the segments of each part, the shortest first."""
+        """Return the indices of the segments of each part, the shortest first."""
         lengths = [
             sum(len(text.split()) for text in group) / max(len(group), 1)
             for group in evalset.references
@@ -402,7 +402,7 @@ class Lengths(NamedSettings):
         return indices_by_span
 
     def _bounds(self, ordered: list[float]) -> list[float]:
-        """The shortest length of each part but the first, as near to equal sizes as ties allow."""
+        """Return the shortest length of each part except the first; ties prevent equal sizes."""
         steps = [i for i in range(1, len(ordered)) if ordered[i - 1] < ordered[i]]
         ideal = [len(ordered) * k / self.parts for k in range(1, self.parts)]
         cuts = {min(steps, key=lambda i: abs(i - at)) for at in ideal} if steps else set()
@@ -415,7 +415,7 @@ GROUPINGS: Registry[type[NamedSettings]] = Registry(
 
 
 def parse_grouping(name: str | Grouping) -> Grouping:
-    """Return the grouping that `name:setting=value` describes; its string parses back."""
+    """Return the grouping that `name:setting=value` describes; its string form parses back."""
     if not isinstance(name, str):
         return name
     grouping = parse_settings(GROUPINGS[name.partition(":")[0].strip()], name)
@@ -425,7 +425,7 @@ def parse_grouping(name: str | Grouping) -> Grouping:
 
 
 def grouped(evalset: EvalSet, by: str | Grouping) -> Mapping[str, list[int]]:
-    """Return the places of the segments of each group; there must be two groups or more."""
+    """Return the indices of the segments of each group; raise unless there are 2 to 50 groups."""
     grouping = parse_grouping(by)
     groups = grouping.places(evalset)
     if not 2 <= len(groups) <= MAX_GROUPS:
@@ -442,12 +442,12 @@ MIN_SYSTEMS_FOR_HALVES = 4
 class Halves(NamedTuple):
     """A pick made on half of the systems and segments, tried on the other half.
 
-    A cell that correlates negatively there, or not at all, has R^2 = 0. All is NaN if no half can
-    be used: there are too few systems, or their human scores do not differ.
+    A cell with a negative or undefined correlation there has R^2 = 0. All values are NaN if no half
+    can be used: there are too few systems, or their human scores do not differ.
     """
 
-    splits: int  # picks that were tried, two for each split where both halves can be used
-    loses: float  # the share in which BLEU's point has the larger R^2 on the other half
+    splits: int  # number of picks that were tried: two for each split with two usable halves
+    loses: float  # share of picks for which BLEU's point has the larger R^2 on the other half
     ties: float
     pick_r2: float  # the pick's mean R^2 on the other half
     bleu: float  # the mean R^2 of BLEU's point on the other half
@@ -456,10 +456,9 @@ class Halves(NamedTuple):
 def split_halves(
     data: PlaneData, splits: int = 500, seed: int = SEED, progress: Progress = silent
 ) -> Halves:
-    """Pick on a random half of systems and segments, look at the pick on the other half.
+    """Pick a cell on a random half of systems and segments, and try it on the other half.
 
-    Halves without a pick, or without two different systems to try it on, do not count; there may
-    be none that does.
+    Halves without a pick, or without two different systems to try it on, do not count.
     """
     check_trials("splits", splits)
     rng = np.random.default_rng(seed)
@@ -477,12 +476,12 @@ def split_halves(
 def _try_picks_on_halves(
     data: PlaneData, rng: np.random.Generator
 ) -> Iterator[tuple[float, float]]:
-    """Yield R^2 of the pick of each half, and of BLEU's point, on the other half."""
+    """Yield R^2 of each half's pick, and of BLEU's point, on the other half."""
     n_systems, n_segments = data.judged.shape
     in_first_half = rng.permutation(n_systems) < n_systems // 2
     first_segments = (rng.permutation(n_segments) < n_segments // 2).astype(float)
     counts = np.stack([first_segments, 1 - first_segments])
-    human, cells = drawn_means(data.judged, counts), data.cell_scores(counts)
+    human, cells = weighted_means(data.judged, counts), data.cell_scores(counts)
     for order, picking_half in (([0, 1], in_first_half), ([1, 0], ~in_first_half)):
         halves = np.stack([picking_half, ~picking_half])
         r = correlations(np.where(halves, human[order], np.nan), cells[:, order])
@@ -493,13 +492,13 @@ def _try_picks_on_halves(
 
 
 class Verdict(NamedTuple):
-    """The predicted region against the rest of the plane."""
+    """The predicted region compared with the rest of the plane."""
 
-    inside: float  # mean R^2 of its cells (a negative correlation counts as 0)
+    inside: float  # mean R^2 of its cells; negative correlations count as 0
     outside: float
     low: float
     high: float  # ends of the 95% bootstrap interval of the difference
-    enough_systems: bool = True  # False if the systems are too few to tell cells apart
+    enough_systems: bool = True  # False if there are too few systems to compare cells
 
     @property
     def words(self) -> str:
@@ -512,7 +511,7 @@ class Verdict(NamedTuple):
 
 
 def verdict(fit: PlaneFit, region: Region) -> Verdict:
-    """Compare the cells of a region with the others, in the data and in resamples of them."""
+    """Compare the cells of a region with the others, in the data and in resamples."""
     inside = np.array([region.holds(*cell) for cell in CELLS])
     value = np.nan_to_num(np.maximum(np.column_stack([fit.r, fit.draws]), 0.0)) ** 2
     a, b = value[inside].mean(axis=0), value[~inside].mean(axis=0)
@@ -522,7 +521,7 @@ def verdict(fit: PlaneFit, region: Region) -> Verdict:
 
 
 class GroupRow(NamedTuple):
-    """The plane of a group of segments in one line; shares are between 0 and 1."""
+    """The plane of a group of segments in one row; shares are between 0 and 1."""
 
     dimension: str
     group: str  # empty for all segments
@@ -536,7 +535,7 @@ class GroupRow(NamedTuple):
     pick: str
     picking: float
     bleu: float  # the left-out share of BLEU's point
-    prediction: str  # `holds`, `fails`, `undecided`, or empty if none was asked for
+    prediction: str  # `holds`, `fails`, `undecided`, or empty if not requested
 
 
 def _group_row(fit: PlaneFit, result: Verdict | None) -> GroupRow:
@@ -561,18 +560,18 @@ def _group_row(fit: PlaneFit, result: Verdict | None) -> GroupRow:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PlaneStudy(SignedResult):
-    """The planes of some dimensions of one evaluation set, and what becomes of their picks."""
+    """The planes of some dimensions of one evaluation set, and tests of their picks."""
 
     evalset: EvalSet
     metric: AEv
-    region: Region | None  # the paper's prediction, if one was asked for
+    region: Region | None  # the paper's prediction, if requested
     fits: tuple[PlaneFit, ...]
     verdicts: tuple[Verdict, ...]  # one for each fit, if there is a region
-    halves: tuple[Halves, ...]  # one for each fit, if splits were asked for
+    halves: tuple[Halves, ...]  # one for each fit, if splits were requested
     splits: int = 0
-    by: str = ""  # the grouping, if groups have planes of their own: after that of all segments
+    by: str = ""  # the grouping, if groups have planes of their own
     asked_references: tuple[int, ...] = ()  # numbers of the references; empty for all
-    remarks: tuple[str, ...] = ()  # sentences on groups without a plane
+    remarks: tuple[str, ...] = ()  # notes on groups without a plane
 
     @property
     def compared(self) -> tuple[ComparedRow, ...]:
@@ -581,13 +580,13 @@ class PlaneStudy(SignedResult):
 
     @property
     def groups(self) -> tuple[GroupRow, ...]:
-        """All planes in a line each, if groups were asked for."""
+        """All planes, one row each, if groups were requested."""
         verdicts = self.verdicts or (None,) * len(self.fits)
         return tuple(map(_group_row, self.fits, verdicts)) if self.by else ()
 
     @property
     def rows(self) -> tuple[PlaneRow, ...]:
-        """All cells of all dimensions, and whether the paper predicts them."""
+        """All cells of all dimensions; with a region, whether the paper predicts them."""
         rows = (row for fit in self.fits for row in fit.rows)
         region = self.region
         if region is None:
@@ -596,7 +595,7 @@ class PlaneStudy(SignedResult):
 
     @property
     def settings(self) -> dict[str, object]:
-        """The family, the dimensions, the prediction and how intervals were made."""
+        """The family, the dimensions, the prediction and the settings of intervals."""
         dimensions = tuple(dict.fromkeys(fit.dimension for fit in self.fits))
         fit_settings = self.fits[0].settings
         test_settings = {"region": self.region, "splits": self.splits}
@@ -605,12 +604,12 @@ class PlaneStudy(SignedResult):
 
     @property
     def signatures(self) -> dict[str, str]:
-        """The signatures of the family on this set and of the metrics beside it."""
+        """The signatures of the family, of the compared metrics and of the set."""
         return self.fits[0].signatures
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on what to take from the planes."""
+        """Notes on the planes."""
         return tuple(study_notes(self))
 
 

@@ -8,14 +8,14 @@ from itertools import combinations
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from karat.arrays import Floats, np
-from karat.meta.agreement import percentiles, perm_both
+from karat.meta.agreement import Agreement, perm_both
 from karat.meta.experiment import Experiment
 from karat.meta.views import OF_SYSTEMS, View
 from karat.progress import Progress, map_jobs
 from karat.stats.correlation import STATISTICS, Statistic
 from karat.stats.exchanges import Permutation
-from karat.stats.multiple_tests import CORRECTIONS, clusters
-from karat.stats.significance import separates_ranks
+from karat.stats.resampling import percentiles
+from karat.stats.significance import CORRECTIONS, clusters, separates_ranks
 
 KeyT = TypeVar("KeyT")
 
@@ -28,22 +28,22 @@ class MetaRow(NamedTuple):
     statistic: str
     rank: int | None  # metrics of one rank do not differ significantly; None if untested
     metric: str
-    value: float  # NaN where the statistic is undefined
+    value: float  # NaN if the statistic is undefined
     low: float
     high: float
-    points: int  # systems, cells or documents that were compared
+    points: int  # number of systems, cells or documents that were compared
     groups: int
-    left_out: int  # groups in which the statistic is undefined
-    undefined: int  # resamples in which the statistic is undefined
+    left_out: int  # number of groups in which the statistic is undefined
+    undefined: int  # number of resamples in which the statistic is undefined
     note: str
-    p: float | None = None  # of no correlation, two-sided; None if not requested, or undefined
+    p: float | None = None  # two-sided p of no correlation; None if not requested or undefined
     delta: float | None = None  # value minus that of the best metric; None for the best
     delta_low: float | None = None
-    delta_high: float | None = None  # 95% interval of the delta, from the same resamples of both
+    delta_high: float | None = None  # ends of its 95% interval, from the same resamples of both
 
 
 class MetricTest(NamedTuple):
-    """A test that one metric agrees better with the humans than another."""
+    """A test whether one metric agrees better with humans than another."""
 
     dimension: str
     level: str
@@ -51,20 +51,20 @@ class MetricTest(NamedTuple):
     better: str
     worse: str
     delta: float
-    p: float  # corrected, if that was asked for
+    p: float  # corrected, if requested
     low: float = math.nan
-    high: float = math.nan  # 95% interval of the difference, from the same resamples of both
+    high: float = math.nan  # ends of the 95% interval of the difference, from the same resamples
 
     def separates(self, level: float) -> bool:
         """Return whether p puts the two metrics into different ranks."""
         return bool(separates_ranks(self.p, level))
 
 
-Draws = Mapping[str, Floats]  # metric -> its statistic in each resample, the same for all metrics
+Draws = Mapping[str, Floats]  # metric -> its statistic in each resample; draws are shared
 
 
 class Resampled(NamedTuple):
-    """Data behind the intervals and tests of one task; averages over tasks need them."""
+    """Resamples and exchanges of one task, for averages over tasks."""
 
     draws: Draws
     exchanges: Mapping[tuple[str, str], Permutation]  # by better and worse metric
@@ -83,41 +83,53 @@ def rank(
     by = STATISTICS[task[2]]
     agreements = {m: view.agreement(m, by) for m in view.metrics}
     defined = [m for m in agreements if not math.isnan(agreements[m].value)]
+    undefined = [m for m in agreements if math.isnan(agreements[m].value)]
     order = sorted(defined, key=lambda m: -by.sign * agreements[m].value)
-    draws: Draws = {}
-    if experiment.resamples:
-        settings = experiment.over, experiment.resamples, experiment.seed
-
-        def resample(metric: Any, progress: Progress) -> Floats:
-            return view.resample(by, *settings, progress, [metric])
-
-        resamples = map_jobs(resample, [*agreements], threads, progress, "resampling")
-        draws = dict(zip(map(str, agreements), np.concatenate(resamples), strict=True))
-    tests: list[MetricTest] = []
+    draws = _resample(experiment, view, by, progress, threads) if experiment.resamples else {}
     exchanges = _test_pairs(experiment, view, by, order, progress, threads)
     corrected = CORRECTIONS[experiment.correction]([test.p for test in exchanges.values()])
-    for (pair, test), p in zip(exchanges.items(), corrected.tolist(), strict=True):
+    p_values = dict(zip(exchanges, corrected.tolist(), strict=True))
+    tests = []
+    for pair, test in exchanges.items():
         ends = _difference_interval(draws, *pair, test.delta)
-        tests.append(MetricTest(*task, *pair, test.delta, p, *ends))
-    p_values = {(test.better, test.worse): test.p for test in tests}
+        tests.append(MetricTest(*task, *pair, test.delta, p_values[pair], *ends))
     ranks = rank_clusters([str(m) for m in order], p_values, experiment.level)
     rows: list[MetaRow] = []
-    for m in [*order, *(m for m in agreements if m not in defined)]:
-        name, (value, points, groups, left_out, reason) = str(m), agreements[m]
-        low, high, undefined = math.nan, math.nan, 0
-        if draws:
-            low, high, undefined = percentiles(draws[name], value)
-        note = f"undefined in {undefined:,} resample{'s' * (undefined != 1)}" if undefined else ""
-        if math.isnan(value):
-            note = f"undefined: {reason}"
-        counts = points, groups, left_out, undefined
-        row = MetaRow(*task, ranks.get(name), name, value, low, high, *counts, note)
-        if rows and not math.isnan(value):
-            delta = value - rows[0].value
-            low, high = _difference_interval(draws, name, rows[0].metric, delta)
+    for m in (*order, *undefined):
+        row = _agreement_row(task, str(m), agreements[m], draws)
+        row = row._replace(rank=ranks.get(row.metric))
+        if rows and m in defined:
+            delta = row.value - rows[0].value
+            low, high = _difference_interval(draws, row.metric, rows[0].metric, delta)
             row = row._replace(delta=delta, delta_low=low, delta_high=high)
         rows.append(row._replace(p=view.p_value(m, by) if experiment.p_values else None))
     return rows, tests, Resampled(draws, exchanges)
+
+
+def _resample(
+    experiment: Experiment, view: View, by: Statistic, progress: Progress, threads: int
+) -> Draws:
+    """Return the statistic of every metric in each resample."""
+
+    def resample(metric: Any, progress: Progress) -> Floats:
+        over, n, seed = experiment.over, experiment.resamples, experiment.seed
+        return view.resample(by, over, n, seed, progress, [metric])
+
+    resamples = map_jobs(resample, [*view.metrics], threads, progress, "resampling")
+    return dict(zip(map(str, view.metrics), np.concatenate(resamples), strict=True))
+
+
+def _agreement_row(task: RankingTask, metric: str, agreement: Agreement, draws: Draws) -> MetaRow:
+    """Return the agreement of a metric with its interval, without a rank."""
+    value, points, groups, left_out, reason = agreement
+    low, high, undefined = math.nan, math.nan, 0
+    if draws:
+        low, high, undefined = percentiles(draws[metric], value)
+    note = f"undefined in {undefined:,} resample{'s' * (undefined != 1)}" if undefined else ""
+    if math.isnan(value):
+        note = f"undefined: {reason}"
+    counts = points, groups, left_out, undefined
+    return MetaRow(*task, None, metric, value, low, high, *counts, note)
 
 
 def _difference_interval(
@@ -139,10 +151,11 @@ def _test_pairs(
     progress: Progress,
     threads: int,
 ) -> dict[tuple[str, str], Permutation]:
-    """PERM-BOTH between all pairs, better against worse; none if the statistic has no test."""
-    if not experiment.trials or not view.tests(by):
+    """Return PERM-BOTH of all pairs, better against worse; none if the statistic has no test."""
+    scores = view.exchangeable(by) if experiment.trials else None
+    if scores is None:
         return {}
-    human, metrics, at = view.exchanged(by)
+    human, metrics, at = scores
 
     def test_pair(pair: tuple[Any, Any], progress: Progress) -> Permutation:
         better, worse = (metrics[m] for m in pair)
@@ -156,7 +169,7 @@ def _test_pairs(
 def rank_clusters(
     order: Sequence[KeyT], p_values: Mapping[tuple[KeyT, KeyT], float], level: float
 ) -> dict[KeyT, int]:
-    """Rank metrics, the best first, by clusters that do not differ significantly.
+    """Return the ranks of metrics; `order` has the best first.
 
     `p_values` are by the better and the worse metric; without any, only a single metric has a rank.
     """
@@ -177,7 +190,7 @@ class Leader(NamedTuple):
     dimension: str
     level: str
     statistic: str
-    rows: tuple[MetaRow, ...]  # those whose agreement is defined; at least one
+    rows: tuple[MetaRow, ...]  # metrics whose agreement is defined; at least one
 
     @property
     def best(self) -> MetaRow:
@@ -191,54 +204,54 @@ class Leader(NamedTuple):
 
     @property
     def tested(self) -> bool:
-        """Return whether the metrics were compared with each other."""
+        """True if the metrics were tested against each other."""
         return self.best.rank is not None
 
     @property
     def sign(self) -> int:
-        """1 where a higher value of the statistic is better, else -1."""
+        """1 if a higher value of the statistic is better, else -1."""
         return STATISTICS[self.statistic].sign
 
     @property
     def unit(self) -> str:
-        """A point of the correlation."""
+        """The noun for a point of the correlation."""
         return "system" if self.level in OF_SYSTEMS else "point"
 
     @property
     def has_few_points(self) -> bool:
-        """Return whether the points are too few to rank metrics by."""
+        """True if there are too few points to rank metrics."""
         return self.best.points < MIN_RANKED
 
     @property
     def uncertain(self) -> bool:
-        """Return whether the best metric's correlation may be zero, by its interval."""
+        """True if the interval of the best metric's correlation contains zero."""
         correlates = STATISTICS[self.statistic].lowest < 0 < self.sign
         return correlates and self.best.low <= 0 <= self.best.high
 
 
 def leaders(rows: Iterable[MetaRow]) -> list[Leader]:
-    """Return the leaders of all settings in which any agreement is defined, in their order."""
+    """Return the leaders of all tasks in which any agreement is defined, in their order."""
     rows_by_task: dict[tuple[str, str, str], list[MetaRow]] = {}
     for row in rows:
-        if row.value == row.value:  # NaN is not
+        if not math.isnan(row.value):
             rows_by_task.setdefault(row[:3], []).append(row)
     return [Leader(*task, tuple(task_rows)) for task, task_rows in rows_by_task.items()]
 
 
 def by_mean_rank(settings: Iterable[Sequence[MetaRow]], metrics: Sequence[str]) -> list[str]:
-    """Return the metrics from the lowest to the highest mean rank, untested ones by their places.
+    """Return the metrics sorted by their mean rank, then by their mean position.
 
     `settings` are rows from the best to the worst; a metric that lacks one counts as last there.
     """
     rankings = list(settings)
 
-    def mean(metric: str) -> tuple[float, float]:
-        ranks, places = 0, 0
+    def sums(metric: str) -> tuple[int, int]:
+        ranks, positions = 0, 0
         for rows in rankings:
             matches = [(row.rank, at) for at, row in enumerate(rows) if row.metric == metric]
-            rank, place = matches[0] if matches else (None, len(rows))
+            rank, position = matches[0] if matches else (None, len(rows))
             ranks += len(rows) if rank is None else rank
-            places += place
-        return ranks, places
+            positions += position
+        return ranks, positions
 
-    return sorted(metrics, key=mean)
+    return sorted(metrics, key=sums)

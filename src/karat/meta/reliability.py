@@ -1,7 +1,7 @@
-"""`reliability`: how far metrics agree with humans on texts of 1 to 25 segments.
+"""`reliability`: agreement of metrics with humans on texts of 1 to 25 segments.
 
 This is Figure 3 of Melamed, Green and Turian (2003): correlation with adequacy by the length of
-pseudo-documents, with 1, 2 and 3 of the references, metrics compared by Wilcoxon's signed ranks.
+pseudo-documents, with 1, 2 and 3 references; metrics are compared by Wilcoxon's signed ranks.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ from karat.stats.paired_tests import wilcoxon
 from karat.stats.resampling import SEED, central
 
 LENGTHS = tuple(range(1, 26))  # segments in a pseudo-document, as in the paper
-ENOUGH_DOCUMENTS = 4  # documents of each system that a length must leave, where none is asked for
+ENOUGH_DOCUMENTS = 4  # documents of each system that default lengths must leave
 COMBINATIONS = 20  # combinations of references; the paper has at most 6 and tries all
-LISTED = 100_000  # combinations that are listed to draw from; of more, each is drawn by itself
+LISTED = 100_000  # with more combinations, each is drawn by itself instead of from a list
 
 
 class ReliabilityRow(NamedTuple):
@@ -53,18 +53,18 @@ class ReliabilityRow(NamedTuple):
 
     dimension: str
     statistic: str
-    references: int | None  # references of every segment; None if that varies
+    references: int | None  # number of references; None if it varies
     metric: str
-    length: int  # segments in a document
-    documents: int  # documents of each system in one shuffle
+    length: int  # number of segments in a document
+    documents: int  # number of documents of each system in one shuffle
     value: float  # mean over shuffles and combinations of references where it is defined
     low: float
-    high: float  # the middle 95% of these: how much it depends on shuffling and references
-    undefined: int  # shuffles in which it is undefined
+    high: float  # the middle 95%: how much it depends on shuffles and references
+    undefined: int  # number of shuffles in which it is undefined
 
 
 class CurveTest(NamedTuple):
-    """Two curves: Wilcoxon's signed ranks over the lengths, as in the paper."""
+    """Two curves compared by Wilcoxon's signed ranks over the lengths, as in the paper."""
 
     dimension: str
     statistic: str
@@ -73,7 +73,7 @@ class CurveTest(NamedTuple):
     second: str
     second_references: int | None
     lengths: int
-    better: int  # lengths at which the first agrees more
+    better: int  # number of lengths at which the first agrees better
     delta: float  # the mean difference, first minus second
     p: float
 
@@ -129,7 +129,7 @@ class ReliabilityCurves(SignedResult):
 
     asked_settings: ReliabilitySettings
     rows: tuple[ReliabilityRow, ...]
-    values: tuple[Floats, ...]  # the values of all shuffles and combinations, beside each row
+    values: tuple[Floats, ...]  # for each row, the values of all shuffles and combinations
     shuffles: Mapping[int | None, Ints]  # by number of references: the shuffle of each value
     tests: tuple[CurveTest, ...]
     signatures: Mapping[str, str]
@@ -147,7 +147,7 @@ class ReliabilityCurves(SignedResult):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on how documents were made, and on what the numbers say."""
+        """Notes on the method and the data."""
         return (*_method_notes(self.asked_settings, len(self.tests)), *self.remarks)
 
 
@@ -209,38 +209,12 @@ def reliability(
                 f"pseudo-documents of {length} segments: expected 1 to {len(evalset):,}"
             )
     chosen_references = {n: _choose_references(evalset, n, settings) for n in settings.references}
-    present = outputs_present(evalset)
-    human = {
-        name: np.where(present, evalset.human(name, normalise), np.nan)
-        for name in settings.dimensions
+    shuffles = {  # each combination of references is scored on some shuffles, in turn
+        number: np.arange(len(choices) * shuffles_per_combination) % repeats
+        for number, choices in chosen_references.items()
     }
-    n_combinations = sum(map(len, chosen_references.values()))
-    done, total = 0, n_combinations * len(settings.lengths) * shuffles_per_combination
-    values_by_key: dict[_Key, list[Floats]] = {}
-    shuffles: dict[int | None, Ints] = {}
-    for number, reference_sets in chosen_references.items():
-        # Each combination is scored on some shuffles, in turn.
-        shuffles[number] = np.arange(len(reference_sets) * shuffles_per_combination) % repeats
-        turns = shuffles[number].reshape(len(reference_sets), -1)
-        for places, turn in zip(reference_sets, turns, strict=True):
-            part = evalset if places is None else evalset.select(references=places)
-            summed = scored if places is None else None
-            if documents == "summed" and summed is None:
-                summed = score_evalset(part, chosen, threads=threads)
-            for length in settings.lengths:
-                cut = pseudo_documents(len(evalset), length, repeats, seed)[turn]
-                if documents == "summed" and summed is not None:
-                    score: _ScoreDocuments = partial(score_summed, summed, cut)
-                else:
-                    report = _never_back(progress, done, total)
-                    score = partial(score_joined_shuffles, part, chosen, cut, threads, report)
-                for (name, by, metric), values in _agreement(
-                    score, human, cut, settings.statistics
-                ):
-                    key = name, by, number, str(metric), length, cut.shape[1]
-                    values_by_key.setdefault(key, []).append(values)
-                done += shuffles_per_combination
-                progress(done, total, "pseudo-documents")
+    study = _ReliabilityStudy(settings, evalset, chosen, scored, threads, progress)
+    values_by_key = study.agreement_values(chosen_references, shuffles)
     rows, pooled = _pool_rows(values_by_key, settings)
     signatures = {}
     for metric, number in product(chosen, settings.references):
@@ -251,27 +225,27 @@ def reliability(
         rows,
         pooled,
         shuffles,
-        tuple(_tests(rows)),
+        tuple(_compare_curves(rows)),
         {**signatures, "set": evalset.signature},
         (*_data_notes(evalset, chosen_references, chosen, rows), *evalset.notes),
     )
 
 
-# ------------------------------------------------------------------------------ what is asked
+# ------------------------------------------------------------------------------ the settings
 
 
 def fitting_lengths(segments: int) -> tuple[int, ...]:
-    """Return the paper's lengths, as far as each leaves enough documents; at least 1."""
+    """Return the lengths of the paper that leave enough documents; at least length 1."""
     return tuple(k for k in LENGTHS if ENOUGH_DOCUMENTS * k <= segments) or (1,)
 
 
-_Places = tuple[int, ...] | None  # places of references, from 0; None for all that a set has
+_ReferenceChoice = tuple[int, ...] | None  # indices of references, from 0; None for all
 
 
 def _choose_references(
     evalset: EvalSet, number: int | None, settings: ReliabilitySettings
-) -> list[_Places]:
-    """Combinations of so many references: all, or a sample that is the same for a seed."""
+) -> list[_ReferenceChoice]:
+    """Return combinations of `number` references: all, or a sample that depends on the seed."""
     if number == references_of(evalset):
         return [None]
     have = min(map(len, evalset.references))
@@ -301,12 +275,68 @@ _Key: TypeAlias = tuple[str, str, int | None, str, int, int]
 """The first fields of a row: dimension, statistic, references, metric, length and documents."""
 
 
-_ScoreDocuments: TypeAlias = Callable[[Flags], dict[Metric, list[Floats]]]
-"""From the judged cells to the scores of all documents: a vector per shuffle."""
+_ScoreDocuments: TypeAlias = Callable[[Ints, Flags, Progress], dict[Metric, list[Floats]]]
+"""From shuffles and the judged cells to the scores of all documents: one vector per shuffle."""
 
 
-def _agreement(
-    score: _ScoreDocuments, human: Mapping[str, Floats], shuffles: Ints, statistics: Sequence[str]
+@dataclass(frozen=True, eq=False)
+class _ReliabilityStudy:
+    """A set whose pseudo-documents are scored."""
+
+    settings: ReliabilitySettings
+    evalset: EvalSet
+    metrics: Sequence[Metric]
+    scored: ScoredSet | None  # the set scored with all references, if it was passed
+    threads: int | None
+    progress: Progress
+
+    def agreement_values(
+        self,
+        chosen_references: Mapping[int | None, Sequence[_ReferenceChoice]],
+        shuffles: Mapping[int | None, Ints],
+    ) -> dict[_Key, list[Floats]]:
+        """Return the agreement in every shuffle, one array for each combination of references."""
+        settings, present = self.settings, outputs_present(self.evalset)
+        human = {
+            name: np.where(present, self.evalset.human(name, settings.normalise), np.nan)
+            for name in settings.dimensions
+        }
+        step = settings.shuffles_per_combination
+        done, total = 0, sum(map(len, shuffles.values())) * len(settings.lengths)
+        values_by_key: dict[_Key, list[Floats]] = {}
+        for number, choices in chosen_references.items():
+            turns = shuffles[number].reshape(len(choices), -1)
+            for references, turn in zip(choices, turns, strict=True):
+                score = self._document_scorer(references)
+                for length in settings.lengths:
+                    n, repeats, seed = len(self.evalset), settings.repeats, settings.seed
+                    cut = pseudo_documents(n, length, repeats, seed)[turn]
+                    report = _monotonic_progress(self.progress, done, total)
+                    values = _shuffle_agreement(score, human, cut, settings.statistics, report)
+                    for (name, by, metric), agreements in values:
+                        key = name, by, number, str(metric), length, cut.shape[1]
+                        values_by_key.setdefault(key, []).append(agreements)
+                    done += step
+                    self.progress(done, total, "pseudo-documents")
+        return values_by_key
+
+    def _document_scorer(self, references: _ReferenceChoice) -> _ScoreDocuments:
+        """Return the function that scores documents with some of the references."""
+        evalset, scored = self.evalset, self.scored
+        if references is not None:
+            evalset, scored = evalset.select(references=references), None
+        if self.settings.documents == "joined":
+            return partial(score_joined_shuffles, evalset, self.metrics, self.threads)
+        summed = scored or score_evalset(evalset, self.metrics, threads=self.threads)
+        return lambda shuffles, is_judged, _: score_summed(summed, shuffles, is_judged)
+
+
+def _shuffle_agreement(
+    score: _ScoreDocuments,
+    human: Mapping[str, Floats],
+    shuffles: Ints,
+    statistics: Sequence[str],
+    progress: Progress,
 ) -> Iterator[tuple[tuple[str, str, Metric], Floats]]:
     """Yield the agreement in every shuffle, by dimension, statistic and metric."""
     scores_by_cells: dict[bytes, dict[Metric, list[Floats]]] = {}
@@ -314,15 +344,15 @@ def _agreement(
         is_judged = ~np.isnan(people)
         cells = is_judged.tobytes()  # dimensions with the same judged cells share their scores
         if cells not in scores_by_cells:
-            scores_by_cells[cells] = score(is_judged)
+            scores_by_cells[cells] = score(shuffles, is_judged, progress)
         means = mean_human_scores(people, shuffles)
         for by, (metric, vectors) in product(statistics, scores_by_cells[cells].items()):
             pairs = zip(means, vectors, strict=True)
             yield (dimension, by, metric), np.array([statistic(by)(h, m) for h, m in pairs])
 
 
-def _never_back(progress: Progress, start: int, total: int) -> Progress:
-    """Report shuffles after `start` earlier ones; a second dimension's do not count again."""
+def _monotonic_progress(progress: Progress, start: int, total: int) -> Progress:
+    """Return a report of shuffles after `start` earlier ones that never goes back."""
     reached = start
 
     def report(n_scored: int, n_shuffles: int, task: str) -> None:
@@ -336,7 +366,7 @@ def _never_back(progress: Progress, start: int, total: int) -> Progress:
 def _pool_rows(
     values_by_key: Mapping[_Key, list[Floats]], settings: ReliabilitySettings
 ) -> tuple[tuple[ReliabilityRow, ...], tuple[Floats, ...]]:
-    """Rows in order, curve by curve, with the values of all combinations of references."""
+    """Return the rows, curve by curve, and the values of all combinations behind each."""
     by_place = {key[:5]: key for key in values_by_key}
     order = product(
         settings.dimensions,
@@ -355,7 +385,7 @@ def _pool_rows(
     return tuple(rows), tuple(pooled)
 
 
-def _tests(rows: Sequence[ReliabilityRow]) -> Iterator[CurveTest]:
+def _compare_curves(rows: Sequence[ReliabilityRow]) -> Iterator[CurveTest]:
     """Yield a test of every two curves of one dimension and statistic."""
     places: dict[tuple[str, str], dict[tuple[str, int | None], list[float]]] = {}
     for row in rows:
@@ -371,11 +401,11 @@ def _tests(rows: Sequence[ReliabilityRow]) -> Iterator[CurveTest]:
             yield CurveTest(dimension, by, *first, *second, *counts, delta, wilcoxon(a, b).p)
 
 
-# -------------------------------------------------------------------------------- in sentences
+# ------------------------------------------------------------------------------------- notes
 
 
 def references_in_words(number: int | None) -> str:
-    """A number of references as readers see it."""
+    """Return a number of references in words."""
     if number is None:
         return "all references"
     return f"{number} reference{'s' * (number != 1)}"
@@ -397,7 +427,7 @@ def _method_notes(settings: ReliabilitySettings, tests: int) -> Iterator[str]:
     )
     yield (
         "Values are means, low and high the middle 95%, of all shuffles and combinations of "
-        "references: they tell what shuffling does, not what other segments would."
+        "references: they show the effect of shuffling, not of other segments."
     )
     if tests:
         yield (
@@ -409,11 +439,11 @@ def _method_notes(settings: ReliabilitySettings, tests: int) -> Iterator[str]:
 
 def _data_notes(
     evalset: EvalSet,
-    chosen_references: Mapping[int | None, Sequence[_Places]],
+    chosen_references: Mapping[int | None, Sequence[_ReferenceChoice]],
     metrics: Sequence[Metric],
     rows: Sequence[ReliabilityRow],
 ) -> Iterator[str]:
-    """Yield how many combinations of references there are, and what is special about metrics."""
+    """Yield notes on the combinations of references and on the metrics."""
     have = min(map(len, evalset.references))
     for number, sets in chosen_references.items():
         if number is not None and sets != [None]:
@@ -437,7 +467,7 @@ def _data_notes(
 
 
 def single_segments_note(metrics: Sequence[Metric]) -> str:
-    """Return a sentence on metrics that have another form for single segments, if there are any."""
+    """Return a note on metrics that have another form for single segments; empty without any."""
     descriptions = [f"{m}, not by {m.of_segments()}" for m in metrics if m.of_segments() != m]
     return (
         f"A single segment, too, is scored by {' and '.join(descriptions)}." if descriptions else ""
@@ -445,7 +475,7 @@ def single_segments_note(metrics: Sequence[Metric]) -> str:
 
 
 class BestCurve(NamedTuple):
-    """The best curve of one dimension and statistic: its ends, and how many curves there are."""
+    """The best curve of one dimension and statistic: its ends, and the number of curves."""
 
     shortest: ReliabilityRow
     longest: ReliabilityRow
@@ -453,13 +483,13 @@ class BestCurve(NamedTuple):
 
     @property
     def sign(self) -> int:
-        """1 if its value is the highest of all, -1 if it is the lowest: lower is better."""
+        """1 if a higher value of the statistic is better, else -1."""
         return STATISTICS[self.longest.statistic].sign
 
 
 def best_curve(rows: Sequence[ReliabilityRow]) -> BestCurve | None:
-    """Return the best of some curves of one dimension and statistic; None if none is defined."""
-    defined = [row for row in rows if row.value == row.value]  # NaN is not
+    """Return the best curve of one dimension and statistic; None if none is defined."""
+    defined = [row for row in rows if not np.isnan(row.value)]
     if not defined:
         return None
     sign, length = STATISTICS[defined[0].statistic].sign, max(row.length for row in defined)

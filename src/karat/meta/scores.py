@@ -1,7 +1,7 @@
 """The outputs of an evaluation set scored by metrics: rows of statistics beside human scores.
 
-Scores are turned so that more is better, human ones (`EvalSet.human`) and metric ones alike. A
-cell without an output has no row: its statistics are 0 and its score is NaN.
+Human scores (`EvalSet.human`) and metric scores are oriented so that higher is better. A cell
+without an output has no row: its statistics are 0 and its score is NaN.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from karat.scoring import Keep, compute_statistics, inputs_from_set, load_metric
 Ints = NDArray[np.intp]
 
 
-SYSTEM_SCORES = ("judged", "all")  # the outputs that a system's metric score can be of
+SYSTEM_SCORES = ("judged", "all")  # outputs behind the metric score of a system
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,11 +31,11 @@ class ScoredSet:
     evalset: EvalSet
     rows: Mapping[Metric, Floats]
     present: Flags  # True for cells with an output
-    threads: int | None = None  # for what is scored again: documents of joined texts
-    system_scores: str = "judged"  # the outputs that a system's metric score is of: judged or all
+    threads: int | None = None  # to score joined documents
+    system_scores: str = "judged"  # outputs behind the metric score of a system: judged or all
 
     def signature(self, metric: Metric) -> str:
-        """The metric's signature on this set."""
+        """Return the metric's signature on this set."""
         return metric.signature(references_of(self.evalset))
 
     @property
@@ -44,47 +44,46 @@ class ScoredSet:
         return tuple(self.rows)
 
     def segments(self, metric: Metric) -> Floats:
-        """Systems x segments: the score of every output by `metric.of_segments()`.
+        """Return systems x segments: the score of every output by `metric.of_segments()`.
 
-        More is better; a missing output has NaN.
+        Higher is better; a missing output has NaN.
         """
         rows = self.rows[metric]
         values = metric.of_segments().measure(rows.reshape(-1, rows.shape[2]))["value"]
         return np.where(self.present, metric.sign * values.reshape(self.present.shape), np.nan)
 
+    def segment_scores(self) -> dict[Metric, Floats]:
+        """Return the scores of all outputs by each metric that scores segments."""
+        return {m.of_segments(): self.segments(m) for m in self.metrics}
+
     def known_rows(self, metric: Metric) -> Floats:
-        """The statistics of the outputs that have a score, NaN elsewhere."""
+        """Return the statistics of the outputs that have a score, NaN elsewhere."""
         has_score = self.present if metric.reads_texts else ~np.isnan(self.segments(metric))
         return np.where(has_score[:, :, None], self.rows[metric], np.nan)
 
     def judged(self, human: Floats) -> Floats:
-        """Human scores of the outputs that are there."""
+        """Return human scores, NaN where there is no output."""
         return np.where(self.present, human, np.nan)
 
-    def counted(self, human: Floats) -> Flags:
-        """Return the cells that a system's metric score is of."""
-        return self.present & (~np.isnan(human) | (self.system_scores == "all"))
-
     def corpus(self, metric: Metric, counts: Floats, is_counted: Flags) -> Floats:
-        """Draws x systems: the score of the segments drawn together, NaN where none is known.
+        """Return draws x systems: corpus scores, each segment counted `counts` times.
 
-        `counts` (draws x segments) says how often each segment counts; of each system only the
-        cells that are `is_counted` do.
+        Only cells that are `is_counted` and have an output count; a system without any has NaN.
         """
-        good = is_counted & self.present
-        sums = drawn_sums(counts, self.rows[metric] * good[:, :, None])
-        return _together(metric, sums, exact_product(counts, good.T))
+        is_used = is_counted & self.present
+        sums = weighted_sums(counts, self.rows[metric] * is_used[:, :, None])
+        return _score_sums(metric, sums, exact_product(counts, is_used.T))
 
-    def documents(self, metric: Metric, members: Sequence[Ints], is_counted: Flags) -> Floats:
-        """Systems x documents: the score of each document's known segments together."""
-        good = is_counted & self.present
-        rows = self.rows[metric] * good[:, :, None]
-        sums = np.stack([exact_sum(rows[:, places], axis=1) for places in members], axis=1)
-        number = np.stack([good[:, places].sum(axis=1) for places in members], axis=1)
-        return _together(metric.of_documents(), sums, number)
+    def documents(self, metric: Metric, segments: Sequence[Ints], is_counted: Flags) -> Floats:
+        """Return systems x documents: corpus scores of the segments of each document."""
+        is_used = is_counted & self.present
+        rows = self.rows[metric] * is_used[:, :, None]
+        sums = np.stack([exact_sum(rows[:, columns], axis=1) for columns in segments], axis=1)
+        number = np.stack([is_used[:, columns].sum(axis=1) for columns in segments], axis=1)
+        return _score_sums(metric.of_documents(), sums, number)
 
     def notes(self) -> Iterator[str]:
-        """Yield what the readers of its scores should know."""
+        """Yield notes of the metrics on these scores."""
         for metric, rows in self.rows.items():
             yield from metric.remarks()
             total = exact_sum(rows.reshape(-1, rows.shape[2]), axis=0)
@@ -92,15 +91,15 @@ class ScoredSet:
                 yield from (f"{metric}, all systems: {note}." for note in metric.notes(total))
 
 
-def drawn_sums(counts: Floats, rows: Floats) -> Floats:
-    """Draws x systems x columns: exact sums of the rows of the segments drawn."""
+def weighted_sums(counts: Floats, rows: Floats) -> Floats:
+    """Return draws x systems x columns: exact sums, each segment counted `counts` times."""
     systems, segments, columns = rows.shape
     flat = rows.swapaxes(0, 1).reshape(segments, systems * columns)
     return exact_product(counts, flat).reshape(len(counts), systems, columns)
 
 
-def _together(metric: Metric, sums: Floats, number: NDArray[Any]) -> Floats:
-    """The scores of sums of statistics, more being better; NaN where they are of nothing."""
+def _score_sums(metric: Metric, sums: Floats, number: NDArray[Any]) -> Floats:
+    """Return the scores of sums of statistics, higher being better; NaN for sums of no rows."""
     values = metric.measure(sums.reshape(-1, sums.shape[2]))["value"].reshape(sums.shape[:2])
     return np.where(number > 0, metric.sign * values, np.nan)
 
@@ -112,7 +111,7 @@ def score_evalset(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> ScoredSet:
-    """Score all outputs of a set by all metrics, in one pass over the text."""
+    """Score all outputs of a set by all metrics in one pass over the text."""
     filled = {name: [text or "" for text in texts] for name, texts in evalset.systems.items()}
     present = outputs_present(evalset)
     inputs = inputs_from_set(evalset, make_systems(filled), independent(metrics), threads, progress)
@@ -125,7 +124,7 @@ def score_evalset(
 
 
 def independent(metrics: Sequence[str | Metric] | str | Metric) -> list[Metric]:
-    """Return metrics by name; refuse those that are made from human scores."""
+    """Return metrics by name; raise for metrics that are computed from human scores."""
     loaded = load_metrics(metrics)
     for m in loaded:
         if m.uses_human_scores:
@@ -135,7 +134,7 @@ def independent(metrics: Sequence[str | Metric] | str | Metric) -> list[Metric]:
 
 
 def outputs_present(evalset: EvalSet) -> Flags:
-    """Return systems x segments: whether there is an output."""
+    """Return systems x segments: True where there is an output."""
     return np.array([[text is not None for text in texts] for texts in evalset.systems.values()])
 
 
@@ -146,9 +145,9 @@ def references_of(evalset: EvalSet) -> int | None:
 
 
 def with_references(evalset: EvalSet, numbers: Sequence[int]) -> EvalSet:
-    """Return a set with the references of these numbers, from 1; with all of them if none is given.
+    """Return a set with some references, numbered from 1; without numbers, with all of them.
 
-    Every segment must have one of them.
+    Raise if a segment has none of them.
     """
     if not numbers:
         return evalset

@@ -1,8 +1,8 @@
 """Views of an evaluation set at each level: matrices of human and metric scores.
 
-A system's or document's metric score is that of its segments taken together (sums of statistics),
-as a corpus score is, or that of its text (document-joined); its human score is the mean of its
-segments' scores. Metric scores of systems are of their judged outputs, or of all of them.
+The metric score of a system or document is computed from its segments together (sums of
+statistics), as a corpus score is, or from its joined text (document-joined); its human score is the
+mean of its segments' scores. Metric scores of systems use their human-rated outputs, or all.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 from karat import _kernel
@@ -19,37 +20,37 @@ from karat.evalset.sets import EvalSet
 from karat.meta.agreement import (
     Agreement,
     agreement,
-    arranged,
     bootstrap,
     document_means,
-    drawn_means,
-    drawn_places,
-    members,
-    shared,
+    group_points,
+    keep_shared,
+    segments_by_document,
+    weighted_means,
 )
 from karat.meta.documents import score_joined
 from karat.meta.scores import ScoredSet
 from karat.progress import Progress, silent
 from karat.registry import Registry, call, expect_type, make_check
 from karat.stats.correlation import OfSegments, Statistic, defined, why_undefined
+from karat.stats.resampling import bootstrap_indices
 from karat.stats.soft_pairwise import ScoreSums
 
 OF_SYSTEMS = ("system", "system-mean")  # the levels whose points are systems
 
 
 Rescore = Callable[[Sequence[Any], Floats], Iterable[Floats]]
-"""Metrics, and how often each segment was drawn (draws x segments) -> draws x systems of each."""
+"""From metrics and counts of segments (draws x segments) to draws x systems for each metric."""
 
 
 class SegmentScores(NamedTuple):
-    """The segments behind systems' scores."""
+    """The segment scores from which the scores of systems are computed."""
 
     human: Floats
-    metrics: Mapping[Any, Floats]  # systems x segments; of corpus scores, x statistics
-    corpus: bool = False  # a system's score is that of its segments together, not their mean
+    metrics: Mapping[Any, Floats]  # systems x segments; for corpus scores, x statistics
+    corpus: bool = False  # the score of a system is a corpus score, not a mean of segment scores
 
     def score(self, metric: Any) -> ScoreSums | None:
-        """Return the function that scores sums of statistics, for corpus scores."""
+        """Return the function that scores sums of statistics; None unless for corpus scores."""
         if not self.corpus:
             return None
         of = metric.of_documents()
@@ -58,16 +59,20 @@ class SegmentScores(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Human and metric scores at one level: matrices, and the way in which they are pooled."""
+    """Human and metric scores at one level, as matrices.
+
+    Systems can be scored again on other segments by `rescore`, from the human scores in `judged`.
+    """
 
     human: Floats
     metrics: Mapping[Any, Floats]
     at: str  # a level of matrices: how they are correlated
-    segment_scores: SegmentScores | None = None  # behind the points, if points are systems
-    judged: Floats | None = None  # systems x segments, if resamples are scored again by `rescore`
+    segment_scores: SegmentScores | None = None  # of the points, if points are systems
+    judged: Floats | None = None  # human scores, systems x segments, if there is `rescore`
     rescore: Rescore | None = None
-    weighted: Callable[[Floats, Floats, Floats], Floats] | None = None
-    """Human scores, metrics x draws x systems, and how often systems were drawn -> Pearson's r."""
+    weighted_pearson: Callable[[Floats, Floats, Floats], Floats] | None = None
+    """From human scores (draws x systems), scores of all metrics (metrics x draws x systems) and
+    counts of systems to Pearson's r, metrics x draws: fast for a grid of metrics."""
 
     def agreement(self, metric: Any, by: Statistic) -> Agreement:
         """Return the statistic of one metric."""
@@ -81,27 +86,25 @@ class View:
         return Agreement(value, systems, reason=reason if math.isnan(value) else "")
 
     def p_value(self, metric: Any, by: Statistic) -> float | None:
-        """Return the p of no correlation; None where a level has groups or a statistic has no p."""
+        """Return p of no correlation; None for levels with groups and statistics without p."""
         if by.p_value is None or self.at not in {"system", "segment"}:
             return None
-        pair = shared(self.human, self.metrics[metric])
-        h, m = defined(*(arranged(x[None], self.at)[0] for x in pair))
+        pair = keep_shared(self.human, self.metrics[metric])
+        h, m = defined(*(group_points(x[None], self.at)[0] for x in pair))
         return None if why_undefined(h, m) else by.p_value(h, m)
 
-    def tests(self, by: Statistic) -> bool:
-        """Return True if metrics can be compared by exchanging their scores.
+    def exchangeable(self, by: Statistic) -> tuple[Floats, Mapping[Any, Floats], str] | None:
+        """Return the human and metric scores whose cells a test exchanges, and their level.
 
-        A statistic of the segments behind points exchanges scores of segments: corpus scores have
-        none.
+        It is None if metrics cannot be compared in this way. Statistics of segments exchange scores
+        of segments, which corpus scores do not have.
         """
-        return by.tested and (by.of_segments is None or not self._require_segment_scores(by).corpus)
-
-    def exchanged(self, by: Statistic) -> tuple[Floats, Mapping[Any, Floats], str]:
-        """Return the human and metric scores whose cells such a test exchanges, and their level."""
+        if not by.tested:
+            return None
         if by.of_segments is None:
             return self.human, self.metrics, self.at
         segments = self._require_segment_scores(by)
-        return segments.human, segments.metrics, "system"
+        return None if segments.corpus else (segments.human, segments.metrics, "system")
 
     def resample(
         self,
@@ -112,7 +115,7 @@ class View:
         progress: Progress = silent,
         metrics: Sequence[Any] = (),
     ) -> Floats:
-        """Return metrics x resamples: the statistic of metrics, by default all of them."""
+        """Return metrics x resamples: the statistic of some metrics, by default all of them."""
         names = metrics or [*self.metrics]
         if by.of_segments is not None:
             return self._resample_segments(by, by.of_segments, names, n, seed, progress)
@@ -120,13 +123,13 @@ class View:
             scores = [self.metrics[m] for m in names]
             return bootstrap(self.human, scores, by, self.at, over, n, seed, progress)
         batches = [np.empty((len(names), 0))]
-        for systems, segments in drawn_places(self.judged.shape, over, n, seed, progress):
+        for systems, segments in bootstrap_indices(self.judged.shape, over, n, seed, progress):
             counts = _kernel.tally(segments, self.judged.shape[1])
-            human = drawn_means(self.judged, counts)
-            if self.weighted is not None and by.name == "pearson":
+            human = weighted_means(self.judged, counts)
+            if self.weighted_pearson is not None and by.name == "pearson":
                 weights = _kernel.tally(systems, len(self.judged))
-                rescored = np.stack([*self.rescore(names, counts)])
-                batches.append(self.weighted(human, np.nan_to_num(rescored), weights))
+                rescored = np.nan_to_num(np.stack([*self.rescore(names, counts)]))
+                batches.append(self.weighted_pearson(human, rescored, weights))
                 continue
             h = np.take_along_axis(human, systems, axis=1)
             scores = [np.take_along_axis(m, systems, axis=1) for m in self.rescore(names, counts)]
@@ -142,15 +145,15 @@ class View:
         seed: int,
         progress: Progress,
     ) -> Floats:
-        """Segments alone are drawn: a system drawn twice would always be as good as itself."""
+        """Resample segments only: a system drawn twice would always be as good as itself."""
         segment_scores = self._require_segment_scores(by)
-        functions = [(segment_scores.metrics[m], segment_scores.score(m)) for m in metrics]
+        score_functions = [(segment_scores.metrics[m], segment_scores.score(m)) for m in metrics]
         values = np.empty((len(metrics), n))
-        draws = drawn_places(segment_scores.human.shape, "segments", n, seed)
-        for i, places in enumerate(places for _, segments in draws for places in segments):
-            human = segment_scores.human[:, places]
-            for k, (scores, score) in enumerate(functions):
-                values[k, i] = value(human, scores[:, places], score)
+        draws = bootstrap_indices(segment_scores.human.shape, "segments", n, seed)
+        for i, columns in enumerate(columns for _, segments in draws for columns in segments):
+            human = segment_scores.human[:, columns]
+            for k, (scores, score) in enumerate(score_functions):
+                values[k, i] = value(human, scores[:, columns], score)
             progress(i + 1, n, "resampling")
         return values
 
@@ -166,10 +169,10 @@ def systems_view(
     rescore: Rescore,
     segments: SegmentScores | None = None,
 ) -> View:
-    """Return one point a system: its mean human score, and what `rescore` gives it."""
-    everything = np.ones((1, human.shape[1]))
-    scores = {m: s.T for m, s in zip(metrics, rescore(metrics, everything), strict=True)}
-    return View(drawn_means(human, everything).T, scores, "segment", segments, human, rescore)
+    """Return one point per system: its mean human score and its score by `rescore`."""
+    once = np.ones((1, human.shape[1]))
+    scores = {m: s.T for m, s in zip(metrics, rescore(metrics, once), strict=True)}
+    return View(weighted_means(human, once).T, scores, "segment", segments, human, rescore)
 
 
 def _only_systems(by: Statistic) -> str:
@@ -186,14 +189,14 @@ def view(name: str, scored: ScoredSet, human: Floats) -> View:
 
 
 def check_behind(by: Statistic, levels: Iterable[str]) -> None:
-    """Refuse a level at which a statistic has no segments behind its points."""
+    """Raise if a statistic of segments is requested at a level whose points are not systems."""
     if by.of_segments is not None and not {*levels} <= {*OF_SYSTEMS}:
         raise InputError(_only_systems(by))
 
 
 def check_level(name: str, evalset: EvalSet) -> None:
-    """Refuse a level that there is not, or not in this set."""
-    if LEVELS[name] in (_of_documents, _of_joined_documents) and evalset.groups is None:
+    """Raise if the level is unknown, or needs documents that the set does not have."""
+    if LEVELS[name] in (_documents, _joined_documents) and evalset.groups is None:
         raise InputError(f"{evalset.name} has no documents: its segments have no groups")
 
 
@@ -208,75 +211,69 @@ def matrix_view(human: Floats, metrics: Mapping[Any, Floats], at: str) -> View:
 
 
 def mean_view(human: Floats, metrics: Mapping[Any, Floats], system_scores: str) -> View:
-    """Return one point a system: means of matrices; those of metrics of judged or of all cells."""
+    """Return one point per system: the means of its human-rated cells; of metrics, or of all."""
     for scores in metrics.values():
-        shared(human, scores)  # refuses other shapes
+        keep_shared(human, scores)  # raises if shapes differ
     if system_scores == "judged":
         return matrix_view(human, metrics, "system")
 
     def rescore(names: Sequence[Any], counts: Floats) -> list[Floats]:
-        return [drawn_means(metrics[m], counts) for m in names]
+        return [weighted_means(metrics[m], counts) for m in names]
 
     return systems_view(human, [*metrics], rescore, SegmentScores(human, metrics))
 
 
-def _of_systems(scored: ScoredSet, human: Floats) -> View:
-    """One point a system: its corpus score, its mean human score."""
-    counted = scored.counted(human)
+# ---------------------------------------------------------------------------------- levels
+
+
+def _systems(scored: ScoredSet, human: Floats) -> View:
+    """One point per system: its corpus score and its mean human score."""
+    is_counted = scored.present if scored.system_scores == "all" else ~np.isnan(human)
     rows = {m: scored.known_rows(m) for m in scored.metrics}
 
     def rescore(metrics: Sequence[Any], counts: Floats) -> list[Floats]:
-        return [scored.corpus(metric, counts, counted) for metric in metrics]
+        return [scored.corpus(metric, counts, is_counted) for metric in metrics]
 
     return systems_view(human, scored.metrics, rescore, SegmentScores(human, rows, corpus=True))
 
 
-def _of_system_means(scored: ScoredSet, human: Floats) -> View:
-    """One point a system: the means of its segments' scores."""
-    return mean_view(human, _segment_scores(scored), scored.system_scores)
+def _system_means(scored: ScoredSet, human: Floats) -> View:
+    """One point per system: the means of its segment scores."""
+    return mean_view(human, scored.segment_scores(), scored.system_scores)
 
 
-def _of_documents(scored: ScoredSet, human: Floats) -> View:
-    """One point a system and document: its corpus score there."""
+def _documents(scored: ScoredSet, human: Floats) -> View:
+    """One point per system and document: its corpus score there."""
     groups = scored.evalset.groups or ()
-    is_judged = ~np.isnan(human)
-    metrics = {m: scored.documents(m, members(groups), is_judged) for m in scored.metrics}
+    segments, is_judged = segments_by_document(groups), ~np.isnan(human)
+    metrics = {m: scored.documents(m, segments, is_judged) for m in scored.metrics}
     return matrix_view(document_means(human, groups), metrics, "segment")
 
 
-def _of_joined_documents(scored: ScoredSet, human: Floats) -> View:
-    """One point a system and document: the score of its segments joined into one text."""
+def _joined_documents(scored: ScoredSet, human: Floats) -> View:
+    """One point per system and document: the score of its segments joined into one text."""
     groups = scored.evalset.groups or ()
-    places, is_judged = members(groups), ~np.isnan(human)
-    metrics = score_joined(scored.evalset, scored.metrics, places, is_judged, scored.threads)
+    segments, is_judged = segments_by_document(groups), ~np.isnan(human)
+    metrics = score_joined(scored.evalset, scored.metrics, segments, is_judged, scored.threads)
     return matrix_view(document_means(human, groups), metrics, "segment")
 
 
-def _segment_scores(scored: ScoredSet) -> dict[Any, Floats]:
-    return {m.of_segments(): scored.segments(m) for m in scored.metrics}
-
-
-def _of_segments(at: str, meaning: str) -> Callable[[ScoredSet, Floats], View]:
-    """Return the view of segment scores at a level of matrices, documented by its meaning."""
-
-    def view(scored: ScoredSet, human: Floats) -> View:
-        return matrix_view(human, _segment_scores(scored), at)
-
-    view.__doc__ = meaning
-    return view
+def _segments(at: str, scored: ScoredSet, human: Floats) -> View:
+    """One point per output, grouped as the level of matrices does."""
+    return matrix_view(human, scored.segment_scores(), at)
 
 
 LEVELS: Registry[Callable[[ScoredSet, Floats], View]] = Registry(
     "levels",
     "level",
     {
-        "system": _of_systems,
-        "system-mean": _of_system_means,
-        "segment": _of_segments("segment", "One point an output, all in one pool."),
-        "item": _of_segments("item", "One point a system; the mean over segments."),
-        "by-system": _of_segments("by-system", "One point a segment; the mean over systems."),
-        "document": _of_documents,
-        "document-joined": _of_joined_documents,
+        "system": _systems,
+        "system-mean": _system_means,
+        "segment": partial(_segments, "segment"),
+        "item": partial(_segments, "item"),
+        "by-system": partial(_segments, "by-system"),
+        "document": _documents,
+        "document-joined": _joined_documents,
     },
     check=make_check(callable, "level", "a function from scores and human scores to a view"),
 )
@@ -291,4 +288,4 @@ LEVEL_MEANINGS = {
     "document": "one point per system and document",
     "document-joined": "one point per system and document, its segments joined into one text",
 }
-"""The levels of Karat in words."""
+"""The built-in levels in words."""

@@ -1,1 +1,1 @@
-"""The papers behind Karat: their tables and figures made again, beside the published numbers."""
+"""The papers behind Karat: their tables and figures reproduced, with the published numbers."""

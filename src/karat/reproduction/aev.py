@@ -1,7 +1,7 @@
 """Soricut and Brill 2004, Tables 1 to 6: which member of AEv agrees with which human scores.
 
-A table is a plane of R^2 between human and metric scores of systems. Our planes are those of
-public sets with the nearest task and guideline; docs/lab/plane.md argues for each of them.
+A table is a plane of R^2 between human and metric scores of systems. Our planes are those of public
+sets with the most similar task and guideline; docs/lab/plane.md gives the reasons.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ PAPER_BLEU = {1: 78.52, 2: 83.91}  # section 4.1: R^2 of BLEU in percent, by tab
 MEASURE = "R^2 %"
 RESAMPLES = 1000
 CONFIDENCE = 1 - SIGNIFICANCE_LEVEL
-"""Share of resamples that must agree on where the best cell lies."""
+"""Share of resamples that must agree on the region of the best cell."""
 
 
 class AevCounterpart(NamedTuple):
-    """The set and dimension that stand for those of a table."""
+    """The set and dimension that replace those of a table."""
 
     table: int
     evalset: str
@@ -59,7 +59,7 @@ class AevCounterpart(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The set, with what was done to it."""
+        """The name of the set, and whether it was flooded."""
         return f"flooded {self.evalset}" if self.flooded else self.evalset
 
 
@@ -71,7 +71,7 @@ REAL = (
     AevCounterpart(6, "rag24", "all", flooded=True),
 )
 DEMO = (AevCounterpart(1, "demo", "fluency"), AevCounterpart(2, "demo", "adequacy"))
-"""The bundled set has judgements of both kinds for translations alone."""
+"""The bundled set has judgements of both kinds, for translations only."""
 
 
 class Plane(NamedTuple):
@@ -80,7 +80,7 @@ class Plane(NamedTuple):
     published: Published
     counterpart: AevCounterpart
     study: PlaneStudy
-    size: str  # the counterpart in words
+    size: str  # kind and size of the counterpart in words
     flooding: PaperDifference | None = None  # extent of flooding, if any
 
     @property
@@ -104,12 +104,12 @@ def reproduce_aev(request: ReproductionRequest) -> Reproduction:
     sets = dict.fromkeys(real.evalset for real in REAL)
     available = request.data.any_of([KNOWN[name].place for name in sets])
     counterparts = [real for real in REAL if KNOWN[real.evalset].place in available] or DEMO
-    planes = [_plane(counterpart, request) for counterpart in counterparts]
+    planes = [_fit_counterpart(counterpart, request) for counterpart in counterparts]
     return Reproduction(
         name="aev",
         paper=CITATION,
         data=tuple(dict.fromkeys(plane.counterpart.name for plane in planes)),
-        rows=tuple(row for plane in planes for row in _numbers(plane)),
+        rows=tuple(row for plane in planes for row in _reproduced_numbers(plane)),
         conclusions=tuple(row for plane in planes for row in _conclusions(plane)),
         differs=(
             *(
@@ -130,7 +130,7 @@ def reproduce_aev(request: ReproductionRequest) -> Reproduction:
     )
 
 
-def _plane(counterpart: AevCounterpart, request: ReproductionRequest) -> Plane:
+def _fit_counterpart(counterpart: AevCounterpart, request: ReproductionRequest) -> Plane:
     evalset = request.evalset(counterpart.evalset)
     size, flooding = describe_set(evalset), None
     if counterpart.flooded:  # more weakly than in the paper
@@ -162,7 +162,7 @@ def _plane(counterpart: AevCounterpart, request: ReproductionRequest) -> Plane:
     return Plane(published, counterpart, study, size, flooding)
 
 
-def _numbers(plane: Plane) -> Iterator[ReproducedNumber]:
+def _reproduced_numbers(plane: Plane) -> Iterator[ReproducedNumber]:
     table, fit = plane.published, plane.fit
 
     def number(
@@ -196,9 +196,10 @@ def _conclusions(plane: Plane) -> Iterator[Conclusion]:
 
 
 def best_cell_conclusion(fit: PlaneFit, region: Region, location: str, data: str) -> Conclusion:
-    """Judge whether the best cell lies in a region, by the best cells of resamples.
+    """Decide whether the best cell lies in a region, by the best cells of resamples.
 
-    It holds if they lie there in 95% of the resamples, and fails if they lie elsewhere in 95%.
+    The claim holds if they lie there in 95% of the resamples, and fails if they lie elsewhere in
+    95%.
     """
     claim, best = "The best cell lies there.", fit.maximum
     if best is None:

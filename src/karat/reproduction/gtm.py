@@ -1,7 +1,7 @@
 """Melamed, Green and Turian 2003, Figure 3: reliability of F and BLEU by the length of texts.
 
-The paper draws its curves and prints none of their values: what can be set beside ours are its two
-worked figures and the conclusions of its section 3.
+The paper plots its curves without values, so we compare its two worked examples and the conclusions
+of its section 3.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FIGURE_1 = "C B A I C D E", "A B C D E F I C A B"  # the maximum match has 7 wor
 FIGURE_2 = "G H I J L M C D E K", ("A B C D E", "F G H I J", "K L M N P")
 """A candidate and three references, whose mean length of 5 caps the match."""
 TWICE = 2.0  # section 3: F "can be more than twice as reliable as BLEU"
-SMOOTHED = "smoothed BLEU"  # as used on single segments today; the paper had that of 2002
+SMOOTHED = "smoothed BLEU"  # as used on single segments today; the paper used BLEU of 2002
 LENGTHS = (1, 2, 5, 10, 25)
 F_MEASURE = "gtm:e=2,cap=whole,tok=13a,case=lower"  # greedy search: docs/lab/reliability.md
 METRICS = {
@@ -53,7 +53,7 @@ STATISTICS = ("spearman", "pearson")  # of Figure 3; conclusions use the first
 
 
 class GtmCounterpart(NamedTuple):
-    """A set, and its dimensions that stand for adequacy and fluency."""
+    """A set, and its dimensions that correspond to adequacy and fluency."""
 
     evalset: str
     adequacy: str
@@ -75,8 +75,8 @@ class CorrelationCurves(NamedTuple):
     counterpart: GtmCounterpart
     by_references: dict[int, ReliabilityCurves]  # by the number of references
     metric_of_measure: dict[str, str]  # name in the paper -> metric
-    size: str  # the set in words
-    shuffle: int | None = None  # of segments into documents; None for the mean over all
+    size: str  # kind and size of the set in words
+    shuffle: int | None = None  # number of one shuffle of segments; None for the mean over all
 
     @property
     def data(self) -> str:
@@ -85,7 +85,7 @@ class CorrelationCurves(NamedTuple):
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """Segments in a document."""
+        """Numbers of segments in a document."""
         return self.by_references[1].asked_settings.lengths
 
     def values(self, measure: str, references: int = 1, dimension: str = "") -> list[float]:
@@ -107,7 +107,7 @@ class CorrelationCurves(NamedTuple):
 
     @property
     def is_defined(self) -> bool:
-        """False if a correlation is undefined, as where all scores are equal."""
+        """False if a correlation is undefined, for example if all scores are equal."""
         dimensions = self.counterpart.adequacy, self.counterpart.fluency
         return not any(
             np.isnan(self.values(measure, references, dimension)).any()
@@ -126,7 +126,7 @@ def reproduce_gtm(request: ReproductionRequest) -> Reproduction:
     """Measure F, recall, precision and BLEU on pseudo-documents of each set."""
     available = request.data.any_of([KNOWN[real.evalset].place for real in REAL])
     counterparts = [real for real in REAL if KNOWN[real.evalset].place in available] or DEMO
-    sets = [_curves(counterpart, request) for counterpart in counterparts]
+    sets = [_reliability_curves(counterpart, request) for counterpart in counterparts]
     signatures = {}
     for set_curves in sets:
         for number, curves in set_curves.by_references.items():
@@ -137,7 +137,10 @@ def reproduce_gtm(request: ReproductionRequest) -> Reproduction:
         name="gtm",
         paper=CITATION,
         data=tuple(set_curves.data for set_curves in sets),
-        rows=(*_worked_examples(), *(row for set_curves in sets for row in _numbers(set_curves))),
+        rows=(
+            *_worked_examples(),
+            *(row for set_curves in sets for row in _reproduced_numbers(set_curves)),
+        ),
         conclusions=tuple(row for set_curves in sets for row in _conclusions(set_curves)),
         differs=tuple(_differences(sets, request)),
         settings={
@@ -156,7 +159,9 @@ def _repeats(request: ReproductionRequest) -> int:
     return REPEATS_IN_FULL if request.full else REPEATS
 
 
-def _curves(counterpart: GtmCounterpart, request: ReproductionRequest) -> CorrelationCurves:
+def _reliability_curves(
+    counterpart: GtmCounterpart, request: ReproductionRequest
+) -> CorrelationCurves:
     evalset, repeats = request.evalset(counterpart.evalset), _repeats(request)
     fitting = fitting_lengths(len(evalset))
     available = min(map(len, evalset.references))
@@ -195,7 +200,7 @@ def _worked_examples() -> Iterator[ReproducedNumber]:
     yield ReproducedNumber("Figure 2", "three references", "hits that count", 5.0, n_hits, data)
 
 
-def _numbers(set_curves: CorrelationCurves) -> Iterator[ReproducedNumber]:
+def _reproduced_numbers(set_curves: CorrelationCurves) -> Iterator[ReproducedNumber]:
     data = f"{set_curves.data}: {set_curves.counterpart.adequacy}"
     for rival, paper in (("BLEU", TWICE), (SMOOTHED, None)):
         if (best := largest_ratio(set_curves, rival)) is not None:
@@ -222,7 +227,7 @@ def _numbers(set_curves: CorrelationCurves) -> Iterator[ReproducedNumber]:
 
 
 def largest_ratio(curves: CorrelationCurves, rival: str) -> tuple[float, int] | None:
-    """Return the largest ratio of F to another metric and its length, where that agrees at all."""
+    """Return the largest ratio of F to a metric with positive agreement, and its length."""
     values = zip(curves.values("F"), curves.values(rival), curves.lengths, strict=True)
     return max(((f / other, length) for f, other, length in values if other > 0), default=None)
 
@@ -288,7 +293,7 @@ def _conclusion(
 ) -> Conclusion:
     """Return a conclusion that is decided only if every shuffle gives the same answer.
 
-    A shuffle in which a correlation is undefined gives none.
+    If a correlation is undefined in any shuffle, it is undecided.
     """
     repeats = curves.by_references[1].asked_settings.repeats
     shuffles = [curves._replace(shuffle=shuffle) for shuffle in range(repeats)]

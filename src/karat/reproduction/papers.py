@@ -1,4 +1,4 @@
-"""`reproduce`: the main table or figure of a paper, by the paper's short name."""
+"""`reproduce`: reproduce the main table or figure of a paper."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ BUNDLED = "bundled"  # the name of the data that come with Karat
 
 @dataclass(frozen=True)
 class DataFolder:
-    """A folder of data sets; without a path, the bundled data alone."""
+    """A folder of data sets; without a path, only the bundled data."""
 
     path: Path | None = None
     opened: list[str] = field(default_factory=list, compare=False)  # files read
 
     def has(self, place: str) -> bool:
-        """Return whether a file or folder is in it."""
+        """Return whether the folder contains a file or folder."""
         return self.path is not None and (self.path / place).exists()
 
     def __truediv__(self, place: str) -> Path:
@@ -38,7 +38,7 @@ class DataFolder:
 
     @property
     def signatures(self) -> dict[str, str]:
-        """Signature of the files and folders that were read; none of bundled data."""
+        """Signature of the files and folders that were read; empty for bundled data."""
         if self.path is None:
             return {}
         signatures = []
@@ -50,9 +50,9 @@ class DataFolder:
         return {"data": f"data:{','.join(signatures)}"} if signatures else {}
 
     def any_of(self, places: Sequence[str]) -> list[str]:
-        """Return the places that are in the folder; none stands for the bundled data.
+        """Return the places that are in the folder; an empty list means the bundled data.
 
-        A folder that has none of them is refused.
+        Raise if the folder has none of them.
         """
         present = [place for place in places if self.has(place)]
         if self.path is not None and not present:
@@ -63,7 +63,7 @@ class DataFolder:
     def holds_all(self, places: Sequence[str]) -> bool:
         """Return True if all places are in the folder, False for the bundled data.
 
-        A folder that lacks any of them is refused.
+        Raise if the folder lacks any of them.
         """
         missing = [place for place in places if not self.has(place)]
         if self.path is not None and missing:
@@ -76,7 +76,7 @@ _ADVICE = f"name the data folder with --data, or use the bundled data with --dat
 
 
 def data_folder(path: GivenPath | None) -> DataFolder:
-    """Return the folder that was named, or else the one that KARAT_DATA names."""
+    """Return the folder of a path, by default of the variable KARAT_DATA."""
     if path == BUNDLED:
         return DataFolder()
     if path == "":
@@ -103,7 +103,7 @@ class ReproductionRequest(NamedTuple):
 
     @property
     def settings(self) -> dict[str, object]:
-        """Everything that numbers depend on."""
+        """All settings that affect the numbers."""
         folder = BUNDLED if self.data.path is None else str(self.data.path)
         return {"data": folder, "full": self.full, "seed": self.seed}
 
@@ -120,7 +120,7 @@ class ReproductionRequest(NamedTuple):
 
 
 def describe_set(evalset: EvalSet) -> str:
-    """Return a known set in words: its kind and its size."""
+    """Return the kind and size of a known set in words."""
     about = KNOWN[evalset.name].about
     return about if "segments" in about else f"{about}; {len(evalset):,} segments"
 
@@ -134,7 +134,7 @@ REPRODUCTIONS: Registry[Callable[[ReproductionRequest], Reproduction]] = Registr
     },
     check=make_check(callable, "paper", "a function that returns a karat.Reproduction"),
 )
-"""Name -> the function that makes a paper's main table or figure again."""
+"""Name -> the function that reproduces the main table or figure of a paper."""
 
 
 def reproduce(
@@ -146,13 +146,13 @@ def reproduce(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> Reproduction:
-    """Make the main table or figure of a paper again, and set the published numbers beside it.
+    """Reproduce the main table or figure of a paper, and compare it with the published numbers.
 
     Args:
         name: `aev`, `gtm`, `fergus`, `pem` or `nuggeteer`.
-        data: the folder of data sets; by default the one that KARAT_DATA names. Without either,
-            or with `"bundled"`, the small bundled data are used.
-        full: use the settings that take long.
+        data: the folder of data sets; by default that of KARAT_DATA. Without either, or with
+            `"bundled"`, the small bundled data are used.
+        full: use the full settings, which take long.
         seed: seed of resamples.
         threads: number of threads; by default one per processor.
         progress: receives the state of the work.

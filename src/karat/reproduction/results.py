@@ -1,4 +1,4 @@
-"""A reproduction as data: published numbers beside ours, conclusions, and what differs."""
+"""The result of a reproduction: published numbers and ours, conclusions and differences."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class ReproducedNumber(NamedTuple):
     source: str  # the paper's table, figure or section
     item: str  # the row of the table, or the curve of the figure
     measure: str
-    paper: float | None  # None where the paper prints no number
+    paper: float | None  # None if the paper prints no number
     value: float
     data: str
     low: float | None = None
-    high: float | None = None  # the ends of our interval, where there is one
+    high: float | None = None  # ends of our interval, if any
     at: float | None = None  # the place on the x axis of the paper's figure
     detail: str = ""
 
@@ -48,14 +48,14 @@ class PaperDifference(NamedTuple):
 
 
 def to_verdict(holds: bool) -> str:
-    """Return the verdict of a comparison of values."""
+    """Return the verdict of a claim that holds or fails."""
     return HOLDS if holds else FAILS
 
 
 def difference_verdict(difference: float) -> str:
     """Return the verdict of a claim that a difference is positive.
 
-    Equal or undefined values decide nothing.
+    Zero and undefined differences are undecided.
     """
     if isnan(difference) or abs(difference) <= SLACK:
         return UNDECIDED
@@ -64,7 +64,7 @@ def difference_verdict(difference: float) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Reproduction(SignedResult):
-    """The main table or figure of a paper, made again on the data at hand."""
+    """The main table or figure of a paper, reproduced on the available data."""
 
     name: str
     paper: str  # the authors, the year and the title
@@ -84,7 +84,7 @@ class Reproduction(SignedResult):
 
     @property
     def summary(self) -> str:
-        """The answer in a sentence or two."""
+        """The outcome in a sentence or two."""
         total = len(self.conclusions)
         undecided = sum(conclusion.verdict == UNDECIDED for conclusion in self.conclusions)
         rest_text = (
@@ -97,5 +97,5 @@ class Reproduction(SignedResult):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences that a reader of the numbers should know."""
+        """Notes on the numbers."""
         return self.remarks

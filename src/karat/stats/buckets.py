@@ -1,9 +1,9 @@
 """Buckets: sums of rows by a hash of their ids, for tables with too many rows to keep.
 
-Intervals and paired tests resample segments. Where those are too many, they resample buckets: all
-segments whose ids have the same remainder, splitmix64(id) mod the number of buckets. A bucket is
-the same for every system, so differences stay paired. The number of segments alone decides, never
-the memory of a machine.
+Intervals and paired tests resample segments. If these are too many, they resample buckets: all
+segments with the same splitmix64(id) mod the number of buckets. A bucket has the same segments for
+every system, so differences stay paired. Only the number of segments decides whether buckets are
+used, never the memory of a machine.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError
 
 BUCKETS = 4096
-MAX_ROWS = 2_000_000  # with more segments of all systems, buckets are kept instead of rows
+MAX_ROWS = 2_000_000  # with more outputs, buckets are kept instead of rows
 MAX_BUCKETS = 1 << 16
 
 
 def resolve_buckets(rows: int, requested: int | None) -> int | None:
-    """Return the number of buckets for so many rows: as asked for; none if rows are kept.
+    """Return the number of buckets for this number of rows; None if rows are kept.
 
-    Asked for 0, rows are kept, however many there are.
+    A request of 0 keeps any number of rows; without a request, the number of rows decides.
     """
     if requested is None:
         return BUCKETS if rows > MAX_ROWS else None
@@ -36,7 +36,7 @@ def resolve_buckets(rows: int, requested: int | None) -> int | None:
 
 
 def check_filled(segments: int, buckets: int, system: str) -> None:
-    """Refuse fewer segments than buckets: most of them would be empty."""
+    """Raise if there are fewer segments than buckets: most buckets would be empty."""
     if segments < buckets:
         problem = f"system {system} has {segments:,} segments, fewer than the {buckets:,} buckets"
         advice = "ask for fewer (--buckets N), or for none, so that all rows are kept (--buckets 0)"
@@ -50,29 +50,29 @@ def bucket_of(hashes: Ints, buckets: int) -> NDArray[np.int32]:
 
 
 def bucket_of_rows(first: int, rows: int, buckets: int) -> NDArray[np.int32]:
-    """Return the bucket of each of some rows whose ids are their numbers, from `first`."""
+    """Return the buckets of consecutive rows; their ids are their numbers, from `first`."""
     return bucket_of(_kernel.hash_ids(np.arange(first, first + rows, dtype=np.int64)), buckets)
 
 
 class CellSums(NamedTuple):
-    """Exact sums of the rows in some cells; `arithmetic.grouped_sums` has their form."""
+    """Exact sums of the rows in some cells, in the form of `arithmetic.grouped_sums`."""
 
     cells: Ints
     sums: Ints
 
 
 def sum_cells(rows: NDArray[Any], cells: NDArray[np.int32]) -> CellSums:
-    """Return the sums of the rows of each cell that has any."""
+    """Return the sums of the rows of each cell that occurs."""
     used, groups = np.unique(cells, return_inverse=True)
     return CellSums(used.astype(np.int64), grouped_sums(rows, groups.astype(np.int32), len(used)))
 
 
 def add_cells(total: Ints | None, part: CellSums, cells: int) -> Ints:
-    """Add sums to those of all cells, in place where it can be done; None: nothing is there yet."""
+    """Return the total plus some sums, in place if possible; None is an empty total."""
     columns = part.sums.shape[-1]
     if total is None:
         total = np.zeros((cells, *part.sums.shape[1:]), np.int64)
-    if part.sums.ndim > total.ndim:  # whole numbers so far
+    if part.sums.ndim > total.ndim:  # the total has only whole numbers so far
         total = np.stack([total, *np.zeros((2, cells, columns), np.int64)], axis=1)
     if part.sums.ndim < total.ndim:
         total[part.cells, 0] += part.sums
@@ -84,7 +84,7 @@ def add_cells(total: Ints | None, part: CellSums, cells: int) -> Ints:
 
 
 def join_cells(parts: Sequence[CellSums], cells: int) -> Ints:
-    """Return the sums of all cells, from at least one part of them."""
+    """Return the sums of all cells from at least one part."""
     total = None
     for part in parts:
         total = add_cells(total, part, cells)

@@ -1,7 +1,7 @@
 """Statistics of two vectors, human and metric scores; each also works on many rows at once.
 
-A vector that has no correlation (fewer than two points, or constant) has the value NaN, never 0;
-`why_undefined` says why. NaN among the scores must have been left out: see `defined`.
+An undefined correlation (fewer than two points, or constant scores) is NaN, never 0;
+`why_undefined` gives the reason. Scores that are NaN must be left out first: see `defined`.
 """
 
 from __future__ import annotations
@@ -30,107 +30,14 @@ from karat.stats.grouped import (
 from karat.stats.resampling import Copies, count_copies
 from karat.stats.soft_pairwise import ScoreSums, exchange_soft, soft_pairwise_accuracy
 
-_FAR = 8  # standard deviations, beyond which a share of 1e-15 lies
-
-
-def exchange_pairs(human: Floats, first: Floats, second: Floats, tried: Exchanges) -> Permutation:
-    """Test that the first metric is more accurate; rows are groups, NaN at the same cells in all.
-
-    Where no group has two points, nothing is defined.
-    """
-    cells = cells_of_rows(~np.isnan(human))
-    h, a, b = (cells.of(x) for x in (human, first, second))
-    stop = current_stop()
-    first_epsilon, second_epsilon = (calibrate(human, x, stop).epsilon for x in (first, second))
-    if np.isnan(first_epsilon):
-        return tried.undefined()
-    right = _kernel.right_pairs(h, a, b, cells.offsets, first_epsilon, second_epsilon, stop.check)
-    points = np.diff(cells.offsets)
-    pairs = points * (points - 1) // 2
-    sizes = np.unique(pairs[pairs > 0])
-    by_size = np.stack([right[pairs == n].sum(axis=0) for n in sizes])
-    weights = 1 / (sizes * int((pairs > 0).sum()))
-    delta = float(((by_size[:, 0] - by_size[:, 1]) * weights).sum())
-    coins = by_size.sum(axis=1)  # pairs that one metric alone has right, for each size of groups
-    exact = int(coins.sum()) <= MAX_EXACT_CELLS
-    if exact:  # each way in which few coins can fall
-        coin_weights = np.repeat(weights, coins)
-        outcomes = np.arange(1 << len(coin_weights))[:, None] >> np.arange(len(coin_weights)) & 1
-        differences = np.asarray(((2 * outcomes - 1) * coin_weights).sum(axis=1))
-    else:
-        rng, differences = np.random.default_rng(tried.seed), np.zeros(tried.trials)
-        for number, weight in zip(coins.tolist(), weights, strict=True):
-            differences += (
-                2 * binomial_quantiles(number, rng.random(tried.trials)) - number
-            ) * weight
-        tried.progress(tried.trials, tried.trials, "permuting")
-    return tried.summarize(delta, differences, exact)
-
-
-def binomial_quantiles(coins: int, shares: Floats) -> Ints:
-    """The numbers of heads of fair coins at these shares of their distribution.
-
-    Going away from the middle, C(n, k + 1) / C(n, k) = (n - k) / (k + 1).
-    """
-    middle = (coins + 1) // 2  # and coins // 2 has as much
-    last = min(coins, middle + 2 + int(_FAR * np.sqrt(coins)))
-    k = np.arange(middle, last)
-    above = np.cumprod(np.concatenate([[1.0], (coins - k) / (k + 1)]))
-    below = above[1 - coins % 2 :][::-1]
-    cumulated = np.cumsum(np.concatenate([below, above]))
-    places: Ints = np.searchsorted(cumulated, shares * cumulated[-1], side="right")
-    return places + (middle - len(below))
-
-
-BAND = 1 << 18  # pairs that are in memory at once, 24 bytes each
-
-
-class TieCalibration(NamedTuple):
-    """The best threshold and its accuracy, and what it was found on."""
-
-    epsilon: float
-    accuracy: float  # NaN if there is no pair
-    groups: int  # with at least one pair
-    left_out: int  # groups without
-    pairs: int
-
-
-def calibrate(
-    human: ArrayLike, metric: ArrayLike, stop: Stop | None = None, copies: Ints | None = None
-) -> TieCalibration:
-    """Calibrate on the rows of two matrices, or on two vectors; NaN is left out.
-
-    O(p log p) in the number p of pairs within rows, in memory for a fixed number of them.
-    `copies` is for resamples: the number of pairs in each row that consist of two copies of one
-    point, which do not count.
-    """
-    h, m = np.atleast_2d(np.asarray(human, float)), np.atleast_2d(np.asarray(metric, float))
-    if h.shape != m.shape:
-        shapes = f"human scores have the shape {h.shape} and metric scores {m.shape}"
-        raise InputError(f"{shapes}: expected the same")
-    both = ~(np.isnan(h) | np.isnan(m))
-    if not (np.isfinite(h[both]).all() and np.isfinite(m[both]).all()):
-        raise InputError("tie calibration: scores must be finite")
-    sizes = both.sum(axis=1)
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    if copies is None:
-        copies = np.zeros(len(h), np.int64)
-    epsilon, accuracy, groups, pairs = _kernel.calibrate_ties(
-        h[both], m[both], offsets, copies, BAND, stop.check if stop else None
-    )
-    if not groups:
-        epsilon = accuracy = float("nan")
-    return TieCalibration(epsilon, accuracy, groups, len(h) - groups, pairs)
-
-
 Rows = Callable[[Floats, Floats], Floats]
-Groups = tuple[float, int, int]  # a value, the groups it is of, the groups left out
+Groups = tuple[float, int, int]  # a value, and the numbers of groups used and left out
 Together = Callable[[Floats, Floats, Ints | None], Groups]
 OfSegments = Callable[[Floats, Floats, ScoreSums | None], float]
 
 
 def defined(human: ArrayLike, metric: ArrayLike) -> tuple[Floats, Floats]:
-    """The points at which both are numbers, of two arrays of one shape, as two vectors."""
+    """Return the points at which both arrays have a number, as two vectors."""
     h, m = as_floats(human), as_floats(metric)
     if h.shape != m.shape:
         shapes = f"human scores have the shape {h.shape} and metric scores {m.shape}"
@@ -144,7 +51,7 @@ def why_undefined(
     metric: ArrayLike,
     names: tuple[str, str] = ("the human scores", "the metric scores"),
 ) -> str:
-    """Why two vectors have no Pearson correlation, in a few words; empty if they have one."""
+    """Return why two vectors have no Pearson correlation; empty if they have one."""
     h, m = defined(human, metric)
     if len(h) < 2:
         return f"{len(h)} point{'' if len(h) == 1 else 's'}, at least 2 are needed"
@@ -157,9 +64,9 @@ def why_undefined(
 
 
 def each_row(rows: Rows, human: Floats, metric: Floats, width: tuple[int, ...] = ()) -> Floats:
-    """A statistic of each row of two matrices, NaN left out: rows of one length go together.
+    """Return a statistic of each row of two matrices without NaN; rows of one length go together.
 
-    `width` is the shape of what `rows` gives for a row: empty for one number.
+    `width` is the shape of the result for one row: empty for one number.
     """
     both = ~(np.isnan(human) | np.isnan(metric))
     if both.all() and both.shape[1]:
@@ -179,19 +86,19 @@ def each_row(rows: Rows, human: Floats, metric: Floats, width: tuple[int, ...] =
 
 @dataclass(frozen=True)
 class Pooled:
-    """Sums over groups, and the statistic of the sums."""
+    """A statistic that is computed from sums of parts over all groups."""
 
-    parts: Rows  # rows of human and metric scores, each a group -> rows x parts
-    value: Callable[[Floats], Floats]  # sums of parts, along the last axis -> their statistics
+    parts: Rows  # from rows of human and metric scores, each a group, to rows x parts
+    value: Callable[[Floats], Floats]  # from sums of parts, along the last axis, to the statistic
     width: int  # the number of parts
 
     def rows(self, human: Floats, metric: Floats) -> Floats:
-        """Return the statistic of each row on its own."""
+        """Return the statistic of each row by itself."""
         return self.value(self.parts(human, metric))
 
     def total(self, parts: Floats, times: Floats | None = None) -> Floats:
-        """Return the statistic of draws x groups x parts; `times` says how often a group counts."""
-        defined_parts = np.nan_to_num(parts)  # a group without points has no parts
+        """Return the statistic of draws x groups x parts; each group counts `times` times."""
+        defined_parts = np.nan_to_num(parts)  # NaN for groups without points
         return self.value(
             (defined_parts if times is None else defined_parts * times[:, :, None]).sum(axis=1)
         )
@@ -199,49 +106,49 @@ class Pooled:
 
 @dataclass(frozen=True)
 class Statistic:
-    """A statistic under its name: of two vectors, of `rows` of two matrices, or over groups."""
+    """A named statistic of two vectors, of the rows of two matrices, or over groups."""
 
     name: str
     rows: Rows
     help: str
     sign: int = 1  # -1 where lower is better
     together: Together | None = None
-    """Where groups share something: the statistic over the rows of two matrices.
+    """For groups that share something: the statistic over the rows of two matrices.
 
-    The third argument is for resamples: in each row, the pairs of copies of one point.
+    The third argument is for resamples: the number of pairs of copies of one point in each row.
     """
     grouped: GroupRoutine | None = None
-    """Kernel routine for `each_group` of many draws or exchanges of all cells, if there is one."""
+    """Kernel routine that computes `each_group` for many resamples or exchanges, if any."""
     of_segments: OfSegments | None = None
-    """Of systems x segments, where the segments behind systems' scores tell how sure they are.
+    """For statistics of systems that depend on their segments: from systems x segments.
 
-    With the function that scores sums, metric scores are statistics, as in `soft_pairwise`.
+    If a function that scores sums is passed, metric scores are statistics, as in `soft_pairwise`.
     """
     test: Callable[[Floats, Floats, Floats, Exchanges], Permutation] | None = None
-    """Of human scores and two metrics, rows being groups: its own test that the first is better.
+    """The statistic's own test that the first of two metrics is better; rows are groups.
 
-    With `behind`, rows are systems.
+    With `of_segments`, rows are systems.
     """
     exchanges_cells: bool = True  # False if its own test exchanges something else
     p_value: Callable[[Floats, Floats], float] | None = None
-    """Of two vectors: two-sided p of no correlation, points taken as independent."""
-    pooled: Pooled | None = None  # over groups: pairs in one pool instead of the mean
-    lowest: float = -1.0  # least value; the largest is 1. Averages of statistics need it
+    """From two vectors to the two-sided p of no correlation, for independent points."""
+    pooled: Pooled | None = None  # pools the pairs of all groups, instead of their mean
+    lowest: float = -1.0  # smallest value, for averages of statistics; the largest is 1
     resampled: Callable[[Floats, Floats, Copies], Floats] | None = None
-    """Of the rows of two resampled matrices with NaN, where pairs of points are counted.
+    """For statistics that count pairs: values of the rows of two resampled matrices with NaN.
 
-    A point that was drawn twice is tied with its own copy in both scores, so such pairs would count
-    as agreement: they are left out. None where copies need no such care.
+    A point that was drawn twice is tied with its own copy in both scores. Such pairs would count as
+    agreement, so they are left out. None if copies need no special treatment.
     """
     kind: ClassVar[str] = "statistics"
 
     @property
     def tested(self) -> bool:
-        """True if metrics can be compared by exchanges."""
+        """True if metrics can be compared by a permutation test."""
         return self.test is not None or (self.sign > 0 and self.of_segments is None)
 
     def each_group(self, human: Floats, metric: Floats) -> Floats:
-        """Return what each row, a group, has: its value, or its parts where groups are pooled."""
+        """Return the value of each row, a group; or its parts, if groups are pooled."""
         if self.pooled:
             return each_row(self.pooled.parts, human, metric, (self.pooled.width,))
         return each_row(self.rows, human, metric)
@@ -249,7 +156,7 @@ class Statistic:
     def of_resamples(self, human: Floats, metric: Floats, points: Ints) -> Floats:
         """Return the statistic of each row of two resampled matrices; NaN is left out.
 
-        `points` says which point was drawn at each place.
+        `points` has the number of the point that was drawn at each position.
         """
         if self.resampled is None:
             return each_row(self.rows, human, metric)
@@ -277,7 +184,7 @@ class Statistic:
         return mean, len(defined_values), len(values) - len(defined_values)
 
     def _check_points(self) -> None:
-        if self.of_segments is not None:  # of points alone it would be another statistic
+        if self.of_segments is not None:
             raise InputError(f"{self.name} is of matrices: choose the level system or system-mean")
 
 
@@ -285,29 +192,29 @@ class Statistic:
 
 
 def deviations(rows: Floats) -> Floats:
-    """Deviations from the mean; exactly 0 where a row is constant, whatever the mean rounds to."""
+    """Return deviations from the mean of each row; exactly 0 in a constant row."""
     if rows.shape[1] == 0:
         return rows
-    with np.errstate(invalid="ignore"):  # an infinite score makes it NaN
+    with np.errstate(invalid="ignore"):  # infinite scores give NaN
         moved: Floats = rows - rows.mean(axis=1, keepdims=True)
     moved[(rows == rows[:, :1]).all(axis=1)] = 0
     return moved
 
 
 def quotient(top: NDArray[Any], bottom: NDArray[Any]) -> Floats:
-    """Quotients; NaN where there is nothing to divide by."""
+    """Return quotients; NaN where the divisor is not positive."""
     out: Floats = np.full(np.broadcast(top, bottom).shape, np.nan)
     np.divide(top, bottom, out=out, where=bottom > 0)
     return out
 
 
 def clipped(r: Floats) -> Floats:
-    """Without what rounding leaves beyond 1."""
+    """Return correlations within -1 and 1, which rounding may exceed."""
     return np.clip(r, -1, 1)
 
 
 def pearson_rows(human: Floats, metric: Floats) -> Floats:
-    """Pearson's r of each row: sum (h - mean h)(m - mean m) / (n sd(h) sd(m))."""
+    """Return Pearson's r of each row: sum (h - mean h)(m - mean m) / (n sd(h) sd(m))."""
     h, m = deviations(human), deviations(metric)
     norms = np.sqrt((h * h).sum(axis=1)) * np.sqrt((m * m).sum(axis=1))
     return clipped(quotient((h * m).sum(axis=1), norms))
@@ -323,17 +230,17 @@ def _spearman_rows(human: Floats, metric: Floats) -> Floats:
 
 
 def _p_of(rows: Rows) -> Callable[[Floats, Floats], float]:
-    """p of two vectors by Student's t of their r, which `rows` gives."""
+    """Return the function that computes p of two vectors by Student's t from their r."""
     return lambda h, m: p_of_r(float(rows(h[None], m[None])[0]), len(h))
 
 
-MAX_PERMUTED_POINTS = 7  # points whose orders are all tried: 5,040 of them
+MAX_PERMUTED_POINTS = 7  # with up to this many points, all 5,040 orders are tried
 
 
 def _p_of_spearman(human: Floats, metric: Floats) -> float:
-    """p of rho: of few points by all orders of one side, else by Student's t.
+    """Return p of rho: for few points by all orders of one side, else by Student's t.
 
-    Of n points in perfect order t is infinite; 2 of the n! orders are as perfect, or more in ties.
+    Student's t is infinite for a perfect order, although at least 2 of the n! orders are perfect.
     """
     if len(human) > MAX_PERMUTED_POINTS:
         return p_of_r(float(_spearman_rows(human[None], metric[None])[0]), len(human))
@@ -367,17 +274,17 @@ r_squared = Statistic(
 rmse = Statistic("rmse", _rmse_rows, "root mean squared difference, on one scale", -1)
 
 
-# ---------------------------------------------------------------------------------- of pairs
+# ------------------------------------------------------------------------- pairs of points
 
 
-def _of_pairs(
+def _pair_statistic(
     name: str,
     of: OfPairs,
     help: str,
     p_value: Callable[[Floats, Floats], float] | None = None,
     lowest: float = -1.0,
 ) -> Statistic:
-    """Return a statistic of pairs and of the number of distinct points, by rows and by draws."""
+    """Return a statistic that is computed from counts of pairs and the number of points."""
 
     def counts(human: Floats, metric: Floats) -> Floats:
         return _kernel.pair_counts(human, metric, 0.0).astype(np.float64)
@@ -402,18 +309,18 @@ def _of_pairs(
 
 
 def _tau_b(pairs: Pairs, n: float | Floats) -> Floats:
-    """(C - D) / sqrt((C + D + Th)(C + D + Tm)), Th, Tm tied in one only."""
+    """Return (C - D) / sqrt((C + D + Th)(C + D + Tm)), with pairs tied in one score only."""
     con, dis, h_ties, m_ties, *_ = pairs
     untied_h, untied_m = con + dis + m_ties, con + dis + h_ties
     return clipped(quotient(con - dis, np.sqrt(untied_h) * np.sqrt(untied_m)))
 
 
 def _tau_c(pairs: Pairs, n: float | Floats) -> Floats:
-    """2 (C - D) / (n^2 (k - 1) / k), k the smaller number of distinct scores (Stuart).
+    """Return 2 (C - D) / (n^2 (k - 1) / k), k the smaller number of distinct scores (Stuart).
 
-    n^2 is 2 P n / (n - 1), P being the number of pairs. In this form it holds for resamples, whose
-    points are n distinct ones and whose pairs are those of distinct points; there it may exceed 1 a
-    little, which is cut off.
+    n^2 is 2 P n / (n - 1), P being the number of pairs. This form also holds for resamples of n
+    distinct points, in which only pairs of distinct points count; there the value may slightly
+    exceed 1 and is clipped.
     """
     con, dis, h_ties, m_ties, both, h_values, m_values = pairs
     classes = np.minimum(h_values, m_values)
@@ -422,26 +329,130 @@ def _tau_c(pairs: Pairs, n: float | Floats) -> Floats:
 
 
 def _tau_23(pairs: Pairs, n: float | Floats) -> Floats:
-    """(C + Thm - D - Th - Tm) / pairs (Deutsch, Foster and Freitag 2023)."""
+    """Return (C + Thm - D - Th - Tm) / pairs (Deutsch, Foster and Freitag 2023)."""
     return 2 * _accuracy(pairs, n) - 1
 
 
 def _accuracy(pairs: Pairs, n: float | Floats) -> Floats:
-    """Pairs with equal signs of difference (Kocmi et al. 2021, for systems)."""
+    """Return the share of pairs with equal signs of difference (Kocmi et al. 2021)."""
     con, dis, h_ties, m_ties, both, *_ = pairs
     return quotient(con + both, con + dis + h_ties + m_ties + both)
 
 
-tau_b = _of_pairs("tau-b", _tau_b, "Kendall's tau-b: pairs in order, ties taken out", p_of_tau)
-tau_c = _of_pairs("tau-c", _tau_c, "Kendall's tau-c: for scales with few distinct values", p_of_tau)
-tau_23 = _of_pairs("tau-23", _tau_23, "Kendall's tau that asks for ties where humans have them")
-pairwise_accuracy = _of_pairs(
+tau_b = _pair_statistic(
+    "tau-b", _tau_b, "Kendall's tau-b: pairs in order, ties taken out", p_of_tau
+)
+tau_c = _pair_statistic(
+    "tau-c", _tau_c, "Kendall's tau-c: for scales with few distinct values", p_of_tau
+)
+tau_23 = _pair_statistic(
+    "tau-23", _tau_23, "Kendall's tau that asks for ties where humans have them"
+)
+pairwise_accuracy = _pair_statistic(
     "accuracy", _accuracy, "share of pairs ordered as humans do", lowest=0.0
 )
 
 
+# ------------------------------------------------------------------------ calibrated ties
+
+
+BAND = 1 << 18  # pairs in memory at once, 24 bytes each
+
+
+class TieCalibration(NamedTuple):
+    """The tie threshold with the highest accuracy."""
+
+    epsilon: float
+    accuracy: float  # NaN if there is no pair
+    groups: int  # groups with at least one pair
+    left_out: int  # groups without a pair
+    pairs: int
+
+
+def calibrate(
+    human: ArrayLike, metric: ArrayLike, stop: Stop | None = None, copies: Ints | None = None
+) -> TieCalibration:
+    """Return the best tie threshold for the rows of two matrices, or for two vectors; without NaN.
+
+    It takes O(p log p) time for p pairs within rows, and memory for a fixed number of them.
+    `copies` is for resamples: the number of pairs in each row that consist of two copies of one
+    point, which do not count.
+    """
+    h, m = np.atleast_2d(np.asarray(human, float)), np.atleast_2d(np.asarray(metric, float))
+    if h.shape != m.shape:
+        shapes = f"human scores have the shape {h.shape} and metric scores {m.shape}"
+        raise InputError(f"{shapes}: expected the same")
+    both = ~(np.isnan(h) | np.isnan(m))
+    if not (np.isfinite(h[both]).all() and np.isfinite(m[both]).all()):
+        raise InputError("tie calibration: scores must be finite")
+    sizes = both.sum(axis=1)
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    if copies is None:
+        copies = np.zeros(len(h), np.int64)
+    epsilon, accuracy, groups, pairs = _kernel.calibrate_ties(
+        h[both], m[both], offsets, copies, BAND, stop.check if stop else None
+    )
+    if not groups:
+        epsilon = accuracy = float("nan")
+    return TieCalibration(epsilon, accuracy, groups, len(h) - groups, pairs)
+
+
+_FAR = 8  # standard deviations: only a share of 1e-15 is farther from the mean
+
+
+def exchange_pairs(
+    human: Floats, first: Floats, second: Floats, exchanges: Exchanges
+) -> Permutation:
+    """Test whether the first metric is more accurate, by exchanging decisions on pairs.
+
+    Rows are groups; NaN must be at the same cells in all. It is undefined if no group has a pair.
+    """
+    cells = cells_of_rows(~np.isnan(human))
+    h, a, b = (cells.scores(x) for x in (human, first, second))
+    stop = current_stop()
+    first_epsilon, second_epsilon = (calibrate(human, x, stop).epsilon for x in (first, second))
+    if np.isnan(first_epsilon):
+        return exchanges.undefined()
+    right = _kernel.right_pairs(h, a, b, cells.offsets, first_epsilon, second_epsilon, stop.check)
+    points = np.diff(cells.offsets)
+    pairs = points * (points - 1) // 2
+    sizes = np.unique(pairs[pairs > 0])
+    by_size = np.stack([right[pairs == n].sum(axis=0) for n in sizes])
+    weights = 1 / (sizes * int((pairs > 0).sum()))
+    delta = float(((by_size[:, 0] - by_size[:, 1]) * weights).sum())
+    coins = by_size.sum(axis=1)  # pairs that only one metric has right, for each size of groups
+    exact = int(coins.sum()) <= MAX_EXACT_CELLS
+    if exact:  # all outcomes of few coins
+        coin_weights = np.repeat(weights, coins)
+        outcomes = np.arange(1 << len(coin_weights))[:, None] >> np.arange(len(coin_weights)) & 1
+        differences = np.asarray(((2 * outcomes - 1) * coin_weights).sum(axis=1))
+    else:
+        trials = exchanges.trials
+        rng, differences = np.random.default_rng(exchanges.seed), np.zeros(trials)
+        for n_coins, weight in zip(coins.tolist(), weights, strict=True):
+            heads = binomial_quantiles(n_coins, rng.random(trials))
+            differences += (2 * heads - n_coins) * weight
+        exchanges.progress(trials, trials, "permuting")
+    return exchanges.summarize(delta, differences, exact)
+
+
+def binomial_quantiles(coins: int, shares: Floats) -> Ints:
+    """Return the number of heads of fair coins at each quantile of its distribution.
+
+    Probabilities are computed from the middle outwards: C(n, k + 1) / C(n, k) = (n - k) / (k + 1).
+    """
+    middle = (coins + 1) // 2  # as likely as coins // 2
+    last = min(coins, middle + 2 + int(_FAR * np.sqrt(coins)))
+    k = np.arange(middle, last)
+    above = np.cumprod(np.concatenate([[1.0], (coins - k) / (k + 1)]))
+    below = above[1 - coins % 2 :][::-1]
+    cumulated = np.cumsum(np.concatenate([below, above]))
+    indices: Ints = np.searchsorted(cumulated, shares * cumulated[-1], side="right")
+    return indices + (middle - len(below))
+
+
 def _calibrated_rows(human: Floats, metric: Floats, copies: Copies | None = None) -> Floats:
-    """Return the accuracy of each row with its best tie threshold; Ctrl-C ends it."""
+    """Return the accuracy of each row with its own best tie threshold; Ctrl-C stops it."""
     pairs = np.zeros(len(human), np.int64) if copies is None else copies.pairs
     rows = zip(human, metric, pairs.reshape(-1, 1), strict=True)
     return np.array([calibrate(h, m, current_stop(), of_row).accuracy for h, m, of_row in rows])
@@ -461,24 +472,22 @@ soft_accuracy = Statistic(
     "spa",
     pairwise_accuracy.rows,
     "soft pairwise accuracy: pairs of systems, as sure as humans are",
-    of_segments=lambda human, metric, score: (
-        soft_pairwise_accuracy(human, metric, score=score).value
-    ),
+    of_segments=soft_pairwise_accuracy,
     test=exchange_soft,
     lowest=0.0,
 )
 
 # ----------------------------------------------------- pairs of all groups in one pool
 #
-# A group counts by its pairs, not as one of so many groups: what it adds are its `parts`, and the
-# statistic is the value of their sums.
+# Groups are weighted by their number of pairs: each adds its `parts`, and the statistic is computed
+# from the sums.
 
 
 def kendall_like(name: str, gap: float, help: str) -> Statistic:
-    """Return WMT's Kendall-like tau under a name: (C - D - Tm) / (C + D + Tm).
+    """Return WMT's Kendall-like tau, (C - D - Tm) / (C + D + Tm), under a name.
 
-    The pairs are those whose human scores differ, by `gap` or more. A pair that is tied in the
-    metric alone (Tm) counts as wrong.
+    It counts pairs whose human scores differ, by `gap` or more. A pair that is tied in the metric
+    only (Tm) counts as wrong.
     """
     apart = float(np.nextafter(gap, 0.0)) if gap else 0.0  # a difference of exactly `gap` counts
 
@@ -487,7 +496,7 @@ def kendall_like(name: str, gap: float, help: str) -> Statistic:
         return np.stack([concordant - wrong, concordant + wrong], axis=-1)
 
     def parts(human: Floats, metric: Floats) -> Floats:
-        # The kernel's threshold is of its second scores: here those are the human ones.
+        # The kernel's threshold applies to its second scores, so the human ones come second.
         counts = _kernel.pair_counts(metric, human, apart).astype(np.float64)
         return of(counts[:, 0], counts[:, 1], counts[:, 2])
 
@@ -503,9 +512,9 @@ def kendall_like(name: str, gap: float, help: str) -> Statistic:
 
 
 def _difference_parts(human: Floats, metric: Floats) -> Floats:
-    """sum dh dm, sum dh^2 and sum dm^2 over the pairs of each row.
+    """Return sum dh dm, sum dh^2 and sum dm^2 over the pairs of each row.
 
-    Of n points, sum dh dm over all pairs is n sum (h - mean h)(m - mean m).
+    For n points, sum dh dm over all pairs is n sum (h - mean h)(m - mean m).
     """
     h, m = deviations(human), deviations(metric)
     sums = [(x * y).sum(axis=1) for x, y in ((h, m), (h, h), (m, m))]
@@ -514,7 +523,7 @@ def _difference_parts(human: Floats, metric: Floats) -> Floats:
 
 
 def _uncentred_r(sums: Floats) -> Floats:
-    """sum dh dm / sqrt(sum dh^2 sum dm^2): r, since a pair in both orders has the mean 0."""
+    """Return sum dh dm / sqrt(sum dh^2 sum dm^2), which is r: pairs in both orders have mean 0."""
     return clipped(quotient(sums[..., 0], np.sqrt(sums[..., 1]) * np.sqrt(sums[..., 2])))
 
 

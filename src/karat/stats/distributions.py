@@ -1,4 +1,4 @@
-"""Tails of the normal and of Student's distribution."""
+"""Tails and quantiles of the normal distribution and of Student's t, and p of correlations."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from karat.arrays import Floats, np
 
 
 def normal_tail(z: float) -> float:
-    """P(Z >= z)."""
+    """Return P(Z >= z)."""
     return 0.5 * erfc(z / sqrt(2))
 
 
 @lru_cache(maxsize=1024)
 def normal_quantile(tail: float) -> float:
-    """The z with P(Z >= z) = tail, for tails of at most a half, by bisection."""
+    """Return the z with P(Z >= z) = tail, for tails of at most 1/2, by bisection."""
     return _bisect(normal_tail, tail, 40.0)
 
 
 def student_tail(t: float, freedom: float) -> float:
-    """P(T >= t): half the regularised incomplete beta function I_x(v/2, 1/2) at x = v/(v + t^2)."""
+    """Return P(T >= t): half the regularised incomplete beta I_x(v/2, 1/2) at x = v/(v + t^2)."""
     x = freedom / (freedom + t * t)
     complement = t * t / (freedom + t * t) if x > 0.5 else 1 - x  # 1 - x would lose a small t
     half = 0.5 * incomplete_beta(freedom / 2, 0.5, x, complement)
@@ -32,7 +32,7 @@ def student_tail(t: float, freedom: float) -> float:
 
 @lru_cache(maxsize=1024)  # runs of one set have the same degrees of freedom
 def student_quantile(tail: float, freedom: float) -> float:
-    """The t with P(T >= t) = tail, for tails below a half, by bisection."""
+    """Return the t with P(T >= t) = tail, for tails below 1/2, by bisection."""
     high = 1.0
     while student_tail(high, freedom) > tail:
         high *= 2
@@ -40,7 +40,7 @@ def student_quantile(tail: float, freedom: float) -> float:
 
 
 def _bisect(falling: Callable[[float], float], value: float, high: float) -> float:
-    """Return where a falling function has a value, between 0 and `high`."""
+    """Return the point between 0 and `high` at which a falling function has a value."""
     low = 0.0
     for _ in range(60):
         middle = (low + high) / 2
@@ -49,9 +49,9 @@ def _bisect(falling: Callable[[float], float], value: float, high: float) -> flo
 
 
 def incomplete_beta(a: float, b: float, x: float, complement: float | None = None) -> float:
-    """I_x(a, b), regularised; mirrored where its continued fraction is slow.
+    """Return the regularised I_x(a, b); mirrored where its continued fraction converges slowly.
 
-    `complement` is 1 - x; pass it if it is known more precisely than by that subtraction.
+    `complement` is 1 - x; pass it if it is known more precisely than the subtraction gives it.
     """
     if complement is None:
         complement = 1 - x
@@ -80,11 +80,11 @@ def _away_from_zero(x: float) -> float:
     return x if abs(x) > 1e-300 else 1e-300
 
 
-MIN_POINTS = 3  # points that a correlation with a p needs: any two lie on a line
+MIN_POINTS = 3  # points needed for p of a correlation: any two lie on a line
 
 
 def p_of_r(r: float, n: int) -> float:
-    """p of Pearson's r of n points, or of the rho of many; NaN where there is none."""
+    """Return p of Pearson's r, or of rho for many points; NaN if there are too few."""
     if n < MIN_POINTS or isnan(r):
         return nan
     left = 1 - r * r
@@ -92,9 +92,9 @@ def p_of_r(r: float, n: int) -> float:
 
 
 def p_of_tau(human: Floats, metric: Floats) -> float:
-    """p of Kendall's tau, b or c: of C - D, the concordant less the discordant pairs.
+    """Return p of Kendall's tau-b or tau-c from C - D, concordant minus discordant pairs.
 
-    With the groups of t equal human and u equal metric scores,
+    Its variance, with groups of t equal human and u equal metric scores, is
     v = (n(n-1)(2n+5) - sum t(t-1)(2t+5) - sum u(u-1)(2u+5)) / 18
     + sum t(t-1) sum u(u-1) / (2n(n-1)) + sum t(t-1)(t-2) sum u(u-1)(u-2) / (9n(n-1)(n-2)).
     """

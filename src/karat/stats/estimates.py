@@ -1,8 +1,8 @@
-"""Intervals of means at every level, and the p-values that belong to them.
+"""Intervals of means at every level, and p-values that agree with them.
 
-Each form of interval is a family: one interval for every level, each inside the next wider one. The
-p-value of a value is the smallest alpha at which the interval excludes it, so an interval and a p
-cannot contradict each other.
+Each form of interval is a family of nested intervals, one for every level. The p-value is the
+smallest alpha at which the interval excludes 0, so an interval and its p never contradict each
+other.
 
 **Skewness.** T = (mean - truth) / SE of n of N values with the skewness g is not symmetric. With
 f = n / N and b = g / sqrt(n (1 - f)) its first and third cumulants are -b (1 - f) / 2 and
@@ -10,18 +10,17 @@ f = n / N and b = g / sqrt(n (1 - f)) its first and third cumulants are -b (1 - 
 
     X = T + c / 3 T^2 + c^2 / 27 T^3 + d        c = b (2 - f) / 2,  d = b (1 - 2 f) / 6
 
-is nearly Student's (Hall 1992, there for f = 0; the cubic term makes X rise with T). Ends of the
-interval are where X is the quantile. Skewness is hard to measure, so an end is never nearer to the
-mean than that of Student's own interval.
+is nearly Student's (Hall 1992 for f = 0; the cubic term makes X rise with T). The interval ends
+where X is the quantile. Skewness is hard to estimate, so an end is never nearer to the mean than
+that of Student's own interval.
 
-**Ends of a scale.** Where most values are the best one of the scale, a sample may hold no other at
-all, and every interval that is made from its spread fails. The bounded form lets half an
-observation at the end of the scale stand for what was not seen. The weights of the observations are
-exponential numbers (the Bayesian bootstrap, Rubin 1981), that of the end a gamma number of shape
-1/2; the lower bound is the 2.5% quantile of the weighted mean with the low end, the upper bound the
-97.5% quantile of that with the high end. With a whole observation and labels of 0 and 1 this would
-be the interval of Clopper and Pearson; Learned-Miller and Thomas (2020) have it for any bounded
-value.
+**Ends of a scale.** If most values are at one end of the scale, a sample may contain no other, and
+intervals computed from its spread fail. The bounded form adds half an observation at the end of the
+scale for values that were not seen. Observations have exponential weights (the Bayesian bootstrap,
+Rubin 1981), the added one a gamma weight of shape 1/2. The lower bound is the 2.5% quantile of the
+weighted mean with the low end, the upper bound the 97.5% quantile with the high end. With a whole
+observation and labels of 0 and 1 this would be the interval of Clopper and Pearson; Learned-Miller
+and Thomas (2020) extend it to any bounded value.
 
 The weighted mean of values v with weights a is at most x where
 
@@ -49,7 +48,7 @@ from karat.stats.population import Expansion
 
 LEVEL = 0.95
 ALPHA = 1 - LEVEL
-MAX_BOUNDED_LABELS = 1000  # with more labels, the corrected form does as well as the bounded one
+MAX_BOUNDED_LABELS = 1000  # with more labels, the skewness-corrected form is as good
 
 Family = TypeVar("Family", bound="IntervalFamily")
 
@@ -64,11 +63,11 @@ class MeanInterval(NamedTuple):
 
     @property
     def width(self) -> float:
-        """The distance of its ends."""
+        """The distance between the ends."""
         return self.high - self.low
 
     def within(self, low: float | None, high: float | None) -> MeanInterval:
-        """Return the part of the interval that lies on a scale."""
+        """Return the interval clipped to a scale; None is an open end."""
         least, most = -inf if low is None else low, inf if high is None else high
         mean, lower, upper = (min(max(end, least), most) for end in self[:3])
         return MeanInterval(mean, lower, upper, self.error)
@@ -87,13 +86,13 @@ class IntervalFamily(ABC):
         return MeanInterval(self.mean, self.mean - below, self.mean + above, self.error)
 
     def p_value(self) -> float:
-        """Return the smallest alpha at which the interval excludes 0; NaN if nothing is tested."""
+        """Return the smallest alpha at which the interval excludes 0; NaN if there is no test."""
         if self.mean == 0:
             return 1.0
         return min(1.0, 2 * self._tail(abs(self.mean), -1 if self.mean > 0 else 1))
 
     def shifted(self: Family, by: float) -> Family:
-        """Return the intervals of the mean plus a known number."""
+        """Return the intervals of the mean plus a constant."""
         return replace(self, mean=self.mean + by)
 
     @abstractmethod
@@ -102,14 +101,14 @@ class IntervalFamily(ABC):
 
     @abstractmethod
     def _tail(self, distance: float, side: int) -> float:
-        """Return half the alpha at which the end of a side has this distance from the mean."""
+        """Return half the alpha at which the end on a side has this distance from the mean."""
 
 
 class PointEstimate(IntervalFamily):
-    """A mean without a distribution: known (its error is 0), or without an interval (NaN)."""
+    """A mean without a distribution: known exactly (error 0), or without an interval (NaN)."""
 
     def p_value(self) -> float:
-        """Return NaN: nothing is tested."""
+        """Return NaN: there is no test."""
         return nan
 
     def _distance(self, alpha: float, side: int) -> float:
@@ -121,7 +120,7 @@ class PointEstimate(IntervalFamily):
 
 @dataclass(frozen=True, eq=False)
 class ScaledIntervals(IntervalFamily):
-    """Intervals with known distances at 95%; at other levels they grow as Student's t does."""
+    """Intervals with known ends at 95%; at other levels they scale with Student's t."""
 
     below: float
     above: float
@@ -147,7 +146,7 @@ class ScaledIntervals(IntervalFamily):
 
 @dataclass(frozen=True, eq=False)
 class SkewedIntervals(IntervalFamily):
-    """Student's intervals, corrected for skewness."""
+    """Student's intervals corrected for skewness."""
 
     freedom: int
     c: float
@@ -177,7 +176,7 @@ class SkewedIntervals(IntervalFamily):
 def skewed_intervals(
     expansion: Expansion, finite: bool = True, more: float = 0.0
 ) -> IntervalFamily:
-    """Return Student's intervals, corrected for skewness; `more` is a further variance."""
+    """Return Student's intervals corrected for skewness; `more` is an additional variance."""
     sampling_error = expansion.error(finite)
     error = sqrt(sampling_error * sampling_error + more)
     if not error > 0:
@@ -195,15 +194,15 @@ def skewed_intervals(
 
 @dataclass(frozen=True, eq=False)
 class BoundedIntervals(IntervalFamily):
-    """Intervals that allow for values as far as the ends of the scale.
+    """Intervals that allow for unseen values up to the ends of the scale.
 
-    `more` is a further variance: its distance and that of each end add up as squares.
+    `more` is an additional variance; its distance is added to that of each end in squares.
     """
 
     values: Floats
-    masses: Floats  # the weights of the values; their mean is 1
+    masses: Floats  # weights of the values, with mean 1
     ends: tuple[float, float]  # the lowest and the highest possible value
-    shrink: float  # the factor by which distances shrink since the population is finite
+    shrink: float  # factor of distances that accounts for a finite population
     freedom: int
     more: float
 
@@ -223,7 +222,7 @@ class BoundedIntervals(IntervalFamily):
         """Return the distance from the mean to the quantile with the normal score z."""
         values = np.append(self.values, self.ends[side > 0])
         reach = float(np.max(side * (values - self.centre)))
-        return _solve(lambda gap: self._score(gap, side) - z, reach) if reach > 0 else 0.0
+        return _find_root(lambda gap: self._score(gap, side) - z, reach) if reach > 0 else 0.0
 
     def _score(self, gap: float, side: int) -> float:
         """Return the normal score of the probability of a mean farther away than `gap`."""
@@ -240,7 +239,7 @@ class BoundedIntervals(IntervalFamily):
             z = normal_quantile(student_tail(t, self.freedom))
             return self._joined(self._gap(z, side), t) - distance
 
-        return student_tail(_solve(excess, distance / sqrt(self.more)), self.freedom)
+        return student_tail(_find_root(excess, distance / sqrt(self.more)), self.freedom)
 
 
 def bounded_intervals(
@@ -251,9 +250,9 @@ def bounded_intervals(
     finite: bool,
     more: float = 0.0,
 ) -> BoundedIntervals:
-    """Return the intervals that allow for values as far as the ends of the scale.
+    """Return the intervals that allow for unseen values up to the ends of the scale.
 
-    `values` and `weights` are of labelled units, `more` is a further variance.
+    `values` and `weights` are those of labelled units, `more` is an additional variance.
     """
     sampling_error = expansion.error(finite)
     return BoundedIntervals(
@@ -304,8 +303,8 @@ def _shaped_sum(values: Floats) -> float:
     return float(values.sum() - 0.5 * values[-1])
 
 
-def _solve(rising: Callable[[float], float], high: float) -> float:
-    """Return where a rising function is 0, from 0 to `high`, by the Illinois method."""
+def _find_root(rising: Callable[[float], float], high: float) -> float:
+    """Return the root of a rising function between 0 and `high` by the Illinois method."""
     low, below, above = 0.0, rising(0.0), inf
     if below >= 0:
         return 0.0
@@ -326,13 +325,13 @@ def _solve(rising: Callable[[float], float], high: float) -> float:
 
 
 def unit_values(judged: Floats, sums: Floats, sizes: Floats, probability: Floats) -> Floats:
-    """Return the value of each unit, units x columns, from the pairs of one system.
+    """Return units x columns: the value of each unit, from the comparisons of one system.
 
-    Every unit has a judged pair, and every opponent was judged on two units or more.
+    Every unit must have a comparison, and every opponent comparisons on at least two units.
 
     Args:
-        judged: opponents x units, the number of segments with a judged pair.
-        sums: opponents x units x columns, sums of the values of these pairs.
+        judged: opponents x units, the number of segments that were compared.
+        sums: opponents x units x columns, sums of the values of these comparisons.
         sizes: the number of segments of each unit.
         probability: the probability with which each unit was drawn.
     """
@@ -351,9 +350,9 @@ def unit_values(judged: Floats, sums: Floats, sizes: Floats, probability: Floats
 
 
 def spread_over_units(values: Floats, indices: Ints, weights: Floats) -> Floats:
-    """Return values of some units as values of more units, with the same mean and the same error.
+    """Extend values of some units to more units, keeping the mean and its error.
 
-    `indices` has their places among these; `weights` are those of all.
+    `indices` are the positions of the units among all; `weights` are those of all units.
     """
     unit_weights = weights[indices]
     mean = fsum((unit_weights * values).tolist()) / fsum(unit_weights.tolist())

@@ -1,7 +1,8 @@
-"""Exchanges of cells between two matrices, systems x segments: each cell by a fair coin, or all.
+"""Permutation tests that exchange cells of two matrices, systems x segments, by fair coins.
 
-Bits are drawn 64 at a time and summed in the kernel by looking up bytes; the same bits as a mask
-serve any statistic. Each system starts with a new word, so its own sums are as easy as the total.
+Bits are drawn 64 at a time, and the kernel sums the chosen cells by table lookup. The same bits
+serve any statistic as a mask. Each system starts with a new word, so that sums by system are as
+easy as the total. With few cells, all exchanges are tried.
 """
 
 from __future__ import annotations
@@ -12,72 +13,69 @@ from typing import NamedTuple
 from karat import _kernel
 from karat.arithmetic import SLACK
 from karat.arrays import Flags, Floats, Ints, NDArray, np
-from karat.progress import Progress, silent
+from karat.progress import Progress
 from karat.settings import check_seed, check_trials
 from karat.stats.resampling import SEED
 
 Words = NDArray[np.uint64]
-MAX_EXACT_CELLS = 12  # all 4,096 exchanges of so many cells are tried
-TRIALS_AT_A_TIME = 512  # part of what a seed means: changing it changes the draws
+MAX_EXACT_CELLS = 12  # with up to this many cells, all 4,096 exchanges are tried
+TRIALS_AT_A_TIME = 512  # changing it changes the draws of a seed
 
 
-def drawn_words(
-    shape: tuple[int, ...], trials: int, seed: int = SEED, progress: Progress = silent
-) -> Iterator[Words]:
-    """Random words, (systems * words per system) x trials, a batch of trials at a time."""
+def drawn_words(shape: tuple[int, ...], trials: int, seed: int = SEED) -> Iterator[Words]:
+    """Yield batches of random words: (systems * words per system) x trials."""
     check_trials("trials", trials)
     check_seed(seed)
     rng = np.random.default_rng(seed)
     systems, segments = shape
-    count = systems * _words(segments)
+    count = systems * _n_words(segments)
     for start in range(0, trials, TRIALS_AT_A_TIME):
         size = min(TRIALS_AT_A_TIME, trials - start)
         yield rng.integers(0, 2**64, size=(count, size), dtype=np.uint64)
-        progress(start + size, trials, "permuting")
 
 
 def every_choice(has_scores: Flags) -> Iterator[Words]:
-    """Every choice of known cells once, none of them first, in batches as `drawn_words`."""
+    """Yield every choice of the scored cells once, in batches as `drawn_words`; no cell first."""
     systems, segments = has_scores.shape
     choices = np.arange(1 << int(has_scores.sum()), dtype=np.uint64)
-    words = np.zeros((systems * _words(segments), len(choices)), dtype=np.uint64)
+    words = np.zeros((systems * _n_words(segments), len(choices)), dtype=np.uint64)
     for number, (system, segment) in enumerate(np.argwhere(has_scores).tolist()):
         bits = (choices >> np.uint64(number)) & np.uint64(1)
-        words[system * _words(segments) + segment // 64] |= bits << np.uint64(segment % 64)
+        words[system * _n_words(segments) + segment // 64] |= bits << np.uint64(segment % 64)
     for start in range(0, len(choices), TRIALS_AT_A_TIME):
         yield np.ascontiguousarray(words[:, start : start + TRIALS_AT_A_TIME])
 
 
 def masks(words: Words, shape: tuple[int, ...]) -> Flags:
-    """The drawn bits as trials x systems x segments; True where a cell is chosen."""
+    """Return the bits as trials x systems x segments; True where a cell is chosen."""
     systems, segments = shape
     little = np.ascontiguousarray(words.T).astype("<u8").view(np.uint8)
     bits = np.unpackbits(little, axis=1, bitorder="little")
     return bits.reshape(len(bits), systems, -1)[:, :, :segments].astype(bool)
 
 
-def places_of_bits(systems: Ints, segments: Ints, total: int) -> Ints:
-    """Where the bits of cells stand in the words of a trial; there are `total` segments."""
-    return systems * (64 * _words(total)) + segments
+def bit_positions(systems: Ints, segments: Ints, total: int) -> Ints:
+    """Return the positions of the bits of cells in the words of a trial of `total` segments."""
+    return systems * (64 * _n_words(total)) + segments
 
 
 def no_exchange(shape: tuple[int, ...]) -> Words:
-    """The words of one trial in which every cell stays."""
+    """Return the words of one trial that exchanges nothing."""
     systems, segments = shape
-    return np.zeros((systems * _words(segments), 1), dtype=np.uint64)
+    return np.zeros((systems * _n_words(segments), 1), dtype=np.uint64)
 
 
 def chosen_sums(words: Words, cells: Floats) -> Floats:
-    """Sums of the chosen cells: of systems x segments x columns, trials x columns."""
+    """Return trials x columns: sums of the chosen cells of systems x segments x columns."""
     systems, segments, columns = cells.shape
-    padded = np.zeros((systems, _words(segments) * 64, columns))
+    padded = np.zeros((systems, _n_words(segments) * 64, columns))
     padded[:, :segments] = cells
     return _kernel.chosen_sums(words, padded.reshape(-1, columns))
 
 
 def chosen_system_sums(words: Words, cells: Floats) -> Floats:
-    """Sums of the chosen cells of each system: of systems x segments, trials x systems."""
-    words_by_system = words.reshape(len(cells), _words(cells.shape[1]), words.shape[1])
+    """Return trials x systems: sums of the chosen cells of each system of systems x segments."""
+    words_by_system = words.reshape(len(cells), _n_words(cells.shape[1]), words.shape[1])
     sums = [
         _kernel.chosen_sums(system_words, row.reshape(-1, 1))
         for system_words, row in zip(words_by_system, cells, strict=True)
@@ -85,7 +83,7 @@ def chosen_system_sums(words: Words, cells: Floats) -> Floats:
     return np.hstack(sums)
 
 
-def _words(segments: int) -> int:
+def _n_words(segments: int) -> int:
     return (segments + 63) // 64
 
 
@@ -93,23 +91,18 @@ def _words(segments: int) -> int:
 
 
 class Permutation(NamedTuple):
-    """The real difference, and how many exchanges gave at least as much."""
+    """The real difference, and the number of exchanges that gave at least as much."""
 
     delta: float
-    p: float  # NaN where the difference is undefined
-    beyond: int
-    trials: int  # whose difference was defined
-    exact: bool  # all exchanges there are were tried
-    differences: Floats  # of all exchanges; NaN where undefined
-
-    @property
-    def share(self) -> float:
-        """beyond / trials."""
-        return self.beyond / self.trials if self.trials else float("nan")
+    p: float  # NaN if the difference is undefined
+    beyond: int  # trials whose difference is at least delta
+    trials: int  # trials whose difference is defined
+    exact: bool  # True if all possible exchanges were tried
+    differences: Floats  # difference of each trial; NaN where undefined
 
 
 class Exchanges(NamedTuple):
-    """Cells that can be exchanged, how often that is tried, and with which seed."""
+    """Cells that can be exchanged, the number of random trials and their seed."""
 
     has_scores: Flags
     trials: int
@@ -119,7 +112,7 @@ class Exchanges(NamedTuple):
     def test(
         self, delta: float, differences: Callable[[Words], Floats], size: int = TRIALS_AT_A_TIME
     ) -> Permutation:
-        """Count the exchanges, `size` at a time, whose difference is at least `delta`."""
+        """Test `delta` against the differences after exchanges, for `size` trials at a time."""
         n_cells = int(self.has_scores.sum())
         exact = n_cells <= MAX_EXACT_CELLS
         batches = drawn_words(self.has_scores.shape, self.trials, self.seed)
@@ -135,7 +128,7 @@ class Exchanges(NamedTuple):
         return self.summarize(delta, np.concatenate(parts), exact)
 
     def summarize(self, delta: float, differences: Floats, exact: bool) -> Permutation:
-        """Count the differences that are at least `delta`."""
+        """Return p of `delta`: the share of differences that are at least as large."""
         defined = differences[~np.isnan(differences)]
         beyond, trials = int(np.count_nonzero(defined >= delta - SLACK)), len(defined)
         p = float("nan")
@@ -144,5 +137,5 @@ class Exchanges(NamedTuple):
         return Permutation(delta, p, beyond, trials, exact, differences)
 
     def undefined(self) -> Permutation:
-        """Return the test of metrics whose difference no exchange has."""
+        """Return the test of a difference that is undefined."""
         return self.summarize(float("nan"), np.full(self.trials, np.nan), exact=False)

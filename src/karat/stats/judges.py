@@ -1,6 +1,6 @@
-"""Agreement of judges: Krippendorff's alpha and intraclass correlations.
+"""Agreement of judges: Krippendorff's alpha, the intraclass correlation, kappa, and outliers.
 
-Both take a table of judges x units in which NaN is a judgement that was not made.
+Tables are judges x units; NaN is a judgement that was not made.
 """
 
 from __future__ import annotations
@@ -19,21 +19,20 @@ Positions = NDArray[np.intp]
 
 
 class Alpha(NamedTuple):
-    """Krippendorff's alpha, and what it is of."""
+    """Krippendorff's alpha, and the number of units behind it."""
 
     value: float  # NaN if undefined
-    units: int  # judged by at least two
-    judgements: int  # of those units
-    reason: str = ""
+    units: int  # units with at least two judgements
 
 
 def krippendorff_alpha(table: Floats, scale: str = "interval") -> Alpha:
-    """1 - observed / expected disagreement (Krippendorff 2011), on a nominal, ordinal or interval
-    scale; units with fewer than two judgements do not count.
+    """Return 1 - observed / expected disagreement (Krippendorff 2011).
 
-    Both are means of squared distances over pairs of judgements: observed, of those of one unit,
-    each unit weighted by its judgements; expected, of all. On an ordinal scale the distance of two
-    values is that of their middle places among all judgements, so it is the interval formula again.
+    Both are means of squared distances over pairs of judgements: observed, over pairs within units,
+    each unit weighted by its judgements; expected, over all pairs. On an ordinal scale, values are
+    replaced by their mean ranks among all judgements, and the interval formula applies. Units with
+    fewer than two judgements do not count. Alpha is undefined if all judgements are equal, or for a
+    single unit, whose observed and expected disagreement are the same.
     """
     if scale not in SCALES:
         raise InputError(f"scale {quoted(scale)}: expected one of {', '.join(SCALES)}")
@@ -41,22 +40,18 @@ def krippendorff_alpha(table: Floats, scale: str = "interval") -> Alpha:
     pairable = is_judged & (is_judged.sum(axis=0) >= 2)
     values = table.T[pairable.T]  # unit after unit
     unit = np.nonzero(pairable.T)[0]
-    units = len(np.unique(unit))
-    if not len(values):
-        return Alpha(float("nan"), 0, 0, "no unit was judged twice")
-    if (values == values[0]).all():
-        return Alpha(float("nan"), units, len(values), "all judgements are equal")
-    if units == 1:  # observed and expected are the same: it would be 0, whatever was judged
-        return Alpha(float("nan"), units, len(values), "one unit was judged twice, two are needed")
+    n_units = len(np.unique(unit))
+    if n_units < 2 or (values == values[0]).all():
+        return Alpha(float("nan"), n_units)
     within, overall = SCALES[scale](values, unit), SCALES[scale](values, np.zeros_like(unit))
     sizes = np.bincount(unit)[np.unique(unit)]
     observed = float((within / (sizes - 1)).sum()) / len(values)
     expected = float(overall[0]) / (len(values) * (len(values) - 1))
-    return Alpha(1 - observed / expected, units, len(values))
+    return Alpha(1 - observed / expected, n_units)
 
 
 def _interval(values: Floats, unit: Positions) -> Floats:
-    """Sums over ordered pairs of a unit of (a - b)^2: 2 m sum (x - mean)^2."""
+    """Return the sum of (a - b)^2 over ordered pairs of each unit: 2 m sum (x - mean)^2."""
     _, unit = np.unique(unit, return_inverse=True)
     sizes = np.bincount(unit)
     moved = values - (np.bincount(unit, values) / sizes)[unit]
@@ -70,7 +65,7 @@ def _ordinal(values: Floats, unit: Positions) -> Floats:
 
 
 def _nominal(values: Floats, unit: Positions) -> Floats:
-    """Sums over ordered pairs of a unit of [a != b]: m^2 - sum over values of count^2."""
+    """Return the number of ordered pairs a != b of each unit: m^2 - sum over values of count^2."""
     _, unit = np.unique(unit, return_inverse=True)
     _, value_index = np.unique(values, return_inverse=True)
     cells, counts = np.unique(unit * (value_index.max() + 1) + value_index, return_counts=True)
@@ -85,71 +80,43 @@ SCALES: dict[str, Callable[[Floats, Positions], Floats]] = {
 }
 
 
-class Intraclass(NamedTuple):
-    """The six intraclass correlations of Shrout and Fleiss, of units that every judge judged."""
+def intraclass_correlation(table: Floats) -> float:
+    """Return ICC(2,1), for judges that are a sample of all judges (Shrout and Fleiss 1979).
 
-    icc1: float  # judges differ from unit to unit
-    icc2: float  # judges are a sample of all judges
-    icc3: float  # these judges and no others
-    icc1k: float  # the same of the mean of all judges
-    icc2k: float
-    icc3k: float
-    units: int
-    left_out: int
-    reason: str = ""
-
-
-def intraclass(table: Floats) -> Intraclass:
-    """ICC(1,1), (2,1), (3,1) and (1,k), (2,k), (3,k) (Shrout and Fleiss 1979).
-
-    With n units, k judges and the mean squares B between units, W within units, J between judges
-    and E of what is left: (B - W)/(B + (k-1)W); (B - E)/(B + (k-1)E + k(J - E)/n);
-    (B - E)/(B + (k-1)E); (B - W)/B; (B - E)/(B + (J - E)/n); (B - E)/B.
+    With n units that all k judges judged, and the mean squares B between units, J between judges
+    and E of the residuals, it is (B - E) / (B + (k - 1) E + k (J - E) / n). It is NaN for fewer
+    than two units or judges, and if all judgements are equal.
     """
-    is_complete = ~np.isnan(table).any(axis=0)
-    x = table[:, is_complete].T
+    x = table[:, ~np.isnan(table).any(axis=0)].T
     n, k = x.shape
-    left_out = int((~is_complete).sum())
-    reason = "all judgements are equal" if (x == x[:1, :1]).all() else ""
-    if k < 2 or n < 2:
-        reason = f"{n} units judged by all of {k} judges, at least 2 of each are needed"
-    if reason:
-        return Intraclass._make((*[float("nan")] * 6, n, left_out, reason))
+    if k < 2 or n < 2 or (x == x[:1, :1]).all():
+        return float("nan")
     mean, unit_means = x.mean(), x.mean(axis=1, keepdims=True)
     units = k * float(((unit_means - mean) ** 2).sum())
     judges = n * float(((x.mean(axis=0) - mean) ** 2).sum())
     within = float(((x - unit_means) ** 2).sum())
-    rest = max(0.0, within - judges)
-    B, W, J = units / (n - 1), within / (n * (k - 1)), judges / (k - 1)
-    E = rest / ((n - 1) * (k - 1))
-    fractions = [
-        (B - W, B + (k - 1) * W),
-        (B - E, B + (k - 1) * E + k * (J - E) / n),
-        (B - E, B + (k - 1) * E),
-        (B - W, B),
-        (B - E, B + (J - E) / n),
-        (B - E, B),
-    ]
-    values = [top / bottom if bottom else float("nan") for top, bottom in fractions]
-    return Intraclass._make((*values, n, left_out, ""))
+    residual = max(0.0, within - judges)
+    B, J, E = units / (n - 1), judges / (k - 1), residual / ((n - 1) * (k - 1))
+    divisor = B + (k - 1) * E + k * (J - E) / n
+    return (B - E) / divisor if divisor else float("nan")
 
 
 class Kappa(NamedTuple):
     """Agreement of two judges on the units that both labelled."""
 
-    value: float  # NaN if undefined; `why` has the reason
+    value: float  # NaN if undefined
     equal: float  # the share of equal labels; NaN without a common unit
     units: int
-    reason: str = ""
+    reason: str = ""  # reason for a NaN
 
 
 def cohen_kappa(first: Floats, second: Floats) -> Kappa:
-    """(o - e) / (1 - e), o the share of equal labels, e that of independent judges (Cohen 1960).
+    """Return (o - e) / (1 - e), o the observed and e the expected agreement (Cohen 1960).
 
-    Labels are nominal; a unit where either is NaN does not count.
+    Labels are nominal; units with a NaN do not count.
     """
     if first.shape != second.shape:
-        raise InputError(f"{first.size} and {second.size} labels: expected as many of each")
+        raise InputError(f"{first.size} and {second.size} labels: expected the same number")
     both = ~np.isnan(first) & ~np.isnan(second)
     x, y = first[both], second[both]
     if not len(x):
@@ -171,11 +138,13 @@ class JudgeTable(NamedTuple):
 
 
 def judge_table(units: Sequence[Any], judges: Sequence[Any], values: ArrayLike) -> JudgeTable:
-    """Return the table of flat rows; judges and units in order of first sight."""
+    """Return flat rows as a table; judges and units are in order of first occurrence."""
     x = np.asarray(values, np.float64).ravel()
     if not len(units) == len(judges) == len(x):
         sizes = f"{len(units)}, {len(judges)}"
-        raise InputError(f"{len(x)} values for columns of {sizes} rows: expected as many of each")
+        raise InputError(
+            f"{len(x)} values for columns of {sizes} rows: expected the same number of each"
+        )
     judge_names, rows = _encode(judges)
     unit_names, columns = _encode(units)
     is_judged = ~np.isnan(x)
@@ -188,57 +157,44 @@ def judge_table(units: Sequence[Any], judges: Sequence[Any], values: ArrayLike) 
 
 
 def _encode(labels: Iterable[Any]) -> tuple[list[Any], NDArray[np.intp]]:
-    """Distinct labels in order of first sight, and the number of each row's."""
+    """Return the distinct labels in order of first occurrence, and the number of each row's."""
     numbers: dict[Any, int] = {}
     codes = [numbers.setdefault(label, len(numbers)) for label in labels]
     return list(numbers), np.array(codes, dtype=np.intp)
 
 
 def distinct_judges(table: JudgeTable) -> JudgeTable:
-    """Return the table with identical judges as one, under the name of the first."""
+    """Return the table with identical judges merged into one, named as the first."""
     groups = identical_judges(table.values)
     names = [table.judges[number] for number in dict.fromkeys(groups)]
     return JudgeTable(names, table.units, merge_judges(table.values, groups))
 
 
-class JudgePair(NamedTuple):
-    """Pearson's r of two judges over the n units, or systems, that both judged, or NaN."""
+def inter_judge(table: JudgeTable, systems: Sequence[Any] | None = None) -> list[float]:
+    """Return Pearson's r of every two judges over the units that both judged; NaN if undefined.
 
-    first: Any
-    second: Any
-    r: float
-    n: int
-
-
-def inter_judge(table: JudgeTable) -> list[JudgePair]:
-    """Return Pearson's r of every two judges, unit by unit."""
-    return inter_judge_systems(table, range(len(table.units)))
-
-
-def inter_judge_systems(table: JudgeTable, systems: Sequence[Any]) -> list[JudgePair]:
-    """Return Pearson's r of every two judges over systems' means; systems[u] made unit u.
-
-    The means are those of the units that both judged.
+    With `systems`, which names the system of each unit, it is r over the means of systems.
     """
-    if len(systems) != len(table.units):
-        raise InputError(f"{len(systems)} systems for {len(table.units)} units: expected as many")
-    names, system_codes = _encode(systems)
-    pairs = []
+    if systems is not None and len(systems) != len(table.units):
+        raise InputError(
+            f"{len(systems)} systems for {len(table.units)} units: expected the same number"
+        )
+    codes = None if systems is None else _encode(systems)[1]
+    correlations = []
     for i, j in combinations(range(len(table.judges)), 2):
         both = np.flatnonzero(~np.isnan(table.values[i] + table.values[j]))
         pair = table.values[[i, j]][:, both]
-        if len(names) < len(systems):  # the means of each system that is there
-            members = [system_codes[both] == system for system in np.unique(system_codes[both])]
+        if codes is not None:
+            members = [codes[both] == system for system in np.unique(codes[both])]
             means = [[values[is_member].mean() for is_member in members] for values in pair]
             pair = np.array(means, np.float64).reshape(2, -1)
-        r = pearson(*pair) if pair.shape[1] > 1 else float("nan")
-        pairs.append(JudgePair(table.judges[i], table.judges[j], r, pair.shape[1]))
-    return pairs
+        correlations.append(pearson(*pair) if pair.shape[1] > 1 else float("nan"))
+    return correlations
 
 
-MIN_GAP = 0.2
-MIN_COMPARED_JUDGES = 3  # comparable judges from which on one can be flagged
-MIN_SHARED_UNITS = 2
+MIN_GAP = 0.2  # distance from the median r at which a judge can be flagged
+MIN_COMPARED_JUDGES = 3  # comparable judges needed to flag one
+MIN_SHARED_UNITS = 2  # units needed to compare a judge with others
 
 
 class Standing(NamedTuple):
@@ -246,23 +202,23 @@ class Standing(NamedTuple):
 
     judge: Any
     r: float
-    n: int  # units that the judge and another judged; identical judges are no others
+    n: int  # units that the judge shares with others, not counting identical judges
     flagged: bool
     reason: str
-    comparable: bool = True  # shares enough units with others
+    comparable: bool = True  # False if the judge shares too few units with others
     identical: tuple[Any, ...] = ()  # judges with the same values (see `identical_judges`)
 
 
 def standings(table: JudgeTable) -> list[Standing]:
-    """Compare each judge with the mean of the others, unit by unit; flag who stands apart.
+    """Compare each judge with the mean of the others, unit by unit, and flag outliers.
 
     A judge is flagged if both hold: r is more than 0.2 below the median of all judges, and Fisher's
     z = atanh r is below the median by more than three times the larger of the judges' spread
     (1.4826 times the median distance from the median) and the sampling error of z,
     1 / sqrt(n - 3). A judge who gave one value to everything is flagged if the others' values make
     that unlikely (p < 0.001). Identical judges count as one. A judge who shares fewer than two
-    units with others is not comparable. With fewer than three comparable judges nobody is flagged,
-    and nobody is ever dropped.
+    units with others is not comparable. With fewer than three comparable judges none is flagged. No
+    judge is ever left out.
     """
     groups = identical_judges(table.values)
     merged = merge_judges(table.values, groups)
@@ -277,23 +233,23 @@ def standings(table: JudgeTable) -> list[Standing]:
 
 
 def compare_with_people(judge: Any, judge_values: Floats, other_values: Floats) -> Standing:
-    """Compare a judge with the mean of others (judges x units), who never stands apart from them.
+    """Compare a judge, such as a model, with the mean of people (judges x units); never flag it.
 
-    For a judge who is none of them, such as a model beside people. Identical others count as one.
+    Identical people count as one.
     """
     means = _means(merge_judges(other_values, identical_judges(other_values)))
     return _compare_with_means(judge, judge_values, means, "people", "the means of people")
 
 
 def _means(values: Floats) -> Floats:
-    """Return the mean over judges of each unit, NaN where there is none."""
+    """Return the mean over judges of each unit; NaN without a judgement."""
     return quotient(np.nansum(values, axis=0), (~np.isnan(values)).sum(axis=0))
 
 
 def _compare_with_means(
     judge: Any, judge_values: Floats, means: Floats, compared_with: str, name: str
 ) -> Standing:
-    """Return the correlation of a judge with the means of others, of which sentences speak."""
+    """Return the correlation of a judge with means; the last two arguments are for messages."""
     n = int((~np.isnan(judge_values + means)).sum())
     if n < MIN_SHARED_UNITS:
         overlap = "no overlap" if n == 0 else f"an overlap of {n}"
@@ -316,7 +272,7 @@ def _leave_one_out(table: JudgeTable, k: int, groups: Sequence[int], merged: Flo
     both = ~np.isnan(values + means)
     if (values[both] != values[both][0]).any():
         return standing
-    # One value for everything: how likely is it if the judge judges as the others do?
+    # The judge gave one value to everything: how likely is that for a judge like the others?
     shared_values = other_values[:, both]
     counts = np.unique(shared_values[~np.isnan(shared_values)], return_counts=True)[1]
     likelihood = power(counts.max() / counts.sum(), standing.n)

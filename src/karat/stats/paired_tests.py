@@ -1,17 +1,15 @@
-"""PERM-BOTH: the test that metric A is better than metric B (Deutsch, Dror and Roth 2021).
+"""Paired tests: PERM-BOTH between two metrics, Williams, Wilcoxon and paired permutations.
 
-Both metrics are standardised over the cells that humans and both metrics have, since only then
-can scores of different scales stand in for each other. In each trial every cell of the
-systems x segments matrix is exchanged between the metrics by a fair coin, and
+PERM-BOTH tests whether metric A agrees better with humans than metric B (Deutsch, Dror and Roth
+2021). Both metrics are standardised over the cells that humans and both metrics have, so that their
+scores can be exchanged. In each trial every cell of the systems x segments matrix is exchanged
+between the metrics by a fair coin, and
 
     p = (1 + trials whose difference is at least the real one) / (1 + trials)
 
-for the hypothesis that A agrees better with humans than B. `share` is the same without the ones,
-as mt-metrics-eval prints it.
-
-Where no more than 12 cells are compared, all exchanges are gone through instead, and p is the share
-of those whose difference is at least the real one. It is exact then, and no seed matters; the cells
-as they are count among the exchanges, so that p is never 0.
+With at most 12 cells, all exchanges are tried instead, and p is the share of those whose difference
+is at least the real one. This p is exact and independent of the seed; the unchanged cells are one
+of the exchanges, so p is never 0.
 """
 
 from __future__ import annotations
@@ -38,11 +36,11 @@ from karat.stats.exchanges import (
 from karat.stats.resampling import SEED
 
 Measures = Callable[[Floats, Floats, Floats, Flags], Floats]
-_CELLS = 1 << 22  # that are exchanged or not at a time
+_CELLS = 1 << 22  # cells of all trials in memory at once
 
 
 class Triple(NamedTuple):
-    """Human scores and two metrics, systems x segments, on the cells that all have; NaN elsewhere.
+    """Human scores and two metrics, systems x segments, on the cells scored by all; NaN elsewhere.
 
     Both metrics have mean 0 and standard deviation 1.
     """
@@ -53,65 +51,69 @@ class Triple(NamedTuple):
 
     @property
     def has_scores(self) -> Flags:
-        """The cells that all have."""
+        """The cells that all three score."""
         return ~np.isnan(self.human)
 
 
-def perm_both_many(of: Triple, measures: Measures, tried: Exchanges) -> Permutation:
-    """Test any agreement.
+def perm_both_many(scores: Triple, measures: Measures, exchanges: Exchanges) -> Permutation:
+    """Test the difference in any measure of agreement.
 
-    `measures(h, a, b, chosen)` is the agreement with h of `a` after the exchange of each mask in
-    `chosen`, which says what is taken from `b`.
+    `measures(h, a, b, chosen)` returns the agreement of `a` with h after each exchange; the masks
+    in `chosen` mark the cells that are taken from `b`.
     """
-    shape = of.human.shape
+    shape = scores.human.shape
 
     def differences(chosen: Flags) -> Floats:
-        # What `a` does not take from `b`, `b` takes from `a`.
-        values = measures(*of, np.concatenate([chosen, ~chosen]))
+        # The second metric after an exchange is the first one after the opposite exchange.
+        values = measures(*scores, np.concatenate([chosen, ~chosen]))
         return values[: len(chosen)] - values[len(chosen) :]
 
     delta = float(differences(np.zeros((1, *shape), dtype=bool))[0])
-    size = max(1, _CELLS // max(1, of.human.size))
-    return tried.test(delta, lambda words: differences(masks(words, shape)), size)
+    size = max(1, _CELLS // max(1, scores.human.size))
+    return exchanges.test(delta, lambda words: differences(masks(words, shape)), size)
 
 
-def perm_both_pearson(of: Triple, tried: Exchanges) -> Permutation:
-    """Test Pearson's r over all cells, from sums: nothing is exchanged one by one.
+def perm_both_pearson(scores: Triple, exchanges: Exchanges) -> Permutation:
+    """Test Pearson's r over all cells from sums, without exchanging matrices.
 
-    With g = human, standardised, and n cells, r = sum(g m) / sqrt(n sum(m^2) - sum(m)^2), and each
-    sum after an exchange is the sum before and the chosen cells' differences.
+    With g = standardised human scores and n cells, r = sum(g m) / sqrt(n sum(m^2) - sum(m)^2). Each
+    sum after an exchange is the sum before plus the differences of the chosen cells.
     """
-    g, n = _standard(of.human), int(of.has_scores.sum())
-    before, after = (np.nan_to_num(np.stack([m, m * m, g * m], axis=-1)) for m in of[1:])
+    g, n = _standardize(scores.human), int(scores.has_scores.sum())
+    before, after = (np.nan_to_num(np.stack([m, m * m, g * m], axis=-1)) for m in scores[1:])
     first_sums, second_sums = before.sum(axis=(0, 1)), after.sum(axis=(0, 1))
 
     def differences(words: Words) -> Floats:
         moved = chosen_sums(words, after - before)
-        return _r(first_sums + moved, n) - _r(second_sums - moved, n)
+        return _pearson_from_sums(first_sums + moved, n) - _pearson_from_sums(
+            second_sums - moved, n
+        )
 
-    return tried.test(float(_r(first_sums, n) - _r(second_sums, n)), differences)
+    return exchanges.test(
+        float(_pearson_from_sums(first_sums, n) - _pearson_from_sums(second_sums, n)), differences
+    )
 
 
-def _r(sums: Floats, n: int) -> Floats:
+def _pearson_from_sums(sums: Floats, n: int) -> Floats:
     spread = n * sums[..., 1] - sums[..., 0] ** 2
-    spread = np.where(spread > SLACK * n * n, spread, np.nan)  # a constant, but for rounding
+    spread = np.where(spread > SLACK * n * n, spread, np.nan)  # NaN if constant except for rounding
     return sums[..., 2] / np.sqrt(spread)
 
 
-def perm_both_system_pearson(of: Triple, tried: Exchanges) -> Permutation:
+def perm_both_system_pearson(scores: Triple, exchanges: Exchanges) -> Permutation:
     """Test Pearson's r of the systems' mean scores."""
-    has_cells = of.has_scores.any(axis=1)
-    counts = of.has_scores.sum(axis=1)[has_cells]
-    human, first_sums, second_sums = (np.nansum(x, axis=1)[has_cells] for x in of)
+    has_cells = scores.has_scores.any(axis=1)
+    counts = scores.has_scores.sum(axis=1)[has_cells]
+    human, first_sums, second_sums = (np.nansum(x, axis=1)[has_cells] for x in scores)
     means = (human / counts).reshape(1, -1)
-    gaps = np.nan_to_num(of.second - of.first)
+    gaps = np.nan_to_num(scores.second - scores.first)
 
     def difference(moved: Floats) -> Floats:
         x, y = (first_sums + moved) / counts, (second_sums - moved) / counts
         return pearson_rows(means, x) - pearson_rows(means, y)
 
     delta = float(difference(np.zeros((1, len(counts))))[0])
-    return tried.test(
+    return exchanges.test(
         delta, lambda words: difference(chosen_system_sums(words, gaps)[:, has_cells])
     )
 
@@ -123,7 +125,7 @@ def paired_permutation(
     seed: int = SEED,
     progress: Progress = silent,
 ) -> Permutation:
-    """Test that the mean of `first` is above that of `second` by exchanging pairs."""
+    """Test whether the mean of `first` is above that of `second`, by exchanging pairs."""
     gaps = (first - second)[~np.isnan(first - second)].reshape(1, -1, 1)
     has_pair = np.ones(gaps.shape[:2], dtype=bool)
     n = max(1, gaps.shape[1])
@@ -134,17 +136,17 @@ def paired_permutation(
 
 
 def standardised(human: Floats, first: Floats, second: Floats) -> Triple:
-    """Return the cells that all three have, the metrics on one scale."""
+    """Return the cells that all three score, with both metrics standardised."""
     if not human.shape == first.shape == second.shape or human.ndim != 2:
         shapes = f"scores have the shapes {human.shape}, {first.shape} and {second.shape}"
         raise InputError(f"{shapes}: expected one shape, systems x segments")
     missing = np.isnan(human) | np.isnan(first) | np.isnan(second)
     h, a, b = (np.where(missing, np.nan, x) for x in (human, first, second))
-    return Triple(h, _standard(a), _standard(b))
+    return Triple(h, _standardize(a), _standardize(b))
 
 
-def _standard(scores: Floats) -> Floats:
-    """Mean 0 and standard deviation 1; a constant becomes 0, so that it correlates with nothing."""
+def _standardize(scores: Floats) -> Floats:
+    """Return scores with mean 0 and standard deviation 1; constant scores become 0."""
     defined_scores = scores[~np.isnan(scores)]
     if not len(defined_scores) or (defined_scores == defined_scores[0]).all():
         return np.where(np.isnan(scores), np.nan, 0.0)
@@ -153,11 +155,11 @@ def _standard(scores: Floats) -> Floats:
 
 
 ALTERNATIVES = ("two-sided", "greater", "less")
-MAX_EXACT_DIFFERENCES = 50  # differences; beyond, the normal approximation is good
+MAX_EXACT_DIFFERENCES = 50  # with more differences, the normal approximation is good
 
 
 class Williams(NamedTuple):
-    """t with n - 3 degrees of freedom, and p for "the first correlates better"."""
+    """Williams' t with n - 3 degrees of freedom, and p for "the first correlates better"."""
 
     t: float
     p: float
@@ -174,21 +176,21 @@ def williams(human: ArrayLike, first: ArrayLike, second: ArrayLike) -> Williams:
     h, a, b = (as_floats(x).ravel() for x in (human, first, second))
     if not len(h) == len(a) == len(b):
         sizes = f"{len(h)} human scores, {len(a)} and {len(b)} metric scores"
-        raise InputError(f"{sizes}: expected as many of each")
+        raise InputError(f"{sizes}: expected the same number of each")
     is_complete = ~np.isnan(h + a + b)
     h, a, b = h[is_complete], a[is_complete], b[is_complete]
     return williams_of(pearson(h, a), pearson(h, b), pearson(a, b), len(h))
 
 
 def williams_of(r12: float, r13: float, r23: float, n: int) -> Williams:
-    """Williams' test from correlations: 1 human scores, 2 and 3 metrics (1959; Steiger 1980).
+    """Return Williams' test from correlations: 1 human scores, 2 and 3 metrics (Steiger 1980).
 
     t = (r12 - r13) sqrt((n-1)(1+r23)) / sqrt(2K (n-1)/(n-3) + ((r12+r13)/2)^2 (1-r23)^3),
     K = 1 - r12^2 - r13^2 - r23^2 + 2 r12 r13 r23.
     """
     if n < 4 or np.isnan(r12 + r13 + r23):
         return Williams(float("nan"), float("nan"), n)
-    if r12 == r13:  # metrics that are equal have no spread either: 0 / 0
+    if r12 == r13:  # equal metrics would give 0 / 0
         return Williams(0.0, 0.5, n)
     k = max(0.0, 1 - r12 * r12 - r13 * r13 - r23 * r23 + 2 * r12 * r13 * r23)
     mean, apart = (r12 + r13) / 2, 1 - r23
@@ -201,7 +203,7 @@ def williams_of(r12: float, r13: float, r23: float, n: int) -> Williams:
 
 
 class Wilcoxon(NamedTuple):
-    """The sum of ranks of positive differences, its p, and how many differences are not 0."""
+    """The sum of ranks of positive differences, its p, and the number of nonzero differences."""
 
     r_plus: float
     p: float
@@ -244,7 +246,7 @@ def wilcoxon(
 
 
 def _exact_tails(r_plus: float, n: int) -> tuple[float, float]:
-    """P(R >= r) and P(R <= r) if each of the ranks 1 … n is positive by a fair coin."""
+    """Return P(R >= r) and P(R <= r) if each of the ranks 1 … n is positive by a fair coin."""
     shares = np.ones(1)
     for rank in range(1, n + 1):
         shares = (np.pad(shares, (0, rank)) + np.pad(shares, (rank, 0))) / 2

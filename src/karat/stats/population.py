@@ -1,4 +1,4 @@
-"""Samples of units: the mean of a population from the units that were drawn, and its deviations.
+"""Samples of units: the mean of a population, from the units that were drawn.
 
 A unit is a segment, or a document or question with all its segments. Unit u has the size m_u, and
 it was drawn with the probability pi_u. With the weights a_u = m_u / pi_u (Hajek 1971)
@@ -9,9 +9,9 @@ it was drawn with the probability pi_u. With the weights a_u = m_u / pi_u (Hajek
 For n of N units of one size, drawn with equal probability, that is the mean of the values and
 SE^2 = s^2 / n (1 - n / N). For new units like these, the factors 1 - pi_u are left out.
 
-Units may be drawn in several rounds, each from the units that no earlier round had drawn, with
+Units may be drawn in several rounds, each from the units that no earlier round has drawn, with
 probabilities that may depend on earlier labels. Every round then estimates the mean of the whole
-population: what was labelled before is known, and the rest is estimated. The rounds are averaged
+population: the units of earlier rounds are known, the others are estimated. The rounds are averaged
 with their numbers of units as weights; their errors are uncorrelated, so variances add up.
 """
 
@@ -30,8 +30,8 @@ class Design:
     """The units of a population, and how they were drawn."""
 
     sizes: Floats  # the size of each unit, such as its number of segments
-    probability: Floats  # with which each unit was drawn in its round; NaN for equal ones
-    round: Ints  # the round that drew each unit, from 1; 0 for a unit that none has drawn
+    probability: Floats  # probability of each unit in its round; NaN if all are equal
+    round: Ints  # the round that drew each unit, from 1; 0 if it was not drawn
 
     @classmethod
     def simple(cls, sizes: Floats) -> Design:
@@ -39,7 +39,7 @@ class Design:
         return cls(sizes, np.full(len(sizes), np.nan), np.ones(len(sizes), np.int64))
 
     def probabilities(self, units: Ints, population: int) -> Floats:
-        """Return the probability of each labelled unit; that of equal ones is n / N."""
+        """Return the probability of each labelled unit; equal probabilities are n / N."""
         probabilities = self.probability[units]
         round_of_unit, before = self.round[units], 0
         for number in np.unique(round_of_unit).tolist():
@@ -56,13 +56,13 @@ class Design:
 
 
 class Expansion(NamedTuple):
-    """The mean of a population, from a sample, and the deviations that its error consists of."""
+    """The mean of a population, estimated from a sample, and the deviations behind its error."""
 
     mean: float
-    deviations: Floats  # z of each labelled unit, with the finite population taken into account
-    plain: Floats  # z without the factors 1 - pi: for new units
-    freedom: int  # labelled units less rounds
-    fraction: float  # the share of the population that was drawn, the mean of pi by squared weights
+    deviations: Floats  # z of each labelled unit, for the finite population
+    plain: Floats  # z without the factors 1 - pi, for new units
+    freedom: int  # degrees of freedom: labelled units minus rounds
+    fraction: float  # share of the population that was drawn: mean of pi by squared weights
 
     def error(self, finite: bool = True) -> float:
         """Return the standard error of the mean."""
@@ -71,14 +71,14 @@ class Expansion(NamedTuple):
 
     @property
     def skewness(self) -> float:
-        """The skewness of the deviations; 0 where they do not differ."""
+        """The skewness of the deviations; 0 if they are all equal."""
         z, n = self.plain, len(self.plain)
         variance = _sum(z * z) / max(self.freedom, 1)
         return _sum(z * z * z) / n / (variance * sqrt(variance)) if variance > 0 else 0.0
 
 
 def estimate_mean(values: Floats, units: Ints, design: Design, population: Ints) -> Expansion:
-    """Return the mean over a population of units from the values of those that were labelled."""
+    """Estimate the mean over a population of units from the values of the labelled ones."""
     sizes, n = design.sizes[units], len(units)
     probability = design.probabilities(units, len(population))
     total = _sum(design.sizes[population])
@@ -89,7 +89,7 @@ def estimate_mean(values: Floats, units: Ints, design: Design, population: Ints)
     for number in rounds:
         in_round = numbers == number
         weights, round_values = sizes[in_round] / probability[in_round], values[in_round]
-        first_value = float(round_values[0])  # equal values have this mean, without rounding
+        first_value = float(round_values[0])  # the mean of equal values has no rounding error
         round_mean = first_value + _sum(weights * (round_values - first_value)) / _sum(weights)
         share = (total - labelled_size) / total
         mean += int(in_round.sum()) / n * (labelled_total / total + share * round_mean)
@@ -104,7 +104,7 @@ def estimate_mean(values: Floats, units: Ints, design: Design, population: Ints)
 
 
 def unit_shares(units: Ints, design: Design, population: Ints) -> Floats:
-    """Return each labelled unit's share in the mean of `estimate_mean`: mean = sum share_u v_u."""
+    """Return the weight of each labelled unit in `estimate_mean`: mean = sum share_u v_u."""
     sizes, n = design.sizes[units], len(units)
     probability = design.probabilities(units, len(population))
     total = _sum(design.sizes[population])
@@ -124,52 +124,55 @@ def _sum(values: Floats) -> float:
     return fsum(values.tolist())
 
 
+# ------------------------------------------------------------------- predictions by judges
+
+
 FOLDS = 10
-PENALTIES = (0.003, 0.03, 0.3, 3.0, 30.0)  # ridge, per labelled value; chosen by folds
+PENALTIES = (0.003, 0.03, 0.3, 3.0, 30.0)  # ridge penalties per label; cross-validation picks one
 
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """Labels and judges' values: systems x units, of which some are labelled."""
+    """Labels and judges' values: systems x units, some of which are labelled."""
 
-    y: Floats  # people's values, systems x units; NaN where there is none
+    y: Floats  # human labels, systems x units; NaN where there is none
     x: Floats  # judges' values of the same outputs, systems x units x judges
     all_values: Floats  # judges' values of all outputs of each unit, systems x units x judges
-    sizes: Floats  # the size of each unit, systems x units; 0 where the system has no output
-    weights: Floats  # the weight of each label, m / pi; 0 where there is none
+    sizes: Floats  # size of each unit, systems x units; 0 if the system has no output
+    weights: Floats  # weight of each label, m / pi; 0 where there is none
 
     def with_columns(self, x: Floats, all_values: Floats) -> Labelled:
-        """Return the same labels with other values beside them."""
+        """Return the same labels with other values of judges."""
         return replace(self, x=x, all_values=all_values)
 
     def means(self, values: Floats) -> Floats:
-        """Return the mean of some values, systems x units, over each system's population."""
+        """Return the mean of values, systems x units, over the population of each system."""
         population_means: Floats = exact_sum(values * self.sizes) / exact_sum(self.sizes)
         return population_means
 
     @property
     def is_labelled(self) -> Flags:
-        """Systems x units: whether there is a label."""
+        """True where there is a label, systems x units."""
         return ~np.isnan(self.y)
 
 
 class Prediction(NamedTuple):
     """Predictions of units, systems x units, and of whole populations."""
 
-    units: Floats  # lambda f, or lambda m, of the labelled outputs of each unit; else 0
-    all_outputs: Floats  # lambda f, or lambda m, of all outputs of each unit
+    units: Floats  # prediction for the labelled outputs of each unit; 0 if unlabelled
+    all_outputs: Floats  # prediction for all outputs of each unit
     means: Floats  # the mean of `all_outputs` over the population of each system
-    factor: float  # lambda
-    correlation: float  # of people's values with the predictions, within systems
+    factor: float  # lambda, by which the predictions are multiplied
+    correlation: float  # of human labels with the predictions, within systems
 
     def times(self, factor: float) -> Prediction:
-        """Return the predictions times a number."""
+        """Return the predictions multiplied by a factor."""
         units, all_values, means = (part * factor for part in self[:3])
         return Prediction(units, all_values, means, self.factor * factor, self.correlation)
 
 
 class Moments(NamedTuple):
-    """Sums of squares and products around each system's weighted means, over systems."""
+    """Sums of squares and products around the weighted means of systems, over all systems."""
 
     xx: Floats
     xy: Floats
@@ -177,7 +180,7 @@ class Moments(NamedTuple):
 
 
 def moments(labelled: Labelled, rows: Flags) -> Moments:
-    """Return the moments of some labelled values: systems x units that are marked."""
+    """Return the moments of the labelled values in `rows`, systems x units."""
     k, _, p = labelled.x.shape
     xx, xy, yy = np.zeros((p, p)), np.zeros(p), []
     for system in range(k):
@@ -199,7 +202,7 @@ def _centre(values: Floats, weights: Floats) -> Floats:
 
 
 def tune_prediction(labelled: Labelled) -> Prediction:
-    """Return the prediction of one judge: lambda times its value."""
+    """Return the prediction of one judge: its value times lambda."""
     sums = moments(labelled, labelled.is_labelled)
     spread, shared = float(sums.xx[0, 0]), float(sums.xy[0])
     factor = shared / spread if spread > 0 else 0.0
@@ -209,10 +212,10 @@ def tune_prediction(labelled: Labelled) -> Prediction:
     return Prediction(units, predicted_all, labelled.means(predicted_all), factor, float(r))
 
 
-def cross_fit(labelled: Labelled, folds: int = FOLDS) -> Prediction:
-    """Return predictions by a ridge regression that has not seen the unit it predicts.
+def cross_fit(labelled: Labelled) -> Prediction:
+    """Return cross-fitted predictions: each unit by a ridge regression on the other folds.
 
-    Folds are taken from the units in their order, every tenth to the same one.
+    Every tenth labelled unit, in their order, is in the same fold.
     """
     is_labelled = labelled.is_labelled
     centre, spread = labelled.x[is_labelled].mean(axis=0), labelled.x[is_labelled].std(axis=0)
@@ -220,11 +223,11 @@ def cross_fit(labelled: Labelled, folds: int = FOLDS) -> Prediction:
     x, all_values = (
         (values - centre) / scale * (spread > 0) for values in (labelled.x, labelled.all_values)
     )
-    scaled = labelled.with_columns(x, all_values)  # a judge that is constant stays 0
+    scaled = labelled.with_columns(x, all_values)  # constant judges are 0
     units = np.flatnonzero(is_labelled.any(axis=0))
-    fold = np.zeros(labelled.y.shape[1], np.int64)
-    fold[units] = np.arange(len(units)) % min(folds, len(units))
-    fits_by_fold = [_fits(scaled, is_labelled & (fold != k)) for k in range(min(folds, len(units)))]
+    n_folds, fold = min(FOLDS, len(units)), np.zeros(labelled.y.shape[1], np.int64)
+    fold[units] = np.arange(len(units)) % n_folds
+    fits_by_fold = [_fit_penalties(scaled, is_labelled & (fold != k)) for k in range(n_folds)]
     by_penalty = (np.stack(fits) for fits in zip(*fits_by_fold, strict=True))
     predicted = [_predict(scaled.x, fits, fold) for fits in by_penalty]
     errors = []  # squared errors within systems
@@ -236,22 +239,22 @@ def cross_fit(labelled: Labelled, folds: int = FOLDS) -> Prediction:
     return _tune_power(labelled, scaled, predicted[best], chosen, fold)
 
 
-def _fits(labelled: Labelled, rows: Flags) -> list[Floats]:
-    """Return the coefficients of judges for every penalty."""
+def _fit_penalties(labelled: Labelled, rows: Flags) -> list[Floats]:
+    """Return the coefficients of the judges for every penalty."""
     sums, n = moments(labelled, rows), int(rows.sum())
     unit = np.eye(len(sums.xy)) * n
     return [solve_symmetric(sums.xx + penalty * unit, sums.xy) for penalty in PENALTIES]
 
 
 def _predict(x: Floats, coefficients: Floats, fold: Ints) -> Floats:
-    """Return systems x units, each unit predicted by the fit to the other folds."""
+    """Return systems x units: each unit predicted by the fit to the other folds."""
     return np.stack([(judge_values * coefficients[fold]).sum(axis=1) for judge_values in x])
 
 
 def _tune_power(
     labelled: Labelled, scaled: Labelled, predicted: Floats, coefficients: Floats, fold: Ints
 ) -> Prediction:
-    """Return predictions times lambda, from 0 to 1, each tuned on the other folds."""
+    """Return predictions multiplied by lambda, from 0 to 1, tuned on the other folds."""
     column = predicted[:, :, None]
     alone = labelled.with_columns(column, column)
     factors = [
@@ -273,7 +276,7 @@ def _tune_power(
 
 
 def tuned_factor(labelled: Labelled, rows: Flags) -> float:
-    """Return lambda of one judge from some labels; 0 for a judge that is constant."""
+    """Return lambda of one judge from the labels in `rows`; 0 for a constant judge."""
     sums = moments(labelled, rows)
     spread = float(sums.xx[0, 0])
     return float(sums.xy[0]) / spread if spread > 0 else 0.0

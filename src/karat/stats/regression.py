@@ -19,9 +19,8 @@ from karat.arrays import Floats, Ints, NDArray, np
 from karat.errors import InputError
 from karat.stats.distributions import student_tail
 
-NEARLY = 1e-9  # share of its variance below which a column is a combination of others
-
-LARGEST = 1e100  # numbers up to this are fitted: fourth powers of their ratios can still be added
+NEARLY = 1e-9  # a column with less variance of its own is a combination of the others
+LARGEST = 1e100  # largest number that can be fitted: fourth powers of ratios do not overflow
 
 
 class Coefficient(NamedTuple):
@@ -34,25 +33,25 @@ class Coefficient(NamedTuple):
 
 
 class LeastSquares(NamedTuple):
-    """A fit: its coefficients, the intercept first, and what it says of its own points."""
+    """A fit: its coefficients, the intercept first, and its predictions of its own points."""
 
     coefficients: tuple[Coefficient, ...]
     predicted: Floats
-    left_out: Floats  # of each point by the fit of all others; NaN where these do not tell
+    left_out: Floats  # prediction of each point by the fit of all others; NaN if undetermined
     r2: float
     adjusted: float  # 1 - (1 - R^2)(n - 1) / (n - k - 1)
     sigma: float  # s, the standard error of a residual
 
 
 def least_squares(x: Floats, y: Floats, names: Sequence[str]) -> LeastSquares:
-    """Fit y by the columns of x (points x columns), which have these names for messages."""
+    """Fit y by the columns of x (points x columns); `names` of the columns are for messages."""
     n, k = x.shape
-    _check(x, y, names)
-    z, centre, scale, inverse, slopes, mean = _solve(x, y)
+    _check_data(x, y, names)
+    z, centre, scale, inverse, slopes, mean = _solve_normal_equations(x, y)
     for name, diagonal in zip(names, np.diag(inverse), strict=True):
-        if not (diagonal > 0 and 1 / diagonal > NEARLY):  # what the others leave of its variance
+        if not (diagonal > 0 and 1 / diagonal > NEARLY):  # its unexplained variance
             raise InputError(
-                f"{name} is a combination of the others here: their parts cannot be told apart; "
+                f"{name} is a combination of the others here: their effects cannot be separated; "
                 "leave one out"
             )
     predicted: Floats = mean + product(z, slopes)
@@ -83,11 +82,11 @@ def _test_coefficient(value: float, error: float, free: int) -> Coefficient:
 
 
 def left_out_predictions(x: Floats, y: Floats, groups: Ints) -> Floats:
-    """Predict the points of each group by the fit of all others; NaN where these do not tell.
+    """Predict the points of each group by the fit of all other points; NaN if undetermined.
 
-    The normal equations of the others are those of all less the group's own part.
+    The normal equations of the other points are those of all points minus the group's part.
     """
-    full_fit = _solve(x, y)
+    full_fit = _solve_normal_equations(x, y)
     w = np.column_stack([np.ones(len(y)), full_fit.z])
     both = np.column_stack([w, y - full_fit.mean])
     numbers = np.unique(groups, return_inverse=True)[1].reshape(-1)
@@ -105,9 +104,9 @@ def left_out_predictions(x: Floats, y: Floats, groups: Ints) -> Floats:
 
 
 class Unseen(NamedTuple):
-    """Errors of predictions by fits that have not seen the point: root mean squares, and R^2.
+    """Errors of predictions by fits without the point: root mean squares, and R^2.
 
-    `r2` is 1 - squared errors / squared errors of the mean of the points of other groups.
+    `r2` is 1 - squared errors / squared errors of the mean of the other groups' points.
     """
 
     rmse: float
@@ -117,7 +116,7 @@ class Unseen(NamedTuple):
 
 
 def unseen_error(y: Floats, predicted: Floats, groups: Ints) -> Unseen:
-    """Compare predictions of points that were left out by groups with the mean of the others."""
+    """Compare cross-validated predictions, left out by groups, with the mean of the others."""
     numbers = np.unique(groups, return_inverse=True)[1].reshape(-1)
     sums, counts = (np.bincount(numbers, weights=w) for w in (y, np.ones(len(y))))
     others_mean = ((fsum(y.tolist()) - sums) / (len(y) - counts))[numbers]
@@ -129,8 +128,8 @@ def unseen_error(y: Floats, predicted: Floats, groups: Ints) -> Unseen:
     return Unseen(sqrt(errors), sqrt(chance), r2, int((~is_defined).sum()))
 
 
-def _check(x: Floats, y: Floats, names: Sequence[str]) -> None:
-    """Refuse what has no fit, or too many."""
+def _check_data(x: Floats, y: Floats, names: Sequence[str]) -> None:
+    """Raise if there are too few points, or values that cannot be fitted."""
     n, k = x.shape
     if n < k + 2:
         raise InputError(f"{n:,} points for {k + 1} coefficients: at least {k + 2} are needed")
@@ -146,12 +145,12 @@ def _check(x: Floats, y: Floats, names: Sequence[str]) -> None:
 
 
 def _is_constant(values: Floats) -> bool:
-    """Do values differ by no more than rounding?"""
+    """Return whether values differ by no more than rounding."""
     return float(np.ptp(values / 2)) <= SLACK * float(np.abs(values).max()) / 2
 
 
 def _check_magnitude(name: str, values: Floats) -> None:
-    """Refuse numbers whose squares, or those of their differences, cannot be told from 0 or inf."""
+    """Raise if squares of the numbers, or of their differences, would be 0 or infinite."""
     largest, apart = float(np.abs(values).max()), float(np.ptp(values / 2))
     if largest > LARGEST or apart < 1 / LARGEST:
         problem = f"go up to {largest:.3g} and differ by at most {2 * apart:.3g}"
@@ -160,7 +159,7 @@ def _check_magnitude(name: str, values: Floats) -> None:
 
 
 class _Solution(NamedTuple):
-    """The normal equations solved: slopes of standardised columns, and the mean of y."""
+    """Solution of the normal equations: slopes of standardised columns, and the mean of y."""
 
     z: Floats
     centre: Floats
@@ -170,7 +169,7 @@ class _Solution(NamedTuple):
     mean: float
 
 
-def _solve(x: Floats, y: Floats) -> _Solution:
+def _solve_normal_equations(x: Floats, y: Floats) -> _Solution:
     centre = _means(x)
     scale = np.sqrt(_means((x - centre) ** 2))
     z, mean = (x - centre) / scale, float(_means(y[:, None])[0])
@@ -181,7 +180,7 @@ def _solve(x: Floats, y: Floats) -> _Solution:
 
 
 def _inverses(stack: Floats) -> Floats:
-    """The inverse of each positive definite matrix, column by column; NaN for what is singular."""
+    """Return the inverse of each positive definite matrix by Gauss-Jordan; NaN if singular."""
     size = stack.shape[-1]
     work = np.concatenate([stack, np.broadcast_to(np.eye(size), stack.shape)], axis=2)
     for i in range(size):
@@ -193,7 +192,7 @@ def _inverses(stack: Floats) -> Floats:
 
 
 def _row_sums(rows: Floats) -> Floats:
-    """The sum of each row, from its first number to its last."""
+    """Return the sum of each row, added from left to right."""
     total = rows[:, 0]
     for column in rows.T[1:]:
         total = total + column
@@ -205,7 +204,7 @@ def _mean_square(values: Floats) -> float:
 
 
 def _means(columns: NDArray[np.float64]) -> Floats:
-    """The mean of every column, from exact sums of what a power of two makes at most 1."""
+    """Return the mean of every column from exact sums, scaled by powers of two to at most 1."""
     largest = np.abs(columns).max(axis=0).tolist()
     units = np.array([ldexp(1.0, min(frexp(number)[1], 1023)) for number in largest])
     means: Floats = exact_sum(columns / units, axis=0) * units / len(columns)

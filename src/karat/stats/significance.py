@@ -1,4 +1,4 @@
-"""The rule that calls a difference better, worse or undecided.
+"""Significance: p-values of differences, their correction for many tests, and verdicts.
 
 Every command that reports a verdict uses `verdict`; reports read the verdict from the result and
 never derive it from p or from an interval.
@@ -6,10 +6,12 @@ never derive it from p or from an interval.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from karat.arithmetic import SLACK
-from karat.arrays import Flags, Floats, np
+from karat.arrays import ArrayLike, Flags, Floats, np
+from karat.errors import InputError
 
 SIGNIFICANCE_LEVEL = 0.05  # significant: p below this; also the default level of ranks of metrics
 MIN_DECIDING_UNITS = 6
@@ -20,17 +22,12 @@ A two-sided sign test of five units has p >= 2 / 2^5 = 0.0625, however large the
 BETTER, WORSE, UNDECIDED = "better", "worse", "undecided"
 
 
+# ---------------------------------------------------------------------------------- verdicts
+
+
 def is_significant(p: float) -> bool:
     """Return whether p is below the level; an undefined p (NaN) is not significant."""
     return p < SIGNIFICANCE_LEVEL
-
-
-def separates_ranks(p: Any, level: float) -> Any:
-    """Return whether p (a number or an array) puts two metrics into different ranks.
-
-    As in the WMT metrics tasks, p equal to the level does. NaN does not.
-    """
-    return p <= level * (1 + SLACK)
 
 
 def verdict(p: float, ends: tuple[float, float], units: int, sign: int = 1) -> str:
@@ -43,7 +40,7 @@ def verdict(p: float, ends: tuple[float, float], units: int, sign: int = 1) -> s
     Args:
         p: p-value of the difference.
         ends: ends of its 95% interval.
-        units: number of units that the test and the interval rest on.
+        units: number of units behind the test and the interval.
         sign: 1 if a positive difference is better, -1 if a negative one is.
     """
     if units < MIN_DECIDING_UNITS or not is_significant(p):
@@ -54,7 +51,7 @@ def verdict(p: float, ends: tuple[float, float], units: int, sign: int = 1) -> s
 def interval_verdict(ends: tuple[float, float]) -> str:
     """Return better or worse if both ends lie above or below zero, else undecided.
 
-    By itself it is for differences that have an interval but no test. NaN is undecided.
+    Use it alone only for differences that have an interval but no test. NaN is undecided.
     """
     if ends[0] > 0 and ends[1] > 0:
         return BETTER
@@ -66,24 +63,111 @@ def ahead(first: Floats, second: Floats) -> Flags:
     return first - second > SLACK * np.maximum(np.abs(first), np.abs(second))
 
 
-def _p_value(trials: Floats, real: float, scores: Floats) -> float:
-    """Trials beyond the real difference; what only rounding tells apart is equal."""
-    slack = SLACK * float(np.abs(scores).max(initial=0))
-    if real <= slack:  # sacreBLEU's strict comparison would call two equal systems different
-        return 1.0
-    return float((1 + np.count_nonzero(trials > real + slack)) / (1 + len(trials)))
+# ---------------------------------------------------------------------------------- p-values
 
 
 def paired_bootstrap(system: Floats, baseline: Floats, difference: float) -> float:
-    """p of the difference, from scores of both on the same resamples.
+    """Return p of the difference, from the scores of both systems on the same resamples.
 
-    The resampled differences |a - b|, centred on their mean, stand for the null hypothesis
-    (Riezler and Maxwell 2005; Koehn 2004).
+    The absolute differences |a - b|, centred on their mean, are the null distribution (Riezler and
+    Maxwell 2005; Koehn 2004).
     """
     trials = np.abs(system - baseline)
     return _p_value(trials - trials.mean(), abs(difference), np.stack([system, baseline]))
 
 
 def approximate_randomization(first: Floats, second: Floats, difference: float) -> float:
-    """p of the difference, from scores of both after random exchanges of their segments."""
+    """Return p of the difference, from the scores of both after exchanges of their segments."""
     return _p_value(np.abs(first - second), abs(difference), np.stack([first, second]))
+
+
+def _p_value(trials: Floats, real: float, scores: Floats) -> float:
+    """Return (1 + trials beyond the real difference) / (1 + trials), rounding errors ignored."""
+    slack = SLACK * float(np.abs(scores).max(initial=0))
+    if real <= slack:  # sacreBLEU's strict comparison would call two equal systems different
+        return 1.0
+    return float((1 + np.count_nonzero(trials > real + slack)) / (1 + len(trials)))
+
+
+# -------------------------------------------------------------------------------- many tests
+
+
+def holm(p_values: ArrayLike) -> Floats:
+    """Correct p-values by Holm (1979): the chance of any false positive stays below the level.
+
+    The k-th smallest of m becomes the largest of (m - j + 1) p_j over j <= k, at most 1.
+    """
+    return _corrected(p_values, lambda p, m: np.maximum.accumulate(p * (m - np.arange(m))))
+
+
+def benjamini_hochberg(p_values: ArrayLike) -> Floats:
+    """Correct p-values by Benjamini and Hochberg (1995), which bounds the false discovery rate.
+
+    The k-th smallest of m becomes the smallest of m p_j / j over j >= k.
+    """
+
+    def smallest(p: Floats, m: int) -> Floats:
+        scaled = p * m / np.arange(1, m + 1)
+        return np.minimum.accumulate(scaled[::-1])[::-1]
+
+    return _corrected(p_values, smallest)
+
+
+def _corrected(p_values: ArrayLike, correct_sorted: Callable[[Floats, int], Floats]) -> Floats:
+    """Apply a correction to the p-values in ascending order; NaN stays NaN and does not count."""
+    p = np.asarray(p_values, float)
+    flat, corrected = p.ravel(), np.full(p.size, np.nan)
+    order = np.argsort(flat, kind="stable")[: int((~np.isnan(flat)).sum())]
+    corrected[order] = np.minimum(correct_sorted(flat[order], len(order)), 1)
+    return corrected.reshape(p.shape)
+
+
+CORRECTIONS: dict[str, Callable[[ArrayLike], Floats]] = {
+    "none": lambda p_values: np.array(p_values, float),
+    "holm": holm,
+    "bh": benjamini_hochberg,
+}
+
+
+def single_level(correction: str, corrected: ArrayLike, level: float) -> float:
+    """Return the level for single tests that gives the same decisions as a correction.
+
+    A p-value is below it exactly where the corrected one is below `level`, so intervals at this
+    level agree with corrected p-values. With m tests, r of them significant, it is level / (m - r)
+    for Holm, the level at which its steps end, and level r / m for Benjamini and Hochberg, whose
+    intervals are those of Benjamini and Yekutieli (2005). NaN does not count.
+    """
+    p = np.asarray(corrected, float)
+    n_tests, n_significant = int((~np.isnan(p)).sum()), int((p < level).sum())
+    if correction == "holm":
+        return level / max(n_tests - n_significant, 1)
+    if correction == "bh":
+        return level * max(n_significant, 1) / max(n_tests, 1)
+    return level
+
+
+def separates_ranks(p: Any, level: float) -> Any:
+    """Return whether p (a number or an array) puts two metrics into different ranks.
+
+    As in the WMT metrics tasks, p equal to the level does. NaN does not.
+    """
+    return p <= level * (1 + SLACK)
+
+
+def clusters(p_values: ArrayLike, level: float = SIGNIFICANCE_LEVEL) -> list[int]:
+    """Return the ranks of metrics sorted by falling score, as in the WMT metrics tasks.
+
+    p_values[i, j], i < j, is that of "metric i is better than metric j". The first metric has rank
+    1. Going down, a metric starts the next rank if any metric of the current rank is better than it
+    at p <= level, so metrics with the same rank do not differ significantly. NaN separates nothing.
+    """
+    p = np.asarray(p_values, float)
+    if p.ndim != 2 or p.shape[0] != p.shape[1]:
+        raise InputError(f"p-values have the shape {p.shape}: expected a square")
+    ranks: list[int] = []
+    start = 0
+    for j in range(len(p)):
+        if separates_ranks(p[start:j, j], level).any():
+            start = j
+        ranks.append(ranks[-1] + (start == j) if ranks else 1)
+    return ranks
