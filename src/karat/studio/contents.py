@@ -22,7 +22,7 @@ from karat.studio.store.draws import draw_probability, shuffled_ids
 from karat.studio.store.projects import REVEALED, Project, project_in
 from karat.studio.store.schema import StoreConnection
 from karat.studio.store.store import Store
-from karat.studio.tasks import NUGGETS
+from karat.studio.tasks import NUGGETS, TASKS
 from karat.studio.tasks.task import CurrentAnswer, CurrentDecision, Task
 
 T = TypeVar("T")
@@ -185,8 +185,8 @@ def _parse_answers(
     for row in rows:
         outputs, value = tuple(json.loads(row[5])), json.loads(row[6])
         answer = CurrentAnswer._make((*row[:5], outputs, value, *row[7:11]))
-        if answer.task == NUGGETS.name and answer.item in dropped:
-            value = NUGGETS.without_labels(value, dropped[answer.item])
+        if answer.item in dropped:
+            value = TASKS[answer.task].without_nuggets(value, dropped[answer.item])
         answers.append(answer._replace(value=value))
     return tuple(answers)
 
@@ -197,7 +197,7 @@ def _decisions_in(connection: StoreConnection) -> tuple[CurrentDecision, ...]:
         "SELECT d.id, uuid, task, item, output, about, value, assessor, time FROM adjudication d "
         "JOIN item ON item.id = item WHERE value IS NOT NULL AND NOT calibration AND d.id NOT IN "
         "(SELECT supersedes FROM adjudication WHERE supersedes IS NOT NULL) AND NOT "
-        "(task = 'nuggets' AND EXISTS (SELECT 1 FROM nugget n WHERE n.item = d.item "
+        f"(task = '{NUGGETS.name}' AND EXISTS (SELECT 1 FROM nugget n WHERE n.item = d.item "
         "AND nugget = about AND dropped)) ORDER BY d.id"
     )
     return tuple(CurrentDecision._make((*row[:6], json.loads(row[6]), *row[7:])) for row in rows)

@@ -63,6 +63,16 @@ class Dispute(NamedTuple):
         """The task, item, output and subject of the dispute."""
         return self.task, self.item, self.output, self.about
 
+    @property
+    def subject(self) -> str:
+        """The disputed dimension, nugget, pair or output, for people."""
+        return TASKS[self.task].subject(self.about)
+
+    @property
+    def votes_summary(self) -> str:
+        """The values of the votes, or their number, for people."""
+        return TASKS[self.task].summarize_votes([vote.value for vote in self.votes])
+
 
 def find_disputes(store: Store, settled: bool = False) -> list[Dispute]:
     """Return the open disputes, largest first; with `settled`, the settled ones as well."""

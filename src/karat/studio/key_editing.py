@@ -79,13 +79,13 @@ def _read_role(connection: StoreConnection, assessor: int) -> str | None:
 
 # Judgements that an edit concerns
 
-_NEWEST = """
+_NEWEST = f"""
 FROM unit u JOIN assignment a ON a.unit = u.id
 JOIN judgement j ON j.id = (SELECT max(id) FROM judgement WHERE assignment = a.id)
-WHERE u.task = 'nuggets' AND u.item = ?
+WHERE u.task = '{NUGGETS.name}' AND u.item = ?
 """
-_DECIDED = """
-SELECT count(*) FROM adjudication WHERE task = 'nuggets' AND item = ? AND about = ?
+_DECIDED = f"""
+SELECT count(*) FROM adjudication WHERE task = '{NUGGETS.name}' AND item = ? AND about = ?
 AND value IS NOT NULL
 AND id NOT IN (SELECT supersedes FROM adjudication WHERE supersedes IS NOT NULL)
 """

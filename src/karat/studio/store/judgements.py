@@ -21,7 +21,7 @@ from karat.studio.store.projects import check_blind, check_open
 from karat.studio.store.schema import StoreConnection
 from karat.studio.store.settings import parse_settings
 from karat.studio.store.store import Store
-from karat.studio.tasks import TASKS
+from karat.studio.tasks import NUGGETS, TASKS
 from karat.studio.tasks.checks import is_done, is_integer, text_error
 from karat.studio.tasks.task import AssignmentView, NuggetView, OutputView
 
@@ -29,8 +29,9 @@ MAX_VALUE_BYTES = 100_000
 MAX_MILLISECONDS = 7 * 24 * 3600 * 1000
 """Milliseconds that one answer may take."""
 MAX_SEEN = 1000
-COUNTED = """
-CASE WHEN j.value IS NULL OR json_extract(j.value, '$.done') = 0 OR (a.task = 'nuggets' AND EXISTS
+COUNTED = f"""
+CASE WHEN j.value IS NULL OR json_extract(j.value, '$.done') = 0
+OR (a.task = '{NUGGETS.name}' AND EXISTS
     (SELECT 1 FROM nugget n WHERE n.item = a.item AND NOT n.dropped
     AND n.nugget NOT IN (SELECT key FROM json_each(j.value, '$.nuggets'))))
 THEN NULL ELSE j.id END

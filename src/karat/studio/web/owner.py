@@ -298,7 +298,7 @@ FILES = {"style.css": "report/page/style.css", "studio.css": "studio/web/static/
     for name in (
         *("judge.js", "server.js", "queue.js", "clock.js", "dom.js", "keys.js", "marked_text.js"),
         *("ratings.js", "pairs.js", "spans.js", "nuggets.js", "uuid.js"),
-        *("owner.js", "adjudicate.js", "statements.js", "drafts.js"),
+        *("owner.js", "adjudicate.js", "statements.js", "drafts.js", "tasks.js"),
         *("key_editor.js", "key_editor.css"),
     )
 }
