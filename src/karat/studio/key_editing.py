@@ -269,7 +269,7 @@ def _check_words(descriptions: object) -> list[str]:
     if not all(wordings):
         raise InputError("a wording is empty: expected words that say the fact")
     if len({*wordings}) < len(wordings):
-        raise InputError("a wording stands twice: expected each once")
+        raise InputError("a wording occurs twice: expected each once")
     return wordings
 
 
@@ -284,7 +284,7 @@ def _check_same_parts(connection: StoreConnection, edit: KeyEdit) -> None:
     descriptions = None if words is None else json.loads(words)
     stored = {"nugget": nugget, "descriptions": descriptions, "importance": importance}
     if any(stored[name] != getattr(edit, name) for name in _PARTS[edit.what]):
-        raise InputError(f"uuid {edit.uuid} stands for another edit: make a new one")
+        raise InputError(f"uuid {edit.uuid} belongs to another edit: make a new one")
 
 
 def _make_change(connection: StoreConnection, edit: KeyEdit) -> KeyChange:

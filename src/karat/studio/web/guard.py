@@ -136,7 +136,7 @@ def parse(body: bytes) -> dict[str, Any]:
 def _parse_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
-        raise InputError("a key stands twice in an object of the JSON: expected each key once")
+        raise InputError("a key occurs twice in a JSON object: expected each key once")
     return members
 
 
