@@ -328,8 +328,8 @@ DAMAGE = {
     "UPDATE assignment SET assessor = 2": "judgements by somebody else than",
     f"INSERT INTO judgement VALUES (9, 'u', 1, 1, '{{}}', 0, NULL, '{MOMENT}')": "two first judg",
     "INSERT INTO item VALUES (7, 'x', '', '', '', '[]', 7, 0, 0); "
-    "INSERT INTO draw VALUES (7, 1, 1.5, 'x')": "a probability that is none",
-    "DELETE FROM unit": "rows name others that are not there",
+    "INSERT INTO draw VALUES (7, 1, 1.5, 'x')": "an invalid probability",
+    "DELETE FROM unit": "rows refer to missing rows",
 }
 
 
