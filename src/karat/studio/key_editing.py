@@ -19,7 +19,7 @@ from karat.errors import InputError, quoted
 from karat.studio.store import judgements
 from karat.studio.store.judgements import StoredRow
 from karat.studio.store.people import now as time_of_now
-from karat.studio.store.people import record, stamp
+from karat.studio.store.people import record, role_in, stamp
 from karat.studio.store.projects import OPEN, check_open, project_in
 from karat.studio.store.schema import StoreConnection
 from karat.studio.store.store import Store
@@ -63,18 +63,10 @@ def _role_may_edit(connection: StoreConnection, role: str | None) -> bool:
 def allow_adjudicators(store: Store, owner: int, allowed: bool) -> None:
     """Allow adjudicators to edit the key, or revoke that."""
     with store.write() as connection:
-        if _read_role(connection, owner) != "owner":
+        if role_in(connection, owner) != "owner":
             raise InputError("only an owner decides who edits the key")
         if adjudicators_may_edit(connection) != allowed:
             record(connection, ALLOWS, owner, adjudicators=allowed)
-
-
-def _read_role(connection: StoreConnection, assessor: int) -> str | None:
-    """Return the role of an active assessor."""
-    role: str | None = connection.optional_value(
-        "SELECT role FROM assessor WHERE id = ? AND active", assessor
-    )
-    return role
 
 
 # Judgements affected by an edit
@@ -195,7 +187,7 @@ def edit_key(store: Store, assessor: int, edit: KeyEdit, now: datetime | None = 
         check_open(connection, "its key is no longer edited")
         if not project_in(connection).settings.has(NUGGETS):
             raise InputError("the project has no nuggets: there is no key to edit")
-        if not _role_may_edit(connection, _read_role(connection, assessor)):
+        if not _role_may_edit(connection, role_in(connection, assessor)):
             raise InputError("only owners, and adjudicators whom they allow it, edit the key")
         if connection.row("SELECT 1 FROM item WHERE id = ? AND NOT calibration", item) is None:
             raise InputError(f"there is no question {quoted(item)}")

@@ -26,7 +26,7 @@ from karat.studio.contents import ESTIMATES_EVENT, Contents, Version, computed_o
 from karat.studio.disputes import Dispute, find_disputes
 from karat.studio.export.sets import assessor_preferences, make_evalset, make_nugget_set
 from karat.studio.store.judgements import view_in
-from karat.studio.store.people import Assessor, assessors, record, stamp
+from karat.studio.store.people import OWNER, Assessor, assessors, record, role_in, stamp
 from karat.studio.store.projects import REVEALED, project_in
 from karat.studio.store.schema import StoreConnection
 from karat.studio.store.store import Store
@@ -249,8 +249,7 @@ def check_may_see_estimates(store: Store, owner: int) -> None:
 
 
 def _check_owner(connection: StoreConnection, id: int) -> None:
-    query = "SELECT 1 FROM assessor WHERE id = ? AND role = 'owner' AND active"
-    if connection.row(query, id) is None:
+    if role_in(connection, id) != OWNER:
         raise InputError("estimates are for the owner of the project alone")
 
 

@@ -16,10 +16,9 @@ from uuid import UUID
 
 from karat.errors import InputError, quoted
 from karat.studio.store.people import now as time_of_now
-from karat.studio.store.people import stamp
-from karat.studio.store.projects import check_blind, check_open
+from karat.studio.store.people import role_in, stamp
+from karat.studio.store.projects import check_blind, check_open, project_in
 from karat.studio.store.schema import StoreConnection
-from karat.studio.store.settings import parse_settings
 from karat.studio.store.store import Store
 from karat.studio.tasks import NUGGETS, TASKS
 from karat.studio.tasks.checks import is_done, is_integer, text_error
@@ -88,7 +87,7 @@ def view_in(connection: StoreConnection, assignment: int) -> AssignmentView:
         "SELECT value, uuid FROM judgement WHERE assignment = ? ORDER BY id DESC LIMIT 1",
         assignment,
     ) or (None, None)
-    settings = parse_settings(connection.value("SELECT settings FROM project"))
+    settings = project_in(connection).settings
     has_nuggets, show = TASKS[task].needs_nuggets, settings.show
     nuggets, dropped = view_key(connection, item) if has_nuggets else ((), ())
     edit = connection.row("SELECT 1 FROM key_edit WHERE item = ? LIMIT 1", item)
@@ -300,8 +299,7 @@ def set_counted_judgement(
 
 def lease_end(connection: StoreConnection, time: datetime) -> str:
     """Return the end of a lease that begins at a time."""
-    settings = parse_settings(connection.value("SELECT settings FROM project"))
-    return stamp(time + timedelta(seconds=settings.lease_seconds))
+    return stamp(time + timedelta(seconds=project_in(connection).settings.lease_seconds))
 
 
 # Adjudications
@@ -356,8 +354,7 @@ def adjudicate(
         ):
             return repeated
         check_blind(connection)
-        row = connection.row("SELECT role FROM assessor WHERE id = ? AND active", assessor_id)
-        if row is None or row[0] == "assessor":
+        if role_in(connection, assessor_id) not in ("adjudicator", "owner"):
             raise InputError("only adjudicators and the owner decide on disagreements")
         n_judged, n_outputs = connection.row(
             "SELECT count(*), (SELECT count(*) FROM output WHERE id = ?3 AND item = ?2) "

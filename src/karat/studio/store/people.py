@@ -260,12 +260,17 @@ def _read_active(connection: StoreConnection, id: object) -> tuple[str, str]:
     return row[0], row[1]
 
 
+def role_in(connection: StoreConnection, id: int) -> str | None:
+    """Return the role of an active assessor, or None."""
+    role: str | None = connection.optional_value(
+        "SELECT role FROM assessor WHERE id = ? AND active", id
+    )
+    return role
+
+
 def _check_active_owner(connection: StoreConnection, by: int | None) -> None:
-    """Raise InputError if the owner was withdrawn in the meantime."""
-    if by is None:  # the command line
-        return
-    row = connection.row("SELECT 1 FROM assessor WHERE id = ? AND active AND role = ?", by, OWNER)
-    if row is None:
+    """Raise InputError if the owner was withdrawn in the meantime; None is the command line."""
+    if by is not None and role_in(connection, by) != OWNER:
         raise InputError("your invitation was withdrawn: only active owners change invitations")
 
 

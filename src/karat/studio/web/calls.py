@@ -6,10 +6,9 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
-from importlib.resources import files
 from typing import Any, NamedTuple, TypeVar
 
-from jinja2 import DictLoader, Environment, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
@@ -191,20 +190,15 @@ def refused_as_not_found() -> Iterator[None]:
 
 # Pages from templates with automatic escaping
 
-_NAMES = (
-    *("frame.html", "staff.html", "judge.html", "message.html", "joined.html", "parts.html"),
-    *("owner.html", "owner_live.html", "owner_people.html", "owner_agreement.html"),
-    *("adjudicate.html", "browse.html", "segment.html", "outputs.html", "reports.html"),
-    *("key.html", "owner_scores.html", "events.html"),
-)
-
 
 @cache
 def _environment() -> Environment:
-    folder = files("karat").joinpath("studio/web/templates")
-    texts = {name: folder.joinpath(name).read_text("utf-8") for name in _NAMES}
     environment = Environment(
-        autoescape=True, loader=DictLoader(texts), undefined=StrictUndefined, trim_blocks=True
+        loader=PackageLoader("karat.studio.web"),
+        autoescape=True,
+        auto_reload=False,
+        undefined=StrictUndefined,
+        trim_blocks=True,
     )
     environment.filters.update(number=number, words=words, answer=answer, comment=comment)
     return environment

@@ -9,6 +9,7 @@ from functools import cache, partial
 from hashlib import sha256
 from importlib.resources import files
 from math import isnan
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
@@ -292,22 +293,19 @@ def _export(call: Call) -> Response:
 
 # Static files. The style sheet is shared with the report pages.
 
-FILES = {"style.css": "report/page/style.css", "studio.css": "studio/web/static/studio.css"} | {
-    name: f"studio/web/static/{name}"
-    for name in (
-        *("judge.js", "server.js", "queue.js", "clock.js", "dom.js", "keys.js", "marked_text.js"),
-        *("ratings.js", "pairs.js", "spans.js", "nuggets.js", "uuid.js"),
-        *("owner.js", "adjudicate.js", "statements.js", "drafts.js", "tasks.js"),
-        *("key_editor.js", "key_editor.css"),
-    )
+_KARAT = files("karat")
+_STATIC_TYPES = {".css": "text/css", ".js": "text/javascript"}
+FILES = {"style.css": _KARAT / "report/page/style.css"} | {
+    file.name: file
+    for file in (_KARAT / "studio/web/static").iterdir()
+    if file.name.endswith(tuple(_STATIC_TYPES))
 }
-_STATIC_TYPES = {"css": "text/css", "js": "text/javascript"}
 
 
 @cache
 def content(name: str) -> tuple[bytes, str]:
     """Return a file and its ETag."""
-    data = files("karat").joinpath(FILES[name]).read_bytes()
+    data = FILES[name].read_bytes()
     return data, f'"{sha256(data).hexdigest()[:16]}"'
 
 
@@ -319,7 +317,7 @@ async def _static_file(request: Request) -> Response:
     headers = {"etag": tag, "cache-control": "no-cache"}
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
-    return Response(data, media_type=_STATIC_TYPES[name.rpartition(".")[2]], headers=headers)
+    return Response(data, media_type=_STATIC_TYPES[Path(name).suffix], headers=headers)
 
 
 ROUTES.append(Route("/static/{name}", _static_file))
