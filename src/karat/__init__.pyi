@@ -53,11 +53,11 @@ from karat.llm.endpoint import Endpoint as Endpoint
 from karat.llm.judging import judge_nuggets as judge_nuggets
 from karat.llm.judging import judge_pairs as judge_pairs
 from karat.llm.judging import judge_ratings as judge_ratings
+from karat.llm.requests import Limits as Limits
 from karat.llm.requests import Prices as Prices
 from karat.llm.results import ModelPairs as ModelPairs
 from karat.llm.results import ModelRatings as ModelRatings
 from karat.llm.results import ModelSupports as ModelSupports
-from karat.llm.run import Limits as Limits
 from karat.lm.model import LanguageModel as LanguageModel
 from karat.lm.model import score_texts as score_texts
 from karat.meta.averages import RankAverage as RankAverage

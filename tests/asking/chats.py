@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from karat.llm.endpoint import Endpoint
-from karat.llm.requests import Message, Request
-from karat.llm.run import AskResult, Limits, Prices, ask
+from karat.llm.requests import Limits, Message, Prices, Request
+from karat.llm.run import AskResult, ask
 
 QUICK = Limits(backoff=0.001, longest_wait=0.05, grace=0.5)
 

@@ -14,8 +14,8 @@ from asking.server import serving
 
 from karat.errors import InputError
 from karat.llm.client import seconds_to_wait
-from karat.llm.requests import RequestJob
-from karat.llm.run import Limits, Prices, Schedule
+from karat.llm.requests import Limits, Prices, RequestJob
+from karat.llm.run import Schedule
 
 
 def test_retry_after_in_seconds_and_as_a_date() -> None:

@@ -35,7 +35,7 @@ def refused(cache: Path) -> str:
 
 def test_a_file_that_is_no_database(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("system\tsegment\n" * 100)
-    assert "is no cache of answers (file is not a database)" in refused(tmp_path / "cache")
+    assert "is not a cache of answers (file is not a database)" in refused(tmp_path / "cache")
 
 
 def test_another_database(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_another_database(tmp_path: Path) -> None:
     file.execute("CREATE TABLE mine (a)")
     file.commit()
     file.close()
-    assert "is a database, but no cache of answers" in refused(tmp_path / "cache")
+    assert "is a database, but not a cache of answers" in refused(tmp_path / "cache")
 
 
 def test_another_version(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_a_damaged_database(tmp_path: Path) -> None:
     data = bytearray((tmp_path / "cache").read_bytes())
     data[4096:] = b"\xa5" * (len(data) - 4096)
     (tmp_path / "cache").write_bytes(data)
-    assert "is no cache of answers (database disk image is malformed)" in refused(
+    assert "is not a cache of answers (database disk image is malformed)" in refused(
         tmp_path / "cache"
     )
 

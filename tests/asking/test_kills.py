@@ -79,7 +79,6 @@ def test_what_was_in_flight_at_a_kill_is_asked_again_and_counted(tmp_path: Path)
         server.always = "ok"
         run = asked(server.url, requests(10), cache)
     assert (run.usage.cached, run.usage.repeated, run.usage.missing) == (2, 3, 0)
-    assert run.usage.unmetered == 3
     assert run.usage.totals.repeated == 3
     assert run.usage.totals.sent == 2 + 3 + 8
     assert asked("http://127.0.0.1:9", [], cache).usage.repeated == 0

@@ -14,17 +14,17 @@ from hypothesis import strategies as st
 from judge.judges import prompt_values
 
 from karat.llm.interview import InvalidAnswer
-from karat.llm.pairs import read_preference
-from karat.llm.ratings import RatingScale, read_ratings
-from karat.llm.supports import read_supports
+from karat.llm.pairs import parse_preference
+from karat.llm.ratings import RatingScale, parse_ratings
+from karat.llm.supports import parse_supports
 from karat.llm.task_prompts import RATINGS, task_prompt
 from karat.nuggets.drafting import read_facts
 
 TEXTS = {"1": "A cat sat.", "2": ""}
 READERS: dict[str, Callable[[str], Any]] = {
-    "ratings": partial(read_ratings, TEXTS, RatingScale(1, 5, "higher")),
-    "pairs": partial(read_preference, TEXTS),
-    "supports": partial(read_supports, TEXTS["1"], ["1", "2"]),
+    "ratings": partial(parse_ratings, TEXTS, RatingScale(1, 5, "higher")),
+    "pairs": partial(parse_preference, TEXTS),
+    "supports": partial(parse_supports, TEXTS["1"], ["1", "2"]),
     "facts": partial(read_facts, ["A cat sat.", "It ran."], 3),
 }
 words = st.sampled_from(["1", "2", "A cat", "cat sat.", "tie", "support", "vital", "", "\x00"])

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from karat.llm.interview import InvalidAnswer, JudgedValue, json_object, occurs
-from karat.llm.ratings import RatingScale, read_ratings
-from karat.llm.supports import read_supports
+from karat.llm.ratings import RatingScale, parse_ratings
+from karat.llm.supports import parse_supports
 
 TEXTS = {"1": "A cat\n sat down.", "2": ""}
 SCALE = RatingScale(1, 5, "higher")
@@ -33,7 +33,7 @@ def answer(first: object, second: object = None, **more: object) -> str:
     ],
 )
 def test_valid_ratings(text: str) -> None:
-    ratings = read_ratings(TEXTS, SCALE, text)
+    ratings = parse_ratings(TEXTS, SCALE, text)
     assert {key: rating.value for key, rating in ratings.items()} == {TEXTS["1"]: 4, "": 1}
     assert ratings[TEXTS["1"]].evidence.casefold() == "cat sat"
 
@@ -68,7 +68,7 @@ def test_valid_ratings(text: str) -> None:
 )
 def test_invalid_ratings(text: str, reason: str) -> None:
     with pytest.raises(InvalidAnswer, match=f"^{reason}$"):
-        read_ratings(TEXTS, SCALE, text)
+        parse_ratings(TEXTS, SCALE, text)
 
 
 @pytest.mark.parametrize(
@@ -79,10 +79,10 @@ def test_only_the_best_value_needs_no_evidence(better: str, value: int, valid: b
     text = json.dumps({"answers": [{"id": "1", "evidence": "", "value": value}]})
     scale = RatingScale(1, 5, better)
     if valid:
-        assert read_ratings({"1": "words"}, scale, text) == {"words": JudgedValue(value, "")}
+        assert parse_ratings({"1": "words"}, scale, text) == {"words": JudgedValue(value, "")}
     else:
         with pytest.raises(InvalidAnswer, match="no evidence"):
-            read_ratings({"1": "words"}, scale, text)
+            parse_ratings({"1": "words"}, scale, text)
 
 
 @pytest.mark.parametrize(
@@ -101,10 +101,10 @@ def test_only_the_best_value_needs_no_evidence(better: str, value: int, valid: b
 def test_supports(label: object, evidence: str, result: object) -> None:
     text = json.dumps({"answers": [{"id": "1", "evidence": evidence, "label": label}]})
     if isinstance(result, JudgedValue):
-        assert read_supports(TEXTS["1"], ["1"], text) == {"1": result}
+        assert parse_supports(TEXTS["1"], ["1"], text) == {"1": result}
     else:
         with pytest.raises(InvalidAnswer, match=str(result)):
-            read_supports(TEXTS["1"], ["1"], text)
+            parse_supports(TEXTS["1"], ["1"], text)
 
 
 def test_the_last_brace_is_not_searched_in_strings() -> None:

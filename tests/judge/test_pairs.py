@@ -12,7 +12,7 @@ from judge.judges import PromptValues, a_set, judge, server_arguments
 import karat as kt
 from karat.errors import InputError
 from karat.llm.interview import JudgedValue
-from karat.llm.pairs import read_preference, settle_orders
+from karat.llm.pairs import parse_preference, settle_orders
 
 TEXTS = {"1": "First words.", "2": "Second words."}
 
@@ -51,10 +51,10 @@ def test_both_orders_must_agree(item: float, two: float, value: float) -> None:
 )
 def test_answers(answer: dict[str, Any], result: object) -> None:
     if isinstance(result, JudgedValue):
-        assert read_preference(TEXTS, json.dumps(answer)) == result
+        assert parse_preference(TEXTS, json.dumps(answer)) == result
     else:
         with pytest.raises(ValueError, match=str(result)):
-            read_preference(TEXTS, json.dumps(answer))
+            parse_preference(TEXTS, json.dumps(answer))
 
 
 def test_a_steady_judge(tmp_path: Path) -> None:

@@ -206,7 +206,7 @@ def test_agreement_with_people(tmp_path: Path) -> None:
     )
     with judge(by_length) as server:
         ratings = kt.judge_ratings(part, "x", **server_arguments(server, tmp_path))
-        with pytest.raises(InputError, match="has a judge 'ann' who is no model"):
+        with pytest.raises(InputError, match="has a judge 'ann' who is not a model"):
             kt.judge_ratings(part, "x", judge="ann", **server_arguments(server, tmp_path))
     assert ratings.agreement is not None
     assert ratings.agreement.shared == 8

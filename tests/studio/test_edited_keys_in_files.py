@@ -123,7 +123,7 @@ def test_a_log_of_the_first_version_is_read(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ('"dropped": 1', '"dropped": 0', "not as the newest edit left them"),
-        ('"what": "drop"', '"what": "burn"', "no row of key_edit"),
+        ('"what": "drop"', '"what": "burn"', "not a row of key_edit"),
         ('"item": 1, "assessor": 1', '"item": 2, "assessor": 1', "a nugget of another question"),
         ('"nugget": "2", "imp', '"nugget": "5", "imp', "found the nugget '2'"),
     ],

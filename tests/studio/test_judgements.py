@@ -59,9 +59,9 @@ def test_a_uuid_stands_for_one_content(tmp_path: Path, change: dict[str, Any]) -
         who = assessor(store)
         judgement = SentJudgement(uuid(0), next_view(store, who).assignment, GOOD, 1)
         judge(store, who, judgement)
-        with pytest.raises(InputError, match="stands for another judgement: make a new one"):
+        with pytest.raises(InputError, match="belongs to another judgement: make a new one"):
             judge(store, who, judgement._replace(**change))
-        with pytest.raises(InputError, match="stands for another judgement"):
+        with pytest.raises(InputError, match="belongs to another judgement"):
             judge(store, assessor(store, "bea"), judgement)
 
 
@@ -372,7 +372,7 @@ def test_decisions_are_rows_that_are_only_added(tmp_path: Path) -> None:
             adjudicate(store, who, first)
         assert adjudicate(store, chief, first, START) == StoredRow(1, False)
         assert adjudicate(store, chief, first) == StoredRow(1, True)
-        with pytest.raises(InputError, match="stands for another decision"):
+        with pytest.raises(InputError, match="belongs to another decision"):
             adjudicate(store, chief, first._replace(value=5))
         with pytest.raises(InputError, match="somebody else has decided this meanwhile"):
             adjudicate(store, chief, first._replace(uuid=uuid(1)))
@@ -408,7 +408,7 @@ def test_disputes_are_decided_after_the_freeze_and_until_the_reveal(tmp_path: Pa
         ({"item": None}, "found the item None, expected its number"),
         ({"about": 3}, "found about=3, expected a text"),
         ({"seen_judgements": ("x",)}, "expected at most 1,000 numbers"),
-        ({"value": float("inf")}, "is no JSON"),
+        ({"value": float("inf")}, "is not JSON"),
     ],
 )
 def test_a_wrong_decision_is_refused(tmp_path: Path, change: dict[str, Any], message: str) -> None:

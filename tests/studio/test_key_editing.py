@@ -144,12 +144,12 @@ def test_an_edit_is_stored_once_and_its_uuid_stands_for_it_alone(keyed: Keyed) -
         sent._replace(concerns=3),
         sent._replace(supersedes=uuid(9)),
     ):
-        with pytest.raises(InputError, match="stands for another edit"):
+        with pytest.raises(InputError, match="belongs to another edit"):
             edit_key(keyed.store, keyed.owner, other)
     added = KeyEdit(uuid(2), Q1, "add", 2, None, ["a", "b"], "vital", keyed.look()["newest"])
     edit_key(keyed.store, keyed.owner, added)
     assert edit_key(keyed.store, keyed.owner, added).duplicate
-    with pytest.raises(InputError, match="stands for another edit"):
+    with pytest.raises(InputError, match="belongs to another edit"):
         edit_key(keyed.store, keyed.owner, added._replace(descriptions=["a"]))
 
 
@@ -175,7 +175,7 @@ WRONG = {
     "found importance='grave'": {"what": "add", "descriptions": ["x"], "importance": "grave"},
     "expected a list of 1 to 20": {"what": "reword", "nugget": "1", "descriptions": []},
     "a wording is empty": {"what": "reword", "nugget": "1", "descriptions": [" \n"]},
-    "a wording stands twice": {"what": "reword", "nugget": "1", "descriptions": ["a", " a"]},
+    "a wording occurs twice": {"what": "reword", "nugget": "1", "descriptions": ["a", " a"]},
     "2,001 characters": {"what": "reword", "nugget": "1", "descriptions": ["a" * 2001]},
     "found wording=3": {"what": "reword", "nugget": "1", "descriptions": [3]},
     "half a character": {"what": "reword", "nugget": "1", "descriptions": ["\ud800"]},

@@ -276,7 +276,7 @@ def test_a_process_computes_the_results_of_large_stores(
     small = get_latest_results(store)
     assert small
     assert small.coverage.answers == 60
-    monkeypatch.setattr(live, "FEW", 0)
+    monkeypatch.setattr(live, "MAX_IN_PROCESS", 0)
     assert get_latest_results(store) is small  # nothing has changed
     row = current(store)[0]
     undo(store, row.assessor, NEW(), row.assignment)

@@ -115,7 +115,7 @@ def change(old: str, new: str) -> Callable[[str], str]:
         (change('"fluency": ', '"fluency": 9'), "found fluency="),
         (change('{"dimension": {', '{"dimensions": {'), "expected the name of a table"),
         (change('"grp": ', '"group": '), "in a row of item"),
-        (change('"supersedes": null', '"supersedes": 9999'), "no row of judgement"),
+        (change('"supersedes": null', '"supersedes": 9999'), "not a row of judgement"),
         (change('"taken": 1', '"taken": 2'), "places taken is wrong"),
         (
             change('"name": "ann"', '"name": 5'),

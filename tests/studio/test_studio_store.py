@@ -56,12 +56,12 @@ def test_a_file_of_another_program_is_not_touched(tmp_path: Path) -> None:
         file.commit()
     before = other.read_bytes()
     for open_store in (Store.open, Store.reading):
-        with pytest.raises(InputError, match="is a database, but no store of the studio"):
+        with pytest.raises(InputError, match="is a database, but not a store of the studio"):
             open_store(other)
     assert other.read_bytes() == before
     text = tmp_path / "text"
     text.write_text("no database " * 100)
-    with pytest.raises(InputError, match="is no store of the studio, or is damaged"):
+    with pytest.raises(InputError, match="is not a store of the studio, or is damaged"):
         Store.open(text)
 
 
@@ -328,8 +328,8 @@ DAMAGE = {
     "UPDATE assignment SET assessor = 2": "judgements by somebody else than",
     f"INSERT INTO judgement VALUES (9, 'u', 1, 1, '{{}}', 0, NULL, '{MOMENT}')": "two first judg",
     "INSERT INTO item VALUES (7, 'x', '', '', '', '[]', 7, 0, 0); "
-    "INSERT INTO draw VALUES (7, 1, 1.5, 'x')": "a probability that is none",
-    "DELETE FROM unit": "rows name others that are not there",
+    "INSERT INTO draw VALUES (7, 1, 1.5, 'x')": "an invalid probability",
+    "DELETE FROM unit": "rows refer to missing rows",
 }
 
 

@@ -218,7 +218,7 @@ SETTINGS: list[tuple[Any, str]] = [
     ({"tasks": {"nuggets": {"x": 1}}}, "task nuggets: found the setting 'x', expected none"),
     ({"tasks": {"spans": {"scheme": "x"}}}, "task spans: found scheme='x', expected one of mqm"),
     ({"tasks": {"spans": {"severities": []}}}, "found severities=[], expected a list of names"),
-    ({"tasks": {"spans": {"categories": ["a", "a"]}}}, "a name stands twice among categories"),
+    ({"tasks": {"spans": {"categories": ["a", "a"]}}}, "a name occurs twice among categories"),
     ({"overlap": 0}, "overlap=0: expected a whole number, 1 or more"),
     ({"quota": 1.5}, "quota=1.5: expected a whole number, 1 or more"),
     ({"lease_seconds": True}, "lease_seconds=True: expected a whole number"),

@@ -1,7 +1,7 @@
-"""The base of the modules for HF `evaluate`: what they take, and how it is scored.
+"""Base classes of the modules for HF `evaluate`.
 
-A module takes predictions and, for each, one reference or a list of them. Results have the names
-that `evaluate` gives them, and a signature.
+A module takes predictions, each with one reference or a list of them. Results have the names of
+`evaluate`'s own modules, and a signature.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from karat.metrics.names import METRICS
 
 
 class KaratModule(evaluate.Metric):  # type: ignore[misc, unused-ignore]
-    """A module that scores predictions by the metric of Karat with its `metric_name`.
+    """A module that scores predictions by the metric `metric_name` of Karat.
 
     Its arguments are the settings of the metric; its docstring is its description.
     """
@@ -46,7 +46,7 @@ class SacrebleuModule(KaratModule):
     """A module with the arguments and results of one that wraps sacreBLEU."""
 
     fields: ClassVar[tuple[str, ...]] = ()
-    """Attributes of sacreBLEU's score that are results."""
+    """Attributes of sacreBLEU's score to return."""
 
     _metric: Any = None
     """Makes the metric with sacreBLEU's interface."""

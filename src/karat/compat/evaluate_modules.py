@@ -1,4 +1,4 @@
-"""Where the modules for HF `evaluate` are: `evaluate.load(evaluate_path("bleu"))`."""
+"""Paths of the modules for HF `evaluate`: `evaluate.load(evaluate_path("bleu"))`."""
 
 from __future__ import annotations
 

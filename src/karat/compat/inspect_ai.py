@@ -1,7 +1,7 @@
 """A scorer for inspect_ai: `Task(…, scorer=karat_scorer("chrf"))`.
 
-The score of a sample is that of its output against its targets. Its statistics go into the log, so
-that the score of all samples is made from their sum, as everywhere in Karat.
+A sample is scored by its output against its targets. Its statistics go into the log, so that the
+score of all samples is computed from their sum, as everywhere in Karat.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-# inspect_ai reads the annotations of scorers and metrics: their types are needed when they run.
+# inspect_ai reads the annotations of scorers and metrics at run time.
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
 from inspect_ai.solver import TaskState
 
@@ -64,7 +64,7 @@ def _segment_score(scored_by: base.Metric, row: NDArray[Any]) -> float:
 
 
 def _metric_of(scores: list[SampleScore]) -> base.Metric:
-    """Return the metric that all samples were scored by."""
+    """Return the metric of all samples; raise InputError if they have different ones."""
     names = {str((sample.score.metadata or {}).get("metric", "")) for sample in scores}
     if len(names) > 1 or "" in names:
         raise InputError("corpus: expected scores of one karat_scorer; use it in no other scorer")
@@ -72,7 +72,7 @@ def _metric_of(scores: list[SampleScore]) -> base.Metric:
 
 
 def _statistics(scored_by: base.Metric, sample: SampleScore) -> NDArray[Any]:
-    """Return the statistics of a sample, which must be what its score was made from."""
+    """Return the statistics of a sample; raise InputError if they do not give its score."""
     metadata, value = sample.score.metadata or {}, sample.score.as_float()
     row = np.array(metadata["statistics"])
     recomputed = _segment_score(scored_by, row)

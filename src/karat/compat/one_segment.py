@@ -1,6 +1,6 @@
-"""One candidate beside its references: the way of functions that are called for every sentence.
+"""Fast counts of one candidate against its references, for functions called per sentence.
 
-`Metric.stats` is made for many segments. Its fixed cost would be most of the time of a single one.
+`Metric.stats` is made for many segments: its fixed cost would dominate the time of a single one.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from karat.metrics.base import Metric
 
 Tokenize = Callable[[str], Iterable[Any]]
-"""A user's tokeniser, whose tokens may be anything hashable."""
-_LOCAL = threading.local()  # a vocabulary for each thread, for all sentences
+"""A user's tokenizer, whose tokens may be any hashable values."""
+_LOCAL = threading.local()  # one vocabulary per thread, shared by all sentences
 
 
 class CustomPassage(Passage):
-    """Texts that a user's function cuts; equal tokens have equal numbers in all of them."""
+    """Texts tokenized by a user's function; equal tokens have equal ids in all of them."""
 
     def __init__(
         self, views: _kernel.Views, lexicon: Lexicon, tokenize: Tokenize, numbers: dict[Any, int]
@@ -50,7 +50,7 @@ def pairs_of(
     references: Sequence[str],
     tokenize: Tokenize | None = None,
 ) -> Pairs:
-    """Return what metrics count between a candidate and its references."""
+    """Return the pairs of a candidate and its references for metrics to count in."""
     if not hasattr(_LOCAL, "lexicon"):
         _LOCAL.lexicon = Lexicon()
     lexicon: Lexicon = _LOCAL.lexicon

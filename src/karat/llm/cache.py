@@ -1,8 +1,8 @@
-"""The cache: answers in an SQLite file, and which requests are under way.
+"""The cache: answers in an SQLite file, and the requests under way.
 
-A request is `in flight` before it is sent. Its answer, or its failure, is stored in the transaction
-that ends that; so after a kill, what is in flight is what may have been asked without an answer.
-One process at a time uses a cache.
+A request is marked `in flight` before it is sent; storing its answer or failure ends that state. So
+after a kill, the requests in flight are those that may have been sent without a stored answer. Only
+one process at a time can use a cache.
 """
 
 from __future__ import annotations
@@ -69,14 +69,14 @@ class CachedReply(NamedTuple):
 
 
 def _address(path: Path, reading: bool) -> str:
-    """Return how a file is opened; one without a log of a run that was killed is just read."""
-    logged = Path(f"{path}-wal").exists()
-    mode = "mode=rwc" if not reading else "mode=ro" if logged else "mode=ro&immutable=1"
+    """Return the URI of a file; without the write-ahead log of a killed run it is immutable."""
+    has_log = Path(f"{path}-wal").exists()
+    mode = "mode=rwc" if not reading else "mode=ro" if has_log else "mode=ro&immutable=1"
     return f"{path.absolute().as_uri()}?{mode}"
 
 
 class Cache:
-    """An open cache, of the thread that opened it; with `reading`, it must be there to be read."""
+    """An open cache, used by the thread that opened it; with `reading`, the file must exist."""
 
     def __init__(
         self, path: str | PathLike[str] | None, endpoint: Endpoint, reading: bool = False
@@ -84,7 +84,7 @@ class Cache:
         self.path = None if path is None else Path(path)
         self._reading = reading
         self._endpoint_and_model = (endpoint.name, endpoint.model)
-        self._free = endpoint.is_demo
+        self._is_free = endpoint.is_demo
         with self._readable_errors():
             self._file = sqlite3.connect(
                 ":memory:" if self.path is None else _address(self.path, reading),
@@ -107,7 +107,7 @@ class Cache:
         self._file.close()
 
     def stored(self, key: str) -> CachedReply | None:
-        """Return what is known of a request, or None."""
+        """Return the stored row of a request, or None."""
         with self._readable_errors():
             row = self._file.execute(
                 "SELECT state, rejections, answer, prompt_tokens, completion_tokens "
@@ -131,24 +131,23 @@ class Cache:
         sent: Sequence[RequestJob],
         counts: Mapping[str, int],
     ) -> None:
-        """Store outcomes and what is sent now: all of it on disk when this returns, or nothing."""
+        """Store outcomes and requests to send in one durable transaction."""
         with self._readable_errors(), self._transaction():
             for job, verdict in verdicts:
                 if isinstance(verdict, Completion):
                     tokens = (verdict.prompt_tokens, verdict.completion_tokens)
                     self._file.execute(_ANSWER, (verdict.text, *tokens, job.key))
                 else:
-                    invalid = verdict.rejected is not None
-                    self._file.execute(
-                        _FAIL, (verdict.reason(1), invalid, verdict.rejected, job.key)
-                    )
+                    is_invalid = verdict.rejected is not None
+                    row = (verdict.reason(1), is_invalid, verdict.rejected, job.key)
+                    self._file.execute(_FAIL, row)
             self._file.executemany(_SEND, [(job.key,) for job in sent])
             rows = [(*self._endpoint_and_model, name, count) for name, count in counts.items()]
             self._file.executemany(_COUNT, rows)
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        if self._file.in_transaction:  # of a write that was interrupted
+        if self._file.in_transaction:  # left by an interrupted write
             self._file.execute("ROLLBACK")
         self._file.execute("BEGIN IMMEDIATE")
         try:
@@ -160,23 +159,23 @@ class Cache:
             raise
 
     def _prepare(self) -> None:
-        """Check that this is a cache before anything is written; make one of an empty file."""
+        """Check that the file is a cache before writing; create the tables in an empty file."""
         if not self._reading:
             self._file.execute("PRAGMA locking_mode = EXCLUSIVE")
         (application,) = self._file.execute("PRAGMA application_id").fetchone()
         (version,) = self._file.execute("PRAGMA user_version").fetchone()
         (tables,) = self._file.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if tables and application != APPLICATION:
-            raise InputError(f"{self._name} is a database, but no cache of answers: {_OTHER}")
+            raise InputError(f"{self._name} is a database, but not a cache of answers: {_OTHER}")
         if tables and version != VERSION:
             problem = f"{self._name} is a cache of version {version}, this Karat has {VERSION}"
             raise InputError(f"{problem}: {_OTHER}, or use the Karat that wrote it")
         if self._reading:
             return
         self._file.execute("PRAGMA journal_mode = WAL")
-        # Answers are paid for: they are on disk, not only with the system. The demo's are free.
-        self._file.execute(f"PRAGMA synchronous = {'NORMAL' if self._free else 'FULL'}")
-        with self._transaction():  # takes the lock, which is kept
+        # Answers are paid for and must survive a power cut. The demo's are free.
+        self._file.execute(f"PRAGMA synchronous = {'NORMAL' if self._is_free else 'FULL'}")
+        with self._transaction():  # takes and keeps the lock
             if not tables:
                 for statement in _TABLES.split(";"):
                     self._file.execute(statement)
@@ -189,7 +188,7 @@ class Cache:
 
     @contextmanager
     def _readable_errors(self) -> Iterator[None]:
-        """Turn errors of SQLite into one sentence each."""
+        """Turn each SQLite error into one sentence."""
         try:
             yield
         except sqlite3.Error as error:
@@ -200,11 +199,11 @@ class Cache:
                 ) from None
             if "not a database" in reason or "malformed" in reason:
                 raise InputError(
-                    f"{self._name} is no cache of answers ({reason}): {_OTHER}"
+                    f"{self._name} is not a cache of answers ({reason}): {_OTHER}"
                 ) from None
             raise OutputError(
-                f"cannot use the cache {self._name} ({reason}): stored answers are kept; mend that "
-                "and run the same again to go on"
+                f"cannot use the cache {self._name} ({reason}): stored answers are kept; correct "
+                "that and run the same command again to continue"
             ) from None
 
 

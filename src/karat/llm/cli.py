@@ -1,4 +1,4 @@
-"""`karat judge`, and the options of all commands that ask a language model."""
+"""`karat judge`, and the options of all commands that use a language model."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class ModelOptions(NamedTuple):
-    """Values of the options."""
+    """Options of a command that uses a language model."""
 
     setup: Any
     judge: str
@@ -51,7 +51,7 @@ class ModelOptions(NamedTuple):
     prompt: str | None
 
     def check(self, inputs: Sequence[str]) -> None:
-        """Refuse outputs that cannot be written or are inputs, before anything is read."""
+        """Raise an error for outputs that are inputs or cannot be written, before reading."""
         read = (*inputs, *([self.prompt] if self.prompt else []))
         cache = str(self.setup.cache)
         for written in (self.output, self.report, cache):
@@ -85,14 +85,14 @@ def run_task(model_task: ModelTask, asking: ModelOptions) -> None:
 
 DEMO, DEMO_MODEL = "demo", "word overlap"
 CACHE = ".cache.sqlite"
-"""Ending of the cache beside the output."""
+"""Suffix of the default cache, next to the output."""
 _PARAMETERS: dict[str, dict[str, Any]] = {
     "temperature": {"temperature": None},
     "max_tokens": {"max_tokens": None},
     "seed": {"seed": None},
     "response_format": {"json_object": False},
 }
-"""Parameters that need not be sent -> settings of the endpoint that leave them out."""
+"""Optional parameter -> endpoint settings that omit it."""
 _BUDGETS = {"requests": "budget_requests", "tokens": "budget_tokens", "cost": "budget_money"}
 """Names of budgets -> limits of a run."""
 
@@ -124,7 +124,7 @@ def _limits(budget: tuple[str, ...], price: tuple[float, ...] | None, **settings
 def _asking(
     endpoint: str, model: str | None, cache: str | None, output: str, **values: Any
 ) -> ModelOptions:
-    """Return the values of the options as a command uses them."""
+    """Make `ModelOptions` from the values of the command line."""
     from karat.llm.endpoint import Endpoint
     from karat.llm.interview import Setup
 
@@ -145,7 +145,7 @@ def _asking(
 
 
 def _ending(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
-    """Return the format that was asked for, or the one of the report's ending."""
+    """Return the requested format, by default that of the report's suffix."""
     return checked_format(ctx, format_of(str(ctx.params.get("report") or ""), value))
 
 
@@ -248,7 +248,7 @@ _REPORT = (
 def model_options(
     written: str, *, max_tokens: int = 1024, judge: bool = True
 ) -> Callable[[CommandFunction], CommandFunction]:
-    """Return the options of a command that asks a model: `asking`; `written` is what -o is."""
+    """Return the options of a command that uses a model, as `asking`; -o writes `written`."""
     output = option("-o --output", f"Write {written} to FILE (atomic).", path, required=True)
     most = option(
         "--max-tokens", "Most tokens of an answer.", integer(1), max_tokens, heading=MODEL
@@ -259,7 +259,7 @@ def model_options(
 
 
 def sample(unit: str) -> Callable[[CommandFunction], CommandFunction]:
-    """Return `--sample`: how many segments or questions are asked about."""
+    """Return `--sample`: the number of segments or questions to judge."""
     return option("--sample", f"Ask about N random {unit}s only.", integer(1))
 
 
@@ -272,7 +272,7 @@ _ENDS = re.compile(r"(-?[0-9.]+)-(-?[0-9.]+)")
 
 
 class ScaleEnds(click.ParamType):  # type: ignore[type-arg]  # no generic in click 8.1
-    """A lower and a higher end, such as 1-5; a tuple of numbers, whole ones as integers."""
+    """Ends of a scale, such as 1-5; whole numbers become integers."""
 
     name = "low-high"
 
@@ -307,7 +307,7 @@ COMMANDS = {
     "nuggets": ("karat.llm.cli:judge_nuggets", "Decide which responses contain which nuggets."),
     "prompts": ("karat.llm.cli:judge_prompts", "List, print or copy the prompts."),
 }
-"""Name -> module (with a `command`) and the line that `karat judge --help` shows."""
+"""Name -> function and its line in `karat judge --help`."""
 
 judge = command_group(
     "judge",
@@ -425,10 +425,11 @@ def judge_prompts(task: str | None, output: str | None) -> None:
     karat judge prompts ratings
     karat judge prompts ratings -o mine.md
     """
-    from karat.llm.task_prompts import bundled_prompts, list_prompts
+    from karat.llm.task_prompts import PromptList, bundled_prompts
 
     check_output(output)
+    prompts = bundled_prompts()
     if task is None:
-        show(list_prompts().document(options.command_line()), "text", output)
+        show(PromptList(tuple(prompts.values())).document(options.command_line()), "text", output)
     else:
-        say([bundled_prompts()[task].prompt.text], output)
+        say([prompts[task].prompt.text], output)

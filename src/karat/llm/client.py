@@ -43,22 +43,22 @@ def as_json(body: bytes) -> Any:
         return None
 
 
-def as_text(text: str, key: ApiKey) -> str:
-    """Return a text without the key and without half characters, which cannot be stored."""
+def clean_text(text: str, key: ApiKey) -> str:
+    """Return a text without the key and without lone surrogates, which cannot be stored."""
     return key.redact(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
 def server_error_message(document: Any, key: ApiKey) -> str:
-    """Return what a server said of an error: first without the key, then cut."""
+    """Return the error message of a server, without the key and shortened."""
     for names in (("error", "detail", "message"), ("message",)):
         if isinstance(document, dict):
             document = next((document[name] for name in names if name in document), None)
-    text = as_text(document, key) if isinstance(document, str) else ""
+    text = clean_text(document, key) if isinstance(document, str) else ""
     return short(text.strip()).rstrip(". ")
 
 
 def seconds_to_wait(header: str | None) -> float | None:
-    """Return the seconds that the header asks for (a number or an HTTP date), None without one."""
+    """Return the wait in seconds from Retry-After (a number or an HTTP date), or None."""
     text = (header or "").strip()
     if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text):
         return float(text)
@@ -71,14 +71,13 @@ def seconds_to_wait(header: str | None) -> float | None:
     return max((until - datetime.now(timezone.utc)).total_seconds(), 0.0)
 
 
-LARGEST = 1 << 23
-"""Bytes of the largest body that is read."""
+MAX_REPLY_BYTES = 1 << 23
 _PROXIES = ("https_proxy", "http_proxy", "all_proxy")
 _IDLE = 2.0  # seconds after which servers may have closed a connection
 
 
 class AttemptFailed(Exception):
-    """An exchange that brought no whole reply, with the failure that it is."""
+    """An exchange without a complete reply, and its failure."""
 
     def __init__(self, failure: EndpointFailure) -> None:
         super().__init__()
@@ -90,12 +89,12 @@ class HttpReply(NamedTuple):
 
     status: int
     headers: Mapping[str, str]
-    """By names in lower case."""
+    """Names are in lower case."""
     body: bytes
 
 
-def _left(deadline: float) -> float:
-    """Return the seconds that are left until a deadline."""
+def _seconds_left(deadline: float) -> float:
+    """Return the seconds until a deadline; raise TimeoutError after it."""
     seconds = deadline - time.monotonic()
     if seconds <= 0:
         raise TimeoutError
@@ -103,16 +102,16 @@ def _left(deadline: float) -> float:
 
 
 class _TimedSocket(io.RawIOBase):
-    """A socket as http.client uses it, whose every operation ends at the deadline.
+    """A socket for http.client on which every operation ends at the deadline.
 
-    A time-out of the socket alone begins anew with every byte that drips in.
+    A plain socket time-out restarts with every byte received.
     """
 
     def __init__(self, sock: socket.socket, deadline: float) -> None:
         self._sock, self._deadline = sock, deadline
 
     def sendall(self, data: bytes) -> None:
-        self._sock.settimeout(_left(self._deadline))
+        self._sock.settimeout(_seconds_left(self._deadline))
         self._sock.sendall(data)
 
     def makefile(self, mode: str) -> io.BufferedReader:
@@ -122,15 +121,18 @@ class _TimedSocket(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        self._sock.settimeout(_left(self._deadline))
+        self._sock.settimeout(_seconds_left(self._deadline))
         return self._sock.recv_into(buffer)
 
     def close(self) -> None:
-        """Nothing: http.client closes what it still reads from."""
+        """Do nothing: http.client closes files that it still reads from."""
 
 
 class EndpointLine:
-    """A connection to an endpoint, kept open between requests; of one thread, save `abort`."""
+    """A connection to an endpoint, kept open between requests.
+
+    All methods except `abort` must be called from one thread.
+    """
 
     def __init__(self, endpoint: Endpoint, key: ApiKey, trusted: ssl.SSLContext | None) -> None:
         self._endpoint, self._key, self._trusted = endpoint, key, trusted
@@ -139,10 +141,10 @@ class EndpointLine:
         self._used = 0.0
 
     def ask(self, job: RequestJob) -> Completion | EndpointFailure:
-        """Send the request of a job and return what came of it.
+        """Send the request of a job and return its outcome.
 
-        Failures are values: an exception's frames would hold the key. Whatever goes wrong, the
-        connection ends.
+        Failures are values because the frames of an exception would hold the key. After any
+        failure the connection is closed.
         """
         endpoint, key = self._endpoint, self._key
         body = json.dumps(endpoint.body(job.request, job.rejections)).encode("ascii")
@@ -150,7 +152,7 @@ class EndpointLine:
             reply = self._post(body, time.monotonic() + endpoint.timeout)
         except (OSError, HTTPException, ValueError, AttemptFailed) as error:
             self.close()
-            return _without_reply(error, endpoint)
+            return _failure_without_reply(error, endpoint)
         except BaseException:
             self.close()
             raise
@@ -171,11 +173,11 @@ class EndpointLine:
         }
         http.request("POST", self._address.target, body, headers)
         response = http.getresponse()
-        reply_body = response.read(LARGEST + 1)
-        if len(reply_body) > LARGEST:
-            failure = EndpointFailure(TOO_LARGE, f"more than {LARGEST >> 20} MB")
+        reply_body = response.read(MAX_REPLY_BYTES + 1)
+        if len(reply_body) > MAX_REPLY_BYTES:
+            failure = EndpointFailure(TOO_LARGE, f"more than {MAX_REPLY_BYTES >> 20} MB")
             raise AttemptFailed(failure)
-        if response.length:  # http.client does not mind if less comes than was announced
+        if response.length:  # http.client accepts bodies shorter than announced
             raise IncompleteRead(b"")
         reply_headers = {name.lower(): value for name, value in response.headers.items()}
         self._used = time.monotonic()
@@ -184,17 +186,19 @@ class EndpointLine:
         return HttpReply(response.status, reply_headers, reply_body)
 
     def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         if self._sock is not None:
             self._sock.close()
         self._sock = None
 
     def abort(self) -> None:
-        """End what another thread is waiting for."""
+        """Interrupt a thread that waits for a reply."""
         sock = self._sock
         if sock is not None:
             with suppress(OSError):
-                socket.socket.shutdown(sock, socket.SHUT_RDWR)  # no farewell of TLS, which waits
+                socket.socket.shutdown(
+                    sock, socket.SHUT_RDWR
+                )  # without the closing TLS handshake, which waits
 
     def _open(self, deadline: float) -> socket.socket:
         if self._sock is not None and time.monotonic() - self._used < _IDLE:
@@ -204,14 +208,14 @@ class EndpointLine:
             self._sock = self._connect(deadline)
             self._sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if self._trusted is not None:
-                self._sock.settimeout(_left(deadline))
+                self._sock.settimeout(_seconds_left(deadline))
                 self._sock = self._trusted.wrap_socket(
                     self._sock, server_hostname=self._address.host
                 )
         except ssl.SSLCertVerificationError as error:
             stop = f"{self._endpoint.name} has no valid certificate ({error.verify_message})"
             raise AttemptFailed(EndpointFailure(UNREACHABLE, stop=stop)) from None
-        except (OSError, ValueError) as error:  # a host's name may be too long
+        except (OSError, ValueError) as error:  # host names may be too long
             reason = getattr(error, "strerror", None) or type(error).__name__
             reason = "timed out" if isinstance(error, TimeoutError) else reason
             proxies = [name for name in os.environ if name.lower() in _PROXIES]
@@ -220,13 +224,13 @@ class EndpointLine:
         return self._sock
 
     def _connect(self, deadline: float) -> socket.socket:
-        """Connect to the first of the host's addresses that accepts."""
+        """Connect to the first address of the host that accepts."""
         host_and_port = (self._address.host, self._address.port)
         addresses = socket.getaddrinfo(*host_and_port, type=socket.SOCK_STREAM)
         for number, (family, kind, protocol, _, address) in enumerate(addresses):
             sock = socket.socket(family, kind, protocol)
             try:
-                sock.settimeout(_left(deadline) / (len(addresses) - number))
+                sock.settimeout(_seconds_left(deadline) / (len(addresses) - number))
                 sock.connect(address)
                 return sock
             except OSError:
@@ -247,10 +251,10 @@ class DemoLine:
         return Completion(text, job.prompt_tokens, estimated_tokens(text), estimated=True)
 
     def abort(self) -> None:
-        """Nothing waits."""
+        """Do nothing: no reply is ever pending."""
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: there is no connection."""
 
 
 RequestLine = EndpointLine | DemoLine
@@ -258,15 +262,15 @@ RequestLine = EndpointLine | DemoLine
 
 
 def line_to(endpoint: Endpoint, key: ApiKey) -> Callable[[], RequestLine]:
-    """Return the function that opens a worker's line."""
+    """Return a function that makes the connection of a worker."""
     if endpoint.is_demo:
         return DemoLine
     trusted = ssl.create_default_context() if endpoint.address.secure else None
     return lambda: EndpointLine(endpoint, key, trusted)
 
 
-def _without_reply(error: Exception, endpoint: Endpoint) -> EndpointFailure:
-    """Return the failure of an exchange that brought no whole reply."""
+def _failure_without_reply(error: Exception, endpoint: Endpoint) -> EndpointFailure:
+    """Return the failure of an exchange without a complete reply."""
     match error:
         case AttemptFailed():
             return error.failure
@@ -279,22 +283,22 @@ def _without_reply(error: Exception, endpoint: Endpoint) -> EndpointFailure:
     return EndpointFailure(GARBAGE, "not HTTP")
 
 
-_PASSING = {408, 409, 425, 429}
-"""Statuses of a request that may succeed later, beside all from 500 on."""
+_TEMPORARY = {408, 409, 425, 429}
+"""Statuses below 500 of requests that may succeed later."""
 
 
 def as_refusal(reply: HttpReply, endpoint: Endpoint, key: ApiKey) -> EndpointFailure:
-    """Return the failure that a reply with an error status is."""
+    """Return the failure for a reply with an error status."""
     detail = server_error_message(as_json(reply.body), key)
     status = f"HTTP {reply.status}"
-    retry = reply.status in _PASSING or reply.status >= 500
+    retry = reply.status in _TEMPORARY or reply.status >= 500
     wait = seconds_to_wait(reply.headers.get("retry-after")) if retry else None
-    stop = _stop(reply, endpoint, key, status + f": {detail}" * bool(detail))
+    stop = _stop_message(reply, endpoint, key, status + f": {detail}" * bool(detail))
     return EndpointFailure(status, detail, retry, stop, wait)
 
 
-def _stop(reply: HttpReply, endpoint: Endpoint, key: ApiKey, status_text: str) -> str:
-    """Return the sentence that ends the run, if no other request can succeed either."""
+def _stop_message(reply: HttpReply, endpoint: Endpoint, key: ApiKey, status_text: str) -> str:
+    """Return the message that ends the run if no other request can succeed, else ""."""
     server, text = endpoint.name, reply.body.decode("utf-8", "replace")
     variable = f"the environment variable {endpoint.key_variable}"
     completions = f"{server}/chat/completions"
@@ -326,7 +330,7 @@ def _stop(reply: HttpReply, endpoint: Endpoint, key: ApiKey, status_text: str) -
 
 
 def as_completion(body: bytes, key: ApiKey, request: Request) -> Completion | EndpointFailure:
-    """Return the completion that a body holds; an empty one is a failure."""
+    """Return the completion in a body; an empty one is a failure."""
     document = as_json(body)
     choices = _get(document, "choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
@@ -334,15 +338,22 @@ def as_completion(body: bytes, key: ApiKey, request: Request) -> Completion | En
     if not isinstance(_get(choice, "message"), dict) or not isinstance(content, str | None):
         # Some servers send errors with status 200.
         return EndpointFailure(GARBAGE, server_error_message(document, key))
-    text, reason = as_text(content or "", key), _get(choice, "finish_reason")
+    text, reason = clean_text(content or "", key), _get(choice, "finish_reason")
     counted = [_count(document, name) for name in ("prompt_tokens", "completion_tokens")]
     prompt_tokens = estimated_prompt(request) if counted[0] is None else counted[0]
     completion_tokens = estimated_tokens(text) if counted[1] is None else counted[1]
-    tokens = prompt_tokens, completion_tokens, None in counted
+    is_estimated = None in counted
     if text.strip():
-        return Completion(text, *tokens, cut=reason == "length")
+        is_cut = reason == "length"
+        return Completion(text, prompt_tokens, completion_tokens, is_estimated, is_cut)
     details = {"length": "max_tokens was reached", "content_filter": "the server filtered it"}
-    return EndpointFailure(EMPTY, details.get(str(reason), ""), True, "", None, None, *tokens)
+    return EndpointFailure(
+        EMPTY,
+        details.get(str(reason), ""),
+        prompt_tokens=prompt_tokens,
+        completion_tokens=completion_tokens,
+        estimated=is_estimated,
+    )
 
 
 def _get(document: Any, name: str, default: Any = None) -> Any:
@@ -350,6 +361,6 @@ def _get(document: Any, name: str, default: Any = None) -> Any:
 
 
 def _count(document: Any, name: str) -> int | None:
-    """Return a number of tokens that the server counted, or None."""
+    """Return a token count from the server, or None."""
     count = _get(_get(document, "usage"), name)
     return count if type(count) is int and 0 <= count < 1 << 40 else None

@@ -1,7 +1,7 @@
 """`--endpoint demo`: an offline stand-in for a language model, which compares words.
 
-It is no model. It reads the lines `name: JSON` of a prompt and answers by word overlap: outputs
-with the references (or the source), responses with nuggets. Documents are cut into their sentences.
+It reads the lines `name: JSON` of a prompt and answers by word overlap: of outputs with references
+(or the source), and of responses with nuggets. Documents are cut into sentences.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from collections.abc import Sequence
 from typing import Any
 
 JUDGE = "demo (word overlap)"
-"""The name under which the stand-in judges."""
+"""Name of the stand-in as a judge."""
 NOTE = "demo is the offline stand-in: it counts shared words and is not a language model."
 
 _LINE = re.compile(r"^([a-z_]+): (.+)$", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 _SENTENCE = re.compile(r"[^.!?]+[.!?]*")
-_SHORT = 3  # characters of words that say little
+_MAX_SHORT_WORD = 3  # characters of words that carry little content
 _WHOLE, _PART = 0.75, 0.5
-"""Shares of a nugget's words that make a response support it, or support it in part."""
+"""Shares of a nugget's words from which a response supports it, fully or partially."""
 _MAX_WORDS = 12
 
 
 def answer(messages: Sequence[tuple[str, str]]) -> str:
-    """Return the answer to a prompt: JSON in the form that its task asks for."""
+    """Return the answer to a prompt, as JSON in the form of its task."""
     values = _values("\n".join(message[1] for message in messages))
     for key, reply in (("nuggets", _nuggets), ("documents", _facts), ("scale", _ratings)):
         if key in values:
@@ -37,7 +37,7 @@ def answer(messages: Sequence[tuple[str, str]]) -> str:
 
 
 def _values(text: str) -> dict[str, Any]:
-    """The values of the lines `name: JSON`; of several of one name, the last."""
+    """Return the values of the lines `name: JSON`; the last line with a name counts."""
     values: dict[str, Any] = {}
     for name, value in _LINE.findall(text):
         try:
@@ -52,14 +52,14 @@ def _words(text: str) -> Counter[str]:
 
 
 def overlap(text: str, other: str) -> float:
-    """Return F of the words that two texts share, 0 to 1."""
+    """Return the F1 of the words shared by two texts, 0 to 1."""
     words, other_words = _words(text), _words(other)
     shared = 2 * (words & other_words).total()
     return shared / (words.total() + other_words.total()) if shared else 0.0
 
 
 def _closeness(values: dict[str, Any], text: str) -> float:
-    """The overlap with the nearest reference, else with the source."""
+    """Return the overlap with the nearest reference, else with the source."""
     targets = values.get("references") or [values.get("source") or ""]
     return max(overlap(text, target) for target in targets)
 
@@ -97,7 +97,7 @@ def _nuggets(values: dict[str, Any]) -> dict[str, Any]:
     sentences = [sentence.strip() for sentence in _SENTENCE.findall(response) if sentence.strip()]
     answers = []
     for nugget in values["nuggets"]:
-        key_words = {word for word in _words(nugget["text"]) if len(word) > _SHORT}
+        key_words = {word for word in _words(nugget["text"]) if len(word) > _MAX_SHORT_WORD}
         key_words = key_words or set(_words(nugget["text"]))
         share = len(key_words & set(_words(response))) / max(len(key_words), 1)
         best = max(sentences, key=lambda text: len(key_words & set(_words(text))), default="")

@@ -23,7 +23,7 @@ _HOST = re.compile(r"[A-Za-z0-9._%:-]+")
 
 
 class Address(NamedTuple):
-    """The place of an endpoint: requests go to `path` + /chat/completions."""
+    """Parsed base URL of an endpoint; requests go to `path` + /chat/completions."""
 
     scheme: str
     host: str
@@ -37,13 +37,13 @@ class Address(NamedTuple):
 
     @property
     def authority(self) -> str:
-        """The host, with its port unless it is the usual one."""
+        """The host, with its port unless it is the default."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property
     def url(self) -> str:
-        """The base URL in one spelling, whatever the user wrote."""
+        """The base URL in canonical form."""
         return f"{self.scheme}://{self.authority}{self.path}"
 
     @property
@@ -53,9 +53,9 @@ class Address(NamedTuple):
 
 
 def parse_address(url: str) -> Address:
-    """Parse the URL of an endpoint; one that may hold a secret is refused and not shown."""
+    """Parse the URL of an endpoint; messages do not quote a URL that may hold a secret."""
 
-    def wrong(reason: str) -> InputError:
+    def url_error(reason: str) -> InputError:
         problem = f"the endpoint's URL {quoted(url)} {reason}"
         return InputError(f"{problem}: expected one such as {EXAMPLE}")
 
@@ -70,52 +70,51 @@ def parse_address(url: str) -> Address:
             f"URL such as {EXAMPLE}, and the key in the environment variable"
         )
     if not (url.isascii() and url.isprintable()) or " " in url or "\\" in url:
-        raise wrong("has a character that URLs do not have")
+        raise url_error("has a character that URLs do not have")
     try:
         parts = urlsplit(url)
         port = parts.port
-    except ValueError:  # brackets that do not match, a port that is no number or out of range
-        raise wrong("has no valid host and port") from None
-    if parts.scheme not in _PORTS or "://" not in url:  # not shown: it may be the key
+    except ValueError:  # unmatched brackets, or a port that is not a number or out of range
+        raise url_error("has no valid host and port") from None
+    if parts.scheme not in _PORTS or "://" not in url:  # not quoted: it may be the key
         raise InputError(
             f"the endpoint's URL does not begin with http:// or https://: expected {EXAMPLE}, for "
             "example"
         )
     if not _HOST.fullmatch(parts.hostname or ""):
-        raise wrong("has no valid host")
+        raise url_error("has no valid host")
     if port == 0:
-        raise wrong("has the port 0")
+        raise url_error("has the port 0")
     if not _PATH.fullmatch(parts.path):
-        raise wrong("has a character in its path that must be percent-encoded")
+        raise url_error("has a character in its path that must be percent-encoded")
     path = parts.path.rstrip("/").removesuffix(_COMPLETIONS).rstrip("/")
     return Address(parts.scheme, parts.hostname or "", port or _PORTS[parts.scheme], path)
 
 
-DEFAULT = "OPENAI_API_KEY"
-SHORTEST = 8
-"""Length of the shortest key that is treated as a secret. Servers that need no key are often given
-`EMPTY` or `x`, which are ordinary words in answers."""
+DEFAULT_VARIABLE = "OPENAI_API_KEY"
+MIN_SECRET_LENGTH = 8
+"""Shorter keys are not secrets: servers without keys are often given `EMPTY` or `x`, which are
+ordinary words in answers."""
 PLACEHOLDERS = frozenset({"sk-no-key-required", "no-key-required", "not-needed", "placeholder"})
-"""Longer keys that servers without keys are given in their manuals; they are no secrets, and parts
-of them are words."""
+"""Longer keys from the manuals of servers without keys; they are not secrets either."""
 FRAGMENT = 8
 """Length of the shortest part of a key that is hidden."""
 _REPLACEMENT = "[key]"
 _VENDOR_PREFIX = re.compile(r"sk-((proj|ant|or|svcacct|admin)-)?((api\d\d|v\d)-)?")
 _ESCAPE_LENGTH = 6
-"""Longest escape of one character, such as `&#x2F;`: two hidden parts that are this close, with no
-space between them, are one key in a spelling that we do not know."""
+"""Longest escape of one character, such as `&#x2F;`. Two hidden parts at most this far apart, with
+no space between them, are one key in an unknown spelling."""
 _ASCII_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 
 
 class ApiKey:
-    """The API key of an endpoint, or an empty one; its text appears in no representation."""
+    """The API key of an endpoint, possibly empty; no representation shows its text."""
 
     __slots__ = ("_fragments", "_public_prefix", "_text", "variable")
 
     def __init__(self, variable: str, text: str = "") -> None:
         self.variable, self._text = variable, text
-        is_secret = len(text) >= SHORTEST and text not in PLACEHOLDERS
+        is_secret = len(text) >= MIN_SECRET_LENGTH and text not in PLACEHOLDERS
         self._fragments = _fragments(text) if is_secret else frozenset()
         prefix = _VENDOR_PREFIX.match(text)
         self._public_prefix = prefix[0] if prefix else ""
@@ -127,13 +126,13 @@ class ApiKey:
         return bool(self._text)
 
     def headers(self) -> dict[str, str]:
-        """Return the header that carries the key, or no header without a key."""
+        """Return the header with the key, or no header without a key."""
         return {"Authorization": f"Bearer {self._text}"} if self._text else {}
 
     def redact(self, text: str) -> str:
-        """Return `text` without the key and without any part of it of FRAGMENT characters.
+        """Return `text` without the key and its parts of FRAGMENT characters or more.
 
-        The key is recognised in every spelling of `_spellings`, in capitals and small letters.
+        The key is recognised in every spelling of `_spellings`, in upper and lower case.
         """
         pieces, end = [], 0
         for start, stop in self._secret_ranges(text):
@@ -146,9 +145,9 @@ class ApiKey:
         return bool(self._secret_ranges(text))
 
     def _secret_ranges(self, text: str) -> list[tuple[int, int]]:
-        """Return the ranges of `text` to hide, in order and apart from each other.
+        """Return the disjoint ranges of `text` to hide, in order.
 
-        The public prefix of a vendor, such as `sk-proj-`, is not hidden where it occurs alone.
+        A vendor's public prefix, such as `sk-proj-`, is not hidden if it occurs alone.
         """
         if not self._fragments:
             return []
@@ -157,7 +156,7 @@ class ApiKey:
         for start in range(len(lowered) - FRAGMENT + 1):
             if lowered[start : start + FRAGMENT] not in self._fragments:
                 continue
-            gap = text[ranges[-1][1] : start] if ranges else ""  # empty where parts overlap
+            gap = text[ranges[-1][1] : start] if ranges else ""  # empty if parts overlap
             if ranges and len(gap) <= _ESCAPE_LENGTH and not re.search(r"\s", gap):
                 ranges[-1] = ranges[-1][0], start + FRAGMENT
             else:
@@ -170,7 +169,7 @@ class ApiKey:
 
 
 def _fragments(key: str) -> frozenset[str]:
-    """Return all substrings of FRAGMENT characters of all spellings, in small letters."""
+    """Return all substrings of FRAGMENT characters of all spellings, in lower case."""
     return frozenset(
         spelling[start : start + FRAGMENT].translate(_ASCII_LOWER)
         for spelling in _spellings(key)
@@ -182,8 +181,8 @@ def _spellings(key: str) -> set[str]:
     """Return the forms in which a server may quote the key: escaped, encoded or plain."""
     data = key.encode("utf-8")
     encoded = {b64encode(bytes(shift) + data).decode("ascii") for shift in range(3)}
-    # The first and last characters of base64 depend on what surrounds the key: the fragments in
-    # between do not. Any shift of the key within a longer text is one of the three.
+    # The first and last base64 characters depend on the text around the key; those between do not.
+    # Three shifts cover every position of the key in a longer text.
     url_safe = {text.replace("+", "-").replace("/", "_") for text in encoded}
     escaped = {json.dumps(key)[1:-1], key.replace("/", r"\/"), html.escape(key), repr(key)[1:-1]}
     quoted = {quote(key, safe=""), quote(key), data.hex()}
@@ -191,21 +190,21 @@ def _spellings(key: str) -> set[str]:
 
 
 def read_key(variable: str) -> ApiKey:
-    """Return the key that an environment variable holds; without one, none is sent.
+    """Return the key in an environment variable, without surrounding white space.
 
-    White space around it is left out. A variable that is not the usual one must be set.
+    The default variable may be unset: then no key is sent. Any other variable must be set.
     """
     text = os.environ.get(variable, "").strip()
-    if not text and variable != DEFAULT:
+    if not text and variable != DEFAULT_VARIABLE:
         raise InputError(
             f"the environment variable {variable} holds no key: set it, or leave its name out "
             "if the server needs no key"
         )
-    wrong = next((at for at, char in enumerate(text, 1) if not "!" <= char <= "~"), 0)
-    if wrong:
+    position = next((at for at, char in enumerate(text, 1) if not "!" <= char <= "~"), 0)
+    if position:
         raise InputError(
             f"the key in the environment variable {variable} has a space or another character at "
-            f"position {wrong} that no key has: set it again"
+            f"position {position} that no key has: set it again"
         )
     return ApiKey(variable, text)
 
@@ -213,32 +212,25 @@ def read_key(variable: str) -> ApiKey:
 DEMO = "demo"
 """The URL of the offline stand-in."""
 REPLICATES = 1000
-"""Seeds between two replicates: as many invalid answers may be asked again."""
+"""Distance of the seeds of two replicates; retries of invalid answers use the seeds between."""
 
 
 @dataclass(frozen=True)
 class Endpoint:
     """An OpenAI-compatible chat endpoint.
 
-    Parameters
-    ----------
-    url : str
-        Base URL, such as http://localhost:8000/v1, or `demo` for the offline stand-in.
-    model : str
-        Name of the model, as the server knows it.
-    key_variable : str
-        Environment variable that holds the key. Without a key, none is sent.
-    temperature, max_tokens, seed : float, int, int
-        Parameters of the model; None is not sent.
-    timeout : float
-        Seconds that an attempt may take in all.
-    json_object : bool
-        Ask for a JSON object (`response_format`). Turn it off for servers that do not know it.
+    Args:
+        url: base URL, such as http://localhost:8000/v1, or `demo` for the offline stand-in.
+        model: name of the model on the server.
+        key_variable: environment variable that holds the key, if the server needs one.
+        temperature, max_tokens, seed: parameters of the model; None is not sent.
+        timeout: maximum seconds of an attempt.
+        json_object: request a JSON object (`response_format`); False for servers that lack it.
     """
 
     url: str
     model: str
-    key_variable: str = DEFAULT
+    key_variable: str = DEFAULT_VARIABLE
     temperature: float | None = 0.0
     max_tokens: int | None = 1024
     timeout: float = 120.0
@@ -256,8 +248,8 @@ class Endpoint:
         if not re.fullmatch(r"[A-Z_][A-Z0-9_]{0,63}", self.key_variable):  # it may be the key
             raise InputError(
                 "the name of the environment variable that holds the key must be of capital "
-                f"letters, digits and underscores, such as {DEFAULT}; give its name, not the key "
-                "itself"
+                f"letters, digits and underscores, such as {DEFAULT_VARIABLE}; give its name, not "
+                "the key itself"
             )
         if not 0 < self.timeout <= MAX_SECONDS:
             expected = f"expected seconds, more than 0 and at most {MAX_SECONDS:,}"
@@ -279,11 +271,11 @@ class Endpoint:
 
     @property
     def name(self) -> str:
-        """The URL in one spelling, for messages and cache keys."""
+        """The canonical URL, for messages and cache keys."""
         return DEMO if self.is_demo else self.address.url
 
     def key(self) -> ApiKey:
-        """Return the key of the environment, which must be nowhere else."""
+        """Return the key from the environment; raise InputError if URL or model contain it."""
         if self.is_demo:
             return ApiKey(self.key_variable)
         key = read_key(self.key_variable)
@@ -296,7 +288,7 @@ class Endpoint:
         return key
 
     def parameters(self, request: Request, rejections: int = 0) -> dict[str, object]:
-        """Return the parameters of a request; another answer is wanted of another seed."""
+        """Return the parameters of a request; replicates and retries differ in the seed."""
         seed = None
         if self.seed is not None:
             seed = self.seed + REPLICATES * request.replicate + rejections
@@ -310,15 +302,15 @@ class Endpoint:
         return {key: value for key, value in optional_parameters.items() if value is not None}
 
     def body(self, request: Request, rejections: int = 0) -> dict[str, object]:
-        """Return what is sent; `rejections` answers to it were invalid."""
+        """Return the body of a request after a number of rejected answers."""
         messages = [{"role": role, "content": content} for role, content in request.messages]
         parameters = self.parameters(request, rejections)
         return {"model": self.model, "messages": messages, **parameters}
 
     def cache_key(self, request: Request) -> str:
-        """Return the hash of everything that an answer depends on."""
+        """Return the hash of everything that determines an answer."""
         from karat import __version__
 
-        version = __version__ if self.is_demo else ""  # the stand-in is a part of Karat
+        version = __version__ if self.is_demo else ""  # the stand-in changes with Karat
         parts = [self.name, version, self.body(request), request.schema, request.replicate]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode("ascii")).hexdigest()

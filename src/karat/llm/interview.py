@@ -1,4 +1,4 @@
-"""Interviews: prompts filled with cases, replies parsed into values, plans of dry runs."""
+"""Interviews: prompts filled with cases, answers parsed into values, plans of dry runs."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from karat import __version__
 from karat.errors import InputError, quoted, short
 from karat.llm.demo import JUDGE, NOTE
 from karat.llm.endpoint import Endpoint
-from karat.llm.requests import Message, Request
-from karat.llm.run import Limits, Plan, Usage, ask, plan
+from karat.llm.requests import Limits, Message, Request, Usage
+from karat.llm.run import Plan, ask, plan
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.settings import check_count
@@ -28,7 +28,7 @@ from karat.storage.unpacking import read_bytes
 
 
 def shuffle(names: Sequence[str], seed: int, salt: str = "") -> list[str]:
-    """Return names in a random order, the same on every machine."""
+    """Return names in a random order that is the same on every machine."""
 
     def sort_key(name: str) -> bytes:
         return sha256(f"{seed}\t{salt}\t{name}".encode("utf-8", "surrogatepass")).digest()
@@ -37,9 +37,9 @@ def shuffle(names: Sequence[str], seed: int, salt: str = "") -> list[str]:
 
 
 def draw_sample(names: Sequence[str], size: int | None, seed: int) -> list[str]:
-    """Return a random sample of names in their own order; all if no size is given.
+    """Return a random sample of names in their original order; all names without a size.
 
-    A larger sample of the same seed contains the smaller one, so no answer is lost to it.
+    A larger sample with the same seed contains the smaller one, so that its answers are reused.
     """
     if size is None:
         return list(names)
@@ -49,35 +49,32 @@ def draw_sample(names: Sequence[str], size: int | None, seed: int) -> list[str]:
 
 
 MAX_TEXT_LENGTH = 200_000
-"""Characters of a text that is sent; nobody is asked about longer ones."""
+"""Longer texts are not sent."""
 _THOUGHT = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
 _FENCE = re.compile(r"```[a-zA-Z]*\n(.*)\n\s*```", re.DOTALL)
 
 
 class InvalidAnswer(ValueError):
-    """An answer that does not have the form that was asked for."""
+    """An answer without the requested form."""
 
 
 class JudgedValue(NamedTuple):
-    """A rating, preference or label as a number, and the words of the text that decide it."""
+    """A rating, preference or label as a number, and the quote that supports it."""
 
     value: float
     evidence: str
 
 
 def json_object(text: str) -> dict[str, Any]:
-    """Return the one JSON object of an answer.
-
-    It may stand in a code block or follow the model's thoughts, as many models write it.
-    """
+    """Return the JSON object of an answer, possibly in a code block or after reasoning."""
     text = _THOUGHT.sub("", text)
     fenced = _FENCE.search(text)
     start, end = text.find("{"), text.rfind("}")
     for candidate in (text, fenced[1] if fenced else "", text[max(start, 0) : end + 1]):
         try:
             parsed = json.loads(candidate)
-            json.dumps(parsed, ensure_ascii=False).encode()  # refuses halves of characters
-        except (ValueError, RecursionError):  # numbers of too many digits are ValueErrors, too
+            json.dumps(parsed, ensure_ascii=False).encode()  # rejects lone surrogates
+        except (ValueError, RecursionError):  # ValueError: also for numbers with too many digits
             continue
         if isinstance(parsed, dict):
             return parsed
@@ -86,7 +83,7 @@ def json_object(text: str) -> dict[str, Any]:
 
 
 def entries(reply: Mapping[str, Any], key: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Return the entries of a list by their ids: exactly those that were asked for, each once."""
+    """Return the entries of a list by id; each expected id must occur exactly once."""
     listed = reply.get(key)
     if not isinstance(listed, list) or not all(isinstance(entry, dict) for entry in listed):
         raise InvalidAnswer(f"no list of {key}")
@@ -97,17 +94,17 @@ def entries(reply: Mapping[str, Any], key: str, ids: Sequence[str]) -> dict[str,
 
 
 def number_between(entry: Mapping[str, Any], key: str, low: float, high: float) -> float:
-    """Return a number on a scale."""
+    """Return a number; raise InvalidAnswer if it is not on the scale."""
     value = entry.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidAnswer(f"the {key} is not a number")
-    if not low <= value <= high:  # NaN is nowhere on it, and whole numbers may be of any size
+    if not low <= value <= high:  # also rejects NaN
         raise InvalidAnswer(f"the {key} is off the scale")
     return float(value)
 
 
 def one_of(entry: Mapping[str, Any], key: str, choices: Collection[str]) -> str:
-    """Return one of some words."""
+    """Return a word in lower case; raise InvalidAnswer if it is not among the choices."""
     value = entry.get(key)
     if not isinstance(value, str) or value.strip().lower() not in choices:
         raise InvalidAnswer(f"unknown {key}")
@@ -115,10 +112,7 @@ def one_of(entry: Mapping[str, Any], key: str, choices: Collection[str]) -> str:
 
 
 def quote_from(entry: Mapping[str, Any], text: str, *, needed: bool, key: str = "evidence") -> str:
-    """Return a quote that occurs in a text; white space and case do not matter.
-
-    It may be empty unless it is needed.
-    """
+    """Return a quote; raise InvalidAnswer if it is not in the text, or empty though needed."""
     value = entry.get(key)
     if not isinstance(value, str | None):
         raise InvalidAnswer(f"the {key} is not a text")
@@ -131,20 +125,22 @@ def quote_from(entry: Mapping[str, Any], text: str, *, needed: bool, key: str = 
 
 
 def occurs(quote: str, text: str) -> bool:
-    """Return whether a quote stands in a text; white space and case do not matter."""
+    """Return whether a quote occurs in a text, ignoring white space and case."""
     plain_quote, plain_text = (" ".join(part.split()).casefold() for part in (quote, text))
     return plain_quote in plain_text
 
 
 _HEADING = re.compile(r"^\[(system|user)\][^\S\n]*$", re.MULTILINE)
 _PLACEHOLDER = re.compile(r"\{\{([a-z_]+)\}\}|\{([a-z_]+)\}")
-_UNSEEN = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
-"""Characters that end lines, turn the writing direction or are no text: escaped in JSON."""
+_INVISIBLE = re.compile(
+    "[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
+)
+"""Line ends, writing directions and invalid characters, which are escaped in JSON."""
 _HASH = 12  # hexadecimal digits of a prompt's hash
 
 
 class Slots(NamedTuple):
-    """The placeholders of a task: those that its prompts need, and all that it fills."""
+    """The placeholders of a task: required and optional ones."""
 
     task: str
     needed: tuple[str, ...]
@@ -152,13 +148,13 @@ class Slots(NamedTuple):
 
     @property
     def all(self) -> tuple[str, ...]:
-        """All placeholders that may be used."""
+        """All placeholders."""
         return (*self.needed, *self.optional)
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """Text of a prompt, its name and where it was read."""
+    """Text of a prompt, its name and its file."""
 
     name: str
     text: str
@@ -166,11 +162,11 @@ class Prompt:
 
     @property
     def label(self) -> str:
-        """Name, version and hash, as signatures have them: `ratings.v1@0123456789ab`."""
+        """Name, version and hash for signatures: `ratings.v1@0123456789ab`."""
         return f"{self.name}@{sha256(self.text.encode()).hexdigest()[:_HASH]}"
 
     def check(self, slots: Slots) -> None:
-        """Refuse a prompt with an unknown placeholder, or without one that its task needs."""
+        """Raise InputError for unknown placeholders and missing required ones."""
         place = self.place or self.name
         used = set[str]()
         for number, line in enumerate(self.text.split("\n"), 1):
@@ -186,13 +182,13 @@ class Prompt:
                 raise InputError(f"{place}: {problem}; add it")
 
     def messages(self, values: Mapping[str, object]) -> tuple[Message, ...]:
-        """Return the messages, their placeholders filled with JSON."""
+        """Return the messages with placeholders replaced by JSON."""
         filled = {word: as_json(value) for word, value in values.items()}
 
         def fill(match: re.Match[str]) -> str:
             return f"{{{match[1]}}}" if match[1] else filled[match[2]]
 
-        # The text before the first heading is the user's.
+        # The text before the first heading is a user message.
         first, *parts = _HEADING.split(self.text)
         pairs = [("user", first), *zip(parts[::2], parts[1::2], strict=True)]
         texts = [(role, text.strip()) for role, text in pairs if text.strip()]
@@ -200,7 +196,7 @@ class Prompt:
 
 
 def read_prompt(path: str | PathLike[str], slots: Slots) -> Prompt:
-    """Return the prompt in a file, checked for a task."""
+    """Return the prompt in a file, after checking its placeholders."""
     place = as_path("prompt", path)
     try:
         text = read_bytes(place).decode("utf-8-sig").replace("\r\n", "\n")
@@ -217,34 +213,34 @@ def read_prompt(path: str | PathLike[str], slots: Slots) -> Prompt:
 
 
 def bundled_prompt(folder: Path, name: str) -> Prompt:
-    """Return a prompt that comes with Karat."""
+    """Return a bundled prompt."""
     return Prompt(name, (folder / f"{name}.md").read_text("utf-8"))
 
 
 def as_json(value: object) -> str:
-    """Return a value as JSON on one line, hidden characters escaped."""
+    """Return a value as JSON on one line, with invisible characters escaped."""
     text = json.dumps(value, ensure_ascii=False)
-    return _UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return _INVISIBLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 class PromptCase(NamedTuple):
-    """One thing to ask about: what fills the prompt, and how the answer is read."""
+    """One request: the values of the placeholders, and the parser of the answer."""
 
     id: str
     values: Mapping[str, object]
-    read: Callable[[str], Any]
-    """Reads an answer; raises InvalidAnswer."""
+    parse: Callable[[str], Any]
+    """Parses an answer; raises InvalidAnswer."""
 
 
 @dataclass(frozen=True)
 class Setup:
-    """Endpoint, cache, limits and replicates: what all tasks share."""
+    """Endpoint, cache, limits and replicates: the settings shared by all tasks."""
 
     endpoint: Endpoint
     cache: str | PathLike[str] | None = None
     limits: Limits = field(default_factory=Limits)
     replicates: int = 1
-    """Answers that are wanted for each case."""
+    """Answers per case."""
 
     def __post_init__(self) -> None:
         for name, kind in (("endpoint", Endpoint), ("limits", Limits)):
@@ -261,12 +257,12 @@ class Setup:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on the model that every report has."""
+        """Notes on the model for every report."""
         return (NOTE,) if self.endpoint.is_demo else ()
 
     @property
     def settings(self) -> dict[str, object]:
-        """Settings that change answers, as signatures have them; no key is among them."""
+        """Settings that affect answers, for signatures; the API key is not among them."""
         return {
             "endpoint": self.endpoint.name,
             "model": self.endpoint.model,
@@ -279,18 +275,18 @@ class Setup:
 
 
 class Interview(NamedTuple):
-    """Answers to all cases, missing ones with their reasons, and usage."""
+    """Answers to all cases, reasons for missing ones, and usage."""
 
     answers: Mapping[str, tuple[Any, ...]]
-    """Case -> its answers, as many as there are."""
+    """Case -> valid answers."""
     reasons: Mapping[str, str]
-    """Case -> the first reason why an answer to it is missing."""
+    """Case -> first reason why an answer is missing."""
     usage: Usage
     replicates: int = 1
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on missing replicates, estimated tokens and limits."""
+        """Notes on missing replicates, estimated tokens and limits."""
         notes = list(self.usage.notes)
         if self.usage.estimated_tokens:
             notes.insert(0, "Tokens are estimated: the server did not count them.")
@@ -303,20 +299,20 @@ class Interview(NamedTuple):
 
 @dataclass(frozen=True)
 class InterviewTask:
-    """Cases under one prompt, and the form that their answers have."""
+    """Cases with one prompt and one form of answers."""
 
     prompt: Prompt
     form: str
-    """The form in words, of which the cache keeps a hash."""
+    """Description of the form; its hash is part of the cache key."""
     cases: Sequence[PromptCase]
 
     @cached_property
     def digest(self) -> str:
-        """Eight characters that change when the texts or guidelines of a case do."""
+        """Eight characters that depend on the texts and guidelines of all cases."""
         return data_digest(self.form, *((case.id, case.values) for case in self.cases))
 
     def requests(self, setup: Setup) -> list[Request]:
-        """Return the requests, those of the replicates of a case one after the other."""
+        """Return the requests, with the replicates of a case in sequence."""
         schema = f"{self.prompt.name}@{sha256(self.form.encode()).hexdigest()[:8]}"
         filled = [(case.id, self.prompt.messages(case.values)) for case in self.cases]
         return [
@@ -326,12 +322,12 @@ class InterviewTask:
         ]
 
     def ask(self, setup: Setup, progress: Progress = silent) -> Interview:
-        """Ask about every case and read the answers; a stored one may have an earlier form."""
-        readers = {case.id: case.read for case in self.cases}
+        """Send a request for every case and parse the answers."""
+        parsers = {case.id: case.parse for case in self.cases}
 
         def check(request: Request, text: str) -> str:
             try:
-                readers[_case(request.id)](text)
+                parsers[_case_id(request.id)](text)
             except InvalidAnswer as error:
                 return str(error)
             return ""
@@ -347,56 +343,52 @@ class InterviewTask:
         answers: dict[str, tuple[Any, ...]] = {}
         reasons: dict[str, str] = {}
         for reply in replies:
-            case = _case(reply.id)
+            case = _case_id(reply.id)
+            if reply.text is None:
+                reasons.setdefault(case, reply.reason)
+                continue
             try:
-                if reply.text is not None:
-                    answers[case] = (*answers.get(case, ()), readers[case](reply.text))
-                else:
-                    reasons.setdefault(case, reply.reason)
-            except InvalidAnswer as error:
+                answers[case] = (*answers.get(case, ()), parsers[case](reply.text))
+            except InvalidAnswer as error:  # a stored answer may have an earlier form
                 reasons.setdefault(case, str(error))
         return Interview(answers, reasons, usage, setup.replicates)
 
 
 class ModelTask(Protocol):
-    """Something that a command asks a model about, and the result of it."""
+    """A task of a command that uses a model."""
 
     @property
     def name(self) -> str:
-        """The task, as signatures have it."""
+        """Name for signatures."""
 
     @property
     def settings(self) -> Mapping[str, object]:
-        """Settings, as signatures have them."""
+        """Settings for signatures."""
 
     def task(self) -> InterviewTask:
-        """Return the cases to ask about."""
+        """Return the cases."""
 
     def run(self, setup: Setup, judge: str = "", progress: Progress = silent) -> Any:
         """Ask a model and return the result."""
 
 
-def _case(request: str) -> str:
-    return request.rpartition("\t")[0]
+def _case_id(request_id: str) -> str:
+    return request_id.rpartition("\t")[0]
 
 
 _SAFE = " /:()@+-._~"
 
 
 def signature(name: str, settings: Mapping[str, object], task: InterviewTask, setup: Setup) -> str:
-    """Return all that changes the answers; texts and guidelines by a digest. No key is in it.
+    """Return everything that affects the answers, except for the API key.
 
-    Args:
-        name: name of the task.
-        settings: settings of the task.
-        task: prompt and cases.
-        setup: model, and how it is asked.
+    Texts and guidelines are represented by a digest.
     """
 
     def fields(values: Mapping[str, object]) -> Iterator[str]:
         for key, value in values.items():
             text = f"{value:g}" if isinstance(value, float) else str(value)
-            yield f"{key}={quote(text, safe=_SAFE)}"  # without characters that separate values
+            yield f"{key}={quote(text, safe=_SAFE)}"  # escapes separators
 
     shared = {"prompt": task.prompt.label, "cases": task.digest, **setup.settings}
     return f"{name}:{','.join(fields(settings))}|{'|'.join(fields(shared))}|karat={__version__}"
@@ -407,7 +399,7 @@ ESTIMATED = "Tokens are estimated: four characters are taken for one."
 
 @dataclass(frozen=True, repr=False)
 class AskingPlan(Result):
-    """Requests, tokens and cost that asking would take."""
+    """Expected requests, tokens and cost of a task."""
 
     task: str
     rows: tuple[Plan, ...]
@@ -417,7 +409,7 @@ class AskingPlan(Result):
 
 
 def plan_task(model_task: ModelTask, setup: Setup) -> AskingPlan:
-    """Return what asking about a task would take; nothing is sent."""
+    """Return the expected usage of a task without sending anything."""
     task = model_task.task()
     planned = plan(task.requests(setup), setup.endpoint, setup.cache, setup.limits)
     settings = {**model_task.settings, "prompt": task.prompt.label, **setup.settings}

@@ -47,11 +47,11 @@ def judge_ratings(
     Args:
         evalset: the set, or its name or path.
         dimension: quality to rate, one of the set or a new one with a `scale`.
-        endpoint: where the model is asked.
-        cache: file that keeps answers; what it has is not asked again.
+        endpoint: server and model.
+        cache: file that keeps answers; cached requests are not sent again.
         limits: concurrency, rate, attempts and budget.
-        scale: lower and upper end, instead of those of the set.
-        guideline: question to answer, instead of that of the set.
+        scale: lower and upper end, instead of the scale in the set.
+        guideline: question to answer, instead of the one in the set.
         batch: outputs of a segment in one request, in random order.
         prompt: file with another prompt.
         judge: name of the judge in the log; by default the model.
@@ -88,10 +88,10 @@ def judge_pairs(
 
     Args:
         evalset: the set, or its name or path.
-        endpoint: where the model is asked.
+        endpoint: server and model.
         baseline: system that the others are compared with; by default all pairs are compared.
         dimension: quality to compare; by default the overall quality.
-        guideline: question to answer, instead of that of the set.
+        guideline: question to answer, instead of the one in the set.
         cache, limits, prompt, judge, replicates, sample, seed, progress: as in `judge_ratings`.
     """
     settings = baseline, dimension, guideline, prompt, sample, seed
@@ -116,11 +116,11 @@ def judge_nuggets(
     seed: int = 12345,
     progress: Progress = silent,
 ) -> ModelSupports:
-    """Let a language model say which responses contain which nuggets.
+    """Let a language model decide which responses contain which nuggets.
 
     Args:
         nuggets: the set with its runs, or its name or path.
-        endpoint: where the model is asked.
+        endpoint: server and model.
         batch: nuggets in one request.
         replicates: answers to each request; their median counts.
         sample: number of questions to judge, drawn at random.

@@ -1,4 +1,4 @@
-"""Segments of a set to judge, what prompts show of them, and agreement with human judges."""
+"""Segments to judge, the texts that prompts show, and agreement with human judges."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from karat.nuggets.sets.nugget_set import NuggetSet
 
 @dataclass(frozen=True)
 class Material:
-    """A set to judge in one dimension; all segments, or a sample that a seed draws."""
+    """A set to judge in one dimension: all segments, or a random sample."""
 
     evalset: EvalSet
     dimension: Dimension
@@ -29,29 +29,29 @@ class Material:
         texts = (text for texts in self.evalset.systems.values() for text in texts)
         if all(text is None for text in texts):
             raise InputError(f"{self.evalset.name} has no outputs: expected at least one to judge")
-        _ = self.segments  # refuses a wrong size
+        _ = self.segments  # checks the sample size
 
     @cached_property
     def segments(self) -> list[str]:
-        """Segments to judge, in the order of the set."""
+        """Segments to judge, in set order."""
         return draw_sample(self.evalset.segments, self.sample, self.seed)
 
     @cached_property
-    def _places(self) -> dict[str, int]:
+    def _positions(self) -> dict[str, int]:
         return {name: at for at, name in enumerate(self.evalset.segments)}
 
     def output(self, system: str, segment: str) -> str | None:
         """Return the output of a system, or None."""
-        return self.evalset.systems[system][self._places[segment]]
+        return self.evalset.systems[system][self._positions[segment]]
 
     def outputs(self, segment: str) -> dict[str, str]:
-        """System -> output of a segment, where there is one."""
+        """Return the outputs of a segment by system."""
         outputs = ((system, self.output(system, segment)) for system in self.evalset.systems)
         return {system: text for system, text in outputs if text is not None}
 
     def values(self, segment: str) -> dict[str, object]:
-        """Return what prompts may show beside outputs."""
-        index = self._places[segment]
+        """Return the values of placeholders, except for outputs."""
+        index = self._positions[segment]
         lower = " (lower is better)" if self.dimension.better == "lower" else ""
         return {
             "dimension": f"{self.dimension.name}{lower}",
@@ -64,32 +64,32 @@ class Material:
         return self.evalset.references[index] if self.evalset.references else ()
 
     def fits(self, segment: str, *outputs: str) -> bool:
-        """Return whether no text of a request is too long to be sent."""
-        index = self._places[segment]
+        """Return whether all texts of a request are short enough to send."""
+        index = self._positions[segment]
         sources = () if self.evalset.sources is None else (self.evalset.sources[index],)
         texts = (*outputs, *sources, *self._references(index))
         return all(len(text) <= MAX_TEXT_LENGTH for text in texts)
 
     def settings(self, by_seed: bool = False) -> dict[str, object]:
-        """Return how segments were drawn; the seed where something depends on it."""
+        """Return the sample size, and the seed if anything depends on it."""
         sample: dict[str, object] = {} if self.sample is None else {"sample": self.sample}
         return {**sample, **({"seed": self.seed} if sample or by_seed else {})}
 
     @property
     def judge_kinds(self) -> dict[str, str]:
-        """Judge of the set -> person or model."""
+        """Kind of each judge of the set: person or model."""
         rows = self.evalset.judgements
         return {name: kind or PERSON for name, kind in zip(rows.judges, rows.kinds, strict=True)}
 
     def notes(self) -> Iterator[str]:
-        """Yield a sentence on the sample, if there is one."""
+        """Yield a note if the segments are a sample."""
         judged, total = len(self.segments), len(self.evalset)
         if judged < total:
             yield f"A random sample of {judged:,} of {total:,} segments was judged."
 
 
 def rating_agreement(material: Material, judge: str, rows: Sequence[RatingRow]) -> JudgeRow | None:
-    """Return how a model stands beside the people who judged a dimension; None if nobody did."""
+    """Return the agreement of a model with people, or None without human ratings."""
     name = material.dimension.name
     people = material.evalset.judgements.without_models()
     if not people.select_dimension(name):
@@ -103,7 +103,7 @@ def rating_agreement(material: Material, judge: str, rows: Sequence[RatingRow]) 
 
 
 def nugget_agreement(nuggets: NuggetSet, judge: str, rows: Sequence[SupportRow]) -> JudgeRow | None:
-    """Return how a model stands beside the judges of nuggets; None if there are none."""
+    """Return the agreement of a model with other judges, or None without judgements."""
     if not nuggets.judgements.deciding:
         return None
     model_rows = [

@@ -1,7 +1,7 @@
 """Pairs: a model says which of two outputs is better, asked in both orders.
 
-A preference that changes with the order is a tie. Equal outputs are a tie that nobody is asked
-about. Outputs are judged blind, under the numbers 1 and 2.
+A preference that changes with the order is a tie. Equal outputs are a tie without a request.
+Outputs are judged blind, under the numbers 1 and 2.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ _VALUES = {"1": WIN, "2": LOSS, "tie": TIE}
 
 
 class ShownPair(NamedTuple):
-    """Two outputs of a segment in the order in which they are shown."""
+    """Two outputs of a segment in the order shown."""
 
     segment: str
     first: str
     second: str
 
     @property
-    def turned(self) -> ShownPair:
-        """Both in the other order."""
+    def swapped(self) -> ShownPair:
+        """The pair in the other order."""
         return ShownPair(self.segment, self.second, self.first)
 
 
@@ -77,7 +77,7 @@ class ModelPairTask(JudgingTask):
 
     @property
     def systems(self) -> list[tuple[str, str]]:
-        """The pairs of systems; the baseline is the other one."""
+        """The pairs of systems; a baseline comes second."""
         names = list(self.material.evalset.systems)
         if self.baseline is None:
             return list(combinations(names, 2))
@@ -96,12 +96,12 @@ class ModelPairTask(JudgingTask):
 
     @cached_property
     def case_ids(self) -> dict[ShownPair, str]:
-        """Outputs as shown -> the id of their case; equal texts are asked about once."""
+        """Outputs as shown -> id of their case."""
         ids: dict[ShownPair, str] = {}
         for _, pair in self.compared:
             if pair.first == pair.second or not self.material.fits(*pair):
                 continue
-            for order in (pair, pair.turned):
+            for order in (pair, pair.swapped):
                 ids.setdefault(order, f"{order.segment}\t{len(ids)}")
         return ids
 
@@ -111,16 +111,16 @@ class ModelPairTask(JudgingTask):
             texts = {"1": pair.first, "2": pair.second}
             listed = [{"id": id, "text": text} for id, text in texts.items()]
             values = {**self.material.values(pair.segment), "outputs": listed}
-            yield PromptCase(id, values, partial(read_preference, texts))
+            yield PromptCase(id, values, partial(parse_preference, texts))
 
     @property
     def settings(self) -> dict[str, object]:
-        """Settings, as signatures have them."""
+        """Settings for signatures."""
         settings = {"quality": self.material.dimension.name, "baseline": self.baseline or "none"}
         return {**settings, **self.material.settings()}
 
     def result(self, judgements: JudgedRows, **fields: Any) -> ModelPairs:
-        """Return the preferences, in a dimension of the log on a scale from 0 to 1."""
+        """Return the preferences, as a dimension on a scale from 0 to 1."""
         quality, guideline = self.material.dimension.name, self.material.dimension.guideline
         name = PREFERENCE if quality == OVERALL else f"{quality} {PREFERENCE}"
         dimension = Dimension(name, low=0, high=1, guideline=guideline)
@@ -130,14 +130,14 @@ class ModelPairTask(JudgingTask):
         return ModelPairs(**fields, dimension=dimension, bias=bias)
 
     def judged_rows(self, interview: Interview) -> JudgedRows:
-        """Return the preferences, and the pair and reason of each that is missing."""
+        """Return the preferences, and the pair and reason of each missing one."""
         rows: list[JudgedPairRow] = []
         missing = []
         for (system, other), pair in self.compared:
             if pair.first == pair.second:
                 rows.append(JudgedPairRow(pair.segment, system, other, TIE, "", None, 0))
                 continue
-            ids = [self.case_ids.get(order, "") for order in (pair, pair.turned)]
+            ids = [self.case_ids.get(order, "") for order in (pair, pair.swapped)]
             first, second = (interview.answers.get(id, ()) for id in ids)
             if both := list(zip(first, second, strict=False)):
                 rows.append(_row(pair.segment, system, other, both))
@@ -164,7 +164,7 @@ def pair_task(
     sample: int | None = None,
     seed: int = 12345,
 ) -> ModelPairTask:
-    """Return the systems of a set to compare, by a quality that needs no scale."""
+    """Return the task of comparing the systems of a set; the quality needs no scale."""
     name = dimension or OVERALL
     compared = evalset.dimensions.get(name, Dimension(name))
     compared = replace(compared, guideline=guideline) if guideline else compared
@@ -182,10 +182,9 @@ def _row(
 
 
 def settle_orders(first: JudgedValue, second: JudgedValue) -> float:
-    """Return the value for the first output of `first`, which is shown second in `second`.
+    """Return the value for the output that is shown first in `first` and second in `second`.
 
-    1 if the output shown first is better, 0 if the second is, 0.5 for a tie. Both orders must
-    agree; else it is a tie.
+    The value is 1 for a win, 0 for a loss and 0.5 for a tie. If the orders disagree, it is a tie.
     """
     return first.value if first.value == WIN - second.value else TIE
 
@@ -193,9 +192,7 @@ def settle_orders(first: JudgedValue, second: JudgedValue) -> float:
 def position_bias(rows: Sequence[JudgedPairRow], values: Sequence[float]) -> PositionBias:
     """Return how often the order decided, and how often the output shown first won.
 
-    Args:
-        rows: the preferences.
-        values: the values of all answers, for the output shown first.
+    `values` are those of all answers, for the output shown first.
     """
     compared = [row for row in rows if row.flipped is not None]
     flipped = sum(bool(row.flipped) for row in compared)
@@ -206,7 +203,7 @@ def position_bias(rows: Sequence[JudgedPairRow], values: Sequence[float]) -> Pos
     )
 
 
-def read_preference(texts: Mapping[str, str], answer: str) -> JudgedValue:
+def parse_preference(texts: Mapping[str, str], answer: str) -> JudgedValue:
     """Return the preference in an answer."""
     parsed = json_object(answer)
     entry = {**parsed, "better": str(parsed.get("better"))}

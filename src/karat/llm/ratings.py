@@ -1,7 +1,7 @@
 """Ratings: a model rates outputs on the scale of one dimension.
 
-Outputs are judged blind: the model sees texts under numbers, in an order drawn by a seed, and no
-name of a system. Equal outputs of a segment are rated once.
+Outputs are judged blind: the model sees numbered texts in random order and no system names. Equal
+outputs of a segment are rated once.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class ModelRatingTask(JudgingTask):
 
     @property
     def scale(self) -> RatingScale:
-        """The scale of the dimension, which must have two ends."""
+        """The scale of the dimension; raise InputError if it lacks an end."""
         dimension = self.material.dimension
         if dimension.low is None or dimension.high is None:
             problem = f"dimension {short(dimension.name)} has no complete scale: give one, such as"
@@ -72,7 +72,7 @@ class ModelRatingTask(JudgingTask):
         return RatingScale(dimension.low, dimension.high, dimension.better)
 
     def make_cases(self) -> Iterator[PromptCase]:
-        """Yield the outputs of every segment, equal ones once, in batches."""
+        """Yield the distinct outputs of every segment, in batches."""
         for segment in self.material.segments:
             texts = list(dict.fromkeys(self.material.outputs(segment).values()))
             fitting = [text for text in texts if self.material.fits(segment, text)]
@@ -82,12 +82,12 @@ class ModelRatingTask(JudgingTask):
                 batch = fitting[start : start + self.batch]
                 numbered = {str(k): text for k, text in enumerate(batch, 1)}
                 listed = [{"id": id, "text": text} for id, text in numbered.items()]
-                read = partial(read_ratings, numbered, self.scale)
-                yield PromptCase(f"{segment}\t{start}", {**values, "outputs": listed}, read)
+                parse = partial(parse_ratings, numbered, self.scale)
+                yield PromptCase(f"{segment}\t{start}", {**values, "outputs": listed}, parse)
 
     @property
     def settings(self) -> dict[str, object]:
-        """Settings, as signatures have them."""
+        """Settings for signatures."""
         low, high, _ = self.scale
         settings = {"dimension": self.material.dimension.name, "scale": f"{low:g}-{high:g}"}
         return {**settings, "batch": self.batch, **self.material.settings(self.batch > 1)}
@@ -98,7 +98,7 @@ class ModelRatingTask(JudgingTask):
         return ModelRatings(**fields, agreement=agreement, dimension=self.material.dimension)
 
     def judged_rows(self, interview: Interview) -> JudgedRows:
-        """Return the ratings, and the output and reason of each that is missing."""
+        """Return the ratings, and the output and reason of each missing one."""
         case_of = {
             (case.id.partition("\t")[0], output["text"]): case.id
             for case in self.cases
@@ -129,7 +129,7 @@ def rating_task(
     sample: int | None = None,
     seed: int = 12345,
 ) -> ModelRatingTask:
-    """Return the outputs of a set to rate in one of its dimensions, or in a new one on a scale."""
+    """Return the task of rating a set in one of its dimensions, or in a new one with a scale."""
     if dimension not in evalset.dimensions and scale is None:
         names = short(", ".join(evalset.dimensions) or "none")
         problem = f"{evalset.name} has no dimension {quoted(dimension)} (it has {names})"
@@ -148,16 +148,16 @@ def rating_task(
 
 
 def _row(system: str, segment: str, text: str, ratings: Sequence[JudgedValue]) -> RatingRow:
-    """The mean of some ratings, with the evidence of the one that is nearest to it."""
+    """Return the mean of ratings with the evidence of the rating nearest to it."""
     mean = sum(rating.value for rating in ratings) / len(ratings)
     nearest = min(ratings, key=lambda rating: abs(rating.value - mean))
     return RatingRow(system, segment, mean, nearest.evidence, text, len(ratings))
 
 
-def read_ratings(
+def parse_ratings(
     texts: Mapping[str, str], scale: RatingScale, answer: str
 ) -> dict[str, JudgedValue]:
-    """Return the ratings in an answer, which has them by id, by text.
+    """Return the ratings in an answer by text; `texts` are the outputs by id.
 
     Evidence may be empty only for the best value of the scale and for an empty output.
     """

@@ -1,4 +1,4 @@
-"""Reports on what a language model was asked: judgements, usage, missing replies, dry runs."""
+"""Reports on language models as judges: judgements, usage, missing answers, dry runs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MAX_REASONS = 3
 
 
 def usage_sentence(usage: Usage) -> str:
-    """Return requests, tokens and cost in a sentence."""
+    """Return requests, tokens and cost as a sentence."""
     tokens = usage.prompt_tokens + usage.completion_tokens
     parts = [f"{format_count(usage.sent, 'request')} sent"]
     parts += [f"{format_count(usage.cached, 'answer')} from the cache"] if usage.cached else []
@@ -49,7 +49,7 @@ def usage_sentence(usage: Usage) -> str:
 
 
 def missing_clause(missing: Sequence[Any]) -> str:
-    """Return how many judgements are missing and why; nothing if none is."""
+    """Return the number of missing judgements and the main reasons; "" if none is missing."""
     count = sum(row.missing for row in missing)
     if not count:
         return ""
@@ -61,7 +61,7 @@ def missing_clause(missing: Sequence[Any]) -> str:
 
 
 def plan_answer(plan: AskingPlan) -> tuple[str, ...]:
-    """Return what would be sent."""
+    """Return the expected requests, tokens and cost as sentences."""
     (row,) = plan.rows
     cached = f"; {format_count(row.cached, 'answer')} in the cache" if row.cached else ""
     cost = "" if row.cost is None else f", which cost at most {row.cost:,.4f}"
@@ -105,7 +105,7 @@ _PLAN = (
 
 
 def usage_tables(usage: Usage) -> list[Table]:
-    """Return what asking took, and the attempts that failed by kind."""
+    """Return the usage, and failed attempts by kind."""
     runs: dict[str, Usage | Totals] = {"this run": usage}
     runs |= {"all runs": usage.totals} if usage.totals.sent > usage.sent else {}
     rows: list[dict[str, Any]] = [
@@ -120,19 +120,19 @@ def usage_tables(usage: Usage) -> list[Table]:
 
 
 def missing_tables(missing: Sequence[Any]) -> list[Table]:
-    """Return reasons of missing answers, if there are any."""
+    """Return a table of reasons if answers are missing."""
     return [Table("missing", "Missing", _MISSING, missing, open=True)] if missing else []
 
 
 def plan_document(plan: AskingPlan) -> Document:
-    """Return what asking would take."""
+    """Return the report on a dry run."""
     table = Table("rows", "Plan", _PLAN, plan.rows, open=True)
     signatures, answer = {plan.task: plan.signature}, plan_answer(plan)
     return Document("Dry run", (table,), signatures=signatures, answer=answer)
 
 
 def ratings_answer(ratings: ModelRatings) -> tuple[str, ...]:
-    """Return how much was rated, the means by system, and agreement with others."""
+    """Return a summary: number of ratings, means by system, and agreement with people."""
     means = _means(ratings.systems, "{:.2f}", ratings.dimension.better == "lower")
     means_sentence = f"Mean {ratings.dimension.name}: {means}."
     return (
@@ -143,7 +143,7 @@ def ratings_answer(ratings: ModelRatings) -> tuple[str, ...]:
 
 
 def pairs_answer(pairs: ModelPairs) -> tuple[str, ...]:
-    """Return how much was compared, shares of wins, and the effect of the order."""
+    """Return a summary: number of comparisons, shares of wins, and position bias."""
     wins = _means(pairs.systems, "{:.1%}")
     wins_sentence = f"Share of comparisons won, ties as half: {wins}."
     summary = _judged_sentence(pairs, "compared", "pairs of outputs")
@@ -167,7 +167,7 @@ def _bias(pairs: ModelPairs) -> list[str]:
 
 
 def supports_answer(supports: ModelSupports) -> tuple[str, ...]:
-    """Return how much was labelled, mean support by run, and agreement with others."""
+    """Return a summary: number of labels, mean support by run, and agreement with people."""
     means = _means(supports.systems, "{:.3f}")
     means_sentence = f"Mean support of nuggets by a response (partial support as half): {means}."
     summary = _judged_sentence(supports, "labelled", "pairs of response and nugget")
@@ -180,13 +180,10 @@ def _judged_sentence(judging: Judging, verb: str, units: str) -> str:
 
 
 def _means(systems: Sequence[SystemShares], form: str, lower: bool = False) -> str:
-    """The means of systems, the best first."""
+    """Return the means of systems, the best first; "" without systems."""
     ranked = sorted(systems, key=lambda system: system.mean, reverse=not lower)
-    return (
-        join_names([f"{system.system} {form.format(system.mean)}" for system in ranked])
-        if ranked
-        else ""
-    )
+    means = [f"{system.system} {form.format(system.mean)}" for system in ranked]
+    return join_names(means) if means else ""
 
 
 def _agreement(judging: Judging) -> list[str]:
@@ -209,7 +206,7 @@ _EXAMPLE_COLUMNS = (
 
 
 def rating_examples(ratings: ModelRatings) -> list[Examples]:
-    """Return the worst outputs by the ratings of a model, at most one for each segment."""
+    """Return the outputs with the worst ratings, at most one per segment."""
     sign = 1 if ratings.dimension.better == "higher" else -1
     worst: dict[str, RatingRow] = {}
     for row in sorted(ratings.rows, key=lambda row: sign * row.value):
@@ -229,19 +226,39 @@ def _case(row: RatingRow) -> ExampleCase:
 
 
 def quote_marks(quote: str, text: str) -> tuple[tuple[int, int], ...]:
-    """Return where a quote stands in a text, whatever the white space; nothing if nowhere."""
+    """Return the range of a quote in a text, ignoring white space; () if it does not occur."""
     pattern = r"\s+".join(map(re.escape, quote.split()))
     match = re.search(pattern, text, re.IGNORECASE) if pattern else None
     return (match.span(),) if match else ()
 
 
 _PROMPT_COLUMNS = (
-    Column("task", "Task"),
-    Column("prompt", "Prompt", help="Name, version and hash of the text."),
-    Column("needed", "Needs", help="Placeholders that a prompt of this task must have."),
-    Column("optional", "May have", wrap=True, help="Placeholders that it may have."),
+    Column("task", "Task", value=lambda row: row.slots.task),
+    Column(
+        "prompt",
+        "Prompt",
+        help="Name, version and hash of the text.",
+        value=lambda row: row.prompt.label,
+    ),
+    Column(
+        "needed",
+        "Needs",
+        help="Placeholders that a prompt of this task must have.",
+        value=lambda row: _placeholders(row.slots.needed),
+    ),
+    Column(
+        "optional",
+        "May have",
+        wrap=True,
+        help="Placeholders that it may have.",
+        value=lambda row: _placeholders(row.slots.optional),
+    ),
     Column("command", "Command"),
 )
+
+
+def _placeholders(words: Sequence[str]) -> str:
+    return " ".join(f"{{{word}}}" for word in words)
 
 
 def prompts_document(prompts: PromptList) -> Document:
@@ -252,7 +269,7 @@ def prompts_document(prompts: PromptList) -> Document:
 
 _LABELS = {"0": "not", "0.5": "partial", "1": "support"}
 MAX_VALUES = 11
-"""Different values of a scale that a distribution shows."""
+"""Maximum number of different values in a distribution."""
 _ANSWERS = number("answers", "Answers", detail=True, help="Answers it rests on.")
 _EVIDENCE = Column("evidence", "Evidence", wrap=True, help="Words that the model quoted.")
 _RATINGS = (
@@ -334,7 +351,7 @@ def _document(
 
 
 def _systems(systems: Sequence[SystemShares], title: str, mean: str, digits: int) -> Table:
-    """The mean of each system or run."""
+    """Return a table with the mean of each system or run."""
     columns = (
         Column("system", title),
         number("judged", "Judged"),
@@ -350,7 +367,7 @@ def _distribution(
     values: Mapping[str, str],
     unit: str = "system",
 ) -> list[Figure]:
-    """A heat map of the shares of values; nothing where there are too many different ones."""
+    """Return a heat map of the shares of values, unless there are too many different values."""
     if not 1 < len(values) <= MAX_VALUES:
         return []
     shares = [[system.shares.get(value, 0.0) for value in values] for system in systems]
@@ -362,6 +379,6 @@ def _distribution(
 
 
 def _tally(system: SystemShares) -> ChartRow:
-    """Wins, ties and losses; a mean of replicates between them counts as a tie."""
+    """Return wins, ties and losses; a mean of replicates between them counts as a tie."""
     wins, losses = (round(system.shares.get(value, 0.0) * system.judged) for value in ("1", "0"))
     return ChartRow(system.system, 0, counts=(wins, system.judged - wins - losses, losses))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from karat.errors import InputError, quoted
 
 CHARACTERS_A_TOKEN = 4
-"""Characters that are taken for one token where a server does not count them."""
+"""Estimate for servers that do not count tokens."""
 
 
 class Message(NamedTuple):
@@ -27,19 +27,19 @@ class Request(NamedTuple):
     """The caller's name of the request, unique in a run."""
     messages: tuple[Message, ...]
     schema: str = ""
-    """The form of valid answers, such as `name@hash`: another form is another request."""
+    """Form of valid answers, such as `name@hash`; another form makes another request."""
     replicate: int = 0
-    """The number of the answer that is wanted, where one request is asked several times."""
+    """Number of the repetition if a request is sent several times."""
 
 
 class Reply(NamedTuple):
-    """The answer to a request, or why it is missing."""
+    """The answer to a request, or the reason why it is missing."""
 
     id: str
     text: str | None
-    """None: the answer is missing."""
+    """None if the answer is missing."""
     reason: str = ""
-    """Why the answer is missing, one clause."""
+    """Reason why the answer is missing, as one clause."""
     cached: bool = False
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -59,12 +59,12 @@ def check_requests(requests: Iterable[Request]) -> list[Request]:
 
 
 def estimated_tokens(text: str) -> int:
-    """Return about how many tokens a text has: its characters / 4, rounded up."""
+    """Return an estimate of the tokens of a text: characters / 4, rounded up."""
     return -(-len(text) // CHARACTERS_A_TOKEN)
 
 
 def estimated_prompt(request: Request) -> int:
-    """Return about how many tokens the messages of a request have."""
+    """Return an estimate of the tokens of the messages of a request."""
     return sum(estimated_tokens(message.content) for message in request.messages)
 
 
@@ -74,9 +74,9 @@ class RequestJob:
 
     request: Request
     key: str
-    """The cache's name of the request."""
+    """Key of the request in the cache."""
     places: list[int] = field(default_factory=list)
-    """The places of all requests of the run with this key."""
+    """Positions of all requests of the run with this key."""
     tries: int = 0
     """Attempts in this run."""
     rejections: int = 0
@@ -98,25 +98,23 @@ TOO_LARGE = "too large"
 EMPTY = "empty answer"
 INVALID = "invalid answer"
 
-UNMETERED = (TIMEOUT, DROPPED, GARBAGE, TOO_LARGE)
-"""Kinds of attempts that the server may have charged, and nobody knows how many tokens."""
-OF_THE_ANSWER = (EMPTY, INVALID)
-"""Kinds that say nothing against the endpoint: it answered."""
+ANSWER_FAILURES = (EMPTY, INVALID)
+"""Failures of the answer, not of the endpoint."""
 
 
 class EndpointFailure(NamedTuple):
-    """An attempt that gave no answer."""
+    """An attempt without a valid answer."""
 
     kind: str
     """One of the kinds above, or `HTTP 500`."""
     detail: str = ""
-    """The words of the server or the system, short and without the key."""
+    """Short message of the server or the system, without the key."""
     again: bool = True
     """Whether another attempt may help."""
     stop: str = ""
-    """The sentence that ends the run, where no other request can succeed either."""
+    """Message that ends the run, if no other request can succeed either."""
     wait: float | None = None
-    """Seconds that the server asked to wait for (Retry-After)."""
+    """Seconds to wait, as requested by the server (Retry-After)."""
     rejected: str | None = None
     """The text of an invalid answer, for diagnosis."""
     prompt_tokens: int = 0
@@ -125,26 +123,26 @@ class EndpointFailure(NamedTuple):
     """Whether the tokens are estimated."""
 
     def reason(self, attempts: int) -> str:
-        """Return why a request is missing after so many attempts."""
+        """Return the reason why a request is missing after some attempts."""
         times = f" after {attempts} attempts" * (attempts > 1)
         return f"{self.kind}{times}" + f" ({self.detail})" * bool(self.detail)
 
 
 class Completion(NamedTuple):
-    """The text that a language model answered."""
+    """The answer of a language model."""
 
     text: str
     prompt_tokens: int
     completion_tokens: int
     estimated: bool = False
-    """Whether the tokens are estimated: the server did not count them."""
+    """Whether the tokens are estimated because the server did not count them."""
     cut: bool = False
-    """Whether the answer ended at `max_tokens`."""
+    """Whether the answer was cut at `max_tokens`."""
 
 
 MAX_CONCURRENCY = 256
 MAX_SECONDS = 86_400
-"""Seconds of the longest wait."""
+"""Upper limit of all settings in seconds."""
 
 
 class Prices(NamedTuple):
@@ -158,26 +156,17 @@ class Prices(NamedTuple):
 class Limits:
     """Limits of a run.
 
-    Parameters
-    ----------
-    concurrency : int
-        Requests that are under way at the same time.
-    rate : float
-        Requests a minute, retries included; None: no limit.
-    attempts : int
-        Attempts for a request, invalid answers included.
-    budget_requests, budget_tokens, budget_money : int, int, float
-        Limits of this run: requests that are sent, retries included; tokens; money by `prices`.
-    prices : Prices
-        Prices of a million prompt tokens and of a million completion tokens.
-    backoff : float
-        Seconds before the second attempt; twice as many before each one after it.
-    longest_wait : float
-        The longest wait in seconds, also where the server asks for a longer one.
-    grace : float
-        Seconds that answers under way may still take when a run is stopped.
-    seed : int
-        Seed of the jitter of waits.
+    Args:
+        concurrency: requests at the same time.
+        rate: maximum requests per minute, retries included; None for no limit.
+        attempts: attempts for a request, invalid answers included.
+        budget_requests, budget_tokens, budget_money: limits of this run: requests sent, retries
+            included; tokens; cost by `prices`.
+        prices: prices of a million prompt tokens and of a million completion tokens.
+        backoff: seconds before the second attempt, doubled for each further one.
+        longest_wait: maximum wait in seconds, even if the server asks for more.
+        grace: seconds to wait for answers under way when a run is stopped.
+        seed: seed of the random part of waits.
     """
 
     concurrency: int = 4
@@ -217,7 +206,7 @@ class Limits:
                 raise InputError(f"price {quoted(price)}: expected a number, at least 0")
 
     def cost(self, prompt_tokens: int, completion_tokens: int) -> float | None:
-        """Return the price of so many tokens, None without prices."""
+        """Return the price of tokens, or None without prices."""
         if self.prices is None:
             return None
         prices = self.prices
@@ -225,26 +214,26 @@ class Limits:
 
 
 FAILED = "failed: "
-"""Before the kind of a failure, in the names of counts."""
+"""Prefix of the counts of failures, followed by the kind."""
 
 
 class Totals(NamedTuple):
     """Counts of all runs with a cache, killed ones included, for one endpoint and model."""
 
     sent: int
-    """Requests that were sent, retries included."""
+    """Requests sent, retries included."""
     answered: int
     failures: Mapping[str, int]
     """Failed attempts by kind."""
     repeated: int
-    """Requests that were under way at a kill and sent again."""
+    """Requests sent again because a run was killed while they were under way."""
     prompt_tokens: int
     completion_tokens: int
     """Tokens of all answers, invalid ones included."""
     estimated_tokens: int
-    """Tokens among them that the server did not count: characters / 4."""
+    """Those that the server did not count: characters / 4."""
     cost: float | None
-    """The price of these tokens, None without prices."""
+    """Price of these tokens; None without prices."""
 
 
 class Usage(NamedTuple):
@@ -252,38 +241,33 @@ class Usage(NamedTuple):
 
     requests: int
     cached: int
-    """Requests that were not sent: their answers were stored, or asked for by another request."""
+    """Requests answered by the cache or by an equal request."""
     missing: int
     """Requests without an answer."""
     sent: int
-    """Requests that were sent, retries included."""
+    """Requests sent, retries included."""
     retried: int
     """Attempts after the first."""
     failures: Mapping[str, int]
     """Failed attempts by kind."""
     repeated: int
-    """Requests that were under way at a kill and sent again."""
+    """Requests sent again because a run was killed while they were under way."""
     prompt_tokens: int
     completion_tokens: int
     """Tokens of all answers of this run, invalid ones included."""
     estimated_tokens: int
-    """Tokens among them that the server did not count: characters / 4."""
+    """Those that the server did not count: characters / 4."""
     cost: float | None
-    """The price of these tokens, None without prices."""
+    """Price of these tokens; None without prices."""
     seconds: float
     totals: Totals
     """All runs with this cache, endpoint and model."""
     notes: tuple[str, ...] = ()
     """Sentences for the user."""
 
-    @property
-    def unmetered(self) -> int:
-        """Requests that the server may have charged without saying how many tokens."""
-        return self.repeated + sum(self.failures.get(kind, 0) for kind in UNMETERED)
-
 
 def counted_usage(counts: Mapping[str, int], limits: Limits) -> dict[str, Any]:
-    """Return the fields that `Totals` and `Usage` share, from counts by name."""
+    """Return the fields shared by `Totals` and `Usage`."""
     names = ("sent", "repeated", "prompt_tokens", "completion_tokens", "estimated_tokens")
     fields: dict[str, Any] = {name: counts.get(name, 0) for name in names}
     kinds = {n.removeprefix(FAILED): count for n, count in counts.items() if n.startswith(FAILED)}

@@ -1,4 +1,4 @@
-"""Results of judging by a model: judgements, what is missing and why, and usage."""
+"""Results of judging by a model: judgements, missing ones with reasons, and usage."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from karat.errors import InputError, quoted, short
 from karat.evalset.judgements import MODEL, Dimension
 from karat.evalset.reading import format_json_line
 from karat.llm.interview import Interview, InterviewTask, PromptCase, Setup, Slots, signature
-from karat.llm.run import Usage
+from karat.llm.requests import Usage
 from karat.llm.task_prompts import task_prompt
 from karat.meta.judge_agreement import JudgeRow
 from karat.progress import Progress, silent
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from karat.llm.material import Material
 
 TOO_LONG = "text too long"
-"""The reason why nobody is asked about a text of more than `MAX_TEXT_LENGTH` characters."""
+"""Reason for a missing judgement of a text with more than `MAX_TEXT_LENGTH` characters."""
 
 
 class RatingRow(NamedTuple):
@@ -49,7 +49,7 @@ class JudgedPairRow(NamedTuple):
     """1: the system is better, 0: the other is, 0.5: tie; the mean over replicates."""
     evidence: str
     flipped: bool | None
-    """Whether a preference changed with the order in any replicate; None if not asked."""
+    """Whether a preference changed with the order in any replicate; None for equal outputs."""
     answers: int
 
 
@@ -68,7 +68,7 @@ class SupportRow(NamedTuple):
 
 
 class MissingRow(NamedTuple):
-    """Reason why judgements are missing, and how many."""
+    """A reason for missing judgements, and their number."""
 
     reason: str
     missing: int
@@ -76,7 +76,7 @@ class MissingRow(NamedTuple):
 
 
 class SystemShares(NamedTuple):
-    """Judgements of one system or run: how many, their mean, and the share of each value."""
+    """Judgements of one system or run: count, mean, and share of each value."""
 
     system: str
     judged: int
@@ -88,27 +88,27 @@ class PositionBias(NamedTuple):
     """Effect of the order in which two outputs are shown."""
 
     pairs: int
-    """Pairs of outputs that were asked about in both orders."""
+    """Pairs of outputs judged in both orders."""
     flipped: int
     """Pairs whose winner changed with the order."""
     flipped_share: float | None
     n_decided: int
     """Answers that prefer one output."""
     first_share: float | None
-    """Share of these that prefer the output shown first; 0.5 without bias."""
+    """Share of them that prefer the output shown first; 0.5 without bias."""
 
 
 _SHORT_SCALE = 10
 NO_BIAS = PositionBias(0, 0, None, 0, None)
-"""Nothing was asked."""
+"""The bias without any pairs."""
 
 
 @dataclass(frozen=True, repr=False)
 class Judging(Result):
-    """Judgements of a model (`rows`); `expected` is how many there were to make."""
+    """Judgements of a model (`rows`); `expected` counts the missing ones, too."""
 
     name: str
-    """Of the set."""
+    """Name of the set."""
     judge: str
     rows: Sequence[Any]
     expected: int
@@ -121,7 +121,7 @@ class Judging(Result):
     """Agreement with the people who judged the set, if any did."""
 
     def log_objects(self) -> Iterator[dict[str, Any]]:
-        """Yield the header and the judgements as a log has them."""
+        """Yield the header and the judgements of the log."""
         raise NotImplementedError
 
     def save_log(self, path: str | PathLike[str]) -> None:
@@ -136,7 +136,7 @@ class ModelRatings(Judging):
     dimension: Dimension = field(default_factory=lambda: Dimension("quality"))
 
     def log_objects(self) -> Iterator[dict[str, Any]]:
-        """Yield the header and the ratings; an evaluation set reads them as added judgements."""
+        """Yield the header and the ratings, as `--judgements` reads them."""
         yield _header(self, self.dimension)
         for row in self.rows:
             units = {"system": row.system, "segment": row.segment}
@@ -144,7 +144,7 @@ class ModelRatings(Judging):
 
     @property
     def values(self) -> list[str]:
-        """Values for a distribution: those that were given, and a short scale of whole numbers."""
+        """Values of a distribution: all ratings, and all points of a short integer scale."""
         low, high = float(self.dimension.low or 0), float(self.dimension.high or 0)
         is_whole = low.is_integer() and high.is_integer() and high - low < _SHORT_SCALE
         scale = range(int(low), int(high) + 1) if is_whole else ()
@@ -164,7 +164,7 @@ class ModelPairs(Judging):
     bias: PositionBias = NO_BIAS
 
     def log_objects(self) -> Iterator[dict[str, Any]]:
-        """Yield the header and the preferences; an evaluation set reads shares of wins."""
+        """Yield the header and the preferences, from which sets compute shares of wins."""
         yield _header(self, self.dimension)
         for row in self.rows:
             units = {"segment": row.segment, "system": row.system, "other": row.other}
@@ -186,7 +186,7 @@ class ModelSupports(Judging):
     """Labels of responses and nuggets by a model."""
 
     def log_objects(self) -> Iterator[dict[str, Any]]:
-        """Yield the header and the labels, which `karat nuggets` reads as judgements."""
+        """Yield the header and the labels, as `karat nuggets` reads them."""
         yield {"judgements": self.name, "signature": self.signature}
         for row in self.rows:
             entry = {"question": row.question, "nugget": row.nugget, "response": row.response}
@@ -200,12 +200,12 @@ class ModelSupports(Judging):
 
 
 def _number(value: float) -> float:
-    """Return a whole number as one: a log has 4, not 4.0."""
+    """Return a whole number as an integer, so that a log has 4, not 4.0."""
     return int(value) if value.is_integer() else value
 
 
 def _judgement(judging: Judging, dimension: Dimension, row: Any) -> dict[str, Any]:
-    """Return what ratings and preferences have alike in a log."""
+    """Return the fields shared by ratings and preferences in a log."""
     value = {"dimension": dimension.name, "value": _number(row.value)}
     return {"judge": judging.judge, **value, "kind": "model", "evidence": row.evidence}
 
@@ -218,7 +218,7 @@ def _header(judging: Judging, dimension: Dimension) -> dict[str, Any]:
 
 
 def shares_of(values: Iterable[tuple[str, float]]) -> tuple[SystemShares, ...]:
-    """Return means and distributions by system, in the order in which they first come."""
+    """Return means and distributions by system, in the order of first occurrence."""
     values_by_system: dict[str, list[float]] = {}
     for system, value in values:
         values_by_system.setdefault(system, []).append(value)
@@ -231,7 +231,7 @@ def shares_of(values: Iterable[tuple[str, float]]) -> tuple[SystemShares, ...]:
 
 
 def tally_reasons(reasons: Iterable[tuple[str, str]]) -> tuple[MissingRow, ...]:
-    """Count missing judgements by reason, the most frequent first; pairs of name and reason."""
+    """Count missing judgements, given as (name, reason), by reason; most frequent first."""
     counts, examples = Counter[str](), dict[str, str]()
     for name, reason in reasons:
         counts[reason] += 1
@@ -248,7 +248,7 @@ NO_PERSON = (
 
 
 class JudgedRows(NamedTuple):
-    """Judgements, and the name and reason of each that is missing."""
+    """Judgements, and the name and reason of each missing one."""
 
     rows: Sequence[Any]
     missing: Sequence[tuple[str, str]]
@@ -257,14 +257,14 @@ class JudgedRows(NamedTuple):
 
 
 class JudgingTask:
-    """Outputs or responses that a model judges: cases to ask about, and rows of the answers."""
+    """Outputs or responses to judge: makes the cases, and turns answers into rows."""
 
     name: ClassVar[str]
-    """Of the task, as signatures have it."""
+    """Name for signatures."""
     slots: ClassVar[Slots]
     """Placeholders of its prompts."""
     form: ClassVar[str]
-    """The form of answers, in words."""
+    """Description of the form of answers."""
 
     if TYPE_CHECKING:  # fields or properties of each task
         prompt: str | PathLike[str] | None
@@ -272,18 +272,18 @@ class JudgingTask:
 
         @property
         def settings(self) -> Mapping[str, object]:
-            """Settings, as signatures have them."""
+            """Settings for signatures."""
 
     def make_cases(self) -> Iterator[PromptCase]:
-        """Yield the cases to ask about."""
+        """Yield the cases."""
         raise NotImplementedError
 
     def judged_rows(self, interview: Interview) -> JudgedRows:
-        """Return the judgements that answers hold."""
+        """Return the judgements in the answers."""
         raise NotImplementedError
 
     def result(self, judgements: JudgedRows, **fields: Any) -> Any:
-        """Return the result of these judgements, with the fields of a `Judging`."""
+        """Return the result; `fields` are those of a `Judging`."""
         raise NotImplementedError
 
     @property
@@ -293,19 +293,19 @@ class JudgingTask:
 
     @cached_property
     def cases(self) -> list[PromptCase]:
-        """The cases to ask about."""
+        """All cases."""
         return list(self.make_cases())
 
     def task(self) -> InterviewTask:
-        """Return the cases under their prompt."""
+        """Return the cases with their prompt."""
         return InterviewTask(task_prompt(self.slots, self.prompt), self.form, self.cases)
 
     def run(self, setup: Setup, judge: str = "", progress: Progress = silent) -> Any:
-        """Ask a model and return its judgements; an error if it made none at all."""
+        """Ask a model and return its judgements; raise InputError if no answer is valid."""
         judge, task = judge or setup.judge, self.task()
         name, kinds = self.judged_set
-        if kinds.get(judge, MODEL) != MODEL:  # nobody is a model and a person
-            problem = f"{name} has a judge {quoted(judge)} who is no model"
+        if kinds.get(judge, MODEL) != MODEL:
+            problem = f"{name} has a judge {quoted(judge)} who is not a model"
             raise InputError(f"{problem}: give the model another name with --judge")
         judgements = self.judged_rows(task.ask(setup, progress))
         rows, reasons = tuple(judgements.rows), tally_reasons(judgements.missing)

@@ -7,7 +7,7 @@ import random
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
@@ -19,14 +19,13 @@ from karat.llm.cache import Cache
 from karat.llm.client import RequestLine, line_to
 from karat.llm.endpoint import Endpoint
 from karat.llm.requests import (
+    ANSWER_FAILURES,
     FAILED,
     INVALID,
-    OF_THE_ANSWER,
     UNREACHABLE,
     Completion,
     EndpointFailure,
     Limits,
-    Prices,
     Reply,
     Request,
     RequestJob,
@@ -38,15 +37,15 @@ from karat.llm.requests import (
 )
 from karat.progress import Progress, current_stop, interrupts_later, silent
 
-WAITING = 2
-"""Requests that wait to be asked again, for each that may be under way."""
+WAITING_PER_WORKER = 2
+"""Waiting retries per concurrent request at which no new request is started."""
 
 
 class Schedule:
-    """Requests in their order, those to ask again once their waits are over.
+    """The order of requests: new ones in sequence, retries once their waits are over.
 
-    A server that names a time (Retry-After) is sent nothing before it. While many requests wait to
-    be asked again, no others are begun: a server in trouble does not use up all attempts of all.
+    Nothing is sent before the time that a server names (Retry-After). While many retries wait, no
+    new request is started, so that an outage does not use up the attempts of every request.
     """
 
     def __init__(self, jobs: Iterable[RequestJob], limits: Limits) -> None:
@@ -60,13 +59,13 @@ class Schedule:
         return len(self._fresh) + len(self._waiting)
 
     def ready_at(self, now: float) -> float:
-        """Return when the next request can be sent."""
+        """Return the time at which the next request can be sent."""
         if self._next_fresh() is not None:
             return max(now, self._not_before)
         return max(self._waiting[0][0], self._not_before) if self._waiting else float("inf")
 
     def first(self, now: float) -> RequestJob | None:
-        """Return the request to send next, if there is one by now."""
+        """Return the next request if it can be sent now."""
         if now < self._not_before:
             return None
         if self._waiting and self._waiting[0][0] <= now:
@@ -74,7 +73,7 @@ class Schedule:
         return self._next_fresh()
 
     def send(self, job: RequestJob, now: float) -> None:
-        """Take the first request off the schedule."""
+        """Remove the first request from the schedule."""
         if self._waiting and self._waiting[0][2] is job:
             heapq.heappop(self._waiting)
         else:
@@ -83,10 +82,9 @@ class Schedule:
             self._not_before = max(now, self._not_before) + 60 / self._limits.rate
 
     def again(self, job: RequestJob, now: float, requested_wait: float | None) -> None:
-        """Put a request that failed back, after a wait that doubles with every attempt.
+        """Schedule a retry after a wait that doubles with every attempt.
 
-        Half of the wait is random. The random part depends on the request and the attempt, not on
-        the order of threads.
+        Half of the wait is random: it depends on the request and the attempt, not on thread order.
         """
         doubled: int = 2 ** min(job.tries - 1, 30)
         longest = min(self._limits.backoff * doubled, self._limits.longest_wait)
@@ -100,7 +98,7 @@ class Schedule:
         heapq.heappush(self._waiting, (now + wait, min(job.places), job))
 
     def notes(self) -> list[str]:
-        """Return a sentence if a server asked for longer waits than there are."""
+        """Return a note if a server asked for a longer wait than the limit."""
         longest = self._limits.longest_wait
         if self._longest_asked <= longest:
             return []
@@ -108,23 +106,23 @@ class Schedule:
         return [f"{message}; the longest wait is {longest:g} s"]
 
     def clear(self) -> list[RequestJob]:
-        """Take off all requests and return them."""
+        """Remove and return all requests."""
         left = [*self._fresh, *(job for _, _, job in self._waiting)]
         self._fresh.clear()
         self._waiting.clear()
         return left
 
     def _next_fresh(self) -> RequestJob | None:
-        """Return the first request that was not asked yet, unless too many others wait."""
-        crowded = len(self._waiting) >= WAITING * self._limits.concurrency
-        return None if crowded or not self._fresh else self._fresh[0]
+        """Return the first request not sent yet, unless too many retries wait."""
+        is_crowded = len(self._waiting) >= WAITING_PER_WORKER * self._limits.concurrency
+        return None if is_crowded or not self._fresh else self._fresh[0]
 
 
 class Budget:
-    """Costs so far, and the most that requests under way may cost.
+    """Costs so far, plus the maximum cost of requests under way.
 
-    The prompt's tokens are estimated and the completion has `max_tokens`; without `max_tokens`, or
-    where the estimate is low, the last requests may cost more than is left.
+    Prompt tokens are estimated and a completion counts as `max_tokens`. Without `max_tokens`, or if
+    the estimate is too low, the last requests may exceed the budget.
     """
 
     def __init__(self, limits: Limits, max_tokens: int | None) -> None:
@@ -137,16 +135,16 @@ class Budget:
         return self._holds([*self._under_way, job])
 
     def is_out(self, job: RequestJob) -> bool:
-        """Return whether the request cannot be sent even if those under way cost nothing."""
+        """Return whether the request exceeds the budget even if those under way cost nothing."""
         return not self._holds([job])
 
     def send(self, job: RequestJob) -> None:
-        """Count a request as sent and hold back what it may cost."""
+        """Count a request as sent and reserve its maximum cost."""
         self._sent += 1
         self._under_way.add(job)
 
     def settle(self, job: RequestJob, prompt_tokens: int, completion_tokens: int) -> None:
-        """Count what a request cost."""
+        """Replace the reserved cost of a request by its actual cost."""
         self._under_way.discard(job)
         self._prompt_tokens += prompt_tokens
         self._completion_tokens += completion_tokens
@@ -164,14 +162,14 @@ class Budget:
 
 
 MAX_CONSECUTIVE_FAILURES = 10
-"""Requests in a row that may stay without an answer."""
+"""Consecutive unanswered requests that end a run."""
 
 
 class Breaker:
-    """Counts requests that stay without an answer, one after the other.
+    """Circuit breaker: counts consecutive requests without an answer.
 
-    A failure of the endpoint ends the run after ten. One of a single request (refused, or only
-    invalid answers) does so only if nothing was ever answered.
+    Ten failures of the endpoint end the run. Failures of single requests (refused, or only invalid
+    answers) end it only if no request was ever answered.
     """
 
     def __init__(self, endpoint: Endpoint, answered: bool) -> None:
@@ -180,25 +178,26 @@ class Breaker:
         self._consecutive_failures = 0
 
     def answered(self) -> None:
-        """Note an answer."""
+        """Record an answer."""
         self._has_answered = self._was_reached = True
         self._consecutive_failures = 0
 
     def failed(self, failure: EndpointFailure) -> None:
-        """Note a failed attempt."""
+        """Record a failed attempt."""
         self._was_reached |= failure.kind != UNREACHABLE
 
     def missing(self, failure: EndpointFailure, reason: str) -> str:
-        """Note a request without an answer; return the sentence that ends the run, if it does."""
+        """Record an unanswered request; return the message that ends the run, or ""."""
         server, model = self._endpoint.name, self._endpoint.model
         self._consecutive_failures += 1
         if failure.kind == UNREACHABLE and not self._was_reached:
             return f"cannot connect to {server}: {reason}: check the URL and the server"
-        of_one = failure.kind in OF_THE_ANSWER or not failure.again
-        if self._consecutive_failures < MAX_CONSECUTIVE_FAILURES or (of_one and self._has_answered):
+        is_single = failure.kind in ANSWER_FAILURES or not failure.again
+        is_tolerated = is_single and self._has_answered
+        if self._consecutive_failures < MAX_CONSECUTIVE_FAILURES or is_tolerated:
             return ""
         advice = "check the server, and run the same again to go on"
-        if failure.kind in OF_THE_ANSWER:
+        if failure.kind in ANSWER_FAILURES:
             advice = f"check whether the model {model} can do the task"
         elif not failure.again:
             parameters = "temperature, max_tokens, seed and response_format"
@@ -213,7 +212,7 @@ Outcome = Completion | EndpointFailure
 
 
 class Workers:
-    """Threads with a line each; jobs go in, jobs with outcomes come out in any order."""
+    """Threads with one connection each: jobs go in, outcomes come out in any order."""
 
     def __init__(self, line: Callable[[], RequestLine], number: int) -> None:
         self.number = number
@@ -225,28 +224,28 @@ class Workers:
         self._outcomes: SimpleQueue[tuple[RequestJob, Outcome | BaseException]] = SimpleQueue()
 
     def send(self, job: RequestJob) -> None:
-        """Give a job to the next free worker; there must be one."""
+        """Give a job to the next free worker; the caller checks that there is one."""
         if len(self._threads) <= self.busy:
             self._start()
         self.busy += 1
         self._jobs.put(job)
 
     def take(self, seconds: float, arrived: list[tuple[RequestJob, Outcome]]) -> None:
-        """Wait for outcomes and add all that there are; none if the time is over."""
+        """Wait for an outcome and append all available ones; append none on time-out."""
         with suppress(Empty):
             arrived.append(self._outcome(seconds))
             while True:
                 arrived.append(self._outcome(0))
 
     def end(self, abort: bool) -> None:
-        """End the threads; with `abort`, those that still wait for an answer as well."""
+        """End the threads; with `abort`, also those waiting for an answer."""
         for _ in self._threads:
             self._jobs.put(None)
         if abort:
             for line in self._lines:
                 line.abort()
         deadline = time.monotonic() + 1
-        for thread in self._threads:  # one that looks up a host's name cannot be ended
+        for thread in self._threads:  # a DNS lookup cannot be interrupted
             thread.join(max(deadline - time.monotonic(), 0))
 
     def _outcome(self, seconds: float) -> tuple[RequestJob, Outcome]:
@@ -282,12 +281,12 @@ class Workers:
 
 
 Check = Callable[[Request, str], str]
-_LOOK = 0.2  # seconds between two looks at whether to stop
+_POLL_SECONDS = 0.2  # between two checks for interruption
 OVER_BUDGET = "budget"
 
 
 class RequestRun:
-    """The requests of one call, from the cache or asked."""
+    """The requests of one call of `ask`, answered from the cache or by the endpoint."""
 
     def __init__(
         self,
@@ -311,7 +310,7 @@ class RequestRun:
         self.schedule = Schedule(jobs, limits)
 
     def _look_up(self) -> list[RequestJob]:
-        """Take stored answers from the cache; return the rest, each once."""
+        """Take stored answers from the cache; return the other requests without duplicates."""
         jobs: dict[str, RequestJob] = {}
         for position, request in enumerate(self._requests):
             key = self._endpoint.cache_key(request)
@@ -336,7 +335,7 @@ class RequestRun:
         return tuple(answer for answer in self.answers if answer is not None)
 
     def notes(self) -> tuple[str, ...]:
-        """Return sentences on what the limits did."""
+        """Return notes on the effects of limits."""
         missing = [place for place, reply in enumerate(self.final()) if reply.reason == OVER_BUDGET]
         if not missing:
             return tuple(self.schedule.notes())
@@ -346,7 +345,7 @@ class RequestRun:
         return (f"{problem}; {len(missing):,} missing", *self.schedule.notes())
 
     def ask(self, workers: Workers) -> None:
-        """Ask until every request has an answer or is missing."""
+        """Send requests until each has an answer or is missing."""
         try:
             self._report()
             while len(self.schedule) or workers.busy or self._arrived:
@@ -356,7 +355,7 @@ class RequestRun:
             raise
 
     def _step(self, workers: Workers) -> None:
-        """Decide on what has arrived, store it together with what is sent now, send it, wait."""
+        """Process outcomes, store them together with the requests to send, send these, wait."""
         current_stop().check()
         verdicts = self._verdicts()
         stop = self._act_on(verdicts)
@@ -369,10 +368,10 @@ class RequestRun:
             raise EndpointError(f"{stop}; stored answers are kept")
         self._report()
         if workers.busy or len(self.schedule):
-            pause = _LOOK
+            pause = _POLL_SECONDS
             if workers.busy < workers.number and not self._held_back:
                 now = time.monotonic()
-                pause = min(max(self.schedule.ready_at(now) - now, 0.001), _LOOK)
+                pause = min(max(self.schedule.ready_at(now) - now, 0.001), _POLL_SECONDS)
             workers.take(pause, self._arrived)
 
     def _report(self) -> None:
@@ -382,7 +381,7 @@ class RequestRun:
         self._progress(self._ended, len(self._requests), status)
 
     def _wind_down(self, workers: Workers) -> None:
-        """Store answers that arrive within the grace; a second Ctrl-C ends that, too."""
+        """Store answers that arrive within the grace period; a second Ctrl-C ends it."""
         deadline = time.monotonic() + self._limits.grace
         with suppress(KeyboardInterrupt):
             while workers.busy and (left := deadline - time.monotonic()) > 0:
@@ -393,7 +392,7 @@ class RequestRun:
     # ------------------------------------------------------------------ sending
 
     def _ready(self, free: int) -> list[RequestJob]:
-        """Take the requests off the schedule that are sent now."""
+        """Remove the requests to send now from the schedule."""
         ready: list[RequestJob] = []
         self._held_back = False
         now = time.monotonic()
@@ -413,22 +412,29 @@ class RequestRun:
     # ------------------------------------------------------------------ outcomes
 
     def _verdicts(self) -> list[tuple[RequestJob, Outcome]]:
-        """Return what has arrived, invalid answers as failures."""
-        verdicts: list[tuple[RequestJob, Outcome]] = []
-        for job, outcome in self._arrived:
-            verdict: Outcome = outcome
-            if isinstance(outcome, Completion) and (
-                reason := self._check(job.request, outcome.text)
-            ):
-                reason += f", cut at max_tokens={self._endpoint.max_tokens}" * outcome.cut
-                tokens = (outcome.prompt_tokens, outcome.completion_tokens, outcome.estimated)
-                failure = INVALID, short(reason), True, "", None, outcome.text
-                verdict = EndpointFailure(*failure, *tokens)
-            verdicts.append((job, verdict))
-        return verdicts
+        """Return the outcomes that arrived, with invalid answers as failures."""
+        return [
+            (job, self._validate(job, outcome) if isinstance(outcome, Completion) else outcome)
+            for job, outcome in self._arrived
+        ]
+
+    def _validate(self, job: RequestJob, completion: Completion) -> Outcome:
+        """Return a completion if it is a valid answer, else the failure."""
+        reason = self._check(job.request, completion.text)
+        if not reason:
+            return completion
+        cut = f", cut at max_tokens={self._endpoint.max_tokens}" * completion.cut
+        return EndpointFailure(
+            INVALID,
+            short(reason + cut),
+            rejected=completion.text,
+            prompt_tokens=completion.prompt_tokens,
+            completion_tokens=completion.completion_tokens,
+            estimated=completion.estimated,
+        )
 
     def _act_on(self, verdicts: Sequence[tuple[RequestJob, Outcome]]) -> str:
-        """End requests or ask again; return the sentence that ends the run, if one does."""
+        """End requests or schedule retries; return the message that ends the run, or ""."""
         stops = []
         for job, verdict in verdicts:
             self._budget.settle(job, verdict.prompt_tokens, verdict.completion_tokens)
@@ -452,7 +458,7 @@ class RequestRun:
         return self._breaker.missing(failure, reason)
 
     def _end(self, job: RequestJob, completion: Completion | None, reason: str = "") -> None:
-        """Answer all requests of a job, or leave them without an answer."""
+        """Record the answer, or its absence, for all requests of a job."""
         text, *tokens = completion[:3] if completion else (None, 0, 0)
         for position in job.places:
             is_repeated = completion is not None and position != job.places[0]
@@ -464,7 +470,7 @@ class RequestRun:
     def _store(
         self, verdicts: Sequence[tuple[RequestJob, Outcome]], ready: Sequence[RequestJob]
     ) -> None:
-        """Store outcomes, and that requests are in flight, in one transaction."""
+        """Store outcomes and mark requests as in flight, in one transaction."""
         counts: Counter[str] = Counter(sent=len(ready))
         counts["repeated"] = sum(job.in_flight for job in ready)
         counts["retried"] = sum(job.tries > 1 for job in ready)
@@ -483,20 +489,18 @@ class RequestRun:
             job.in_flight = False
 
 
-__all__ = ["AskResult", "Limits", "Plan", "Prices", "Usage", "ask", "load_totals", "plan"]
-
 Place = str | PathLike[str]
 
 
 class AskResult(NamedTuple):
-    """Answers in the order of the requests, and what they took."""
+    """Answers in the order of the requests, and their usage."""
 
     answers: tuple[Reply, ...]
     usage: Usage
 
 
 class Plan(NamedTuple):
-    """A dry run: what would be asked."""
+    """Result of a dry run: the requests that would be sent."""
 
     requests: int
     cached: int
@@ -506,9 +510,9 @@ class Plan(NamedTuple):
     prompt_tokens: int
     """Estimated tokens of the requests to send: characters / 4."""
     completion_tokens: int | None
-    """Tokens that their answers have at most; None without `max_tokens`."""
+    """Maximum tokens of their answers; None without `max_tokens`."""
     cost: float | None
-    """The price of these tokens at most, None without prices or `max_tokens`."""
+    """Maximum price of these tokens; None without prices or `max_tokens`."""
 
 
 def ask(
@@ -520,26 +524,18 @@ def ask(
     check: Check = lambda request, text: "",
     progress: Progress = silent,
 ) -> AskResult:
-    """Ask all requests that have no stored answer.
+    """Send all requests that have no stored answer.
 
-    Parameters
-    ----------
-    requests : iterable of Request
-        What is asked; ids must differ.
-    endpoint : Endpoint
-        Where and which model is asked.
-    cache : path or None
-        File that keeps answers. A run that was stopped or killed goes on from it. None keeps
-        nothing.
-    limits : Limits
-        Limits of requests at once, attempts, rate and budget.
-    check : callable
-        `check(request, text)` returns an empty string, or why the text is no valid answer. An
-        invalid answer is a failed attempt.
-    progress : callable
-        `progress(done, total, what)`.
+    Args:
+        requests: requests with unique ids.
+        endpoint: server and model.
+        cache: file that keeps answers, so that an interrupted run can continue; None keeps nothing.
+        limits: concurrency, attempts, rate and budget.
+        check: `check(request, text)` returns "" or the reason why an answer is invalid. An invalid
+            answer is a failed attempt.
+        progress: function that is called with the progress.
 
-    Raises EndpointError where asking further is of no use; stored answers are kept.
+    Raises EndpointError if no further request can succeed; stored answers are kept.
     """
     limits, started = limits or Limits(), time.monotonic()
     request_list = check_requests(requests)
@@ -551,7 +547,7 @@ def ask(
             run.ask(workers)
         finally:
             workers.end(abort=workers.busy > 0)
-        totals = _totals(stored.totals(), limits)
+        totals = stored.totals()
     answers = run.final()
     usage = Usage(
         requests=len(answers),
@@ -560,14 +556,10 @@ def ask(
         retried=run.counts["retried"],
         **counted_usage(run.counts, limits),
         seconds=time.monotonic() - started,
-        totals=totals,
+        totals=Totals(answered=totals.get("answered", 0), **counted_usage(totals, limits)),
         notes=run.notes(),
     )
     return AskResult(answers, usage)
-
-
-def _totals(counts: Mapping[str, int], limits: Limits) -> Totals:
-    return Totals(answered=counts.get("answered", 0), **counted_usage(counts, limits))
 
 
 def plan(
@@ -576,10 +568,10 @@ def plan(
     cache: Place | None,
     limits: Limits | None = None,
 ) -> Plan:
-    """Return what `ask` would send, without sending or writing anything."""
+    """Return the requests that `ask` would send, without sending or writing anything."""
     request_list = check_requests(requests)
     jobs = {endpoint.cache_key(request): request for request in request_list}
-    if cache is not None and _is_filled(cache):
+    if cache is not None and Path(cache).exists() and Path(cache).stat().st_size > 0:
         with Cache(cache, endpoint, reading=True) as stored:
             rows = {key: stored.stored(key) for key in jobs}
         answered = {key for key, row in rows.items() if row and row.state == "answered"}
@@ -591,17 +583,3 @@ def plan(
         most = endpoint.max_tokens * n_jobs
         cost = (limits or Limits()).cost(prompt_tokens, most)
     return Plan(n_requests, n_requests - n_jobs, n_jobs, prompt_tokens, most, cost)
-
-
-def _is_filled(cache: Place) -> bool:
-    """Return whether a cache is there and holds anything."""
-    return Path(cache).exists() and Path(cache).stat().st_size > 0
-
-
-def load_totals(endpoint: Endpoint, cache: Place, limits: Limits | None = None) -> Totals:
-    """Return the counts of all runs with a cache, those that were stopped or killed included."""
-    counts: Mapping[str, int] = {}
-    if _is_filled(cache):
-        with Cache(cache, endpoint, reading=True) as stored:
-            counts = stored.totals()
-    return _totals(counts, limits or Limits())

@@ -1,6 +1,6 @@
-"""Supports: a model says which nuggets of its question a response contains.
+"""Supports: a model decides which nuggets of its question a response contains.
 
-Equal responses to a question, whichever run gave them, are judged once.
+Equal responses to a question are judged once, even if they come from different runs.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class ModelSupportTask(JudgingTask):
         if not any(run.answers for run in self.nuggets.runs.values()):
             problem = "has no responses: expected at least one run"
             raise InputError(f"{self.nuggets.name} {problem}; name a file of one with --run")
-        _ = self.questions  # refuses a wrong size
+        _ = self.questions  # checks the sample size
 
     @cached_property
     def questions(self) -> list[str]:
@@ -74,7 +74,7 @@ class ModelSupportTask(JudgingTask):
 
     @cached_property
     def responses(self) -> list[SharedResponse]:
-        """All different responses to the questions."""
+        """The distinct responses to the questions."""
         tags_by_text: dict[tuple[str, str], tuple[str, list[str]]] = {}
         for question in self.questions:
             for tag, run in self.nuggets.runs.items():
@@ -88,7 +88,7 @@ class ModelSupportTask(JudgingTask):
         ]
 
     def _batches(self) -> Iterator[tuple[str, SharedResponse, dict[str, Nugget]]]:
-        """Yield the id of each case, its response, and some nuggets of the question by number."""
+        """Yield the id of each case, its response, and its nuggets by number."""
         for number, response in enumerate(self.responses):
             nuggets = self.nuggets.key.questions[response.question].nuggets
             if len(response.text) <= MAX_TEXT_LENGTH:
@@ -106,11 +106,11 @@ class ModelSupportTask(JudgingTask):
                 listed.append({"id": id, "text": first, **({"also": also} if also else {})})
             question = self.nuggets.key.questions[response.question].text or None
             values = {"question": question, "response": response.text, "nuggets": listed}
-            yield PromptCase(case, values, partial(read_supports, response.text, list(nuggets)))
+            yield PromptCase(case, values, partial(parse_supports, response.text, list(nuggets)))
 
     @property
     def settings(self) -> dict[str, object]:
-        """Settings, as signatures have them."""
+        """Settings for signatures."""
         sample = {"sample": self.sample, "seed": self.seed} if self.sample else {}
         return {"batch": self.batch, **sample}
 
@@ -126,7 +126,7 @@ class ModelSupportTask(JudgingTask):
         return ModelSupports(**fields, agreement=agreement)
 
     def judged_rows(self, interview: Interview) -> JudgedRows:
-        """Return the labels, and the pair and reason of each that is missing."""
+        """Return the labels, and the pair and reason of each missing one."""
         rows, missing = [], []
         for case, (question, text, runs), nuggets in self._batches():
             for id, nugget in nuggets.items():
@@ -147,12 +147,12 @@ class ModelSupportTask(JudgingTask):
 
 
 def _median(supports: Sequence[JudgedValue]) -> JudgedValue:
-    """The median of some labels; of two in the middle, the lower."""
+    """Return the median label; of two in the middle, the lower."""
     return sorted(supports, key=lambda support: support.value)[(len(supports) - 1) // 2]
 
 
-def read_supports(response: str, ids: Sequence[str], answer: str) -> Mapping[str, JudgedValue]:
-    """Return the labels in an answer by id; support, in full or in part, needs a quote."""
+def parse_supports(response: str, ids: Sequence[str], answer: str) -> Mapping[str, JudgedValue]:
+    """Return the labels in an answer by id; full and partial support need a quote."""
     supports = {}
     for id, entry in entries(json_object(answer), "answers", ids).items():
         value = LABELS[one_of(entry, "label", LABELS)]

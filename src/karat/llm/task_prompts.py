@@ -38,38 +38,17 @@ def bundled_prompts() -> dict[str, BundledPrompt]:
 
 
 def task_prompt(slots: Slots, path: str | PathLike[str] | None = None) -> Prompt:
-    """Return the prompt in a file, or the one that comes with Karat."""
+    """Return the prompt in a file, by default the bundled one."""
     if path is not None:
         return read_prompt(path, slots)
     return bundled_prompt(FOLDER, f"{slots.task}.v1")
 
 
-class PromptRow(NamedTuple):
-    """A prompt: the task, its name and hash, its placeholders, and the command that uses it."""
-
-    task: str
-    prompt: str
-    needed: str
-    optional: str
-    command: str
-
-
 @dataclass(frozen=True, repr=False)
 class PromptList(Result):
-    """The prompts by task."""
+    """The bundled prompts."""
 
-    rows: tuple[PromptRow, ...]
+    rows: tuple[BundledPrompt, ...]
     notes: tuple[str, ...] = ()
     settings: Mapping[str, object] = field(default_factory=dict)
     signature: str = ""
-
-
-def list_prompts() -> PromptList:
-    """Return the prompts that come with Karat."""
-    rows = []
-    for task, (prompt, slots, command) in bundled_prompts().items():
-        needed, optional = (
-            " ".join(f"{{{word}}}" for word in words) for words in (slots.needed, slots.optional)
-        )
-        rows.append(PromptRow(task, prompt.label, needed, optional, command))
-    return PromptList(tuple(rows))

@@ -42,8 +42,7 @@ from karat.llm.interview import (
     read_prompt,
     signature,
 )
-from karat.llm.requests import Limits
-from karat.llm.run import Usage
+from karat.llm.requests import Limits, Usage
 from karat.nuggets.formats.json_lines import jsonl_lines
 from karat.nuggets.formats.text_files import key_lines
 from karat.nuggets.sets.keys_and_runs import Nugget, NuggetKey, Question, make_key, normal

@@ -1,1 +1,1 @@
-"""Scale: table pieces on the workers of Dask, Spark and Ray."""
+"""Scale: pieces of tables on the workers of Dask, Spark and Ray."""

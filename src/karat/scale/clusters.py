@@ -1,4 +1,4 @@
-"""Clusters: settings, addresses, pieces and failures, the same for every engine."""
+"""Clusters: settings, addresses, pieces and failures shared by all engines."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from karat.progress import n_threads
 from karat.settings import setting
 
 ANSWER_SECONDS = 5.0
-"""Time in which an address must answer."""
+"""Time limit for an answer from an address."""
 ATTEMPTS = 4
-"""Number of times that a piece is tried while workers die."""
+"""Attempts per piece when workers die."""
 
 
 @dataclass(frozen=True)
@@ -45,13 +45,13 @@ class Cluster(Engine):
             raise MetricError(f"{self.name}: {problem}: leave one out")
 
     def local_workers(self, pieces: int) -> int:
-        """Return the number of workers to start for so many pieces."""
+        """Return the number of workers to start for a number of pieces."""
         return max(1, min(n_threads(self.workers), pieces))
 
     # ---------------------------------------------------------------------------------- failures
 
     def unreachable(self, reason: str) -> InputError:
-        """Return the error for an address that cannot be used."""
+        """Return the error for an unusable address."""
         return InputError(f"{self.title} at {self.address}: {reason}: is it running there?")
 
     def not_started(self, error: BaseException | str) -> InputError:
@@ -68,7 +68,7 @@ class Cluster(Engine):
         )
 
     def failed(self, piece: TablePiece | None, error: str) -> InputError:
-        """Return the error for work that raised one, on a piece if it is known."""
+        """Return the error for an exception in a worker, with the piece if it is known."""
         location = f"{place_of(piece)}: " if piece else ""
         return InputError(
             f"{location}a {self.title} worker failed: {error} (every worker needs Karat "
@@ -76,14 +76,14 @@ class Cluster(Engine):
         )
 
     def gone(self) -> InputError:
-        """Return the error for a cluster that ended before the work did."""
+        """Return the error for a cluster that ended before the work was done."""
         location = "on this machine" if self.address is None else f"at {self.address}"
         problem = f"{self.title} {location} went away before the work was done"
         return InputError(f"{problem}: start it again")
 
 
 def first_line(error: BaseException | str) -> str:
-    """Return the first line of a message, or the kind of an error that has none."""
+    """Return the first line of a message, or the type of an error without a message."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return short(lines[0]).rstrip(".")
 
@@ -94,7 +94,7 @@ def place_of(piece: TablePiece) -> str:
 
 
 def import_extra(module: str, title: str, extra: str) -> Any:
-    """Import a module of an optional package, or say how to install it."""
+    """Import a module of an optional package; raise MissingExtra if it is not installed."""
     try:
         return import_module(module)
     except ImportError as error:
@@ -106,14 +106,14 @@ def import_extra(module: str, title: str, extra: str) -> Any:
 
 
 def absolute(piece: TablePiece) -> TablePiece:
-    """Return a piece that workers find from any working directory."""
+    """Return a piece with an absolute path, valid in any working directory."""
     if "://" in piece.path:
         return piece
     return replace(piece, path=os.path.abspath(piece.path))
 
 
 def check_listening(cluster: Cluster, places: str) -> None:
-    """Require a listener at an address, `host:port` or several with commas."""
+    """Raise InputError unless one of the comma-separated `host:port` accepts a connection."""
     reason = "no host:port"
     for place in places.split(","):
         host, _, port = place.rpartition(":")
@@ -126,7 +126,7 @@ def check_listening(cluster: Cluster, places: str) -> None:
 
 
 def _connection_problem(host: str, port: int) -> str:
-    """Explain why no connection is possible; "" if there is a listener.
+    """Return the reason why no connection is possible; "" if it is.
 
     A DNS lookup can block, so it runs in its own thread.
     """
@@ -148,6 +148,6 @@ def _connection_problem(host: str, port: int) -> str:
 
 
 def on_this_machine(address: str) -> bool:
-    """Return whether an address is a loopback one."""
+    """Return whether an address is a loopback address."""
     host = address.partition("://")[2] or address
     return host.startswith(("127.", "localhost:", "[::1]:"))

@@ -1,4 +1,4 @@
-"""Dask: pieces as plain tasks of a `distributed` cluster, a window of them at a time."""
+"""Dask: pieces as tasks of a `distributed` cluster, with a limit on tasks under way."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ T = TypeVar("T")
 
 _CONFIG = {
     "distributed.scheduler.allowed-failures": ATTEMPTS - 1,
-    "distributed.worker.profile.enabled": False,  # it would look at the stacks every 10 ms
+    "distributed.worker.profile.enabled": False,  # it would sample stacks every 10 ms
 }
 _QUICK_ANSWER = {"distributed.comm.timeouts.connect": f"{ANSWER_SECONDS}s"}
 _MIN_WINDOW = 8
 _PAUSE = 0.02
-"""Seconds between two looks for results."""
+"""Seconds between two checks for results."""
 _TIMEOUT_SECONDS = {True: 60.0, False: 600.0}
-"""Seconds that a cluster may be without workers: one of this machine, one elsewhere."""
+"""Maximum time without workers: on this machine (True) or elsewhere (False)."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Dask(Cluster):
         """Start local workers, or connect to a scheduler."""
         distributed = import_extra("distributed", self.title, "dask")
         dask = import_extra("dask", self.title, "dask")
-        # Workers of a busy machine take their time; an address must answer at once.
+        # Workers may start slowly on a busy machine; an address must answer quickly.
         config = _CONFIG if self.address is None else _CONFIG | _QUICK_ANSWER
         with _quiet_client(), dask.config.set(config), ExitStack() as stack:
             if self.address is None:
@@ -71,7 +71,7 @@ class Dask(Cluster):
                     threads_per_worker=1,
                     processes=True,
                     host="127.0.0.1",
-                    dashboard_address="127.0.0.1:0",  # None would be port 8787 of all networks
+                    dashboard_address="127.0.0.1:0",  # None would open port 8787 on all networks
                     memory_limit=0,
                     silence_logs=logging.CRITICAL,
                 )
@@ -98,7 +98,7 @@ class Dask(Cluster):
 
 @contextmanager
 def _quiet_client() -> Iterator[None]:
-    """Silence the client's log: one sentence reports that a scheduler went away."""
+    """Silence the log of the client: the error message reports a lost scheduler."""
     logger = logging.getLogger("distributed.client")
     before = logger.level
     logger.setLevel(logging.CRITICAL)
@@ -109,7 +109,7 @@ def _quiet_client() -> Iterator[None]:
 
 
 async def _server_type(address: str) -> str:
-    """Return what answers; a client would wait longer, and print a traceback."""
+    """Return the type of the server; a client would wait longer and print a traceback."""
     core = import_extra("distributed.core", "Dask", "dask")
 
     async def ask() -> str:
@@ -123,14 +123,14 @@ async def _server_type(address: str) -> str:
 def _interrupts_blocked() -> Iterator[None]:
     """Block SIGINT in this thread, and in all threads and processes that it starts.
 
-    A terminal sends Ctrl-C to workers as well: they leave it to the client, which ends them.
+    A terminal sends Ctrl-C to workers, too, but the client must end them.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
     from multiprocessing import resource_tracker
 
-    resource_tracker.ensure_running()  # now: its start unblocks SIGINT in whatever thread it is
+    resource_tracker.ensure_running()  # before blocking: its start unblocks SIGINT
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -140,7 +140,7 @@ def _interrupts_blocked() -> Iterator[None]:
 
 @contextmanager
 def _without_script() -> Iterator[None]:
-    """Hide the file of the main script: new workers would run it once more, cluster and all."""
+    """Hide the file of the main script, because new workers would run it again."""
     script = sys.modules["__main__"]
     stand_in = ModuleType("__main__")
     hidden = {"__file__": None, "__spec__": None}
@@ -153,7 +153,7 @@ def _without_script() -> Iterator[None]:
 
 
 class DaskRunner:
-    """A client of a scheduler that has workers."""
+    """Runs pieces on a scheduler with workers."""
 
     def __init__(self, engine: Dask, distributed: Any, client: Any, started: int) -> None:
         self._engine, self._distributed, self._client = engine, distributed, client
@@ -162,28 +162,28 @@ class DaskRunner:
     def run(
         self, work: EngineWork[T], pieces: Sequence[TablePiece], report: Report | None = None
     ) -> Iterator[tuple[int, T]]:
-        """Yield results as they come; some pieces for each worker are under way."""
+        """Yield results as they arrive, with several pieces per worker under way."""
         waiting = iter(enumerate(pieces))
-        flying: dict[Any, int] = {}
+        under_way: dict[Any, int] = {}
         stream = self._distributed.as_completed(
             with_results=True, raise_errors=False, loop=self._client.loop
         )
         try:
-            self._submit(work, waiting, flying, stream)
-            while flying:
+            self._submit(work, waiting, under_way, stream)
+            while under_way:
                 self._wait(stream)
                 future, result = next(stream)
-                at = flying.pop(future)
+                at = under_way.pop(future)
                 self._check_finished(future, pieces[at], result)
                 future.release()  # the cluster need not keep it
-                self._submit(work, waiting, flying, stream)
+                self._submit(work, waiting, under_way, stream)
                 yield at, result
         finally:
-            with suppress(Exception):  # of a cluster that went away
-                self._client.cancel(list(flying), force=True)
+            with suppress(Exception):  # the cluster may be gone
+                self._client.cancel(list(under_way), force=True)
 
     def _wait(self, stream: Any) -> None:
-        """Wait for a result; a cluster that stays without workers has gone."""
+        """Wait for a result; raise an error if the cluster stays without workers."""
         last_had_workers = last_checked = time.monotonic()
         while not stream.has_ready():
             time.sleep(_PAUSE)
@@ -196,21 +196,23 @@ class DaskRunner:
             elif now - last_had_workers > _TIMEOUT_SECONDS[self._started > 0]:
                 raise self._engine.gone()
 
-    def _submit(self, work: Any, waiting: Iterator[Any], flying: dict[Any, int], to: Any) -> None:
+    def _submit(
+        self, work: Any, waiting: Iterator[Any], under_way: dict[Any, int], to: Any
+    ) -> None:
         """Submit pieces until enough are under way."""
-        for _ in range(self._window() - len(flying)):
+        for _ in range(self._window() - len(under_way)):
             at, piece = next(waiting, (-1, None))
             if piece is None:
                 return
             future = self._client.submit(work, absolute(piece), pure=False)
-            flying[future] = at
+            under_way[future] = at
             to.add(future)
 
     def _window(self) -> int:
-        """Return how many pieces may be under way: of a local cluster, one for each worker.
+        """Return the maximum number of pieces under way; in a local cluster, one per worker.
 
-        When a worker dies, the scheduler blames all pieces that it was given, also those that
-        wait. A cluster elsewhere may grow, but only while pieces wait.
+        When a worker dies, the scheduler counts a failure for all pieces assigned to it, even for
+        waiting ones. A cluster elsewhere gets more pieces, because only waiting ones let it grow.
         """
         if self._started:
             return self._started

@@ -1,4 +1,4 @@
-"""Ray: pieces as plain remote tasks, a window of them at a time."""
+"""Ray: pieces as remote tasks, with a limit on tasks under way."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_DEDUP_LOGS": "0",
-    "RAY_task_oom_retries": str(ATTEMPTS - 1),  # by default for ever
+    "RAY_task_oom_retries": str(ATTEMPTS - 1),  # infinite by default
     "RAY_raylet_start_wait_time_s": "60",
 }
 _LOOPBACK = "127.0.0.1"
@@ -73,7 +73,7 @@ class Ray(Cluster):
         settings: dict[str, Any] = {"address": self.address}
         if self.address is None:
             settings = {
-                "address": "local",  # else Ray joins a cluster that this machine knows
+                "address": "local",  # else Ray would join a running cluster
                 "num_cpus": self.local_workers(pieces),
                 "include_dashboard": False,
                 "object_store_memory": _STORE_BYTES,
@@ -84,7 +84,7 @@ class Ray(Cluster):
         if self.address is not None and self.address != "auto":
             check_listening(self, self.address.removeprefix("ray://").rstrip("/"))
         try:
-            # Ray's own remarks are not shown; its exceptions say what matters.
+            # Ray's messages are hidden; its exceptions have the relevant information.
             with interrupts_later(), _silent_errors():
                 ray.init(**settings, log_to_driver=False, logging_level="CRITICAL")
         except (OSError, RuntimeError, ValueError, TimeoutError) as error:
@@ -93,7 +93,7 @@ class Ray(Cluster):
 
 @contextmanager
 def _environment() -> Iterator[None]:
-    """Set variables that are read when Ray is imported and started; leave none behind."""
+    """Set variables for the import and start of Ray; remove them afterwards."""
     added = {name: value for name, value in _ENVIRONMENT.items() if name not in os.environ}
     os.environ.update(added)
     try:
@@ -105,7 +105,7 @@ def _environment() -> Iterator[None]:
 
 @contextmanager
 def _silent_errors() -> Iterator[None]:
-    """Send standard error to nowhere, also that of compiled code."""
+    """Discard standard error, including that of compiled code."""
     sys.stderr.flush()
     saved, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
@@ -118,13 +118,13 @@ def _silent_errors() -> Iterator[None]:
 
 
 class _OutputOfOwnThreads:
-    """Standard output without what Ray's threads print of workers that died."""
+    """Standard output without the messages of Ray's threads about dead workers."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write, unless this is a thread of Ray."""
+        """Write unless called from a thread of Ray."""
         if threading.current_thread().name.startswith("ray_"):
             return len(text)
         return int(self._stream.write(text))
@@ -135,7 +135,7 @@ class _OutputOfOwnThreads:
 
 @contextmanager
 def _quiet_listener() -> Iterator[None]:
-    """Keep Ray's remarks about workers from standard output, where results go."""
+    """Keep Ray's messages out of standard output, which is for results."""
     before = sys.stdout
     sys.stdout = _OutputOfOwnThreads(before)
     try:
@@ -145,14 +145,14 @@ def _quiet_listener() -> Iterator[None]:
 
 
 def head_of(ray: Any) -> str:
-    """Return host:port of the process that leads the cluster; nothing for a `ray://` client."""
+    """Return host:port of the head of the cluster; "" for a `ray://` client."""
     if import_extra("ray.util.client", "Ray", "ray").ray.is_connected():
         return ""
     return str(ray.get_runtime_context().gcs_address)
 
 
 class RayRunner:
-    """A cluster that has been started or connected to."""
+    """Runs pieces on a started or connected cluster."""
 
     def __init__(self, engine: Ray, ray: Any) -> None:
         self._engine, self._ray = engine, ray
@@ -162,11 +162,11 @@ class RayRunner:
     def run(
         self, work: EngineWork[T], pieces: Sequence[TablePiece], report: Report | None = None
     ) -> Iterator[tuple[int, T]]:
-        """Yield results as they come; a few pieces for each worker are under way."""
+        """Yield results as they arrive, with several pieces per worker under way."""
         ray, waiting = self._ray, iter(enumerate(pieces))
-        flying: dict[Any, int] = {}
+        under_way: dict[Any, int] = {}
 
-        def work_on(piece: TablePiece) -> T:  # Ray takes no partial functions
+        def work_on(piece: TablePiece) -> T:  # Ray does not accept partial functions
             return work(piece)
 
         task = ray.remote(work_on).options(
@@ -175,31 +175,31 @@ class RayRunner:
         try:
             while True:
                 self._check_head()
-                self._submit(task, waiting, flying)
-                if not flying:
+                self._submit(task, waiting, under_way)
+                if not under_way:
                     return
-                done, _ = ray.wait(list(flying), num_returns=1, timeout=_WAIT_SECONDS)
+                done, _ = ray.wait(list(under_way), num_returns=1, timeout=_WAIT_SECONDS)
                 for reference in done:
-                    at = flying.pop(reference)
+                    at = under_way.pop(reference)
                     yield at, self._get_result(reference, pieces[at])
                 done = reference = None
         finally:
-            with suppress(Exception):  # of a cluster that went away
-                for reference in flying:
+            with suppress(Exception):  # the cluster may be gone
+                for reference in under_way:
                     ray.cancel(reference, force=True)
 
-    def _submit(self, task: Any, waiting: Iterator[Any], flying: dict[Any, int]) -> None:
-        """Submit pieces until twice as many are under way as there are processors."""
-        while len(flying) < self._window:
+    def _submit(self, task: Any, waiting: Iterator[Any], under_way: dict[Any, int]) -> None:
+        """Submit pieces until the window is full."""
+        while len(under_way) < self._window:
             at, piece = next(waiting, (-1, None))
             if piece is None:
                 return
-            flying[task.remote(absolute(piece))] = at
+            under_way[task.remote(absolute(piece))] = at
 
     def _check_head(self) -> None:
-        """Now and then, see whether the head is there, and how many processors.
+        """Check periodically that the head answers, and update the number of processors.
 
-        Without a head, most calls of Ray wait, and a minute later Ray ends this process.
+        Without a head, most calls of Ray block, and after a minute Ray ends this process.
         """
         if time.monotonic() < self._next_check:
             return

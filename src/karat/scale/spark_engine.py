@@ -1,4 +1,4 @@
-"""Spark: a local one in a Java process of its own, or a master that is running."""
+"""Spark: a local one in its own Java process, or a running master."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ class Delivered:
     """Accumulator that appends results to a list."""
 
     def zero(self, value: list[Any]) -> list[Any]:
-        """Return the value of a task that has left nothing."""
+        """Return the value of a task without results."""
         return []
 
     def addInPlace(self, value: list[Any], more: list[Any]) -> list[Any]:  # noqa: N802
-        """Append; Spark calls it by this name."""
+        """Append results; Spark prescribes the name."""
         value.extend(more)
         return value
 
 
 class SparkRunner:
-    """A context, and the jobs that it runs."""
+    """Runs pieces as jobs of a Spark context."""
 
     def __init__(self, engine: Cluster, context: Any) -> None:
         self._engine, self._context = engine, context
@@ -57,9 +57,9 @@ class SparkRunner:
     def run(
         self, work: EngineWork[T], pieces: Sequence[TablePiece], report: Report | None = None
     ) -> Iterator[tuple[int, T]]:
-        """Yield results as they come.
+        """Yield results as they arrive.
 
-        The job waits in a thread of its own: a call of Java must not be interrupted.
+        The job runs in its own thread, because a call of Java must not be interrupted.
         """
         from pyspark import InheritableThread
 
@@ -72,7 +72,7 @@ class SparkRunner:
         def run_job() -> None:
             try:
                 self._context.parallelize(numbered, len(numbered)).foreach(work_on)
-            except Exception as error:  # Java is asked now, while it runs
+            except Exception as error:  # examined here, while Java still runs
                 task = _TASK.search(str(error))  # the tasks of a job are its pieces, in order
                 problems.append((reason_of(error), int(task[1]) if task else None))
 
@@ -107,7 +107,7 @@ class SparkRunner:
         raise self._engine.failed(failed_piece, first_line(reason))
 
     def _check_alive(self) -> None:
-        """Now and then, see whether a master or an executor is left: Spark would wait for ever."""
+        """Check periodically that a master or executor is left: Spark would wait forever."""
         if time.monotonic() - self._last_checked < _CHECK_SECONDS:
             return
         self._last_checked = time.monotonic()
@@ -121,9 +121,9 @@ class SparkRunner:
 
 
 def outcome_of(work: EngineWork[T], at: int, piece: TablePiece) -> tuple[int, T | None, str]:
-    """Return the place of a piece and the result of its work, or the error that it raised.
+    """Return the position of a piece, and the result of its work or the error message.
 
-    A task that fails would be tried again, and Spark would tell of it in Java's words.
+    Spark would retry a task that raises, and report it as a Java exception.
     """
     try:
         return at, work(piece), ""
@@ -132,7 +132,7 @@ def outcome_of(work: EngineWork[T], at: int, piece: TablePiece) -> tuple[int, T 
 
 
 Problem = tuple[str, int | None]
-"""Reason for the end of a job, and the place of the piece that it is about."""
+"""Reason for the end of a job, and the position of the piece concerned, if known."""
 _TASK = re.compile(r"\bTask (\d+) in stage")
 _DIED = re.compile(
     r"Python worker exited unexpectedly|ExecutorLostFailure|OutOfMemoryError|EOFException"
@@ -145,7 +145,7 @@ _STOPPED = re.compile(
 
 
 def reason_of(error: BaseException) -> str:
-    """Return `died`, if workers did; `gone`, if Spark is; else the error that the work raised."""
+    """Return `died` for dead workers, `gone` for a lost Spark, else the error of the work."""
     if type(error).__name__ in _GONE:
         return "gone"
     text = str(error)
@@ -153,7 +153,7 @@ def reason_of(error: BaseException) -> str:
         return "gone"
     lines = text.splitlines()
     inside = [i for i, line in enumerate(lines) if "Traceback (most recent call last)" in line]
-    if inside:  # of Python, in a worker: its last line says what it was
+    if inside:  # a Python traceback of a worker, whose last line has the error
         for line in lines[inside[0] + 1 :]:
             match = _RAISED.match(line.strip()) if not line.startswith("  ") else None
             if match:
@@ -186,7 +186,7 @@ class Spark(Cluster):
 
     @classmethod
     def parse(cls, text: str) -> Spark:
-        """Return the engine that `spark:setting=value,…` describes; `spark.*` are settings, too."""
+        """Parse `spark:setting=value,…`; names that begin with `spark.` are Spark's settings."""
         head, _, rest = text.partition(":")
         items = [item.strip() for item in rest.split(",") if item.strip()]
         karat_items = ",".join(item for item in items if not item.startswith("spark."))
@@ -201,7 +201,7 @@ class Spark(Cluster):
         return text + ("," if ":" in text else ":") + ",".join(self.conf)
 
     def with_options(self, options: Mapping[str, str]) -> Spark:
-        """Return the engine with other settings; `spark.*` are handed to Spark."""
+        """Return the engine with other settings; `spark.*` are passed to Spark."""
         if "conf" in options:
             raise MetricError("spark: give Spark's own settings by their full names, spark.…=…")
         karat_options = {
@@ -212,7 +212,7 @@ class Spark(Cluster):
         return replace(engine, conf=(*self.conf, *more)) if isinstance(engine, Spark) else self
 
     def settings_for(self, workers: int, folder: str) -> dict[str, str]:
-        """Return all settings that Spark gets."""
+        """Return all settings for Spark."""
         master = self.address or f"local[{workers},{ATTEMPTS}]"
         settings = {"spark.master": master, **_QUIET}
         if self.address is None or on_this_machine(self.address):
@@ -255,7 +255,7 @@ class Spark(Cluster):
 
     @contextmanager
     def _context(self, chosen: Mapping[str, str], log: Any) -> Iterator[Any]:
-        """Start a Java process with its standard error in a file, and end it."""
+        """Start a Java process that writes to a log file; end it after the block."""
         from pyspark import SparkConf, SparkContext
         from pyspark.java_gateway import launch_gateway
 
@@ -265,13 +265,13 @@ class Spark(Cluster):
         context = gateway = None
         try:
             try:
-                with interrupts_later():  # and without pyspark's handler, which calls Java
+                with interrupts_later():  # also keeps out pyspark's handler, which calls Java
                     gateway = launch_gateway(conf, {"stderr": log, "stdout": log})
                     context = SparkContext(conf=conf, gateway=gateway)
                     context.setLogLevel("OFF")
                 if self.address is None or "PYSPARK_PYTHON" not in os.environ:
                     context.pythonExec = sys.executable
-            except Exception as error:  # whatever Java says
+            except Exception as error:  # any Java exception
                 raise self.not_started(error) from error
             yield context
         finally:
@@ -282,7 +282,7 @@ def _stop_spark(context: Any, gateway: Any) -> None:
     """Stop the context; the Java process ends when its input closes."""
     from pyspark import SparkContext
 
-    with suppress(Exception):  # of a Java process that is gone
+    with suppress(Exception):  # the Java process may be gone
         if context is not None:
             context.stop()
     if gateway is None:

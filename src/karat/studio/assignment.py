@@ -1,12 +1,13 @@
 """The next assignment of an assessor, and the rounds in which items are drawn.
 
-First comes what is open: an assignment with a lease, or one whose lease has ended and whose unit is
-still free. Then, at a recorded rate, a calibration unit. Else a unit of the earliest round that has
-one with a free place, in an order of the assessor's own; if no round has one, a new one is drawn.
+Open assignments come first: those with a lease, and those whose lease has ended while their unit is
+still free. Next, at the calibration rate, comes a calibration unit; else a unit of the earliest
+round with a free place, in an order that differs between assessors. If no round has one, a new
+round is drawn.
 
-A round draws items with known probabilities from those that no round has drawn yet. It is random -
-all items are equally likely - or prefers useful items, whose labels are most informative by the
-current estimates. The first is random. All outputs of a drawn item become units.
+A round draws items with known probabilities from those not drawn yet. It is random (all items are
+equally likely) or prefers useful items, whose labels are the most informative by the current
+estimates. The first round is random. All outputs of a drawn item become units.
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ from karat.studio.tasks.task import AssignmentView
 
 CALIBRATION = "calibration"
 MIN_LABELLED = 10
-"""Labelled items before usefulness is estimated."""
-_CALIBRATES, _SIDES = 1, 2  # what a number is drawn for
+"""Labelled items needed to estimate usefulness."""
+_CALIBRATION_DRAW, _ORDER_DRAW = 1, 2  # purposes of random numbers
 
 
 class Progress(NamedTuple):
-    """Assignments that an assessor has done, all of them, and those that are left."""
+    """Numbers of assignments of an assessor: done, in total, and left."""
 
     done: int
     total: int
@@ -49,7 +50,7 @@ class Progress(NamedTuple):
 
 
 class _AssessorState(NamedTuple):
-    """The assessor who asks."""
+    """The assessor of a request."""
 
     id: int
     seed: int
@@ -70,7 +71,7 @@ class _Unit(NamedTuple):
 
 
 def next_assignment(store: Store, assessor_id: int, now: datetime) -> AssignmentView | None:
-    """Return what the assessor judges next, with a new lease; None if there is nothing left."""
+    """Return the next assignment with a new lease; None if nothing is left."""
     with store.write() as connection:
         check_open(connection)
         settings = project_in(connection).settings
@@ -84,7 +85,7 @@ def next_assignment(store: Store, assessor_id: int, now: datetime) -> Assignment
 
 
 def read_progress(store: Store, assessor_id: int) -> Progress:
-    """Return what an assessor has done, and may still be given."""
+    """Return the progress of an assessor."""
     with store.read() as connection:
         project = project_in(connection)
         asker = _read_asker(connection, assessor_id, project.settings)
@@ -104,7 +105,7 @@ def read_progress(store: Store, assessor_id: int) -> Progress:
 
 
 def _end_leases(connection: StoreConnection, now: str) -> None:
-    """Give back the places of assignments whose leases have ended."""
+    """Release the places of assignments whose leases have ended."""
     ended = connection.rows(
         "SELECT assignment.id, unit, unit.round FROM assignment JOIN unit ON unit.id = unit "
         "WHERE judged IS NULL AND lease IS NOT NULL AND lease <= ?",
@@ -131,7 +132,7 @@ def _read_asker(connection: StoreConnection, id: int, settings: ProjectSettings)
 def _renew_open(
     connection: StoreConnection, asker: _AssessorState, settings: ProjectSettings, ends: str
 ) -> int | None:
-    """Return an open assignment of the assessor, whose lease is renewed."""
+    """Renew the lease of an open assignment and return it, or None."""
     row = connection.row(
         "SELECT assignment.id, unit.id, lease FROM assignment JOIN unit ON unit.id = unit "
         "WHERE assessor = ? AND judged IS NULL AND (lease IS NOT NULL OR taken < ? OR answer "
@@ -154,8 +155,10 @@ def _make_assignment(
     ends: str,
     now: str,
 ) -> int | None:
-    """Make an assignment, if a unit is left."""
-    calibrates = uniform_share(asker.seed, _CALIBRATES, asker.assigned) < settings.calibration_rate
+    """Make an assignment; return None if no unit is left."""
+    calibrates = (
+        uniform_share(asker.seed, _CALIBRATION_DRAW, asker.assigned) < settings.calibration_rate
+    )
     unit = None
     if calibrates and settings.calibration:
         unit = _find_unit_in_round(connection, asker, 0, None)
@@ -167,7 +170,7 @@ def _make_assignment(
         query = "SELECT reason, probability FROM draw WHERE item = ?"
         reason, drawn_probability = connection.row(query, unit.item)
         probability = draw_probability(drawn_probability, reason)
-    seed = mix(asker.seed, _SIDES, unit.id)
+    seed = mix(asker.seed, _ORDER_DRAW, unit.id)
     outputs = sorted(json.loads(unit.outputs), key=lambda output: mix(seed, output))
     connection.execute("UPDATE unit SET taken = taken + 1 WHERE id = ?", (unit.id,))
     connection.execute("UPDATE assessor SET assigned = assigned + 1 WHERE id = ?", (asker.id,))
@@ -193,7 +196,8 @@ def _find_unit(
 ) -> _Unit | None:
     """Return a free unit of the earliest round that has one, else of a new round.
 
-    Note that earlier rounds have nothing for the assessor, until a place is given back.
+    Store the round as the frontier of the assessor: earlier rounds are skipped until a place is
+    released.
     """
     unit, round = None, 0
     for round in connection.column("SELECT DISTINCT round FROM draw ORDER BY round"):
@@ -205,7 +209,7 @@ def _find_unit(
         round += 1
         if not draw_round(connection, settings, round):
             break
-        # None if none of its items had enough outputs for a task.
+        # A round may have no units: items may have too few outputs for a task.
         unit = _find_unit_in_round(connection, asker, round, settings.overlap)
     if round > asker.frontier:
         connection.execute("UPDATE assessor SET frontier = ? WHERE id = ?", (round, asker.id))
@@ -215,7 +219,7 @@ def _find_unit(
 def _find_unit_in_round(
     connection: StoreConnection, asker: _AssessorState, round: int, overlap: int | None
 ) -> _Unit | None:
-    """Return the free unit of a round that comes first in the assessor's own order."""
+    """Return the free unit of a round that is first in the assessor's order."""
     ids = connection.column(
         "SELECT id FROM unit WHERE round = ? AND taken < ? AND NOT EXISTS "
         "(SELECT 1 FROM assignment WHERE assessor = ? AND unit = unit.id)",
@@ -232,12 +236,12 @@ def _find_unit_in_round(
 
 
 def is_random(round: int, share: float) -> bool:
-    """Return whether a round is random: the first, and then a share of all."""
+    """Return whether a round is random: the first one, and a share of all others."""
     return round == 1 or floor(round * share) > floor((round - 1) * share)
 
 
 def prepare_rounds(store: Store) -> None:
-    """Read what rounds are drawn from, before the first assessor asks: big sets take a second."""
+    """Fill the cache of items and outputs before the first request: large sets take a second."""
     with store.read() as connection:
         settings = project_in(connection).settings
         if settings.predictor is None:
@@ -247,7 +251,7 @@ def prepare_rounds(store: Store) -> None:
 
 
 def draw_round(connection: StoreConnection, settings: ProjectSettings, round: int) -> bool:
-    """Draw items and make their units; return whether there were any left."""
+    """Draw items and make their units; return False if no items are left."""
     n_left = connection.value(
         "SELECT (SELECT count(*) FROM item WHERE NOT calibration AND outputs > 0) "
         "- (SELECT count(*) FROM draw)"
@@ -278,7 +282,7 @@ def _plan(
 def add_units(
     connection: StoreConnection, settings: ProjectSettings, round: int, items: Sequence[int]
 ) -> None:
-    """Make the units of items that were drawn."""
+    """Make the units of drawn items."""
     rows = []
     for item in items:
         outputs = connection.column("SELECT id FROM output WHERE item = ? ORDER BY id", item)
@@ -294,7 +298,7 @@ def add_units(
 
 
 class _Outputs(NamedTuple):
-    """The outputs by id; systems and items are positions."""
+    """Outputs sorted by id; systems and items are given by position."""
 
     systems: tuple[str, ...]
     ids: Ints
@@ -305,11 +309,11 @@ class _Outputs(NamedTuple):
 
 T = TypeVar("T")
 _project_cache: dict[tuple[object, str], Any] = {}
-"""The last project, of which items and outputs are read once: 200,000 take a second."""
+"""Items and outputs of the last project: reading 200,000 takes a second."""
 
 
 def _read_once(connection: StoreConnection, read: Callable[[StoreConnection], T]) -> T:
-    """Return what never changes; the set and settings, made at a time, tell projects apart."""
+    """Return the cached result of `read` for the current project."""
     project = connection.row("SELECT set_digest, made, settings FROM project")
     for other in [key for key in _project_cache if key[0] != project]:
         _project_cache.pop(other, None)
@@ -321,7 +325,7 @@ def _read_once(connection: StoreConnection, read: Callable[[StoreConnection], T]
 
 
 def _read_items(connection: StoreConnection) -> Ints:
-    """Return the ids of the items that have outputs, in order."""
+    """Return the ids of items with outputs, in order."""
     query = "SELECT id FROM item WHERE NOT calibration AND outputs > 0 ORDER BY id"
     return np.array(connection.column(query), dtype=np.int64)
 
@@ -346,8 +350,8 @@ def _read_outputs(connection: StoreConnection) -> _Outputs:
 def make_sample(connection: StoreConnection, settings: ProjectSettings) -> Sample:
     """Return the first dimension of a project as a sample: systems x items.
 
-    An item that waits for its labels has no output here, so that no round draws it again. Nor has
-    one that was not drawn at random: its labels say nothing of others.
+    Drawn items without labels count as items without outputs, so that no round draws them again. So
+    do items that were not drawn at random, because their labels are not representative.
     """
     items, outputs = _read_once(connection, _read_items), _read_once(connection, _read_outputs)
     shape = len(outputs.systems), len(items)
@@ -360,37 +364,45 @@ def make_sample(connection: StoreConnection, settings: ProjectSettings) -> Sampl
     present[:, waiting] = False
     predicted = np.zeros((*shape, 1))
     predicted[outputs.system, outputs.item, 0] = outputs.predicted
-    x = np.where(np.isnan(y)[:, :, None], 0.0, predicted)
     return Sample(
-        *(
-            "",
-            "",
-            outputs.systems,
-            tuple(map(str, items.tolist())),
-            SEGMENT,
-            y,
-            x,
-            predicted,
-            present,
-        ),
-        *(("predictor",), design, scale, (~np.isnan(y)).sum(axis=1)),
+        name="",
+        dimension="",
+        systems=outputs.systems,
+        units=tuple(map(str, items.tolist())),
+        unit=SEGMENT,
+        y=y,
+        x=np.where(np.isnan(y)[:, :, None], 0.0, predicted),
+        all_values=predicted,
+        present=present,
+        judges=("predictor",),
+        design=design,
+        scale=scale,
+        labels=(~np.isnan(y)).sum(axis=1),
     )
 
 
 def _make_uniform_sample(connection: StoreConnection) -> Sample:
-    """Return one system's sample in which drawn items count as labelled, for random rounds."""
+    """Return a sample of one system, with drawn items as labelled ones, for random rounds."""
     items = _read_once(connection, _read_items)
     design = _read_design(connection, items)
-    n = len(items)
-    y = np.where(design.round > 0, 0.0, np.nan)[None, :]
-    none, present = np.zeros((1, n, 0)), np.ones((1, n), bool)
+    no_values = np.zeros((1, len(items), 0))
     return Sample(
-        "", "", ("",), tuple(map(str, items.tolist())), SEGMENT, y, none, none, present, (), design
+        name="",
+        dimension="",
+        systems=("",),
+        units=tuple(map(str, items.tolist())),
+        unit=SEGMENT,
+        y=np.where(design.round > 0, 0.0, np.nan)[None, :],
+        x=no_values,
+        all_values=no_values,
+        present=np.ones((1, len(items)), bool),
+        judges=(),
+        design=design,
     )
 
 
 def _read_design(connection: StoreConnection, items: Ints) -> Design:
-    """Return the round and the probability of each item; NaN if it was not drawn at random."""
+    """Return the round and probability of each item; NaN if it was not drawn at random."""
     n = len(items)
     round, probability = np.zeros(n, np.int64), np.full(n, np.nan)
     rows = connection.rows("SELECT item, round, probability, reason FROM draw")
@@ -409,9 +421,9 @@ def _mean_labels(
     outputs: _Outputs,
     shape: tuple[int, int],
 ) -> tuple[Floats, LabelScale]:
-    """Return the mean value of each output over assessors, more being better; NaN without one.
+    """Return the mean value of each output over assessors (higher is better; NaN without one).
 
-    Only values of the first scale count; without scales, all do.
+    Only values of the first scale count; without scales, all values do.
     """
     about, scale = None, LabelScale(0.0, 1.0)
     if scales := settings.rating_scales:

@@ -1,6 +1,6 @@
 """Browsing: segments, outputs with their scores, searches, and tables of outputs with metrics.
 
-The score of an output in a dimension is what was adjudicated, else the mean of people.
+The score of an output in a dimension is the adjudicated value, else the mean of people.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ Scores = Mapping[int, Mapping[str, float]]
 
 
 def score_names(settings: ProjectSettings) -> list[str]:
-    """Return the dimensions in which outputs have scores; for nuggets, the share supported."""
+    """Return the names of scores: dimensions, and the share of supported nuggets."""
     nuggets = [NUGGETS.name] if settings.has(NUGGETS) else []
     return [dimension.name for dimension in settings.dimensions] + nuggets
 
 
 @computed_once
 def output_scores(store: Store, contents: Contents) -> Scores:
-    """Return the scores of all outputs that somebody judged."""
+    """Return the scores of all judged outputs."""
     people: dict[tuple[int, str], list[float]] = defaultdict(list)
     adjudicated: dict[tuple[int, str], float] = {}
     for row in all_values(contents):
@@ -63,7 +63,7 @@ def output_scores(store: Store, contents: Contents) -> Scores:
 
 
 def view_segment(store: Store, id: int) -> dict[str, Any]:
-    """Return a segment with everything about it; systems after the reveal only."""
+    """Return a segment with outputs, judgements and decisions; systems only after the reveal."""
     scores = output_scores(store)
     with store.read() as connection:
         row = connection.row(
@@ -122,7 +122,7 @@ def view_segment(store: Store, id: int) -> dict[str, Any]:
 
 
 def output_letters(store: Store, items: Iterable[int]) -> dict[int, str]:
-    """Return the letter of each output of some items, as pages name outputs before the reveal."""
+    """Return the letters by which pages name the outputs of some items."""
     letters: dict[int, str] = {}
     with store.read() as connection:
         for item in {*items}:
@@ -138,7 +138,7 @@ KINDS = ("all", "judged", "unjudged", "disputed")
 
 
 class Search(NamedTuple):
-    """A search; empty parts find everything."""
+    """A search; empty criteria match everything."""
 
     text: str = ""
     kind: str = "all"
@@ -146,10 +146,10 @@ class Search(NamedTuple):
     low: float | None = None
     high: float | None = None
     system: str = ""
-    """After the reveal only."""
+    """Only after the reveal."""
 
     def fits(self, scores: Mapping[str, float]) -> bool:
-        """Return whether a score of the dimension, or of any, is in the range."""
+        """Return whether a score of the dimension (or of any, if "") is in the range."""
         values = [value for name, value in scores.items() if self.dimension in ("", name)]
         low = float("-inf") if self.low is None else self.low
         high = float("inf") if self.high is None else self.high
@@ -166,19 +166,19 @@ class Page(NamedTuple):
 
 
 def make_page(rows: list[Any], number: int, size: int = PAGE) -> Page:
-    """Return a page of rows, the last one if there are not so many."""
+    """Return a page of rows; the last one if the number is too high."""
     pages = max(1, -(-len(rows) // size))
     number = min(max(number, 1), pages)
     return Page(rows[(number - 1) * size : number * size], number, pages, len(rows))
 
 
 def find_segments(store: Store, search: Search, number: int = 1) -> Page:
-    """Return a page of the segments that fit a search, in the order of the set."""
+    """Return a page of the segments that match a search, in set order."""
     if search.kind not in KINDS:
         raise InputError(f"found {quoted(search.kind)}, expected one of {', '.join(KINDS)}")
     disputed = Counter(dispute.item for dispute in find_disputes(store))
-    by_score = search.low is not None or search.high is not None
-    scores = output_scores(store) if by_score else {}
+    has_range = search.low is not None or search.high is not None
+    scores = output_scores(store) if has_range else {}
     with store.read() as connection:
         ids = _items_with_text(connection, search.text)
         judged: dict[int, int] = dict(
@@ -190,15 +190,15 @@ def find_segments(store: Store, search: Search, number: int = 1) -> Page:
             ids = [id for id in ids if id in disputed]
         elif search.kind != "all":
             ids = [id for id in ids if (id in judged) == (search.kind == "judged")]
-        if by_score or search.system:
+        if has_range or search.system:
             if search.system and connection.value("SELECT state FROM project") != REVEALED:
                 raise InputError("the systems are hidden: search by system after the reveal")
             query = "SELECT id, item FROM output WHERE system = ?1 OR ?1 = ''"
             outputs = connection.rows(query, search.system)
-            fitting = {
-                item for id, item in outputs if not by_score or search.fits(scores.get(id, {}))
+            matching = {
+                item for id, item in outputs if not has_range or search.fits(scores.get(id, {}))
             }
-            ids = [id for id in ids if id in fitting]
+            ids = [id for id in ids if id in matching]
         page = make_page(ids, number)
         # The text is the source, else the first reference, else the first output.
         query = (
@@ -215,7 +215,7 @@ def find_segments(store: Store, search: Search, number: int = 1) -> Page:
 
 
 def _items_with_text(connection: StoreConnection, text: str) -> list[int]:
-    """Return the items whose name, source, references or outputs hold a text."""
+    """Return the items whose name, source, references or outputs contain a text."""
 
     def contains(content: str | None, part: str) -> bool:
         return content is not None and part in content.casefold()
@@ -223,7 +223,7 @@ def _items_with_text(connection: StoreConnection, text: str) -> list[int]:
     if not text:
         return connection.column("SELECT id FROM item WHERE NOT calibration ORDER BY ord, id")
     connection.create_function("holds", 2, contains, deterministic=True)
-    within = json.dumps(text, ensure_ascii=False)[1:-1]  # as a JSON list has it
+    within = json.dumps(text, ensure_ascii=False)[1:-1]  # as in a JSON list
     return connection.column(
         "SELECT id FROM item WHERE NOT calibration AND (holds(segment, ?1) OR holds(source, ?1) "
         "OR holds(refs, ?2) OR id IN (SELECT item FROM output WHERE holds(text, ?1))) "
@@ -235,12 +235,12 @@ def _items_with_text(connection: StoreConnection, text: str) -> list[int]:
 # The table of outputs
 
 BATCH = 500
-"""Outputs that are read at once."""
+"""Outputs per query."""
 OFFERED_METRICS = (
     *("bleu", "chrf", "ter", "wer", "gtm", "gtm:e=2", "rouge1", "rouge2", "rougeL", "aev"),
     *("simple_accuracy", "generation_accuracy"),
 )
-"""Metrics that may be asked for. Settings are not taken from a page: some of them name files."""
+"""Metrics offered on the page, without settings, because some settings name files."""
 
 
 class OutputRow(NamedTuple):
@@ -258,7 +258,7 @@ class OutputRow(NamedTuple):
 
 @dataclass(frozen=True)
 class OutputTable:
-    """All outputs in some order; texts are read for the rows that are looked at."""
+    """All outputs in some order; texts are read only for the rows on display."""
 
     store: Store
     names: list[str]
@@ -294,7 +294,7 @@ class OutputTable:
 def make_output_table(
     store: Store, metrics: Sequence[str] = (), by: str = "", descending: bool = False
 ) -> OutputTable:
-    """Return all outputs, in the order of segments or by a column."""
+    """Return all outputs, in segment order or sorted by a column."""
     if unknown := [name for name in metrics if name not in OFFERED_METRICS]:
         expected = f"expected one of {', '.join(OFFERED_METRICS)}"
         raise InputError(f"no metric {quoted(unknown[0])}: {expected}")
@@ -333,7 +333,7 @@ _ONE_AT_A_TIME = threading.Lock()
 
 
 def _metric_scores(store: Store, name: str) -> dict[int, float]:
-    """Return the score of each output by a metric, computed once: texts never change."""
+    """Return the scores of all outputs by a metric; cached, because texts never change."""
     from karat.api import score
 
     with _ONE_AT_A_TIME:

@@ -1,8 +1,8 @@
 """The check of a store: the database, the kinds of all values, and the rules between rows.
 
-What the check accepts, every command can read. Problems are found in steps, because later steps
-read what earlier ones have checked: the file, the tables, the values, the references between rows,
-the settings, and at last answers, decisions and texts.
+Every command can read a store that passes the check. The check has steps that depend on earlier
+ones: the file, the tables, the values, the references between rows, the settings, and finally
+answers, decisions and texts.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ from karat.studio.tasks import NUGGETS, TASKS
 from karat.studio.tasks.checks import is_integer, is_number
 from karat.studio.tasks.task import AssignmentView, CurrentDecision
 
-# Columns of the tables, and the kinds of values that they take, in a store and in its log
+# Columns of the tables and the kinds of their values, in a store and in its log
 
 
 class Kind(NamedTuple):
-    """A kind of values: its name in a sentence, and how it is known."""
+    """A kind of values: its name in a sentence, and its test."""
 
     name: str
     fits: Callable[[Any], bool]
 
 
 class StoreColumn(NamedTuple):
-    """A column of a table: its name, the kind of its values, and whether it may be empty."""
+    """A column of a table: its name, the kind of its values, and whether it may be null."""
 
     name: str
     kind: Kind
@@ -80,9 +80,9 @@ STORED = {
     "REAL": Kind("a number", is_number),
     "TEXT": Kind("a text", _is_text),
 }
-"""Kinds by the types of SQL."""
+"""Kinds by SQL type."""
 NAMED = {"task": _TASK, "made": _TIME, "time": _TIME, "lease": _TIME}
-"""Kinds of columns that have the same name in all tables."""
+"""Kinds by column name, the same in all tables."""
 PARSED = {
     "project.settings": _OBJECT,
     "item.refs": _TEXTS,
@@ -96,18 +96,18 @@ PARSED = {
     "adjudication.seen": _IDS,
     "event.detail": _OBJECT,
 }
-"""Kinds of the columns that hold JSON."""
+"""Kinds of the columns with JSON."""
 HIDDEN = ("assessor.token_hash",)
-"""Columns that a log does not have."""
+"""Columns left out of the log."""
 
 
 def is_json(table: str, column: str) -> bool:
-    """Return whether a column holds JSON."""
+    """Return whether a column contains JSON."""
     return f"{table}.{column}" in PARSED
 
 
 def read_columns(connection: StoreConnection, table: str) -> list[StoreColumn]:
-    """Return the columns of a table that a log has."""
+    """Return the columns of a table in the log."""
     rows = connection.rows(f"PRAGMA table_info({table})")
     return [
         StoreColumn(
@@ -121,7 +121,7 @@ def read_columns(connection: StoreConnection, table: str) -> list[StoreColumn]:
 
 
 def _parse_json(text: Any) -> Any:
-    """Return a value of a column of JSON; ValueError if it is not valid JSON."""
+    """Parse JSON; raise ValueError if it is invalid."""
 
     def reject_constant(name: str) -> Any:
         raise ValueError(name)
@@ -137,7 +137,7 @@ def _parse_json(text: Any) -> Any:
 def check_row(
     place: FileLocation, table: str, row: Mapping[str, Any], columns: Sequence[StoreColumn]
 ) -> None:
-    """Raise InputError if a row has other columns than its table, or a value of a wrong kind."""
+    """Raise InputError if a row has unexpected columns or a value of the wrong kind."""
     names = [column.name for column in columns]
     if odd := sorted({*row} ^ {*names}):
         expected = f"expected {', '.join(names)}"
@@ -156,9 +156,9 @@ TABLES = (
     *("project", "item", "output", "dimension", "nugget", "draw", "unit", "assessor", "assignment"),
     *("judgement", "adjudication", "key_edit", "event"),
 )
-"""In an order in which rows refer to earlier ones only."""
+"""In an order in which rows refer only to earlier tables or rows."""
 MAX_LISTED = 10
-"""Problems of one kind that are listed one by one."""
+"""Maximum number of listed problems of one kind."""
 _RULES = {
     "judgements whose predecessor is of another assignment": """
         judgement j JOIN judgement b ON b.id = j.supersedes
@@ -181,7 +181,7 @@ _RULES = {
         project WHERE id != 1 OR state NOT IN ('open', 'frozen', 'revealed')""",
     "items with a segment among calibration, or without one in the set": """
         item WHERE (segment IS NULL) != calibration""",
-    "edits of a key that are no edits": """
+    "edits of a key of an unknown kind": """
         key_edit WHERE (what = 'undo') != (undoes IS NOT NULL)
         OR what NOT IN ('add', 'reword', 'drop', 'importance', 'undo')""",
     "nuggets whose importance is neither vital nor okay": """
@@ -233,24 +233,23 @@ _RULES = {
     "assessors with a wrong name, role, quota, round or state": """
         assessor WHERE trim(name) = '' OR quota < 1 OR frontier < 1
         OR active NOT IN (0, 1) OR role NOT IN ('assessor', 'adjudicator', 'owner')""",
-    "items drawn with a probability that is none": """
+    "items drawn with an invalid probability": """
         draw WHERE NOT (probability > 0 AND probability <= 1)""",
-    "draws in a round that is none": f"draw WHERE round NOT BETWEEN 1 AND {MAX_ROUNDS}",
-    "judgements that took less than no time": "judgement WHERE ms < 0",
-    "events about an assessor who is none": """
+    "draws in an invalid round": f"draw WHERE round NOT BETWEEN 1 AND {MAX_ROUNDS}",
+    "judgements with a negative time": "judgement WHERE ms < 0",
+    "events about an unknown assessor": """
         event e WHERE json_type(detail, '$.of') IS NOT NULL AND NOT EXISTS
         (SELECT 1 FROM assessor a WHERE a.id = json_extract(e.detail, '$.of')
             AND json_type(e.detail, '$.of') = 'integer')""",
 }
-"""A problem -> the rows that have it.
+"""Problem -> the rows that have it.
 
-SQLite does not look at CHECK constraints in a file that is opened for reading alone, so they are
-here again.
+SQLite ignores CHECK constraints in a file that is opened read-only, so they are repeated here.
 """
 
 
 class TableCount(NamedTuple):
-    """A table of a store, and how many rows it has."""
+    """A table of a store, and its number of rows."""
 
     table: str
     rows: int
@@ -258,7 +257,7 @@ class TableCount(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class StoreCheck(Result):
-    """The row counts of all tables, and the problems of the store."""
+    """Row counts of all tables, and the problems of the store."""
 
     name: str
     rows: tuple[TableCount, ...]
@@ -269,12 +268,12 @@ class StoreCheck(Result):
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether there are no problems."""
         return not self.problems
 
 
 def check_store(connection: StoreConnection, name: str) -> StoreCheck:
-    """Check a store; return the problems of the first step that finds any, as sentences."""
+    """Check a store; the result has the problems of the first step that finds any."""
     steps: tuple[Callable[[StoreConnection], Iterator[str]], ...] = (
         *(_check_file, _check_tables, _check_values, _check_references, _check_project),
         *(_check_rules, _check_contents, _check_readable),
@@ -316,7 +315,7 @@ def _read_schema(connection: StoreConnection) -> dict[str, list[str]]:
 
 
 def _check_values(connection: StoreConnection) -> Iterator[str]:
-    """Yield a sentence for each column that has values of a wrong kind."""
+    """Yield a sentence for each column with values of the wrong kind."""
     for table in TABLES:
         columns = read_columns(connection, table)
         names = ", ".join(column.name for column in columns)
@@ -344,7 +343,7 @@ def _fits(table: str, column: StoreColumn, value: Any) -> bool:
 
 def _check_references(connection: StoreConnection) -> Iterator[str]:
     if lost := connection.rows("PRAGMA foreign_key_check"):
-        yield f"{len(lost):,} rows name others that are not there, the first of {lost[0][0]}."
+        yield f"{len(lost):,} rows refer to missing rows, the first of them in {lost[0][0]}."
 
 
 def _check_project(connection: StoreConnection) -> Iterator[str]:
@@ -356,7 +355,7 @@ def _check_project(connection: StoreConnection) -> Iterator[str]:
     try:
         settings = ProjectSettings.from_json(text)
     except InputError:
-        yield "The settings of the project are no settings of a studio."
+        yield "The settings of the project are invalid."
         return
     for table in ("unit", "assignment", "adjudication"):
         for task in connection.column(f"SELECT DISTINCT task FROM {table}"):
@@ -371,7 +370,7 @@ def _check_rules(connection: StoreConnection) -> Iterator[str]:
 
 
 def _check_contents(connection: StoreConnection) -> Iterator[str]:
-    """Check texts, answers and decisions, as far as they can be wrong on their own."""
+    """Check texts, answers and decisions."""
     if connection.row("SELECT 1 FROM project") is not None:
         settings = projects.project_in(connection).settings
         outputs = connection.execute("SELECT id, text, hash FROM output")
@@ -385,7 +384,7 @@ def _check_contents(connection: StoreConnection) -> Iterator[str]:
 
 
 def _find_changed_set(connection: StoreConnection) -> Iterator[str]:
-    """Compare the segments, systems and texts with the digest that the import noted."""
+    """Compare the segments, systems and texts with the digest of the import."""
     project = projects.project_in(connection)
     outputs: dict[int, list[projects.ImportedOutput]] = {}
     for row in outputs_in(connection).values():
@@ -395,7 +394,7 @@ def _find_changed_set(connection: StoreConnection) -> Iterator[str]:
         for item in items_in(connection).values()
     ]
     if projects.digest_texts(items) != project.set_digest:
-        yield "The segments, systems or texts are not those that were imported."
+        yield "The segments, systems or texts differ from the imported ones."
     if project.seed != project.settings.seed:
         yield f"The seed of the project is {project.seed}, in its settings {project.settings.seed}."
     if (units := projects.count_units(connection, project.settings)) != project.units:
@@ -414,7 +413,7 @@ def _find_wrong_judgements(connection: StoreConnection) -> Iterator[str]:
 def _find_wrong_known_answers(
     connection: StoreConnection, settings: ProjectSettings
 ) -> Iterator[str]:
-    """Check the answers of calibration units, with which answers of assessors are compared."""
+    """Check the known answers of calibration units."""
     rows = connection.rows(
         "SELECT id, task, item, outputs, answer FROM unit WHERE answer IS NOT NULL"
     )
@@ -468,7 +467,7 @@ def _make_view(
     item: int,
     outputs: list[int],
 ) -> AssignmentView:
-    """Return outputs with the nuggets of their item, as far as an answer is checked by them."""
+    """Return the parts of an assignment that the check of an answer needs."""
     nuggets, dropped = view_key(connection, item)
     texts = tuple(view_output(connection, id) for id in outputs)
     return AssignmentView(0, task, settings.tasks[task], texts, nuggets=nuggets, dropped=dropped)

@@ -39,7 +39,7 @@ EXPORT_FORMATS = (
 
 
 def declared_options(*names: str) -> Callable[[F], F]:
-    """Return the decorator that adds options of `StudioOptions`, by the names of its fields."""
+    """Return a decorator that adds options of `StudioOptions`, given by the names of fields."""
     unset = {field.name: field.default for field in fields(StudioOptions)}
     decorators = []
     for name in names:
@@ -131,16 +131,16 @@ def studio(
 
         with Store.reading(backup[0]) as opened_store:
             opened_store.backup(backup[1])
-        _tell(f"{backup[0]} is copied to {backup[1]}")
+        _print_line(f"{backup[0]} is copied to {backup[1]}")
     if check:
         from karat.studio.export.formats import check_studio
 
         store_check = check_studio(check)
         counts = ", ".join(f"{table.rows:,} {table.table}" for table in store_check.rows)
-        _tell(f"{check}: {counts}")
+        _print_line(f"{check}: {counts}")
         if store_check.problems:
             raise InputError(f"{short(check)} is damaged: {'; '.join(store_check.problems)}")
-        _tell("No problems found.")
+        _print_line("No problems found.")
     if check or backup:
         return
     if name is None:
@@ -151,14 +151,14 @@ def studio(
         owner_token = choose_token(token, token_file)
         opened = prepare_studio(
             *(name, store, StudioOptions(**options), assessors, host, port, owner_token),
-            *(progress, _tell),
+            *(progress, _print_line),
         )
     with opened:
         _serve(opened, not no_browser)
 
 
 def _serve(studio: OpenStudio, browser: bool) -> None:
-    """Answer until Ctrl-C; say how to get in before, and what was done after."""
+    """Print the links, serve until Ctrl-C, then print a summary."""
     import threading
     import webbrowser
 
@@ -167,25 +167,25 @@ def _serve(studio: OpenStudio, browser: bool) -> None:
     def ready() -> None:
         people = studio.people
         for person in people:
-            _tell(f"{visible(person.name)} ({person.role}): {studio.links[person.name]}")
+            _print_line(f"{visible(person.name)} ({person.role}): {studio.links[person.name]}")
         owner = next((person for person in people if person.role == "owner"), None)
         if owner is None:
             advice = f"make a link with `karat studio owner {visible(str(studio.store))}`"
-            _tell(f"No owner is left: {advice}.")
+            _print_line(f"No owner is left: {advice}.")
         if (overlap := project(studio.opened).settings.overlap) > len(people):
             problem = f"--overlap {overlap} needs {overlap} people, and {len(people)} are invited"
-            _tell(f"{problem}: invite more with --assessor or on the owner's page.")
-        _tell("Press Ctrl-C to stop.")
+            _print_line(f"{problem}: invite more with --assessor or on the owner's page.")
+        _print_line("Press Ctrl-C to stop.")
         if browser and owner:
             address = studio.links[owner.name]
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
     studio.serve(ready)
     studio.opened.check_files_in_place()
-    _tell(f"Stopped. Judgements: {studio.judged:,}. All is saved in {studio.store}.")
+    _print_line(f"Stopped. Judgements: {studio.judged:,}. All is saved in {studio.store}.")
 
 
-def _tell(line: str) -> None:
+def _print_line(line: str) -> None:
     say([line + "\n"], None)
     sys.stdout.flush()
 

@@ -1,8 +1,7 @@
 """Contents of a store in memory: texts, current answers and decisions, kept up to date.
 
-Calibration items are left out: they are not outputs of systems. Outputs are in the order of the
-imported set, which follows from the seed of the project. Results of one version of a store are
-computed once.
+Calibration items are left out: they are not outputs of systems. Outputs are in set order, which
+follows from the seed of the project. Results are computed once for each version of a store.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from karat.studio.store.draws import draw_probability, shuffled_ids
 from karat.studio.store.projects import REVEALED, Project, project_in
 from karat.studio.store.schema import StoreConnection
 from karat.studio.store.store import Store
-from karat.studio.tasks import NUGGETS
+from karat.studio.tasks import NUGGETS, TASKS
 from karat.studio.tasks.task import CurrentAnswer, CurrentDecision, Task
 
 T = TypeVar("T")
@@ -64,7 +63,7 @@ class Contents:
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """The systems in the order of the set."""
+        """The systems in set order."""
         return tuple(dict.fromkeys(output.system for output in self.outputs.values()))
 
     def segment(self, output: int) -> str:
@@ -81,7 +80,7 @@ class Contents:
 
     @property
     def decider(self) -> str:
-        """The judge of adjudicated values; no assessor has this name."""
+        """The judge of adjudicated values; differs from all names of assessors."""
         name, names = "adjudicated", {*self.names.values()}
         while name in names:
             name += "*"
@@ -125,7 +124,7 @@ def read_item(store: Store, item: int) -> Contents:
 
 
 def pseudonym(assessor: int) -> str:
-    """Return the pseudonym of an assessor, which stays the same for a store."""
+    """Return the pseudonym of an assessor, which is fixed in a store."""
     return f"assessor-{assessor}"
 
 
@@ -135,7 +134,7 @@ def _names_in(connection: StoreConnection, anonymous: bool) -> dict[int, str]:
 
 
 def items_in(connection: StoreConnection, item: int | None = None) -> dict[int, Item]:
-    """Return the items by id, in the order of the set; or one item alone."""
+    """Return the items by id, in set order; or only one item."""
     rows = connection.rows(
         "SELECT id, segment, grp, source, refs FROM item WHERE NOT calibration "
         "AND id = coalesce(?, id) ORDER BY ord, id",
@@ -145,7 +144,7 @@ def items_in(connection: StoreConnection, item: int | None = None) -> dict[int, 
 
 
 def outputs_in(connection: StoreConnection, texts: bool = True) -> dict[int, Output]:
-    """Return the outputs by id, in the order of the set; without texts, these are empty."""
+    """Return the outputs by id, in set order; texts are empty unless requested."""
     order = connection.row("SELECT (SELECT count(*) FROM output), seed, set_digest FROM project")
     rows = connection.execute(
         f"SELECT output.id, item, system, {'text' if texts else repr('')} FROM output "
@@ -177,7 +176,7 @@ _ANSWERS = (
 def _parse_answers(
     connection: StoreConnection, rows: Iterable[tuple[Any, ...]]
 ) -> tuple[CurrentAnswer, ...]:
-    """Return the answers of rows of `_ANSWERS`, without labels of nuggets that left the key."""
+    """Return the answers in rows of `_ANSWERS`, without labels of dropped nuggets."""
     dropped: dict[int, set[str]] = {}
     for item, nugget in connection.execute("SELECT item, nugget FROM nugget WHERE dropped"):
         dropped.setdefault(item, set()).add(nugget)
@@ -185,29 +184,29 @@ def _parse_answers(
     for row in rows:
         outputs, value = tuple(json.loads(row[5])), json.loads(row[6])
         answer = CurrentAnswer._make((*row[:5], outputs, value, *row[7:11]))
-        if answer.task == NUGGETS.name and answer.item in dropped:
-            value = NUGGETS.without_labels(value, dropped[answer.item])
+        if answer.item in dropped:
+            value = TASKS[answer.task].without_nuggets(value, dropped[answer.item])
         answers.append(answer._replace(value=value))
     return tuple(answers)
 
 
 def _decisions_in(connection: StoreConnection) -> tuple[CurrentDecision, ...]:
-    """Return the decisions that count."""
+    """Return the decisions in force."""
     rows = connection.execute(
         "SELECT d.id, uuid, task, item, output, about, value, assessor, time FROM adjudication d "
         "JOIN item ON item.id = item WHERE value IS NOT NULL AND NOT calibration AND d.id NOT IN "
         "(SELECT supersedes FROM adjudication WHERE supersedes IS NOT NULL) AND NOT "
-        "(task = 'nuggets' AND EXISTS (SELECT 1 FROM nugget n WHERE n.item = d.item "
+        f"(task = '{NUGGETS.name}' AND EXISTS (SELECT 1 FROM nugget n WHERE n.item = d.item "
         "AND nugget = about AND dropped)) ORDER BY d.id"
     )
     return tuple(CurrentDecision._make((*row[:6], json.loads(row[6]), *row[7:])) for row in rows)
 
 
 def _draws_in(connection: StoreConnection) -> tuple[Draw, ...]:
-    """Return how the items that have an answer or a decision came to be judged.
+    """Return the draws of the items with an answer or a decision.
 
-    Assessors take the units of a round in random orders, so that those of an unfinished round are a
-    random part of it: the probability is that of the round's draw times this part.
+    Assessors judge the units of a round in random order, so the judged part of an unfinished round
+    is random, too: the probability is that of the draw times the judged share of the round.
     """
     units = dict(connection.rows("SELECT round, count(*) FROM unit GROUP BY round"))
     labelled = connection.rows(
@@ -228,7 +227,7 @@ def _draws_in(connection: StoreConnection) -> tuple[Draw, ...]:
 
 
 def pseudonyms(systems: Iterable[str], project: Project) -> dict[str, str]:
-    """Return `system 1` and so on, in an order unrelated to the set's order or names."""
+    """Return pseudonyms (`system 1`, ...) in an order unrelated to the set or the names."""
 
     def sort_key(system: str) -> bytes:
         return sha256(f"{project.seed}\n{project.set_digest}\n{system}".encode()).digest()
@@ -239,7 +238,7 @@ def pseudonyms(systems: Iterable[str], project: Project) -> dict[str, str]:
 
 
 def mask_systems(outputs: Mapping[int, Output], project: Project) -> dict[int, Output]:
-    """Return outputs with pseudonyms until the reveal, in the order of these."""
+    """Return outputs with pseudonyms of systems until the reveal, in the order of these."""
     if project.state == REVEALED:
         return dict(outputs)
     new_names = pseudonyms((output.system for output in outputs.values()), project)
@@ -251,14 +250,14 @@ def mask_systems(outputs: Mapping[int, Output], project: Project) -> dict[int, O
 # The state of an open store
 
 ESTIMATES_EVENT = "estimates"
-"""The event of an owner who asked for estimates before the reveal."""
+"""Event: an owner asked for estimates before the reveal."""
 
 
 class Version(NamedTuple):
-    """The version of a store: results of one version do not differ."""
+    """The version of a store, which determines all results."""
 
     judgement: int
-    """The newest row."""
+    """Id of the newest row."""
     adjudication: int
     key_edit: int
     state: str
@@ -279,16 +278,16 @@ def read_version(connection: StoreConnection) -> Version:
 
 @dataclass
 class LiveState:
-    """Answers and results of a store so far, brought up to date by what was added since.
+    """Answers and results of a store, updated incrementally.
 
-    Texts are kept for nuggets only, whose judgements are known by the words of responses. Before
-    the reveal systems have pseudonyms.
+    Texts are kept for nuggets only, whose judgements refer to the text of responses. Until the
+    reveal systems have pseudonyms.
     """
 
     newest: int = 0
-    """The newest judgement that `answers` takes into account."""
+    """The newest judgement in `answers`."""
     edits: int = 0
-    """Edits of the key that texts and answers take into account."""
+    """Number of key edits applied to texts and answers."""
     answers: dict[int, CurrentAnswer] = field(default_factory=dict)
     """Assignment -> its current answer."""
     newest_contents: tuple[Version, Contents] | None = None
@@ -296,7 +295,7 @@ class LiveState:
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def contents(self, connection: StoreConnection, version: Version) -> Contents:
-        """Return the store as it is now, with pseudonyms, and texts only where needed."""
+        """Return the current contents, with pseudonyms, and texts only if needed."""
         if self.newest_contents is None or self.newest_contents[0] != version:
             self.newest_contents = version, self._read(connection)
         return self.newest_contents[1]
@@ -305,11 +304,11 @@ class LiveState:
         project = project_in(connection)
         earlier = None if self.newest_contents is None else self.newest_contents[1]
         edits = connection.value("SELECT count(*) FROM key_edit")
-        if edits != self.edits:  # start over: edits are rare
+        if edits != self.edits:  # read everything again: edits are rare
             earlier, self.newest, self.edits = None, 0, edits
             self.answers.clear()
         newest = connection.value("SELECT coalesce(max(id), 0) FROM judgement")
-        if newest != self.newest:  # take the answers of all assignments with new rows
+        if newest != self.newest:  # update assignments with new rows
             changed = "SELECT assignment FROM judgement WHERE id > ?"
             if self.newest:
                 for id in connection.column(changed, self.newest):
@@ -337,7 +336,7 @@ class LiveState:
 
 
 def computed_once(compute: Callable[[Store, Contents], T]) -> Callable[[Store], T]:
-    """Decorate a result of a store: computed once for each version, by one thread at a time."""
+    """Decorate a function to compute its result once per version, in one thread at a time."""
 
     @wraps(compute)
     def get_result(store: Store) -> T:

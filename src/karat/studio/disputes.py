@@ -1,7 +1,7 @@
-"""Disputes of assessors: finding them, showing them to adjudicators, and deciding them.
+"""Disputes between assessors: finding them, showing them to adjudicators, and deciding them.
 
-An adjudicator sees letters instead of assessors, in an order drawn for each dispute: the same
-letter elsewhere means nothing. A decision is an answer to the task, narrowed to what is disputed.
+An adjudicator sees letters instead of assessors, in an order that differs between disputes. A
+decision is an answer to the task, narrowed to the disputed dimension or nugget.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from karat.studio.tasks.pairs import CHOICE
 from karat.studio.tasks.task import AssignmentView
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVXYZ"
-"""Letters of assessors, each also a key of the page; the key W asks for names."""
+"""Letters of assessors, which are also keys of the page; W is the key for names."""
 NAMES_EVENT = "names"
-"""The event of an adjudicator who asked for the names behind a dispute."""
+"""Event: an adjudicator asked for the names behind a dispute."""
 Target = tuple[str, int, int | None, str]
 """Task, item, output (None for a pair) and dimension or nugget of a dispute."""
 
@@ -52,8 +52,7 @@ class Dispute(NamedTuple):
     about: str
     outputs: tuple[int, ...]
     amount: float
-    """From 0 to 1: the range over the scale, or the share of marked characters not shared,
-    each with its severity."""
+    """From 0 to 1, as `Task.disagreement` computes it."""
     votes: tuple[AssessorVote, ...]
     settled: bool
     """Whether an adjudicator has decided."""
@@ -62,6 +61,16 @@ class Dispute(NamedTuple):
     def target(self) -> Target:
         """The task, item, output and subject of the dispute."""
         return self.task, self.item, self.output, self.about
+
+    @property
+    def subject(self) -> str:
+        """The disputed dimension, nugget, pair or output, for people."""
+        return TASKS[self.task].subject(self.about)
+
+    @property
+    def votes_summary(self) -> str:
+        """The values of the votes, or their number, for people."""
+        return TASKS[self.task].summarize_votes([vote.value for vote in self.votes])
 
 
 def find_disputes(store: Store, settled: bool = False) -> list[Dispute]:
@@ -104,19 +113,19 @@ def _compute_disputes(contents: Contents) -> list[Dispute]:
             in_order = tuple(sorted(target_votes, key=lambda vote: vote.judgement))
             disputes.append(Dispute(*location, amount, in_order, settled))
     return sorted(
-        disputes, key=lambda one: (-one.amount, one.item, one.task, one.outputs, one.about)
+        disputes, key=lambda row: (-row.amount, row.item, row.task, row.outputs, row.about)
     )
 
 
-# How adjudicators see a dispute
+# Views of adjudicators
 
 
 def view_dispute(
     store: Store, dispute: Dispute
 ) -> tuple[AssignmentView, tuple[dict[str, Any], ...]]:
-    """Return the texts and the question of a dispute, and the votes under letters.
+    """Return a dispute as an assignment, and the votes under letters.
 
-    The answer of the assignment is the decision that counts, and `newest` its uuid.
+    The answer of the assignment is the decision in force, and `newest` is its uuid.
     """
     task = TASKS[dispute.task]
     with store.read() as connection:

@@ -1,4 +1,4 @@
-"""Stores as sets: every command that reads a set reads the judgements of a studio.
+"""Stores as sets: every command that reads a set can read a store.
 
 karat meta my-set.studio.sqlite
 karat nuggets score RUN --key my-set.studio.sqlite
@@ -19,7 +19,7 @@ _READER = "karat.studio.export.sets"
 
 
 def _tasks(path: Path) -> tuple[str, ...]:
-    """Return the tasks of a store; none if the file is another program's or cannot be read."""
+    """Return the names of the tasks of a store; () if the file is not a readable store."""
     try:
         with path.open("rb") as file:
             if file.read(len(_MAGIC)) != _MAGIC:

@@ -1,8 +1,8 @@
-"""Editing the key of a nugget project: questions as editors see them, edits, and their effect.
+"""Editing the key of a nugget project: questions as editors see them, edits, and their effects.
 
-A label belongs to a nugget with certain words. Labels of a nugget that leaves the key stay in the
-log and no longer count. A judgement without a label for a nugget that enters the key is incomplete:
-its assessor is asked again.
+A label refers to the exact wording of a nugget. If a nugget leaves the key, its labels stay in the
+log but no longer count. If a nugget enters the key, judgements without a label for it become
+incomplete, and their assessors are asked again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from karat.errors import InputError, quoted
 from karat.studio.store import judgements
 from karat.studio.store.judgements import StoredRow
 from karat.studio.store.people import now as time_of_now
-from karat.studio.store.people import record, stamp
+from karat.studio.store.people import record, role_in, stamp
 from karat.studio.store.projects import OPEN, check_open, project_in
 from karat.studio.store.schema import StoreConnection
 from karat.studio.store.store import Store
@@ -28,13 +28,13 @@ from karat.studio.tasks.task import AssignmentView, NuggetView
 
 IMPORTANCE = ("vital", "okay")
 MAX_WORDING = 2000
-"""Characters of one wording."""
+"""Characters per wording."""
 MAX_WORDINGS = 20
 MAX_NUGGETS = 500
-"""Nuggets of a question."""
+"""Nuggets per question."""
 MAX_LISTED = 200
 ALLOWS = "key editing"
-"""The event of an owner who allows adjudicators to edit the key, or no longer does."""
+"""Event: an owner allows adjudicators to edit the key, or revokes that."""
 _VERSION = re.compile(r"(.*)\.v(\d{1,6})", re.DOTALL)
 
 
@@ -42,7 +42,7 @@ _VERSION = re.compile(r"(.*)\.v(\d{1,6})", re.DOTALL)
 
 
 def adjudicators_may_edit(connection: StoreConnection) -> bool:
-    """Return whether adjudicators may edit the key, as the newest event says."""
+    """Return whether adjudicators may edit the key, by the newest event."""
     detail = connection.optional_value(
         "SELECT detail FROM event WHERE what = ? ORDER BY id DESC LIMIT 1", ALLOWS
     )
@@ -61,38 +61,30 @@ def _role_may_edit(connection: StoreConnection, role: str | None) -> bool:
 
 
 def allow_adjudicators(store: Store, owner: int, allowed: bool) -> None:
-    """Record whether adjudicators may edit the key from now on."""
+    """Allow adjudicators to edit the key, or revoke that."""
     with store.write() as connection:
-        if _read_role(connection, owner) != "owner":
+        if role_in(connection, owner) != "owner":
             raise InputError("only an owner decides who edits the key")
         if adjudicators_may_edit(connection) != allowed:
             record(connection, ALLOWS, owner, adjudicators=allowed)
 
 
-def _read_role(connection: StoreConnection, assessor: int) -> str | None:
-    """Return the role of an active assessor."""
-    role: str | None = connection.optional_value(
-        "SELECT role FROM assessor WHERE id = ? AND active", assessor
-    )
-    return role
+# Judgements affected by an edit
 
-
-# Judgements that an edit concerns
-
-_NEWEST = """
+_NEWEST = f"""
 FROM unit u JOIN assignment a ON a.unit = u.id
 JOIN judgement j ON j.id = (SELECT max(id) FROM judgement WHERE assignment = a.id)
-WHERE u.task = 'nuggets' AND u.item = ?
+WHERE u.task = '{NUGGETS.name}' AND u.item = ?
 """
-_DECIDED = """
-SELECT count(*) FROM adjudication WHERE task = 'nuggets' AND item = ? AND about = ?
+_DECIDED = f"""
+SELECT count(*) FROM adjudication WHERE task = '{NUGGETS.name}' AND item = ? AND about = ?
 AND value IS NOT NULL
 AND id NOT IN (SELECT supersedes FROM adjudication WHERE supersedes IS NOT NULL)
 """
 
 
 def _read_labels(connection: StoreConnection, item: int) -> list[tuple[Collection[str], bool]]:
-    """Return the nuggets that each newest judgement labels, and whether it is complete."""
+    """Return the labelled nuggets of each newest judgement, and whether it is complete."""
     rows = connection.rows(f"SELECT j.value, a.judged {_NEWEST}", item)
     return [
         ((), False)
@@ -103,9 +95,9 @@ def _read_labels(connection: StoreConnection, item: int) -> list[tuple[Collectio
 
 
 def view_as_judged(connection: StoreConnection, view: AssignmentView, value: Any) -> AssignmentView:
-    """Return an assignment under the key of the time when an answer was given.
+    """Return an assignment with the key at the time of an answer.
 
-    Where a key was edited, that is every nugget that the answer labels.
+    If the key was edited, that is every nugget that the answer labels.
     """
     labels = value.get(NUGGETS.name) if isinstance(value, dict) else None
     if not view.edited or not isinstance(labels, dict):
@@ -131,9 +123,9 @@ class KeyEdit(NamedTuple):
     what: str
     """add, reword, drop, importance or undo."""
     concerns: int
-    """Judgements and decisions that it changes, as the page said."""
+    """Number of affected judgements and decisions, as the page showed it."""
     nugget: str | None = None
-    """The id of the nugget to be reworded, dropped or weighed."""
+    """The id of the nugget to reword, drop or reweight."""
     descriptions: Any = None
     """The wordings of an added or reworded nugget."""
     importance: str | None = None
@@ -149,7 +141,7 @@ _PARTS = {
     "importance": ("nugget", "importance"),
     "undo": (),
 }
-"""Parts that a request must have, by the kind of edit; it has no others."""
+"""Kind of edit -> the fields that a request must have; it may have no others."""
 
 
 class KeyNuggetRow(NamedTuple):
@@ -162,14 +154,14 @@ class KeyNuggetRow(NamedTuple):
 
 
 class KeyChange(NamedTuple):
-    """A nugget that leaves the key and one that enters it; the same one if only weighed."""
+    """The nuggets that leave and enter the key; the same nugget if only its importance changes."""
 
     old: KeyNuggetRow | None
     new: KeyNuggetRow | None
     undoes: int | None = None
 
     def count_concerned(self, connection: StoreConnection, item: int) -> int:
-        """Return how many judgements and decisions the change concerns."""
+        """Return the number of affected judgements and decisions."""
         old, new = self.old and self.old.nugget, self.new and self.new.nugget
         if old == new:
             return 0
@@ -195,7 +187,7 @@ def edit_key(store: Store, assessor: int, edit: KeyEdit, now: datetime | None = 
         check_open(connection, "its key is no longer edited")
         if not project_in(connection).settings.has(NUGGETS):
             raise InputError("the project has no nuggets: there is no key to edit")
-        if not _role_may_edit(connection, _read_role(connection, assessor)):
+        if not _role_may_edit(connection, role_in(connection, assessor)):
             raise InputError("only owners, and adjudicators whom they allow it, edit the key")
         if connection.row("SELECT 1 FROM item WHERE id = ? AND NOT calibration", item) is None:
             raise InputError(f"there is no question {quoted(item)}")
@@ -228,7 +220,7 @@ def edit_key(store: Store, assessor: int, edit: KeyEdit, now: datetime | None = 
         if new is not None:
             query = "UPDATE nugget SET dropped = 0, importance = ? WHERE id = ?"
             connection.execute(query, (new.importance, new.id))
-        # An assignment that is open again keeps its place for the time of a lease.
+        # A reopened assignment gets a new lease.
         rows = connection.rows(f"SELECT a.id, a.judged, {judgements.COUNTED} {_NEWEST}", item)
         for assignment, judged, counted in rows:
             if judged != counted:
@@ -237,7 +229,7 @@ def edit_key(store: Store, assessor: int, edit: KeyEdit, now: datetime | None = 
 
 
 def _check_edit(edit: KeyEdit) -> KeyEdit:
-    """Return an edit whose parts have the right form."""
+    """Return an edit with normalized wordings; raise InputError if a field is invalid."""
     judgements.check_uuids(edit.uuid, edit.supersedes)
     for name in ("item", "concerns"):
         number = getattr(edit, name)
@@ -258,7 +250,7 @@ def _check_edit(edit: KeyEdit) -> KeyEdit:
 
 
 def _check_words(descriptions: object) -> list[str]:
-    """Return the wordings of a nugget, without blanks at the ends; wrong ones are refused."""
+    """Return wordings with normalized white space; raise InputError if they are invalid."""
     if not isinstance(descriptions, list | tuple) or not 0 < len(descriptions) <= MAX_WORDINGS:
         raise InputError(f"expected a list of 1 to {MAX_WORDINGS} wordings of the nugget")
     if error := checks.first_error(
@@ -269,12 +261,12 @@ def _check_words(descriptions: object) -> list[str]:
     if not all(wordings):
         raise InputError("a wording is empty: expected words that say the fact")
     if len({*wordings}) < len(wordings):
-        raise InputError("a wording stands twice: expected each once")
+        raise InputError("a wording occurs twice: expected each once")
     return wordings
 
 
 def _check_same_parts(connection: StoreConnection, edit: KeyEdit) -> None:
-    """Raise InputError if the stored edit with this uuid concerned another nugget or words."""
+    """Raise InputError if the stored edit with this uuid has another nugget or wording."""
     nugget, words, importance = connection.row(
         "SELECT o.nugget, n.descriptions, e.new_importance FROM key_edit e "
         "LEFT JOIN nugget o ON o.id = e.old_nugget LEFT JOIN nugget n ON n.id = e.new_nugget "
@@ -284,11 +276,11 @@ def _check_same_parts(connection: StoreConnection, edit: KeyEdit) -> None:
     descriptions = None if words is None else json.loads(words)
     stored = {"nugget": nugget, "descriptions": descriptions, "importance": importance}
     if any(stored[name] != getattr(edit, name) for name in _PARTS[edit.what]):
-        raise InputError(f"uuid {edit.uuid} stands for another edit: make a new one")
+        raise InputError(f"uuid {edit.uuid} belongs to another edit: make a new one")
 
 
 def _make_change(connection: StoreConnection, edit: KeyEdit) -> KeyChange:
-    """Return what an edit changes; a new nugget is added, but is not in the key yet."""
+    """Return the change of an edit; a new nugget is stored as dropped."""
     if edit.what == "undo":
         newest = _newest_in_force(connection, edit.item)
         if newest is None:
@@ -334,7 +326,7 @@ def _make_change(connection: StoreConnection, edit: KeyEdit) -> KeyChange:
 
 
 def _next_id(connection: StoreConnection, item: int, old_id: str | None) -> str:
-    """Return an id that no nugget of the question ever had.
+    """Return an id that no nugget of the question has or had.
 
     A reworded nugget `3` becomes `3.v2`, then `3.v3`; an added one gets the next number.
     """
@@ -352,7 +344,7 @@ def _next_id(connection: StoreConnection, item: int, old_id: str | None) -> str:
 
 
 def _newest_in_force(connection: StoreConnection, item: int) -> int | None:
-    """Return the newest edit of a question that was not undone: what an undo takes back."""
+    """Return the newest edit of a question that was not undone, or None."""
     edit: int | None = connection.value(
         "SELECT max(id) FROM key_edit WHERE item = ? AND what != 'undo' AND id NOT IN "
         "(SELECT undoes FROM key_edit WHERE undoes IS NOT NULL)",
@@ -362,7 +354,7 @@ def _newest_in_force(connection: StoreConnection, item: int) -> int | None:
 
 
 def _change_of_undo(connection: StoreConnection, edit: int) -> KeyChange:
-    """Return the change that takes an edit back."""
+    """Return the change that undoes an edit."""
     old, importance, new = connection.row(
         "SELECT old_nugget, old_importance, new_nugget FROM key_edit WHERE id = ?", edit
     )
@@ -386,7 +378,7 @@ OR EXISTS (SELECT 1 FROM nugget n, json_each(n.descriptions) AS words
 
 
 def list_questions(store: Store, text: str = "") -> tuple[list[dict[str, Any]], int]:
-    """Return the first questions whose words or nuggets hold a text, and how many there are."""
+    """Return the first questions that contain a text, and the number of all of them."""
     sought = text.strip().lower()
     with store.read() as connection:
         total = connection.value(f"SELECT count(*) {_MATCHING}", sought)
@@ -401,7 +393,7 @@ def list_questions(store: Store, text: str = "") -> tuple[list[dict[str, Any]], 
 
 
 def view_question(store: Store, item: int) -> dict[str, Any]:
-    """Return one question with its place among all questions, its key and its edits."""
+    """Return a question with its position, its key and its edits."""
     with store.read() as connection:
         row = connection.row(
             "SELECT segment, coalesce(source, '') FROM item WHERE id = ? AND NOT calibration", item
@@ -426,14 +418,14 @@ def view_question(store: Store, item: int) -> dict[str, Any]:
                     "nugget": nugget.id,
                     "importance": nugget.importance,
                     "descriptions": nugget.descriptions,
-                    # Judgements and decisions on it, which rewording or dropping it would end.
+                    # Judgements and decisions that would no longer count without the nugget.
                     "concerns": n_labels[nugget.id] + connection.value(_DECIDED, item, nugget.id),
                 }
                 for nugget in judgements.view_key(connection, item)[0]
             ],
-            # Complete judgements, which a further nugget would make incomplete.
+            # Complete judgements that a further nugget would make incomplete.
             "adding": sum(complete for _, complete in labelled_nuggets),
-            # Judgements and decisions that an undo concerns; None if there is nothing to undo.
+            # Judgements and decisions affected by an undo; None if there is nothing to undo.
             "undoing": undo and undo.count_concerned(connection, item),
             "edits": edits,
             "newest": edits[0]["uuid"] if edits else None,  # a further edit must name it
@@ -442,7 +434,7 @@ def view_question(store: Store, item: int) -> dict[str, Any]:
 
 
 def _read_edits(connection: StoreConnection, item: int) -> list[dict[str, Any]]:
-    """Return the edits of a question, with the words before and after; the newest first."""
+    """Return the edits of a question with the wordings before and after, newest first."""
     rows = connection.rows(
         "SELECT e.uuid, what, name, time, o.descriptions, old_importance, n.descriptions, "
         "new_importance, concerned, e.id IN (SELECT undoes FROM key_edit WHERE undoes NOTNULL) "

@@ -26,7 +26,7 @@ from karat.studio.contents import ESTIMATES_EVENT, Contents, Version, computed_o
 from karat.studio.disputes import Dispute, find_disputes
 from karat.studio.export.sets import assessor_preferences, make_evalset, make_nugget_set
 from karat.studio.store.judgements import view_in
-from karat.studio.store.people import Assessor, assessors, record, stamp
+from karat.studio.store.people import OWNER, Assessor, assessors, record, role_in, stamp
 from karat.studio.store.projects import REVEALED, project_in
 from karat.studio.store.schema import StoreConnection
 from karat.studio.store.store import Store
@@ -59,7 +59,7 @@ def calibration_scores(store: Store) -> dict[str, float]:
 
 
 class Workload(NamedTuple):
-    """The answers of an assessor: how fast, and when the newest was given."""
+    """Speed of an assessor, and the time of the newest answer."""
 
     pace: int = 0
     """Answers in the hour before the newest one."""
@@ -75,11 +75,11 @@ class AssessorProgress(NamedTuple):
     assessor: Assessor
     work: Workload
     calibration: float | None
-    """Agreement with known answers, from 0 to 1; None if none was judged."""
+    """Agreement with known answers, from 0 to 1; None without calibration answers."""
 
 
 def list_progress(store: Store, work: Mapping[int, Workload]) -> list[AssessorProgress]:
-    """Return the progress of everybody who was invited."""
+    """Return the progress of all invited people."""
     calibration = calibration_scores(store)
     return [
         AssessorProgress(person, work.get(person.id, Workload()), calibration.get(person.name))
@@ -89,14 +89,14 @@ def list_progress(store: Store, work: Mapping[int, Workload]) -> list[AssessorPr
 
 @computed_once
 def read_workloads(store: Store, contents: Contents) -> Mapping[int, Workload]:
-    """Return the work of each assessor, without calibration."""
+    """Return the workload of each assessor, without calibration."""
     answers: dict[int, list[tuple[str, int]]] = {}
     for answer in contents.answers:
         answers.setdefault(answer.assessor, []).append((answer.time, answer.ms))
     workloads = {}
     for assessor, times in answers.items():
         newest = max(time for time, _ in times)
-        # Times are texts of one width in UTC, which sort as the times do.
+        # Times are texts of equal length in UTC, which sort in order of time.
         hour_before = datetime.fromisoformat(newest) - timedelta(hours=1)
         since = hour_before.isoformat(timespec="milliseconds")
         pace = sum(time > since for time, _ in times)
@@ -111,7 +111,7 @@ class Coverage(NamedTuple):
     judged: int
     """Units with an answer."""
     complete: int
-    """Units with as many answers as the overlap asks for."""
+    """Units with the full number of answers (`overlap`)."""
     overlap: int
     answers: int
     needed: int
@@ -148,7 +148,7 @@ class LiveAgreement:
 
     ratings: JudgeAgreement | None
     pairs: JudgeAgreement | None
-    """On pairs that several compared: shares of wins would differ by the pairs that each saw."""
+    """On shared pairs: win shares would depend on the pairs that each assessor saw."""
     nuggets: JudgeAgreement | None
     """With Cohen's kappa by judge and pair."""
 
@@ -160,7 +160,7 @@ class LiveAgreement:
 
 @computed_once
 def get_agreement(store: Store, contents: Contents) -> LiveAgreement:
-    """Return alpha, each judge against the others, and identical judges, under pseudonyms."""
+    """Return the agreement of assessors, under pseudonyms."""
     from karat.meta.judge_agreement import judge_agreement  # the studio starts without it
 
     tasks = {answer.task for answer in contents.answers}
@@ -181,7 +181,7 @@ def _get_evalset(store: Store, contents: Contents) -> EvalSet:
 
 
 def make_pair_set(contents: Contents) -> EvalSet:
-    """Return a set in which each pair is a segment, and its value the share of the first output."""
+    """Return a set in which each pair is a segment, rated by the win share of its first output."""
     preferences = assessor_preferences(contents)
     units = {(row.first, row.second): f"{row.first}-{row.second}" for row in preferences}
     segments, name = list(units.values()), contents.project.name
@@ -197,7 +197,7 @@ def make_pair_set(contents: Contents) -> EvalSet:
 
 
 def make_rated_set(contents: Contents) -> EvalSet:
-    """Return all but comparisons: win shares would differ by the pairs that each assessor saw."""
+    """Return the set without comparisons, in which win shares depend on the pairs seen."""
     settings, name = contents.project.settings, PAIRS.name
     tasks = {task: options for task, options in settings.tasks.items() if task != name}
     settings = replace(settings, tasks=tasks)
@@ -215,16 +215,16 @@ def make_rated_set(contents: Contents) -> EvalSet:
 
 @dataclass(frozen=True)
 class LiveEstimate:
-    """The estimate of a dimension; without one, the reason."""
+    """The estimate of a dimension, or the reason why there is none."""
 
     dimension: str
     estimate: Estimate | None
-    """Scores with intervals; `more` of a row is how many further labels halve the width."""
+    """Scores with intervals; `more` is the number of further labels that halve the width."""
     reason: str = ""
 
 
 def ask_estimates(store: Store, owner: int) -> None:
-    """Record that an owner wants estimates before the reveal; once is enough."""
+    """Record that an owner asked for estimates before the reveal."""
     with store.write() as connection:
         _check_owner(connection, owner)
         if not has_asked_for_estimates(store, owner):
@@ -249,14 +249,13 @@ def check_may_see_estimates(store: Store, owner: int) -> None:
 
 
 def _check_owner(connection: StoreConnection, id: int) -> None:
-    query = "SELECT 1 FROM assessor WHERE id = ? AND role = 'owner' AND active"
-    if connection.row(query, id) is None:
+    if role_in(connection, id) != OWNER:
         raise InputError("estimates are for the owner of the project alone")
 
 
 @computed_once
 def estimates(store: Store, contents: Contents) -> list[LiveEstimate]:
-    """Return the estimate of each dimension: for owners who may see them."""
+    """Return the estimate of each dimension; callers check who may see them."""
     from karat.estimation.estimates import estimate  # the studio starts without it
 
     settings = contents.project.settings
@@ -275,7 +274,7 @@ def estimates(store: Store, contents: Contents) -> list[LiveEstimate]:
     return live_estimates
 
 
-# All results of one state of a store, as the owner's page shows them
+# All results of one version of a store
 
 MAX_DISPUTES = 10
 
@@ -285,14 +284,14 @@ class LiveResults(NamedTuple):
 
     version: Version
     time: str
-    """When they were computed."""
+    """Time of the computation."""
     coverage: Coverage
     agreement: LiveAgreement
     work: Mapping[int, Workload]
     disputes: list[Dispute]
     """The largest."""
     estimates: list[LiveEstimate]
-    """Empty before somebody may see them."""
+    """Empty until somebody may see them."""
 
 
 def compute_live_results(store: Store) -> LiveResults:
@@ -311,12 +310,12 @@ def compute_live_results(store: Store) -> LiveResults:
         )
 
 
-LOWER = 10
-"""The priority: steps below that of the studio."""
+NICENESS = 10
+"""Priority of the worker, in steps below that of the studio."""
 
 
 class Worker:
-    """The process, as the studio knows it; one question at a time."""
+    """A process that computes results, one request at a time."""
 
     def __init__(self, path: Path) -> None:
         context = get_context("spawn")
@@ -327,10 +326,10 @@ class Worker:
         except OSError as error:
             reason = error.strerror or error
             raise OutputError(f"the live results could not be computed: {reason}") from None
-        worker_end.close()  # so that an end of the process is noticed
+        worker_end.close()  # so that the end of the process is noticed
 
     def ask(self) -> LiveResults:
-        """Return the results as they are now."""
+        """Return the current results."""
         try:
             self._pipe.send(None)
             reply = self._pipe.recv()
@@ -343,10 +342,10 @@ class Worker:
 
 
 def serve(pipe: Connection, path: str) -> None:
-    """Compute whenever asked, until the studio ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the studio, and that ends this
+    """Compute results on request, until the studio ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the studio, which ends this
     if hasattr(os, "nice"):
-        os.nice(LOWER)
+        os.nice(NICENESS)
     with suppress(EOFError, OSError):  # the studio no longer listens
         try:
             with Store.reading(path) as store:
@@ -359,19 +358,19 @@ def serve(pipe: Connection, path: str) -> None:
                     except KaratError as error:
                         reply = error
                     pipe.send(reply)
-        except KaratError as error:  # it is not a store any more
+        except KaratError as error:  # it is no longer a store
             pipe.recv()
             pipe.send(error)
 
 
-FEW = 5000
-"""Judgements of which results take a fraction of a second."""
-PATIENCE = 0.5
-"""Seconds that somebody waits for newer results."""
+MAX_IN_PROCESS = 5000
+"""Below this number of judgements, results are computed without a worker."""
+WAIT_SECONDS = 0.5
+"""Maximum wait of a request for newer results."""
 
 
 class LatestResults:
-    """The results of one store."""
+    """The newest results of one store."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -382,19 +381,19 @@ class LatestResults:
         self._worker: Worker | None = None
 
     def get(self, store: Store) -> LiveResults | None:
-        """Return the newest results; None if there are none yet."""
+        """Return the newest results, or None if none is computed yet."""
         with store.read() as connection:
             version = read_version(connection)
         with self._changed:
             if self._is_known(version):
                 return self._known
-            if version.judgement < FEW:
+            if version.judgement < MAX_IN_PROCESS:
                 self._known = compute_live_results(store)
                 return self._known
             if not self._busy and time.monotonic() >= self._rests_until:
                 self._busy = True
                 threading.Thread(target=self._compute, args=(store,), daemon=True).start()
-            self._changed.wait_for(lambda: self._is_known(version) or not self._busy, PATIENCE)
+            self._changed.wait_for(lambda: self._is_known(version) or not self._busy, WAIT_SECONDS)
             if self._fault and self._known is None:
                 raise self._fault
             return self._known
@@ -403,7 +402,7 @@ class LatestResults:
         return self._known is not None and self._known.version == version
 
     def _compute(self, store: Store) -> None:
-        """Let the process compute; rest afterwards for as long as it took."""
+        """Compute in the worker, then pause for as long as that took."""
         begun, results, fault = time.monotonic(), None, None
         try:
             self._worker = self._worker or Worker(store.path)
@@ -418,5 +417,5 @@ class LatestResults:
 
 
 def get_latest_results(store: Store) -> LiveResults | None:
-    """Return the newest results of an open store; None if they are being computed."""
+    """Return the newest results of an open store, or None if none is computed yet."""
     return store.companion(LatestResults).get(store)

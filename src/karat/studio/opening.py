@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from karat.studio.web.server import Server
     from karat.studio.web.studio import Studio, StudioLink
 
-Given = str | os.PathLike[str] | EvalSet | NuggetSet
+SetSource = str | os.PathLike[str] | EvalSet | NuggetSet
 Tell = Callable[[str], None]
 Tasks = dict[str, dict[str, Any]]
 SHARED_SETTINGS = tuple(
@@ -42,14 +42,14 @@ SHARED_SETTINGS = tuple(
     for setting in fields(ProjectSettings)
     if setting.name in OPTIONS and setting.name not in ("show", "calibration")
 )
-"""Options that are settings of a project as they are."""
+"""Options that are also settings of a project."""
 
 
 # Settings of a project
 
 
 def _make_tasks(options: StudioOptions, name: str) -> Tasks:
-    """Return the task with its settings in full; options of other tasks are refused."""
+    """Return the task with its settings; raise InputError for options of other tasks."""
     if name not in TASKS:
         raise InputError(f"no task {quoted(name)}: expected one of {', '.join(TASKS)}")
     task = TASKS[name]
@@ -60,7 +60,7 @@ def _choose_shown_texts(
     parts: Sequence[str], tasks: Tasks, source_set: EvalSet | NuggetSet
 ) -> Show:
     """Return the texts to show: by default source, context and the text to compare with."""
-    if isinstance(source_set, NuggetSet):  # whose source is its questions
+    if isinstance(source_set, NuggetSet):  # its sources are questions
         source, context, reference = True, False, False
     else:
         source = source_set.sources is not None and any(source_set.sources)
@@ -104,9 +104,9 @@ def _check_same_settings(path: Path, options: StudioOptions, settings: ProjectSe
 
 
 def open_store(
-    source: Given, path: Path, options: StudioOptions, progress: Progress, tell: Tell
+    source: SetSource, path: Path, options: StudioOptions, progress: Progress, tell: Tell
 ) -> Store:
-    """Open the store of a set, or make it; `tell` is called with what a user should know."""
+    """Open the store of a set, or make it; `tell` is called with messages for the user."""
     if path.is_dir():
         raise InputError(f"--store {short(path)} is a folder: expected a file")
     if path.exists():
@@ -129,16 +129,16 @@ def open_store(
 
 
 def _reopen(
-    source: Given, path: Path, options: StudioOptions, progress: Progress, tell: Tell
+    source: SetSource, path: Path, options: StudioOptions, progress: Progress, tell: Tell
 ) -> Store:
-    """Open a store again, which must be of the same set and settings.
+    """Open an existing store; raise InputError for another set or other settings.
 
-    A set that is no longer there is not needed, and a store needs no set.
+    The set itself may be missing: the store has all texts.
     """
     store = Store.open(path)
     try:
         with store.explaining_damage():
-            if not projects.has_project(store):  # the import was cut off
+            if not projects.has_project(store):  # the import was interrupted
                 projects.import_set(store, *_load_set(source, options, progress, tell), progress)
             current_project = projects.project(store)
             _check_same_settings(path, options, current_project.settings)
@@ -155,13 +155,13 @@ def _reopen(
 
 
 def _has_same_texts(
-    source: Given,
+    source: SetSource,
     path: Path,
     options: StudioOptions,
     current_project: projects.Project,
     progress: Progress,
 ) -> bool:
-    """Return whether a set still has the texts of the store; another set is refused."""
+    """Return whether a set still has the texts of the store; raise InputError for another set."""
     if not isinstance(source, EvalSet | NuggetSet) and Path(source) == path:
         return True
     try:
@@ -178,12 +178,12 @@ def _has_same_texts(
 
 
 def _load_set(
-    source: Given,
+    source: SetSource,
     options: StudioOptions,
     progress: Progress = silent,
     tell: Tell = lambda line: None,
 ) -> tuple[EvalSet | NuggetSet, ProjectSettings]:
-    """Return a set of either kind, and the settings of its project."""
+    """Load a set; return it with the settings of its project."""
     is_loaded = isinstance(source, EvalSet | NuggetSet)
     has_nuggets = isinstance(source, NuggetSet) or (
         not isinstance(source, EvalSet) and is_nuggets(source)
@@ -212,14 +212,14 @@ def _load_set(
 
 MIN_TOKEN = 16
 MAX_TOKEN_FILE = 10_000
-"""Characters of a token file that are read; a token is far shorter."""
+"""Maximum number of characters read from a token file."""
 
 
 @dataclass
 class OpenStudio:
-    """A studio that is open: its store, and the link of everybody who is invited.
+    """An open studio: its store, and the links of all invited people.
 
-    It ends with `close` or with the block of a `with`.
+    Close it with `close` or use it in a `with` statement.
     """
 
     store: Path
@@ -227,7 +227,7 @@ class OpenStudio:
     links: Mapping[str, str]
     """Name -> link; `owner` is you."""
     people: tuple[StudioLink, ...]
-    """Everybody who is invited, with the role and the path of the link."""
+    """All invited people with their roles and the paths of their links."""
     _studio: Studio
     _bound: socket.socket
     _host: str
@@ -235,14 +235,14 @@ class OpenStudio:
     _thread: threading.Thread | None = field(default=None, repr=False)
 
     def serve(self, ready: Any = lambda: None) -> None:
-        """Answer requests in this thread until Ctrl-C or `close`."""
+        """Serve in this thread until Ctrl-C or `close`."""
         from karat.studio.web.server import Server
 
         self._server = Server(self._studio, self._host, ready)
         self._server.run(sockets=[self._bound])
 
     def start(self) -> None:
-        """Answer requests in a thread of its own; return when the first one can come."""
+        """Serve in a new thread; return when the server is ready."""
         ready = threading.Event()
         self._thread = threading.Thread(target=self.serve, args=(ready.set,), daemon=True)
         self._thread.start()
@@ -251,7 +251,7 @@ class OpenStudio:
                 raise InputError(f"the studio of {short(self.store)} did not start")
 
     def close(self) -> None:
-        """Answer no more; everything is saved already."""
+        """Stop serving; everything is saved already."""
         if self._server is not None:
             self._server.should_exit = True
         if self._thread is not None:
@@ -277,7 +277,7 @@ class OpenStudio:
 
 
 def open_studio(
-    source: Given,
+    source: SetSource,
     store: str | os.PathLike[str] | None = None,
     *,
     assessors: Sequence[str] = (),
@@ -291,13 +291,13 @@ def open_studio(
 
     Args:
         source: an evaluation set or nugget set, its name or its path.
-        store: file of judgements, which continues if it exists; by default SET.studio.sqlite.
+        store: new or existing file of judgements; by default SET.studio.sqlite.
         assessors: names of assessors to invite.
-        host: address to listen on, by default this machine only; others need a token.
-        port: port to listen on; 0 for one that is free.
+        host: address to listen on; by default only this machine; others need a token.
+        port: port to listen on; 0 for any free one.
         token: token of the owner's link.
         progress: function that is called with the progress of reading.
-        settings: those of a new store: `task` (ratings, pairs, spans, nuggets), `dimensions`,
+        settings: settings of a new store: `task` (ratings, pairs, spans, nuggets), `dimensions`,
             `scales` (5, 7, 100, or names), `scheme` (mqm, esa), `overlap`, `quota`, `show` (source,
             context, reference), `seed`, `calibration` (a file), `predictor` (a metric),
             `random_share`, `lease_seconds`, `runs` (of a nugget key), `earlier` (take over the
@@ -315,7 +315,7 @@ def open_studio(
 
 
 def prepare_studio(
-    source: Given,
+    source: SetSource,
     store: str | os.PathLike[str] | None,
     options: StudioOptions,
     assessors: Sequence[str],
@@ -325,7 +325,7 @@ def prepare_studio(
     progress: Progress,
     tell: Tell = lambda line: None,
 ) -> OpenStudio:
-    """Open the store and the port, and invite assessors; nothing is answered yet."""
+    """Open the store and the port, and invite assessors, without serving yet."""
     for package in ("starlette", "uvicorn", "jinja2"):
         if find_spec(package) is None:
             raise MissingExtra(f"karat studio needs {package}: pip install 'karat[studio]'")
@@ -342,7 +342,7 @@ def prepare_studio(
         people.check_name(name)
         if name == OWNER:
             raise InputError(f"--assessor {OWNER}: that is the name of your own link, use another")
-    bound = listen(address, port)  # a port that is taken is told before anything is made
+    bound = listen(address, port)  # first, so that nothing is made if the port is taken
     try:
         path = _default_store_path(source) if store is None else as_path("store", store)
         opened = open_store(source, path, options, progress, tell)
@@ -364,8 +364,8 @@ def prepare_studio(
     return OpenStudio(opened.path, paths, tuple(invited), studio, bound, address)
 
 
-def _default_store_path(source: Given) -> Path:
-    """Return the file of judgements if none is named: a store itself, else one in this folder."""
+def _default_store_path(source: SetSource) -> Path:
+    """Return the default store: the source if it is a store, else a file in this folder."""
     if not isinstance(source, EvalSet | NuggetSet) and is_store(Path(source)):
         return Path(source)
     name = source.name if isinstance(source, EvalSet | NuggetSet) else os.path.abspath(source)

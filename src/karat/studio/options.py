@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from karat.errors import InputError, quoted
 
 PORT = 8642
-"""The port of a studio if none is named."""
+"""The default port of a studio."""
 TOKEN_VARIABLE = "KARAT_STUDIO_TOKEN"
 """The environment variable that may hold the token of the owner's link."""
 MAX_WHOLE = 2**53 - 1
@@ -20,17 +20,17 @@ class Declaration(NamedTuple):
     """An option: its names, its help and its limits."""
 
     spelling: str
-    """Its names on the command line; several values if its field is a list."""
+    """Names on the command line."""
     help: str
     choices: tuple[str, ...] = ()
     low: float | None = None
-    """The smallest value of a whole number; 0.0 for a share from 0 to 1."""
+    """Minimum of a whole number; 0.0 for a share from 0 to 1."""
     high: int | None = None
     metavar: str | None = None
     is_path: bool = False
     is_advanced: bool = True
     value: Any = None
-    """The setting of a new project if the option is left out."""
+    """Setting of a new project without the option."""
 
     @property
     def name(self) -> str:
@@ -86,7 +86,7 @@ class StudioOptions:
     )
     calibration: str | os.PathLike[str] | None = _option(  # noqa: RUF009 - a field
         "--calibration",
-        "Items with known answers (JSON lines), mix in to check assessors.",
+        "Items with known answers (JSON lines), mixed in to check assessors.",
         is_path=True,
     )
     predictor: str | None = _option(
@@ -123,7 +123,7 @@ class StudioOptions:
     def __post_init__(self) -> None:
         for name in ("dimensions", "show", "runs", "scales"):
             check_listed(name, getattr(self, name))
-        object.__setattr__(self, "scales", tuple(map(str, self.scales)))  # 5 is as good as "5"
+        object.__setattr__(self, "scales", tuple(map(str, self.scales)))  # accept 5 for "5"
         if not isinstance(self.task, str | None):
             raise InputError(f"task={quoted(self.task)}: expected a name, such as ratings")
 
@@ -135,6 +135,6 @@ OPTIONS: dict[str, Declaration] = {
 
 
 def check_listed(name: str, value: object) -> None:
-    """Require a list; a single text would be split into letters."""
+    """Raise InputError unless the value is a list; a text would be split into letters."""
     if isinstance(value, str | bytes) or not isinstance(value, Sequence):
         raise InputError(f"{name}={quoted(value)}: expected a list, such as {name}=[…]")

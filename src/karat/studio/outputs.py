@@ -1,9 +1,9 @@
-"""Outputs that are no set yet: a folder of text files, or a table.
+"""Sets from plain outputs: a folder of text files, or a table.
 
 A wide table has a column for each system. A long table has a row for each output, with columns for
-the item, the system and the text. Columns are known by their names (`ROLES`); in a wide table all
-other columns are systems, in a long one they are not used. Columns that look like ratings are never
-taken for systems.
+the item, the system and the text. Columns are recognised by their names (`ROLES`). Other columns of
+a wide table are systems; those of a long table are not used. Columns that look like ratings are
+never systems.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class _Table(NamedTuple):
 
 
 def is_output_files(path: Path) -> bool:
-    """Return whether a path is a folder of text files and nothing else, or a table."""
+    """Return whether a path is a folder with text files only, or a table."""
     if not path.is_dir():
         return path.suffix in SUFFIXES and path.is_file()
     files = [file for file in path.iterdir() if not file.name.startswith(".")]
@@ -51,7 +51,7 @@ def is_output_files(path: Path) -> bool:
 
 
 def read_outputs(path: Path, tell: Callable[[str], None] = lambda line: None) -> EvalSet:
-    """Return a set of the outputs of a folder or table; `tell` is called with unused columns."""
+    """Return the set of a folder or table; `tell` reports unused columns."""
     if path.is_dir():
         return _wide_set(path, _read_folder(path), Reading())
     reading = Reading()
@@ -67,7 +67,7 @@ def read_outputs(path: Path, tell: Callable[[str], None] = lambda line: None) ->
 
 
 def _wide_set(path: Path, columns: Mapping[str, Sequence[str]], reading: Reading) -> EvalSet:
-    """Return the set of columns; all but references and columns with a role are systems."""
+    """Return the set of a wide table; columns other than references and roles are systems."""
     systems = {
         name: texts
         for name, texts in columns.items()
@@ -88,7 +88,7 @@ def _make_set(
     columns: Mapping[str, Sequence[str]],
     reading: Reading,
 ) -> EvalSet:
-    """Return the set of systems; `columns` has references, and perhaps groups and sources."""
+    """Return the set of systems; `columns` has references, groups and sources, if any."""
     references = [texts for name, texts in columns.items() if _is_reference(name)]
     draft = EvalSetDraft(
         path.name.split(".")[0] or "set",
@@ -129,7 +129,7 @@ def _long_set(table: _Table, roles: Mapping[str, str], tell: Callable[[str], Non
 
 
 def _values_by_item(table: _Table, name: str, items: Sequence[str]) -> list[str]:
-    """Return the value of each item in a column, which must be the same in all rows of the item."""
+    """Return the value of each item, which must be the same in all rows of the item."""
     values: dict[str, str] = {}
     for line, item, value in zip(table.lines, items, table.columns[name], strict=True):
         if values.setdefault(item, value) != value:
@@ -143,7 +143,7 @@ def _is_reference(name: str) -> bool:
 
 
 def _find_roles(table: _Table) -> dict[str, str]:
-    """Return the column of each role that a table has."""
+    """Return the columns with a role, by role."""
     roles: dict[str, str] = {}
     for name in table.columns:
         role = next((role for role, names in ROLES.items() if name.strip().lower() in names), None)
@@ -158,7 +158,7 @@ def _find_roles(table: _Table) -> dict[str, str]:
 
 
 def _check_systems(table: _Table, roles: Mapping[str, str]) -> None:
-    """Raise InputError for columns that look like ratings: they would be judged as outputs."""
+    """Raise InputError for columns that look like ratings."""
     for name, texts in table.columns.items():
         if name in roles.values() or _is_reference(name):
             continue
@@ -175,7 +175,7 @@ def _check_systems(table: _Table, roles: Mapping[str, str]) -> None:
 
 
 def _read_folder(path: Path) -> Mapping[str, Sequence[str]]:
-    """Return the lines of each file, which must be equally many."""
+    """Return the lines of each file; all files must have the same number."""
     files = sorted(file for file in path.iterdir() if file.suffix == ".txt")
     lines_by_name = {file.stem: read_lines(file) for file in files}
     for file in files[1:]:

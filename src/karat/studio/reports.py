@@ -1,6 +1,6 @@
-"""Reports of the current state of a project: Karat's commands on the set in memory.
+"""Reports on the current state of a project: Karat's commands on the set in memory.
 
-What computes them is imported when a report is asked for, so that the studio starts at once.
+The code of a report is imported on demand, so that the studio starts quickly.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ METRICS = ("bleu", "chrf", "ter", "gtm:e=2")
 
 
 class Report(NamedTuple):
-    """A page that can be asked for."""
+    """A report on a page of its own."""
 
     name: str
     """The last part of its address."""
@@ -37,12 +37,12 @@ class Report(NamedTuple):
 
     @property
     def answers(self) -> str:
-        """The sentence that says what its reader learns."""
+        """The questions that the report answers."""
         return _ANSWERS[self.command]
 
     @property
     def reveals_ranking(self) -> bool:
-        """Whether it tells which systems lead, under pseudonyms before the reveal."""
+        """Whether the report shows which systems lead (under pseudonyms before the reveal)."""
         return self.command != "agreement"
 
 
@@ -58,7 +58,7 @@ _NEED_REFERENCES = ("compare", "meta", "plane")
 
 
 def list_reports(store: Store) -> list[Report]:
-    """Return the reports that a project has; metrics need a reference of every segment."""
+    """Return the reports of a project; metrics need a reference for every segment."""
     settings = project(store).settings
     dimensions = [dimension.name for dimension in settings.dimensions]
     reports = []
@@ -141,7 +141,7 @@ def render_report(store: Store, report: Report) -> str:
     """Return the page of a report, made once for each version of the store."""
     with store.read() as connection:
         version = read_version(connection)
-    with _ONE_AT_A_TIME:  # two cores judge and compute: reports wait for each other
+    with _ONE_AT_A_TIME:  # leave processors to judging
         pages = store.companion(_ReportPages)
         cached = pages.get(report.name)
         if cached is None or cached[0] != version:
@@ -153,7 +153,7 @@ def render_report(store: Store, report: Report) -> str:
 
 
 def render_explanation(store: Store, item: int, output: int) -> str:
-    """Return the page that explains an output: its grid and edits against the references."""
+    """Return a page with the grid and edits of an output against the references."""
     from karat.explanation import explain_segments
 
     view = view_segment(store, item)

@@ -101,7 +101,7 @@ def test_bad_input_is_refused_in_one_sentence(tmp_path: Path, run_karat: Any) ->
         database.execute("PRAGMA application_id = 0x4B535444")
         database.execute("PRAGMA user_version = 99")
         database.execute("CREATE TABLE project (id)")
-    (tmp_path / "other.txt").write_text("no store")
+    (tmp_path / "other.txt").write_text("not a store")
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
@@ -119,7 +119,7 @@ def test_bad_input_is_refused_in_one_sentence(tmp_path: Path, run_karat: Any) ->
         assert "version 99" in refused(
             run_karat, tmp_path, "demo", "--store", "newer.sqlite", *port
         )
-        assert "no store" in refused(run_karat, tmp_path, "demo", "--store", "other.txt", *port)
+        assert "not a store" in refused(run_karat, tmp_path, "demo", "--store", "other.txt", *port)
         assert "add --token" in refused(run_karat, tmp_path, "demo", "--host", "0.0.0.0", *port)
         weak = ("--host", "0.0.0.0", "--token", "short")
         assert "expected 16 to 200" in refused(run_karat, tmp_path, "demo", *weak, *port)

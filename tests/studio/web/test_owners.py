@@ -134,7 +134,7 @@ def test_recovery_makes_nobody_else_an_owner(tmp_path: Path, run_karat: Any) -> 
     assert owners(tmp_path / "a.sqlite") == ["owner", "olga"]
     (tmp_path / "text.txt").write_text("not a store")
     (tmp_path / "folder").mkdir()
-    refused = {"nowhere.sqlite": "no such file", "text.txt": "no store", "folder": "is a folder"}
+    refused = {"nowhere.sqlite": "no such file", "text.txt": "not a store", "folder": "is a folder"}
     for name, sentence in refused.items():
         done = run_karat("studio", "owner", name)
         assert done.returncode == 2

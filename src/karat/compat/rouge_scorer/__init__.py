@@ -79,7 +79,7 @@ class RougeScorer(BaseScorer):
             counts = zip(*(column.tolist() for column in metric.hits(pairs)), strict=False)
             shares = [(hits / max(c, 1), hits / max(t, 1)) for hits, c, t in counts]
             scores = [RougeTextScore(p, r, fmeasure(p, r)) for p, r in shares]
-            best[name] = max(scores, key=lambda score: score.fmeasure)  # of equals, the first
+            best[name] = max(scores, key=lambda score: score.fmeasure)  # the first of equal ones
         return best
 
 
@@ -101,7 +101,7 @@ def _metrics(names: tuple[str, ...], stem: str) -> tuple[Rouge, ...]:
 
 
 def _sentences(text: str) -> str:
-    """Return the sentences that NLTK finds, one a line."""
+    """Return the sentences that NLTK finds, one per line."""
     try:
         import nltk
     except ImportError as error:

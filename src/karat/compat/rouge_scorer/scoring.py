@@ -17,7 +17,7 @@ class RougeTextScore(NamedTuple):
     fmeasure: float
 
 
-Score = RougeTextScore  # rouge-score's name, which its values print and pickles look for
+Score = RougeTextScore  # rouge-score's name, for `repr` and pickles
 RougeTextScore.__name__ = RougeTextScore.__qualname__ = "Score"
 
 
@@ -44,7 +44,7 @@ def fmeasure(precision: float, recall: float) -> float:
 
 
 class BootstrapAggregator:
-    """Means of scores with intervals; the draws are those of numpy's global generator."""
+    """Means of scores with bootstrap intervals, drawn by numpy's global generator."""
 
     def __init__(self, confidence_interval: float = 0.95, n_samples: int = 1000) -> None:
         if not 0 <= confidence_interval <= 1:
@@ -62,7 +62,7 @@ class BootstrapAggregator:
     def aggregate(self) -> dict[str, AggregateScore]:
         """Return low, mid and high of the mean of each type.
 
-        Draws come from `np.random`, so that its seed gives rouge-score's numbers.
+        With the same seed of `np.random`, the numbers are those of rouge-score.
         """
         from karat.arrays import np
 

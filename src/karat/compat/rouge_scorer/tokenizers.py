@@ -1,4 +1,4 @@
-"""rouge-score's tokenisers: anything with a method `tokenize`, and the default."""
+"""rouge-score's tokenizers: anything with a method `tokenize`, and the default."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 
 
 class Tokenizer(ABC):
-    """The base of tokenisers; those that are not derived from it work as well."""
+    """The base class of tokenizers; other classes work, too."""
 
     @abstractmethod
     def tokenize(self, text: str) -> list[str]:

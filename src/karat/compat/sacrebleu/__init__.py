@@ -16,7 +16,7 @@ from karat.compat.sacrebleu.metrics import BLEU, CHRF, TER, BLEUScore, CHRFScore
 from karat.compat.sacrebleu.metrics.base import Streams
 
 __version__ = f"2.6.0+karat.{_karat}"
-"""The version of sacreBLEU whose interface this is, and that of Karat."""
+"""The version of sacreBLEU with this interface, and that of Karat."""
 
 __all__ = [
     "BLEU",
@@ -42,7 +42,7 @@ _LEFT_OUT = {
     "significance": "karat.compare tests systems against a baseline",
     "smart_open": "karat.Lines reads files of segments, also compressed ones",
 }
-"""Names of sacreBLEU that are not here, and why."""
+"""Names of sacreBLEU that are missing here -> reason."""
 
 
 def __getattr__(name: str) -> object:

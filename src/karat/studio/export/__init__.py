@@ -1,1 +1,1 @@
-"""Export: what a store holds as files that Karat and other tools read, and import back."""
+"""Export of a store to files for Karat and other tools, and import of judgements."""

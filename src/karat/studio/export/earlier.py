@@ -1,8 +1,8 @@
-"""Judgements that a set has already: taken into a new store, so that judging goes on.
+"""Import of the judgements of a set into a new store, so that judging can continue.
 
-People become assessors, who may be invited by new tokens, and what was adjudicated becomes
-decisions. Labels of models are left out. Ratings and labels of nuggets are taken; an output of
-which a judge rated some dimensions only is a draft of that judge.
+People become assessors with new tokens, and adjudicated values become decisions. Only ratings and
+labels of nuggets are imported, without those of models. If a judge rated only some dimensions of an
+output, the answer is a draft.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from karat.studio.tasks.nuggets import LABELS, NuggetTask
 from karat.studio.tasks.ratings import RatingTask
 
 BEFORE = "judged before"
-"""The reason of assignments that were judged before the import."""
+"""Reason of assignments that were judged before the import."""
 _NAMES = UUID("6f1c3d1e-2f0a-4b57-9a55-0d8f6f3c7a10")
 _LABEL = {value: name for name, value in LABELS.items()}
 
 
 class EarlierJudgement(NamedTuple):
-    """A value that a set has of an output."""
+    """A value of an output in a set."""
 
     output: int
     judge: str
@@ -47,10 +47,10 @@ class EarlierJudgement(NamedTuple):
 
 
 def take_over_judgements(store: Store, source: EvalSet | NuggetSet) -> dict[str, str]:
-    """Add the judgements of the set that a store was made of; return a token for each assessor.
+    """Import the judgements of the set of a store; return a token for each assessor.
 
-    Items that were judged make round 1, assumed to be drawn at random unless the set has draws.
-    What these do not list was not drawn at random.
+    Judged items form round 1 and count as random, unless the set has draws: then items without a
+    draw count as not random.
     """
     target = project(store)
     task: RatingTask | NuggetTask = NUGGETS if isinstance(source, NuggetSet) else RATINGS
@@ -95,7 +95,7 @@ def take_over_judgements(store: Store, source: EvalSet | NuggetSet) -> dict[str,
 def _read_judgements(
     source: EvalSet | NuggetSet, connection: StoreConnection
 ) -> Iterator[EarlierJudgement]:
-    """Yield the values of people, and what was adjudicated."""
+    """Yield the values by people and adjudicated ones."""
     outputs = connection.rows(
         "SELECT output.id, segment, system, text FROM output JOIN item ON item.id = item "
         "WHERE NOT calibration"
@@ -112,7 +112,7 @@ def _read_judgements(
         return
     ids: dict[tuple[str, str, str], list[int]] = {}
     for id, segment, system, text in outputs:
-        for run in (system, ""):  # a judgement without a run is of the words, whoever's they are
+        for run in (system, ""):  # a judgement without a run applies to all runs with this text
             ids.setdefault((segment, run, normal(text)), []).append(id)
     for row in source.judgements.deciding:
         if not row.judge:
@@ -127,7 +127,7 @@ def _add_draws(
     rows: Sequence[EarlierJudgement],
     draws: tuple[Draw, ...] | None,
 ) -> None:
-    """Make rounds and units of the items that were judged, or that the set says were drawn."""
+    """Make rounds and units of the judged items, by the draws of the set."""
     item = dict(connection.rows("SELECT id, item FROM output"))
     segment = dict(connection.rows("SELECT id, segment FROM item WHERE NOT calibration"))
     judged = list(dict.fromkeys(item[row.output] for row in rows))
@@ -157,7 +157,7 @@ def _add_answers(
     ids: Mapping[str, int],
     rows: Sequence[EarlierJudgement],
 ) -> None:
-    """Add an assignment and a judgement for each judge (its assessor in `ids`) and output."""
+    """Add an assignment and a judgement for each judge and output; `ids` are assessors by name."""
     answers: dict[tuple[int, str], dict[str, Any]] = {}
     for row in rows:
         if row.kind != ADJUDICATED:

@@ -1,4 +1,4 @@
-"""Formats of exports, and `export_store`, which writes one or all that a project has."""
+"""Formats of exports, and `export_store`, which writes one format or all of a project."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ UNKNOWN_LANGUAGE = "und"
 MEAN = "mean"
 ALL = "all"
 PRIVATE = ("log.jsonl",)
-"""Files with all that assessors said under their names: only the owner of the file reads them."""
+"""Files with names of assessors, readable only by the user who writes them."""
 
 
 def csv_line(row: tuple[object, ...], spreadsheet_safe: bool = False) -> str:
-    """Return a row of a CSV file; with `spreadsheet_safe`, no text in it is taken for a formula."""
+    """Return a CSV line; with `spreadsheet_safe`, no cell can be read as a formula."""
     text = io.StringIO()
     cells = [no_formula(cell) if isinstance(cell, str) else cell for cell in row]
     csv.writer(text, lineterminator="\n").writerow(cells if spreadsheet_safe else row)
     return text.getvalue()
 
 
-# Error spans: what counts, without kinds of judges
+# Error spans
 
 
 class OutputMarks(NamedTuple):
@@ -65,8 +65,8 @@ class OutputMarks(NamedTuple):
 def current_marks(contents: Contents) -> list[OutputMarks]:
     """Return the current marks: the decision on an output, else the answers of all assessors.
 
-    MQM and Appraise do not know adjudication. Where an output was adjudicated, the decision
-    replaces the answers, under the judge `adjudicated`; the log has what each assessor marked.
+    MQM and Appraise have no adjudication, so a decision replaces the answers, under the judge
+    `adjudicated`; the log has the marks of each assessor.
     """
     if not contents.project.settings.has(SPANS):
         raise InputError("the project marks no error spans: choose another format")
@@ -94,7 +94,7 @@ _BLANKS = {ord(end): " " for end in "\t\r\n"}
 
 
 def mqm_lines(contents: Contents) -> Iterator[str]:
-    """Yield a table with a row for every error, and `No-error` for an output without."""
+    """Yield a table with a row for every error, or `No-error` for an output without errors."""
     yield "\t".join(_MQM_COLUMNS) + "\n"
     for marks in current_marks(contents):
         output = contents.outputs[marks.output]
@@ -118,7 +118,7 @@ def mqm_lines(contents: Contents) -> Iterator[str]:
 
 
 def appraise_lines(contents: Contents) -> Iterator[str]:
-    """Yield the rows of a campaign as Appraise exports them; documents are the groups."""
+    """Yield rows in the export format of Appraise; documents are groups."""
     scored = bool(SPANS.scales(contents.project.settings.tasks[SPANS.name]))
     positions = {id: at for at, id in enumerate(contents.items, 1)}
     for marks in current_marks(contents):
@@ -128,7 +128,7 @@ def appraise_lines(contents: Contents) -> Iterator[str]:
         spans = [
             {
                 **{"start_i": span["start"], "end_i": span["end"], "severity": span["severity"]},
-                "error_type": None,  # a type would make the campaign one of MQM
+                "error_type": None,  # with a type, Appraise would read it as MQM
                 **({"category": span["category"]} if span.get("category") else {}),
             }
             for span in marks.value["spans"]
@@ -144,24 +144,24 @@ def appraise_lines(contents: Contents) -> Iterator[str]:
         )
 
 
-# One label for each judged thing
+# One label for each unit
 
 
 class OutputLabel(NamedTuple):
     """The label of an output or a pair.
 
-    It is the adjudicated one, else that of most people; for ratings and penalties, their mean. If
-    people are equally divided on a pair or nugget, the basis is `tie`. Such labels are listed
-    apart, and left out of formats with yes and no only.
+    It is the adjudicated label, else that of the majority; for ratings and penalties, the mean. If
+    people are equally divided on a pair or nugget, the basis is `tie`. Ties are listed separately,
+    and left out of formats with yes and no only.
     """
 
     task: str
     segment: str
     system: str
     other: str
-    """The system that the output was compared with."""
+    """The other system of a pair."""
     output: str
-    """The id of the output, or the ids of a pair: a system may have several responses."""
+    """The id of the output, or the ids of a pair; a system may have several responses."""
     about: str
     label: float
     basis: str
@@ -187,7 +187,7 @@ def _rating_labels(contents: Contents) -> Iterator[OutputLabel]:
 def _votes(
     values: Iterable[sets.ExportedValue],
 ) -> dict[tuple[int, str], tuple[list[float], list[float]]]:
-    """Return the values of people and the adjudicated ones by output and dimension or nugget."""
+    """Return values by people and adjudicated ones, by output and dimension or nugget."""
     votes: dict[tuple[int, str], tuple[list[float], list[float]]] = {}
     for row in values:
         people, adjudicated = votes.setdefault((row.output, row.dimension), ([], []))
@@ -282,7 +282,7 @@ def _judgement_rows(contents: Contents) -> Iterator[tuple[object, ...]]:
 
 
 class ExportSource:
-    """A store that is exported: its contents are read once."""
+    """A store to export; its contents are read once."""
 
     def __init__(self, store: Store, anonymous: bool, spreadsheet_safe: bool = False) -> None:
         self.store, self.anonymous = store, anonymous
@@ -295,7 +295,7 @@ class ExportSource:
 
     @cached_property
     def labels(self) -> list[OutputLabel]:
-        """One label for each thing that was judged."""
+        """One label for each judged unit."""
         return make_labels(self.contents)
 
     @property
@@ -305,20 +305,20 @@ class ExportSource:
 
 
 class ExportFormat(NamedTuple):
-    """A format: its file or folder in an export of everything, its tasks, its writer."""
+    """A format: its file or folder in an export of all formats, its tasks, its writer."""
 
     name: str
     tasks: tuple[Task, ...]
-    """A project needs one of these; none if every project has it."""
+    """A project needs one of these; () if every project has the format."""
     write: Callable[[ExportSource], Iterable[str]] | None = None
-    """The text of a file in pieces."""
+    """Returns the text of a file in pieces."""
     files: Callable[[ExportSource], Iterator[NamedFile]] | None = None
-    """The files of a folder."""
+    """Returns the files of a folder."""
     scheme: str = ""
-    """The scheme of error spans that it is for."""
+    """The scheme of error spans, if the format needs one."""
 
     def is_for(self, settings: ProjectSettings) -> bool:
-        """Return whether a project has what the format is made of."""
+        """Return whether a project has data for the format."""
         if self.scheme and settings.has(SPANS):
             return bool(settings.tasks[SPANS.name]["scheme"] == self.scheme)
         return not self.tasks or any(settings.has(task) for task in self.tasks)
@@ -332,7 +332,7 @@ class ExportFormat(NamedTuple):
 
 
 def _trec_files(source: ExportSource) -> Iterator[NamedFile]:
-    """Yield TREC's files; ties stand in a file of their own."""
+    """Yield TREC's files, and a file of ties."""
     yield from trec_files(drop_ties(sets.make_nugget_set(source.contents)))
     yield "ties.tsv", label_lines(label for label in source.ties if label.task == NUGGETS.name)
 
@@ -367,7 +367,7 @@ FORMATS: Mapping[str, ExportFormat] = {
 
 
 def list_formats(settings: ProjectSettings) -> list[str]:
-    """Return the names of the formats that a project has."""
+    """Return the names of the formats of a project."""
     return [name for name, export_format in FORMATS.items() if export_format.is_for(settings)]
 
 
@@ -385,7 +385,7 @@ def export_store(
     anonymous: bool = False,
     spreadsheet_safe: bool = False,
 ) -> tuple[str, ...]:
-    """Write an open store to a new file or folder, whole or not at all, as `export_studio` does."""
+    """Write an open store to a new file or folder (atomic), as `export_studio` does."""
     if spreadsheet_safe and format not in (ALL, "csv"):
         raise InputError(
             f"--spreadsheet-safe is for the format csv, and the format is {format}, which other "
@@ -415,7 +415,7 @@ def export_store(
 
 
 def export_files(store: Store, format: str, anonymous: bool = False) -> list[tuple[str, str]]:
-    """Return the files of a format, or of `all`, by their names: for those who download them."""
+    """Return the names and texts of the files of a format, or of `all`, for download."""
     source = ExportSource(store, anonymous)
     with store.read():
         if format != ALL:
@@ -446,7 +446,7 @@ def export_studio(
 
 
 def check_studio(store: GivenPath) -> StoreCheck:
-    """Check a file of judgements: the database, references between rows, what may not change.
+    """Check a file of judgements: the database, references between rows, and unchanged texts.
 
     Args:
         store: file of judgements; a studio may be using it.

@@ -1,4 +1,4 @@
-"""The log of a store: every row of every table as JSON lines, from which a store is made again.
+"""The log of a store: every row of every table as JSON lines, from which a store can be restored.
 
     {"studio": 2, "anonymous": false, "rows": 412}
     {"project": {…}}
@@ -6,7 +6,7 @@
     …
     {"judgement": {"id": 7, "uuid": …, "value": {…}, "ms": 4100, "supersedes": 3, "time": …}}
 
-The hashes of invitations are left out, so links must be renewed. With `anonymous`, assessors have
+The hashes of tokens are left out, so links must be renewed. With `anonymous`, assessors have
 pseudonyms instead of names.
 """
 
@@ -33,16 +33,16 @@ from karat.studio.store.store import Store, remove_store
 from karat.studio.tasks.checks import is_integer
 
 KEYS = {"draw": "item"}
-"""Primary keys that are not called id."""
+"""Primary keys other than `id`."""
 LOG = "log.jsonl"
 HEADER = "studio"
-"""The member of the first line of a log, which is its version."""
+"""Key of the version in the first line of a log."""
 ROWS = "rows"
-"""The member of the first line that says how many lines follow."""
+"""Key of the number of further lines in the first line."""
 
 
 def log_lines(store: Store, anonymous: bool = False) -> Iterator[str]:
-    """Yield the lines of the log, of one state of the store."""
+    """Yield the lines of the log of one consistent state of the store."""
     with store.read() as connection:
         n_rows = sum(connection.value(f"SELECT count(*) FROM {table}") for table in TABLES)
         yield format_json_line({HEADER: len(STEPS), "anonymous": anonymous, ROWS: n_rows})
@@ -71,7 +71,7 @@ def import_studio(log: GivenPath, store: GivenPath) -> None:
     """Make a file of judgements from its log; `open_studio` gives each assessor a new link.
 
     Args:
-        log: log that `export_studio` wrote, or the folder that has it.
+        log: log of `export_studio`, or the folder with it.
         store: file to make.
     """
     path = as_path("log", log)
@@ -94,7 +94,7 @@ def _fill_store(store: Store, log: Path) -> None:
         columns: dict[str, list[StoreColumn]] = {}
         for place, table, row in _log_rows(log, reading):
             if table == HEADER:
-                # Tables that came in a later version are filled as a migration does.
+                # Later tables and columns get the values of a migration.
                 with closing(sqlite3.connect(":memory:", factory=StoreConnection)) as empty_store:
                     migrate(empty_store, STEPS[: row[HEADER]])
                     columns = {table: read_columns(empty_store, table) for table in TABLES}
@@ -114,7 +114,7 @@ def _fill_store(store: Store, log: Path) -> None:
 
 
 def _log_rows(log: Path, reading: Reading) -> Iterator[tuple[FileLocation, str, Mapping[str, Any]]]:
-    """Yield the header of a log, then its tables and rows."""
+    """Yield the header of a log, then the table and values of each row."""
     header: Mapping[str, Any] | None = None
     count = 0
     for place, line in read_json_lines(log, reading):
@@ -142,7 +142,7 @@ def _log_rows(log: Path, reading: Reading) -> Iterator[tuple[FileLocation, str, 
 def _insert(
     connection: StoreConnection, place: FileLocation, table: str, row: Mapping[str, Any]
 ) -> None:
-    """Add a row with JSON as the store has it, in the one spelling of judgements."""
+    """Insert a row, with JSON as text; that of judgements and decisions is canonical."""
     values, sorts_keys = dict(row), table in ("judgement", "adjudication")
     if table == "assessor":
         values["token_hash"] = hash_token(token_urlsafe(32))
@@ -152,6 +152,8 @@ def _insert(
     try:
         connection.insert(table, **values)
     except (sqlite3.IntegrityError, sqlite3.InterfaceError, sqlite3.ProgrammingError) as error:
-        raise InputError(f"{place}: no row of {table} ({error}); expected a whole log") from None
+        raise InputError(
+            f"{place}: not a row of {table} ({error}); expected a complete log"
+        ) from None
     except OverflowError:
         raise InputError(f"{place}: a number is too large for a row of {table}") from None

@@ -1,8 +1,8 @@
-"""Values and labels of a store, and the sets they make.
+"""Values and labels of a store, and the sets made from them.
 
-Each current answer and decision gives values: rows of judge, output, dimension or nugget, and
-value. Comparisons give the share of pairs that an output won. The label of a pair is the
-adjudicated one, else that of most assessors; if assessors are equally divided, its basis is `tie`
+Each current answer and decision yields values: rows of judge, output, dimension or nugget, and
+value. Comparisons yield the share of pairs that an output won. The label of a pair is the
+adjudicated one, else that of the majority; if assessors are equally divided, its basis is `tie`
 (which is also an answer).
 """
 
@@ -64,12 +64,12 @@ class PairLabel(NamedTuple):
     second: int
     share: float
     basis: str
-    """adjudicated, majority, or tie: assessors are equally divided."""
+    """adjudicated, majority, or tie if assessors are equally divided."""
     votes: tuple[float, ...]
 
 
 def all_values(contents: Contents) -> Iterator[ExportedValue]:
-    """Yield the values of all judges, with the shares of comparisons that outputs won."""
+    """Yield the values of all judges, with win shares of compared outputs."""
     yield from rated_values(contents)
     shares_won: dict[tuple[int, str, str], dict[str, list[float]]] = {}
     for row in all_preferences(contents):
@@ -124,7 +124,7 @@ def assessor_preferences(contents: Contents) -> list[PairPreference]:
 
 
 def pair_labels(contents: Contents) -> list[PairLabel]:
-    """Return one label for each pair that was compared or decided."""
+    """Return one label for each compared or decided pair."""
     votes: dict[tuple[int, int, int], list[float]] = defaultdict(list)
     for preference in assessor_preferences(contents):
         votes[preference[:3]].append(preference.share)
@@ -163,7 +163,7 @@ def all_preferences(contents: Contents) -> list[PairPreference]:
 
 
 def preference_lines(contents: Contents) -> Iterator[str]:
-    """Yield JSON lines of comparisons, the format of the option `--judgements`."""
+    """Yield comparisons as JSON lines, in the format of `--judgements`."""
     dimension = {"name": WIN.name, "better": "higher", "low": 0.0, "high": 1.0}
     yield format_json_line({"judgements": contents.project.name, "dimensions": [dimension]})
     for row in all_preferences(contents):
@@ -181,7 +181,7 @@ def preference_lines(contents: Contents) -> Iterator[str]:
 
 
 def win_lines(contents: Contents) -> Iterator[str]:
-    """Yield a table of systems against each other: pairs, wins, losses and ties by label."""
+    """Yield a table of pairs of systems with wins, losses and ties by label."""
     yield "\t".join(("system", "other", "pairs", "won", "lost", "tied", "divided", "share")) + "\n"
     labels_by_pair: dict[tuple[str, str], list[PairLabel]] = defaultdict(list)
     for label in pair_labels(contents):
@@ -235,15 +235,15 @@ def make_evalset(contents: Contents) -> EvalSet:
 
 
 def _text_column(column: list[str | None]) -> list[str] | None:
-    """Return a column of texts; None if there are none."""
+    """Return a column of texts, or None if all are missing."""
     return None if all(text is None for text in column) else [text or "" for text in column]
 
 
 def make_key_set(contents: Contents) -> NuggetSet:
-    """Return the key as it is now, without runs and labels: it names no system."""
+    """Return the current key, without runs and labels, which would name systems."""
     questions = []
     for item in contents.items.values():
-        # The studio shows the id of a question without a text.
+        # A question without a text is shown by its id.
         text = "" if item.source in (None, item.segment) else str(item.source)
         questions.append(Question(item.segment, contents.nuggets.get(item.id, ()), text))
     return NuggetSet(contents.project.name, make_key(questions), MappingProxyType({}))
@@ -268,12 +268,9 @@ def make_nugget_set(contents: Contents) -> NuggetSet:
 
 
 def read_rated_store(path: Path, reading: Reading, anonymous: bool = False) -> EvalSet:
-    """Return ratings, penalties, scores and win shares with their draws.
+    """Return ratings, penalties, scores and win shares of a store with their draws.
 
-    Args:
-        path: the store; another process may be using it.
-        reading: a reading, which a store does not need: what it holds was checked.
-        anonymous: use pseudonyms instead of the names of assessors.
+    `reading` is an argument of all formats that a store does not need.
     """
     with Store.reading(path) as store, store.explaining_damage():
         return make_evalset(read_contents(store, anonymous))

@@ -8,7 +8,7 @@ _MASK = (1 << 64) - 1
 
 
 def mix(seed: int, *numbers: int) -> int:
-    """Return a number below 2^53 that depends on a seed and numbers as if drawn at random.
+    """Return a pseudo-random number below 2^53 for a seed and numbers.
 
     The steps follow splitmix64 (Steele, Lea and Flood 2014).
     """
@@ -22,15 +22,15 @@ def mix(seed: int, *numbers: int) -> int:
 
 
 def uniform_share(seed: int, *numbers: int) -> float:
-    """Return a number from 0 to below 1, by a seed and numbers."""
+    """Return a pseudo-random number in [0, 1) for a seed and numbers."""
     number: float = mix(seed, *numbers) / 2**53
     return number
 
 
 def shuffled_ids(count: int, seed: int, digest: str) -> list[int]:
-    """Return the ids of outputs in the order of the set; ids do not identify systems.
+    """Return the ids of outputs in set order, shuffled so that they do not identify systems.
 
-    Browsers see ids, and a seed can be guessed. So the order also depends on the `digest` of the
+    Browsers see ids and a seed can be guessed, so the order also depends on the `digest` of the
     set, which cannot be computed without the set.
     """
     ids = list(range(1, count + 1))
@@ -39,9 +39,9 @@ def shuffled_ids(count: int, seed: int, digest: str) -> list[int]:
 
 
 NOT_RANDOM = "not random"
-"""Begins the reason of items that were chosen otherwise; the store has 1 as their probability."""
+"""Prefix of the reason of items not drawn at random; their stored probability is 1."""
 
 
 def draw_probability(probability: float, reason: str) -> float | None:
-    """Return the probability of a draw; None for an item that was not drawn at random."""
+    """Return the probability of a draw, or None if it was not random."""
     return None if reason.startswith(NOT_RANDOM) else probability

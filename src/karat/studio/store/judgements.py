@@ -1,9 +1,9 @@
 """Assignments as assessors see them, judgements, and adjudications of disagreements.
 
-Rows are added and never changed; the newest one of an assignment or dispute counts. A client makes
-the uuid of what it sends, so that it may send it again: the same uuid with the same content is
-stored once. A revision and an undo name the row that they replace, which must be the newest, so
-that requests in a wrong order are refused instead of making another history.
+Rows are added and never changed; the newest row of an assignment or dispute counts. Clients make
+the uuids of rows, so that they can repeat a request: the same uuid with the same content is stored
+once. A revision or an undo names the row that it replaces, which must be the newest: requests in
+the wrong order are refused.
 """
 
 from __future__ import annotations
@@ -16,33 +16,33 @@ from uuid import UUID
 
 from karat.errors import InputError, quoted
 from karat.studio.store.people import now as time_of_now
-from karat.studio.store.people import stamp
-from karat.studio.store.projects import check_blind, check_open
+from karat.studio.store.people import role_in, stamp
+from karat.studio.store.projects import check_blind, check_open, project_in
 from karat.studio.store.schema import StoreConnection
-from karat.studio.store.settings import parse_settings
 from karat.studio.store.store import Store
-from karat.studio.tasks import TASKS
+from karat.studio.tasks import NUGGETS, TASKS
 from karat.studio.tasks.checks import is_done, is_integer, text_error
 from karat.studio.tasks.task import AssignmentView, NuggetView, OutputView
 
 MAX_VALUE_BYTES = 100_000
 MAX_MILLISECONDS = 7 * 24 * 3600 * 1000
-"""Milliseconds that one answer may take."""
+"""Limit of the time for one answer."""
 MAX_SEEN = 1000
-COUNTED = """
-CASE WHEN j.value IS NULL OR json_extract(j.value, '$.done') = 0 OR (a.task = 'nuggets' AND EXISTS
+COUNTED = f"""
+CASE WHEN j.value IS NULL OR json_extract(j.value, '$.done') = 0
+OR (a.task = '{NUGGETS.name}' AND EXISTS
     (SELECT 1 FROM nugget n WHERE n.item = a.item AND NOT n.dropped
     AND n.nugget NOT IN (SELECT key FROM json_each(j.value, '$.nuggets'))))
 THEN NULL ELSE j.id END
 """
-"""The newest judgement j of an assignment a if it is complete: it has all nuggets of the key."""
+"""The newest judgement j of an assignment a if it is complete, with all nuggets of the key."""
 
 
-# Assignments, without systems
+# Assignments
 
 
 def view_assignment(store: Store, assessor: int, assignment: int) -> AssignmentView:
-    """Return an assignment of an assessor, for example an earlier one."""
+    """Return an assignment; raise InputError if it belongs to another assessor."""
     with store.read() as connection:
         _check_assignment(connection, assessor, assignment)
         return view_in(connection, assignment)
@@ -55,7 +55,7 @@ def _check_assignment(connection: StoreConnection, assessor: int, assignment: in
 
 
 def list_assignments(store: Store, assessor: int) -> list[int]:
-    """Return the assignments of an assessor in the order in which they were given out."""
+    """Return the assignments of an assessor in order."""
     with store.read() as connection:
         return connection.column(
             "SELECT id FROM assignment WHERE assessor = ? ORDER BY ord", assessor
@@ -63,7 +63,7 @@ def list_assignments(store: Store, assessor: int) -> list[int]:
 
 
 def find_neighbours(store: Store, assessor: int, assignment: int) -> dict[str, int | None]:
-    """Return the neighbours of an assignment as given out, and the milliseconds spent on it."""
+    """Return the previous and following assignment, and the milliseconds spent on this one."""
     query = (
         "SELECT (SELECT id FROM assignment WHERE assessor = a.assessor AND ord < a.ord "
         "ORDER BY ord DESC LIMIT 1), (SELECT id FROM assignment WHERE assessor = a.assessor "
@@ -76,7 +76,7 @@ def find_neighbours(store: Store, assessor: int, assignment: int) -> dict[str, i
 
 
 def view_in(connection: StoreConnection, assignment: int) -> AssignmentView:
-    """Return what may be shown of an assignment, within a transaction."""
+    """Return an assignment without systems, within a transaction."""
     task, item, outputs = connection.row(
         "SELECT task, item, outputs FROM assignment WHERE id = ?", assignment
     )
@@ -87,7 +87,7 @@ def view_in(connection: StoreConnection, assignment: int) -> AssignmentView:
         "SELECT value, uuid FROM judgement WHERE assignment = ? ORDER BY id DESC LIMIT 1",
         assignment,
     ) or (None, None)
-    settings = parse_settings(connection.value("SELECT settings FROM project"))
+    settings = project_in(connection).settings
     has_nuggets, show = TASKS[task].needs_nuggets, settings.show
     nuggets, dropped = view_key(connection, item) if has_nuggets else ((), ())
     edit = connection.row("SELECT 1 FROM key_edit WHERE item = ? LIMIT 1", item)
@@ -115,7 +115,7 @@ def view_output(connection: StoreConnection, id: int) -> OutputView:
 def view_key(
     connection: StoreConnection, item: int
 ) -> tuple[tuple[NuggetView, ...], tuple[str, ...]]:
-    """Return the nuggets of an item, and the ids of those that were dropped."""
+    """Return the nuggets of an item, and the ids of dropped ones."""
     rows = connection.rows(
         "SELECT nugget, importance, descriptions FROM nugget WHERE item = ? AND NOT dropped "
         "ORDER BY coalesce(ord, id), id",
@@ -126,11 +126,11 @@ def view_key(
     return tuple(nuggets), tuple(dropped)
 
 
-# Rows that a client sends
+# Rows from clients
 
 
 class StoredRow(NamedTuple):
-    """A row that was stored, and whether it was there already."""
+    """A stored row, and whether it existed before the request."""
 
     id: int
     duplicate: bool
@@ -144,7 +144,7 @@ def find_repeated(
     supersedes: str | None,
     noun: str,
 ) -> StoredRow | None:
-    """Return the row with a uuid, which must have the same content and replace the same row."""
+    """Return the row with a uuid, or None; raise InputError if its content differs."""
     columns = ", ".join(f"row.{name}" for name in content)
     row = connection.row(
         f"SELECT row.id, replaced.uuid, {columns} FROM {table} row "
@@ -154,12 +154,12 @@ def find_repeated(
     if row is None:
         return None
     if row[1:] != (supersedes, *content.values()):
-        raise InputError(f"uuid {uuid} stands for another {noun}: make a new one")
+        raise InputError(f"uuid {uuid} belongs to another {noun}: make a new one")
     return StoredRow(row[0], True)
 
 
 def check_uuids(uuid: object, supersedes: object) -> None:
-    """Require UUIDs in canonical spelling; a row need not replace another."""
+    """Raise InputError for UUIDs that are not canonical; `supersedes` may be None."""
     for name, text in (("uuid", uuid), ("supersedes", supersedes)):
         try:
             is_uuid = isinstance(text, str) and str(UUID(text)) == text
@@ -171,12 +171,12 @@ def check_uuids(uuid: object, supersedes: object) -> None:
 
 
 def json_text(value: object) -> str:
-    """Return a value as text of one spelling; one that is too long or no JSON is refused."""
+    """Return canonical JSON; raise InputError if the value is too long or not JSON."""
     try:
         text = json.dumps(value, ensure_ascii=False, sort_keys=True, allow_nan=False)
         size = len(text.encode("utf-8"))
     except (TypeError, ValueError, RecursionError):
-        raise InputError("the value is no JSON in UTF-8: expected texts and numbers") from None
+        raise InputError("the value is not JSON in UTF-8: expected texts and numbers") from None
     if size > MAX_VALUE_BYTES:
         raise InputError(f"the value has {size:,} bytes, expected at most {MAX_VALUE_BYTES:,}")
     return text
@@ -191,9 +191,9 @@ class SentJudgement(NamedTuple):
     uuid: str
     assignment: int
     value: Any
-    """A JSON object, as the task of the assignment has it; None takes the newest answer back."""
+    """A JSON object in the form of the task; None undoes the newest answer."""
     ms: int
-    """Milliseconds that the assessor took."""
+    """Milliseconds spent by the assessor."""
     supersedes: str | None = None
     """The uuid of the newest judgement of the assignment; None if this is the first."""
 
@@ -217,12 +217,12 @@ def undo(
     supersedes: str | None = None,
     now: datetime | None = None,
 ) -> StoredRow:
-    """Take the newest answer of an assignment back by a row without a value.
+    """Undo the newest answer of an assignment by adding a row without a value.
 
-    `supersedes` is the uuid of that answer; without it, the newest is taken back, whatever it is.
+    `supersedes` is the uuid of that answer; without it, any newest answer is undone.
     """
-    taken_back = SentJudgement(uuid, of_assignment, None, 0, supersedes)
-    return _store_judgement(store, assessor_id, taken_back, None, now)
+    undoing = SentJudgement(uuid, of_assignment, None, 0, supersedes)
+    return _store_judgement(store, assessor_id, undoing, None, now)
 
 
 def _store_judgement(
@@ -233,9 +233,10 @@ def _store_judgement(
     if not is_integer(assignment) or not 0 < assignment < 2**53:
         raise InputError(f"found the assignment {quoted(assignment)}, expected its number")
     content = {"assessor": assessor, "assignment": assignment, "value": text, "ms": judgement.ms}
-    time, takes_any_back = now or time_of_now(), text is None and judgement.supersedes is None
+    time = now or time_of_now()
+    undoes_any = text is None and judgement.supersedes is None
     with store.write() as connection:
-        if takes_any_back:
+        if undoes_any:
             supersedes = connection.optional_value(
                 "SELECT b.uuid FROM judgement j JOIN judgement b ON b.id = j.supersedes "
                 "WHERE j.uuid = ?",
@@ -253,7 +254,7 @@ def _store_judgement(
         ) or (None, None, None)
         if text is None and newest_text is None:
             raise InputError(f"assignment {assignment} has no answer to take back")
-        if newest != judgement.supersedes and not takes_any_back:
+        if newest != judgement.supersedes and not undoes_any:
             raise InputError(
                 f"assignment {assignment} has a newer answer, perhaps of another tab: look at that "
                 f"one first (found supersedes={quoted(judgement.supersedes)}, but its newest "
@@ -276,9 +277,10 @@ def _store_judgement(
 def set_counted_judgement(
     connection: StoreConnection, assignment: int, judged: int | None, time: datetime | None
 ) -> None:
-    """Note the judgement that counts for an assignment; without one it is open again.
+    """Set the judgement that counts for an assignment; with None the assignment is open again.
 
-    A lease begins at `time`. If the place of the assignment was given back, it is taken again.
+    A lease begins at `time`. If the place of the assignment in its unit was released, it is taken
+    again.
     """
     unit, assessor, before, lease = connection.row(
         "SELECT unit, assessor, judged, lease FROM assignment WHERE id = ?", assignment
@@ -296,16 +298,15 @@ def set_counted_judgement(
 
 
 def lease_end(connection: StoreConnection, time: datetime) -> str:
-    """Return when a lease ends that begins at a time."""
-    settings = parse_settings(connection.value("SELECT settings FROM project"))
-    return stamp(time + timedelta(seconds=settings.lease_seconds))
+    """Return the end of a lease that begins at a time."""
+    return stamp(time + timedelta(seconds=project_in(connection).settings.lease_seconds))
 
 
 # Adjudications
 
 
 class Overtaken(InputError):
-    """A decision that does not name the newest one on the same thing."""
+    """A decision that does not supersede the newest one on the same target."""
 
 
 class Adjudication(NamedTuple):
@@ -318,17 +319,17 @@ class Adjudication(NamedTuple):
     about: str
     """A dimension or a nugget; for pairs and spans, `choice` or `spans`."""
     value: Any
-    """None undoes the decision before."""
+    """None undoes the previous decision."""
     seen_judgements: tuple[int, ...] = ()
     """Ids of the judgements that were shown."""
     supersedes: str | None = None
-    """The uuid of the newest decision on the same thing; None if this is the first."""
+    """The uuid of the newest decision on the same target; None if this is the first."""
 
 
 def adjudicate(
     store: Store, assessor_id: int, decision: Adjudication, now: datetime | None = None
 ) -> StoredRow:
-    """Store a decision of an adjudicator or the owner; the same uuid is stored once."""
+    """Store a decision of an adjudicator or owner durably; raise InputError if it is invalid."""
     check_uuids(decision.uuid, decision.supersedes)
     for name in ("item", "output"):
         id = getattr(decision, name)
@@ -353,8 +354,7 @@ def adjudicate(
         ):
             return repeated
         check_blind(connection)
-        row = connection.row("SELECT role FROM assessor WHERE id = ? AND active", assessor_id)
-        if row is None or row[0] == "assessor":
+        if role_in(connection, assessor_id) not in ("adjudicator", "owner"):
             raise InputError("only adjudicators and the owner decide on disagreements")
         n_judged, n_outputs = connection.row(
             "SELECT count(*), (SELECT count(*) FROM output WHERE id = ?3 AND item = ?2) "

@@ -1,7 +1,7 @@
-"""The audit trail; and assessors, who are invited by a token that is shown once, and their roles.
+"""Assessors with their roles and invitations, and the audit trail.
 
-Events tell what happened to a project, and by whom; rows are never changed. A project always has an
-active owner.
+The token of an invitation is shown once; the store has only its hash. Rows of the trail never
+change. A project always has an active owner.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from karat.studio.tasks.checks import is_integer
 
 
 def now() -> datetime:
-    """Return the time of now, in UTC."""
+    """Return the current time in UTC."""
     return datetime.now(timezone.utc)
 
 
@@ -37,7 +37,7 @@ def record(
     time: datetime | None = None,
     **detail: object,
 ) -> None:
-    """Store an event, in the transaction of what happened."""
+    """Add an event to the audit trail, within the transaction of the change."""
     text = json.dumps(detail, ensure_ascii=False)
     connection.insert("event", time=stamp(time), assessor=assessor, what=event, detail=text)
 
@@ -68,11 +68,11 @@ WORDS = {
     "names": "ask for names",
     "earlier": "take earlier judgements",
 }
-"""Events in words; others are called as they are stored."""
+"""Event -> words for the audit trail; other events are shown by name."""
 
 
 class TrailEntry(NamedTuple):
-    """A row of the trail."""
+    """A row of the audit trail."""
 
     time: str
     assessor: int | None
@@ -81,7 +81,7 @@ class TrailEntry(NamedTuple):
 
 
 def read_trail(store: Store, number: int, size: int) -> tuple[list[TrailEntry], int]:
-    """Return the rows of a page, from 1, and how many rows there are."""
+    """Return the rows of a page (the first is 1), and the total number of rows."""
     with store.read() as connection:
         total = connection.value(f"SELECT count(*) FROM ({_TRAIL_ROWS})")
         rows = connection.rows(
@@ -106,7 +106,7 @@ _COLUMNS = "id, name, role, quota, active, judged"
 
 
 class Assessor(NamedTuple):
-    """Somebody who was invited."""
+    """A person who was invited."""
 
     id: int
     name: str
@@ -125,7 +125,7 @@ def invite(
     quota: int | None = None,
     by: int | None = None,
 ) -> str:
-    """Add an assessor and return the token, of which the store has only the hash."""
+    """Add an assessor and return the token of the invitation."""
     check_name(name)
     if role not in ROLES:
         raise InputError(f"found the role {short(role)}, expected one of {', '.join(ROLES)}")
@@ -169,7 +169,7 @@ def _insert_assessor(
 
 
 def find_assessor(store: Store, token: str) -> Assessor | None:
-    """Return the assessor with a token; None for a token that is unknown or was withdrawn."""
+    """Return the active assessor with a token, or None."""
     with store.read() as connection:
         row = connection.row(
             f"SELECT {_COLUMNS} FROM assessor WHERE token_hash = ? AND active", hash_token(token)
@@ -178,7 +178,7 @@ def find_assessor(store: Store, token: str) -> Assessor | None:
 
 
 def active_link(store: Store, id: int) -> tuple[Assessor, str] | None:
-    """Return the active assessor with an id, and the hash of the token of the current link."""
+    """Return the active assessor with an id and the hash of the current token, or None."""
     with store.read() as connection:
         row = connection.row(
             f"SELECT token_hash, {_COLUMNS} FROM assessor WHERE id = ? AND active", id
@@ -187,7 +187,7 @@ def active_link(store: Store, id: int) -> tuple[Assessor, str] | None:
 
 
 def assessors(store: Store) -> list[Assessor]:
-    """Return all assessors, those without an active invitation, too."""
+    """Return all assessors, including withdrawn ones."""
     with store.read() as connection:
         rows = connection.rows(f"SELECT {_COLUMNS} FROM assessor ORDER BY id")
     return [Assessor(*row) for row in rows]
@@ -198,7 +198,7 @@ def renew(
 ) -> tuple[str, str]:
     """Return the name of an assessor and a new token; the old token and its sessions end.
 
-    `token` is one that was chosen; by default a token is drawn at random.
+    By default the new token is random.
     """
     token = token or secrets.token_urlsafe(32)
     with store.write() as connection:
@@ -210,7 +210,7 @@ def renew(
 
 
 def withdraw(store: Store, id: int, by: int | None = None) -> None:
-    """End an invitation and its sessions; judgements stay. The last owner is not withdrawn."""
+    """End an invitation and its sessions; judgements stay. The last owner must remain."""
     with store.write() as connection:
         _check_active_owner(connection, by)
         _, role = _read_active(connection, id)
@@ -224,9 +224,9 @@ def withdraw(store: Store, id: int, by: int | None = None) -> None:
 
 
 def recover_owner(store: Store, name: str = OWNER) -> str:
-    """Return a new token for an owner, who is invited or active again if need be.
+    """Return a new token for an owner, who is invited or reactivated if necessary.
 
-    If all links of owners are lost, whoever can write to the store file makes a new one.
+    If all links of owners are lost, anybody who can write to the store can make a new one.
     """
     check_name(name)
     token = secrets.token_urlsafe(32)
@@ -247,7 +247,7 @@ def _set_token(connection: StoreConnection, id: int, token: str) -> None:
     try:
         connection.execute(query, (hash_token(token), id))
     except sqlite3.IntegrityError:
-        raise InputError("this token is the link of somebody else: choose another") from None
+        raise InputError("this token belongs to another person: choose another") from None
 
 
 def _read_active(connection: StoreConnection, id: object) -> tuple[str, str]:
@@ -260,15 +260,20 @@ def _read_active(connection: StoreConnection, id: object) -> tuple[str, str]:
     return row[0], row[1]
 
 
+def role_in(connection: StoreConnection, id: int) -> str | None:
+    """Return the role of an active assessor, or None."""
+    role: str | None = connection.optional_value(
+        "SELECT role FROM assessor WHERE id = ? AND active", id
+    )
+    return role
+
+
 def _check_active_owner(connection: StoreConnection, by: int | None) -> None:
-    """Raise InputError if the owner was withdrawn since the request came."""
-    if by is None:  # the command line, not a person with a link
-        return
-    row = connection.row("SELECT 1 FROM assessor WHERE id = ? AND active AND role = ?", by, OWNER)
-    if row is None:
+    """Raise InputError if the owner was withdrawn in the meantime; None is the command line."""
+    if by is not None and role_in(connection, by) != OWNER:
         raise InputError("your invitation was withdrawn: only active owners change invitations")
 
 
 def hash_token(token: str) -> str:
-    """Return the hash under which a token is stored."""
+    """Return the stored hash of a token."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

@@ -32,7 +32,7 @@ from karat.studio.tasks.task import AssignmentView, NuggetView, OutputView
 OPEN, FROZEN, REVEALED = "open", "frozen", "revealed"
 BATCH = 5000
 CONTEXT = 3
-"""Segments of the same group that are shown before a segment."""
+"""Preceding segments of the same group shown as context."""
 MAX_TEXT = 100_000
 
 
@@ -64,16 +64,16 @@ def project(store: Store) -> Project:
 
 
 def has_project(store: Store) -> bool:
-    """Return whether a set was imported; an import that was cut off leaves nothing."""
+    """Return whether a set was imported; an interrupted import leaves nothing."""
     with store.read() as connection:
         return connection.row("SELECT 1 FROM project") is not None
 
 
-# What a set has to judge
+# The items of a set
 
 
 class ImportedOutput(NamedTuple):
-    """An output, its system, and the value that a predictor gives it."""
+    """An output, its system, and the value of the predictor."""
 
     system: str
     text: str
@@ -95,7 +95,7 @@ class ImportedItem(NamedTuple):
 def make_items(
     source: EvalSet | NuggetSet, settings: ProjectSettings, progress: Progress
 ) -> list[ImportedItem]:
-    """Return what a set has to judge; one without outputs or what a task needs is refused."""
+    """Return the items of a set; raise InputError if it lacks outputs or what a task needs."""
     is_nuggets = isinstance(source, NuggetSet)
     if settings.has(NUGGETS) and not is_nuggets:
         raise InputError(f"{short(source.name)} has no nuggets: expected a nugget set")
@@ -113,7 +113,7 @@ def make_items(
 
 
 def _check_compared(name: str, items: Sequence[ImportedItem], settings: ProjectSettings) -> None:
-    """Raise InputError if a question compares with a text that is not shown."""
+    """Raise InputError if a question compares outputs with a text that is not shown."""
     dimensions, show = compared_dimensions(settings.tasks), settings.show
     for item in items if dimensions else ():
         texts = {"source": bool(item.source), "reference": any(item.references)}
@@ -172,7 +172,7 @@ def _evalset_items(
 
 
 def _context_before(evalset: EvalSet, at: int) -> str | None:
-    """Return the sources of the segments before one, of the same group."""
+    """Return the sources of the preceding segments of the same group."""
     groups, sources = evalset.groups, evalset.sources
     if groups is None or sources is None:
         return None
@@ -181,7 +181,7 @@ def _context_before(evalset: EvalSet, at: int) -> str | None:
 
 
 def digest_texts(items: Sequence[ImportedItem]) -> str:
-    """Return the digest of all texts that are judged."""
+    """Return the digest of all segments, systems and outputs."""
     digest = sha256()
     for item in items:
         for output in item.outputs:
@@ -190,7 +190,7 @@ def digest_texts(items: Sequence[ImportedItem]) -> str:
 
 
 def digest_text(text: str) -> str:
-    """Return the digest of an output, by which a change of it is noticed."""
+    """Return the digest of an output, which reveals changes."""
     return sha256(text.encode("utf-8")).hexdigest()
 
 
@@ -207,7 +207,7 @@ def import_set(
     settings: ProjectSettings,
     progress: Progress = silent,
 ) -> None:
-    """Fill an empty store with a set, in one transaction: all of it or nothing."""
+    """Import a set into an empty store, in one transaction."""
     name, items = source.name, make_items(source, settings, progress)
     try:
         with store.write() as connection:
@@ -216,7 +216,7 @@ def import_set(
             digest = digest_texts(items)
             n_outputs = sum(len(item.outputs) for item in items)
             n_outputs += sum(len(item.outputs) for item in settings.calibration)
-            # The ids of calibration outputs are drawn among the others.
+            # Calibration outputs get ids from the same shuffled range.
             ids = iter(shuffled_ids(n_outputs, settings.seed, digest))
             _add_items(connection, items, ids, progress)
             units = count_units(connection, settings)
@@ -281,7 +281,7 @@ def _add_items(
 
 
 def count_units(connection: StoreConnection, settings: ProjectSettings) -> int:
-    """Return how many units a project has, without calibration."""
+    """Return the number of units of a project, without calibration."""
     sizes = connection.rows(
         "SELECT outputs, count(*) FROM item WHERE NOT calibration GROUP BY outputs"
     )
@@ -333,7 +333,7 @@ def _add_calibration(
 def _find_calibration_error(
     entry: CalibrationItem, nuggets: Sequence[NuggetView], settings: ProjectSettings
 ) -> str:
-    """Return what is wrong with a known answer or its texts; "" if nothing is."""
+    """Return the first error of a known answer or its texts; "" if there is none."""
     task, task_settings = TASKS[entry.task], settings.tasks[entry.task]
     texts = (entry.source or "", *entry.outputs, *entry.references, *entry.nuggets)
     if error := checks.first_error([checks.text_error("text", text, MAX_TEXT) for text in texts]):
@@ -358,7 +358,7 @@ _FIELDS = (*_REQUIRED, "source", "references", "nuggets")
 
 
 def read_calibration(path: str | os.PathLike[str], task: str) -> tuple[CalibrationItem, ...]:
-    """Return the calibration items of a file, for the task of a project."""
+    """Return the calibration items in a file of JSON lines."""
     reading = Reading()
     entries = []
     for place, row in read_json_lines(Path(path), reading):
@@ -407,7 +407,7 @@ def check_blind(connection: StoreConnection) -> None:
 
 
 def freeze(store: Store, by: int | None = None) -> None:
-    """End judging; disputes are decided until the reveal. A frozen project stays so."""
+    """End judging for good; disputes can be decided until the reveal."""
     with store.write() as connection:
         check_open(connection)
         connection.execute("UPDATE project SET state = ?", (FROZEN,))
@@ -415,7 +415,7 @@ def freeze(store: Store, by: int | None = None) -> None:
 
 
 def reveal(store: Store, by: int | None = None, anyway: bool = False) -> None:
-    """Show the names of systems: after the freeze, or `anyway`, which freezes the project, too."""
+    """Reveal the names of systems; an open project only with `anyway`, which ends judging."""
     with store.write() as connection:
         state = project_in(connection).state
         if state == REVEALED:
@@ -428,7 +428,7 @@ def reveal(store: Store, by: int | None = None, anyway: bool = False) -> None:
 
 
 def systems(store: Store) -> dict[int, str]:
-    """Return the system of each output, once the project is revealed."""
+    """Return the system of each output; raise InputError before the reveal."""
     with store.read() as connection:
         state = project_in(connection).state
         if state != REVEALED:

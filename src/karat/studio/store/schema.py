@@ -1,7 +1,7 @@
 """The tables of a store, version after version.
 
-`STEPS[n]` takes a store from version n to n + 1; version 0 is an empty file. A step is never
-changed once a release has it: a change of the tables is a further step.
+`STEPS[n]` migrates a store from version n to n + 1; version 0 is an empty file. Released steps do
+not change: a change of the tables is a further step.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ APPLICATION = 0x4B535444  # KSTD
 
 
 class StoreConnection(sqlite3.Connection):
-    """A connection to a store, with short forms of queries."""
+    """A connection to a store, with shortcuts for queries."""
 
     def row(self, query: str, *values: object) -> Any:
-        """Return the first row; None if there is none."""
+        """Return the first row, or None."""
         return self.execute(query, values).fetchone()
 
     def rows(self, query: str, *values: object) -> list[Any]:
@@ -31,7 +31,7 @@ class StoreConnection(sqlite3.Connection):
         return self.row(query, *values)[0]
 
     def optional_value(self, query: str, *values: object) -> Any:
-        """Return the first column of the first row; None if there is none."""
+        """Return the first column of the first row, or None."""
         row = self.row(query, *values)
         return None if row is None else row[0]
 
@@ -47,7 +47,7 @@ class StoreConnection(sqlite3.Connection):
 
 
 class DamagedStore(InputError):
-    """A store that SQLite cannot read, or with rows that no studio wrote."""
+    """A store that SQLite cannot read, or with rows that the studio did not write."""
 
 
 _FIRST = """
@@ -227,7 +227,7 @@ STEPS: tuple[str, ...] = (_FIRST, _KEY_EDITS)
 
 
 def statements(script: str) -> list[str]:
-    """Return the statements of a script; a trigger has semicolons of its own."""
+    """Split a script into statements; triggers contain semicolons, too."""
     complete, statement = [], ""
     for piece in script.split(";"):
         statement += piece + ";"
@@ -238,7 +238,7 @@ def statements(script: str) -> list[str]:
 
 
 def migrate(connection: StoreConnection, steps: Sequence[str] = STEPS) -> None:
-    """Take a store to the newest version, in a transaction that the caller began."""
+    """Migrate a store to the newest version, within the caller's transaction."""
     version = connection.value("PRAGMA user_version")
     for step in steps[version:]:
         for statement in statements(step):

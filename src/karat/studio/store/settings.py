@@ -17,18 +17,18 @@ from karat.studio.tasks.checks import is_integer, is_number
 from karat.studio.tasks.task import Task
 
 MAX_LEASE_SECONDS = 366 * 24 * 3600
-"""Seconds: the end of a lease must be a date."""
+"""A limit that keeps the end of a lease a valid date."""
 CALIBRATION_LISTS = ("outputs", "references", "nuggets")
 _MINIMUMS: dict[str, float] = {
     **{name: option.low for name, option in OPTIONS.items() if option.low is not None},
     **{"round_items": 1, "calibration_rate": 0.0},
 }
-"""The smallest value of each number: whole, or a share from 0 to 1."""
+"""Setting -> minimum: an integer for whole numbers, 0.0 for shares from 0 to 1."""
 
 
 @dataclass(frozen=True)
 class Show:
-    """Texts that are shown beside the outputs."""
+    """Whether texts are shown beside the outputs."""
 
     source: bool = True
     context: bool = True
@@ -37,12 +37,12 @@ class Show:
 
 @dataclass(frozen=True)
 class CalibrationItem:
-    """Texts with a known answer, mix in to see how well an assessor judges."""
+    """Texts with a known answer, mixed in to measure the quality of assessors."""
 
     task: str
     outputs: tuple[str, ...]
     value: Mapping[str, Any]
-    """The answer that is right; for pairs, `first` is the first of `outputs`."""
+    """The known answer; for pairs, `first` is the first of `outputs`."""
     source: str | None = None
     references: tuple[str, ...] = ()
     nuggets: tuple[str, ...] = ()
@@ -57,19 +57,19 @@ class ProjectSettings:
     """Name of a task -> its settings."""
     show: Show = field(default_factory=Show)
     overlap: int = OPTIONS["overlap"].value
-    """Assessors who judge each unit."""
+    """Number of assessors per unit."""
     quota: int | None = OPTIONS["quota"].value
-    """The most that one assessor judges, unless the invitation says otherwise."""
+    """Maximum units per assessor, unless the invitation sets another."""
     lease_seconds: int = OPTIONS["lease_seconds"].value
     random_share: float = OPTIONS["random_share"].value
-    """The share of rounds in which all items are equally likely; the first round always is one."""
+    """Share of rounds in which all items are equally likely; the first round is always random."""
     round_items: int = 100
-    """Items drawn at once: usefulness is computed again for each round."""
+    """Items per round; their usefulness is computed for each round."""
     predictor: str | None = None
-    """A metric, or a model that judged the set, by which useful items are found."""
+    """A metric, or a model that judged the set, from which usefulness is computed."""
     calibration: tuple[CalibrationItem, ...] = ()
     calibration_rate: float = 0.1
-    """The share of assignments that are calibration, while some are left."""
+    """Share of assignments that are calibration, as long as units are left."""
     seed: int = OPTIONS["seed"].value
 
     def __post_init__(self) -> None:
@@ -107,7 +107,7 @@ class ProjectSettings:
 
     @property
     def dimensions(self) -> list[Dimension]:
-        """The dimensions in which outputs get values."""
+        """The dimensions of the resulting values."""
         dimensions = [
             dimension
             for name, settings in self.tasks.items()
@@ -121,7 +121,7 @@ class ProjectSettings:
 
     @classmethod
     def from_json(cls, text: str) -> ProjectSettings:
-        """Return settings that a store holds."""
+        """Return the settings in a store; raise DamagedStore if they are invalid."""
         try:
             values = json.loads(text)
             values["show"] = Show(**values["show"])

@@ -1,7 +1,8 @@
-"""An open store: connections, transactions that are on the disk when they end, copies, checks.
+"""An open store: connections, durable transactions, copies and checks.
 
-Writing transactions begin with BEGIN IMMEDIATE and are committed with `synchronous=FULL`: what was
-acknowledged survives a kill and a power cut. Readers have their own connections and never wait.
+Writing transactions begin with BEGIN IMMEDIATE and are committed with `synchronous=FULL`, so that
+acknowledged data survives a kill and a power cut. Readers have their own connections and do not
+wait.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class ServingLock:
-    """A lock on the file `STORE.lock` beside a store; its text is the id of the process."""
+    """A lock on the file `STORE.lock` next to a store, which holds the process id."""
 
     def __init__(self, store: Path) -> None:
         self.path = store.with_name(store.name + ".lock")
@@ -48,7 +49,7 @@ class ServingLock:
         self._file.flush()
 
     def release(self) -> None:
-        """Free the lock; the file stays, since removing it would race with others."""
+        """Release the lock; the file stays because removing it would be a race."""
         self._file.close()
 
 
@@ -56,7 +57,7 @@ if sys.platform == "win32":
     import msvcrt
 
     def _try_lock(file: IO[str]) -> bool:
-        """Take the lock, at a place far behind the text so that others can read who has it."""
+        """Take the lock at an offset far behind the text, so that others can read the text."""
         file.seek(1 << 20)
         try:
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
@@ -76,11 +77,11 @@ else:
 
 T = TypeVar("T")
 WAIT = 30.0
-"""Seconds that a writer waits for another process."""
+"""Seconds to wait for another process that writes."""
 
 
 class Store:
-    """An open store; `create` and `open` make one that writes, `reading` one that only reads."""
+    """An open store; `create` and `open` return a writable one, `reading` a read-only one."""
 
     def __init__(
         self,
@@ -91,7 +92,7 @@ class Store:
     ) -> None:
         self.path, self._lock, self._only_reads = path, lock, only_reads
         self._may_be_empty = may_be_empty
-        self._thread_state = threading.local()  # the connection that a thread uses right now
+        self._thread_state = threading.local()  # the connection in use by each thread
         self._idle: list[StoreConnection] = []
         self._closed = False
         self._writing = threading.RLock()
@@ -102,7 +103,7 @@ class Store:
 
     @classmethod
     def create(cls, path: str | PathLike[str]) -> Store:
-        """Make a new store that only its owner can read; a file that exists is refused."""
+        """Make a new store, readable by its owner only; the file must not exist."""
         store_path = as_path("store", path)
         try:
             make_private(store_path)
@@ -125,8 +126,8 @@ class Store:
 
         Args:
             path: file of the store.
-            exclusive: refuse a store that another process serves.
-            may_be_empty: turn an empty file into a store, as a creation that was cut off leaves it.
+            exclusive: raise InputError if another process serves the store.
+            may_be_empty: make a store of an empty file, as an interrupted creation leaves it.
         """
         store_path = _existing_store(path)
         lock = ServingLock(store_path) if exclusive else None
@@ -146,10 +147,9 @@ class Store:
 
     @contextmanager
     def explaining_damage(self) -> Iterator[Store]:
-        """Give the store to a reader; rows that no studio wrote are reported in one sentence.
+        """Turn exceptions caused by a damaged store into one sentence.
 
-        An exception counts as damage only if the check of the store finds a problem: else it is
-        raised as it is.
+        An exception counts as damage only if the check of the store finds a problem.
         """
         try:
             yield self
@@ -166,7 +166,7 @@ class Store:
 
     @classmethod
     def _migrated(cls, store: Store) -> Store:
-        """Check whose file it is before anything is written, then bring it to this version."""
+        """Check that the file is a store before writing, then migrate it."""
         try:
             with store.read() as connection:
                 store._check_kind(connection, 0)
@@ -189,7 +189,7 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close all connections and free the lock."""
+        """Close all connections and release the lock."""
         with self._writing:
             self._closed = True
             while self._idle:
@@ -199,9 +199,9 @@ class Store:
 
     @contextmanager
     def read(self) -> Iterator[StoreConnection]:
-        """Give a connection; what it reads is one state of the store."""
+        """Yield a connection that reads one consistent state of the store."""
         outer: StoreConnection | None = getattr(self._thread_state, "connection", None)
-        if outer is not None:  # within a block that reads or writes
+        if outer is not None:  # nested in another block
             yield outer
             return
         with self._explaining_errors(), self._connected() as connection:
@@ -214,9 +214,9 @@ class Store:
 
     @contextmanager
     def write(self) -> Iterator[StoreConnection]:
-        """Give a connection in a transaction, which is on the disk when the block has ended.
+        """Yield a connection in a transaction that is durable at the end of the block.
 
-        An exception undoes all of it. A thread that reads or writes cannot begin another.
+        An exception rolls it back. A thread cannot nest it in another read or write.
         """
         if self._only_reads:
             raise InputError(f"{short(self.path)} was opened for reading only")
@@ -236,7 +236,7 @@ class Store:
                 raise
 
     def companion(self, kind: type[T]) -> T:
-        """Return the object of a class that lives as long as the open store, such as a cache."""
+        """Return the instance of a class, such as a cache, that belongs to the open store."""
         with self._companions_lock:
             companion: T = self._companions.setdefault(kind, kind())
             return companion
@@ -244,8 +244,7 @@ class Store:
     def check_files_in_place(self) -> None:
         """Raise OutputError if the files were deleted, moved or replaced.
 
-        SQLite would go on writing to a file that was deleted or replaced, and all of it would be
-        lost at the end.
+        SQLite would keep writing to the deleted file, and the data would be lost.
         """
         for path, number in self._files.items():
             if _file_identity(path) != number:
@@ -264,7 +263,7 @@ class Store:
             return check_store(connection, self.path.name)
 
     def backup(self, path: str | PathLike[str]) -> None:
-        """Copy the store to a new file, while it is open and written to."""
+        """Copy the store to a new file, even while it is in use."""
         target = Path(path)
         if os.path.lexists(target):
             raise InputError(f"{short(target)} exists: name another file for the copy")
@@ -284,7 +283,7 @@ class Store:
 
     @contextmanager
     def _connected(self) -> Iterator[StoreConnection]:
-        """Lend a connection to this thread; threads come and go, connections are used again."""
+        """Lend an idle connection, or a new one, to this thread."""
         try:
             connection = self._idle.pop()
         except IndexError:
@@ -307,7 +306,7 @@ class Store:
             timeout=WAIT,
             isolation_level=None,
             factory=StoreConnection,
-            check_same_thread=False,  # lent to one thread after the other
+            check_same_thread=False,  # lent to one thread at a time
         )
         connection.execute("PRAGMA foreign_keys = ON")
         if not self._only_reads and self._is_ours(connection):
@@ -316,7 +315,7 @@ class Store:
         return connection
 
     def _is_ours(self, connection: StoreConnection) -> bool:
-        """Return whether a file is a store, or empty where that is fine: others are not touched."""
+        """Return whether the file is a store, or an empty file that may become one."""
         application = connection.value("PRAGMA application_id")
         return application == APPLICATION or (self._may_be_empty and _is_empty(connection))
 
@@ -324,7 +323,7 @@ class Store:
         if not self._is_ours(connection):
             if _is_empty(connection):
                 raise InputError(f"{short(self.path)} is empty: expected a store of the studio")
-            raise InputError(f"{short(self.path)} is a database, but no store of the studio")
+            raise InputError(f"{short(self.path)} is a database, but not a store of the studio")
         version = connection.value("PRAGMA user_version")
         if not min_version <= version <= len(STEPS):
             is_old = version < min_version
@@ -334,16 +333,16 @@ class Store:
 
     @contextmanager
     def _explaining_errors(self) -> Iterator[None]:
-        """Turn errors of SQLite into one sentence each."""
+        """Turn each SQLite error into one sentence."""
         try:
             yield
         except sqlite3.Error as error:
             raise self._explain_error(str(error)) from None
 
     def _explain_error(self, message: str) -> InputError | OutputError:
-        name = short(self.path.name)  # assessors read it: folders are none of their business
+        name = short(self.path.name)  # assessors read it and must not see folders
         if "not a database" in message or "malformed" in message:
-            return DamagedStore(f"{name} is no store of the studio, or is damaged ({message})")
+            return DamagedStore(f"{name} is not a store of the studio, or is damaged ({message})")
         if "locked" in message or "busy" in message:
             return OutputError(f"{name} is in use by another process: nothing was saved, try again")
         if "full" in message:
@@ -351,8 +350,7 @@ class Store:
                 f"the disk of {name} is full: nothing was saved; free some space, then save again"
             )
         if "disk I/O" in message:
-            # After a failed sync the system may have dropped what it could not write, and the next
-            # sync would not tell.
+            # After a failed sync the system may drop the data, and the next sync would succeed.
             self._broken = (
                 f"the disk of {name} failed ({message}): nothing more is saved; repair the disk, "
                 "then start the studio again"
@@ -362,22 +360,22 @@ class Store:
 
 
 def _is_empty(connection: StoreConnection) -> bool:
-    """Return whether a database has no tables; a file without content is such a database."""
+    """Return whether a database has no tables, as an empty file."""
     return not connection.value("SELECT count(*) FROM sqlite_master")
 
 
 def make_private(path: Path) -> None:
-    """Make an empty file for its owner alone; SQLite gives the files beside it the same rights."""
+    """Make an empty file for its owner only; SQLite gives its companion files the same mode."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def is_readable_by_others(path: Path) -> bool:
-    """Return whether other users of the machine may read a file."""
+    """Return whether other users of the machine can read a file."""
     return os.name == "posix" and bool(path.stat().st_mode & 0o044)
 
 
 def _file_identity(path: Path) -> tuple[int, int] | None:
-    """Return by what the system knows a file, whatever its name; None if it is not there."""
+    """Return the device and inode of a file, or None if it does not exist."""
     try:
         status = os.stat(path)
     except OSError:
@@ -386,7 +384,7 @@ def _file_identity(path: Path) -> tuple[int, int] | None:
 
 
 def remove_store(path: Path) -> None:
-    """Remove a store that could not be made, with the files beside it."""
+    """Remove a store and its companion files."""
     for ending in ("", "-wal", "-shm", ".lock"):
         path.with_name(path.name + ending).unlink(missing_ok=True)
 
@@ -395,7 +393,7 @@ def _existing_store(path: str | PathLike[str]) -> Path:
     store_path = as_path("store", path)
     try:
         is_file, is_folder = store_path.is_file(), store_path.is_dir()
-        if store_path.is_symlink():  # one lock for all its names
+        if store_path.is_symlink():  # one lock for all paths
             store_path = store_path.resolve()
     except (OSError, ValueError) as error:
         raise InputError(f"cannot open the store {short(store_path)}: {error}") from None

@@ -1,4 +1,4 @@
-"""Kinds of tasks: what is judged, how an answer is checked, and what it means."""
+"""Kinds of tasks: the units to judge, the checks of answers, and their meaning."""
 
 from __future__ import annotations
 

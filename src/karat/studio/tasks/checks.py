@@ -1,4 +1,4 @@
-"""Checks of the parts of an answer; each returns a sentence, or "" if nothing is wrong."""
+"""Checks of the parts of an answer; each returns an error message, or "" if there is none."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def is_done(value: Mapping[str, Any] | None) -> bool:
 
 
 def answer_error(value: object, keys: Sequence[str]) -> str:
-    """Return what is wrong with the keys of an answer, its `done` or its `comment`."""
+    """Check the keys of an answer, its `done` and its `comment`."""
     allowed = (*keys, *SHARED_KEYS)
     if not isinstance(value, dict):
         return f"found {quoted(value)}, expected an object with {', '.join(allowed)}"
@@ -31,7 +31,7 @@ def answer_error(value: object, keys: Sequence[str]) -> str:
 
 
 def text_error(name: str, text: object, max_length: int) -> str:
-    """Return what is wrong with a text."""
+    """Check the type, length and encoding of a text."""
     if not isinstance(text, str):
         return f"found {short(name)}={quoted(text)}, expected a text"
     if len(text) > max_length:
@@ -44,21 +44,21 @@ def text_error(name: str, text: object, max_length: int) -> str:
 
 
 def choice_error(name: str, choice: object, choices: Collection[str]) -> str:
-    """Return what is wrong with a choice from a list."""
+    """Check a choice from a list."""
     if isinstance(choice, str) and choice in choices:
         return ""
     return f"found {short(name)}={quoted(choice)}, expected one of {', '.join(choices)}"
 
 
 def is_number(value: object) -> bool:
-    """Return whether a value is a finite number, and no truth value."""
+    """Return whether a value is a finite number and not a boolean."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return isinstance(value, int) or math.isfinite(value)
 
 
 def is_integer(value: object) -> bool:
-    """Return whether a value is a whole number, and no truth value."""
+    """Return whether a value is a whole number and not a boolean."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -95,7 +95,7 @@ def overlap_f1(first: Set[Any], second: Set[Any]) -> float:
 
 
 def check_setting_names(task: str, options: Mapping[str, Any], names: Sequence[str]) -> None:
-    """Raise InputError if an option is no setting of the task."""
+    """Raise InputError if an option is not a setting of the task."""
     if unknown := [key for key in options if key not in names]:
         expected = f"expected {', '.join(names)}" if names else "expected none"
         raise InputError(f"task {task}: found the setting {quoted(unknown[0])}, {expected}")

@@ -7,7 +7,7 @@ In a draft a nugget may have evidence and no label yet.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from statistics import fmean
 from typing import Any
@@ -30,7 +30,7 @@ MAX_EVIDENCE = 50
 
 
 class NuggetTask(Task):
-    """One response at a time, with all nuggets of its question."""
+    """Label all nuggets of the question for one response."""
 
     name = "nuggets"
     needs_nuggets = True
@@ -72,17 +72,22 @@ class NuggetTask(Task):
         return {self.name: {id: {"label": label} for id, label in labels.items()}}
 
     def count_values(self, view: AssignmentView) -> int:
-        """Return how many labels a complete answer has."""
+        """Return the number of labels in a complete answer."""
         return len(view.nuggets)
 
-    def without_labels(self, value: Json, nuggets: set[str]) -> dict[str, Any]:
-        """Return an answer without the labels of some nuggets."""
+    def without_nuggets(self, value: Json, nuggets: Collection[str]) -> Json:
         labels = {id: label for id, label in value[self.name].items() if id not in nuggets}
         return {**value, self.name: labels}
 
     def votes(self, answer: CurrentAnswer) -> Votes:
         labels = answer.value[self.name].items()
         return [(answer.outputs[0], id, label["label"]) for id, label in labels]
+
+    def subject(self, about: str) -> str:
+        return f"nugget {about}"
+
+    def summarize_votes(self, values: Sequence[Any]) -> str:
+        return ", ".join(values)
 
     def disagreement(self, settings: Json, about: str, values: Sequence[Any]) -> float:
         labels = [LABELS[label] for label in values]
@@ -122,7 +127,7 @@ class NuggetTask(Task):
 
 
 def _label_error(id: str, label: object, text: str, is_draft: bool) -> str:
-    """Return what is wrong with the label and the evidence of one nugget."""
+    """Check the label and the evidence of one nugget."""
     prefix = f"nugget {short(id)}: "
     if not isinstance(label, dict):
         return f"{prefix}found {quoted(label)}, expected an object with label and evidence"

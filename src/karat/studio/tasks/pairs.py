@@ -26,7 +26,7 @@ from karat.studio.tasks.task import (
 
 CHOICES = ("first", "second", "tie")
 FIRST_SHARES = {"first": 1.0, "second": 0.0, "tie": 0.5}
-"""Choice -> the share of a win of the first output."""
+"""Choice -> win share of the first output."""
 WIN = Dimension("win", "higher", 0.0, 1.0, "Share of the comparisons that the output won.")
 CHOICE = "choice"
 _QUESTION = "Which of the two is better?"
@@ -38,7 +38,7 @@ def pair_name(outputs: Sequence[int]) -> str:
 
 
 class PairTask(Task):
-    """Two outputs of one item."""
+    """Compare two outputs of one item."""
 
     name = "pairs"
     outputs_per_unit = "two outputs"
@@ -71,23 +71,26 @@ class PairTask(Task):
         return checks.choice_error(CHOICE, answer.get(CHOICE), choices)
 
     def similarity(self, value: Any, answer: Any, view: AssignmentView) -> float:
-        """Return 1 for the known choice, which names outputs in the order of their ids."""
+        """Return 1 for the known choice, in which `first` is the output with the smaller id."""
         shown_ids = [output.id for output in view.outputs]
         return float(value[CHOICE] == _choice_by_id(answer[CHOICE], shown_ids))
 
     def to_judgements(self, value: Json, outputs: Sequence[int]) -> JudgementRows:
-        """Return the share of a win of each output: 1, 0 or a half."""
+        """Return the win share of each output: 1, 0 or 0.5."""
         share = FIRST_SHARES[value[CHOICE]]
         return [(outputs[0], WIN.name, share), (outputs[1], WIN.name, 1 - share)]
 
     def exported_rows(self, value: Json, outputs: Sequence[int]) -> JudgementRows:
-        """Return the share of the first output, which implies that of the second."""
+        """Return the win share of the first output, which implies that of the second."""
         return self.to_judgements(value, outputs)[:1]
 
     def votes(self, answer: CurrentAnswer) -> Votes:
         """Return the better output; None for a tie."""
         better = dict(zip(CHOICES, answer.outputs, strict=False)).get(answer.value[CHOICE])
         return [(None, pair_name(answer.outputs), better)]
+
+    def subject(self, about: str) -> str:
+        return "pair"
 
     def disagreement(self, settings: Json, about: str, values: Sequence[Any]) -> float:
         if len({*values}) == 1:
@@ -109,7 +112,7 @@ class PairTask(Task):
     def decided_pair(
         self, decision: CurrentDecision, outputs: Sequence[int]
     ) -> tuple[tuple[int, int], float]:
-        """Return the two outputs, the smaller id first, and the share of the win of the first."""
+        """Return the two outputs, smaller id first, and the win share of the first."""
         pairs = {pair_name(pair): (min(pair), max(pair)) for pair in self.targets(outputs)}
         pair = pairs.get(decision.about)
         if decision.about == CHOICE and len(pairs) == 1:

@@ -32,12 +32,12 @@ from karat.studio.tasks.task import (
 MAX_QUESTION = 2000
 MAX_LABELS = 101
 MAX_RATING = 2.0**32
-"""Values of metrics and people are summed exactly up to this size."""
+"""Upper limit for exact sums."""
 
 
 @dataclass(frozen=True)
 class AssessorScale:
-    """A dimension, the values that assessors may choose, and the words for some of them."""
+    """A dimension, the values that assessors can choose, and labels for some of them."""
 
     dimension: str
     low: float
@@ -45,11 +45,11 @@ class AssessorScale:
     step: float = 1
     better: str = "higher"
     guideline: str = ""
-    """The question that assessors are asked."""
+    """The question to assessors."""
     labels: Mapping[str, str] = field(default_factory=dict)
-    """Value as text -> words."""
+    """Value as text -> label."""
     compares: bool = False
-    """Whether the question compares the output with another text, which then must be shown."""
+    """Whether the question compares the output with another text, which must then be shown."""
 
     def __post_init__(self) -> None:
         if error := self._find_error():
@@ -146,7 +146,7 @@ _POINTS = {"5": (1, 5), "7": (1, 7), "100": (0, 100)}
 
 
 def _sized_scale(dimension: str, size: str) -> object:
-    """Return the scale of a dimension that has a number of points."""
+    """Return the scale of a dimension with 5, 7 or 100 points."""
     if f"{dimension}-{size}" in SCALES:
         return f"{dimension}-{size}"
     low, high = _POINTS[size]
@@ -155,7 +155,7 @@ def _sized_scale(dimension: str, size: str) -> object:
 
 
 def rating_error(scale: Json, value: object) -> str:
-    """Return what is wrong with a value; "" if it is on the scale, a JSON object."""
+    """Return an error message if a value is not on the scale, else ""."""
     low, high, step = scale["low"], scale["high"], scale["step"]
     if not isinstance(value, bool) and isinstance(value, int | float) and low <= value <= high:
         n_steps = (value - low) / step
@@ -168,7 +168,7 @@ def rating_error(scale: Json, value: object) -> str:
 
 
 def make_scale(scale: object) -> AssessorScale:
-    """Return a scale from its name, or from the object that an owner wrote."""
+    """Return a scale by its name, or from the JSON object of an owner."""
     if isinstance(scale, AssessorScale):
         return scale
     if isinstance(scale, Mapping):
@@ -197,7 +197,7 @@ def scale_range(scale: Json, values: Sequence[float]) -> float:
 
 
 class RatingTask(Task):
-    """One output at a time, on all scales of the project."""
+    """Rate one output on all scales of the project."""
 
     name = "ratings"
 
@@ -216,7 +216,7 @@ class RatingTask(Task):
     def choose_settings(
         self, dimensions: Sequence[str], scales: Sequence[str], scheme: str | None
     ) -> dict[str, Any]:
-        """Return named scales as they are, and a size such as 7 for each dimension."""
+        """Return the named scales, and a scale of the given size for each dimension."""
         if scheme:
             raise InputError(f"--scheme is for spans: leave it out for {self.name}")
         sizes = [scale for scale in scales if scale in _POINTS]
@@ -256,7 +256,7 @@ class RatingTask(Task):
         return f"no value for {short(missing[0])}" if missing and checks.is_done(answer) else ""
 
     def similarity(self, value: Any, answer: Any, view: AssignmentView) -> float:
-        """Return 1 less the mean distance from the known values, as a share of the scale."""
+        """Return 1 minus the mean distance from the known values, as a share of the scale."""
         scales = {scale["dimension"]: scale for scale in view.settings["scales"]}
         ratings, known_ratings = value[self.name], answer[self.name]
         return fmean(
@@ -273,7 +273,7 @@ class RatingTask(Task):
         return {self.name: dict(ratings)}
 
     def count_values(self, view: AssignmentView) -> int:
-        """Return how many ratings a complete answer has."""
+        """Return the number of ratings in a complete answer."""
         return len(view.settings["scales"])
 
     def to_ratings(self, value: Json, settings: Json) -> Ratings:
@@ -284,6 +284,9 @@ class RatingTask(Task):
         if not checks.is_number(rating):
             raise decision.error("a number")
         return [(decision.about, float(rating))]
+
+    def summarize_votes(self, values: Sequence[Any]) -> str:
+        return ", ".join(map(str, values))
 
     def disagreement(self, settings: Json, about: str, values: Sequence[Any]) -> float:
         scales = {scale["dimension"]: scale for scale in settings["scales"]}

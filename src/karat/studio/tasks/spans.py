@@ -4,8 +4,8 @@
      "score": 70}
 
 Offsets count Unicode code points of the output as it was sent; spans may overlap. The penalty of an
-output is the sum of the weights of MQM files (`mqm`) or of Appraise (`penalty`); there is none if a
-severity of the owner's has no weight.
+output is the sum of the weights of MQM files (`mqm`) or of Appraise (`penalty`). There is none if a
+severity that the owner defined has no weight.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _MQM_WEIGHTS = {name.lower(): weight for name, weight in WEIGHTS.items()}
 
 
 class SpanTask(Task):
-    """One output at a time, in which errors are marked."""
+    """Mark the errors in one output."""
 
     name = "spans"
 
@@ -126,7 +126,7 @@ class SpanTask(Task):
         return rows + ([(outputs[0], "score", value["score"])] if "score" in value else [])
 
     def exported_rows(self, value: Json, outputs: Sequence[int]) -> JudgementRows:
-        """Return all spans in one row, which an output without errors has too, and the score."""
+        """Return all spans in one row, also for an output without errors, and the score."""
         rows = self.to_judgements(value, outputs)
         return [(outputs[0], "spans", value["spans"]), *(row for row in rows if row[1] != "span")]
 
@@ -147,10 +147,13 @@ class SpanTask(Task):
         """Return spans and their score, which are decided together."""
         return [(answer.outputs[0], self.name, self.vote_answer(answer.value, "", ()))]
 
-    def disagreement(self, settings: Json, about: str, values: Sequence[Any]) -> float:
-        """Return the larger disagreement: on the places and severities of errors, or the score.
+    def subject(self, about: str) -> str:
+        return "errors"
 
-        That on places is 1 less the mean F1 of marked characters over pairs of assessors.
+    def disagreement(self, settings: Json, about: str, values: Sequence[Any]) -> float:
+        """Return the larger disagreement: on the marked errors or on the score.
+
+        On errors it is 1 minus the mean F1 of (character, severity) over pairs of assessors.
         """
         marks = [
             {
@@ -160,13 +163,15 @@ class SpanTask(Task):
             }
             for vote in values
         ]
-        unshared = 0.0
+        mark_disagreement = 0.0
         if any(marks):
-            unshared = 1 - fmean(checks.overlap_f1(a, b) for a, b in combinations(marks, 2))
+            mark_disagreement = 1 - fmean(
+                checks.overlap_f1(a, b) for a, b in combinations(marks, 2)
+            )
         scale = settings["scale"]
         if not scale:
-            return unshared
-        return max(unshared, scale_range(scale, [vote["score"] for vote in values]))
+            return mark_disagreement
+        return max(mark_disagreement, scale_range(scale, [vote["score"] for vote in values]))
 
     def vote_answer(self, value: Json, about: str, outputs: Sequence[int]) -> dict[str, Any]:
         return {name: value[name] for name in ("spans", "score") if name in value}
@@ -224,11 +229,11 @@ def _span_error(span: Json, settings: Json) -> str:
 
 
 def _check_names(setting: str, value: object, min_names: int = 1) -> list[str]:
-    """Return the names that an owner listed; raise InputError if they are wrong."""
+    """Return a list of names in the settings; raise InputError if it is invalid."""
     names = list(value) if isinstance(value, list | tuple) else []
     are_names = all(isinstance(name, str) and 0 < len(name) <= 100 for name in names)
     if not isinstance(value, list | tuple) or len(names) < min_names or not are_names:
         raise InputError(f"task spans: found {setting}={quoted(value)}, expected a list of names")
     if len({*names}) < len(names):
-        raise InputError(f"task spans: a name stands twice among {setting}")
+        raise InputError(f"task spans: a name occurs twice among {setting}")
     return names

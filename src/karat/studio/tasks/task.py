@@ -1,12 +1,12 @@
-"""The interface of tasks, and what they work on.
+"""The interface of tasks, and the values that they work on.
 
-An answer is a JSON object. Every task takes a `comment` and `done`, which is true by default. An
+An answer is a JSON object. Every task accepts a `comment` and `done`, which is true by default. An
 answer that is not done is a draft: it is stored like any answer, and the assignment stays open.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -42,24 +42,24 @@ class NuggetView:
 
 @dataclass(frozen=True)
 class AssignmentView:
-    """Everything that a browser may know of an assignment: texts and questions, no systems."""
+    """The parts of an assignment that browsers may see: texts and questions, no systems."""
 
     assignment: int
     task: str
     settings: Json
     """The settings of the task: scales, categories, severities."""
     outputs: tuple[OutputView, ...]
-    """In the order to be shown."""
+    """In the order shown."""
     source: str | None = None
     context: str | None = None
     references: tuple[str, ...] = ()
     nuggets: tuple[NuggetView, ...] = ()
     value: Json | None = None
-    """The newest answer of the assessor; None without one, or if it was undone."""
+    """The newest answer of the assessor; None without one or after an undo."""
     newest: str | None = None
     """The uuid of the newest judgement, which a revision or an undo must name."""
     dropped: tuple[str, ...] = ()
-    """Nuggets that have left the key: their labels are stored but do not count."""
+    """Nuggets that were dropped from the key: their labels are stored but do not count."""
     edited: bool = False
     """Whether the key of the question was edited."""
 
@@ -86,12 +86,12 @@ class CurrentAnswer(NamedTuple):
 
 
 class CurrentDecision(NamedTuple):
-    """An adjudication that counts.
+    """An adjudication in force.
 
     It concerns an output and a dimension or nugget (`about`). For error spans `about` is `spans`
-    and the value an answer. For a pair it is `pair_name` of the two outputs, and the value a
-    choice, of which `first` is the output with the smaller id; if an item has a single pair,
-    `choice` is accepted. The value is bare (4, "support", "first") or an object as in an answer.
+    and the value is an answer. For a pair `about` is `pair_name` of the two outputs, or `choice` if
+    the item has a single pair, and the value is a choice in which `first` is the output with the
+    smaller id. The value is bare (4, "support", "first") or an object as in an answer.
     """
 
     id: int
@@ -109,7 +109,7 @@ class CurrentDecision(NamedTuple):
         return self.value.get(name) if isinstance(self.value, dict) else self.value
 
     def error(self, expected: str) -> InputError:
-        """Return the error of a value that is not as expected."""
+        """Return the error for an unexpected value."""
         return InputError(
             f"adjudication {self.id}: found {quoted(self.value)} for {quoted(self.about)}, "
             f"expected {expected}"
@@ -132,7 +132,7 @@ class Task:
     def choose_settings(
         self, dimensions: Sequence[str], scales: Sequence[str], scheme: str | None
     ) -> dict[str, Any]:
-        """Return the settings that options of a command ask for; refuse options of other tasks."""
+        """Return the settings for command-line options; raise InputError for other tasks' ones."""
         if dimensions or scales:
             problem = "--dimension and --scale are for ratings"
             raise InputError(f"{problem}: leave them out for {self.name}")
@@ -145,19 +145,19 @@ class Task:
         return []
 
     def dimensions(self, settings: Json) -> list[Dimension]:
-        """Return the dimensions in which outputs get values."""
+        """Return the dimensions of the resulting values."""
         return []
 
     def targets(self, outputs: Sequence[int]) -> list[tuple[int, ...]]:
-        """Return which outputs of an item are judged together."""
+        """Return the groups of outputs of an item that are judged together."""
         return [(output,) for output in outputs]
 
     def find_error(self, value: object, view: AssignmentView) -> str:
-        """Return what is wrong with an answer, in one sentence; "" if it is right."""
+        """Return the first error of an answer as a sentence; "" if it is valid."""
         raise NotImplementedError
 
     def similarity(self, value: Any, answer: Any, view: AssignmentView) -> float:
-        """Return how far an answer agrees with a known one, from 0 to 1."""
+        """Return the agreement of an answer with the known one, from 0 to 1."""
         raise NotImplementedError
 
     def to_judgements(self, value: Json, outputs: Sequence[int]) -> JudgementRows:
@@ -173,21 +173,33 @@ class Task:
         return decision.value
 
     def to_ratings(self, value: Json, settings: Json) -> Ratings:
-        """Return dimension and value of the judged output; empty if outputs are not rated alone."""
+        """Return the ratings of the judged output; none if outputs are not rated singly."""
         return []
 
     def decision_to_ratings(self, decision: CurrentDecision, settings: Json) -> Ratings:
-        """Return dimension and value of a decision on an output."""
+        """Return the ratings of a decision on an output."""
         return []
+
+    def without_nuggets(self, value: Json, nuggets: Collection[str]) -> Json:
+        """Return an answer without the labels of nuggets that were dropped from the key."""
+        return value
 
     # Disputes
 
     def votes(self, answer: CurrentAnswer) -> Votes:
-        """Return what can be disputed."""
+        """Return the values that can be disputed."""
         return [*self.to_judgements(answer.value, answer.outputs)]
 
+    def subject(self, about: str) -> str:
+        """Return the name of a disputed dimension, nugget, pair or output for people."""
+        return about
+
+    def summarize_votes(self, values: Sequence[Any]) -> str:
+        """Return the values of votes for people; their number if values are long."""
+        return f"{len(values)} assessors"
+
     def disagreement(self, settings: Json, about: str, values: Sequence[Any]) -> float:
-        """Return how far the values of two or more votes disagree, from 0 to 1."""
+        """Return the disagreement between two or more votes, from 0 to 1."""
         raise NotImplementedError
 
     def narrow(self, view: AssignmentView, about: str) -> AssignmentView:

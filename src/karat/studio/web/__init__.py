@@ -1,1 +1,1 @@
-"""The studio in the browser: a server, what guards it, its routes and pages."""
+"""The web application of the studio: server, request checks, routes and pages."""

@@ -1,4 +1,4 @@
-"""Calls: who asks for what, and how results and errors become pages and JSON."""
+"""Calls of routes by signed-in people, and the pages and JSON that answer them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
-from importlib.resources import files
 from typing import Any, NamedTuple, TypeVar
 
-from jinja2 import DictLoader, Environment, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
@@ -27,28 +26,28 @@ from karat.studio.web.guard import parse
 from karat.studio.web.studio import Studio
 
 MAX_QUERY = 500
-"""Characters of a text in the part of an address after the question mark."""
+"""Maximum characters of a query parameter."""
 
 
 class NotThere(InputError):
-    """Something that does not exist, or not for this assessor."""
+    """The requested object does not exist, or not for this assessor."""
 
 
 class NotAllowed(InputError):
-    """Something that a role may not do, or not yet."""
+    """A role may not do this, or not yet."""
 
 
 class Call(NamedTuple):
-    """One request of somebody who is signed in."""
+    """One request of a signed-in person."""
 
     studio: Studio
     who: Assessor
     path: Mapping[str, str]
     sent: Mapping[str, Any]
-    """The JSON object that was sent."""
+    """The JSON object in the body."""
     csrf: str
     query: QueryParams
-    """The part of the address after the question mark."""
+    """The query parameters of the URL."""
 
     @property
     def store(self) -> Store:
@@ -61,14 +60,14 @@ class Call(NamedTuple):
         return project(self.store)
 
     def number(self, name: str) -> int:
-        """Return a part of the path that is a number."""
+        """Return a number in the path; raise NotThere if it is not one."""
         text = self.path[name]
         if not (text.isascii() and text.isdigit() and len(text) < 16):
             raise NotThere(f"found {quoted(text)}, expected a number")
         return int(text)
 
     def query_text(self, name: str) -> str:
-        """Return a text of the query; "" if there is none."""
+        """Return a query parameter; "" if it is missing."""
         text = self.query.get(name, "")
         if len(text) > MAX_QUERY:
             problem = f"found {len(text):,} characters, expected at most {MAX_QUERY}"
@@ -76,7 +75,7 @@ class Call(NamedTuple):
         return text
 
     def query_number(self, name: str) -> float | None:
-        """Return a finite number of the query; None if there is none."""
+        """Return a query parameter as a finite number; None if it is missing."""
         text = self.query_text(name).strip()
         if not text:
             return None
@@ -89,14 +88,14 @@ class Call(NamedTuple):
         return number
 
     def page_number(self) -> int:
-        """Return the number of a page, from 1."""
+        """Return the page number, starting at 1."""
         text = self.query_text("page") or "1"
         if not (text.isascii() and text.isdigit() and len(text) < 10):
             raise InputError(f"found the page {quoted(text)}, expected a number")
         return int(text)
 
     def may_browse(self) -> bool:
-        """Return whether somebody may browse: the owner, and everybody after the reveal."""
+        """Return whether the person may browse: owners, and everybody after the reveal."""
         return self.who.role == "owner" or self.project.state == REVEALED
 
 
@@ -106,11 +105,11 @@ _REFUSED: Mapping[type[InputError], int] = {
     NotThere: 404,
     NotAllowed: 403,
     Overtaken: 409,
-    DamagedStore: 503,  # as for a full disk: nothing was saved, the page keeps it and tries again
+    DamagedStore: 503,  # as for a full disk: the page keeps the answer and tries again
 }
-"""Kind of error -> status; other input is 422."""
+"""Kind of error -> status; other InputErrors have 422."""
 Handler = TypeVar("Handler", bound=Callable[[Call], Any])
-"""Returns a page, or what becomes JSON; None becomes an empty object."""
+"""Returns a page, or a value for a JSON answer; None becomes an empty object."""
 
 
 def add_route(
@@ -122,15 +121,15 @@ def add_route(
     check: Callable[[Call], None] = lambda call: None,
     keys: Collection[str] = (),
 ) -> Callable[[Handler], Handler]:
-    """Return the decorator that adds a route for some roles; what blocks runs in a thread.
+    """Return a decorator that adds a route; handlers run in a thread.
 
     Args:
-        routes: list of routes to add to.
-        path: address.
+        routes: list of routes to extend.
+        path: path of the route.
         method: GET or POST.
-        roles: those who may call it.
-        check: raises an error for somebody who may not call it.
-        keys: keys of the JSON object that is sent.
+        roles: roles that may call it.
+        check: raises an error for people who may not call it.
+        keys: allowed keys of the JSON object in the body.
     """
 
     def add(handler: Handler) -> Handler:
@@ -171,7 +170,7 @@ def _respond(
             return answer(call, body)
     except InputError as error:
         problem, status = str(error), _REFUSED.get(type(error), 422)
-    except KaratError as error:  # nothing was saved: the client keeps it and tries again
+    except KaratError as error:  # nothing was saved: the client tries again
         problem, status = str(error), 503
     if request.url.path.startswith("/api/"):
         return JSONResponse({"error": problem}, status)
@@ -180,7 +179,7 @@ def _respond(
 
 @contextmanager
 def refused_as_not_found() -> Iterator[None]:
-    """Turn refusals of the store into "there is no such thing", but not the news of damage."""
+    """Turn InputErrors into NotThere, except for damaged stores."""
     try:
         yield
     except DamagedStore:
@@ -189,22 +188,17 @@ def refused_as_not_found() -> Iterator[None]:
         raise NotThere(str(error)) from None
 
 
-# Pages from templates, in which every text is escaped
-
-_NAMES = (
-    *("frame.html", "staff.html", "judge.html", "message.html", "joined.html", "parts.html"),
-    *("owner.html", "owner_live.html", "owner_people.html", "owner_agreement.html"),
-    *("adjudicate.html", "browse.html", "segment.html", "outputs.html", "reports.html"),
-    *("key.html", "owner_scores.html", "events.html"),
-)
+# Pages from templates with automatic escaping
 
 
 @cache
 def _environment() -> Environment:
-    folder = files("karat").joinpath("studio/web/templates")
-    texts = {name: folder.joinpath(name).read_text("utf-8") for name in _NAMES}
     environment = Environment(
-        autoescape=True, loader=DictLoader(texts), undefined=StrictUndefined, trim_blocks=True
+        loader=PackageLoader("karat.studio.web"),
+        autoescape=True,
+        auto_reload=False,
+        undefined=StrictUndefined,
+        trim_blocks=True,
     )
     environment.filters.update(number=number, words=words, answer=answer, comment=comment)
     return environment
@@ -216,13 +210,13 @@ def page(template: str, status: int = 200, **values: object) -> HTMLResponse:
 
 
 def message_page(sentence: str, status: int) -> HTMLResponse:
-    """Return a page that says one thing; errors of commands begin small and have no full stop."""
+    """Return a page with one sentence, capitalized and ended by a full stop."""
     message = f"{sentence[:1].upper()}{sentence[1:].rstrip('.')}."
     return page("message.html", status, message=message)
 
 
 def staff_page(call: Call, template: str, **values: object) -> Response:
-    """Return a page with the links that its reader may follow."""
+    """Return a page with links to the pages that its reader may open."""
     role = call.who.role
     titles = {"/": "Judge"}
     if role != "assessor":
@@ -239,21 +233,21 @@ def staff_page(call: Call, template: str, **values: object) -> Response:
 
 
 def download(name: str, content: str | bytes, kind: str) -> Response:
-    """Return a file to save."""
+    """Return a file to download."""
     headers = {"content-disposition": f'attachment; filename="{name}"'}
     return Response(content, media_type=kind, headers=headers)
 
 
 def number(value: float | None, digits: int = 2) -> str:
-    """Return a number for people; a dash where there is none."""
+    """Return a formatted number; a dash for None and NaN."""
     if value is None or math.isnan(value):
         return "–"
     return f"{round(value, digits) + 0.0:,.{digits}f}"  # no "-0.00"
 
 
 def words(value: object) -> str:
-    """Return an answer or the detail of an event in words: names and values, without brackets."""
-    if isinstance(value, Mapping) and "label" in value:  # of a nugget, with its evidence
+    """Return an answer or the details of an event as names and values, without brackets."""
+    if isinstance(value, Mapping) and "label" in value:  # a nugget with its evidence
         return str(value["label"])
     if isinstance(value, Mapping):
         return ", ".join(
@@ -267,7 +261,7 @@ def words(value: object) -> str:
 
 
 def answer(value: object) -> str:
-    """Return an answer or a decision in words, without its comment."""
+    """Return an answer or a decision as text, without its comment."""
     if not isinstance(value, Mapping):
         return str(value)
     fields = {key: field for key, field in value.items() if key not in ("comment", "done")}
@@ -280,5 +274,5 @@ def answer(value: object) -> str:
 
 
 def comment(value: object) -> str:
-    """Return the comment of an answer or a decision, if there is one."""
+    """Return the comment of an answer or a decision, or ""."""
     return str(value.get("comment", "")) if isinstance(value, Mapping) else ""

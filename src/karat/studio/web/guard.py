@@ -1,7 +1,7 @@
-"""Checks that every request passes before a route sees it, and the headers of every answer.
+"""Checks of every request before it reaches a route, and the headers of every answer.
 
-Checked here, for all routes at once: Host, path, method, where a write comes from (Origin and the
-header against forged requests), its type and its size. Who may do what is checked by the routes.
+Checked for all routes: Host, path, method, and for writes the origin, the CSRF token, the type and
+the size. Routes check who may call them.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ EVERYWHERE = ("0.0.0.0", "::")
 MAX_BODY = 256 * 1024
 """Bytes of a body."""
 MAX_BODY_SECONDS = 20.0
-"""Seconds in which a body must have come."""
+"""Time limit for receiving a body."""
 MAX_DEPTH = 12
 MAX_DIGITS = 15
-"""Digits of a whole number: browsers hold larger ones inexactly."""
+"""Maximum digits of an integer: larger ones are inexact in browsers."""
 CSRF = "x-karat-csrf"
 MAX_BODIES = 8
-"""Bodies of one assessor that are read at the same time: pages send one after the other."""
+"""Maximum bodies of one assessor read at the same time; pages send one after the other."""
 _HEADERS = (
     ("content-security-policy", "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
      "form-action 'self'; object-src 'none'"),
@@ -45,7 +45,7 @@ _HEADERS = (
     ("permissions-policy", "camera=(), geolocation=(), microphone=()"),
 )  # fmt: skip
 HEADERS = tuple((name.encode(), value.encode()) for name, value in _HEADERS)
-_UNKEPT = (b"cache-control", b"no-store")
+_NO_STORE = (b"cache-control", b"no-store")
 _PATH = re.compile(rb"/(?:[A-Za-z0-9_.~-]+/)*[A-Za-z0-9_.~-]*")
 _MAX_PATH = 400
 _TYPES = re.compile(r"application/json(?:\s*;\s*charset=\"?utf-8\"?)?", re.IGNORECASE)
@@ -57,7 +57,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class HttpRefusal(Exception):
-    """Why a request is refused: a status and a message."""
+    """A refused request: a status and a message."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -66,15 +66,15 @@ class HttpRefusal(Exception):
 
 @dataclass(frozen=True)
 class Hosts:
-    """The names of one server."""
+    """The host names of one server."""
 
     names: frozenset[str]
     any_address: bool = False
-    """Whether any address in digits is taken: rebinding needs a name."""
+    """Whether any IP address is accepted; DNS rebinding needs a name."""
 
     @classmethod
     def for_address(cls, bound: str) -> Hosts:
-        """Return the names under which a server that is bound to an address is reached."""
+        """Return the host names of a server bound to an address."""
         if bound in LOOPBACK:
             return cls(frozenset(LOOPBACK))
         names = {*LOOPBACK, bound.lower(), socket.gethostname().lower()}
@@ -93,7 +93,7 @@ class Hosts:
 
 
 def _host_name(header: str) -> str:
-    """Return the name in a Host header: lower case, no port, no brackets; "" if it is malformed."""
+    """Return the host in lower case, without port and brackets; "" if it is malformed."""
     name, colon, port = header.rpartition(":")
     if header.startswith("[") and header.endswith("]"):
         name, colon, port = header, "", ""
@@ -106,11 +106,11 @@ def _host_name(header: str) -> str:
     return "" if ":" in name else name.lower()
 
 
-# JSON that is sent
+# JSON bodies
 
 
 def parse(body: bytes) -> dict[str, Any]:
-    """Return a JSON object; anything that two readers could read differently is refused."""
+    """Return a JSON object; raise InputError for anything that parsers could read differently."""
     try:
         content = json.loads(
             body.decode("utf-8"),
@@ -136,7 +136,7 @@ def parse(body: bytes) -> dict[str, Any]:
 def _parse_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
-        raise InputError("a key stands twice in an object of the JSON: expected each key once")
+        raise InputError("a key occurs twice in a JSON object: expected each key once")
     return members
 
 
@@ -176,11 +176,11 @@ def _check_text(text: str) -> None:
         raise InputError(f"a text of the JSON holds {problem}: expected valid text")
 
 
-# The checks of a request
+# Checks of requests
 
 
-def _only(headers: Headers, name: str) -> str:
-    """Return the value of a header; "" if there is none or more than one."""
+def _single_header(headers: Headers, name: str) -> str:
+    """Return the value of a header; "" if it is missing or repeated."""
     values = headers.getlist(name)
     return values[0] if len(values) == 1 else ""
 
@@ -191,10 +191,10 @@ class Guard:
     def __init__(self, app: App, hosts: Hosts, sessions: Sessions) -> None:
         self._app, self._hosts, self._sessions = app, hosts, sessions
         self._bodies: Counter[int] = Counter()
-        """Bodies that are being read, by assessor."""
+        """Number of bodies being read, by assessor."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":  # the server speaks nothing else
+        if scope["type"] != "http":  # the server supports only HTTP
             return
         headers, answer = Headers(scope=scope), _add_headers(send)
         try:
@@ -203,7 +203,7 @@ class Guard:
                 receive = _replay(await self._read(headers, receive), receive)
         except HttpRefusal as refusal:
             body = json.dumps({"error": str(refusal)}).encode()
-            # What is left of a body is not read: the connection ends.
+            # The rest of the body is not read, so the connection must close.
             fields = [
                 (b"content-type", b"application/json"),
                 (b"content-length", str(len(body)).encode()),
@@ -216,8 +216,8 @@ class Guard:
         await self._app(scope, receive, answer)
 
     def _check(self, scope: Scope, headers: Headers) -> None:
-        """Raise HttpRefusal for a request that no route shall see."""
-        if not self._hosts.accepts(_only(headers, "host")):
+        """Raise HttpRefusal for a request that must not reach a route."""
+        if not self._hosts.accepts(_single_header(headers, "host")):
             problem = "this name does not belong to the studio: use the link as printed"
             raise HttpRefusal(421, problem)
         path: bytes = scope.get("raw_path") or scope["path"].encode()
@@ -228,7 +228,10 @@ class Guard:
         sites = headers.getlist("sec-fetch-site")
         from_elsewhere = any(site not in ("same-origin", "none") for site in sites)
         if scope["method"] == "POST":
-            host, origin = _only(headers, "host").lower(), _only(headers, "origin").lower()
+            host, origin = (
+                _single_header(headers, "host").lower(),
+                _single_header(headers, "origin").lower(),
+            )
             from_elsewhere |= origin not in (f"http://{host}", f"https://{host}")
         elif not path.startswith(b"/api/"):
             return
@@ -236,12 +239,12 @@ class Guard:
             raise HttpRefusal(403, "the request comes from another site")
         if scope["method"] == "POST":
             cookie = self._sessions.cookie_in(headers.getlist("cookie"))
-            if not self._sessions.is_csrf(_only(headers, CSRF), cookie):
+            if not self._sessions.is_csrf(_single_header(headers, CSRF), cookie):
                 raise HttpRefusal(403, "the page is out of date: load it again")
             _check_body_headers(headers)
 
     async def _read(self, headers: Headers, receive: Receive) -> bytes:
-        """Return the body of a write; one assessor cannot keep all places with slow bodies."""
+        """Return the body of a write, with a limit on simultaneous bodies per assessor."""
         session = self._sessions.read(self._sessions.cookie_in(headers.getlist("cookie")))
         sender = session.assessor if session else 0
         if self._bodies[sender] >= MAX_BODIES:
@@ -261,7 +264,9 @@ _TOO_LARGE = f"expected a body of at most {MAX_BODY:,} bytes"
 
 
 def _check_body_headers(headers: Headers) -> None:
-    if not _TYPES.fullmatch(_only(headers, "content-type")) or headers.getlist("content-encoding"):
+    if not _TYPES.fullmatch(_single_header(headers, "content-type")) or headers.getlist(
+        "content-encoding"
+    ):
         raise HttpRefusal(415, "expected a body of the type application/json")
     lengths = headers.getlist("content-length")
     if lengths and headers.getlist("transfer-encoding"):
@@ -271,7 +276,7 @@ def _check_body_headers(headers: Headers) -> None:
 
 
 async def _receive_body(receive: Receive) -> bytes:
-    """Return a body, whether or not its length was announced."""
+    """Return a body; raise HttpRefusal if it is incomplete or too large."""
     body = bytearray()
     while True:
         message = await receive()
@@ -285,14 +290,14 @@ async def _receive_body(receive: Receive) -> bytes:
 
 
 def _add_headers(send: Send) -> Send:
-    """Return a `send` that adds the headers of every answer."""
+    """Return a `send` that adds the security headers."""
 
     async def sending(message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
             headers = list(message.get("headers", ()))
             names = {name for name, _ in headers}
-            # Reports bring a policy of their own, which names their scripts and lets in no others.
-            missing = [header for header in (*HEADERS, _UNKEPT) if header[0] not in names]
+            # Reports have their own, stricter policy.
+            missing = [header for header in (*HEADERS, _NO_STORE) if header[0] not in names]
             message = {**message, "headers": [*headers, *missing]}
         await send(message)
 
@@ -300,7 +305,7 @@ def _add_headers(send: Send) -> Send:
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
-    """Return a `receive` that gives a body that was read already."""
+    """Return a `receive` that returns a body already read."""
     parts = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replaying() -> MutableMapping[str, Any]:

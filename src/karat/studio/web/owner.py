@@ -9,6 +9,7 @@ from functools import cache, partial
 from hashlib import sha256
 from importlib.resources import files
 from math import isnan
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
@@ -38,19 +39,19 @@ if TYPE_CHECKING:
     from karat.meta.judge_agreement import JudgeAgreement
 
 MAX_NAMED = 3
-"""Dimensions that are named one by one."""
+"""Maximum dimensions listed one by one."""
 ROUTES: list[Route] = []
 route = partial(add_route, ROUTES, roles=("owner",))
 
 
-# Values of the owner's page, as its templates take them
+# Values for the templates of the owner's page
 
 
 def summary_sentences(
     counts: live.Coverage, agreement: live.LiveAgreement, state: str
 ) -> list[str]:
     """Return the summary of the owner's page, in sentences."""
-    # The share is rounded down: 100% are all units, and 0% are none.
+    # Rounded down, so that 100% means all units.
     percent = 100 * counts.judged // counts.units if counts.units else 0
     share = "under 1%" if counts.judged and not percent else f"{percent}%"
     units = f"unit{'s' * (counts.units != 1)} {'is' if counts.judged == 1 else 'are'} judged"
@@ -94,7 +95,7 @@ def _needed_sentence(counts: live.Coverage, state: str) -> str:
 
 
 def warnings(agreement: JudgeAgreement) -> list[str]:
-    """Return sentences on assessors who stand apart or answered exactly alike."""
+    """Return sentences on assessors who disagree with the others or gave identical answers."""
     sentences = []
     for row in agreement.judges:
         if row.identical:
@@ -106,7 +107,7 @@ def warnings(agreement: JudgeAgreement) -> list[str]:
 
 
 def _left_out(estimates: Sequence[live.LiveEstimate]) -> list[str]:
-    """Return what a table of estimates would hide: systems with few labels."""
+    """Return the notes on systems that estimates left out for lack of labels."""
     return [
         f"{result.dimension}: {note}"
         for result in estimates
@@ -117,7 +118,7 @@ def _left_out(estimates: Sequence[live.LiveEstimate]) -> list[str]:
 
 
 def nothing_is_estimated(estimates: Sequence[live.LiveEstimate]) -> bool:
-    """Return whether every segment of every system is labelled, so that no interval has a width."""
+    """Return whether every segment of every system is labelled, so that intervals have no width."""
     if not estimates or _left_out(estimates):
         return False
     rows = [result.estimate.rows if result.estimate else () for result in estimates]
@@ -128,7 +129,7 @@ def nothing_is_estimated(estimates: Sequence[live.LiveEstimate]) -> bool:
 
 
 def _labels_needed(estimates: Sequence[live.LiveEstimate]) -> list[str]:
-    """Return how many further labels halve the intervals of each dimension."""
+    """Return sentences on the labels needed to halve the intervals of each dimension."""
     sentences = []
     for result in estimates:
         rows = result.estimate.rows if result.estimate else ()
@@ -143,23 +144,23 @@ def _labels_needed(estimates: Sequence[live.LiveEstimate]) -> list[str]:
 def _intervals(
     result: live.LiveEstimate,
 ) -> list[tuple[EstimateRow, float, float, float]]:
-    """Return the estimates of a dimension, and their places on a line from 0 to 100."""
+    """Return the estimates of a dimension, and their positions on a line from 0 to 100."""
     if result.estimate is None:
         return []
     rows = [row for row in result.estimate.rows if not isnan(row.estimate)]
     ends = [x for row in rows for x in (row.low, row.high, row.estimate) if not isnan(x)]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
 
-    def place(value: float) -> float:
+    def position(value: float) -> float:
         if high == low or isnan(value):
             return 50.0
         return round(3 + 94 * (value - low) / (high - low), 2)
 
-    return [(row, place(row.estimate), place(row.low), place(row.high)) for row in rows]
+    return [(row, position(row.estimate), position(row.low), position(row.high)) for row in rows]
 
 
 def live_view(store: Store, owner: int) -> dict[str, Any]:
-    """Return what changes while people judge."""
+    """Return the values that change while people judge."""
     results = live.get_latest_results(store)
     progress = live.list_progress(store, results.work if results else {})
     values = {"project": projects.project(store), "people": progress, "results": results}
@@ -201,7 +202,7 @@ def _owner_page(call: Call) -> Response:
 
 @route("/owner/live")
 def _live(call: Call) -> Response:
-    """Return the part of the page that changes while people judge."""
+    """Return the live part of the page."""
     return staff_page(call, "owner_live.html", **live_view(call.store, call.who.id))
 
 
@@ -250,7 +251,7 @@ def _events(call: Call) -> Response:
     rows = []
     for entry in entries:
         detail = dict(entry.detail)
-        if "of" in detail:  # the assessor whom it is about
+        if "of" in detail:  # id of the assessor concerned
             detail = {"name": names.get(detail.pop("of"), "nobody"), **detail}
         rows.append(entry._replace(detail=detail))
     page = Page(rows, number, max(1, -(-total // PAGE)), total)
@@ -290,25 +291,21 @@ def _export(call: Call) -> Response:
     return download(archive_name, buffer.getvalue(), "application/zip")
 
 
-# Static files. The style sheet is that of the report pages: colours, type and components are the
-# same.
+# Static files. The style sheet is shared with the report pages.
 
-FILES = {"style.css": "report/page/style.css", "studio.css": "studio/web/static/studio.css"} | {
-    name: f"studio/web/static/{name}"
-    for name in (
-        *("judge.js", "server.js", "queue.js", "clock.js", "dom.js", "keys.js", "marked_text.js"),
-        *("ratings.js", "pairs.js", "spans.js", "nuggets.js", "uuid.js"),
-        *("owner.js", "adjudicate.js", "statements.js", "drafts.js"),
-        *("key_editor.js", "key_editor.css"),
-    )
+_KARAT = files("karat")
+_STATIC_TYPES = {".css": "text/css", ".js": "text/javascript"}
+FILES = {"style.css": _KARAT / "report/page/style.css"} | {
+    file.name: file
+    for file in (_KARAT / "studio/web/static").iterdir()
+    if file.name.endswith(tuple(_STATIC_TYPES))
 }
-_STATIC_TYPES = {"css": "text/css", "js": "text/javascript"}
 
 
 @cache
 def content(name: str) -> tuple[bytes, str]:
-    """Return a file and its tag, by which browsers see whether it is still the same."""
-    data = files("karat").joinpath(FILES[name]).read_bytes()
+    """Return a file and its ETag."""
+    data = FILES[name].read_bytes()
     return data, f'"{sha256(data).hexdigest()[:16]}"'
 
 
@@ -320,7 +317,7 @@ async def _static_file(request: Request) -> Response:
     headers = {"etag": tag, "cache-control": "no-cache"}
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
-    return Response(data, media_type=_STATIC_TYPES[name.rpartition(".")[2]], headers=headers)
+    return Response(data, media_type=_STATIC_TYPES[Path(name).suffix], headers=headers)
 
 
 ROUTES.append(Route("/static/{name}", _static_file))

@@ -1,4 +1,4 @@
-"""Routes of assessors, adjudicators, editors of the key, and those who browse."""
+"""Routes for judging, adjudicating, editing the key, and browsing."""
 
 from __future__ import annotations
 
@@ -59,12 +59,11 @@ async def _join(request: Request) -> Response:
         return message_page("This link is not valid. Ask for a new one.", 403)
     invited = await run_in_threadpool(people.assessors, studio.store)
     first = "/"
-    if who.role == "adjudicator":  # the page to judge on would assign a unit to its reader
+    if who.role == "adjudicator":  # the judging page would assign a unit
         first = "/adjudicate"
     elif who.role == "owner" and len(invited) > 1:
         first = "/owner"
-    # A page that goes on by itself, and no redirect: a browser that came from another site would
-    # not send a strict cookie along with a redirect.
+    # Not a redirect: browsers that come from another site send no strict cookie with it.
     answer = page("joined.html", name=who.name, to=first)
     sessions = studio.sessions
     value = sessions.begin(who.id, people.hash_token(token))
@@ -89,21 +88,24 @@ def _judge_page(call: Call) -> Response:
 @route("/api/next")
 def _next(call: Call) -> dict[str, Any]:
     view = assignment.next_assignment(call.store, call.who.id, people.now())
-    if view is None:  # all is done, and may still be looked at again
+    if view is None:  # all done; earlier answers can still be opened
         last = next(iter(reversed(judgements.list_assignments(call.store, call.who.id))), None)
         return {"item": None, "last": last, "progress": _progress(call)}
-    # After one that is open again comes the next that is open, not those that are done.
-    return {"item": {**_sent(call, view), "following": None}, "progress": _progress(call)}
+    # The page must ask for the next open assignment instead of following finished ones.
+    return {
+        "item": {**_assignment_fields(call, view), "following": None},
+        "progress": _progress(call),
+    }
 
 
 @route("/api/item/{assignment}")
 def _item(call: Call) -> dict[str, Any]:
     with refused_as_not_found():
         view = judgements.view_assignment(call.store, call.who.id, call.number("assignment"))
-    return {"item": _sent(call, view), "progress": _progress(call)}
+    return {"item": _assignment_fields(call, view), "progress": _progress(call)}
 
 
-def _sent(call: Call, view: AssignmentView) -> dict[str, Any]:
+def _assignment_fields(call: Call, view: AssignmentView) -> dict[str, Any]:
     neighbours = judgements.find_neighbours(call.store, call.who.id, view.assignment)
     return {**view.to_json(), **neighbours}
 
@@ -143,7 +145,7 @@ def _dispute_fields(dispute: Dispute) -> dict[str, Any]:
 
 @route("/api/disputes", roles=DECIDERS)
 def _disputes(call: Call) -> dict[str, Any]:
-    """Return the list of disputes, largest first; those that are settled only if asked for."""
+    """Return the list of disputes, largest first; settled ones only on request."""
     all_disputes = disputes.find_disputes(call.store, settled=True)
     with_settled = call.query.get("settled") == "yes"
     listed = [dispute for dispute in all_disputes if with_settled or not dispute.settled]
@@ -157,7 +159,7 @@ def _disputes(call: Call) -> dict[str, Any]:
 
 @route("/api/disputes/{id}", roles=DECIDERS)
 def _dispute(call: Call) -> dict[str, Any]:
-    """Return one dispute whole; it is named by one of its judgements and what it is about."""
+    """Return one dispute, given by one of its judgements and its subject."""
     judgement, about = call.number("id"), call.query_text("about")
     with call.store.read() as connection:
         item = connection.optional_value(
@@ -182,7 +184,7 @@ def _target(call: Call) -> Target:
 
 @route("/api/adjudications", "POST", roles=DECIDERS, keys=("uuid", *TARGET, "answer", "supersedes"))
 def _decide(call: Call) -> dict[str, Any]:
-    """Store a decision; an answer of null undoes it."""
+    """Store a decision; the answer null undoes it."""
     if "answer" not in call.sent:
         raise InputError("answer is missing: expected a decision, or null to undo one")
     uuid, answer, replaced = map(call.sent.get, ("uuid", "answer", "supersedes"))
@@ -216,7 +218,7 @@ def _key_page(call: Call) -> Response:
 
 @editor_route("/key/key.jsonl")
 def _key_file(call: Call) -> Response:
-    """Return the key as it is now, which names no system: it needs no reveal."""
+    """Return the current key; it names no system, so it is available before the reveal."""
     ((name, text),) = export_files(call.store, "key")
     with call.store.write() as connection:
         people.record(connection, "export", call.who.id, format="key")
@@ -276,12 +278,12 @@ def _segments(call: Call) -> Response:
         kinds=browsing.KINDS,
         dimensions=browsing.score_names(project.settings),
         systems=sorted({*projects.systems(call.store).values()}) if revealed else [],
-        rest=_rest(call),
+        rest=_query_base(call),
     )
 
 
-def _rest(call: Call) -> str:
-    """Return the query without the page, for links to other pages."""
+def _query_base(call: Call) -> str:
+    """Return the query without the page number, for links to other pages."""
     items = call.query.multi_items()
     selected = [(key, value) for key, value in items if key != "page" and value]
     return urlencode([*selected, ("page", "")])
@@ -301,13 +303,13 @@ def _outputs(call: Call) -> Response:
     page = browsing.make_page(table.ids, call.page_number())
     return staff_page(
         call, "outputs.html", table=table, page=page._replace(rows=table.rows(page.rows)),
-        by=by, down=down, metrics=metrics, offered=browsing.OFFERED_METRICS, rest=_rest(call),
+        by=by, down=down, metrics=metrics, offered=browsing.OFFERED_METRICS, rest=_query_base(call),
         query=urlencode([("metrics", ",".join(metrics)), ("sort", by), ("down", "yes" * down)]),
     )  # fmt: skip
 
 
 def _requested_table(call: Call) -> tuple[OutputTable, list[str], str, bool]:
-    """Return the table with the metrics and in the order that a query asks for."""
+    """Return the requested table, its metrics, its sort column and direction."""
     names = ",".join(call.query.getlist("metrics")).split(",")
     metrics = list(dict.fromkeys(name for name in names if name))
     by, down = call.query_text("sort"), call.query_text("down") == "yes"
@@ -324,7 +326,7 @@ def _table_csv(call: Call) -> Response:
 
 
 def _may_see_ranking(call: Call) -> bool:
-    """Return whether reports may tell which systems lead."""
+    """Return whether the person may see which systems lead."""
     return call.project.state == REVEALED or live.has_asked_for_estimates(call.store, call.who.id)
 
 
@@ -359,7 +361,7 @@ _SANDBOX = "frame-ancestors 'none'; sandbox allow-scripts"
 
 
 def _sandbox_page(page: str) -> Response:
-    """Return a whole page under the policy that it states, in a sandbox."""
+    """Return a page in a sandbox, with the security policy that it contains."""
     stated = _POLICY.search(page)
     policy = unescape(stated[1]) if stated else "default-src 'none'"
     return HTMLResponse(page, headers={"content-security-policy": f"{policy}; {_SANDBOX}"})

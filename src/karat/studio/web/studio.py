@@ -1,4 +1,4 @@
-"""An open studio, as routes know it: the store, sessions and the private file beside the store."""
+"""The state shared by routes: the store, sessions, and the private file of keys."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from karat.studio.store.store import Store
 
 @dataclass
 class Keys:
-    """The key of sessions, and tokens by the names of assessors."""
+    """The session key, and tokens by the names of assessors, in a file next to the store."""
 
     path: Path
     key: bytes
@@ -29,7 +29,7 @@ class Keys:
 
     @classmethod
     def for_store(cls, store: Path) -> Keys:
-        """Read the file of a store, or make it."""
+        """Read the keys of a store, or make them."""
         path = store.with_name(f"{store.name}.keys")
         content = _read_keys(path)
         keys = cls(path, *(content or (secrets.token_bytes(32), {})))
@@ -38,7 +38,7 @@ class Keys:
         return keys
 
     def add(self, name: str, token: str) -> None:
-        """Remember the token of an assessor, beside those that other processes have added."""
+        """Store the token of an assessor, keeping those added by other processes."""
         if content := _read_keys(self.path):
             self.tokens = content[1]
         if content is None or self.tokens.get(name) != token:
@@ -46,7 +46,7 @@ class Keys:
             self.save()
 
     def save(self) -> None:
-        """Write the file whole, readable by its owner alone."""
+        """Write the file (atomic), readable only by its owner."""
         content = json.dumps({"key": self.key.hex(), "tokens": self.tokens}, ensure_ascii=False)
         part = self.path.with_name(f"{self.path.name}.{secrets.token_hex(4)}.part")
         try:
@@ -63,7 +63,7 @@ class Keys:
 
 
 def _read_keys(path: Path) -> tuple[bytes, dict[str, str]] | None:
-    """Return the key and the tokens of a file; None if there is no file."""
+    """Return the key and the tokens in a file, or None if it does not exist."""
     try:
         text = path.read_text("utf-8")
     except FileNotFoundError:
@@ -83,10 +83,10 @@ def _read_keys(path: Path) -> tuple[bytes, dict[str, str]] | None:
 
 
 SESSION_SECONDS = 30 * 24 * 3600
-"""Seconds until the link of the invitation is needed again."""
+"""Lifetime of a session."""
 MAX_COOKIE = 200
 _MARK = 16
-"""Characters of a link's mark."""
+"""Characters of the mark of a link."""
 
 
 class Session(NamedTuple):
@@ -110,16 +110,16 @@ class Sessions:
         return f"karat-studio-{self._signed('name')[:12]}"
 
     def begin(self, assessor: int, token_hash: str) -> str:
-        """Return the cookie's value for an assessor who opened the link with this token hash."""
+        """Return the cookie of a new session."""
         content = f"{assessor}.{int(self.clock()) + SESSION_SECONDS}.{self.mark(token_hash)}"
         return f"{content}.{self._signed('session', content)}"
 
     def mark(self, token_hash: str) -> str:
-        """Return the mark of a link, from which its token cannot be computed."""
+        """Return a mark that identifies the link of a session without revealing its token."""
         return self._signed("link", token_hash)[:_MARK]
 
     def read(self, cookie: str) -> Session | None:
-        """Return the session of a cookie; None if it is forged, of another studio, or expired."""
+        """Return the session of a cookie, or None if it is invalid or expired."""
         content, _, signature = cookie.rpartition(".")
         if len(cookie) > MAX_COOKIE or not cookie.isascii() or content.count(".") != 2:
             return None
@@ -129,11 +129,10 @@ class Sessions:
         return Session(int(assessor), mark) if self.clock() < int(ends) else None
 
     def cookie_in(self, headers: Iterable[str]) -> str:
-        """Return the session cookie from the Cookie headers of a request; "" if there is none.
+        """Return the first valid session cookie in the Cookie headers of a request, or "".
 
-        The headers are split at semicolons and nothing else is parsed: values of other applications
-        may hold quotes, braces, commas or anything else. Of several cookies with the right name,
-        the first valid one counts.
+        Headers are only split at semicolons: cookies of other applications may contain quotes,
+        braces, commas or anything else.
         """
         pairs = [part.partition("=") for header in headers for part in header.split(";")]
         values = [
@@ -142,11 +141,11 @@ class Sessions:
         return next((value for value in values if self.read(value)), "")
 
     def csrf(self, cookie: str) -> str:
-        """Return what the page of a session sends with every write."""
+        """Return the CSRF token of a session."""
         return self._signed("csrf", cookie)
 
     def is_csrf(self, token: str, cookie: str) -> bool:
-        """Return whether a write comes from a page of the session."""
+        """Return whether a token is the CSRF token of a session."""
         return token.isascii() and hmac.compare_digest(token, self.csrf(cookie))
 
     def _signed(self, *parts: str) -> str:
@@ -169,13 +168,13 @@ class Studio:
         return Sessions(self.keys.key)
 
     def invited(self, token: str) -> Assessor | None:
-        """Return whose token it is."""
+        """Return the assessor with a token, or None."""
         if not token or len(token) > MAX_TOKEN:
             return None
         return people.find_assessor(self.store, token)
 
     def signed_in(self, cookie: str) -> Assessor | None:
-        """Return whose session it is; None if it expired or its link was renewed or withdrawn."""
+        """Return the assessor of a session, or None if it expired or its link is invalid."""
         sessions = self.sessions
         session = sessions.read(cookie)
         link = session and people.active_link(self.store, session.assessor)
@@ -196,9 +195,9 @@ class StudioLink(NamedTuple):
 def make_links(
     studio: Studio, names: Iterable[str], owner_token: str | None = None
 ) -> list[StudioLink]:
-    """Invite the owner and those who are not invited yet; return the links of all.
+    """Invite the owner and all new names; return the links of all active people.
 
-    `owner_token` is the token of the owner's link for as long as the studio is open.
+    `owner_token`, if any, is the token of the owner's link; it is not written to the file of keys.
     """
     invited = {assessor.name for assessor in people.assessors(studio.store)}
     for name in dict.fromkeys((OWNER, *names)):
@@ -212,7 +211,7 @@ def make_links(
         chosen = owner_token if assessor == owner else None
         token = chosen or studio.keys.tokens.get(assessor.name, "")
         holder = people.find_assessor(studio.store, token) if token else None
-        if holder is None or holder.id != assessor.id:  # it was lost, or another was chosen
+        if holder is None or holder.id != assessor.id:  # lost, or replaced by `owner_token`
             _, token = people.renew(studio.store, assessor.id, token=chosen)
         if chosen is None:
             studio.keys.add(assessor.name, token)

@@ -1,4 +1,4 @@
-"""The base of sacreBLEU's metric classes: references, scores and signatures."""
+"""Base classes of sacreBLEU's metrics: references, scores and signatures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 _SHARED = ("version", "nrefs", "bs", "ar", "seed", "test", "lang", "origlang", "subset")
-"""The fields that every signature has, most of them empty."""
+"""The fields of every signature, most of them empty."""
 
 _SHORT = {"version": "v", "nrefs": "#", "test": "t", "lang": "l", "subset": "S", "origlang": "o"}
 _SHORT |= {"seed": "rs", "case": "c"}
@@ -29,7 +29,7 @@ ClassT = TypeVar("ClassT", bound=type)
 
 
 def drop_in_name(name: str) -> Callable[[ClassT], ClassT]:
-    """Give a class sacreBLEU's name, under which its module must have it, for pickles."""
+    """Rename a class to sacreBLEU's name; for pickles, its module must have that name, too."""
 
     def rename(cls: ClassT) -> ClassT:
         cls.__name__ = cls.__qualname__ = name
@@ -40,7 +40,7 @@ def drop_in_name(name: str) -> Callable[[ClassT], ClassT]:
 
 @drop_in_name("Score")
 class SacreScore:
-    """A name, a value, and what a bootstrap says about it."""
+    """A name, a value, and its bootstrap mean and interval."""
 
     def __init__(self, name: str, score: float) -> None:
         self.name, self.score = name, score
@@ -69,13 +69,13 @@ class SacreScore:
         return json.dumps(fields, indent=1, ensure_ascii=False)
 
     def estimate_ci(self, scores: Sequence[SacreScore]) -> None:
-        """Keep the mean of resampled scores and half the width of their central 95%."""
+        """Set the mean and half the width of the central 95% of resampled scores."""
         from karat.arrays import np
 
         self.take_resamples(np.array([score.score for score in scores], dtype=float))
 
     def take_resamples(self, values: Floats) -> None:
-        """Keep the mean of resampled values and half the width of their central 95%."""
+        """Set the mean and half the width of the central 95% of resampled values."""
         from karat.stats.resampling import interval
 
         low, high = interval(values)
@@ -86,14 +86,14 @@ class SacreScore:
 
 
 class Signature:
-    """The settings of a metric by name, written as `nrefs:1|case:mixed|…`."""
+    """The settings of a metric by name, formatted as `nrefs:1|case:mixed|…`."""
 
     def __init__(self, info: Mapping[str, Any], short: Mapping[str, str]) -> None:
         self.info: dict[str, Any] = {**dict.fromkeys(_SHARED), **info}
         self._abbr = {**_SHORT, **short}
 
     def format(self, short: bool = False) -> str:
-        """Return all fields that have a value, the version last."""
+        """Return all fields with a value, the version last."""
         names = [*(name for name in self.info if name != "version"), "version"]
         fields = {name: self.info[name] for name in names if self.info[name] is not None}
         written = {True: "yes", False: "no"}
@@ -129,7 +129,7 @@ class SacreMetric(ABC, Generic[ScoreT]):
         self.n_bootstrap: int | None = None
         self.seed: str | None = None
         self.num_refs: int | None = None  # -1: it varies
-        self._karat()  # wrong settings are refused here
+        self._karat()  # checks the settings
         self._ref_cache = None if references is None else self._read(references)
 
     @abstractmethod
@@ -142,15 +142,15 @@ class SacreMetric(ABC, Generic[ScoreT]):
 
     @abstractmethod
     def _info(self) -> dict[str, Any]:
-        """Return the fields of the signature that are this metric's own."""
+        """Return the fields of the signature specific to this metric."""
 
     def corpus_score(
         self, hypotheses: Sequence[str], references: Streams | None, n_bootstrap: int = 1
     ) -> ScoreT:
         """Return the score of a corpus.
 
-        `references` are streams, or None for those that were given to the constructor. With
-        `n_bootstrap` above 1 the score has a 95% interval from so many resamples.
+        `references` are streams, or None for those of the constructor. With `n_bootstrap` above 1,
+        the score has a 95% interval from that many resamples.
         """
         from karat.arithmetic import exact_sums
         from karat.text.segments import Strings
@@ -173,7 +173,7 @@ class SacreMetric(ABC, Generic[ScoreT]):
         return self._score(metric.rows(pairs_of([metric], hypothesis, texts))[0])
 
     def get_signature(self) -> Signature:
-        """Return the signature; the number of references is known once something was scored."""
+        """Return the signature; the number of references is known only after scoring."""
         if self.num_refs is None:
             raise InputError("the number of references is not known yet: score something first")
         number = "var" if self.num_refs < 0 else self.num_refs
@@ -182,7 +182,7 @@ class SacreMetric(ABC, Generic[ScoreT]):
         return Signature({**shared, **resampling, **self._info()}, self._SHORT)
 
     def _check_sentence(self, hypothesis: object, references: object) -> list[str]:
-        """Return the references of one sentence; those that are None are left out."""
+        """Return the references of one sentence without None; raise InputError for wrong types."""
         if not isinstance(hypothesis, str):
             raise InputError(f"hypothesis is {type(hypothesis).__name__}, expected str")
         if isinstance(references, str | bytes) or not isinstance(references, Iterable):
@@ -198,7 +198,7 @@ class SacreMetric(ABC, Generic[ScoreT]):
         return texts
 
     def _read(self, streams: object) -> References:
-        """Return references given as streams; None means that a stream has none there."""
+        """Return references from streams; None means that a stream lacks this reference."""
         from karat.text.references import References, VaryingReferences
         from karat.text.segments import Strings
 
@@ -234,7 +234,7 @@ class SacreMetric(ABC, Generic[ScoreT]):
         return references
 
     def _resample(self, score: ScoreT, rows: NDArray[Any], resamples: int) -> None:
-        """Give a score its interval; the seed is in the environment, where sacreBLEU reads it."""
+        """Set the interval of a score; the seed is in SACREBLEU_SEED, as for sacreBLEU."""
         from karat.stats.resampling import bootstrap_sums
 
         seed = os.environ.get("SACREBLEU_SEED", "12345").lower()
@@ -249,7 +249,7 @@ class SacreMetric(ABC, Generic[ScoreT]):
 
 @lru_cache(maxsize=32, typed=True)
 def cached_metric(name: str, *settings: Any) -> Any:
-    """Return Karat's metric with these settings, in the order of their declaration."""
+    """Return Karat's metric with settings in the order of their declaration."""
     from karat.metrics.names import METRICS
 
     return METRICS[name](*settings)

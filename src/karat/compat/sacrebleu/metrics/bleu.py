@@ -118,7 +118,7 @@ class SacreBLEU(SacreMetric[BLEUScore]):
         effective_order: bool = False,
         max_ngram_order: int = 4,
     ) -> BLEUScore:
-        """Return the score of matches and totals of each order and of both lengths."""
+        """Return the score for matches and totals of each order and both lengths."""
         smoothing = smooth_method, smooth_value, bool(effective_order)
         tok = SacreBLEU.TOKENIZER_DEFAULT
         metric = cached_metric("bleu", max_ngram_order, tok, "mixed", *smoothing)
@@ -127,7 +127,7 @@ class SacreBLEU(SacreMetric[BLEUScore]):
 
     @property
     def tokenizer_signature(self) -> str:
-        """The tokeniser as signatures name it."""
+        """The name of the tokenizer in signatures."""
         from karat.metrics.signatures import written_tokenizer
         from karat.text.tokens import tokenizer_origin
 
@@ -151,9 +151,9 @@ BLEU = SacreBLEU
 def _score_counts(
     metric: ngram.BLEU, counts: list[Any], totals: list[Any], length: int, closest: int
 ) -> BLEUScore:
-    """Return the score of one row: `ngram.BLEU.measure` in plain numbers, which are quicker here.
+    """Return the score of one row: `ngram.BLEU.measure` in plain Python, which is faster here.
 
-    sacreBLEU's counts and totals have what add-k added.
+    As in sacreBLEU, counts and totals include the amount that add-k adds.
     """
     from karat.arithmetic import exp, log
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class CHRFScore(SacreScore):
-    """A chrF score; its name has beta and a plus for each word order."""
+    """A chrF score, named with beta and a plus for each word order."""
 
     def __init__(self, score: float, char_order: int, word_order: int, beta: float) -> None:
         super().__init__(f"chrF{beta}" + "+" * word_order, score)

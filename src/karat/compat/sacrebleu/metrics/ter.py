@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class TERScore(SacreScore):
-    """An edit rate: edits by words of the references."""
+    """An edit rate: edits divided by words of the references."""
 
     def __init__(self, score: float, num_edits: float, ref_length: float) -> None:
         super().__init__("TER", score)

@@ -1,4 +1,4 @@
-// Milliseconds spent on an item: the clock stands while the page is hidden or paused.
+// Milliseconds spent on an item; the clock stops while the page is hidden or paused.
 
 export class Clock {
   constructor() {

@@ -1,4 +1,4 @@
-// Elements from data: texts become text nodes, never markup.
+// Elements of a page. Texts become text nodes, never markup.
 
 export function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
@@ -17,3 +17,9 @@ export function button(text, key, act, more = {}) {
 }
 
 export const byId = (id) => document.getElementById(id);
+
+// Show a sentence in the bar at the top.
+export function showStatus(sentence, failed = false) {
+  byId("saved").className = failed ? "failed" : "";
+  byId("saved").textContent = sentence;
+}

@@ -1,11 +1,11 @@
-// Drafts: answers that were begun and left, kept in this tab until they are decided or thrown away.
+// Drafts: unfinished answers, kept in this tab until they are decided.
 
-const kept = new Map(); // for browsers that store nothing
+const inMemory = new Map(); // for browsers without storage
 
 const name = (key) => `draft ${document.title} ${key}`;
 
 export function keep(key, answer) {
-  kept.set(key, answer);
+  inMemory.set(key, answer);
   try {
     sessionStorage.setItem(name(key), JSON.stringify(answer));
   } catch {
@@ -15,14 +15,14 @@ export function keep(key, answer) {
 
 export function draftOf(key) {
   try {
-    return kept.get(key) ?? JSON.parse(sessionStorage.getItem(name(key)));
+    return inMemory.get(key) ?? JSON.parse(sessionStorage.getItem(name(key)));
   } catch {
     return null;
   }
 }
 
 export function drop(key) {
-  kept.delete(key);
+  inMemory.delete(key);
   try {
     sessionStorage.removeItem(name(key));
   } catch {

@@ -1,39 +1,34 @@
-// The page of an assessor: shows an assignment, takes keys and clicks, saves every action.
+// The page of an assessor: shows an assignment, handles keys and clicks, saves every action.
 
 import { Clock } from "./clock.js";
 import { button, byId, make } from "./dom.js";
 import { listen, toggleKeys } from "./keys.js";
-import { MarkedText } from "./marked_text.js";
-import { Nuggets } from "./nuggets.js";
-import { Pairs } from "./pairs.js";
 import { Queue } from "./queue.js";
-import { Ratings } from "./ratings.js";
 import { get } from "./server.js";
-import { Spans } from "./spans.js";
+import { TASKS, accompanyingText, answerWithComment, outputTexts, sourceText } from "./tasks.js";
 import { newUuid } from "./uuid.js";
 
-const TASKS = { ratings: Ratings, pairs: Pairs, spans: Spans, nuggets: Nuggets };
-const CLOSED = 422; // the project takes no judgements any more
-const TYPING = 600; // milliseconds of rest after which a comment is saved
+const CLOSED = 422; // the project no longer accepts judgements
+const TYPING_PAUSE = 600; // milliseconds without typing after which a comment is saved
 const COMMON_KEYS = [["Enter", "done, go to the next"], ["b", "previous"], ["u or Ctrl+z", "undo"], ["c", "comment (Escape leaves it)"], [".", "pause"], ["?", "these keys"]];
 
 const clock = new Clock();
 const queue = new Queue(status);
-let item = null; // what is shown
-let before = null; // the assignment before it
+let item = null; // the assignment shown
+let before = null; // the previous assignment
 let task = null;
 let comment = null;
-let newest = null; // uuid of the newest answer to it
+let newest = null; // uuid of its newest answer
 let past = []; // values before each change, for undo
-let current = null; // the value that was sent last
+let current = null; // the value sent last
 let busy = false;
-let typing = null;
+let typingTimer = null;
 
 function status() {
   const saved = byId("saved");
   saved.className = queue.refused ? "failed" : queue.empty ? "" : "waiting";
   if (queue.refused) {
-    saved.replaceChildren(`Not saved: ${queue.refused.told} `, button("Show what is saved", "", giveUp));
+    saved.replaceChildren(`Not saved: ${queue.refused.error} `, button("Show what is saved", "", giveUp));
   } else if (queue.empty) saved.textContent = "Saved";
   else if (queue.offline) saved.textContent = `Not saved yet (${queue.entries.length}). ${queue.offline} Trying again.`;
   else saved.textContent = "Not saved yet";
@@ -51,7 +46,7 @@ async function giveUp() {
   await load(`/api/item/${assignment}`);
 }
 
-// What is sent: every change as a draft, then the answer that is done.
+// Send an answer: every change as a draft, then the complete answer.
 function save(value) {
   const uuid = newUuid();
   queue.add("/api/judgements", { uuid, assignment: item.assignment, value, ms: clock.ms, supersedes: newest });
@@ -59,47 +54,44 @@ function save(value) {
   current = value;
 }
 
-// A finished answer that is revised stays finished, unless the revision is incomplete.
+// A revised answer stays complete unless the revision is incomplete.
 function changed() {
-  rest();
+  stopTyping();
   past.push(current);
   save({ ...answer(), done: Boolean(current) && current.done !== false && !task.missing() });
 }
 
-function answer() {
-  const text = comment.value.trim();
-  return { ...task.value(), ...(text ? { comment: text } : {}) };
-}
+const answer = () => answerWithComment(task, comment);
 
-// The same text for the same answer, whatever the order of its keys.
-function spelled(value) {
-  return JSON.stringify(value, (_, one) =>
-    one && typeof one === "object" && !Array.isArray(one) ? Object.fromEntries(Object.entries(one).sort()) : one);
+// The same text for equal answers, regardless of the order of keys.
+function canonical(value) {
+  return JSON.stringify(value, (_, part) =>
+    part && typeof part === "object" && !Array.isArray(part) ? Object.fromEntries(Object.entries(part).sort()) : part);
 }
 
 function typed() {
-  rest();
-  typing = setTimeout(changed, TYPING);
+  stopTyping();
+  typingTimer = setTimeout(changed, TYPING_PAUSE);
 }
 
-function rest() {
-  clearTimeout(typing);
-  typing = null;
+function stopTyping() {
+  clearTimeout(typingTimer);
+  typingTimer = null;
 }
 
-// A comment belongs to the item on which it was typed: it is saved before another is shown.
+// Save a comment before another item is shown.
 function flush() {
-  if (typing !== null) changed();
+  if (typingTimer !== null) changed();
 }
 
-const sentence = (told) => `${told.charAt(0).toUpperCase()}${told.slice(1).replace(/\.$/, "")}.`;
+const asSentence = (error) => `${error.charAt(0).toUpperCase()}${error.slice(1).replace(/\.$/, "")}.`;
 
 async function load(path) {
   const { status: code, body } = await get(path);
   if (code !== 200) {
     byId("saved").className = "failed";
     byId("saved").replaceChildren(`${body.error} `, button("Try again", "", () => load(path)));
-    if (!item) byId("judge").replaceChildren(make("p", { class: "answer" }, sentence(body.error)));
+    if (!item) byId("judge").replaceChildren(make("p", { class: "answer" }, asSentence(body.error)));
     document.body.classList.toggle("closed", !item && code === CLOSED);
     return false;
   }
@@ -109,19 +101,19 @@ async function load(path) {
   return true;
 }
 
-function show(found) {
-  rest();
-  item = found;
+function show(assignment) {
+  stopTyping();
+  item = assignment;
   past = [];
-  current = found?.value ?? null;
-  newest = found?.newest ?? null;
-  clock.start(found?.ms ?? 0);
-  document.body.classList.toggle("finished", !found);
+  current = item?.value ?? null;
+  newest = item?.newest ?? null;
+  clock.start(item?.ms ?? 0);
+  document.body.classList.toggle("finished", !item);
   byId("previous").disabled = before === null;
-  tell("");
-  if (!found) {
+  showHint("");
+  if (!item) {
     task = null;
-    byId("judge").replaceChildren(...end());
+    byId("judge").replaceChildren(...endMessage());
     return;
   }
   draw();
@@ -129,41 +121,34 @@ function show(found) {
   scrollTo(0, 0);
 }
 
-// Nothing is left: those who judged hear what they can still do, others when to come back.
-function end() {
-  const told = before === null
+// The message when nothing is left: what an assessor can still do, or when to come back.
+function endMessage() {
+  const [answer, note] = before === null
     ? ["There is nothing for you to judge now.", "All units are judged, or others are judging them. Load the page again later."]
     : ["All done. Thank you.", "Everything is saved. Previous opens your answers again. You can change them until the owner freezes the project."];
-  return [make("p", { class: "answer" }, told[0]), make("p", { class: "note" }, told[1])];
+  return [make("p", { class: "answer" }, answer), make("p", { class: "note" }, note)];
 }
 
 function draw() {
-  const names = item.outputs.length > 1 ? ["First", "Second"] : [item.task === "nuggets" ? "Response" : "Output"];
-  const texts = item.outputs.map((output, k) => new MarkedText(output.text, names[k]));
+  const { texts, sections } = outputTexts(item);
   comment = make("textarea", { rows: "2", maxlength: "2000", on: { input: typed } });
   comment.value = item.value?.comment ?? "";
   task = new TASKS[item.task](item, item.value, changed, texts);
-  const outputs = texts.map((text, k) => make("section", { class: "output" }, make("h2", {}, names[k]), text.element, text.spoken));
   byId("judge").replaceChildren(
-    part("Context: the source before this segment", item.context, "context"), part(item.task === "nuggets" ? "Question" : "Source", item.source),
-    ...item.references.map((text) => part("Reference", text)),
-    make("div", { class: outputs.length > 1 ? "sides" : "stays" }, ...outputs),
+    accompanyingText("Context: the source before this segment", item.context, "context"), sourceText(item),
+    ...item.references.map((text) => accompanyingText("Reference", text)),
+    make("div", { class: sections.length > 1 ? "sides" : "stays" }, ...sections),
     item.edited && item.value ? make("p", { class: "note" }, "The key of this question was edited. Your earlier labels of other nuggets are kept.") : "",
     task.element,
     make("label", { class: "comment" }, "Comment ", make("kbd", {}, "c"), comment),
   );
 }
 
-function part(name, text, kind = "") {
-  if (!text) return "";
-  return make("section", { class: `beside ${kind}` }, make("h2", {}, name), make("p", { class: "text", dir: "auto", tabindex: "0", "aria-label": name }, text));
-}
-
-function tell(sentence) {
+function showHint(sentence) {
   byId("told").textContent = sentence;
 }
 
-// One move at a time; none before everything is saved.
+// Run one move at a time, and none while paused.
 async function moving(move) {
   if (busy || clock.paused) return;
   busy = true;
@@ -180,13 +165,13 @@ async function next() {
   if (task) {
     const lacking = task.missing();
     if (lacking) {
-      task.lead?.();
-      return tell(lacking);
+      task.goToMissing?.();
+      return showHint(lacking);
     }
-    tell("");
-    rest();
+    showHint("");
+    stopTyping();
     const value = { ...answer(), done: true };
-    if (spelled(current) !== spelled(value)) save(value);
+    if (canonical(current) !== canonical(value)) save(value);
   }
   if (await queue.settled()) await load(item?.following ? `/api/item/${item.following}` : "/api/next");
 }
@@ -196,7 +181,7 @@ async function previous() {
   if (before && (await queue.settled())) await load(`/api/item/${before}`);
 }
 
-// Undo the last change of this item; where there is none, open the previous item again.
+// Undo the last change of this item; without one, reopen the previous item.
 async function undo() {
   flush();
   if (past.length) restore(past.pop());
@@ -228,17 +213,17 @@ function pause() {
 
 const help = () => toggleKeys([...(task?.keys ?? []), ...COMMON_KEYS]);
 
-const ACTS = { Enter: () => moving(next), b: () => moving(previous), u: () => moving(undo), "Ctrl+z": () => moving(undo), ".": pause, "?": help, c: () => comment?.focus() };
+const ACTIONS = { Enter: () => moving(next), b: () => moving(previous), u: () => moving(undo), "Ctrl+z": () => moving(undo), ".": pause, "?": help, c: () => comment?.focus() };
 
 listen((key, event) => {
   if (clock.paused && key !== ".") return false;
-  if (!busy && task?.obey(key, event)) return true;
-  ACTS[key]?.();
-  return key in ACTS;
+  if (!busy && task?.handleKey(key, event)) return true;
+  ACTIONS[key]?.();
+  return key in ACTIONS;
 });
-byId("next").addEventListener("click", ACTS.Enter);
-byId("previous").addEventListener("click", ACTS.b);
-byId("undo").addEventListener("click", ACTS.u);
+byId("next").addEventListener("click", ACTIONS.Enter);
+byId("previous").addEventListener("click", ACTIONS.b);
+byId("undo").addEventListener("click", ACTIONS.u);
 byId("pause").addEventListener("click", pause);
 byId("help").addEventListener("click", help);
 addEventListener("beforeunload", (event) => {
@@ -246,7 +231,7 @@ addEventListener("beforeunload", (event) => {
   if (!queue.empty) event.preventDefault();
 });
 
-// What an earlier visit could not save goes first.
+// First send what an earlier visit could not save.
 queue.send();
 status();
 if (await queue.settled()) await load("/api/next");

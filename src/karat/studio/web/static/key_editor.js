@@ -1,7 +1,7 @@
-// The key, question by question: nuggets are added, reworded, weighed and dropped. The page says
-// first how many judgements an edit concerns; the studio refuses it if that is no longer so.
+// The key editor: adds, rewords, reweights and drops nuggets, question by question. The page first
+// shows how many judgements an edit concerns; the studio refuses the edit if that has changed.
 
-import { button, byId, make } from "./dom.js";
+import { button, byId, make, showStatus } from "./dom.js";
 import { listen, toggleKeys } from "./keys.js";
 import { get, post } from "./server.js";
 import { newUuid } from "./uuid.js";
@@ -11,32 +11,27 @@ const WORDS = { add: "added", reword: "reworded", drop: "dropped", importance: "
 
 let question = null;
 let active = 0;
-let form = null; // what is being written or confirmed: {what, nugget, concerns, field, weight, element}
+let form = null; // the edit being written or confirmed: {what, nugget, concerns, field, weight, element}
 let busy = false;
-let unsaved = null; // an edit that was sent and not acknowledged keeps its uuid
+let unsaved = null; // an edit without acknowledgement, which keeps its uuid
 
-function tell(sentence, failed = false) {
-  byId("saved").className = failed ? "failed" : "";
-  byId("saved").textContent = sentence;
-}
-
-const many = (count, one) => `${count.toLocaleString("en")} ${one}${count === 1 ? "" : "s"}`;
+const counted = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 const joined = (words) => words.join(" / ");
 
-// What an edit does to judgements that were made already.
+// The effect of an edit on existing judgements.
 function consequence(what, count) {
   if (what === "importance") return "";
   if (!count) return "No judgement is concerned.";
-  const told = count === 1 ? "1 judgement or decision" : `${count.toLocaleString("en")} judgements and decisions`;
-  if (what === "add") return `${many(count, "complete judgement")} will be incomplete: the assessors will be asked about the new nugget.`;
-  if (what === "reword") return `${told} on the old words will no longer count: the assessors will be asked again.`;
-  if (what === "drop") return `${told} on this nugget will no longer count. They stay in the log.`;
-  return `${told} will be concerned: labels of words that leave the key no longer count, and assessors are asked about words without a label.`;
+  const affected = count === 1 ? "1 judgement or decision" : `${count.toLocaleString("en")} judgements and decisions`;
+  if (what === "add") return `${counted(count, "complete judgement")} will be incomplete: the assessors will be asked about the new nugget.`;
+  if (what === "reword") return `${affected} on the old words will no longer count: the assessors will be asked again.`;
+  if (what === "drop") return `${affected} on this nugget will no longer count. They stay in the log.`;
+  return `${affected} will be concerned: labels of words that leave the key no longer count, and assessors are asked about words without a label.`;
 }
 
 async function load(item) {
   const { status, body } = await get(`/api/key/${item}`);
-  if (status !== 200) return tell(body.error, true);
+  if (status !== 200) return showStatus(body.error, true);
   if (question?.item !== body.item) active = 0;
   question = body;
   form = unsaved = null;
@@ -54,11 +49,11 @@ function draw() {
   byId("judge").replaceChildren(
     make("p", { class: "place" }, `Question ${question.number} of ${question.total}: ${question.segment}`, open ? "" : " (the project is frozen: its key is no longer edited)"),
     make("section", {}, make("h2", {}, "Question"), make("p", { class: "text question" }, question.text || question.segment)),
-    make("h2", {}, many(question.nuggets.length, "nugget")),
+    make("h2", {}, counted(question.nuggets.length, "nugget")),
     make("ol", { class: "nuggets" }, ...question.nuggets.map(row)),
     make("div", { id: "adding" }),
     make("p", { class: "note", id: "told", role: "alert" }),
-    past(),
+    editHistory(),
   );
   show();
 }
@@ -68,19 +63,19 @@ function row(nugget, k) {
   const other = nugget.importance === "vital" ? "okay" : "vital";
   return make("li", { on: { click: () => activate(k), focusin: () => activate(k) }, "data-nugget": nugget.nugget },
     make("p", { class: "words" }, joined(nugget.descriptions), " ", make("small", {}, nugget.importance)),
-    make("p", { class: "note" }, nugget.concerns ? `${many(nugget.concerns, "judgement")} so far` : "not judged yet"),
+    make("p", { class: "note" }, nugget.concerns ? `${counted(nugget.concerns, "judgement")} so far` : "not judged yet"),
     make("div", { class: "choices", role: "group", "aria-label": joined(nugget.descriptions) },
       button("Reword", "r", () => (activate(k), write("reword")), may),
       button(`Make ${other}`, "i", () => (activate(k), moving(weigh)), may),
       button("Drop", "x", () => (activate(k), confirm("drop")), may)));
 }
 
-function past() {
+function editHistory() {
   if (!question.edits.length) return make("p", { class: "note" }, "This question was not edited yet.");
-  return make("details", { class: "table" }, make("summary", {}, many(question.edits.length, "edit")),
-    make("ul", { class: "plain" }, ...question.edits.map((one) => make("li", {},
-      `${one.time.slice(0, 19).replace("T", " ")} UTC, ${one.who}: ${WORDS[one.what]}${one.undone ? " (undone)" : ""}`,
-      make("p", { class: "note" }, described(one.before, one.was), " → ", described(one.after, one.becomes))))));
+  return make("details", { class: "table" }, make("summary", {}, counted(question.edits.length, "edit")),
+    make("ul", { class: "plain" }, ...question.edits.map((edit) => make("li", {},
+      `${edit.time.slice(0, 19).replace("T", " ")} UTC, ${edit.who}: ${WORDS[edit.what]}${edit.undone ? " (undone)" : ""}`,
+      make("p", { class: "note" }, described(edit.before, edit.was), " → ", described(edit.after, edit.becomes))))));
 }
 
 const described = (words, importance) => (words ? `${joined(words)} (${importance})` : "none");
@@ -91,9 +86,9 @@ function activate(k) {
 }
 
 function show() {
-  byId("judge").querySelectorAll(".nuggets > li").forEach((one, at) => {
-    one.classList.toggle("active", at === active);
-    one.ariaCurrent = String(at === active);
+  byId("judge").querySelectorAll(".nuggets > li").forEach((row, at) => {
+    row.classList.toggle("active", at === active);
+    row.ariaCurrent = String(at === active);
   });
 }
 
@@ -111,7 +106,7 @@ function start(what, element, more = {}) {
 function write(what) {
   if (!question.open || (what === "reword" && !chosen())) return;
   const field = make("textarea", { rows: "3", maxlength: "40000", "aria-label": "Words of the nugget, one wording a line" });
-  field.defaultValue = what === "reword" ? chosen().descriptions.map((one) => one.trim().replace(/\s+/g, " ")).join("\n") : "";
+  field.defaultValue = what === "reword" ? chosen().descriptions.map((wording) => wording.trim().replace(/\s+/g, " ")).join("\n") : "";
   const weight = what === "add" ? make("select", {}, make("option", {}, "vital"), make("option", {}, "okay")) : null;
   const count = what === "add" ? question.adding : chosen().concerns;
   start(what, make("div", { class: "editing" },
@@ -125,10 +120,10 @@ function write(what) {
 function confirm(what) {
   if (!question.open || (what === "drop" ? !chosen() : question.undoing === null)) return;
   const count = what === "drop" ? chosen().concerns : question.undoing;
-  const [newest] = question.edits.filter((one) => one.what !== "undo" && !one.undone);
-  const asked = what === "drop" ? "Drop this nugget?" : `Undo the newest edit (${WORDS[newest.what]})?`;
-  start(what, make("div", { class: "editing", role: "alertdialog", "aria-label": asked },
-    make("p", {}, make("strong", {}, asked)), make("p", { class: "consequence" }, consequence(what, count)),
+  const [newest] = question.edits.filter((edit) => edit.what !== "undo" && !edit.undone);
+  const prompt = what === "drop" ? "Drop this nugget?" : `Undo the newest edit (${WORDS[newest.what]})?`;
+  start(what, make("div", { class: "editing", role: "alertdialog", "aria-label": prompt },
+    make("p", {}, make("strong", {}, prompt)), make("p", { class: "consequence" }, consequence(what, count)),
     choices(what === "drop" ? "Drop" : "Undo", "Enter")), { concerns: count });
   form.element.querySelector("button").focus();
 }
@@ -147,7 +142,7 @@ function cancel() {
 async function submit() {
   if (!form) return;
   const { what, nugget, field, weight, concerns } = form;
-  const words = field?.value.split("\n").map((one) => one.trim()).filter(Boolean);
+  const words = field?.value.split("\n").map((wording) => wording.trim()).filter(Boolean);
   if (words && !words.length) {
     byId("told").textContent = "Write the words of the nugget first.";
     return field.focus();
@@ -163,24 +158,24 @@ async function weigh() {
   await send({ what: "importance", concerns: 0, nugget, importance: importance === "vital" ? "okay" : "vital" });
 }
 
-// One write at a time; what was typed stays until it is saved.
+// One write at a time; typed text stays until it is saved.
 async function send(edit) {
   const content = { item: question.item, supersedes: question.newest, ...edit };
   const sent = JSON.stringify(content);
   if (unsaved?.sent !== sent) unsaved = { sent, uuid: newUuid() };
   const { status, body } = await post("/api/key/edits", { uuid: unsaved.uuid, ...content });
   if (status !== 200) {
-    tell(`Not saved: ${body.error}`, true);
+    showStatus(`Not saved: ${body.error}`, true);
     if (status === 422) await renew(edit);
     return;
   }
   if (edit.what === "add") active = question.nuggets.length;
   await load(question.item);
-  tell(`Saved: ${WORDS[edit.what]}`);
+  showStatus(`Saved: ${WORDS[edit.what]}`);
   byId("judge").focus({ preventScroll: true });
 }
 
-// The question has changed meanwhile: show it as it is now, with what was typed.
+// Somebody has changed the question: show its current state, with the typed text.
 async function renew({ what, nugget }) {
   const typed = form?.field?.value;
   const { status, body } = await get(`/api/key/${question.item}`);
@@ -188,7 +183,7 @@ async function renew({ what, nugget }) {
   question = body;
   form = null;
   draw();
-  const at = question.nuggets.findIndex((one) => one.nugget === nugget);
+  const at = question.nuggets.findIndex((row) => row.nugget === nugget);
   if (typed === undefined || (what === "reword" && at < 0)) return;
   if (at >= 0) activate(at);
   write(what);
@@ -217,10 +212,10 @@ const typing = () => Boolean(form?.field && form.field.value.trim() !== form.fie
 async function find(event) {
   event?.preventDefault();
   const { status, body } = await get(`/api/key?q=${encodeURIComponent(byId("sought").value)}`);
-  if (status !== 200) return tell(body.error, true);
-  const shown = body.questions.length;
-  byId("found").textContent = shown < body.total ? `The first ${shown} of ${many(body.total, "question")}` : many(body.total, "question");
-  byId("list").replaceChildren(...body.questions.map((one) => make("li", {}, button(`${one.segment}: ${one.text}`, "", () => goTo(one.item)), make("small", {}, ` ${many(one.nuggets, "nugget")}, ${many(one.edits, "edit")}`))));
+  if (status !== 200) return showStatus(body.error, true);
+  const nListed = body.questions.length;
+  byId("found").textContent = nListed < body.total ? `The first ${nListed} of ${counted(body.total, "question")}` : counted(body.total, "question");
+  byId("list").replaceChildren(...body.questions.map((row) => make("li", {}, button(`${row.segment}: ${row.text}`, "", () => goTo(row.item)), make("small", {}, ` ${counted(row.nuggets, "nugget")}, ${counted(row.edits, "edit")}`))));
   return body.questions;
 }
 
@@ -236,35 +231,35 @@ function seek() {
   byId("sought").focus();
 }
 
-const ACTS = {
+const ACTIONS = {
   ArrowUp: () => step(-1), ArrowDown: () => step(1), r: () => write("reword"), i: () => moving(weigh), x: () => confirm("drop"), a: () => write("add"),
   u: () => confirm("undo"), b: () => goTo(question.previous), "/": seek, "?": help, Escape: cancel, Enter: () => (form ? moving(submit) : goTo(question.following)),
 };
 
 listen((key) => {
-  if (busy || !question || !(key in ACTS)) return false;
-  ACTS[key]();
+  if (busy || !question || !(key in ACTIONS)) return false;
+  ACTIONS[key]();
   return true;
 });
-// Escape in a field is the field's for keys.js; here it also gives up what was typed there.
+// In keys.js Escape leaves a field; here it also discards the form.
 document.addEventListener("keydown", (event) => {
   const field = event.target.closest?.("input, textarea, select");
   if (event.key === "Escape" && form && !busy && (!field || form.element.contains(field))) cancel();
 }, true);
 byId("next").addEventListener("click", () => question && goTo(question.following));
-for (const [id, key] of [["previous", "b"], ["add", "a"], ["undo", "u"], ["help", "?"]]) byId(id).addEventListener("click", () => question && ACTS[key]());
+for (const [id, key] of [["previous", "b"], ["add", "a"], ["undo", "u"], ["help", "?"]]) byId(id).addEventListener("click", () => question && ACTIONS[key]());
 byId("find").addEventListener("submit", find);
 byId("allow")?.addEventListener("change", async (event) => {
   const { status, body } = await post("/api/key/allow", { adjudicators: event.target.checked });
   if (status !== 200) event.target.checked = !event.target.checked;
-  tell(status === 200 ? "Saved" : `Not saved: ${body.error}`, status !== 200);
+  showStatus(status === 200 ? "Saved" : `Not saved: ${body.error}`, status !== 200);
 });
 addEventListener("beforeunload", (event) => {
   if (typing()) event.preventDefault();
 });
 
 const first = await find();
-const asked = Number(location.hash.slice(1));
-if (asked) await load(asked);
+const requested = Number(location.hash.slice(1));
+if (requested) await load(requested);
 if (!question && first?.length) await load(first[0].item);
 if (!question) byId("judge").replaceChildren(make("p", { class: "answer" }, "There are no questions."));

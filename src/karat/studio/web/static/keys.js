@@ -1,17 +1,17 @@
-// Keys: one listener. A key typed into a field belongs to the field; Escape leaves it.
+// The listener for keys. Keys typed into a field belong to the field; Escape leaves it.
 
 import { byId, make } from "./dom.js";
 
 const FIELDS = "input:not([type=radio], [type=range]), textarea, select";
-const SLIDES = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End", "PageUp", "PageDown"];
+const SLIDER_KEYS = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End", "PageUp", "PageDown"];
 
-export function listen(obey) {
+export function listen(handleKey) {
   document.addEventListener("keydown", (event) => {
     if (event.isComposing || event.altKey) return;
-    if (event.target.type === "range" && SLIDES.includes(event.key)) return;
+    if (event.target.type === "range" && SLIDER_KEYS.includes(event.key)) return;
     const field = event.target.closest?.(FIELDS);
     if (event.repeat && event.key === "Enter" && field?.tagName !== "TEXTAREA") {
-      event.preventDefault(); // a key that is held down finishes one item, not those that follow
+      event.preventDefault(); // holding the key finishes only one item
       return;
     }
     if (field && event.key === "Escape") {
@@ -22,18 +22,18 @@ export function listen(obey) {
     }
     const leaves = field && event.key === "Enter" && (event.ctrlKey || field.type === "number");
     if (field && !leaves) return;
-    const named = event.ctrlKey || event.metaKey ? `Ctrl+${event.key}` : event.key;
+    const key = event.ctrlKey || event.metaKey ? `Ctrl+${event.key}` : event.key;
     const presses = event.target.closest?.("button, a, summary") && ["Enter", " "].includes(event.key);
     if (presses) return;
     if (leaves) field.dispatchEvent(new Event("change"));
-    if (obey(named === "Ctrl+Enter" ? "Enter" : named, event)) event.preventDefault();
+    if (handleKey(key === "Ctrl+Enter" ? "Enter" : key, event)) event.preventDefault();
   });
 }
 
-// Show the list of keys, or hide it again; rows are pairs of a key and what it does.
+// Show or hide the list of keys; rows are pairs of a key and its effect.
 export function toggleKeys(rows) {
   const keys = byId("keys");
   keys.hidden = !keys.hidden;
   byId("help").setAttribute("aria-expanded", String(!keys.hidden));
-  keys.replaceChildren(make("dl", {}, ...rows.flatMap(([key, does]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, does)])));
+  keys.replaceChildren(make("dl", {}, ...rows.flatMap(([key, effect]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, effect)])));
 }

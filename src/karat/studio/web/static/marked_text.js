@@ -1,24 +1,24 @@
-// A text in which places are marked: by the mouse, or by a cursor that moves by words.
-// Places count code points, as the studio does; strings of JavaScript count UTF-16 units.
+// A text with marked spans. Words are selected by the mouse, or by a cursor that moves by words.
+// Offsets count code points, as the studio does; JavaScript strings count UTF-16 units.
 
 import { make } from "./dom.js";
 
 export const codePoints = (text) => Array.from(text).length;
 
 export function wordsOf(text) {
-  const found = [];
-  let [at, place] = [0, 0]; // in units of UTF-16, and in code points
+  const words = [];
+  let [at, place] = [0, 0]; // in UTF-16 units, and in code points
   for (const [start, length] of parts(text)) {
     place += codePoints(text.slice(at, start));
     at = start + length;
     const end = place + codePoints(text.slice(start, at));
-    found.push({ start: place, end });
+    words.push({ start: place, end });
     place = end;
   }
-  return found;
+  return words;
 }
 
-// Words and signs; where the browser cannot find them, what stands between blanks.
+// Words and punctuation; in browsers without a segmenter, the text between white space.
 function parts(text) {
   if (!globalThis.Intl?.Segmenter) return [...text.matchAll(/\S+/gu)].map((part) => [part.index, part[0].length]);
   const cut = new Intl.Segmenter(undefined, { granularity: "word" }).segment(text);
@@ -31,7 +31,7 @@ export class MarkedText {
     this.words = wordsOf(text);
     this.marks = [];
     this.anchor = this.focus = null;
-    this.place = null; // where the cursor was before it was cleared
+    this.lastFocus = null; // position of the cursor before it was cleared
     this.element = make("p", { class: "text marked", dir: "auto", tabindex: "0", "aria-label": label });
     this.spoken = make("p", { class: "unseen", "aria-live": "polite" });
     this.draw();
@@ -42,19 +42,19 @@ export class MarkedText {
     this.draw();
   }
 
-  // Cut the text at every border, so that overlapping marks each keep their own.
+  // Split the text at every border, because marks may overlap.
   draw() {
     const byMouse = this.byMouse();
     const chosen = this.cursor();
     const borders = new Set([0, this.letters.length]);
-    for (const one of [...this.marks, ...(chosen ? [chosen] : [])]) borders.add(one.start).add(one.end);
+    for (const span of [...this.marks, ...(chosen ? [chosen] : [])]) borders.add(span.start).add(span.end);
     const places = [...borders].sort((a, b) => a - b);
     const parts = [];
     for (let k = 0; k + 1 < places.length; k++) {
       const [start, end] = [places[k], places[k + 1]];
-      const over = this.marks.filter((one) => one.start <= start && end <= one.end);
+      const over = this.marks.filter((mark) => mark.start <= start && end <= mark.end);
       const within = chosen && chosen.start <= start && end <= chosen.end;
-      const names = over.flatMap((one) => one.look.split(" ")).concat(over.length > 1 ? ["several"] : [], within ? ["cursor"] : []);
+      const names = over.flatMap((mark) => mark.look.split(" ")).concat(over.length > 1 ? ["several"] : [], within ? ["cursor"] : []);
       const text = this.letters.slice(start, end).join("");
       parts.push(names.length ? make("mark", { class: names.join(" ") }, text) : text);
     }
@@ -68,12 +68,12 @@ export class MarkedText {
     return { start: this.words[first].start, end: this.words[last].end };
   }
 
-  // What the mouse selected, else what the cursor covers.
+  // The selection of the mouse, else that of the cursor.
   selected() {
     return this.byMouse() ?? this.cursor();
   }
 
-  // The part of the mouse's selection that lies in this text.
+  // The part of the mouse selection in this text.
   byMouse() {
     const selection = getSelection();
     if (!selection.rangeCount || selection.isCollapsed) return null;
@@ -89,14 +89,14 @@ export class MarkedText {
     return start < end ? { start, end } : null;
   }
 
-  // Select again what was selected before the text was drawn anew.
+  // Restore the selection after drawing the text again.
   select(span) {
-    const [start, end] = [this.placeOf(span.start), this.placeOf(span.end)];
+    const [start, end] = [this.nodeAt(span.start), this.nodeAt(span.end)];
     if (start && end) getSelection().setBaseAndExtent(...start, ...end);
   }
 
-  placeOf(place) {
-    let left = this.letters.slice(0, place).join("").length;
+  nodeAt(offset) {
+    let left = this.letters.slice(0, offset).join("").length;
     const nodes = document.createTreeWalker(this.element, NodeFilter.SHOW_TEXT);
     while (nodes.nextNode()) {
       const { length } = nodes.currentNode;
@@ -111,7 +111,7 @@ export class MarkedText {
   }
 
   clear() {
-    this.place = this.focus ?? this.place;
+    this.lastFocus = this.focus ?? this.lastFocus;
     this.anchor = this.focus = null;
     getSelection().removeAllRanges();
     this.draw();
@@ -121,26 +121,26 @@ export class MarkedText {
   selectAll() {
     if (!this.words.length) return;
     [this.anchor, this.focus] = [0, this.words.length - 1];
-    this.moved();
+    this.cursorMoved();
   }
 
-  // Left and right move by a word, as the text runs; with Shift they extend.
-  obey(key, event) {
-    const way = getComputedStyle(this.element).direction === "rtl" ? -1 : 1;
-    const step = { ArrowLeft: -way, ArrowRight: way }[key];
+  // Left and right move by a word, in the direction of the text; with Shift they extend.
+  handleKey(key, event) {
+    const direction = getComputedStyle(this.element).direction === "rtl" ? -1 : 1;
+    const step = { ArrowLeft: -direction, ArrowRight: direction }[key];
     if (!step || !this.words.length) return false;
     const last = this.words.length - 1;
-    if (this.focus === null && this.place === null) this.anchor = this.focus = step > 0 ? 0 : last;
+    if (this.focus === null && this.lastFocus === null) this.anchor = this.focus = step > 0 ? 0 : last;
     else {
-      this.focus ??= this.place;
+      this.focus ??= this.lastFocus;
       this.focus = Math.min(last, Math.max(0, this.focus + step));
       if (!event.shiftKey || this.anchor === null) this.anchor = this.focus;
     }
-    this.moved();
+    this.cursorMoved();
     return true;
   }
 
-  moved() {
+  cursorMoved() {
     getSelection().removeAllRanges();
     this.draw();
     this.spoken.textContent = this.textOf(this.cursor());

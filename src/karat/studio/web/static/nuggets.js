@@ -1,4 +1,4 @@
-// Nuggets: whether a response supports each, with the words that do marked as evidence.
+// Nuggets: whether a response supports each nugget, with evidence marked in its text.
 
 import { button, make } from "./dom.js";
 
@@ -6,16 +6,32 @@ const LABELS = [["support", "Support", "1"], ["partial", "Partial", "2"], ["none
 const KEYS = { 1: "support", y: "support", 2: "partial", p: "partial", 3: "none", n: "none" };
 
 export class Nuggets {
+  static outputNames = ["Response"];
+  static sourceName = "Question";
+
+  static subject(about) {
+    return `nugget ${about}`;
+  }
+
+  static inWords(item, value) {
+    const { label } = value.nuggets[item.about];
+    return LABELS.find(([name]) => name === label)?.[1];
+  }
+
+  static marks(item, value) {
+    return (value.nuggets[item.about].evidence ?? []).map((span) => ({ ...span, look: "evidence" }));
+  }
+
   constructor(item, value, change, texts) {
     this.nuggets = item.nuggets;
     this.change = change;
     this.text = texts[0];
     this.active = 0;
     this.rows = this.nuggets.map((nugget, k) => this.row(nugget, k));
-    this.said = make("p", { class: "note hint", "aria-live": "polite" }); // in the active row
+    this.hint = make("p", { class: "note hint", "aria-live": "polite" }); // in the active row
     this.element = make("ol", { class: "nuggets" }, ...this.rows.map((row) => row.element));
     this.show(value);
-    this.activate(Math.max(0, this.undecided()));
+    this.activate(Math.max(0, this.firstUndecided()));
   }
 
   keys = [["1 or y", "supported"], ["2 or p", "partly supported"], ["3 or n", "not supported"], ["↑ ↓", "another nugget"], ["← →, Shift", "select words of the response"], ["e", "mark them as evidence (decides nothing)"], ["x", "remove the newest evidence"]];
@@ -40,9 +56,9 @@ export class Nuggets {
   draw() {
     const marks = [];
     this.nuggets.forEach((nugget, k) => {
-      const given = this.labels[nugget.id];
-      LABELS.forEach(([name], at) => this.rows[k].buttons[at].setAttribute("aria-pressed", String(given?.label === name)));
-      const spans = given?.evidence ?? [];
+      const decision = this.labels[nugget.id];
+      LABELS.forEach(([name], at) => this.rows[k].buttons[at].setAttribute("aria-pressed", String(decision?.label === name)));
+      const spans = decision?.evidence ?? [];
       this.rows[k].evidence.textContent = spans.map((span) => this.text.textOf(span)).join(" … ");
       if (k === this.active) marks.push(...spans.map((span) => ({ ...span, look: "evidence" })));
     });
@@ -53,25 +69,24 @@ export class Nuggets {
     return { nuggets: this.labels };
   }
 
-  undecided() {
+  firstUndecided() {
     return this.nuggets.findIndex((nugget) => !this.labels[nugget.id]?.label);
   }
 
   missing() {
-    const at = this.undecided();
+    const at = this.firstUndecided();
     return at < 0 ? "" : `Decide nugget ${at + 1} first.`;
   }
 
-  // Go to what is missing.
-  lead() {
-    this.activate(this.undecided());
+  goToMissing() {
+    this.activate(this.firstUndecided());
     this.move(0);
   }
 
   activate(k) {
     this.active = k;
-    this.said.textContent = "";
-    this.rows[k]?.element.append(this.said);
+    this.hint.textContent = "";
+    this.rows[k]?.element.append(this.hint);
     this.rows.forEach((row, at) => {
       row.element.classList.toggle("active", at === k);
       row.element.ariaCurrent = String(at === k);
@@ -82,7 +97,7 @@ export class Nuggets {
   label(k, name) {
     const id = this.nuggets[k].id;
     this.labels = { ...this.labels, [id]: { ...this.labels[id], label: name } };
-    this.said.textContent = "";
+    this.hint.textContent = "";
     this.draw();
     this.change();
   }
@@ -91,22 +106,22 @@ export class Nuggets {
   mark() {
     const span = this.text.selected();
     if (!span) {
-      this.said.textContent = "Select words of the response first.";
+      this.hint.textContent = "Select words of the response first.";
       return;
     }
     const { id } = this.nuggets[this.active];
-    const known = (this.labels[id]?.evidence ?? []).filter((one) => one.start !== span.start || one.end !== span.end);
-    this.support(id, [...known, { start: span.start, end: span.end }]);
+    const others = (this.labels[id]?.evidence ?? []).filter((other) => other.start !== span.start || other.end !== span.end);
+    this.setEvidence(id, [...others, { start: span.start, end: span.end }]);
     this.text.clear();
-    this.said.textContent = this.labels[id].label ? "" : `Evidence is marked. Now decide nugget ${this.active + 1}.`;
+    this.hint.textContent = this.labels[id].label ? "" : `Evidence is marked. Now decide nugget ${this.active + 1}.`;
     this.move(0);
   }
 
-  support(id, evidence) {
+  setEvidence(id, evidence) {
     const { evidence: _, ...label } = this.labels[id] ?? {};
-    const given = { ...label, ...(evidence.length ? { evidence } : {}) };
+    const decision = { ...label, ...(evidence.length ? { evidence } : {}) };
     const { [id]: before, ...others } = this.labels;
-    this.labels = Object.keys(given).length ? { ...this.labels, [id]: given } : others;
+    this.labels = Object.keys(decision).length ? { ...this.labels, [id]: decision } : others;
     this.draw();
     this.change();
   }
@@ -114,7 +129,7 @@ export class Nuggets {
   remove() {
     const { id } = this.nuggets[this.active];
     const evidence = this.labels[id]?.evidence;
-    if (evidence?.length) this.support(id, evidence.slice(0, -1));
+    if (evidence?.length) this.setEvidence(id, evidence.slice(0, -1));
   }
 
   move(step) {
@@ -123,7 +138,7 @@ export class Nuggets {
     this.rows[this.active].element.scrollIntoView({ block: "nearest" });
   }
 
-  obey(key, event) {
+  handleKey(key, event) {
     if (!this.nuggets.length) return false;
     if (KEYS[key]) {
       this.label(this.active, KEYS[key]);
@@ -131,7 +146,7 @@ export class Nuggets {
     } else if (key === "ArrowUp" || key === "ArrowDown") this.move(key === "ArrowUp" ? -1 : 1);
     else if (key === "e") this.mark();
     else if (key === "x") this.remove();
-    else return this.text.obey(key, event);
+    else return this.text.handleKey(key, event);
     return true;
   }
 }

@@ -1,54 +1,49 @@
-// The owner's page: what is live is fetched again and again; buttons write and say what happened.
+// The owner's page: live results are fetched repeatedly; buttons send changes and report them.
 
-import { button, byId, make } from "./dom.js";
+import { button, byId, make, showStatus } from "./dom.js";
 import { post } from "./server.js";
 
-const EVERY = 5000; // milliseconds between looks at what is live, at least
-const SOON = 1000; // while the first results are computed
-const REST = 5; // times as long as the studio took to answer
+const MIN_INTERVAL = 5000; // milliseconds between two updates
+const FIRST_INTERVAL = 1000; // while the first results are computed
+const REST_FACTOR = 5; // the interval is at least this many times the response time
 
-let shown = ""; // the text of what is live
+let shownText = ""; // the HTML of the live part
 
-function tell(sentence, failed = false) {
-  byId("saved").className = failed ? "failed" : "";
-  byId("saved").textContent = sentence;
-}
-
-// The part of the page that changes, from the same template.
+// Replace the live part of the page.
 async function refresh() {
   if (document.hidden) return;
   let text = "";
   try {
     const answer = await fetch("/owner/live", { credentials: "same-origin" });
     text = await answer.text();
-    if (!answer.ok) return tell(new DOMParser().parseFromString(text, "text/html").querySelector(".answer")?.textContent ?? "The studio does not answer.", true);
+    if (!answer.ok) return showStatus(new DOMParser().parseFromString(text, "text/html").querySelector(".answer")?.textContent ?? "The studio does not answer.", true);
   } catch {
-    return tell("The studio does not answer.", true);
+    return showStatus("The studio does not answer.", true);
   }
-  if (byId("saved").classList.contains("failed")) tell("");
+  if (byId("saved").classList.contains("failed")) showStatus("");
   const fresh = new DOMParser().parseFromString(text, "text/html").body;
   const live = byId("live");
-  if (text === shown) return;
-  shown = text;
-  const before = placesOf(live);
+  if (text === shownText) return;
+  shownText = text;
+  const before = viewState(live);
   live.replaceChildren(...fresh.childNodes);
   restore(live, before);
 }
 
 const FOCUSED = "a, button, summary, [tabindex]";
 
-// What a reader has opened, scrolled and focused, by its place in the page.
-function placesOf(live) {
+// The open, scrolled and focused elements, by their position in the page.
+function viewState(live) {
   return {
-    open: [...live.querySelectorAll("details")].map((one) => one.open),
-    scrolled: [...live.querySelectorAll(".scroll")].map((one) => [one.scrollLeft, one.scrollTop]),
+    open: [...live.querySelectorAll("details")].map((details) => details.open),
+    scrolled: [...live.querySelectorAll(".scroll")].map((region) => [region.scrollLeft, region.scrollTop]),
     focused: [...live.querySelectorAll(FOCUSED)].indexOf(document.activeElement),
   };
 }
 
 function restore(live, { open, scrolled, focused }) {
-  live.querySelectorAll("details").forEach((one, k) => (one.open = open[k] ?? false));
-  live.querySelectorAll(".scroll").forEach((one, k) => one.scrollTo(...(scrolled[k] ?? [0, 0])));
+  live.querySelectorAll("details").forEach((details, k) => (details.open = open[k] ?? false));
+  live.querySelectorAll(".scroll").forEach((region, k) => region.scrollTo(...(scrolled[k] ?? [0, 0])));
   if (focused >= 0) live.querySelectorAll(FOCUSED)[focused]?.focus({ preventScroll: true });
 }
 
@@ -56,13 +51,13 @@ async function watch() {
   const start = performance.now();
   await refresh();
   const counting = document.querySelector("[data-counting]");
-  setTimeout(watch, counting ? SOON : Math.max(EVERY, REST * (performance.now() - start)));
+  setTimeout(watch, counting ? FIRST_INTERVAL : Math.max(MIN_INTERVAL, REST_FACTOR * (performance.now() - start)));
 }
 
 async function write(path, content) {
   const { status, body } = await post(path, content);
   if (status === 200) return body;
-  tell(body.error, true);
+  showStatus(body.error, true);
   return null;
 }
 
@@ -87,11 +82,11 @@ async function invite(event) {
   event.preventDefault();
   const { name, role, quota } = event.target.elements;
   const content = { name: name.value.trim(), role: role.value, ...(quota.value ? { quota: Number(quota.value) } : {}) };
-  const found = await write("/api/owner/invite", content);
-  if (!found) return;
-  tell(`${content.name} is invited.`);
+  const invitation = await write("/api/owner/invite", content);
+  if (!invitation) return;
+  showStatus(`${content.name} is invited.`);
   event.target.reset();
-  showLink(content.name, found.link);
+  showLink(content.name, invitation.link);
   await refresh();
 }
 
@@ -107,14 +102,14 @@ async function press(event) {
     if (await write(posts, {})) location.reload();
     else target.closest("dialog")?.close();
   } else if (renews) {
-    const found = await write("/api/owner/renew", { assessor: Number(renews) });
-    if (found) showLink(nameOf(target), found.link);
+    const invitation = await write("/api/owner/renew", { assessor: Number(renews) });
+    if (invitation) showLink(nameOf(target), invitation.link);
   } else if (withdraws && (await write("/api/owner/withdraw", { assessor: Number(withdraws) }))) {
-    tell(`${nameOf(target)} can no longer judge. What was judged stays.`);
+    showStatus(`${nameOf(target)} can no longer judge. What was judged stays.`);
     target.closest("td").replaceChildren("withdrawn");
   }
 }
 
 byId("invite").addEventListener("submit", invite);
 document.addEventListener("click", press);
-setTimeout(watch, EVERY);
+setTimeout(watch, MIN_INTERVAL);

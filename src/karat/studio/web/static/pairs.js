@@ -1,13 +1,25 @@
-// Pairs: the first (left) is better, the second (right), or both are as good.
+// Pairs: the first output (left) is better, the second (right), or both are equally good.
 
 import { button, make } from "./dom.js";
 
+const CHOICES = [["first", "First is better", "1"], ["tie", "As good", "0"], ["second", "Second is better", "2"]];
+
 export class Pairs {
+  static outputNames = ["First", "Second"];
+  static sourceName = "Source";
+
+  static subject() {
+    return "pair";
+  }
+
+  static inWords(item, value) {
+    return CHOICES.find(([name]) => name === value.choice)?.[1];
+  }
+
   constructor(item, value, change) {
     this.change = change;
-    const choices = [["first", "First is better", "1"], ["tie", "As good", "0"], ["second", "Second is better", "2"]];
-    this.shown = choices.filter(([name]) => name !== "tie" || item.settings.ties);
-    this.buttons = this.shown.map(([name, text, key]) => button(text, key, () => this.choose(name), { "aria-pressed": "false" }));
+    this.choices = CHOICES.filter(([name]) => name !== "tie" || item.settings.ties);
+    this.buttons = this.choices.map(([name, text, key]) => button(text, key, () => this.choose(name), { "aria-pressed": "false" }));
     this.element = make("div", { role: "group", "aria-label": item.settings.question }, make("p", { class: "question" }, item.settings.question), make("div", { class: "choices" }, ...this.buttons));
     this.show(value);
   }
@@ -16,7 +28,7 @@ export class Pairs {
 
   show(value) {
     this.choice = value?.choice;
-    this.shown.forEach(([name], k) => this.buttons[k].setAttribute("aria-pressed", String(name === this.choice)));
+    this.choices.forEach(([name], k) => this.buttons[k].setAttribute("aria-pressed", String(name === this.choice)));
   }
 
   value() {
@@ -28,12 +40,12 @@ export class Pairs {
   }
 
   choose(name) {
-    if (!this.shown.some(([known]) => known === name)) return;
+    if (!this.choices.some(([choice]) => choice === name)) return;
     this.show({ choice: name });
     this.change();
   }
 
-  obey(key) {
+  handleKey(key) {
     const name = { 1: "first", ArrowLeft: "first", 2: "second", ArrowRight: "second", 0: "tie", "=": "tie", t: "tie" }[key];
     if (name) this.choose(name);
     return Boolean(name);

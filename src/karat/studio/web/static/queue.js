@@ -1,13 +1,13 @@
-// What is not saved yet: sent one after the other, in order, until the studio has stored each.
-// Every entry has a uuid of its own, so sending it again stores it once. Entries are also in
-// localStorage, one key each, so that a reload or another tab loses none.
+// Unsaved entries, sent one after the other until the studio has stored each. Every entry has its
+// own uuid, so that sending it twice stores it once. Entries are also in localStorage, one key each,
+// so that a reload or another tab loses none.
 
 import { post } from "./server.js";
 
 const place = `karat-studio.${document.querySelector('meta[name="place"]').content}.`;
 const FIRST_WAIT = 500; // milliseconds
 const LONGEST_WAIT = 15000;
-const KEPT = [0, 401, 403, 408, 421, 429]; // no connection or session, or too much at once: sent again later
+const TEMPORARY = [0, 401, 403, 408, 421, 429]; // no connection or session, or too many requests: sent again later
 
 export class Queue {
   constructor(changed) {
@@ -48,7 +48,7 @@ export class Queue {
     this.send();
   }
 
-  // Resolves once everything is saved; false where the studio refused something.
+  // Resolves to true when everything is saved, to false if the studio refused an entry.
   async settled() {
     while (!this.empty && !this.refused) await new Promise((done) => setTimeout(done, 20));
     return this.empty;
@@ -65,13 +65,13 @@ export class Queue {
         this.offline = false;
         this.wait = FIRST_WAIT;
         this.changed();
-      } else if (KEPT.includes(status) || status >= 500) {
+      } else if (TEMPORARY.includes(status) || status >= 500) {
         this.offline = body.error;
         this.changed();
         await new Promise((done) => setTimeout(done, this.wait));
         this.wait = Math.min(this.wait * 2, LONGEST_WAIT);
       } else {
-        this.refused = { entry, status, told: body.error };
+        this.refused = { entry, error: body.error };
         this.changed();
       }
     }
@@ -79,18 +79,18 @@ export class Queue {
   }
 
   drop(entry) {
-    this.entries = this.entries.filter((one) => one !== entry);
+    this.entries = this.entries.filter((other) => other !== entry);
     try {
       localStorage.removeItem(entry.key);
     } catch {
-      // Then it was not there either.
+      // It was not stored either.
     }
   }
 
-  // Give up what the studio refused, and what follows it on the same assignment.
+  // Discard the refused entry and all others on the same assignment.
   giveUp() {
     const { assignment } = this.refused.entry.content;
-    for (const entry of this.entries.filter((one) => one.content.assignment === assignment)) this.drop(entry);
+    for (const entry of this.entries.filter((other) => other.content.assignment === assignment)) this.drop(entry);
     this.refused = null;
     this.changed();
     this.send();

@@ -1,10 +1,24 @@
-// Ratings: one value on each scale; digits rate the active dimension and go on to the next.
+// Ratings: one value on each scale; a digit rates the active dimension and moves to the next.
 
 import { make } from "./dom.js";
 
-const FEW = 10; // values that have a button each
+const MAX_BUTTONS = 10; // scales with more values have a number field
 
 export class Ratings {
+  static outputNames = ["Output"];
+  static sourceName = "Source";
+
+  static subject(about) {
+    return about;
+  }
+
+  static inWords(item, value) {
+    const [scale] = item.settings.scales;
+    const rating = value.ratings[item.about];
+    const words = scale?.labels[String(rating)];
+    return words ? `${rating}: ${words}` : String(rating);
+  }
+
   constructor(item, value, change) {
     this.scales = item.settings.scales;
     this.change = change;
@@ -14,13 +28,12 @@ export class Ratings {
     this.activate(Math.max(0, this.scales.findIndex((scale) => !(scale.dimension in this.ratings))), false);
   }
 
-  // Keys of the scales that are there.
   get keys() {
-    const few = this.scales.filter((scale) => this.buttoned(scale));
-    const lowest = Math.min(...few.map((scale) => scale.low)), highest = Math.max(...few.map((scale) => scale.high));
+    const withButtons = this.scales.filter((scale) => this.hasButtons(scale));
+    const lowest = Math.min(...withButtons.map((scale) => scale.low)), highest = Math.max(...withButtons.map((scale) => scale.high));
     return [
-      ...(few.length ? [[`${lowest}-${highest}`, "rate the active dimension"]] : []),
-      ...(few.length < this.scales.length ? [["0-9", "type a number, where there are no buttons"]] : []),
+      ...(withButtons.length ? [[`${lowest}-${highest}`, "rate the active dimension"]] : []),
+      ...(withButtons.length < this.scales.length ? [["0-9", "type a number, where there are no buttons"]] : []),
       ...(this.scales.length > 1 ? [["↑ ↓", "another dimension"]] : []),
     ];
   }
@@ -28,12 +41,12 @@ export class Ratings {
   field(scale, k) {
     const name = `d${k}`;
     const head = make("legend", {}, make("strong", {}, scale.dimension), scale.guideline ? ` ${scale.guideline}` : "");
-    const inner = this.buttoned(scale) ? this.radios(scale, name, k) : this.number(scale, name, k);
+    const inner = this.hasButtons(scale) ? this.radios(scale, name, k) : this.number(scale, name, k);
     return make("fieldset", { "data-dimension": String(k), on: { focusin: () => this.activate(k, false) } }, head, inner);
   }
 
-  buttoned(scale) {
-    return (scale.high - scale.low) / scale.step < FEW && scale.step === 1;
+  hasButtons(scale) {
+    return (scale.high - scale.low) / scale.step < MAX_BUTTONS && scale.step === 1;
   }
 
   radios(scale, name, k) {
@@ -44,9 +57,9 @@ export class Ratings {
       const words = scale.labels[String(value)];
       return make("label", {}, radio, make("b", {}, String(value)), words ? make("small", {}, words) : null);
     });
-    const worded = values.filter((value) => scale.labels[String(value)]);
-    // Narrow pages have no room for words below a value: they stand in a list of their own.
-    const list = make("p", { class: "words", "aria-hidden": "true" }, ...worded.map((value) => make("span", {}, make("b", {}, String(value)), ` ${scale.labels[String(value)]}`)));
+    const labelled = values.filter((value) => scale.labels[String(value)]);
+    // Narrow pages have no room for labels below the values, and show this list instead.
+    const list = make("p", { class: "words", "aria-hidden": "true" }, ...labelled.map((value) => make("span", {}, make("b", {}, String(value)), ` ${scale.labels[String(value)]}`)));
     return make("div", {}, make("div", { class: "points" }, ...points), list);
   }
 
@@ -65,10 +78,10 @@ export class Ratings {
   show(value) {
     this.ratings = { ...(value?.ratings ?? {}) };
     this.scales.forEach((scale, k) => {
-      const given = this.ratings[scale.dimension];
-      for (const radio of this.fieldset(k).querySelectorAll("[type=radio]")) radio.checked = Number(radio.value) === given;
-      for (const field of this.fieldset(k).querySelectorAll("[type=number], [type=range]")) field.value = given ?? "";
-      this.fieldset(k).classList.toggle("unset", given === undefined);
+      const rating = this.ratings[scale.dimension];
+      for (const radio of this.fieldset(k).querySelectorAll("[type=radio]")) radio.checked = Number(radio.value) === rating;
+      for (const field of this.fieldset(k).querySelectorAll("[type=number], [type=range]")) field.value = rating ?? "";
+      this.fieldset(k).classList.toggle("unset", rating === undefined);
     });
   }
 
@@ -87,13 +100,12 @@ export class Ratings {
     return lacking ? `Rate ${lacking.dimension} first.` : "";
   }
 
-  // Go to what is missing.
-  lead() {
+  goToMissing() {
     const at = this.scales.findIndex((scale, k) => this.differs(scale, k) || !(scale.dimension in this.ratings));
     this.activate(at);
   }
 
-  // Whether a field has something else than the rating: a number that the scale does not have.
+  // Whether a field differs from the rating because its number is not on the scale.
   differs(scale, k) {
     const field = this.fieldset(k).querySelector("[type=number]");
     return Boolean(field) && (field.validity.badInput || field.value !== String(this.ratings[scale.dimension] ?? ""));
@@ -101,7 +113,7 @@ export class Ratings {
 
   activate(k, focus = true) {
     this.active = k;
-    [...this.element.children].forEach((one, at) => one.classList.toggle("active", at === k));
+    [...this.element.children].forEach((fieldset, at) => fieldset.classList.toggle("active", at === k));
     const field = this.fieldset(k).querySelector("[type=number]");
     if (focus && field) field.focus();
     if (focus) this.fieldset(k).scrollIntoView({ block: "nearest" });
@@ -115,7 +127,7 @@ export class Ratings {
     this.change();
   }
 
-  obey(key) {
+  handleKey(key) {
     const step = { ArrowUp: -1, ArrowDown: 1 }[key];
     if (step) {
       this.activate(Math.min(this.scales.length - 1, Math.max(0, this.active + step)));
@@ -123,7 +135,7 @@ export class Ratings {
     }
     const scale = this.scales[this.active];
     if (!/^[0-9]$/.test(key)) return false;
-    if (!this.buttoned(scale)) {
+    if (!this.hasButtons(scale)) {
       const field = this.fieldset(this.active).querySelector("[type=number]");
       field.focus();
       field.value = key;
@@ -132,7 +144,7 @@ export class Ratings {
     const value = Number(key);
     if (value < scale.low || value > scale.high) return true;
     this.rate(this.active, value);
-    if (this.active + 1 < this.scales.length) this.activate(this.active + 1, this.buttoned(this.scales[this.active + 1]));
+    if (this.active + 1 < this.scales.length) this.activate(this.active + 1, this.hasButtons(this.scales[this.active + 1]));
     return true;
   }
 }

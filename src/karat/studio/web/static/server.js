@@ -1,9 +1,9 @@
-// Requests to the studio. An answer is {status, body}; status 0 means that none came.
+// Requests to the studio. An answer is {status, body}; status 0 means no answer.
 
-const named = (page, name) => page.querySelector(`meta[name="${name}"]`)?.content;
-const place = named(document, "place"); // the project and the assessor, on pages that judge
-let csrf = named(document, "csrf");
-const PATIENCE = 10000; // milliseconds
+const metaContent = (page, name) => page.querySelector(`meta[name="${name}"]`)?.content;
+const place = metaContent(document, "place"); // the project and the assessor, on the judging page
+let csrf = metaContent(document, "csrf");
+const TIMEOUT = 10000; // milliseconds
 
 export async function get(path) {
   return ask(path, {});
@@ -11,7 +11,7 @@ export async function get(path) {
 
 export async function post(path, content) {
   const answer = await send(path, content);
-  return answer.status === 403 && (await renewed()) ? send(path, content) : answer;
+  return answer.status === 403 && (await renewSession()) ? send(path, content) : answer;
 }
 
 function send(path, content) {
@@ -22,16 +22,16 @@ function send(path, content) {
   });
 }
 
-// Who opens the link again in another tab begins a new session: this tab goes on with it, if it is
-// that of the same assessor.
-async function renewed() {
+// Opening the link again in another tab begins a new session. This tab continues with it if the
+// assessor is the same.
+async function renewSession() {
   if (!place) return false;
   try {
     const answer = await fetch("/", { credentials: "same-origin" });
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const found = named(page, "csrf");
-    if (named(page, "place") !== place || found === csrf) return false;
-    csrf = found;
+    const newCsrf = metaContent(page, "csrf");
+    if (metaContent(page, "place") !== place || newCsrf === csrf) return false;
+    csrf = newCsrf;
     return true;
   } catch {
     return false;
@@ -40,7 +40,7 @@ async function renewed() {
 
 async function ask(path, options) {
   const limit = new AbortController();
-  const timer = setTimeout(() => limit.abort(), PATIENCE);
+  const timer = setTimeout(() => limit.abort(), TIMEOUT);
   try {
     const answer = await fetch(path, { ...options, credentials: "same-origin", signal: limit.signal });
     return { status: answer.status, body: await answer.json() };

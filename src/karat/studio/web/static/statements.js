@@ -1,43 +1,28 @@
-// What assessors said, side by side: as words, and as an answer that can be taken over.
+// The answers of assessors side by side, each as words and as an answer that can be adopted.
 
 import { button, make } from "./dom.js";
 import { MarkedText } from "./marked_text.js";
+import { TASKS } from "./tasks.js";
 
-const LABELS = { support: "Support", partial: "Partial", none: "None" };
-const CHOICES = { first: "First is better", second: "Second is better", tie: "As good" };
-
-export function inWords(item, value) {
-  if (item.task === "ratings") {
-    const [scale] = item.settings.scales;
-    const rated = value.ratings[item.about];
-    const words = scale?.labels[String(rated)];
-    return words ? `${rated}: ${words}` : String(rated);
-  }
-  if (item.task === "nuggets") return LABELS[value.nuggets[item.about].label];
-  if (item.task === "pairs") return CHOICES[value.choice];
-  const score = value.score === undefined ? "" : `, score ${value.score}`;
-  const count = value.spans.length;
-  return `${count} error${count === 1 ? "" : "s"}${score}`;
-}
+export const inWords = (item, value) => TASKS[item.task].inWords(item, value);
 
 // The output with the evidence or the errors of one assessor marked.
-function marked(item, value) {
-  const spans = item.task === "spans" ? value.spans : item.task === "nuggets" ? (value.nuggets[item.about].evidence ?? []) : [];
-  if (!spans.length) return null;
-  const rank = (span) => item.settings.severities?.indexOf(span.severity) ?? 0;
+function markedOutput(item, value) {
+  const marks = TASKS[item.task].marks?.(item, value) ?? [];
+  if (!marks.length) return null;
   const text = new MarkedText(item.outputs[0].text, "Marked text");
   text.element.removeAttribute("tabindex");
-  text.show(spans.map((span) => ({ ...span, look: item.task === "spans" ? `severity-${rank(span) + 1}` : "evidence" })));
-  const told = spans.map((span) => [text.textOf(span), span.severity, span.category].filter(Boolean).join(", "));
-  return make("div", {}, text.element, make("p", { class: "note" }, told.join("; ")));
+  text.show(marks);
+  const descriptions = marks.map((mark) => [text.textOf(mark), mark.severity, mark.category].filter(Boolean).join(", "));
+  return make("div", {}, text.element, make("p", { class: "note" }, descriptions.join("; ")));
 }
 
-export function statement(item, said, take) {
-  const words = inWords(item, said.value);
+export function statement(item, vote, adopt) {
+  const words = inWords(item, vote.value);
   return make("section", { class: "statement" },
-    make("h2", {}, "Assessor ", make("span", { "data-letter": said.letter }, said.letter)),
+    make("h2", {}, "Assessor ", make("span", { "data-letter": vote.letter }, vote.letter)),
     make("p", { class: "said" }, words),
-    marked(item, said.value),
-    said.comment ? make("p", { class: "text note" }, said.comment) : null,
-    button("Take this", /^[A-Z]$/.test(said.letter) ? `Shift+${said.letter}` : "", () => take(said), { "aria-label": `Take what ${said.letter} said: ${words}` }));
+    markedOutput(item, vote.value),
+    vote.comment ? make("p", { class: "text note" }, vote.comment) : null,
+    button("Take this", /^[A-Z]$/.test(vote.letter) ? `Shift+${vote.letter}` : "", () => adopt(vote), { "aria-label": `Take what ${vote.letter} said: ${words}` }));
 }

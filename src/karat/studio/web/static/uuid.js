@@ -1,4 +1,4 @@
-// A name for a write, so that one that is sent twice is stored once.
+// Ids of writes, so that one sent twice is stored once.
 
 export function newUuid() {
   return crypto.randomUUID?.() ?? uuid4();
