@@ -108,8 +108,8 @@ class Model {
     // The id if this model has it, else the unknown word.
     int32_t in_vocabulary(int32_t word) const { return word >= 0 && word < size_ ? word : UNK; }
 
-    // Whether the model is free of NaN. Reads the whole model: needed only before sorting by its
-    // scores.
+    // Whether all probabilities and back-offs are finite. Reads the whole model, so call it only
+    // where scores are sorted, which NaN would break.
     bool finite() const {
         for (int32_t word = 0; word < size_; ++word)
             if (!std::isfinite(p_[word]) || !std::isfinite(backoff_[word])) return false;
