@@ -45,7 +45,7 @@ class SuffixLevels {
     int order() const { return order_; }
     const Sequence<Node>& nodes(int n) const { return nodes_[static_cast<size_t>(n) - 2]; }
     const std::vector<int64_t>& words() const { return words_; }          // counts
-    const std::vector<int64_t>& preceding() const { return preceding_; }  // words before each
+    const std::vector<int64_t>& preceding() const { return preceding_; }  // per word
     // The number of n-grams of a length with each adjusted count up to 5, and with each count up to
     // 9.
     const std::array<int64_t, 6>& adjusted(int n) const { return adjusted_[n]; }

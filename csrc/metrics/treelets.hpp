@@ -6,9 +6,9 @@
 // are insertions; each counts once, and treelets are compared without them.
 //
 // Of all ways to tie repeated words to nodes, the one with the fewest errors is chosen (then the
-// one with the most moves). Up to `most_ways`, all ways are tried. Beyond that, pairs of nodes of a
-// word swap positions as long as that lowers the errors. Both searches start with the tying by
-// distance (tying.hpp), which is kept unless another one is better.
+// one with the most moves). Up to `most_assignments`, all ways are tried. Beyond that, pairs of
+// nodes of a word swap positions as long as that lowers the errors. Both searches start with the
+// tying by distance (tying.hpp), which is kept unless another one is better.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -116,7 +116,7 @@ class Treelets {
         return sum;
     }
 
-    // The number of ways, if not more than most_ways.
+    // The number of ways, if not more than most_assignments.
     double n_assignments() const {
         double product = 1;
         for (const Tying::Choice& choice : tying_.choices) {

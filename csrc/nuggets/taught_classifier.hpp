@@ -253,7 +253,7 @@ class TaughtNuggets {
         std::fill(sums_.begin(), sums_.end(), 0.0);
         for (const int32_t x : hits_[i])
             for (int64_t k = starts_[x]; k < starts_[x + 1]; ++k) {
-                if (static_cast<size_t>(posted_[k]) >= describing_) break;  // they are in order
+                if (static_cast<size_t>(posted_[k]) >= describing_) break;  // sorted
                 sums_[posted_[k]] += value_[x];
             }
         for (size_t t = 0; rules_.share && t < sums_.size(); ++t)

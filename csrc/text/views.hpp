@@ -47,7 +47,7 @@ inline Views interleave(const std::vector<const Views*>& parts, bool skip_empty,
     return out;
 }
 
-// Lowercases the ASCII segments; the indices of all others are added to `rest`, for Python's
+// Lowercases the ASCII segments; the indices of all others are added to `not_ascii`, for Python's
 // str.lower().
 inline Views lower_ascii(const Views& in, std::vector<size_t>& not_ascii) {
     Views out;

@@ -239,7 +239,7 @@ class Weight {
     double left_, sum_ = 0;
 };
 
-// The sum for a list of runs; stores the counted length of each in `kept`.
+// The sum for a list of runs; stores the counted length of each in `counted_lengths`.
 inline double weigh(const std::vector<Run>& runs, double cap, const Power& power,
                     std::vector<double>* counted_lengths = nullptr) {
     Weight weight(power, cap);

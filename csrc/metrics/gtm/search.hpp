@@ -20,7 +20,7 @@ class Search {
         grid_.whole_cap = whole_cap;
     }
 
-    // `taken` receives the runs; those of the greedy search are in order, except for runs of one
+    // `runs` receives the runs; those of the greedy search are in order, except for runs of one
     // hit.
     Answer operator()(const int32_t* candidate, int64_t length, const Ragged& references,
                       int64_t first, int64_t last, std::vector<Run>& runs) {
