@@ -96,7 +96,7 @@ class ExchangedPearson {
     }
 
     // `second(i, lanes)` is 1 in draws in which a point of the first metric has the second's score.
-    // `mine` is r of the first metric after the exchange, `theirs` of the second.
+    // `first_r` is r of the first metric after the exchange, `second_r` of the second.
     template <class Second>
     void r(const Second& second, Lanes<double>& first_r, Lanes<double>& second_r) {
         if (!(squares_ > 0)) {

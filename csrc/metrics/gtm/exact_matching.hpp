@@ -61,7 +61,7 @@ class Exact {
   public:
     Exact(double e, int64_t budget) : power_(e), budget_(budget) {}
 
-    // `taken` gets the runs of the matching, sorted.
+    // `runs` receives the runs of the matching, sorted.
     Answer match(const Grid& grid, std::vector<Run>& runs, Watch& watch) {
         watch_ = &watch;
         greedy_.match(grid, runs, watch);

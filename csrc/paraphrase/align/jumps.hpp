@@ -57,9 +57,10 @@ struct Jumps {
     }
 };
 
-// Expected jumps of one sentence pair, by the place that they leave: `made` (one row of places for
-// each bucket, not yet multiplied with the weights of jumps), `left` (departures) and `ends` (those
-// out of the sentence), all to be divided by the likelihood. Rows have room on both sides.
+// Expected jumps of one sentence pair, by the place that they leave: `made_jumps` (one row of
+// places for each bucket, not yet multiplied by the weights of jumps), `left` (departures) and
+// `ends` (jumps out of the sentence), all to be divided by the likelihood. Rows have padding on
+// both sides.
 struct JumpsMade {
     int64_t n = 0, stride = 0;
     double likelihood = 0;

@@ -51,7 +51,7 @@ struct PyPhraseTable {
 };
 
 // Sentences as ids of a vocabulary, and the ids of its words in the table: `source` among the words
-// of phrases (or -1), `own` among the pivot words.
+// of phrases (or -1), `self_ids` among the pivot words.
 class Sentences {
   public:
     Sentences(const Ids& ids, const Offsets& offsets, const Ids& source, const Ids& self_ids)
