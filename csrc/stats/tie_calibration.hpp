@@ -179,7 +179,7 @@ class TieCalibration {
     Order order_;
     std::vector<Group> groups_;
     std::vector<double> human_, metric_;  // group after group, by rising metric score
-    std::vector<int64_t> next_;           // of each point, the first neighbour not yet looked at
+    std::vector<int64_t> next_;           // first unvisited neighbour of each point
     std::map<int64_t, int32_t> classes_;
     std::vector<int64_t> right_;
     std::vector<double> sizes_;

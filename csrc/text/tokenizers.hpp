@@ -26,11 +26,11 @@ namespace karat {
 // and y, the character after it; both may be missing at the ends of the line. The original tools
 // apply  (non-digit)(period) -> "\1 \2 "  and then  (period)(non-digit) -> " \1 \2",  each from
 // left to right without overlap. It follows that:
-// - the first rule takes periods 1, 3, 5, … if x is there and no digit, else periods 2, 4, 6, …;
-//   of two neighbours one is always taken, so the members of a run are parted from each other;
-// - a period that the first rule took is parted from what follows it; another one is, by the
+// - the first rule takes periods 1, 3, 5, … if x is present and no digit, else periods 2, 4, 6, …;
+//   one of two neighbours is always taken, so the periods of a run are separated;
+// - a period that the first rule took is separated from its successor; others are, by the
 //   second rule, unless a digit or the end follows;
-// - the run is parted from x unless x is a digit, L = 1 and a digit or the end follows.
+// - the run is separated from x unless x is a digit, L = 1 and a digit or the end follows.
 enum class Around { missing, digit, other };
 
 struct Run {

@@ -5,10 +5,11 @@
 //
 //     sum of p + max over sets of runs that share no row of sum (length^e - prices of columns)
 //
-// (Lagrangian relaxation). The maximum on the right is a path through the rows, found from the
-// last row up; where only so many hits may count, through rows and hits left. Prices that make the
-// bound small are found by raising the prices of columns used too often and lowering the others
-// (subgradients with Polyak's steps). At the best prices the bound is that of the linear program.
+// (Lagrangian relaxation). The maximum on the right is a path through the rows, found from the last
+// row up; if the number of hits is limited, a path through rows and remaining hits. Prices that
+// make the bound small are found by raising the prices of columns used too often and lowering the
+// others (subgradients with Polyak's steps). At the best prices the bound is that of the linear
+// program.
 #pragma once
 #include <algorithm>
 #include <cstdint>

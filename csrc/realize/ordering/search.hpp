@@ -18,8 +18,8 @@ struct ScoredOrder {
 
 class OrderSearch {
   public:
-    // `score(cell)` is called for cells on demand, `score_order(order, n)` for every order left in the
-    // beam, in sequence.
+    // `score(cell)` is called on demand, `score_order(order, n)` for every order left in the beam,
+    // in sequence.
     template <class Score, class Whole>
     std::vector<ScoredOrder> best(const Treelet& treelet, int beam, int k, Score&& score,
                                   Whole&& score_order) {

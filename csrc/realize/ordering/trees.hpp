@@ -86,8 +86,8 @@ inline Item item_of(const TreeNodes& tree, int node, const std::vector<int>& phr
     return item;
 }
 
-// Whether there is a question mark in a node's treelet (1) or above it (2): a question has another
-// order, and its mark is far from most of its words.
+// Whether there is a question mark in a node's treelet (1) or above it (2): questions have a
+// different order, and the mark is far from most words.
 inline Symbol question_at(const TreeNodes& tree, int node) {
     static const Symbol mark = symbol_of("?");
     for (int n = node; n >= 0; n = tree.head(n))
