@@ -2,10 +2,10 @@
 
     python benchmarks/nuggets_large.py [RESPONSES]
 
-One run answers two questions of ten nuggets with so many responses (400,000 if nothing is said) of
-fifteen words; of it and of four small runs, two hundred responses were judged. For a tenth of it,
-and for all of it, in a process each: load nothing, guess, decide and score with intervals. Times
-are those of the processor. Words are drawn with a fixed seed.
+One run answers two questions of ten nuggets with RESPONSES responses (default: 400,000) of fifteen
+words; two hundred responses of this run and of four small runs are judged. Measured for a tenth of
+it and for all of it, in separate processes: loading, guessing, deciding and scoring with intervals.
+Times are processor times. Words are drawn with a fixed seed.
 """
 
 from __future__ import annotations

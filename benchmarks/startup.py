@@ -1,4 +1,4 @@
-"""What `karat --version` takes beyond an empty Python, and imports beside those of the peers."""
+"""Start-up time of `karat --version` beyond an empty Python, and import times of the peers."""
 
 from __future__ import annotations
 
