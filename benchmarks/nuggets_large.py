@@ -4,8 +4,8 @@
 
 One run answers two questions of ten nuggets with RESPONSES responses (default: 400,000) of fifteen
 words; two hundred responses of this run and of four small runs are judged. Measured for a tenth of
-it and for all of it, in separate processes: loading, guessing, deciding and scoring with intervals.
-Times are processor times. Words are drawn with a fixed seed.
+it and for all of it, in separate processes: guessing, deciding and scoring with intervals, without
+loading. Times are processor times. Words are drawn with a fixed seed.
 """
 
 from __future__ import annotations

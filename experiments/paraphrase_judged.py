@@ -90,7 +90,7 @@ def make(folder: Path, *others: str) -> None:
     started = time.process_time()
     pem = trained(folder, sentences)
     print(f"trained in {time.process_time() - started:.0f} s of processor time")
-    pem.generate(sentences[:1])  # what is made once
+    pem.generate(sentences[:1])  # computed once
     started = time.process_time()
     generated = pem.generate(sentences, 1, threads=1)
     print(f"{len(sentences) / (time.process_time() - started):.1f} sentences a second")

@@ -111,7 +111,7 @@ def _epilog(page: CommandPage) -> Iterator[str]:
 
 
 def _help(text: str) -> Iterator[str]:
-    """Yield the paragraphs of a help text; those that click leaves alone (\\b) are examples."""
+    """Yield the paragraphs of a help text; unwrapped paragraphs (\\b) are examples."""
     for paragraph in inspect.cleandoc(text).split("\n\n"):
         if not paragraph.startswith("\b"):
             yield escaped(" ".join(paragraph.split()))
