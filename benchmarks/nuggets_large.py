@@ -70,11 +70,11 @@ def score(count: int) -> dict[str, float]:
 
     nuggets = random_set(count)
     before, start = peak_mb(), time.process_time()
-    found = predict_support(nuggets)
-    run, how = nuggets.runs["large"], Official()
-    decided = decide_run(run, nuggets.key, nuggets.judgements, found.guess("large"))
-    how.score(run, nuggets.key, decided)
-    found.intervals(run, decided, how)
+    predictions = predict_support(nuggets)
+    run, scoring = nuggets.runs["large"], Official()
+    decisions = decide_run(run, nuggets.key, nuggets.judgements, predictions.guess("large"))
+    scoring.score(run, nuggets.key, decisions)
+    predictions.intervals(run, decisions, scoring)
     return {"seconds": time.process_time() - start, "peak_mb": peak_mb(), "before_mb": before}
 
 

@@ -129,6 +129,6 @@ def strictly(nuggets: NuggetSet) -> None:
 
 if __name__ == "__main__":
     whole = kt.load_nuggets("rag24")
-    official = {one.run.tag: one for one in kt.score_nuggets(whole).scored}
+    official = {scored.run.tag: scored for scored in kt.score_nuggets(whole).scored}
     with_models(whole, official)
     strictly(whole)

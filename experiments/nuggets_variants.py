@@ -277,9 +277,9 @@ def main() -> None:
     pools = {name: half(name) for name in SETS}
     tables = {name: evidence(pool) for name, (pool, _) in pools.items()}
     for name, (pool, labels) in pools.items():
-        other = next(set_name for set_name in SETS if set_name != name)
-        other_pool, other_labels = pools[other]
-        prior = fit_logistic(tables[other], other_labels > 0, nugget=other_pool.cell_nugget)
+        prior_set = next(set_name for set_name in SETS if set_name != name)
+        prior_pool, prior_labels = pools[prior_set]
+        prior = fit_logistic(tables[prior_set], prior_labels > 0, nugget=prior_pool.cell_nugget)
         print(f"\n## {name}, even questions\n")
         habits(pool, tables[name], labels)
         print("\n" + HEAD.format("LOTO"))
