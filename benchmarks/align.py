@@ -1,9 +1,9 @@
 """Word alignment against eflomal and fast_align: error rate on links made by hand, processor time.
 
-Captions, which have no such links, are aligned by both of Karat's aligners: time and memory.
+Captions, which have no such links, measure the time and memory of both of Karat's aligners.
 
-Karat's settings are its defaults, which were chosen on these two texts; `karat_hmm` has those of
-the joint HMM, of which all but the root were fixed in advance.
+Karat's settings are its defaults, which were chosen on these two texts; `karat_hmm` uses the
+settings of the joint HMM, all fixed in advance except the root.
 """
 
 from __future__ import annotations

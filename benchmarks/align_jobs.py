@@ -1,6 +1,6 @@
-"""Alignment in a process of its own: `python align_jobs.py ALIGNER TEXT`, links and cost as JSON.
+"""Alignment in a separate process: `python align_jobs.py ALIGNER TEXT`, links and cost as JSON.
 
-Processor time is that of the work, with all threads and child processes, after the texts were read.
+Processor time covers the work in all threads and child processes, after the texts are read.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """One metric on a table and on lists made of it: `python arrow_lists.py FOLDER METRIC`.
 
-In a process of its own, so that strings are as new as they are to a user. Prints processor time.
+Runs in a separate process, so that strings are new, as they are for a user. Prints processor time.
 """
 
 from __future__ import annotations

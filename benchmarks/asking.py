@@ -31,7 +31,7 @@ PRICES = [1.0, 4.0]  # of a million tokens, prompt and completion
 
 
 def main() -> None:
-    """Ask, kill, ask, kill, ask; print what came of it."""
+    """Start a client and kill it twice, then let it finish; print the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--requests", type=int, default=10_000)
     parser.add_argument("--concurrency", type=int, default=16)
@@ -85,7 +85,7 @@ def run(server: ChatServer, cache: Path, options: argparse.Namespace) -> subproc
 
 
 def kill_after(server: ChatServer, cache: Path, options: argparse.Namespace, answers: int) -> None:
-    """Kill a client with SIGKILL once the server has sent so many answers."""
+    """Kill a client with SIGKILL once the server has sent the given number of answers."""
     client = run(server, cache, options)
     wait_for(lambda: server.answered.total() >= answers or client.poll() is not None)
     client.kill()

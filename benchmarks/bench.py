@@ -78,7 +78,7 @@ BY_NAME: dict[str, Callable[[corpus.Corpus, Plan], Iterator[Row]]] = {
 
 
 def arguments() -> argparse.Namespace:
-    """What was asked for."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     names = [*BENCHMARKS, *BY_NAME]
     parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", default=[])

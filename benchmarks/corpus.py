@@ -40,7 +40,7 @@ PARAPHRASE = Noise(0.05, 0.1, 0.05)
 
 @dataclass(frozen=True)
 class Corpus:
-    """Where the texts are, how many lines they have and where these came from."""
+    """The paths of the texts, their number of lines and their origin."""
 
     folder: Path
     lines: int

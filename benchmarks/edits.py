@@ -1,7 +1,7 @@
 """Edit-based work against its peers, one thread, on text found through KARAT_DATA.
 
 TER against sacreBLEU, edit scripts against rapidfuzz (both from raw strings), and the CoNLL-U
-reader against the conllu package. Where the text is absent there are no rows.
+reader against the conllu package. Without the text there are no rows.
 """
 
 from __future__ import annotations
@@ -34,9 +34,7 @@ def ter(corpus: Corpus, plan: Plan) -> Iterator[Row]:
         return [metric.corpus(lines, texts.good, threads=1).value for lines in outputs]
 
     def peer() -> list[float]:
-        peer_metric = TER(
-            references=[texts.good]
-        )  # a new one each time: it remembers what it has seen
+        peer_metric = TER(references=[texts.good])  # a new one each time, because it caches
         return [peer_metric.corpus_score(lines, None).score for lines in texts.outputs.values()]
 
     peer_scores: list[float] = []

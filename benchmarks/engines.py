@@ -91,7 +91,7 @@ def digest_of(statistics: Statistics) -> str:
 
 
 def tree_time() -> float:
-    """Return the processor time of this process and all below it, and of those that have ended."""
+    """Return the processor time of this process and all its descendants, including ended ones."""
     numbers = dict(_stats())
     below = {os.getpid()}
     while True:
@@ -103,7 +103,7 @@ def tree_time() -> float:
 
 
 def _stats() -> Iterator[tuple[int, list[str]]]:
-    """Yield every process with what stands after its name in its `stat`."""
+    """Yield every process with the fields after its name in `stat`."""
     for place in Path("/proc").glob("[0-9]*/stat"):
         try:
             text = place.read_text()

@@ -1,6 +1,6 @@
 """One metric on data frames and on lists of the same texts: `python frame_lists.py FOLDER METRIC`.
 
-In a process of its own. All take turns; prints the least processor time of each.
+Runs in a separate process. All take turns; prints the minimum processor time of each.
 """
 
 from __future__ import annotations

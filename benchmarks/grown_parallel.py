@@ -1,11 +1,11 @@
 """Parallel text of any size, sampled from real text: `python grown_parallel.py --pairs N -o NAME`.
 
 A walk through real English-French text with its word links: from a word to the one that follows it,
-then, with the chance `JUMP`, to another place where the same word stands. Every place brings the
-French words that it was linked to there, moved half as far. Some words are replaced by invented
-ones, whose number grows with the text, and which have up to four translations. So there are always
-new word pairs and new phrase pairs; `--compare` shows how many, beside those of real text of the
-same size. The same size and seed give the same text, in NAME.en and NAME.fr.
+then, with probability `JUMP`, to another occurrence of the same word. Every occurrence adds the
+French words that it is linked to, moved half as far. Some words are replaced by invented ones,
+whose number grows with the text, and which have up to four translations. So there are always new
+word pairs and new phrase pairs; `--compare` compares their number with real text of the same size.
+The same size and seed give the same text, in NAME.en and NAME.fr.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ class ParallelSource(NamedTuple):
     words: NDArray[np.object_]
     text: Ids
     places: Ids
-    """The places of word 0, then those of word 1, …"""
+    """The positions of word 0, then of word 1, …"""
     starts: Ids
     french: NDArray[np.object_]
-    """The French words of all places, one after the other."""
+    """The French words of all positions, concatenated."""
     moved: NDArray[np.float64]
     """Half as far as each is from where it would be in the same order: a jump moves words, too."""
     first: Ids
@@ -79,7 +79,7 @@ def learned(pairs: list[tuple[str, str]]) -> ParallelSource:
         owner = {j: i for i, j in reversed(links[s])}
         last = 0
         for j, word in enumerate(m.ids.tolist()):
-            last = owner.get(j, last)  # a word without links goes with the one before
+            last = owner.get(j, last)  # a word without links stays with its predecessor
             if n:
                 places.append(int(source.offsets[s]) + s + 1 + last)  # type: ignore[union-attr]
                 french.append(word)
@@ -108,7 +108,7 @@ def _parallel(pairs: list[tuple[str, str]]) -> Parallel:
 def grown_pairs(
     source: ParallelSource, pairs: int, seed: int = 1
 ) -> Iterator[list[tuple[str, str]]]:
-    """Yield batches of sentence pairs, so many in all."""
+    """Yield batches of sentence pairs up to the given total."""
     rng, n_pairs, n_words = np.random.default_rng(seed), 0, 0
     while n_pairs < pairs:
         at, lengths = _walk(source, rng)
@@ -118,7 +118,7 @@ def grown_pairs(
 
 
 def _walk(source: ParallelSource, rng: np.random.Generator) -> tuple[Ids, Ids]:
-    """Return the places of many sentences, one after the other, and the length of each."""
+    """Return the positions of many sentences, concatenated, and the length of each."""
     who = np.arange(_WALKS)  # the walks that go on
     at = source.places[rng.integers(source.starts[1], size=_WALKS)]
     steps: list[tuple[Ids, Ids]] = []
@@ -193,7 +193,7 @@ def counted(pairs: list[tuple[str, str]]) -> str:
 
 
 def main() -> None:
-    """Write the text that was asked for; with --compare, count it beside real text."""
+    """Write the requested text; with --compare, compare its counts with real text."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, required=True)
     parser.add_argument("--seed", type=int, default=1)

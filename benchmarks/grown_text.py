@@ -1,7 +1,7 @@
 """English text of any size, sampled from real text: `python grown_text.py --words N -o FILE`.
 
-A walk through the real text of KARAT_DATA: from a word to the one that follows it, then, with the
-chance `JUMP`, to another place where the same word stands. So its bigrams are those of the text,
+A walk through the real text of KARAT_DATA: from a word to the one that follows it, then, with
+probability `JUMP`, to another occurrence of the same word. So its bigrams all occur in the text,
 and most longer n-grams are new. Some words are replaced by invented ones, whose number grows with
 the root of the size, as a vocabulary does. The same size and seed give the same text.
 """
@@ -33,7 +33,7 @@ Ids = NDArray[np.int64]
 
 
 class Source(NamedTuple):
-    """The real text as one row of words, and all places of each word, those of word 0 first."""
+    """The real text as one row of words, and the positions of each word, from word 0."""
 
     words: list[str]
     """Word 0 is the end of a sentence."""
@@ -53,7 +53,7 @@ def real_sentences() -> Iterator[str]:
 
 
 def sentences(words: int, seed: int = 1) -> Iterator[list[str]]:
-    """Yield batches of sentences that have at least so many words in all."""
+    """Yield batches of sentences with at least the given total of words."""
     source, rng, n_words = _source(), np.random.default_rng(seed), 0
     names = np.array(source.words, dtype=object)
     while n_words < words:
@@ -72,7 +72,7 @@ def sentences(words: int, seed: int = 1) -> Iterator[list[str]]:
 
 
 def _walk(source: Source, rng: np.random.Generator) -> tuple[Ids, Ids]:
-    """Return the words of many sentences, one after the other, and the length of each."""
+    """Return the words of many sentences, concatenated, and the length of each."""
     who = np.arange(_WALKS)  # the walks that go on
     at = source.places[rng.integers(source.starts[1], size=_WALKS)]
     steps: list[tuple[Ids, Ids]] = []
@@ -132,7 +132,7 @@ def _lines() -> Iterator[str]:
 
 
 def main() -> None:
-    """Write the text that was asked for, or with --words 0 the real one."""
+    """Write the requested text, or the real text with --words 0."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--words", type=int, required=True, help="0: the real text")
     parser.add_argument("--seed", type=int, default=1)

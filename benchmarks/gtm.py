@@ -1,7 +1,7 @@
 """GTM on real text: greedy against plain Python and Java, one long pair, and exact's certainty.
 
 TED zh-en and SummEval are found through KARAT_DATA; without them there are no rows. `python gtm.py
---pair` does the long pair alone, in a process of its own, so that its memory can be told.
+--pair` runs only the long pair, in a separate process, to measure its memory.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _for_java(texts: Ted) -> Iterator[java_gtm.Text]:
 
 
 def documents(lines: list[str], size: int = 25) -> list[str]:
-    """Every `size` lines as one text; the last has what is left."""
+    """Join every `size` lines to one text; the last text has the remaining lines."""
     return [" ".join(lines[at : at + size]) for at in range(0, len(lines), size)]
 
 
@@ -69,10 +69,10 @@ def _race(
     plan: Plan,
     at_least: float | None,
 ) -> Iterator[Row]:
-    """From text, one thread, against both ways to write it in Python.
+    """Compare scoring from text, one thread, with both Python implementations.
 
-    Processor time, all taking turns: 5 ms beside 600 ms of wall time is a matter of luck where
-    others work on the machine.
+    Measures processor time, all taking turns: wall times of 5 ms and 600 ms are not comparable on a
+    shared machine.
     """
 
     def karat() -> float:

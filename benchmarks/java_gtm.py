@@ -1,9 +1,9 @@
-"""The original GTM tool beside Karat, where there is one: KARAT_GTM_JAR names its jar.
+"""Karat compared with the original GTM tool, if KARAT_GTM_JAR is the path of its jar.
 
-Both read the same SGML-like files and print the F of every segment and document; what is compared
-is the processor time of the whole process, start-up included. Nothing is reported unless every F
-that the tool prints is Karat's to 1e-5. `python java_gtm.py CANDIDATES REFERENCE ...` is Karat's
-side of it.
+Both read the same SGML-like files and print the F of every segment and document; the benchmark
+compares the processor time of the whole process, including start-up. Nothing is reported unless
+every F of the tool agrees with Karat's to 1e-5. `python java_gtm.py CANDIDATES REFERENCE ...` runs
+Karat's side.
 """
 
 from __future__ import annotations

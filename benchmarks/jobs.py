@@ -1,8 +1,8 @@
-"""Jobs for a process of their own: `python jobs.py JOB CANDIDATES REFERENCES LINES`.
+"""Jobs that run in a separate process: `python jobs.py JOB CANDIDATES REFERENCES LINES`.
 
-The peers cache what they tokenised, so a second run in one process would not measure them; and
-peak memory belongs to a process. Prints the seconds of the work itself (no imports, no reading)
-and the peak memory with and without it.
+The peers cache tokenised text, so a second run in one process would not be a fair measurement; and
+peak memory is per process. Prints the seconds of the work itself (without imports and reading) and
+the peak memory with and without it.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ JOBS: dict[str, Callable[[list[str], list[str]], Work]] = {
 
 
 def peak_mb() -> float:
-    """The most memory this process has had.
+    """Return the peak memory of this process.
 
     Not ru_maxrss: on Linux that starts with what the process held before exec, its parent's.
     """
@@ -130,7 +130,7 @@ def peak_mb() -> float:
 
 
 def main() -> None:
-    """Do one job and print what it took."""
+    """Run one job and print its cost."""
     job, candidates, references, lines = sys.argv[1:]
     work = JOBS[job](read(candidates, int(lines)), read(references, int(lines)))
     before = peak_mb()

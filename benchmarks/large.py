@@ -29,7 +29,7 @@ class Run(NamedTuple):
 
     seconds: float
     cpu: float  # seconds of all processors together, which other jobs disturb less
-    anonymous_mb: float  # the most memory of its own: anonymous and shared pages
+    anonymous_mb: float  # peak private memory: anonymous and shared pages
     file_mb: float  # the most pages of mapped files
     peak_mb: float  # the most of both together
 

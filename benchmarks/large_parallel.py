@@ -73,7 +73,7 @@ def million(corpus: Corpus, plan: Plan) -> Iterator[Row]:
 
 
 def _can_grow(name: str) -> bool:
-    """Whether the text is there that others are grown from; says so if it is not."""
+    """Return whether the source text is available; print a message if it is not."""
     missing = [x for x in ("parallel-multi30k", "parallel-debian") if not (DATA / x).exists()]
     if missing:
         print(f"{name}: no {' and '.join(missing)} in KARAT_DATA, left out", file=sys.stderr)
@@ -82,7 +82,7 @@ def _can_grow(name: str) -> bool:
 
 @contextmanager
 def grown(pairs: int) -> Iterator[Path]:
-    """Make text of so many pairs, in a folder that is removed at the end: its name, less `.en`."""
+    """Write text of `pairs` pairs to a temporary folder; yield its path without `.en`."""
     folder = WORK / f"parallel-{pairs}"
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -96,7 +96,7 @@ def grown(pairs: int) -> Iterator[Path]:
 
 
 def train_table(text: Path, memory: float) -> TrainedTable:
-    """Make the table of a text in a process of its own."""
+    """Make the table of a text in a separate process."""
     table = text.with_name("table.npz")
     sides = [f"{text}.en", f"{text}.fr", "--stem", "porter"]
     command = [script("karat"), "paraphrase", "table", *sides]

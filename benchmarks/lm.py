@@ -1,8 +1,8 @@
 """The language model: training on a million words, opening, and scoring against KenLM.
 
-The text is that of the first rows; what is scored are the noisy copies of it, lower-cased and with
-words apart by spaces, so that both sides see the same words. KenLM gets one call a sentence: its
-Python package has no other. Times are those of the processor.
+The text is the same as in the first rows. Noisy copies of it are scored, lower-cased and with words
+separated by spaces, so that both sides see the same words. KenLM is called once per sentence: its
+Python package has no batch interface. Times are processor times.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ORDER = 5
 
 
 def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
-    """Training in a process of its own, whose memory is that of this work; then the rest."""
+    """Measure training in a separate process, for its peak memory; then the rest."""
     folder = corpus.folder
     argv = [sys.executable, __file__, str(plan.lines), str(folder / "model.lm")]
     done = subprocess.run(argv, check=True, stdout=subprocess.PIPE)
@@ -85,7 +85,7 @@ def _a_million_words(corpus: Corpus) -> tuple[list[str], int]:
 
 
 def main() -> None:
-    """Train and store one model and print what it took."""
+    """Train and store one model and print the cost."""
     corpus, target = make(int(sys.argv[1])), Path(sys.argv[2])
     lines, words = _a_million_words(corpus)
     before = peak_mb()

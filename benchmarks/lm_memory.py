@@ -1,7 +1,7 @@
-"""Training a language model in little memory, against all that it wants, on grown text.
+"""Training a language model in limited memory and in unlimited memory, on generated text.
 
-`python lm_memory.py --words 100000000 --memory 1` trains one model and prints what it took: texts
-of that size are not for `make bench`.
+`python lm_memory.py --words 100000000 --memory 1` trains one model and prints the cost: texts of
+that size are too large for `make bench`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _SETTINGS = {"much": None, "little": MEMORY}
 
 
 def grown(path: Path, words: int) -> Path:
-    """Write a text of so many words."""
+    """Write a text with the given number of words."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
         for batch in sentences(words):
             file.write("\n".join(batch) + "\n")
@@ -60,14 +60,14 @@ def grown(path: Path, words: int) -> Path:
 
 
 def train(text: Path, target: Path, memory: float | None) -> LimitedRun:
-    """Train in a process of its own."""
+    """Train in a separate process."""
     argv = [script("karat"), "lm", "train", str(text), "--tok", "none", "-o", str(target)]
     argv += [] if memory is None else ["--memory", str(memory)]
     return run(argv)
 
 
 def main() -> None:
-    """Train one model and print what it took."""
+    """Train one model and print the cost."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--words", type=int, default=100_000_000)
     parser.add_argument("--memory", type=float, default=None, metavar="GB")

@@ -1,8 +1,8 @@
 """Meta-evaluation: PERM-BOTH against mt-metrics-eval, Kendall against scipy, tie calibration.
 
-A checkout of Google's repository on PYTHONPATH is measured itself (what package indexes offer under
-its name is something else). Without it the same loop stands in, written plainly in
-`plain_permutation.py`, and the row says so.
+A checkout of Google's repository on PYTHONPATH is measured directly (the package with this name on
+package indexes is a different one). Without it, a plain version of the same loop in
+`plain_permutation.py` is measured instead, and the row is marked.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ GROUPS, MEMBERS = 1000, 46  # 1,035,000 pairs
 
 
 def _scores() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Human scores and two metrics that are hard to tell apart."""
+    """Human scores and two metrics of similar quality."""
     rng = np.random.default_rng(20)
     human, noise, other = rng.normal(size=(3, SYSTEMS, SEGMENTS))
     return human, human + noise, human + 1.02 * other
@@ -56,7 +56,7 @@ def _peer(
 
 
 def _check(karat: Permutation, peer: tuple[float, float]) -> str:
-    """Both tests say the same: one difference, p-values apart by chance only."""
+    """Check that both tests agree: equal differences, and p-values within random error."""
     delta, share = peer
     error = np.sqrt((share * (1 - share) + karat.share * (1 - karat.share)) / TRIALS)
     if abs(karat.delta - delta) > 1e-9 or abs(karat.share - share) > 4 * error + 2 / TRIALS:

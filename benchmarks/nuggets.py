@@ -1,8 +1,8 @@
 """Nuggets: the paper's classifier against plain Python, tuning, and very many responses.
 
 The work has the shape of the TREC RAG 2024 track: 21 questions of 14 nuggets, 45 runs, answers of
-200 words. Nuggets are seven words of the corpus, answers are made of its words and carry a third of
-the nuggets. Times are those of the processor, and cutting texts into words is part of them.
+200 words. Nuggets are seven words of the corpus, answers consist of its words and carry a third of
+the nuggets. Times are processor times and include tokenisation.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _pool(questions: list[Plain]) -> Pool:
 
 
 def _judged(questions: list[Plain]) -> NuggetSet:
-    """The same with judgements of all runs but five: who has a nugget says it in its words."""
+    """The same with all but five runs judged: answers that carry a nugget contain its words."""
     pool = _pool(questions)
     answers = [
         [(str(q), Response(responses[k])) for q, (_, responses) in enumerate(questions)]
@@ -154,7 +154,7 @@ def _cpu(function: Callable[[], object], rounds: int) -> float:
 
 
 class _Texts(Sequence[str]):
-    """Very many responses, each made when it is asked for, each with a word of its own."""
+    """Very many responses, generated on demand, each with a unique word."""
 
     def __init__(self, pieces: list[str], count: int) -> None:
         self.pieces, self.count = pieces, count
@@ -184,7 +184,7 @@ def _many(plan: Plan) -> Iterator[Row]:
 
 
 def _child(lines: int, count: int) -> dict[str, float]:
-    """The work in a process of its own, whose peak is that of this work."""
+    """Run the work in a separate process and measure its peak memory."""
     argv = [sys.executable, __file__, str(lines), str(count)]
     done = subprocess.run(argv, check=True, stdout=subprocess.PIPE)
     outcome: dict[str, float] = json.loads(done.stdout)
@@ -192,7 +192,7 @@ def _child(lines: int, count: int) -> dict[str, float]:
 
 
 def main() -> None:
-    """Score so many responses and print what it took."""
+    """Score the given number of responses and print the cost."""
     lines, count = map(int, sys.argv[1:])
     nuggets, answers = _random_questions(make(lines))[0]
     texts = _Texts([answer[i : i + 120] for answer in answers for i in range(0, 600, 40)], count)

@@ -2,10 +2,10 @@
 
     python benchmarks/nuggets_large.py [RESPONSES]
 
-One run answers two questions of ten nuggets with so many responses (400,000 if nothing is said) of
-fifteen words; of it and of four small runs, two hundred responses were judged. For a tenth of it,
-and for all of it, in a process each: load nothing, guess, decide and score with intervals. Times
-are those of the processor. Words are drawn with a fixed seed.
+One run answers two questions of ten nuggets with RESPONSES responses (default: 400,000) of fifteen
+words; two hundred responses of this run and of four small runs are judged. Measured for a tenth of
+it and for all of it, in separate processes: guessing, deciding and scoring with intervals, without
+loading. Times are processor times. Words are drawn with a fixed seed.
 """
 
 from __future__ import annotations
@@ -70,11 +70,11 @@ def score(count: int) -> dict[str, float]:
 
     nuggets = random_set(count)
     before, start = peak_mb(), time.process_time()
-    found = predict_support(nuggets)
-    run, how = nuggets.runs["large"], Official()
-    decided = decide_run(run, nuggets.key, nuggets.judgements, found.guess("large"))
-    how.score(run, nuggets.key, decided)
-    found.intervals(run, decided, how)
+    predictions = predict_support(nuggets)
+    run, scoring = nuggets.runs["large"], Official()
+    decisions = decide_run(run, nuggets.key, nuggets.judgements, predictions.guess("large"))
+    scoring.score(run, nuggets.key, decisions)
+    predictions.intervals(run, decisions, scoring)
     return {"seconds": time.process_time() - start, "peak_mb": peak_mb(), "before_mb": before}
 
 

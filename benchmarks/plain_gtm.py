@@ -1,7 +1,7 @@
-"""GTM's greedy search in plain Python: what Karat is measured against.
+"""GTM's greedy search in plain Python, as a baseline for Karat.
 
-Twice: `as_it_reads` is the rule word for word, `tuned` what a programmer makes of it who knows
-which parts of Python are fast. Both give exactly what GTM 1.4 gives.
+Two versions: `as_it_reads` follows the definition literally, `tuned` is optimised for Python. Both
+give exactly the results of GTM 1.4.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Nuggeteer's classifier in plain Python: what Karat is measured against.
+"""Nuggeteer's classifier in plain Python, as a baseline for Karat.
 
-Twice: `as_it_reads` breaks every response into n-grams for every nugget, as the formula says;
+Two versions: `as_it_reads` splits every response into n-grams for every nugget, as in the formula;
 `tuned` makes the n-grams of a response once and looks each up in a table of the question. Both give
 the same scores as Karat, on words cut by the same rules.
 """

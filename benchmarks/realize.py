@@ -1,7 +1,8 @@
 """The realiser on EWT (KARAT_DATA): training, the file, opening it, and sentences a second.
 
-No peer is at hand: published linearisers are not installable programs, and a plain Python search
-for the best supertags would be a program of its own. So these rows are absolute, as processor time.
+There is no peer to compare with: published linearisers are not installable packages, and a plain
+Python search for the best supertags would be a project in itself. So these rows are absolute
+processor times.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What `karat --version` takes beyond an empty Python, and imports beside those of the peers."""
+"""Start-up time of `karat --version` beyond an empty Python, and import times of the peers."""
 
 from __future__ import annotations
 
@@ -41,10 +41,15 @@ def imports(plan: Plan) -> Iterator[Row]:
     )
     best = take_turns(programs, plan.start_rounds, processor_time_of_children)
     for module, peer in zip(modules[::2], modules[1::2], strict=True):
-        took, other = best[module], best[peer]
-        peer_text = f"{peer} {duration(other)}"
+        own_time, peer_time = best[module], best[peer]
+        peer_text = f"{peer} {duration(peer_time)}"
         yield Row(
-            f"import {module}", duration(took), peer_text, took / other, "x its time", at_most=0.5
+            f"import {module}",
+            duration(own_time),
+            peer_text,
+            own_time / peer_time,
+            "x its time",
+            at_most=0.5,
         )
 
 

@@ -1,15 +1,15 @@
-"""Load on the studio: assessors who judge at once, kills of the server, on loopback only.
+"""Load test of the studio: concurrent assessors, and kills of the server, on loopback only.
 
     python benchmarks/studio_load.py --quick          # 10 s, 20,000 items, 3 kills
     python benchmarks/studio_load.py                  # two minutes, 100,000 items, 20 kills
 
-Every assessor is a connection that sends an answer and asks for the next item, one action every
-two seconds at times of its own; a request that is due is sent whether or not earlier ones of others
-are answered. Latencies are from when a request was due. With `--owner` an owner's page is open,
-whose live part is asked for every five seconds; `--judged` is the number of judgements before. Then
-the closed loop: every assessor sends as fast as answers come. Then kills: `kill -9` of the server
-at random moments under load; clients repeat what was not acknowledged with the same uuid. At the
-end the store is compared with what was acknowledged: each once, none lost, none doubled.
+Every assessor is a connection that sends an answer and asks for the next item, one action every two
+seconds at independent times; a due request is sent whether or not earlier requests of others are
+answered. Latencies are measured from the due time. With `--owner` an owner's page is open, whose
+live part is requested every five seconds; `--judged` is the number of earlier judgements. Then the
+closed loop: every assessor sends as fast as answers come. Then kills: `kill -9` of the server at
+random moments under load; clients repeat unacknowledged answers with the same uuid. At the end the
+store is compared with the acknowledged answers: each once, none lost, none duplicated.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PERIOD = 2.0
 
 
 class Server:
-    """`karat studio` in a process of its own."""
+    """`karat studio` in a separate process."""
 
     def __init__(self, folder: Path, items: int, people: int, port: int) -> None:
         self.folder, self.port, self.people = folder, port, people
@@ -153,7 +153,7 @@ class Assessor:
         self.csrf = match[1]
 
     async def act(self) -> None:
-        """Send an answer, then ask for the next item."""
+        """Send an answer, then request the next item."""
         if self.item is None:
             self.item = await self._next()
         if self.pending is None:
@@ -197,7 +197,7 @@ class Assessor:
     async def watch(self, ends: float) -> None:
         """Ask for the live part of the owner's page every five seconds, as the page does."""
         while time.perf_counter() < ends:
-            self.drop()  # the server closes what is idle for so long
+            self.drop()  # the server closes connections idle this long
             status, _, text = await self.ask("GET", "/owner/live")
             if status != 200:
                 self.outcome.errors.append(f"{status} {text}")
@@ -216,7 +216,7 @@ class Assessor:
                 await asyncio.sleep(0.1)
 
     async def finish(self) -> None:
-        """Send what was not acknowledged again."""
+        """Resend unacknowledged answers."""
         if self.pending is not None:
             await self.act()
 
@@ -238,7 +238,7 @@ def summary(name: str, outcome: Outcome, seconds: float) -> None:
 
 
 def compare(server: Server, acknowledged: dict[str, int]) -> bool:
-    """Compare the store with what was acknowledged."""
+    """Compare the store with the acknowledged answers."""
     with sqlite3.connect(f"file:{server.store}?mode=ro", uri=True) as connection:
         rows = connection.execute("SELECT uuid, assignment FROM judgement").fetchall()
         (intact,) = connection.execute("PRAGMA integrity_check").fetchone()

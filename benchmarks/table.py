@@ -11,7 +11,7 @@ HEADINGS = ("work", "karat", "peer", "ratio", "target", "reached")
 
 @dataclass(frozen=True)
 class Row:
-    """What was done, what it took, and what was to be reached, if anything."""
+    """A measurement: the task, its cost, and the target, if any."""
 
     work: str
     karat: str
@@ -31,7 +31,7 @@ class Row:
 
     @property
     def reached(self) -> bool | None:
-        """Whether it was; None where there is no target."""
+        """Whether the target is reached; None without a target."""
         if self.ratio is None or not self.target:
             return None
         if self.at_most is not None:

@@ -126,7 +126,7 @@ def _lines(folder: Path, plan: Plan) -> Iterator[Row]:
 
 
 def pairs(rows: int) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield candidates and references, so many in all."""
+    """Yield candidates and references up to the given total."""
     n_rows = 0
     for batch in sentences(3 * rows * _WORDS_PER_ROW):
         references = batch[: rows - n_rows]

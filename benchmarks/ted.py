@@ -17,7 +17,7 @@ class Ted(NamedTuple):
 
 
 def ted() -> Ted | None:
-    """The texts, if they are there."""
+    """The texts, or None if they are not available."""
     path = DATA / "mt-ted-zhen" / "mqm_ted_zhen.tsv"
     if not path.exists():
         return None

@@ -72,7 +72,7 @@ def script(name: str) -> str:
 
 
 def in_child(job: str, *arguments: object) -> dict[str, Any]:
-    """A job of jobs.py in a process of its own, so that nothing is cached: seconds and peak MB."""
+    """Run a job of jobs.py in a separate process, without caches; return seconds and peak MB."""
     argv = [sys.executable, str(HERE / "jobs.py"), job, *map(str, arguments)]
     done = subprocess.run(argv, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     record: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])

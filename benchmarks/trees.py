@@ -80,7 +80,7 @@ def _edited(tree: kt.Tree, vocabulary: Sequence[str], rng: random.Random) -> lis
 
 
 def _count_ties(words: Sequence[str], result: Sequence[str]) -> int:
-    """How many ways there are to tie the words: for each one, n choose k, in any order."""
+    """The number of ways to tie the words: for each word, n choose k, in any order."""
     counts = [sorted((words.count(w), result.count(w))) for w in set(words)]
     return prod(comb(larger, smaller) * prod(range(1, smaller + 1)) for smaller, larger in counts)
 

@@ -1,4 +1,5 @@
-// The compiled module: each folder's bindings, those first whose classes others take as arguments.
+// The compiled module: the bindings of each folder, in an order that registers classes before their
+// first use as arguments.
 #include <nanobind/nanobind.h>
 
 namespace nb = nanobind;

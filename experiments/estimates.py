@@ -1,12 +1,12 @@
-"""Estimates of human scores: what their intervals hold, and how wide they are.
+"""Estimates of human scores: coverage and width of their intervals.
 
     KARAT_DATA=… python experiments/estimates.py [--draws 2000] [ROW]...
 
-Each row takes a set in which everything was labelled, draws some units at random, forgets the other
-labels, and estimates as `karat estimate` does. Held: the share of draws in which the 95% interval
-holds the mean over all units. Width: that with the judge over that by people alone, the mean over
-systems. Both with the standard error over systems. Draws are of numpy's default generator, seed
-2026, the same for all systems.
+Each row takes a fully labelled set, draws some units at random, drops the other labels, and
+estimates as `karat estimate` does. Held: the share of draws in which the 95% interval contains the
+mean over all units. Width: the width with the judge divided by the width from people alone,
+averaged over systems. Both have the standard error over systems. Draws use numpy's default
+generator with seed 2026, the same for all systems.
 
 Rows: gemba (WMT23 en-de, GEMBA-MQM, 50 of 460 segments), metrics (the same with all metrics of the
 set together), random (Random-sysname), gemba-differences, metrics-differences, ceiling (SummEval
@@ -14,11 +14,12 @@ consistency, chrF, 20 of 100 documents), coherence, fluency and relevance (the s
 MQM, chrF, 50 of 529 segments), unequal (simulated: segments with large errors drawn more often),
 documents (simulated: whole documents drawn), rounds (simulated: a second round by the plan).
 
-What was looked at: forms of intervals (Student's, Hall's, the farther of both, bootstrap-t), the
-pseudo-observation of the bounded form (a quarter, a half, a whole one), ridge penalties, folds and
-the parting of means were chosen on SummEval, RAG24, TED and simulations. WMT23 en-de was looked at
-when Hall's form alone was in use (it held 91.8%); that the farther of both ends is taken was then
-decided on TED, RAG24 and SummEval, where differences held 92.6% with Hall's form alone.
+Choices and the data behind them: forms of intervals (Student's, Hall's, the farther of both,
+bootstrap-t), the pseudo-observation of the bounded form (a quarter, a half, a whole one), ridge
+penalties, folds and the splitting of means were chosen on SummEval, RAG24, TED and simulations.
+WMT23 en-de was inspected while Hall's form alone was in use (coverage 91.8%); the use of the
+farther of both ends was then decided on TED, RAG24 and SummEval, where the coverage of differences
+was 92.6% with Hall's form alone.
 """
 
 from __future__ import annotations

@@ -2,17 +2,19 @@
 
     KARAT_DATA=… python experiments/estimates_nuggets.py [--draws 2000] [--sets 12] [ROW]...
 
-Prints Markdown. ROW is A-words and so on, differences, or nuggeteer for the second table; by
-default all are made. First: 10 of the 21 questions are drawn, the judgements of the others are
-forgotten, and the scores of the 43 runs that answer all questions are estimated, as `kt.estimate`
-does. Held: the share of draws in which the 95% interval holds the score on all questions; width:
-that with the judge over that by people alone. Both are means over runs with their standard errors.
-`calibrated` has seen RAG24: its built-in weights were fitted to this set and another.
+Prints Markdown. ROW is A-words and so on, differences, or nuggeteer for the second table; the
+default is all rows. First table: 10 of the 21 questions are drawn, the judgements of the others are
+dropped, and the scores of the 43 runs that answer all questions are estimated with `kt.estimate`.
+Held: the share of draws in which the 95% interval contains the score on all questions; width: the
+width with the judge divided by the width from people alone. Both are means over runs with their
+standard errors. `calibrated` has seen RAG24: its built-in weights were fitted to this set and
+another.
 
-Second: which runs were judged on which questions, and the share of runs whose interval of A by
-Nuggeteer holds the score, with the standard error over random sets of judgements; its mean width.
-Others: the mean number of other runs judged on a question that a run was not judged on, over that
-where errors are measured. This is what the rule in `nuggets/estimation/methods.py` was chosen by.
+Second table: which runs were judged on which questions, the share of runs whose interval of A by
+Nuggeteer contains the score, with the standard error over random sets of judgements, and its mean
+width. Others: the mean number of other runs judged on a question on which a run was not judged,
+divided by the same number where errors are measured. The rule in `nuggets/estimation/methods.py`
+was chosen by this table.
 
 Chosen here: words by idf, not by counts, and for F the mean match of vital nuggets in place of
 Pourpre's F.
@@ -167,7 +169,7 @@ def intervals(nuggets: NuggetSet, sets: int) -> None:
 
 
 def main() -> None:
-    """Print the rows that were asked for, or all."""
+    """Print the requested rows, or all."""
     row_names = [*ROWS, DIFFERENCES, NUGGETEER]
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("rows", nargs="*", choices=[*row_names, []], metavar="ROW")

@@ -1,18 +1,19 @@
-"""Estimates from comparisons of people: what their intervals hold, pairs judged in several ways.
+"""Estimates from pairwise human comparisons: coverage of intervals for several sampling designs.
 
     python experiments/estimates_pairs.py [--draws 2000] [ROW]...
 
 A simulated set has 4 systems and 200 segments. People prefer the output with the higher utility
-(segments share a difficulty, so that pairs of a segment are not independent) and call outputs a tie
-whose utilities are close; a judge sees utilities with noise. Every draw judges some pairs at random
-and estimates as `karat estimate` does. Held: the share of draws in which the 95% interval holds the
-share of comparisons won over all pairs of all segments. The columns are those of `estimates.py`.
+(segments share a difficulty, so that pairs of a segment are not independent) and judge outputs with
+close utilities as tied; a judge sees utilities with noise. Every draw judges some pairs at random
+and estimates as `karat estimate` does. Held: the share of draws in which the 95% interval contains
+the share of comparisons won over all pairs of all segments. The columns are the same as in
+`estimates.py`.
 
 Rows: segments (all 6 pairs of 50 segments), one (one pair of each of the 200 segments), two (two
 pairs of 100 segments), some (each pair of each segment with probability 0.3), many (the same with
 0.9), unequal (each pair with probability 0.5 if it has the first system, else 0.15), sparse (each
-pair with probability 0.08). Each with -differences is for differences of two systems, each with
--ratings for shares that are taken as ratings: an output counts as known after one of its pairs.
+pair with probability 0.08). The suffix -differences selects differences of two systems, and
+-ratings shares treated as ratings: an output counts as judged after one of its pairs.
 """
 
 from __future__ import annotations
@@ -127,7 +128,7 @@ def row(name: str, draws: int) -> Coverage:
 
 
 def main() -> None:
-    """Print the rows that were asked for, or all."""
+    """Print the requested rows, or all."""
     names = [f"{name}{end}" for end in ("", "-differences", "-ratings") for name in ROWS]
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("rows", nargs="*", choices=[*names, []], metavar="ROW")

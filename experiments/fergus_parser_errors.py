@@ -1,10 +1,10 @@
-"""What a parser's errors do to tree accuracies, as scores and as relative scores (section 5).
+"""The effect of parser errors on tree accuracies, as scores and as relative scores (section 5).
 
     python experiments/fergus_parser_errors.py PIPELINE
 
-PIPELINE is one of spaCy's, such as the folder that `fergus_parser.py` writes; KARAT_DATA names the
+PIPELINE is a spaCy pipeline, such as the folder that `fergus_parser.py` writes; KARAT_DATA is the
 folder with `treebank-ewt`. The realisers of the paper order EWT dev from words; their sentences are
-scored by the treebank's trees and by those that the pipeline gives its words.
+scored with the trees of the treebank and with the pipeline's parses.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
-"""Whether GTM's exact search is as certain and as fast on text that nobody tuned it on.
+"""The certainty and speed of GTM's exact search on text that was not used for tuning.
 
     python experiments/gtm_exact_elsewhere.py
 
-The step sizes of the search were chosen on TED zh-en and SummEval. These texts had no part in that:
-E2E NLG (21 systems, 630 inputs with 1 to 45 references), believability (three systems into English,
-talks; also documents of 25 segments), Twitter paraphrases (candidate against reference) and
-REALSumm (25 systems, 100 summaries, one reference). Every pair is one call from text; its time is
-that of the processor. The data is found through KARAT_DATA; the table is Markdown, for
-docs/lab/gtm.md.
+The step sizes of the search were chosen on TED zh-en and SummEval. These texts were not used for
+that: E2E NLG (21 systems, 630 inputs with 1 to 45 references), believability (three systems into
+English, talks; also documents of 25 segments), Twitter paraphrases (candidate against reference)
+and REALSumm (25 systems, 100 summaries, one reference). Every pair is one call from text; times are
+processor times. The data is found through KARAT_DATA; the table is Markdown, for docs/lab/gtm.md.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ HEADINGS = (
 
 @dataclass(frozen=True)
 class Texts:
-    """Candidates of all systems, one after the other, and the references of each."""
+    """Return the candidates of all systems, concatenated, and the references of each."""
 
     name: str
     candidates: list[str]
@@ -80,7 +80,7 @@ def ted() -> tuple[dict[str, list[str]], list[str], list[str]]:
 
 
 def documents(lines: list[str], size: int = 25) -> list[str]:
-    """Every `size` lines as one text; the last has what is left."""
+    """Join every `size` lines to one text; the last text has the remaining lines."""
     return [" ".join(lines[at : at + size]) for at in range(0, len(lines), size)]
 
 

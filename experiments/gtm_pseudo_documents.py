@@ -3,11 +3,10 @@
     KARAT_DATA=… python experiments/gtm_pseudo_documents.py
     python experiments/gtm_pseudo_documents.py --sets demo --longest 3 --repeats 5 --draws 20
 
-Pearson, Spearman and Kendall (tau-b) with adequacy, or what is closest to it, and with fluency over
-pseudo-documents (`kt.reliability`); one reference on TED and believability, and 1 to 3
-of the 11 on SummEval: each alone, and for 2 and 3 a fixed sample of 10 combinations, because there
-are 55 and 165. Values are means over shuffles and combinations. Prints Markdown, for
-docs/lab/reliability.md.
+Pearson, Spearman and Kendall (tau-b) with adequacy, or the closest dimension, and with fluency over
+pseudo-documents (`kt.reliability`); one reference on TED and believability, and 1 to 3 of the 11 on
+SummEval: each alone, and for 2 and 3 a fixed sample of 10 of the 55 and 165 combinations. Values
+are means over shuffles and combinations. Prints Markdown, for docs/lab/reliability.md.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from karat.stats.resampling import SEED
 Floats = NDArray[np.float64]
 STATISTICS = ("pearson", "spearman", "tau-b")
 SAMPLED = 10
-"""Combinations of references, where there are more."""
+"""The maximum number of reference combinations."""
 COMPARED = ("F e=1", "F e=2", "BLEU", "BLEU 2003")
 CUTS = 3
 """Ways to cut a bootstrap resample of segments into documents."""
@@ -56,7 +55,7 @@ METRICS: Mapping[str, Metric] = {
 
 @dataclass(frozen=True)
 class Study:
-    """A set, its counterparts of adequacy and fluency, and how many references are used."""
+    """A set, its dimensions for adequacy and fluency, and the numbers of references."""
 
     evalset: str
     dimensions: tuple[str, ...]
@@ -93,7 +92,7 @@ def scored_by_all(evalset: kt.EvalSet) -> ScoredSet:
 
 
 def judged_only(evalset: kt.EvalSet, dimensions: Sequence[str]) -> kt.EvalSet:
-    """The segments of which all outputs were judged, so that documents are as long as they say."""
+    """Keep segments whose outputs were all judged, so that documents have their nominal length."""
     is_judged = np.all([~np.isnan(evalset.human(d)) for d in dimensions], axis=(0, 1))
     return evalset.select(
         segments=[s for s, k in zip(evalset.segments, is_judged, strict=True) if k]
@@ -337,10 +336,10 @@ def proofs(scored: Mapping[int, list[ScoredSet]]) -> Iterator[str]:
 
 
 def shortness_rows(study: Study, scored: Mapping[int, list[ScoredSet]]) -> Iterator[list[str]]:
-    """How single segments agree by being short alone: minus the length of the first reference.
+    """Agreement of single segments by length alone: minus the length of the first reference.
 
-    A control. At e=2 a match that is broken in the same places per word has a lower F the longer
-    the text is, so whatever makes judges prefer short segments helps it.
+    A control. At e=2, with the same number of breaks per word, F is lower for longer texts, so any
+    preference of judges for short segments helps the metric.
     """
     scored_set = next(iter(scored.values()))[0]
     lengths = scored_set.rows[METRICS["F e=2"]][:, :, 2]

@@ -1,19 +1,20 @@
-"""Intervals of nugget scores without judgements: do they hold where the base rate is another one?
+"""Intervals of nugget scores without judgements: their coverage under a different base rate.
 
     KARAT_DATA=… python experiments/nuggets_base_rates.py [--sets | --groups | --few]
 
 Prints Markdown. The classifier has the four columns of the built-in one. It and the variances of
 `karat.nuggets.prediction.base_rates` are learned on one set alone (each twentieth of its topics
-guessed by a model of the others), and tried on all runs of the other set, none of whose
-judgements are used; both ways. "before" is the interval of the errors that were shipped before,
-which had seen both sets. Then the variances of both sets together, which are shipped, rounded.
+predicted by a model of the others), and tested on all runs of the other set without its judgements,
+in both directions. "before" is the interval from the errors of the previous release, which were
+fitted to both sets. Last come the variances of both sets together, which are part of the package,
+rounded.
 
---sets: sets with another base rate, made of the two without a look at judgements: RAG24 with
-partial support as none, its vital and its okay nuggets alone (okay ones have no F); of each
+--sets: sets with a different base rate, derived from the two without using judgements: RAG24 with
+partial support as no support, its vital and its okay nuggets alone (okay ones have no F); of each
 document of REALSumm the first five units, and the others. --groups: groups of 5, 10 and 20 topics,
 drawn at random (30 of each size, numpy's default generator, seed 2006), and thirds of the topics by
-the share of carried nuggets, which judgements tell: chosen to be hard. --few: RAG24 as `karat
-nuggets score` sees it, with the judgements of a few topics of some runs. Without an option all of
+the share of carried nuggets, which uses judgements: a hard case by design. --few: RAG24 as in
+`karat nuggets score`, with the judgements of a few topics of some runs. Without an option, all of
 them.
 """
 
@@ -72,7 +73,7 @@ class Judged(NamedTuple):
 
 
 def load(name: str, is_wanted=lambda number, nugget: True) -> Judged:
-    """A set, with those nuggets of each topic that are to be kept."""
+    """A set, and the nuggets of each topic to keep."""
     key, runs, judged = SETS[name]()
     selected_key = make_key(
         replace(q, nuggets=tuple(n for k, n in enumerate(q.nuggets) if is_wanted(k, n)))
@@ -89,7 +90,7 @@ def load(name: str, is_wanted=lambda number, nugget: True) -> Judged:
 
 
 def shift_of(logits: Floats, yes: NDArray[np.bool_]) -> float:
-    """The shift with which as many are expected as there are; NaN if none are, or all."""
+    """The shift at which the expected count equals the actual one; NaN if it is none or all."""
     if yes.all() or not yes.any():
         return np.nan
     low, high = -20.0, 20.0
@@ -106,7 +107,7 @@ def shifts_of(logits: Floats, yes: NDArray[np.bool_], group: Ints) -> Floats:
 
 
 def learn_spread(pool: Pool, logits: Floats, yes: NDArray[np.bool_]) -> ShiftVariances:
-    """The variances of shifts of questions, and of runs beside those, without that of chance."""
+    """The variances of shifts of questions, and of runs within them, minus sampling variance."""
     question, run = pool.cell_question, pool.cell_run
     of_question = shifts_of(logits, yes, question)
     has_shift = ~np.isnan(of_question)[question]
@@ -179,7 +180,7 @@ def outcomes(
 def _truth(
     predictions: Predictions, target: Judged, run: Run, chances: dict[str, Floats]
 ) -> RunAnswers:
-    """What assessors say of the run itself."""
+    """The judgements of the run itself."""
     tables = {
         q.id: predictions.pool.answer(target.labels, run.tag, q.id) for q in target.pool.questions
     }

@@ -3,24 +3,23 @@
     KARAT_DATA=… python experiments/nuggets_classifiers.py [realsumm] [rag24] [--quick]
 
 Prints Markdown. Settings and thresholds are chosen inside the training folds only. LOTO leaves
-questions out (RAG24 one at a time, REALSumm five at a time): nothing is known of their nuggets.
-LOSO leaves one run out at a time: the others' judgements on the same nuggets are known, which
-lowers the error, but ranks a run by how much it resembles the others. Nothing is drawn at random
-but the subsamples of topics (numpy's default generator, seed 2006).
+questions out (RAG24 one at a time, REALSumm five at a time): no judgement of their nuggets is
+known. LOSO leaves one run out at a time: the judgements of the others on the same nuggets are
+known, which lowers the error, but ranks a run by its similarity to the others. Only the subsamples
+of topics are random (numpy's default generator, seed 2006).
 
-What was looked at while this was made: the questions of even number (counting from 0) of both sets,
-for the choice of the columns of evidence and likeness, their constants, the difficulties of
-nuggets, the place in the key, echoes and all ridges; `nuggets_variants.py` prints what was tried
-there last. The rows "odd" and "even" apply everything to those questions alone. All questions were
-looked at for: the paper's classifier with other idf, stemmers, tokenisers and settings, of which
-`FIXED` is the best on RAG24; the correlation of each column of evidence with the labels, printed
-once, before columns were dropped on the even questions; learning on one set and testing on the
-other, which chose the four columns of `PRIOR` and led to the rows with the other set as a prior
-(its ridge is the usual one); and earlier prints of these tables, after which the column `gp` of
-likeness was made to leave a response's own judgements out altogether, because a test had found them
-in it.
+Data inspected during development: the even-numbered questions (counting from 0) of both sets, for
+the columns of evidence and likeness, their constants, the difficulties of nuggets, the position in
+the key, echoes and all ridges; `nuggets_variants.py` prints the last variants tried. The rows "odd"
+and "even" apply everything to those questions alone. All questions were inspected for: the paper's
+classifier with other idf, stemmers, tokenisers and settings, of which `FIXED` is the best on RAG24;
+the correlation of each column of evidence with the labels, printed once, before columns were
+dropped on the even questions; learning on one set and testing on the other, which chose the four
+columns of `PRIOR` and led to the rows with the other set as a prior (its ridge is the usual one);
+and earlier prints of these tables, after which the column `gp` of likeness was changed to exclude a
+response's own judgements, because a test had found them in it.
 
-Intervals: each run in turn is taken for unjudged. How wrong guesses are is learned from the other
+Intervals: each run in turn is treated as unjudged. Errors of guesses are estimated from the other
 runs, on the same questions; their guesses come from models that had seen this run's judgements as
 one run among many.
 """
@@ -62,14 +61,14 @@ from karat.nuggets.prediction.tuning import best_trial, settings, trial
 from karat.nuggets.sets.keys_and_runs import make_key
 
 SEED, SUBSAMPLES = 2006, 200
-INNER = 3  # folds of what is left, in which a classifier is chosen
+INNER = 3  # folds of the remaining data, for choosing a classifier
 FOLDS = {"realsumm": 20, "rag24": 21}  # groups of questions left out
 BASES = {
     "paper": Paper(),
     "normalised": Paper(normalised=True),
     "normalised, once": Paper(normalised=True, once=True),
 }
-INFORMED = {"paper, informed by responses": Paper(informativeness="responses")}  # LOSO alone tells
+INFORMED = {"paper, informed by responses": Paper(informativeness="responses")}  # LOSO only
 FIXED = Paper(1, stem="porter", normalised=True, once=True)  # seen to be the best on RAG24
 HEAD = "| {} | P | R | F | tau_b | R^2 | RMSE |\n|---|---|---|---|---|---|---|"
 
@@ -94,7 +93,7 @@ def nested(cells: FoldedCells, tried: list[Paper]) -> AssessorAgreement:
 
 
 class Unplaced(UnjudgedEvidence):
-    """What tells of unjudged questions, but for the place of a nugget in its key."""
+    """The columns for unjudged questions, except the position of a nugget in its key."""
 
     @property
     def place(self) -> Floats:
@@ -102,10 +101,10 @@ class Unplaced(UnjudgedEvidence):
 
 
 def choose_classifier(cells: FoldedCells, X: Floats) -> tuple[AssessorAgreement, float]:
-    """Choose inside the training folds; and the share of folds in which that was `calibrated`.
+    """Choose inside the training folds; also return the share of folds that chose `calibrated`.
 
-    While a fold is left out, smaller ones of the others tell which classifier agrees better. (LOTO
-    only: in LOSO the calibrated one is so far ahead that there is nothing to choose.)
+    For each fold left out, cross-validation over the others decides which classifier agrees better.
+    (LOTO only: in LOSO the calibrated classifier is so far ahead that there is no choice to make.)
     """
     pool, labels = cells.pool, cells.labels
     base = replace(BASES["normalised, once"], informativeness="descriptions")  # none else is known
@@ -219,7 +218,7 @@ def _note(rows: dict, name: str, low: float, high: float, truth: float) -> None:
 
 
 def halves(name: str) -> None:
-    """Everything on the questions that were looked at, and on those that were not."""
+    """Evaluate everything on the questions inspected during development, and on the others."""
     key, runs, human_judgements = SETS[name]()
     print("\n" + HEAD.format("half of the questions"))
     for title, part in (("even, looked at", 0), ("odd, not looked at", 1)):
@@ -236,7 +235,7 @@ def halves(name: str) -> None:
 
 
 def transfer(pools: dict[str, tuple[Pool, Floats, Floats]]) -> None:
-    """Learn on one set, test on the other: what a model without judgements is worth."""
+    """Train on one set and test on the other: the quality of a model without judgements."""
     print("\n## From one set to the other\n\n" + HEAD.format("trained, tested"))
     for source, target in (("realsumm", "rag24"), ("rag24", "realsumm")):
         _, X, labels = pools[source]

@@ -1,24 +1,24 @@
-"""Intervals of nugget scores: what they cover, for every score that `karat nuggets score` shows.
+"""Coverage of the intervals of all nugget scores that `karat nuggets score` shows.
 
     KARAT_DATA=… python experiments/nuggets_intervals.py [--speed]
     KARAT_DATA=… python experiments/nuggets_intervals.py --part [realsumm] [--once | --even]
 
-With --speed only what `karat nuggets score` takes on all runs of RAG24 after loading. With --part
-only runs that were judged in part, of RAG24 or REALSumm: all as `karat nuggets score` does it, each
-run in turn with a share of its own pairs judged, or of its questions. Which is drawn (seeds 2006,
-2007 and 2008). Does the interval hold the score that is shown once the run is judged whole (the
-most favourable judgement of identical responses counts), and (own) the one by its own judgements
-alone? MSE is that of the probabilities of its unjudged pairs, before that of the guesses about the
-same pairs when none were judged. With --once the first of these draws alone; with --even every
-other run and seed 1, for making choices.
+With --speed: only the time of `karat nuggets score` on all runs of RAG24 after loading. With
+--part: only partly judged runs of RAG24 or REALSumm, scored as in `karat nuggets score`; in each
+run in turn, a random share of its pairs or questions is judged (seeds 2006, 2007 and 2008). Does
+the interval contain the score shown once the run is fully judged (the most favourable judgement of
+identical responses counts), and (own) the score from its own judgements alone? MSE is the error of
+the probabilities of its unjudged pairs; "before" is the error for the same pairs when none were
+judged. With --once: only the first of these draws; with --even: every other run and seed 1, for
+making choices.
 
 Prints Markdown. Scores are A with partial support counting a half, A with it counting in full, F(3)
-macro and F(3) micro. Each run in turn is taken for unjudged: how wrong guesses are is learned from
-the other runs. LOSO guesses a run as `karat nuggets score` does (ten groups of runs, each left out
-by one step of Newton's method); LOTO leaves questions out, with models fitted anew. Nothing is
-drawn at random but the subsamples of topics (numpy's default generator, seed 2006).
+macro and F(3) micro. Each run in turn is treated as unjudged: errors of guesses are estimated from
+the other runs. LOSO predicts a run as `karat nuggets score` does (ten groups of runs, each left out
+by one step of Newton's method); LOTO leaves questions out and refits the models. Only the
+subsamples of topics are random (numpy's default generator, seed 2006).
 
-Then: how far one step is from models fitted anew, and how often identical responses are labelled
+Then: the distance of one step from refitted models, and how often identical responses are labelled
 differently. Intervals without judgements are in `nuggets_base_rates.py`.
 
 What was looked at: --part was first about scores as shown (none judged: A 93.3%, F macro 91.1%, F
@@ -185,7 +185,7 @@ def part(name: str, seeds: tuple[int, ...], step: int = 1) -> None:
 
 
 def remember_texts() -> None:
-    """Texts are the same in every draw: what is made of them alone is made once."""
+    """Texts are the same in every draw, so results that depend on them alone are cached."""
     for name in ("evidence", "Likeness"):
         function, memo = getattr(module, name), {}
 
@@ -212,7 +212,7 @@ KEEP = {"pairs": keep_pairs, "questions": keep_questions}
 
 
 def draw(nuggets: NuggetSet, keep: Keep, step: int) -> dict[str, RunDraw]:
-    """Each run in turn, with what is kept of its own judgements."""
+    """Return each run with the judgements of it that are kept."""
     runs_drawn = {}
     for k, (tag, run) in enumerate(nuggets.runs.items()):
         kept_rows = keep(list(own_judgements(nuggets, tag).rows))
@@ -277,7 +277,7 @@ def holding(draw: dict[str, RunDraw], truth: dict[str, list[float]], k: int) -> 
 
 
 def own_judgements(nuggets: NuggetSet, tag: str) -> Judgements:
-    """What was judged of a run itself; identical responses of others say nothing here."""
+    """The judgements of a run itself, without identical responses of other runs."""
     return Judgements(tuple(row for row in nuggets.judgements.rows if row.run == tag))
 
 

@@ -1,15 +1,15 @@
-"""Labels of models as evidence, and strict guesses: what they are worth on TREC RAG 2024.
+"""The value of model labels as evidence, and of strict guesses, on TREC RAG 2024.
 
     KARAT_DATA=… python experiments/nuggets_judges.py
 
 Prints Markdown. First: people judged 15 of the 45 runs, drawn at random (seeds 0, 1 and 2); the
 other 30 are scored. A simulated model labels pairs: it turns a person's label (carried or not) with
 the given probability, which differs from run to run (standard deviation 0.03, upward for what is
-not carried, downward for what is). Inside: the share of the 30 runs whose interval holds the score
-by their judgements, of all three draws; RMSE: of A as it is shown.
+not carried, downward for what is). Inside: the share of the 30 runs whose interval contains the
+score from their judgements, over all three draws; RMSE: the error of A as shown.
 
-Second: every other run is taken for unjudged, and scored strictly, by a classifier that learned
-support in full or part and by one that learned full support; then all runs by the built-in one.
+Second: every other run is treated as unjudged and scored strictly, by a classifier trained on full
+or partial support and by one trained on full support; then all runs by the built-in one.
 
 Nothing about models was chosen here: ridges and the 20 pairs in `guess.model_labels` were
 set before this was run. The intercept of the built-in classifier's strict form was -3.1 at first,
@@ -58,7 +58,7 @@ MODELS = (
 def labels(
     model: Model, rows: tuple[JudgedResponse, ...], people: set[str], rng: np.random.Generator
 ) -> Iterator[JudgedResponse]:
-    """What the model says."""
+    """The labels of the model."""
     run_effects = {run: rng.normal(0, OWN) for run in sorted({row.run for row in rows})}
     for row in rows:
         carried = row.value > 0
@@ -129,6 +129,6 @@ def strictly(nuggets: NuggetSet) -> None:
 
 if __name__ == "__main__":
     whole = kt.load_nuggets("rag24")
-    official = {one.run.tag: one for one in kt.score_nuggets(whole).scored}
+    official = {scored.run.tag: scored for scored in kt.score_nuggets(whole).scored}
     with_models(whole, official)
     strictly(whole)

@@ -1,12 +1,12 @@
-"""A threshold of the paper's classifier for sets without judgements: does one set's suit the other?
+"""A threshold of the paper's classifier for sets without judgements: does it transfer?
 
     KARAT_DATA=… python experiments/nuggets_thresholds.py
 
 Prints Markdown. For each setting, the threshold with the best F on one set is used on the other,
-where nothing is learned: of scores as they are, and of the share of what the description itself
-would score (`normalised`), which knows no scale. "own F" is the best in hindsight on the set. The
-last table has the built-in threshold, 2^-n of normalised scores, on both sets: it was chosen after
-the other tables had been seen, so it is no test.
+where nothing is learned: for raw scores, and for scores divided by the score of the description
+itself (`normalised`), which have no scale. "own F" is the best in hindsight on the set. The last
+table has the built-in threshold, 2^-n of normalised scores, on both sets: it was chosen after
+seeing the other tables, so it is not a test.
 """
 
 from __future__ import annotations

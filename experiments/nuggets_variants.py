@@ -1,14 +1,14 @@
-"""What was tried to make better guesses of nuggets, mostly on the questions of even number alone.
+"""Variants of the nugget classifier, mostly on the even-numbered questions alone.
 
     KARAT_DATA=… python experiments/nuggets_variants.py
 
 Prints Markdown: first how often the first five nuggets of a key, and the later ones, were judged to
-be carried where nearly all or hardly any of their words are there. Then what becomes of F,
-Kendall's tau_b, RMSE and the mean log loss when something is added to the calibrated classifier or
-taken away. The choice of what it is made of was made on this half of the questions;
-`nuggets_classifiers.py` says what it is worth on all, and on the other half.
-The last table is about the paper's classifier on all questions of RAG24: the F that its settings
-reach while single questions are left out, and with the threshold that is best in hindsight.
+be carried when nearly all or hardly any of their words occur. Then F, Kendall's tau_b, RMSE and the
+mean log loss when something is added to the calibrated classifier or removed from it. Its
+components were chosen on this half of the questions; `nuggets_classifiers.py` evaluates it on all,
+and on the other half. The last table is about the paper's classifier on all questions of RAG24: the
+F that its settings reach while single questions are left out, and with the threshold that is best
+in hindsight.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def numbers_of(agreement: AssessorAgreement, chances: Floats, labels: Floats) ->
 
 
 class Unplaced(UnjudgedEvidence):
-    """What tells of unjudged questions, but for the place of a nugget in its key."""
+    """The columns for unjudged questions, except the position of a nugget in its key."""
 
     @property
     def place(self) -> Floats:
@@ -185,7 +185,7 @@ def loto(pool: Pool, X: Floats, labels: Floats, prior: Logistic) -> None:
 
 
 def habits(pool: Pool, X: Floats, labels: Floats) -> None:
-    """The share of yes by place in the key, where the words say the same."""
+    """The share of carried nuggets by position in the key, for equal word overlap."""
     first = (pool.cell_nugget - pool.nugget_starts[pool.cell_question]) < 5
     share = X[:, BASIC[0]]
     print("| place in the key | more than 80% of the words | less than 20% |\n|---|---|---|")
@@ -277,9 +277,9 @@ def main() -> None:
     pools = {name: half(name) for name in SETS}
     tables = {name: evidence(pool) for name, (pool, _) in pools.items()}
     for name, (pool, labels) in pools.items():
-        other = next(set_name for set_name in SETS if set_name != name)
-        other_pool, other_labels = pools[other]
-        prior = fit_logistic(tables[other], other_labels > 0, nugget=other_pool.cell_nugget)
+        prior_set = next(set_name for set_name in SETS if set_name != name)
+        prior_pool, prior_labels = pools[prior_set]
+        prior = fit_logistic(tables[prior_set], prior_labels > 0, nugget=prior_pool.cell_nugget)
         print(f"\n## {name}, even questions\n")
         habits(pool, tables[name], labels)
         print("\n" + HEAD.format("LOTO"))

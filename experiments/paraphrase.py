@@ -87,12 +87,12 @@ def rich(judged: JudgedPairs, features: PairFeatures) -> None:
     rivals = rival_features(judged, features)
     rivals["nothing in place of pivots"] = features.without_pivots()
     rival_predictions = {name: left_out(judged, matrix) for name, matrix in rivals.items()}
-    for name, other in rival_predictions.items():
-        line(f"the same with {name}", judged, other)
-        line("  its odd originals", judged, other, odd)
-    for name, other in rival_predictions.items():
-        difference("all originals", paired_gain(judged, ("rich", predicted), (name, other)))
-        pair = ("rich", predicted[odd]), (name, other[odd])
+    for name, rival in rival_predictions.items():
+        line(f"the same with {name}", judged, rival)
+        line("  its odd originals", judged, rival, odd)
+    for name, rival in rival_predictions.items():
+        difference("all originals", paired_gain(judged, ("rich", predicted), (name, rival)))
+        pair = ("rich", predicted[odd]), (name, rival[odd])
         difference("odd originals", paired_gain(half, *pair))
 
 

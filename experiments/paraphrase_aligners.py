@@ -2,8 +2,8 @@
 
     KARAT_DATA=… python experiments/paraphrase_aligners.py
 
-The same texts are linked by the aligners `hmm` and `fertility`; all else is the same. Features are
-those of the form `unigram` with one pivot (Multi30k French) and of the rich form with the six
+The same texts are linked by the aligners `hmm` and `fertility`; everything else is equal. The
+features are the form `unigram` with one pivot (Multi30k French) and the rich form with the six
 pivots of `paraphrase.py`. Predictions are cross-validated in ten folds by original, and differences
 have 95% intervals of a paired bootstrap over originals.
 """

@@ -46,7 +46,7 @@ COMPARED = (
     ("pivots strings cosine", "pivots cosine"),
     ("pivots strings cosine", "strings cosine"),
 )
-"""Groups of features, and those that they are compared with."""
+"""Groups of features, and the groups that they are compared with."""
 
 
 def model(path: str | None) -> PEM:

@@ -5,7 +5,7 @@
 The model is trained on the 29,000 training pairs in French and German; its regression on the
 bundled judgements with controls or, with `twitter`, on half of the originals of the judged
 headlines, with controls. PEM chooses among the candidates, so that its own score of the choice is
-circular. The other rows show what it is worth: the paraphrase of the highest confidence, which PEM
+circular. The other rows put it in context: the paraphrase with the highest confidence, which PEM
 did not choose and `karat paraphrase generate` gives first, and the controls. Originals without a
 paraphrase are left out. With `twitter` a second regression, trained on the other half, judges too.
 """
@@ -53,7 +53,7 @@ def models(parts: PEM, twitter: bool) -> list[PEM]:
 
 
 def halves(evalset: kt.EvalSet) -> list[kt.EvalSet]:
-    """By original: those of even number, and those of odd, in the order of the file."""
+    """Split by original: even-numbered and odd-numbered ones, in file order."""
     number: dict[str, int] = {}
     sides = [number.setdefault(source, len(number)) % 2 for source in evalset.sources or ()]
     segments = evalset.segments

@@ -58,8 +58,8 @@ def pairs_of(name: str) -> list[tuple[str, str]]:
         files = [DATA / file for file in TEXTS[name]]
     if len(files) == 1:
         return [(pair[0], pair[1]) for pair in (line.split("\t") for line in lines_of(files[0]))]
-    english, other = map(lines_of, files)
-    both = zip(english, other, strict=True)
+    english, pivot = map(lines_of, files)
+    both = zip(english, pivot, strict=True)
     return [(CLITIC.sub("'", a).replace("\t", " "), b.replace("\t", " ")) for a, b in both]
 
 
@@ -90,13 +90,13 @@ def make(folder: Path, *others: str) -> None:
     started = time.process_time()
     pem = trained(folder, sentences)
     print(f"trained in {time.process_time() - started:.0f} s of processor time")
-    pem.generate(sentences[:1])  # what is made once
+    pem.generate(sentences[:1])  # warm-up: builds what later calls reuse
     started = time.process_time()
     generated = pem.generate(sentences, 1, threads=1)
     print(f"{len(sentences) / (time.process_time() - started):.1f} sentences a second")
     systems = {"new": [items[0].text if items else "" for items in generated]}
-    for other in others:
-        name, _, file = other.partition("=")
+    for named_file in others:
+        name, _, file = named_file.partition("=")
         systems[name] = Path(file).read_text("utf-8").splitlines()
     write_items(folder, sentences, systems)
 

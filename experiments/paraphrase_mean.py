@@ -78,7 +78,7 @@ def powers(pem: PEM, judged: JudgedPairs) -> None:
 
 
 def against_pivot(pem: PEM, judged: JudgedPairs) -> None:
-    """PEM and its pivot F1 beside the judges, and the mean PEM of controls."""
+    """Agreement of PEM and its pivot F1 with the judges, and the mean PEM of controls."""
     with_controls = controlled(judged)
     features = pem.features(judged.originals, judged.paraphrases)
     target = features.column("target F1")

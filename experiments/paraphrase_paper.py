@@ -6,10 +6,10 @@ The paper's data are not free. Here one reference of WMT21 TED Chinese-English (
 original; the other (ref) and 13 MT systems are its paraphrases. Of 529 segments the first 300 are
 taken; the regression is trained on the first 200 originals and tested on the other 100, controls
 among both. MQM gives the criteria, each 5 minus the penalty and at least 1: adequacy from Accuracy
-errors, fluency from Fluency errors, overall quality from all errors. Nobody judged dissimilarity:
-it is 1 + 4 (1 - target F1), by machine, and overall quality does not reward it as the paper's
-judges were asked to. An item has one rater, so there is no table of judges; that one is made from
-believability, whose outputs have several judges, with its English reference as the original.
+errors, fluency from Fluency errors, overall quality from all errors. Dissimilarity was not judged:
+it is computed as 1 + 4 (1 - target F1), and overall quality does not reward it as in the paper's
+instructions to judges. An item has one rater, so the table of judges uses believability, whose
+outputs have several judges, with its English reference as the original.
 
 The model has the paper's form, and was trained on Tatoeba English-Chinese: Chinese characters as
 pivot words, Katz's back-off over the English side. All settings were fixed before the first run.
@@ -95,7 +95,7 @@ def translations() -> EvalSet:
     systems = {name: list(texts[:ORIGINALS]) for name, texts in evalset.systems.items()}
     judgements = []
     for dimension, source in CRITERIA.items():
-        penalties = -evalset.human(source)  # human() turns what is better when lower
+        penalties = -evalset.human(source)  # human() negates dimensions where lower is better
         for s, name in enumerate(systems):
             judgements += [
                 (name, str(i + 1), "MQM", dimension, five(penalties[s, i]))

@@ -3,12 +3,11 @@
     KARAT_DATA=… python experiments/paraphrase_transfer.py
 
 First the forms of PEM on the bundled judgements, cross-validated by original, tested on the
-paraphrases that are no controls. Then transfer: from the bundled judgements to paraphrase-twitter
+paraphrases without controls. Then transfer: from the bundled judgements to paraphrase-twitter
 (tables of the bundled model), and from paraphrase-twitter to the bundled judgements and to the
-adequacy of the translations of believability, whose lower-cased references stand for the originals
-(tables of Multi30k, French and German). Nothing is tuned on a set that is tested on.
-Pearson / Spearman; differences of Pearson's r with 95% intervals by a paired bootstrap over
-originals.
+adequacy of the translations of believability, whose lower-cased references serve as originals
+(tables of Multi30k, French and German). Nothing is tuned on a set that is tested on. Pearson /
+Spearman; differences of Pearson's r with 95% intervals by a paired bootstrap over originals.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ def both(name: str) -> tuple[JudgedPairs, JudgedPairs]:
 
 
 def left_out(pem: PEM, judged: JudgedPairs, form: str) -> np.ndarray:
-    """Cross-validated predictions of the paraphrases that are no controls."""
+    """Cross-validated predictions of the paraphrases without controls."""
     texts = judged.originals, judged.paraphrases
     counter = FeatureCounter(pem.pivots, pem.language, form)
     pair_features = extract_features(counter, *texts)
@@ -62,7 +61,7 @@ def overlap(judged: JudgedPairs) -> list[Column]:
 
 
 def show(judged: JudgedPairs, columns: list[Column]) -> None:
-    """All columns beside the judges, and the first against each other one."""
+    """Agreement of all columns with the judges, and the first compared with each other one."""
     for name, column in columns:
         r, rho = pearson(judged.human, column), spearman(judged.human, column)
         print(f"  {name:44} {r:6.3f} / {rho:6.3f}")

@@ -24,11 +24,11 @@ from karat.metrics.ngram import AEv
 
 FAMILY = "aev:preset=paper"
 BESIDE = ("bleu:case=lower", "rouge1:alpha=0,stem=porter-nltk", "rouge1:stem=porter-nltk")
-"""ROUGE of 2003 is recall; its F is what is used today."""
+"""ROUGE of 2003 is recall; today its F is used."""
 
 
 class Fit(NamedTuple):
-    """Dimensions of a set, and the prediction and the groups that are looked at."""
+    """Dimensions of a set, with the prediction and the groups to evaluate."""
 
     evalset: str
     dimensions: tuple[str, ...]
@@ -74,7 +74,7 @@ BESIDE_HEADS = ("set", "dimension", "metric", "references", "r", "R^2 %", "95%",
 
 
 def beside_rows(fit: Fit, resamples: int) -> Iterator[list[str]]:
-    """Yield two points of the plane, its maximum, and the metrics beside it."""
+    """Yield two points of the plane, its maximum, and the other metrics."""
     study = studied(fit._replace(by="", guideline=""), BESIDE, resamples)
     for plane in study.fits:
         cells = dict.fromkeys(c for c in (plane.maximum, BLEU_CELL, ROUGE_CELL) if c)
@@ -93,7 +93,7 @@ GROUP_HEADS = (
 
 
 def group_rows(fit: Fit, resamples: int) -> Iterator[list[str]]:
-    """Yield the plane of all segments and those of groups, a line each; negative where r is."""
+    """Yield the planes of all segments and of groups, one line each; negative if r is."""
     study = studied(fit, (), resamples)
     lines = zip(study.groups, study.fits, study.verdicts, strict=True)
     for row, plane, held in lines:

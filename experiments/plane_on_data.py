@@ -41,7 +41,7 @@ a line, so halves need three systems each, and picking among cells needs three o
 
 @dataclass(frozen=True)
 class Plane:
-    """A plane to fit: a dimension of a set, and the task and guideline that the paper has for it.
+    """A plane to fit: a dimension of a set, and the corresponding task and guideline of the paper.
 
     Without a guideline there is no prediction.
     """
@@ -51,13 +51,13 @@ class Plane:
     task: str = ""
     guideline: str = ""
     references: int | None = None
-    """The first so many; None for all."""
+    """The number of segments to use; None for all."""
     flood: Flood | None = None
     """How answers are flooded, if they are."""
 
     @property
     def name(self) -> str:
-        """The set, with what was done to it."""
+        """The set, after preprocessing."""
         parts = [self.evalset]
         parts += [f"{self.references} ref."] if self.references else []
         parts += [f"flooded, seed {self.flood.seed}"] if self.flood else []
@@ -69,7 +69,7 @@ class Plane:
         return predicted(self.task, self.guideline) if self.guideline else None
 
 
-# Which guideline a dimension stands for is argued in docs/lab/plane.md.
+# docs/lab/plane.md justifies the guideline of each dimension.
 _SUMMEVAL = {"relevance": "coverage", "fluency": "fluency", "consistency": "", "coherence": ""}
 _RAG24 = ("all", "vital", "weighted", "strict-all", "strict-vital", "strict-weighted")
 PLANES = (
@@ -89,7 +89,7 @@ DEMO = (Plane("demo", "adequacy", "mt", "adequacy"), Plane("demo", "fluency", "m
 
 
 class Fitted(NamedTuple):
-    """A plane with all that is said of it; what too few systems cannot tell is None."""
+    """A plane with its statistics; those that need more systems are None."""
 
     plane: Plane
     fit: PlaneFit
@@ -106,7 +106,7 @@ class Fitted(NamedTuple):
 
 @lru_cache(maxsize=1)
 def outputs(evalset: str, references: int | None, flooding: Flood | None, metric: AEv) -> ScoredSet:
-    """The outputs of a set, scored; kept for its next dimension."""
+    """The scored outputs of a set, cached for its next dimension."""
     loaded = kt.load_evalset(evalset)
     loaded = flood(loaded, flooding).evalset if flooding else loaded
     return score_evalset(
@@ -170,7 +170,7 @@ SUMMARY = (
 
 
 def summary_row(fitted: Fitted) -> list[str]:
-    """A plane in one row of the summary; what three systems cannot tell is a dash."""
+    """One row of the summary; statistics that need more than three systems are a dash."""
     fit, plane = fitted.fit, fitted.plane
     top = fit.maximum
     middle = ["none", "-", "-"]

@@ -1,4 +1,4 @@
-"""Realisers trained on a treebank and evaluated on another part of it, beside the paper's table.
+"""Realisers trained on a treebank and evaluated on another part of it, with the paper's table.
 
     python experiments/realize.py TRAIN.conllu DEV.conllu            the table of docs/lab/fergus.md
     python experiments/realize.py TRAIN.conllu --held-out            what choices are made by
@@ -64,7 +64,7 @@ def table(fergus: Fergus, bank: Treebank) -> None:
 
 
 def weigh(fergus: Fergus, trees: InputTrees) -> None:
-    """Weights beside each other, the supertags chosen once."""
+    """Compare weights, with the supertags chosen once."""
     for side, pair, lm in product((1.0, 1.6, 2.2), (1.0, 1.5, 2.2), (0.7, 1.0, 1.3)):
         weighted = replace(fergus, weights=LpWeights(side=side, pair=pair, lm=lm))
         (output,) = realize_each([weighted], trees)

@@ -41,7 +41,7 @@ def read(name: str, part: str) -> Treebank:
 
 
 def sentences(bank: Treebank, is_selected: np.ndarray) -> Treebank:
-    """Some sentences of a treebank, those without any lemma to show left out."""
+    """Some sentences of a treebank, without those that have no lemma to show."""
     flags = np.repeat(is_selected, np.diff(bank.offsets))
     selection = bank.keep(flags)
     columns = {"ids": [i for i, good in zip(bank.ids, is_selected, strict=True) if good]}

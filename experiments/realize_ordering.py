@@ -112,6 +112,6 @@ def measure(inputs: str) -> None:
 
 
 if __name__ == "__main__":
-    what = {"choose": choose, "measure": measure}[sys.argv[1]]
-    for given in sys.argv[2:] or ["words", "all"]:
-        what(given)
+    command = {"choose": choose, "measure": measure}[sys.argv[1]]
+    for inputs in sys.argv[2:] or ["words", "all"]:
+        command(inputs)

@@ -1,4 +1,4 @@
-"""How far is tying words to nodes by distance from the fewest errors there could be?
+"""How far is tying words to nodes by distance from the minimum number of errors?
 
 Sentences of EWT's dev part are disturbed (subtrees reordered around their heads, some words then
 moved anywhere, dropped or repeated); for each the errors under Karat's tying, and under its start,
@@ -52,7 +52,7 @@ def disturbed(tree: kt.Tree, rng: random.Random) -> list[str]:
 
 
 def number_of_ways(words: Sequence[str], result: Sequence[str]) -> int:
-    """How many ways there are to tie the words."""
+    """The number of ways to tie the words."""
     total = 1
     for word in set(words) & set(result):
         smaller, larger = sorted((words.count(word), result.count(word)))

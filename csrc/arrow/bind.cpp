@@ -1,4 +1,4 @@
-// The Python face of Arrow: streams of record batches in, small tables out.
+// Python bindings of Arrow: streams of record batches in, small tables out.
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,7 +31,7 @@ class Batch {
     int64_t rows() const { return (*array_).length; }
     const ArrowSchema& schema(size_t column) const { return *(**schema_).children[column]; }
     const ArrowArray& array(size_t column) const { return *(*array_).children[column]; }
-    // Rows of a column begin at the offset of the structure.
+    // Rows of a column start at the offset of the struct array.
     int64_t first() const { return (*array_).offset; }
 
     // Rows from `start` to `stop` of a column, as rows of its array.
@@ -53,7 +53,7 @@ void check_structure(const ArrowSchema& schema) {
         throw nb::value_error("it has no columns");
 }
 
-// Every row must be there, and every column.
+// Neither rows nor columns may be null.
 void check_rows(const ArrowSchema& schema, const ArrowArray& array) {
     if (array.n_children != schema.n_children) throw std::runtime_error("columns are missing");
     for (int64_t i = 0; i < array.length; ++i)
@@ -78,7 +78,7 @@ class Stream {
         return std::make_unique<Batch>(schema_, std::move(array));
     }
 
-    // The next batch to hand on, with a schema of its own; none at the end.
+    // The next batch, with its own schema; None at the end.
     nb::object next_capsules() {
         nb::capsule schema = capsule(new ArrowSchema{}, "arrow_schema");
         nb::capsule array = capsule(new ArrowArray{}, "arrow_array");
@@ -117,7 +117,7 @@ nb::list names(const ArrowSchema& schema) {
     return result;
 }
 
-// The format of each column; of a dictionary or list, its own and that of what is in it. JSON is
+// The format of each column; for dictionaries and lists, also the format of their values. JSON is
 // stored as strings, but has its own format.
 std::string format_of(const ArrowSchema& column) {
     if (extension_name(column.metadata) == "arrow.json") return "json";
@@ -147,8 +147,8 @@ bool holds_text(const ArrowSchema& schema) {
            (Lists::reads(schema.format) && Strings::reads(*schema.children[0]));
 }
 
-// Views of the texts of a column; for lists where each row's start; the first row that cannot be
-// used, and why.
+// Views of the texts of a column; for lists, the start of each row; the first unusable row, and the
+// reason.
 nb::tuple texts(nb::handle self, size_t column, int64_t start, int64_t stop) {
     const auto& batch = nb::cast<const Batch&>(self);
     const auto [first, last] = batch.range(column, start, stop);
@@ -176,7 +176,7 @@ Array<int64_t> view_sizes(const PyViews& views, size_t stride) {
     return give(std::move(sizes));
 }
 
-// Whole numbers of a column, and the first row that has none or -1.
+// Integers of a column, and the first row without one (-1 if there is none).
 nb::tuple integers(const Batch& batch, size_t column, int64_t start, int64_t stop) {
     const auto [first, last] = batch.range(column, start, stop);
     if (!Integers::reads(batch.schema(column)))
@@ -190,7 +190,7 @@ nb::tuple integers(const Batch& batch, size_t column, int64_t start, int64_t sto
     return nb::make_tuple(give(std::move(values)), -1);
 }
 
-// Floating-point numbers of a column, and the first row that has none or -1.
+// Floating-point numbers of a column, and the first row without one (-1 if there is none).
 nb::tuple floats(const Batch& batch, size_t column, int64_t start, int64_t stop) {
     const auto [first, last] = batch.range(column, start, stop);
     const std::string_view format(batch.schema(column).format);
@@ -207,7 +207,8 @@ nb::tuple floats(const Batch& batch, size_t column, int64_t start, int64_t stop)
     return nb::make_tuple(give(std::move(values)), -1);
 }
 
-// Lists of whole numbers: all numbers, where each row's start, and the first row with none or -1.
+// Lists of integers: all numbers, the start of each row, and the first row without a list (-1 if
+// there is none).
 nb::tuple integer_lists(const Batch& batch, size_t column, int64_t start, int64_t stop) {
     const auto [first, last] = batch.range(column, start, stop);
     const ArrowSchema& schema = batch.schema(column);
@@ -256,7 +257,7 @@ nb::tuple groups(const PyViews& views) {
 
 // ----------------------------------------------------------------------------------- what goes out
 
-// Rows of a file of text, from pieces of its bytes.
+// Parses the rows of a text file from chunks of its bytes.
 template <class Reader>
 class RowsFile {
   public:

@@ -1,4 +1,4 @@
-// The Arrow C data interface: the layouts by which libraries hand tables to each other in memory.
+// The Arrow C data interface: the layouts with which libraries share tables in memory.
 #pragma once
 #include <cstdint>
 #include <utility>
@@ -40,8 +40,8 @@ struct ArrowArrayStream {
 
 namespace karat::arrow {
 
-// A structure of the interface that is released when its owner goes. What it is taken from keeps
-// nothing.
+// Owns a structure of the interface and releases it in the destructor. The source of a move is left
+// empty.
 template <class T>
 class Owned {
   public:

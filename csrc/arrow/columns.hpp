@@ -13,14 +13,14 @@
 
 namespace karat::arrow {
 
-// Is slot i, counted from the offset of its array, no value?
+// Whether slot i, counted from the offset of its array, is null.
 inline bool is_null(const ArrowArray& array, int64_t i) {
     const auto* bits = array.n_buffers ? static_cast<const uint8_t*>(array.buffers[0]) : nullptr;
     const int64_t at = array.offset + i;
     return bits && array.null_count != 0 && !(bits[at >> 3] >> (at & 7) & 1);
 }
 
-// Whole numbers and truth values of any width, as 64 bits, as they are stored.
+// Integers and booleans of any width as stored, widened to 64 bits.
 class Codes {
   public:
     static bool reads(std::string_view format) {
@@ -58,7 +58,7 @@ inline int64_t place_of(const Codes& codes, const ArrowArray& dictionary, int64_
     return index;
 }
 
-// Whole numbers and truth values; of an array or of its dictionary.
+// Integers and booleans of an array or of its dictionary.
 class Integers {
   public:
     static bool reads(const ArrowSchema& schema) {
@@ -116,7 +116,8 @@ class Strings {
         return {static_cast<const char*>(array_.buffers[2]) + begin,
                 static_cast<size_t>(end - begin)};
     }
-    // 16 bytes: a length, then up to 12 bytes themselves; or a prefix, a buffer and a place in it.
+    // 16 bytes: a length, then either up to 12 inline bytes, or a prefix, a buffer number and an
+    // offset.
     std::string_view viewed(int64_t k) const {
         const char* const view = static_cast<const char*>(array_.buffers[1]) + 16 * k;
         int32_t parts[4];
@@ -138,7 +139,7 @@ class Strings {
     char kind_;
 };
 
-// Lists: where the items of row i begin and end in the only child.
+// Lists: the range of the items of row i in the only child.
 class Lists {
   public:
     static bool reads(std::string_view format) {
@@ -183,7 +184,7 @@ class Lists {
     int64_t items_, width_;
 };
 
-// The first row that cannot be used, and why.
+// The first unusable row, and the reason.
 struct Problem {
     int64_t row = -1;
     std::string reason;
@@ -208,7 +209,7 @@ inline bool take(const Strings& strings, int64_t at, int64_t row,
 }
 
 // The strings of rows `first` to `last` of a column of strings or of lists of strings; for lists,
-// where each row's strings start.
+// also the start of each row.
 inline Problem read_texts(const ArrowSchema& schema, const ArrowArray& array, int64_t first,
                           int64_t last, std::vector<std::string_view>& items,
                           std::vector<int64_t>& starts) {
@@ -242,7 +243,7 @@ inline uint64_t splitmix64(uint64_t x) {
     return x ^ x >> 31;
 }
 
-// The same of a string: of its length and then of eight bytes at a time.
+// Hash of a string: mixes its length, then eight bytes at a time.
 inline uint64_t hash_text(std::string_view text) {
     uint64_t hash = splitmix64(text.size());
     for (size_t at = 0; at < text.size(); at += 8) {
@@ -253,7 +254,8 @@ inline uint64_t hash_text(std::string_view text) {
     return hash;
 }
 
-// The distinct strings of a column in order of first sight, and which of them each row has.
+// The distinct strings of a column in order of first occurrence, and the index of each row's
+// string.
 struct Groups {
     std::vector<std::string_view> names;
     std::vector<int32_t> codes;

@@ -1,5 +1,5 @@
-// Rows of CSV and TSV files that are written as RFC 4180 says. Whatever is strange in a row ends
-// the reading before it: the slow reader then says what it is, or reads it.
+// Fast reader of CSV and TSV files that follow RFC 4180. It stops before any row it cannot handle;
+// the slow reader then reads that row or reports the error.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -14,7 +14,7 @@ namespace karat::arrow {
 
 class DelimitedReader {
   public:
-    // The field of a row at place i is kept as column `columns[i]`, or not if that is negative.
+    // Field i of a row becomes column `columns[i]`; it is dropped if that is negative.
     DelimitedReader(char delimiter, std::vector<int32_t> columns, size_t n_selected, size_t longest)
         : delimiter_(delimiter),
           columns_(std::move(columns)),
@@ -23,7 +23,7 @@ class DelimitedReader {
         clear();
     }
 
-    // Reads all rows that end in what was given so far; false if one is strange.
+    // Reads all complete rows of the bytes so far; false at a row that needs the slow reader.
     bool read(std::string_view data, bool last) {
         buffer_.append(data);
         const char *at = buffer_.data(), *const end = at + buffer_.size();
@@ -57,7 +57,7 @@ class DelimitedReader {
 
     struct Field {
         std::string_view text;
-        bool doubled = false;  // has doubled quotes, each meaning one
+        bool doubled = false;  // contains doubled quotes, which are unescaped later
     };
 
     void clear() {
@@ -69,7 +69,7 @@ class DelimitedReader {
         }
     }
 
-    // Reads a row and moves `at` behind its line end.
+    // Reads a row and moves `at` past its line end.
     Row row(const char*& at, const char* end, bool last) {
         const char* const begin = at;
         fields_.clear();
@@ -99,7 +99,7 @@ class DelimitedReader {
         return keep() ? Row::complete : Row::strange;
     }
 
-    // Moves `at` to the delimiter or line end behind a field without quotes around it.
+    // Moves `at` to the delimiter or line end after an unquoted field.
     Row plain(const char*& at, const char* end, Field& field) const {
         const char* const begin = at;
         while (at < end && *at != delimiter_ && *at != '\n' && *at != '\r') ++at;
@@ -117,7 +117,7 @@ class DelimitedReader {
         }
         field.text = {begin, static_cast<size_t>(at - begin)};
         ++at;
-        return Row::complete;  // what follows is looked at by the caller
+        return Row::complete;  // the caller checks what follows
     }
 
     bool keep() {

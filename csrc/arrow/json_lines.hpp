@@ -1,5 +1,6 @@
-// Rows of JSON lines whose wanted columns hold texts, lists of texts or whole numbers. Whatever is
-// strange in a line ends the reading before it: the slow reader then says what it is, or reads it.
+// Fast reader of JSON lines whose requested columns are strings, lists of strings or integers. It
+// stops before any line it cannot handle; the slow reader then reads that line or reports the
+// error.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -16,14 +17,14 @@ namespace karat::arrow {
 
 class JsonLinesReader {
   public:
-    // Formats are Arrow's: `u`, `l`, and `+l` for lists of texts.
+    // Formats are Arrow's: `u`, `l`, and `+l` for lists of strings.
     JsonLinesReader(std::vector<std::string> names, std::vector<std::string> formats,
                     size_t longest)
         : names_(std::move(names)), formats_(std::move(formats)), longest_(longest) {
         clear();
     }
 
-    // Reads all lines that end in what was given so far; false if one is strange.
+    // Reads all complete lines of the bytes so far; false at a line that needs the slow reader.
     bool read(std::string_view data, bool last) {
         buffer_.append(data);
         const char *at = buffer_.data(), *const end = at + buffer_.size();
@@ -116,7 +117,7 @@ class JsonLinesReader {
         return true;
     }
 
-    // Takes back what a strange line has added.
+    // Removes the values that a rejected line has added.
     void undo(Column& column) const {
         const auto rows = static_cast<size_t>(rows_);
         if (column.format == "l") {

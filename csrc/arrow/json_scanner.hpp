@@ -1,4 +1,4 @@
-// One line of JSON, read strictly.
+// A strict scanner for one line of JSON.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace karat::arrow {
 
-// Reads JSON as RFC 8259 has it. A function that returns false found something strange.
+// Reads JSON according to RFC 8259. Functions return false for input they do not handle.
 class JsonScanner {
   public:
     JsonScanner(const char* begin, const char* end) : at_(begin), end_(end) {}
@@ -29,7 +29,7 @@ class JsonScanner {
         return at_ == end_;
     }
 
-    // Adds a string to `out`, if there is one.
+    // Reads a string and appends it to `out`, if `out` is given.
     bool string(std::vector<char>* out) {
         if (!take('"')) return false;
         for (;;) {
@@ -43,7 +43,7 @@ class JsonScanner {
         }
     }
 
-    // A name that is written without escapes.
+    // A member name without escapes.
     bool name(std::string_view& out) {
         if (!next_is('"')) return false;
         const char* const begin = at_ + 1;
@@ -52,7 +52,7 @@ class JsonScanner {
         return out.find('\\') == std::string_view::npos;
     }
 
-    // A number of few digits; `is_integer` says whether it has no fraction.
+    // A number with few digits; `is_integer` is set if it has no fraction.
     bool number(std::string_view& out, bool& is_integer) {
         skip_blanks();
         const char* const begin = at_;
@@ -61,12 +61,12 @@ class JsonScanner {
         if (!digits() || (*first == '0' && at_ - first > 1)) return false;
         is_integer = !(at_ < end_ && *at_ == '.');
         if (!is_integer && (++at_, !digits())) return false;
-        if (at_ < end_ && (*at_ == 'e' || *at_ == 'E')) return false;  // it may be infinite
+        if (at_ < end_ && (*at_ == 'e' || *at_ == 'E')) return false;  // the value may be infinite
         out = {begin, static_cast<size_t>(at_ - begin)};
         return out.size() <= 100;
     }
 
-    // Passes over any value.
+    // Skips any value.
     bool value(int depth) {
         if (depth > 50) return false;
         if (next_is('"')) return string(nullptr);
@@ -81,7 +81,7 @@ class JsonScanner {
         return word("true") || word("false") || word("null");
     }
 
-    // Calls `read` for each name; it reads the value. Names are unique.
+    // Calls `read` for each member name; `read` must read the value. Rejects duplicate names.
     template <class Read>
     bool object(Read read) {
         if (!take('{')) return false;

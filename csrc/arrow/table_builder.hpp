@@ -1,4 +1,4 @@
-// Tables that Python fills column by column, and hands on as capsules.
+// Tables that Python fills column by column and exports as capsules.
 #pragma once
 #include <memory>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace karat::arrow {
 
-// An object that was not consumed is released with its capsule.
+// An unconsumed object is released with its capsule.
 template <class T>
 nb::capsule capsule(T* object, const char* name) {
     return nb::capsule(object, name, [](void* pointer) noexcept {
@@ -42,8 +42,8 @@ class TableBuilder {
     void floats(const std::string& name, Numbers values) {
         add(numbers(name, "g", values.data(), values.shape(0)));
     }
-    // Texts, of which some may be None where `nullable`; `extension` names the type that they
-    // represent, such as "arrow.json".
+    // Strings, which may be None if `nullable`; `extension` is the extension type, such as
+    // "arrow.json".
     void strings(const std::string& name, nb::list values, bool nullable,
                  const std::string& extension) {
         Column column = nothing(name, "u", nullable);
@@ -66,7 +66,7 @@ class TableBuilder {
         column.children.push_back(std::move(items));
         add(std::move(column));
     }
-    // Whole numbers, of which some may be None.
+    // Integers, some of which may be None.
     void nullable_integers(const std::string& name, nb::list values) {
         std::vector<int64_t> integers;
         Column marks = nothing(name, "l", true);
@@ -118,7 +118,7 @@ class TableBuilder {
     }
 
   private:
-    // A column of no values, which have offsets.
+    // An empty column of a type with offsets.
     static Column nothing(const std::string& name, const char* format, bool nullable) {
         Column column;
         column.name = name;

@@ -1,4 +1,4 @@
-// Small tables of our own, handed to others by the Arrow C data interface.
+// Small tables, exported through the Arrow C data interface.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -20,14 +20,14 @@ struct Column {
     std::string metadata;
     bool nullable = false;
     int64_t missing = 0;
-    std::vector<uint8_t> present;  // a bit for each value, up to the last that is missing
+    std::vector<uint8_t> present;  // validity bits, up to the last missing value
 
     void mark_missing(int64_t at) {
         present.resize(static_cast<size_t>(at / 8 + 1), 0xFF);
         present[static_cast<size_t>(at / 8)] &= static_cast<uint8_t>(~(1u << at % 8));
         ++missing;
     }
-    // No value is missing after the last that was marked.
+    // Values after the last marked one are not missing.
     void end_marks() {
         if (missing) present.resize(static_cast<size_t>(length + 7) / 8, 0xFF);
     }
@@ -52,7 +52,7 @@ inline std::string extension_metadata(const std::string& name) {
     return metadata;
 }
 
-// The name of the extension type that metadata of a schema give, if any.
+// The extension type in the metadata of a schema, if any.
 inline std::string extension_name(const char* metadata) {
     if (!metadata) return "";
     const auto number = [&] {
@@ -81,7 +81,7 @@ struct TableData {
 
 namespace exporting {
 
-constexpr int64_t nullable_flag = 2;  // of the interface
+constexpr int64_t nullable_flag = 2;  // flag of the interface
 
 struct SchemaParts {
     std::vector<ArrowSchema> children;

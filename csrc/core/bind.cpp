@@ -1,5 +1,5 @@
-// The Python face of arithmetic that is the same on every processor (karat/arithmetic.py), and of
-// mapped files that are watched while they are read (karat/storage/mapping.py).
+// Python bindings of arithmetic with the same results on every processor (karat/arithmetic.py), and
+// of mapped files that may be truncated while they are read (karat/storage/mapping.py).
 #include "core/bind.hpp"
 
 #include <cerrno>
@@ -33,7 +33,7 @@ void bind_function(nb::module_& m, const char* name) {
     m.def(name, &apply_each<f>, "x"_a);
 }
 
-// In a loop of its own, without branches, so that compilers make vectors of it.
+// A separate loop without branches, so that compilers can vectorize it.
 Array<double> quick_exps(Numbers x) {
     const size_t n = x.shape(0);
     std::vector<double> exps(n);
@@ -151,7 +151,7 @@ Array<double> products(Stack a, Stack b) {
     std::vector<double> elements(count * m * n);
     {
         nb::gil_scoped_release release;
-        if (!elements.empty())  // nothing points into an empty array
+        if (!elements.empty())  // an empty array has no valid data pointer
             for (size_t i = 0; i < count; ++i)
                 product(matrix(a, i), matrix(b, i), &elements[i * m * n]);
     }
@@ -182,7 +182,7 @@ Array<double> symmetric_solutions(Stack a, Stack b) {
     return give(std::move(solutions), {count, n, columns});
 }
 
-// The sum of all rows, which are added in their order.
+// The sum of all rows, added in row order.
 Array<int64_t> sum_rows(nb::ndarray<const int64_t, nb::ndim<2>, nb::device::cpu> rows) {
     const size_t n = rows.shape(0), columns = rows.shape(1);
     const int64_t down = rows.stride(0), across = rows.stride(1);
@@ -193,7 +193,7 @@ Array<int64_t> sum_rows(nb::ndarray<const int64_t, nb::ndim<2>, nb::device::cpu>
     return give(std::move(sums), {columns});
 }
 
-// The same for each group of rows: groups x columns of whole numbers.
+// Sums of each group of rows: groups x columns of integers.
 Array<int64_t> grouped_sums(nb::ndarray<const int64_t, nb::ndim<2>, nb::device::cpu> rows,
                             Ids groups, size_t count) {
     const size_t n = rows.shape(0), columns = rows.shape(1);
@@ -235,7 +235,7 @@ Array<int64_t> grouped_limb_sums(nb::ndarray<const double, nb::ndim<2>, nb::devi
     return give(std::move(limbs), {count, 3, columns});
 }
 
-// A registered mapping, for as long as Python keeps it.
+// A mapping that stays registered for the lifetime of its Python object.
 class Watched {
   public:
     Watched(nb::object mapped, std::string_view name) {

@@ -1,4 +1,4 @@
-// What all files of bindings share: the types of arrays, and how results are handed over.
+// Shared by all bindings: array types, and the conversion of results to Python.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -39,7 +39,7 @@ Array<T> give(std::vector<T>&& data) {
     return give(std::move(data), {n});
 }
 
-// Numbers that are all written before they are read: clearing them first would take time.
+// Uninitialized numbers, all written before they are read: this saves the time of zeroing them.
 template <class T>
 class Unset {
   public:
@@ -62,7 +62,7 @@ inline Ragged ragged(const Ids& ids, const Offsets& offsets) {
     return {ids.data(), offsets.data()};
 }
 
-// The same with no row that ends before it begins.
+// As above, and no row ends before it begins.
 inline Ragged ragged_in_order(const Ids& ids, const Offsets& offsets) {
     const Ragged texts = ragged(ids, offsets);
     for (size_t i = 1; i < offsets.shape(0); ++i)
@@ -76,7 +76,7 @@ inline void check_starts(const Offsets& starts, size_t segments, size_t referenc
         throw nb::value_error("the starts do not fit the segments and references");
 }
 
-// Lets Ctrl-C and a stop request in while a long pair is worked on.
+// Checks for Ctrl-C and stop requests while a long pair is processed.
 struct Poll {
     nb::object check;
     void operator()() {
@@ -86,7 +86,7 @@ struct Poll {
     }
 };
 
-// A read-only buffer, held for the length of one call.
+// A read-only buffer, held for the duration of one call.
 class Buffer {
   public:
     explicit Buffer(nb::handle object) {

@@ -4,7 +4,7 @@
 
 namespace karat {
 
-// The smallest number in a set that is not empty.
+// The smallest number in a nonempty set.
 inline int lowest(uint64_t set) {
 #if defined(__GNUC__) || defined(__clang__)
     return __builtin_ctzll(set);
@@ -15,7 +15,7 @@ inline int lowest(uint64_t set) {
 #endif
 }
 
-// The zeros above the largest number in a set that is not empty.
+// The number of zero bits above the largest number in a nonempty set.
 inline int zeros_above(uint64_t set) {
 #if defined(__GNUC__) || defined(__clang__)
     return __builtin_clzll(set);

@@ -1,4 +1,4 @@
-// exp, log and their kin from additions, products and quotients alone.
+// exp, log and related functions, computed from additions, products and quotients only.
 //
 // The C library and numpy choose among several routines by the processor they run on, and these
 // differ in the last bit. Here every step is one that IEEE 754 defines to the bit, so results are
@@ -66,7 +66,7 @@ inline double of_bits(uint64_t bits) {
     return x;
 }
 
-// Doubles of this size have whole numbers as their last bits: k + kWhole rounds to one.
+// The last bit of doubles of this size is worth 1, so k + kWhole rounds to an integer.
 constexpr double kWhole = 0x1.8p52;
 
 // 2^k of k + kWhole, for k from -1022 to 1023.
@@ -137,7 +137,7 @@ inline Double2 log(Double2 x) {
     return quick_sum(sum.hi, sum.lo + (log_mantissa.lo + e * kLn2Rest));
 }
 
-// log at the ends: 0, infinity, and what has none.
+// log of special values: 0, infinity, negative numbers and NaN.
 inline bool has_log(double x, double* value) {
     if (x > 0 && x < kInf) return true;
     *value = x == 0 ? -kInf : x > 0 ? kInf : kNan;
@@ -154,8 +154,8 @@ inline Double2 times(Double2 a, Double2 b) {
 
 inline double exp_of(double x) { return elementary::exp({x, 0}); }
 
-// e^x for loops that take many, x from -708 to 709: several times as quick as exp_of, and within
-// one unit in the last place.
+// e^x for hot loops, x from -708 to 709: several times faster than exp_of, and within one unit in
+// the last place.
 inline double quick_exp_inside(double x) {
     const double shifted = x * elementary::kOverLn2 + elementary::kWhole;
     const double k = shifted - elementary::kWhole;
@@ -169,12 +169,12 @@ inline double quick_exp_inside(double x) {
     return sum * elementary::power_of_two(shifted);
 }
 
-// The same of any x.
+// The same function for any x.
 inline double quick_exp_of(double x) {
     return x >= -708 && x <= 709 ? quick_exp_inside(x) : exp_of(x);
 }
 
-// e^x of a float, for loops that take many: within 0.51 units in the last place.
+// e^x of a float, for hot loops: within 0.51 units in the last place.
 inline float exp_of(float x) {
     if (std::isnan(x)) return x;
     if (x > 88.72284f) return std::numeric_limits<float>::infinity();
@@ -193,8 +193,8 @@ inline double log_of(double x) {
     return elementary::has_log(x, &value) ? elementary::log({x, 0}).hi : value;
 }
 
-// log x for loops that take many: a few times as quick as log_of, and within one unit in the last
-// place. With s = f / (2 + f), log(1 + f) = f - s (f - 2 (s^2 / 3 + s^4 / 5 + ...)).
+// log x for hot loops: a few times faster than log_of, and within one unit in the last place. With
+// s = f / (2 + f), log(1 + f) = f - s (f - 2 (s^2 / 3 + s^4 / 5 + ...)).
 inline double quick_log_of(double x) {
     if (!(x >= std::numeric_limits<double>::min() && x < elementary::kInf)) return log_of(x);
     constexpr uint64_t kOne = 0x3ff0000000000000, kRootHalf = 0x3fe6a09e667f3bcd;
@@ -244,7 +244,7 @@ inline double sigmoid_of(double x) {
     return x >= 0 ? 1 / (1 + small) : small / (1 + small);
 }
 
-// log Gamma(x) for x > 0: Stirling's series after x was raised to at least 15.
+// log Gamma(x) for x > 0: Stirling's series, after shifting x to at least 15.
 inline double log_gamma_of(double x) {
     if (!(x > 0)) return elementary::kNan;
     double shift = 1;

@@ -1,4 +1,4 @@
-// Sums that are exact, whatever the order: numbers as whole part + 32 + 32 bits.
+// Exact sums in any order: numbers are stored as an integer part + 32 + 32 bits.
 //
 // A number is rounded to a multiple of 2^-64 and cut into three whole numbers, its limbs,
 // whole + middle 2^-32 + low 2^-64, each with the sign of the number. Sums of limbs are whole
@@ -28,15 +28,15 @@ struct Limbs {
 inline Limbs limbs_of(double x) {
     const double integer = std::trunc(x), fraction = (x - integer) * kTwo32,
                  middle = std::trunc(fraction);
-    // Below 2^-11 a double has bits beyond 2^-64: they are rounded, ties to even. That may give
-    // 2^32, which is a limb as good as any.
+    // Below 2^-11 a double has bits beyond 2^-64: they are rounded, ties to even. The result may be
+    // 2^32, which is a valid limb.
     return {integer, middle, std::nearbyint((fraction - middle) * kTwo32)};
 }
 
 struct ExactSum {
     int64_t integer = 0, middle = 0, low = 0;
 
-    // A number for which can_be_exact holds.
+    // A number that satisfies can_be_exact.
     void add(double x) {
         const Limbs limbs = limbs_of(x);
         integer += static_cast<int64_t>(limbs.integer);
@@ -63,7 +63,7 @@ struct ExactSum {
     }
 
   private:
-    // 2^exponent, for exponents that doubles have.
+    // 2^exponent, for exponents in the range of doubles.
     static double power_of_two(int exponent) {
         const uint64_t bits = static_cast<uint64_t>(1023 + exponent) << 52;
         double power;
@@ -89,10 +89,11 @@ struct ExactSum {
 };
 
 // counts x rows of limbs, each sum rounded once. Counts are whole numbers that add up to at most
-// 2^21 in a draw, so that sums of products with limbs are whole numbers that a double holds.
+// 2^21 in a draw, so that sums of products with limbs are integers that a double represents
+// exactly.
 class ExactProduct {
   public:
-    // `rows` are those for which can_be_exact holds.
+    // All values of `rows` satisfy can_be_exact.
     ExactProduct(const double* rows, size_t n, size_t columns) : n_(n), columns_(columns) {
         for (auto& limb : limbs_) limb.resize(n * columns);
         for (size_t i = 0; i < n * columns; ++i) {
@@ -102,7 +103,8 @@ class ExactProduct {
         }
     }
 
-    // The sums of one draw. Columns are taken some at a time, so that their sums stay in registers.
+    // The sums of one draw. Columns are processed in small blocks, so that their sums stay in
+    // registers.
     void sums(const double* counts, double* out) {
         nonzero_rows_.clear();
         for (size_t i = 0; i < n_; ++i)
@@ -137,7 +139,7 @@ class ExactProduct {
 
     size_t n_, columns_;
     std::vector<double> limbs_[3];
-    bool used_[3] = {true, false, false};  // whole numbers have one limb
+    bool used_[3] = {true, false, false};  // integers need one limb
     std::vector<size_t> nonzero_rows_;
 };
 

@@ -1,8 +1,8 @@
-// Matrix products and symmetric systems whose additions come in one fixed order.
+// Matrix products and symmetric linear systems with a fixed order of additions.
 //
-// BLAS and LAPACK choose the order by the processor. Here every element of a result is a sum over
-// k = 0, 1, 2, ...; vectors run across elements, never along a sum, so that their width changes
-// nothing.
+// In BLAS and LAPACK the order depends on the processor. Here every element of a result is a sum
+// over k = 0, 1, 2, ...; SIMD lanes run across elements, never along a sum, so their width does not
+// change results.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -22,7 +22,7 @@ inline void add_scaled(double* __restrict to, const double* __restrict from, dou
     for (int64_t j = 0; j < n; ++j) to[j] += by * from[j];
 }
 
-// The same four times, one after the other, with the sums read and written once.
+// Four such updates in sequence, with the sums read and written once.
 inline void add_four(double* __restrict to, const double* __restrict from, int64_t down,
                      const double (&by)[4], int64_t n) {
     for (int64_t j = 0; j < n; ++j) {
@@ -42,8 +42,9 @@ inline void add_products(const Strided& a, const Strided& b, int64_t i, int64_t 
     for (; k < end; ++k) add_scaled(to, b.data + k * b.down, a(i, k), b.columns);
 }
 
-// out = a b, where the rows of b are contiguous; out is a.rows x b.columns. Of a transposed `a`
-// some rows of b at a time are taken, as it lies in memory so; sums are added in the same order.
+// out = a b, where the rows of b are contiguous; out is a.rows x b.columns. For a transposed `a`,
+// rows of b are processed in blocks, which matches its memory layout; the order of additions is the
+// same.
 inline void product(const Strided& a, const Strided& b, double* out) {
     constexpr int64_t kSome = 32;
     const int64_t m = a.rows, n = b.columns, depth = a.columns;
@@ -54,9 +55,9 @@ inline void product(const Strided& a, const Strided& b, double* out) {
             add_products(a, b, i, k, std::min(k + step, depth), out + i * n);
 }
 
-// Solutions x of a x = b for a symmetric matrix `a`, n x n, of which the upper triangle is read:
-// a = L D L^T without pivots, as is safe for positive definite matrices. `b`, n x columns, is
-// replaced by x. False if a pivot is 0.
+// Solutions x of a x = b for a symmetric n x n matrix `a`; only its upper triangle is read: a = L D
+// L^T without pivoting, which is safe for positive definite matrices. `b`, n x columns, is replaced
+// by x. Returns false if a pivot is 0.
 inline bool solve_symmetric(std::vector<double>& a, int64_t n, double* b, int64_t columns) {
     for (int64_t k = 0; k < n; ++k) {
         const double* const row = &a[k * n];

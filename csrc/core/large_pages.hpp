@@ -1,5 +1,5 @@
-// Memory for tables that are read at random: in large pages where the system has them, so that
-// finding a page does not take longer than reading it. Nothing but time depends on it.
+// Memory for tables with random access: uses large pages where the system supports them, to reduce
+// TLB misses. Affects speed only.
 #pragma once
 #include <cstddef>
 #include <cstdlib>

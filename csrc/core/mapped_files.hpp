@@ -1,13 +1,13 @@
-// Mapped files that become shorter while they are read.
+// Protection against mapped files that are truncated while they are read.
 //
-// Reading a page that the file no longer has raises SIGBUS. The handler here looks the address up
-// among the mappings that were registered. If it is in one of them, pages of zeros take the place
-// of what is missing, the mapping is marked as lost, and the read goes on. Nothing jumps out of a
-// handler, so no destructor is skipped and no lock stays taken. Callers look at the mark before a
-// result is used. Any other SIGBUS goes to the handler that was there before.
+// Reading a page that the file no longer has raises SIGBUS. The handler here looks up the address
+// among the registered mappings. If it belongs to one of them, pages of zeros replace the missing
+// pages, the mapping is marked as lost, and the read continues. The handler always returns
+// normally, so no destructor is skipped and no lock stays held. Callers check the mark before they
+// use a result. Any other SIGBUS goes to the previous handler.
 //
-// Zeros may contradict what was checked when a model was opened. So once a mapping is lost, a
-// later crash ends the process with a sentence and exit code 2.
+// Zeros may violate invariants that were checked when a model was opened. So once a mapping is
+// lost, a later crash ends the process with an error message and exit code 2.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -23,8 +23,8 @@
 
 namespace karat {
 
-// A registered mapping; `begin` is 0 while the entry is free. Entries are never freed, so that a
-// handler can walk over them at any time.
+// A registered mapping; `begin` is 0 while the entry is free. The memory of entries is never freed,
+// so that the handler can iterate over them at any time.
 struct MappedFile {
     std::atomic<uintptr_t> begin{0};
     std::atomic<uintptr_t> end{0};
@@ -49,7 +49,7 @@ inline void write_all(const char* text, size_t size) {
     }
 }
 
-// The end of a process that could not go on with zeros.
+// Ends a process that crashed after a mapping was replaced by zeros.
 inline void end_with_sentence(int) {
     static const char sentence[] =
         " became shorter while it was read; wait until nothing writes to it, and start again\n";
@@ -67,11 +67,11 @@ inline void expect_crashes() {
     for (const int number : {SIGSEGV, SIGABRT, SIGFPE, SIGILL}) sigaction(number, &action, nullptr);
 }
 
-// Zeros from the page of an address to the end of its mapping.
+// Maps zeros from the page of an address to the end of its mapping.
 inline bool fill_with_zeros(MappedFile& file, uintptr_t at, uintptr_t end) {
     const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
     const uintptr_t from = at - at % page;
-    void* place = reinterpret_cast<void*>(from);  // NOLINT: an address that the kernel gave
+    void* place = reinterpret_cast<void*>(from);  // NOLINT: an address from the kernel
     file.lost.store(true);
     MappedFile* none = nullptr;
     if (first_lost.compare_exchange_strong(none, &file)) expect_crashes();
@@ -87,7 +87,7 @@ inline bool recover(uintptr_t at) {
     return false;
 }
 
-// A fault that is ignored would only come again: it ends the process, as without any handler.
+// An ignored fault would only recur, so it ends the process, as without a handler.
 inline void pass_on(int number, siginfo_t* info, void* context, bool is_fault) {
     const bool has_info = earlier_sigbus.sa_flags & SA_SIGINFO;
     if (has_info) return earlier_sigbus.sa_sigaction(number, info, context);
@@ -99,7 +99,7 @@ inline void pass_on(int number, siginfo_t* info, void* context, bool is_fault) {
 }
 
 inline void on_sigbus(int number, siginfo_t* info, void* context) {
-    const bool is_fault = info->si_code > 0;  // and not sent by a process
+    const bool is_fault = info->si_code > 0;  // not sent by another process
     if (is_fault && recover(reinterpret_cast<uintptr_t>(info->si_addr))) return;
     pass_on(number, info, context, is_fault);
 }
@@ -121,8 +121,9 @@ inline void install_sigbus() {}
 
 #endif
 
-// Whether to end a search in a hash table: one that was mapped and has lost its empty places would
-// be gone through for every word. Asked once in 64 steps, which a sound table hardly ever takes.
+// Whether to stop a search in a hash table: a mapped table that has lost its empty slots would be
+// scanned completely for every word. Checked every 64 steps, a length that searches in an intact
+// table rarely reach.
 inline bool is_lost(size_t tried) {
 #ifdef KARAT_HAS_SIGBUS
     return (tried & 63) == 63 && first_lost.load(std::memory_order_relaxed);
@@ -132,7 +133,7 @@ inline bool is_lost(size_t tried) {
 #endif
 }
 
-// An entry for a mapping. Callers hold a lock (the GIL).
+// Returns an entry for a new mapping. Callers must hold a lock (the GIL).
 inline MappedFile* register_mapping(const char* data, size_t size, std::string_view name) {
     install_sigbus();
     MappedFile* file = mapped_files.load();

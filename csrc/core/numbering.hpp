@@ -1,4 +1,4 @@
-// Small numbers for large keys, for as long as one segment is worked on.
+// Small numbers for large keys, valid while one segment is processed.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -6,10 +6,10 @@
 
 namespace karat {
 
-// 64-bit keys to 1, 2, 3, … in order of first sight; emptied in constant time.
+// 64-bit keys to 1, 2, 3, … in order of first occurrence; cleared in constant time.
 class Numbering {
   public:
-    // Makes room for so many keys; for very many, room is made as they come.
+    // Clears the table and reserves space for the expected number of keys, up to a limit.
     void reset(size_t expected) {
         resize(4 * std::min<size_t>(expected, 1 << 14));
         if (++epoch_ == 0) {  // the stamps have wrapped around
@@ -31,7 +31,7 @@ class Numbering {
             if (slot.key == key) return slot.number;
         }
     }
-    // The number of a key, or 0.
+    // The number of a key, or 0 if it is unknown.
     int32_t find(uint64_t key) const {
         size_t at = place(key);
         while (slots_[at].epoch == epoch_ && slots_[at].key != key) at = (at + 1) & mask_;

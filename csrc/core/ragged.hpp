@@ -1,4 +1,4 @@
-// Rows of ids of unequal length: the only form in which algorithms see tokens.
+// Rows of ids of unequal length: the only representation of tokens in algorithms.
 #pragma once
 #include <cstdint>
 

@@ -1,5 +1,5 @@
-// Room for work that does not fit in memory: unnamed files, and how many bytes of sequences may
-// stay in memory instead.
+// Storage for data that does not fit in memory: unnamed files, and a budget of bytes for sequences
+// that stay in memory.
 #pragma once
 #include <algorithm>
 #include <cerrno>
@@ -21,7 +21,7 @@
 
 namespace karat {
 
-// Plain records in memory that grow without ever being there twice, where the system can do that.
+// A growing array of plain records, resized without a second copy where the system supports it.
 template <class T>
 class Records {
     static_assert(std::is_trivially_copyable<T>::value, "moved by realloc");
@@ -72,8 +72,8 @@ class Records {
 
 class Scratch {
   public:
-    // `open` gives a new file each time, which is closed here. `room` is for sequences in memory,
-    // `piece` the bytes that are written or read at once.
+    // `open` returns a new file at each call; this class closes it. `room` is the memory for
+    // sequences, `piece` the number of bytes per read or write.
     Scratch(std::function<int()> open, size_t room, size_t piece)
         : piece(piece), open_(std::move(open)), room_(room) {}
     ~Scratch() { close(); }
@@ -90,7 +90,7 @@ class Scratch {
     // reuse: a mapped table would lose its pages.
     void give(int file) {
         const auto position = std::find(files_.begin(), files_.end(), file);
-        if (position == files_.end()) return;  // closed with all the others: the number is not ours
+        if (position == files_.end()) return;  // already closed: the descriptor is no longer ours
         files_.erase(position);
         close_file(file);
     }
@@ -105,7 +105,7 @@ class Scratch {
         if (closed_) throw std::system_error(EBADF, std::generic_category());
     }
 
-    // Bytes that a sequence may take in memory; what it got it gives back.
+    // Bytes that a sequence may use in memory; it must return what it was granted.
     bool grant(size_t bytes) {
         if (bytes > room_) return false;
         room_ -= bytes;
@@ -126,11 +126,11 @@ class Scratch {
 
     std::function<int()> open_;
     size_t room_;
-    std::vector<int> files_;  // all that are open, few
+    std::vector<int> files_;  // all open files; there are few
     bool closed_ = false;
 };
 
-// A file of a `Scratch`, from its first use on.
+// A file of a `Scratch`, opened at first use.
 class ScratchFile {
   public:
     explicit ScratchFile(Scratch& scratch) : scratch_(&scratch) {}
@@ -179,7 +179,7 @@ class ScratchFile {
     }
 
   private:
-    static constexpr size_t most = 1 << 30;  // bytes of one call
+    static constexpr size_t most = 1 << 30;  // bytes per call
 #ifdef _WIN32
     int64_t write_some(const char* from, size_t bytes, uint64_t at) const {
         if (_lseeki64(file_, static_cast<int64_t>(at), 0) < 0) return -1;

@@ -1,5 +1,5 @@
-// A sequence that is written once, from its beginning to its end, and then read any number of
-// times: in memory as long as there is room for it, then in a file.
+// A sequence that is written once, front to back, and then read any number of times: kept in memory
+// while the budget lasts, then in a file.
 #pragma once
 #include <algorithm>
 
@@ -32,7 +32,7 @@ class Sequence {
         written_ = 0;
     }
 
-    // From any place to the end. The sequence must not change meanwhile.
+    // Reads from any position to the end. The sequence must not change meanwhile.
     class Reader {
       public:
         explicit Reader(const Sequence& from) : from_(&from) {}
@@ -63,7 +63,7 @@ class Sequence {
         const Sequence* from_;
         Records<T> piece_;
         const T* data_ = nullptr;
-        uint64_t begin_ = 0;  // of what is to be loaded next
+        uint64_t begin_ = 0;  // position of the next record to load
         size_t at_ = 0, end_ = 0;
     };
 
@@ -88,7 +88,7 @@ class Sequence {
 
     Scratch* scratch_;
     ScratchFile file_;
-    Records<T> held_;  // the last ones
+    Records<T> held_;  // the last records, not yet in the file
     uint64_t written_ = 0;
     size_t granted_ = 0;
 };

@@ -1,5 +1,5 @@
-// Records in order: sorted in memory as long as they fit, else as sorted runs in a file that are
-// merged when they are read. A record has a `key()`, by which it is sorted first, and `<`.
+// Sorts records: in memory if they fit, else as sorted runs in a file that are merged while
+// reading. Records are sorted by `key()`, then by `<`.
 #pragma once
 #include <algorithm>
 
@@ -8,8 +8,8 @@
 
 namespace karat {
 
-// Sorts by the highest bits of the keys first, in place; what has few records is compared. Keys are
-// below 2^`bits`.
+// In-place radix sort from the highest bits of the keys; small buckets are sorted by comparison.
+// Keys are below 2^`bits`.
 template <class T>
 void sort_records(T* data, size_t size, int bits, Watch& watch) {
     constexpr size_t kComparisonSortSize = 192;
@@ -44,7 +44,7 @@ void sort_records(T* data, size_t size, Watch& watch) {
 template <class T>
 class Sorter {
   public:
-    // `bytes` bounds what is held in memory, except that a few records always are.
+    // `bytes` bounds the memory for records, except that a few records are always held.
     Sorter(Scratch& scratch, size_t bytes)
         : file_(scratch), most_(std::max<size_t>(bytes / sizeof(T), 16)) {}
 
@@ -58,7 +58,7 @@ class Sorter {
         ++size_;
     }
 
-    // After the last record: from now on they are read.
+    // To be called after the last record; reading starts here.
     void finish(Watch& watch) {
         if (runs_.empty()) {
             sort_records(held_.data(), held_.size(), watch);
@@ -95,7 +95,7 @@ class Sorter {
 
   private:
     struct Run {
-        uint64_t begin, end;  // of what is still in the file
+        uint64_t begin, end;  // range of records still in the file
         Records<T> records;
         size_t at = 0, piece = 0;
     };
@@ -126,7 +126,7 @@ class Sorter {
         return true;
     }
 
-    // Puts the first run where its next record belongs.
+    // Moves the first run to the position of its next record.
     void sink() {
         const size_t moved = heap_[0], many = heap_.size();
         size_t at = 0;

@@ -1,5 +1,5 @@
-// Long work that can be stopped: the worker reports how much was done, and a callback decides now
-// and then whether to continue.
+// Interruptible work: the worker reports its progress, and a callback decides at intervals whether
+// to continue.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -12,7 +12,7 @@ class Watch {
     // `poll` may throw.
     explicit Watch(std::function<void()> poll) : poll_(std::move(poll)) {}
 
-    // Steps of a nanosecond or two.
+    // A step takes a nanosecond or two.
     void worked(int64_t steps) {
         if ((work_ += steps) < enough) return;
         work_ = 0;

@@ -1,4 +1,4 @@
-// ARPA files: a model as text, one n-gram a line. Read line by line, with the first fault named.
+// ARPA files: a model as text, one n-gram per line. Read line by line; the first error is reported.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -26,8 +26,8 @@ class ArpaReader {
         logs_[0].p.resize(3, NAN), logs_[0].backoff.resize(3, 0);
     }
 
-    // Reads whole lines until at least `enough` bytes were read or a fault was found; returns where
-    // it stopped.
+    // Reads whole lines until at least `enough` bytes are read or an error is found; returns the
+    // end position.
     int64_t feed(const char* data, int64_t begin, int64_t size, int64_t enough) {
         const int64_t stop = size - begin > enough ? begin + enough : size;
         int64_t at = begin;
@@ -41,8 +41,8 @@ class ArpaReader {
         return at;
     }
 
-    // After the last line: what must be there, and the n-grams that were only implied by longer
-    // ones.
+    // To be called after the last line: checks required entries, and adds the n-grams that are only
+    // implied by longer ones.
     void finish() {
         if (!fault.empty()) return;
         if (place_ != Place::end)
@@ -62,7 +62,7 @@ class ArpaReader {
     int order() const { return static_cast<int>(levels_.size()); }
     const Level& level(int n) const { return levels_[static_cast<size_t>(n) - 1]; }
     const Logs& logs(int n) const { return logs_[static_cast<size_t>(n) - 1]; }
-    std::string fault;  // what is wrong with `line`, if anything
+    std::string fault;  // the error in `line`, if any
     int64_t line = 0;
 
   private:
@@ -177,7 +177,7 @@ class ArpaReader {
         return text.size() && end == copy + text.size() && value < INFINITY;  // no NaN either
     }
 
-    // Some tools write <UNK>; beside <unk> it is a word.
+    // Some tools write <UNK>; if <unk> exists too, <UNK> is an ordinary word.
     std::string_view spelled(std::string_view word) const {
         return upper_case_ && word == "<UNK>" ? "<unk>" : word;
     }
@@ -205,8 +205,8 @@ class ArpaReader {
         return add(ids, section_);
     }
 
-    // The number of an n-gram. What is shorter and was not in the file gets a number too: every
-    // n-gram is found by its suffixes, and a state consists of its contexts.
+    // The number of an n-gram. Its suffixes and contexts get numbers even if the file lacks them:
+    // n-grams are found through their suffixes, and a state consists of its contexts.
     uint32_t add(const int32_t* ids, size_t n) {
         if (n == 1) return static_cast<uint32_t>(ids[0]);
         const uint32_t suffix = add(ids + 1, n - 1);
@@ -229,13 +229,13 @@ class ArpaReader {
     Place place_ = Place::start;
     bool upper_case_ = false;
     std::vector<unsigned long long> declared_;
-    size_t section_ = 0;            // the length of the n-grams that are being read
-    unsigned long long n_read_ = 0;  // how many there were
+    size_t section_ = 0;            // length of the n-grams being read
+    unsigned long long n_read_ = 0;  // n-grams read in this section
     std::vector<Level> levels_;
     std::vector<Logs> logs_;
 };
 
-// A number with as few digits as bring it back.
+// The shortest representation that parses back to the same number.
 inline void append_number(float value, std::string& out) {
     char text[32];
     std::snprintf(text, sizeof text, "%.7g", static_cast<double>(value));

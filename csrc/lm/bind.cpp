@@ -1,4 +1,4 @@
-// The Python face of the kernel's part for karat/lm/.
+// Python bindings for querying language models (karat/lm/).
 #include "lm/bind.hpp"
 
 #include <functional>
@@ -13,7 +13,7 @@ namespace {
 
 using Places = nb::ndarray<const uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// Walks over all words and ends of sentences, some words ahead of those that are scored.
+// Visits all words and sentence ends, and prefetches some words ahead.
 class Ahead {
   public:
     Ahead(const lm::Model& model, const Ids& ids, const Offsets& offsets)
@@ -38,7 +38,7 @@ class Ahead {
     int64_t i_ = 0;
 };
 
-// log10 Pr of every sentence with its end, added in the order of the words.
+// log10 Pr of every sentence including its end, summed in word order.
 Array<double> score(const PyModel& self, Ids ids, Offsets offsets) {
     ragged_in_order(ids, offsets);
     std::vector<double> log_probabilities(offsets.shape(0) - 1);
@@ -57,7 +57,7 @@ Array<double> score(const PyModel& self, Ids ids, Offsets offsets) {
     return give(std::move(log_probabilities));
 }
 
-// log10 p and the length of the n-gram found, for every word and the end of every sentence.
+// log10 p and the length of the matched n-gram, for every word and every sentence end.
 nb::tuple score_words(const PyModel& self, Ids ids, Offsets offsets) {
     ragged_in_order(ids, offsets);
     std::vector<float> p;
@@ -77,8 +77,8 @@ nb::tuple score_words(const PyModel& self, Ids ids, Offsets offsets) {
     return nb::make_tuple(give(std::move(p)), give(std::move(lengths)));
 }
 
-// The table of n-grams of one length: its cells, and the place and the hash of each n-gram. Places
-// and hashes of suffixes are those in the table of the length below.
+// The table of n-grams of one length: its cells, and the slot and hash of each n-gram. The slots
+// and hashes of suffixes refer to the table of the next shorter length.
 nb::tuple lm_table(Places suffixes, CellArray hashes, Ids firsts, Floats p, Floats backoff) {
     const size_t n = suffixes.shape(0);
     if (hashes.shape(0) != n || firsts.shape(0) != n || p.shape(0) != n || backoff.shape(0) != n)

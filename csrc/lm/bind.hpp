@@ -1,5 +1,4 @@
-// A language model that keeps alive the arrays it looks into; other bindings take it as an
-// argument.
+// A language model that keeps its arrays alive; other bindings accept it as an argument.
 #pragma once
 #include "core/bind.hpp"
 #include "lm/model.hpp"

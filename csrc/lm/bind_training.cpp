@@ -1,4 +1,4 @@
-// The Python face of training language models in bounded memory (karat/lm/training.py).
+// Python bindings for training language models in bounded memory (karat/lm/training.py).
 #include <nanobind/stl/unique_ptr.h>
 
 #include "core/bind.hpp"
@@ -78,7 +78,7 @@ Array<float> word_backoffs(const lm::Training& self) {
     return give(std::move(values));
 }
 
-// The cells of a table, or, where it is in a file, None.
+// The cells of a table, or None if the table is in a file.
 nb::object table(lm::Training& self, int n, uint32_t least, size_t most, nb::object check) {
     check_length(self, n);
     watched(check, [&](Watch& watch) { self.make_table(n, least, most, watch); });
@@ -90,13 +90,13 @@ nb::object table(lm::Training& self, int n, uint32_t least, size_t most, nb::obj
     return nb::cast(Array<uint64_t>(cells, {owned->size() * 2}, owner));
 }
 
-// How many numbers of 64 bits the file of a table has, and its number.
+// The size of a table's file in 64-bit numbers, and its file descriptor.
 nb::tuple table_file(lm::Training& self, int n) {
     check_length(self, n);
     return nb::make_tuple(self.table(n).slots * 2, self.table(n).file.number());
 }
 
-// The next rows, at most so many: words, log10 p, back-offs.
+// The next rows, at most `most`: words, log10 p, back-offs.
 nb::tuple next_rows(lm::RowPass& self, size_t most) {
     std::vector<int32_t> words;
     std::vector<float> logs, backoffs;

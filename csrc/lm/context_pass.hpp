@@ -1,9 +1,9 @@
-// The n-grams of one length by their contexts (all words but the last), and back.
+// Groups the n-grams of one length by context (all words but the last), and restores their order.
 //
-// An n-gram's probability needs all n-grams of its context, in the order of the text, since sums
-// are rounded. A context is found by the suffix of its n-gram: that of `a b c` is the child by `a`
-// of the context of `b c`, which the pass over the length below has found. So n-grams are sorted
-// by two numbers, and contexts come in the order of suffixes, in which they are numbered.
+// The probability of an n-gram needs all n-grams of its context, in text order, since sums are
+// rounded. A context is found by the suffix of its n-gram: that of `a b c` is the child by `a` of
+// the context of `b c`, which the pass over the next shorter length has found. So n-grams are
+// sorted by two numbers, and contexts come in the order of suffixes, in which they are numbered.
 #pragma once
 #include <cstring>
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace karat::lm {
 
-// What the next length needs to know of an n-gram.
+// The values of an n-gram that the next length needs.
 struct Lower {
     double p;
     uint32_t context;
@@ -33,7 +33,8 @@ class ContextPass {
         if (n > 2) nodes_ = std::make_unique<Sequence<Node>::Reader>(levels.nodes(n - 1));
     }
 
-    // Sorts by contexts. `p` are the probabilities of words, `lower` what the pass before found.
+    // Sorts by contexts. `p` are the probabilities of words, `lower` the results of the previous
+    // pass.
     void gather(const double* p, const Sequence<Lower>& lower, uint64_t& done, Watch& watch) {
         Sequence<Node>::Reader nodes(levels_.nodes(n_));
         Sequence<Lower>::Reader suffixes(lower);
@@ -54,12 +55,12 @@ class ContextPass {
         more_ = contexts_.next(next_);
     }
 
-    // N-grams of whole contexts, which are numbered from 0.
+    // A batch of n-grams of complete contexts, which are numbered from 0.
     struct Batch {
         std::vector<int64_t> contexts, counts;
         std::vector<double> adjusted, lower;
     };
-    // At least `enough` n-grams, unless there are no more.
+    // Reads at least `enough` n-grams, unless fewer are left.
     Batch batch(size_t enough) {
         Batch result;
         numbers_.clear(), keys_.clear(), sizes_.clear();
@@ -80,7 +81,8 @@ class ContextPass {
     size_t batch_ngrams() const { return numbers_.size(); }
     size_t batch_contexts() const { return keys_.size(); }
 
-    // Estimates of the last batch: p and its log10 of n-grams, log10 of the weights of contexts.
+    // Stores the estimates of the last batch: p and log10 p of n-grams, log10 of the weights of
+    // contexts.
     void put(const double* p, const float* logs, const float* weights, Sequence<float>& backoffs,
              Watch& watch) {
         size_t i = 0;
@@ -97,7 +99,7 @@ class ContextPass {
         watch.worked(static_cast<int64_t>(i) * 16);
     }
 
-    // After the last batch: the estimates in the order of suffixes.
+    // To be called after the last batch: returns the estimates to suffix order.
     void scatter(Sequence<float>& backoffs, Sequence<float>& logs, Sequence<Lower>& lower,
                  uint64_t& done, Watch& watch) {
         find(UINT64_MAX, backoffs);
@@ -113,7 +115,7 @@ class ContextPass {
 
   private:
     static constexpr uint32_t NONE = UINT32_MAX;
-    static constexpr float UNUSED = -0.0f;  // the back-off of what no n-gram begins with
+    static constexpr float UNUSED = -0.0f;  // back-off of n-grams that are no context
 
     struct InContext {
         uint64_t context;  // by its suffix and its first word
@@ -135,7 +137,7 @@ class ContextPass {
         double p;
     };
 
-    // The number of a context. Those before it, since the last that was asked for, have no n-grams.
+    // The number of a context. Contexts skipped since the previous call have no n-grams.
     uint32_t find(uint64_t context, Sequence<float>& backoffs) {
         if (n_ == 2) {
             for (; at_ < context && at_ < words_; ++at_) backoffs.push(UNUSED);

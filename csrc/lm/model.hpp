@@ -1,10 +1,10 @@
-// N-gram language models as they are queried: flat arrays that may be mapped from a file.
+// N-gram language models for queries: flat arrays that may be mapped from a file.
 //
-// The n-grams are a trie that is read backwards: the children of `c` are the words that
-// precede it, `b c`, then `a b c`. So one walk from a word into its history meets all n-grams that
-// can predict it, and their back-offs are those that the next word needs. Each order is a hash
-// table; a key is the place of the n-gram without its first word, and that word: exact, whatever
-// the order.
+// The n-grams form a reversed trie: the children of `c` are the words that precede it, `b c`, then
+// `a b c`. So one walk from a word into its history visits all n-grams that can predict it, and
+// their back-offs are the ones that the next word needs. Each order has a hash table; a key
+// consists of the slot of the n-gram without its first word, and that word. Keys are exact for
+// every order.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -19,9 +19,9 @@ namespace karat::lm {
 constexpr int MAX_ORDER = 8;
 constexpr int32_t UNK = 0, BOS = 1, EOS = 2;  // the first words of every model
 constexpr uint64_t EMPTY = ~0ull;
-constexpr uint64_t MOST_NGRAMS = 2'863'311'529;  // of a length: places of a table have 32 bits
+constexpr uint64_t MOST_NGRAMS = 2'863'311'529;  // per length: slots have 32-bit numbers
 constexpr const char* TOO_MANY_NGRAMS = "more than 2,863,311,529 n-grams of a length";
-constexpr uint32_t NO_CONTEXT = 0x80000000u;  // -0.0: a back-off that no longer n-gram ever needs
+constexpr uint32_t NO_CONTEXT = 0x80000000u;  // -0.0: back-off of an n-gram that is no context
 
 struct State {
     int32_t words[MAX_ORDER - 1];   // most recent word first
@@ -34,7 +34,7 @@ struct State {
     }
 };
 
-// One place of a table.
+// One slot of a table.
 struct Cell {
     uint64_t key;
     float p, backoff;  // log10
@@ -45,15 +45,15 @@ inline uint64_t cell_key(uint32_t parent, int32_t word) {
     return static_cast<uint64_t>(parent) << 32 | static_cast<uint32_t>(word);
 }
 
-// Where to look first depends on the words alone, not on the places of shorter n-grams: so the
-// memory for all lengths can be asked for at once. `hash` is that of the n-gram without its first
-// word; of no words it is 0.
+// The first slot depends on the words alone, not on the slots of shorter n-grams, so that all
+// lengths can be prefetched at once. `hash` is the hash of the n-gram without its first word; it is
+// 0 for no words.
 inline uint64_t cell_hash(uint64_t hash, int32_t first) {
     const uint64_t x = (hash + static_cast<uint32_t>(first) + 1) * 0x9E3779B97F4A7C15ull;
     return (x ^ x >> 32) * 0xD6E8FEB86659FD93ull;
 }
 
-// The place that a hash says among so many slots (fewer than 2^32).
+// The slot of a hash in a table of `slots` slots (fewer than 2^32).
 inline size_t cell_place(uint64_t hash, size_t slots) {
     return static_cast<size_t>((hash >> 32) * static_cast<uint64_t>(slots) >> 32);
 }
@@ -69,7 +69,7 @@ struct Cells {
     const Cell* cells;
     size_t slots;
 
-    // The place of a key, or -1. A damaged table without an empty place ends the search too.
+    // The slot of a key, or -1. The search also ends in a damaged table without an empty slot.
     int64_t find(uint64_t hash, uint64_t key) const {
         size_t at = cell_place(hash, slots);
         for (size_t tried = 0; tried < slots; ++tried) {
@@ -90,8 +90,8 @@ struct Cells {
 
 class Model {
   public:
-    // Throws if the arrays cannot be a model: nothing is ever read beyond their bounds, whatever is
-    // in them.
+    // Throws if the arrays are not a valid model. Whatever they contain, nothing is read out of
+    // bounds.
     Model(const float* p, const float* backoff, size_t words, std::vector<Cells> longer)
         : p_(p), backoff_(backoff), size_(static_cast<int32_t>(words)), longer_(std::move(longer)) {
         if (words < 3 || words > INT32_MAX)
@@ -105,11 +105,11 @@ class Model {
     int order() const { return static_cast<int>(longer_.size()) + 1; }
     int32_t unk() const { return UNK; }
     int32_t eos() const { return EOS; }
-    // The word of this model; others count as unknown.
+    // The id if this model has it, else the unknown word.
     int32_t in_vocabulary(int32_t word) const { return word >= 0 && word < size_ ? word : UNK; }
 
-    // Whether all that scores are made of are numbers. It reads the whole model: only for those who
-    // would sort by its scores, which NaN does not allow.
+    // Whether all probabilities and back-offs are finite. Reads the whole model, so call it only
+    // where scores are sorted, which NaN would break.
     bool finite() const {
         for (int32_t word = 0; word < size_; ++word)
             if (!std::isfinite(p_[word]) || !std::isfinite(backoff_[word])) return false;
@@ -128,11 +128,11 @@ class Model {
         if (order() > 1) state.words[0] = BOS, state.backoffs[0] = backoff_[BOS], state.length = 1;
         return state;
     }
-    // The state of no history at all.
+    // The state without any history.
     State empty() const { return State{}; }
 
-    // log10 Pr(word | in). `out` is the state after it, shortened to what the model can use;
-    // `length` is that of the n-gram that was found. `out` may be `in`.
+    // log10 Pr(word | in). `out` is the state after the word, shortened to the context that the
+    // model can use; `length` is the length of the matched n-gram. `out` may alias `in`.
     float score(const State& in, int32_t word, State& out, int& length) const {
         word = in_vocabulary(word);
         float p = p_[word], backoffs[MAX_ORDER];
@@ -159,7 +159,7 @@ class Model {
         return score(in, word, out, length);
     }
 
-    // Asks for the memory that the word at `i` of a sentence, or its end, will need.
+    // Prefetches the memory for scoring word `i` of a sentence, or its end.
     void prefetch(const int32_t* ids, int64_t length, int64_t i) const {
         uint64_t hash = cell_hash(0, i < length ? in_vocabulary(ids[i]) : EOS);
         for (size_t n = 0; n < longer_.size() && i >= 0; ++n) {

@@ -1,7 +1,7 @@
-// The slot of each n-gram of a table. N-grams come in the order of their hashes (of equal ones, of
-// their keys), and each takes the first place from the one its hash says that is free. So a table
-// depends on the n-grams alone, and is written from its beginning to its end. What is left over at
-// the end goes to the first free places of all.
+// Assigns each n-gram of a table to a slot. N-grams arrive sorted by hash (then by key), and each
+// takes the first free slot at or after the slot of its hash. So a table depends on the n-grams
+// alone, and is written sequentially. N-grams that overflow the end go to the first free slots of
+// the table.
 #pragma once
 #include <cstdint>
 #include <stdexcept>
@@ -11,7 +11,8 @@
 
 namespace karat::lm {
 
-// The slots of a table of so many n-grams: half as many again. A place is a number of 32 bits.
+// The number of slots for `ngrams` n-grams: one and a half times as many. Slot numbers have 32
+// bits.
 inline size_t table_slots(uint64_t ngrams) {
     if (ngrams > MOST_NGRAMS) throw std::length_error(TOO_MANY_NGRAMS);
     return static_cast<size_t>(ngrams + ngrams / 2 + 1);
@@ -24,7 +25,7 @@ inline Cell empty_cell() {
     return cell;
 }
 
-// An n-gram on its way to its place. `number` is whatever its caller knows it by.
+// An n-gram to be placed. `number` is the caller's identifier for it.
 struct Hashed {
     uint64_t hash, cell;
     float log, backoff;
@@ -52,7 +53,7 @@ class Places {
     }
 
   private:
-    // Far more than are ever needed, unless a text was made for it.
+    // Far more than needed, except for adversarial text.
     static constexpr size_t most_free = 1 << 20;
 
     size_t slots_, next_ = 0, wrapped_ = 0;

@@ -1,4 +1,4 @@
-// The n-grams of one length as rows of words, sorted: as ARPA files have them.
+// The n-grams of one length as sorted rows of words, as in ARPA files.
 #pragma once
 #include <vector>
 
@@ -18,7 +18,7 @@ struct Row {
 
 class RowPass {
   public:
-    // The n-grams of a length, from two on, that occur at least so often.
+    // The n-grams of a length (two or more) that occur at least `least` times.
     RowPass(Scratch& scratch, const SuffixLevels& levels, int n, uint32_t least, size_t bytes,
             const Sequence<float>& logs, const Sequence<float>& backoffs, Watch& watch)
         : n_(n), rows_(scratch, bytes) {
@@ -33,7 +33,7 @@ class RowPass {
             Row row{};
             log_of.next(row.log);
             backoff_of.next(row.backoff);
-            row.backoff += 0.0f;  // no mark
+            row.backoff += 0.0f;  // turns -0.0, the mark NO_CONTEXT, into 0.0
             for (size_t k = 0; k < open.size(); ++k) row.words[k] = open[open.size() - 1 - k].word;
             row.words[open.size()] = open[0].parent;
             if (open.back().count >= least) rows_.add(row, watch);

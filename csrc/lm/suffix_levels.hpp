@@ -1,6 +1,7 @@
 // The n-grams of all lengths in the order of their suffixes: by the last word, then the one before
 // it, and so on. In this order the n-grams of a length are numbered, the suffix of an n-gram (all
-// but its first word) is its parent in a trie, and parents never fall. Single words have their ids.
+// but its first word) is its parent in a trie, and the numbers of parents never decrease. Single
+// words are numbered by their ids.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -15,7 +16,7 @@ struct Node {
     uint32_t parent;    // the number of the suffix
     uint32_t word;      // the first word
     uint32_t count;     // in the text
-    uint32_t adjusted;  // of Kneser-Ney: different words before it, or its count
+    uint32_t adjusted;  // Kneser-Ney: number of distinct preceding words, or its count
     uint32_t first;     // where it was seen first
 };
 
@@ -44,12 +45,13 @@ class SuffixLevels {
     int order() const { return order_; }
     const Sequence<Node>& nodes(int n) const { return nodes_[static_cast<size_t>(n) - 2]; }
     const std::vector<int64_t>& words() const { return words_; }          // counts
-    const std::vector<int64_t>& preceding() const { return preceding_; }  // words before each
-    // How many n-grams of a length have each adjusted count, up to 5; each count, up to 9.
+    const std::vector<int64_t>& preceding() const { return preceding_; }  // per word
+    // The number of n-grams of a length with each adjusted count up to 5, and with each count up to
+    // 9.
     const std::array<int64_t, 6>& adjusted(int n) const { return adjusted_[n]; }
     const std::array<int64_t, 10>& counts(int n) const { return counts_[n]; }
 
-    // How many n-grams of a length occur at least so often.
+    // The number of n-grams of a length that occur at least `least` times.
     uint64_t count_at_least(int n, uint32_t least) const {
         if (least <= 1) return nodes(n).size();
         uint64_t total = 0;
@@ -66,7 +68,7 @@ class SuffixLevels {
         if (depth_) ++open_[depth_ - 1].adjusted;
         ++depth_;
     }
-    // The number of the open n-gram of a length. It has 32 bits, as a text has fewer words.
+    // The number of the open n-gram of a length. 32 bits suffice, since texts have fewer words.
     uint32_t number(int n) const {
         return n == 1 ? open_[0].word : static_cast<uint32_t>(nodes(n).size());
     }
@@ -90,7 +92,7 @@ class SuffixLevels {
     }
 
     const int order_;
-    int depth_ = 0;  // n-grams that are open: of one word, of two, …
+    int depth_ = 0;  // open n-grams: of one word, of two, …
     Node open_[MAX_ORDER];
     uint32_t open_words_[MAX_ORDER];
     std::vector<Sequence<Node>> nodes_;

@@ -1,4 +1,4 @@
-// The tables of a model from n-grams in the order of suffixes, one length after the other.
+// Builds the tables of a model from n-grams in suffix order, one length after the other.
 #pragma once
 #include <memory>
 
@@ -20,8 +20,8 @@ class TablePass {
     TablePass(Scratch& scratch, const SuffixLevels& levels, size_t bytes)
         : scratch_(scratch), levels_(levels), bytes_(bytes) {}
 
-    // The n-grams of a length, from two on, that occur at least so often; of the longest, no
-    // `backoffs` are needed. A table of more than `most` bytes is written to a file.
+    // The n-grams of a length (two or more) that occur at least `least` times; the longest need no
+    // `backoffs`. A table of more than `most` bytes is written to a file.
     Table make(int n, uint32_t least, const Sequence<float>& logs, const Sequence<float>& backoffs,
                size_t most, uint64_t& done, Watch& watch) {
         Sorter<Hashed> hashed(scratch_, bytes_ / 2);
@@ -49,7 +49,7 @@ class TablePass {
         bool operator<(const Placed& other) const { return number < other.number; }
     };
 
-    // Cells that are put in from the first to the last, but for those that found no place there.
+    // Writes cells from first to last, except those that overflow the end.
     class Writer {
       public:
         Writer(Scratch& scratch, uint64_t slots, size_t most)
@@ -123,7 +123,7 @@ class TablePass {
     Scratch& scratch_;
     const SuffixLevels& levels_;
     const size_t bytes_;
-    std::unique_ptr<Sorter<Placed>> placed_;  // the n-grams of the table before
+    std::unique_ptr<Sorter<Placed>> placed_;  // n-grams of the previous table
 };
 
 }  // namespace karat::lm

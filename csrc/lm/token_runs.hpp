@@ -1,7 +1,7 @@
-// The longest n-grams of a text in order, each with its count and its first place: what training
-// starts from. The text is sorted by what ends at each of its words, read backwards: the word, the
-// one before it, and so on. A text that does not fit in memory is sorted piece by piece; the sorted
-// runs of n-grams go to a file and are merged.
+// The longest n-grams of a text in order, each with its count and first position: the input of
+// training. The positions of the text are sorted by the reversed text that ends there: the word,
+// the one before it, and so on. A text that does not fit in memory is sorted piece by piece; the
+// sorted runs of n-grams go to a file and are merged.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace karat::lm {
 // An n-gram read backwards, from its last word: `words` are ids plus one, and 0 before <s>.
 struct Gram {
     uint32_t words[MAX_ORDER];
-    uint32_t count, first;  // how often, and where it was seen first
+    uint32_t count, first;  // number of occurrences, first position
 };
 
 class TokenRuns {
@@ -27,13 +27,13 @@ class TokenRuns {
         limit(bytes);
     }
 
-    // Bounds what is held in memory from now on, except that a few words always are.
+    // Bounds memory use from now on, except that a few words are always held.
     void limit(size_t bytes) {
         bytes_ = bytes;
         most_ = std::max<size_t>(bytes / a_token, static_cast<size_t>(order_) + 16);
     }
 
-    // A sentence: <s> is the first history and predicted by nothing, </s> is predicted like a word.
+    // A sentence: <s> is the first history and never predicted, </s> is predicted like a word.
     void add(const int32_t* ids, int64_t length, Watch& watch) {
         push(BOS, watch);
         for (int64_t i = 0; i < length; ++i) push(ids[i], watch);
@@ -41,7 +41,7 @@ class TokenRuns {
         watch.worked(length * 4);
     }
 
-    // After the last sentence: from now on n-grams are read, in order.
+    // To be called after the last sentence; then n-grams are read in order.
     void finish(Watch& watch) {
         if (runs_.empty()) {
             sort(watch);
@@ -58,7 +58,7 @@ class TokenRuns {
     }
 
     uint64_t rows() const { return runs_.empty() ? order_of_.size() : rows_; }
-    uint64_t read() const { return read_; }  // how many rows were read
+    uint64_t read() const { return read_; }  // number of rows read
 
     bool next(Gram& gram) { return runs_.empty() ? next_sorted(gram) : next_merged(gram); }
 
@@ -84,7 +84,7 @@ class TokenRuns {
         Records<uint32_t> rows;
         size_t at = 0, piece = 0;
     };
-    static constexpr size_t a_token = 11;  // bytes: its id, its place in the order, and more
+    static constexpr size_t a_token = 11;  // bytes: its id, its index in the order, and more
 
     size_t stride() const { return static_cast<size_t>(order_) + 2; }
 
@@ -99,7 +99,7 @@ class TokenRuns {
 
     // ------------------------------------------------------------------ sorting a piece of text
 
-    // The word so far before a token, plus one; 0 before <s>.
+    // The word `back` tokens before a token, plus one; 0 before <s>.
     uint32_t before(size_t token, int back) const {
         for (int k = 1; k < back; ++k)
             if (tokens_[token - static_cast<size_t>(k)] == BOS) return 0;
@@ -116,7 +116,7 @@ class TokenRuns {
         }
     }
 
-    // Counting keeps the order of the text within a word.
+    // Counting sort keeps text order within a word.
     void by_last_word() {
         int32_t words = 0;
         for (size_t t = history_; t < tokens_.size(); ++t) words = std::max(words, tokens_[t] + 1);
@@ -132,7 +132,7 @@ class TokenRuns {
                 order_of_[heads[static_cast<size_t>(tokens_[t])]++] = static_cast<uint32_t>(t);
     }
 
-    // Sorts tokens that have the last `depth` words in common by two words more.
+    // Sorts tokens that share the last `depth` words by two more words.
     void refine(size_t begin, size_t end, int depth, Watch& watch) {
         if (depth > 1) {
             const uint32_t last = before(order_of_[begin], depth - 1);
@@ -168,7 +168,7 @@ class TokenRuns {
         return first << 32 | (static_cast<uint32_t>(near[-1]) + 1);
     }
 
-    // One bit for each token in the order: whether another n-gram begins there.
+    // One bit per token of the order: whether a different n-gram starts there.
     void set_bound(size_t i) { bounds_[i / 64] |= uint64_t{1} << i % 64; }
     size_t next_bound(size_t i) const {
         ++i;
@@ -199,7 +199,7 @@ class TokenRuns {
 
     // ------------------------------------------------------------------ runs
 
-    // Writes what is held as a run; the last words stay, as history of what follows.
+    // Writes the tokens in memory as a run; the last words stay as history of the next ones.
     void spill(Watch& watch) {
         sort(watch);
         const uint64_t begin = rows_;
@@ -251,8 +251,8 @@ class TokenRuns {
         return 0;
     }
 
-    // The first n-gram of all runs, its counts added. Runs are few, since each is large; the
-    // earliest has the first place of an n-gram.
+    // The first n-gram of all runs, with summed counts. There are few runs, since each is large;
+    // the earliest run has the first position of an n-gram.
     bool next_merged(Gram& gram) {
         const Run* best = nullptr;
         for (const Run& run : runs_)
@@ -272,8 +272,8 @@ class TokenRuns {
     const int order_;
     size_t bytes_ = 0, most_ = 0;
     Records<int32_t> tokens_;   // sentences, each with <s> and </s>
-    uint64_t base_ = 0;         // the place of the first of them in the text
-    size_t history_ = 0;        // the first of them that are only history
+    uint64_t base_ = 0;         // text position of the first token
+    size_t history_ = 0;        // leading tokens that are only history
     uint64_t rows_ = 0, read_ = 0;
     Records<uint32_t> order_of_;  // tokens in order
     std::vector<uint64_t> bounds_;

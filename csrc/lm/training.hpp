@@ -1,5 +1,5 @@
 // Training in bounded memory: passes over the n-grams of a text, one length after the other. The
-// formulas are elsewhere; here are the ways of the numbers they need.
+// formulas are in karat/lm; this file provides the numbers they need.
 #pragma once
 #include <functional>
 #include <memory>
@@ -13,8 +13,8 @@ namespace karat::lm {
 
 class Training {
   public:
-    // `open` gives temporary files, which are closed here. `bytes` is for sorting, `room` for what
-    // is read in sequence.
+    // `open` returns temporary files, which this class closes. `bytes` is the memory for sorting,
+    // `room` for sequences.
     Training(std::function<int()> open, int order, size_t bytes, size_t room, size_t piece)
         : scratch_(std::move(open), room, piece),
           bytes_(bytes),
@@ -28,12 +28,12 @@ class Training {
         }
     }
 
-    // Closes the files, before the end of those who read them: from now on that is an error.
+    // Closes the files early, while readers may still exist; later reads are an error.
     void close() { scratch_.close(); }
 
     const SuffixLevels& levels() const { return levels_; }
     Table& table(int n) { return table_of_order_[static_cast<size_t>(n)]; }
-    uint64_t done = 0, total = 0;  // n-grams of the pass that runs
+    uint64_t done = 0, total = 0;  // n-grams of the current pass
 
     void limit(size_t bytes) {
         bytes_ = bytes;
@@ -41,7 +41,7 @@ class Training {
     }
     void add(const int32_t* ids, int64_t length, Watch& watch) { runs_.add(ids, length, watch); }
 
-    // After the last sentence: the n-grams of all lengths, over so many words.
+    // To be called after the last sentence: collects the n-grams of all lengths over `words` words.
     void merge(size_t words, Watch& watch) {
         runs_.finish(watch);
         total = runs_.rows();
@@ -73,7 +73,7 @@ class Training {
     }
     const Sequence<float>& backoffs(int n) const { return backoffs_[static_cast<size_t>(n)]; }
 
-    // The table of a length, from two on, each after that of the length below.
+    // Builds the table of a length (two or more), after the table of the next shorter length.
     void make_table(int n, uint32_t least, size_t most, Watch& watch) {
         start(n);
         total *= 2;
@@ -99,7 +99,7 @@ class Training {
     size_t bytes_;
     TokenRuns runs_;
     SuffixLevels levels_;
-    Sequence<Lower> lower_;                         // of the length that was estimated last
+    Sequence<Lower> lower_;                         // of the last estimated length
     std::vector<Sequence<float>> logs_, backoffs_;  // of each length
     std::vector<Table> table_of_order_;
     std::unique_ptr<ContextPass> pass_;

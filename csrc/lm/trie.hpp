@@ -1,4 +1,4 @@
-// A trie of n-grams that grows: what is read from a file is numbered here.
+// A growing trie that numbers the n-grams read from a file.
 #pragma once
 #include <cstdint>
 #include <stdexcept>
@@ -10,8 +10,9 @@ namespace karat::lm {
 
 constexpr uint32_t NONE = UINT32_MAX;
 
-// The n-grams of one length, in order of first sight. Each is the number of its suffix (the n-gram
-// without its first word) and that word; `context` is the number of the n-gram without its last.
+// The n-grams of one length, in order of first occurrence. Each consists of the number of its
+// suffix (the n-gram without its first word) and that word; `context` is the number of the n-gram
+// without its last word.
 class Level {
   public:
     size_t size() const { return keys_.size(); }
@@ -23,7 +24,7 @@ class Level {
         return slots_.empty() ? NONE : slots_[place(cell_key(suffix, first))];
     }
 
-    // The number of an n-gram, which is new if it equals the size before.
+    // The number of an n-gram; it is new if the number equals the previous size.
     uint32_t add(uint32_t suffix, int32_t first, uint32_t context) {
         if (keys_.size() * 2 >= slots_.size()) grow();
         const uint64_t key = cell_key(suffix, first);

@@ -1,4 +1,4 @@
-// The Python face of what metrics count between texts: n-grams, subsequences, edits, treelets.
+// Python bindings of the counts behind metrics: n-grams, subsequences, edits, treelets.
 #include <algorithm>
 #include <functional>
 #include <vector>
@@ -39,7 +39,7 @@ nb::tuple overlap(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offsets, Of
                           give(std::move(clipped), {segments, order}));
 }
 
-// -1 for pairs whose table, without their common ends, has more than `most` cells.
+// Returns -1 for pairs whose table, after removing common ends, has more than `most` cells.
 Array<int64_t> lcs(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offsets, Offsets starts,
                    int64_t most, nb::object check) {
     const Ragged candidates = ragged(c_ids, c_offsets), references = ragged(r_ids, r_offsets);
@@ -59,8 +59,8 @@ Array<int64_t> lcs(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offsets, O
     return give(std::move(lengths), {pairs});
 }
 
-// As lcs, but every text is a run of sentences: c_sentences and r_sentences say where each text's
-// sentences start, c_offsets and r_offsets where each sentence's tokens do.
+// Like lcs, but every text is a sequence of sentences: c_sentences and r_sentences are the starts
+// of each text's sentences, c_offsets and r_offsets the starts of each sentence's tokens.
 Array<int64_t> summary_lcs(Ids c_ids, Offsets c_offsets, Offsets c_sentences, Ids r_ids,
                            Offsets r_offsets, Offsets r_sentences, Offsets starts,
                            nb::object check) {
@@ -80,7 +80,7 @@ Array<int64_t> summary_lcs(Ids c_ids, Offsets c_offsets, Offsets c_sentences, Id
     return give(std::move(hits), {pairs});
 }
 
-// Rows of four numbers for `pairs` pairs: `count(segment, pair)` of each.
+// Rows of four numbers, `count(segment, pair)` for each of `pairs` pairs.
 template <class Count>
 Array<int64_t> count_pairs(const Offsets& starts, size_t segments, size_t pairs,
                            const Count& count) {
@@ -129,8 +129,8 @@ Array<int64_t> tree_edits(Ids c_ids, Offsets c_offsets, Ids r_ids, Ids heads, Of
         });
 }
 
-// The result's positions for the nodes of one tree, those that `tree_edits` counts by; -1 for nodes
-// that it lacks.
+// The result's positions for the nodes of one tree, as used by `tree_edits`; -1 for nodes that the
+// result lacks.
 Array<int64_t> tree_places(Ids result, Ids words, Ids heads, nb::object check) {
     if (heads.shape(0) != words.shape(0)) throw nb::value_error("the heads do not fit the words");
     Poll poll{std::move(check)};
@@ -145,7 +145,7 @@ Array<int64_t> tree_places(Ids result, Ids words, Ids heads, nb::object check) {
     return give(std::move(places));
 }
 
-// The same by distance alone, which is where the search for the fewest errors begins.
+// The positions by distance alone, from which the search for the fewest errors starts.
 Array<int64_t> tie_nodes(Ids result, Ids words, Ids heads) {
     if (heads.shape(0) != words.shape(0)) throw nb::value_error("the heads do not fit the words");
     Tying tying;
@@ -155,7 +155,7 @@ Array<int64_t> tie_nodes(Ids result, Ids words, Ids heads) {
 }
 
 // The operations of every pair, in the order of the text: rows of (operation, reference position,
-// candidate position), and where each pair's begin.
+// candidate position), and the start of each pair's rows.
 template <class Costs>
 nb::tuple edit_scripts(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offsets, Offsets starts,
                        nb::object check) {
@@ -170,10 +170,10 @@ nb::tuple edit_scripts(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offset
     Poll poll{std::move(check)};
     {
         nb::gil_scoped_release release;
-        rows.reserve(c_ids.shape(0) + r_ids.shape(0));  // the most there can be
+        rows.reserve(c_ids.shape(0) + r_ids.shape(0));  // upper bound
         EditAlignment<Costs> alignment;
         Row* first = nullptr;
-        auto visit = [&](Edit edit, int64_t i, int64_t j) {  // the last one comes first
+        auto visit = [&](Edit edit, int64_t i, int64_t j) {  // called in reverse order
             *--first = {static_cast<int32_t>(edit), static_cast<int32_t>(i),
                         static_cast<int32_t>(j)};
         };
@@ -195,7 +195,7 @@ nb::tuple edit_scripts(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offset
         give(std::move(offsets), {pairs + 1}));
 }
 
-// Edits and shifts of every pair.
+// The numbers of edits and shifts of every pair.
 Array<int64_t> ter_edits(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offsets, Offsets starts,
                          nb::object check) {
     const Ragged candidates = ragged(c_ids, c_offsets), references = ragged(r_ids, r_offsets);
@@ -217,8 +217,8 @@ Array<int64_t> ter_edits(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offs
     return give(std::move(rows), {pairs, 2});
 }
 
-// Of one pair: the shifts as rows of (start, length, target), the ids of the candidate after them,
-// and the operations as rows of (operation, reference position, candidate position).
+// Details of one pair: the shifts as rows of (start, length, target), the ids of the candidate
+// after them, and the operations as rows of (operation, reference position, candidate position).
 nb::tuple ter_script(Ids c_ids, Ids r_ids, nb::object check) {
     const auto n = static_cast<int64_t>(c_ids.shape(0)), m = static_cast<int64_t>(r_ids.shape(0));
     std::vector<int64_t> shifts;
@@ -231,7 +231,7 @@ nb::tuple ter_script(Ids c_ids, Ids r_ids, nb::object check) {
         ter.edits(c_ids.data(), n, r_ids.data(), m);
         for (const TerShift& shift : ter.shifts())
             shifts.insert(shifts.end(), {shift.start, shift.length, shift.target});
-        ter.walk_back([&](Edit edit, int64_t j, int64_t i) {  // the last one, backwards
+        ter.walk_back([&](Edit edit, int64_t j, int64_t i) {  // called in reverse order
             operations.insert(operations.end(), {static_cast<int32_t>(i), static_cast<int32_t>(j),
                                                  static_cast<int32_t>(edit)});
         });

@@ -1,10 +1,10 @@
 // Edit alignments of a result with a reference, 64 cells of a column at a time.
 //
-// D[i][j] is the least cost of turning the first i reference tokens into the first j result
-// tokens. Neighbouring cells differ by little, so a column is held as bits: the differences
-// D[i][j] - D[i-1][j] of 64 rows in a few words. Of several best alignments one is taken by a fixed
-// rule: walking back from the ends, the diagonal (a match or a substitution) where it is among
-// the best steps, else an insertion, else a deletion.
+// D[i][j] is the least cost of turning the first i reference tokens into the first j result tokens.
+// Neighbouring cells differ by little, so a column is held as bits: the differences D[i][j] -
+// D[i-1][j] of 64 rows in a few words. Ties between best alignments are broken by a fixed rule:
+// walking back from the ends, prefer the diagonal (a match or a substitution), then an insertion,
+// then a deletion.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,7 @@ namespace karat {
 
 enum class Edit : int32_t { keep, substitute, insert, remove };
 
-// Of 64 cells, those whose best steps include the diagonal, and those whose include an insertion.
+// For 64 cells, bits of the cells whose best steps include the diagonal, and an insertion.
 struct BestSteps {
     uint64_t diagonal, insertion;
 };
@@ -79,7 +79,8 @@ struct AccuracyCosts {
     }
 
   private:
-    // What begins with `start` goes on below each cell of `passing`: the carry of a sum runs there.
+    // Propagates the bits of `start` down through the cells of `passing`, by the carry of an
+    // addition.
     static uint64_t handed_down(uint64_t passing, uint64_t start) {
         return start | ((passing + (start & passing)) ^ passing);
     }
@@ -88,19 +89,19 @@ struct AccuracyCosts {
 template <class Costs>
 class EditAlignment {
   public:
-    // Calls visit(edit, i, j) for every operation, the last one first: i and j are the positions
-    // of its reference and result tokens, for an insertion or deletion the one where it happens.
-    // `poll` is called now and then while a long pair is worked on; it may throw.
+    // Calls visit(edit, i, j) for every operation, the last one first: i and j are the positions of
+    // its reference and result tokens, for an insertion or deletion, the missing one is the
+    // position where it happens. `poll` is called regularly while a long pair is processed; it may
+    // throw.
     template <class Visit, class Poll>
     void align(const int32_t* result, int64_t n, const int32_t* reference, int64_t m, Visit& visit,
                Poll& poll) {
         while (n && m && result[n - 1] == reference[m - 1]) visit(Edit::keep, --m, --n);
-        int64_t n_common = 0;  // at the beginning of both
+        int64_t n_common = 0;  // length of the common prefix
         while (n_common < std::min(n, m) && result[n_common] == reference[n_common]) ++n_common;
         if (n > n_common && m > n_common)
             walk_table(result, n, reference, m, n_common, visit, poll);
-        // Of two texts one of which begins with the other, all but the equal words is an insertion
-        // or a deletion.
+        // If one text is a prefix of the other, the remaining words are insertions or deletions.
         while (n && m) {
             if (result[n - 1] == reference[m - 1])
                 visit(Edit::keep, --m, --n);
@@ -117,10 +118,10 @@ class EditAlignment {
     static constexpr int64_t most_steps = 1 << 21;  // kept at a time: 32 MB
     static constexpr int64_t most_hits = 1 << 20;   // 8 MB
     static constexpr int64_t small_ids = 256;
-    static constexpr int64_t most_work = 1 << 24;  // before somebody is asked whether to go on
+    static constexpr int64_t most_work = 1 << 24;  // steps between calls of `poll`
     enum class Way { small, numbered, chained };
 
-    // From the ends of both texts back to where one of them is `same` tokens long.
+    // Walks back from the ends of both texts until one of them is `n_common` tokens long.
     template <class Visit, class Poll>
     void walk_table(const int32_t* result, int64_t& n, const int32_t* reference, int64_t& m,
                     int64_t n_common, Visit& visit, Poll& poll) {
@@ -143,8 +144,8 @@ class EditAlignment {
         n += n_common, m += n_common;
     }
 
-    // The steps of a small table are kept whole; of a large one, the steps of one block of columns
-    // and the first column of each block, from which the block is recomputed.
+    // All steps of a small table are stored. For a large table, only the steps of one block of
+    // columns are stored, and the first column of each block, from which the block is recomputed.
     int64_t block_size(int64_t n) const {
         if (n * words_ <= most_steps) return n;
         return static_cast<int64_t>(std::sqrt(static_cast<double>(n))) + 1;
@@ -209,9 +210,9 @@ class EditAlignment {
         }
     }
 
-    // For each distinct reference token, its positions: as bits if these do not
-    // take too much room, else as chains, from which the bits of one token at a time are made.
-    // Small ids, which most characters have, number themselves.
+    // The positions of each distinct reference token: as bits if memory allows, else as linked
+    // lists, from which the bits of one token at a time are built. Small ids, as most characters
+    // have, are used as their own numbers.
     void index(const int32_t* reference, int64_t m) {
         words_ = (m + 63) / 64;
         chained_ = 0;
@@ -230,8 +231,8 @@ class EditAlignment {
         for (int64_t i = 0; i < m; ++i) hits_[number_[i] * words_ + i / 64] |= bit(i);
     }
 
-    // `small_` is all zero before and after (who stops in between drops the whole object); its
-    // last row, for all other ids, always is.
+    // `small_` is all zero before and after a call (an interrupted caller discards the whole
+    // object); its last row, for all other ids, is always zero.
     void index_small(const int32_t* reference, int64_t m) {
         lookup_ = Way::small;
         small_.resize(std::max<size_t>(small_.size(), (small_ids + 1) * words_));
@@ -275,13 +276,13 @@ class EditAlignment {
     std::vector<typename Costs::Column> columns_, saved_;
     std::vector<BestSteps> steps_;
     int64_t words_ = 0, work_ = 0;
-    int64_t chained_ = 0;  // places of the token that was looked up last, if they are a chain
+    int64_t chained_ = 0;  // positions of the last token, if stored as a list
     int32_t marked_ = 0;
     Way lookup_ = Way::numbered;
 };
 
-// What an alignment comes to. `moves`: tokens deleted in one place and inserted in another,
-// each counted among the insertions and the deletions as well.
+// The counts of an alignment. `moves`: tokens deleted in one place and inserted in another, each
+// counted among the insertions and the deletions as well.
 struct EditCounts {
     int64_t substitutions = 0, insertions = 0, deletions = 0, moves = 0;
 
@@ -316,7 +317,7 @@ class EditCounter {
     }
 
   private:
-    // The tokens in both lists, as often as they are in both.
+    // The size of the multiset intersection of both lists.
     int64_t common() {
         std::sort(inserted_.begin(), inserted_.end());
         std::sort(deleted_.begin(), deleted_.end());

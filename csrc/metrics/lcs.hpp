@@ -13,12 +13,12 @@ namespace karat {
 
 class Lcs {
   public:
-    // `poll` is called now and then while a long pair is worked on; it may throw. A table of more
-    // than `most` cells is not worked on: the answer is then -1.
+    // `poll` is called regularly while a long pair is processed; it may throw. Returns -1 for a
+    // table of more than `most` cells.
     template <class Poll>
     int64_t length(const int32_t* candidate, int64_t n, const int32_t* reference, int64_t m,
                    int64_t most, Poll& poll) {
-        int64_t common = 0;  // what both begin and end with is part of every longest one
+        int64_t common = 0;  // common prefix and suffix, part of every LCS
         while (n && m && *candidate == *reference) ++candidate, ++reference, --n, --m, ++common;
         while (n && m && candidate[n - 1] == reference[m - 1]) --n, --m, ++common;
         if (!n || !m) return common;
@@ -31,11 +31,11 @@ class Lcs {
 
     // The positions in the indexed reference of one longest common subsequence: the one found by
     // walking back from the end, taking equal tokens, else moving left in the candidate where that
-    // keeps the length, else up in the reference (the definer's rule).
+    // keeps the length, else up in the reference (the rule of the original tool).
     template <class Poll>
     void positions(const int32_t* candidate, int64_t n, const int32_t* reference, int64_t m,
                    std::vector<char>& marked, Poll& poll) {
-        if (worked(words_ * (n + 1) + 64)) poll();  // however short the sentences are
+        if (worked(words_ * (n + 1) + 64)) poll();  // also for short sentences
         if (!n || !m) return;
         rows_.assign(static_cast<size_t>(words_) * (n + 1), ~0ull);
         for (int64_t j = 0; j < n; ++j) {
@@ -56,8 +56,7 @@ class Lcs {
         }
     }
 
-    // For each distinct reference token, its positions: as a list, and as bits
-    // where there is room for the bits of all tokens.
+    // The positions of each distinct reference token: as a list, and as bits if memory allows.
     void index(const int32_t* reference, int64_t m) {
         words_ = (m + 63) / 64;
         numbering_.reset(static_cast<size_t>(m));

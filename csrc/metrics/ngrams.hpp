@@ -1,9 +1,9 @@
 // Clipped n-gram matches between a candidate and its references, orders 1..N, compared exactly.
 //
-// No n-gram is ever hashed as a whole. Each order numbers the candidate's n-grams 1, 2, 3, …;
-// an n-gram of the next order is the number of its first n-1 tokens and the number of its last
-// token, so a key is two small numbers, and equal keys mean equal n-grams. An n-gram can only match
-// if both shorter ones in it do; all others are not looked at again.
+// No n-gram is ever hashed as a whole. Each order numbers the candidate's n-grams 1, 2, 3, …; an
+// n-gram of the next order is the number of its first n-1 tokens and the number of its last token,
+// so a key is two small numbers, and equal keys mean equal n-grams. An n-gram can only match if
+// both of its (n-1)-grams do; all others are skipped.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -47,12 +47,12 @@ class Grid {
 
   private:
     static constexpr uint32_t limit = 1 << 14;
-    std::vector<uint32_t> cells_;  // base_ + number; up to base_ a cell is left over from before
+    std::vector<uint32_t> cells_;  // base_ + number; values up to base_ are from earlier segments
     uint32_t base_ = 0, count_ = 0;
     size_t columns_ = 1;
 };
 
-// The same for pairs of any numbers.
+// A numbering of pairs of any numbers.
 class Pairs {
   public:
     void reset(size_t at_most) { numbering_.reset(at_most); }
@@ -68,8 +68,8 @@ class Pairs {
 };
 
 // Whether a word of one text occurs in the other is effectively random to a branch predictor, so
-// the inner loops have no branches: they write every position to a list and move on in the list
-// only if the position is to stay.
+// the inner loops have no branches: they write every position to a list, and advance in the list
+// only if the position is kept.
 class Overlap {
   public:
     explicit Overlap(Watch& watch) : watch_(watch) {}
@@ -102,16 +102,16 @@ class Overlap {
 
   private:
     static constexpr int64_t part = 1 << 18;
-    static constexpr int64_t looking = 32;  // steps for each n-gram of a long text: it is far away
+    static constexpr int64_t looking = 32;  // steps per n-gram of a long text (cache misses)
 
-    // One side: the numbers of the n-grams by where they start, the numbers of its words, and the
-    // starts that can still match, in order (for references, one run after the other).
+    // One side: the numbers of its n-grams by start, the numbers of its words, and the starts that
+    // can still match, in order (for references, concatenated).
     struct Side {
         std::vector<int32_t> number, words, live;
     };
     struct Count {
         int32_t candidate;  // in the candidate
-        int32_t reference;  // in the reference at hand, up to the candidate's count
+        int32_t reference;  // in the current reference, up to the candidate's count
         int32_t most;       // in any reference so far, up to the candidate's count
     };
 
@@ -175,8 +175,8 @@ class Overlap {
         positions.resize(stay.count(positions.data()));
     }
 
-    // Takes starts in order, with whether the n-gram there matches, and writes those whose next
-    // start matches too: where a longer n-gram can match. It may write to where they are read from.
+    // Receives starts in order, with whether the n-gram there matches, and writes the starts whose
+    // successor matches too: a longer n-gram can match there. It may write in place.
     class Neighbours {
       public:
         explicit Neighbours(int32_t* out) : out_(out) {}
@@ -193,7 +193,8 @@ class Overlap {
         int32_t last_ = none;
     };
 
-    // Numbers the n-grams of one reference; the numbers of those in the candidate go to `hits_`.
+    // Numbers the n-grams of one reference; numbers of n-grams in the candidate are added to
+    // `hits_`.
     template <class Grams>
     int64_t find(const Grams& grams, const int32_t* begin, const int32_t* end, Neighbours& stay) {
         if (hits_.size() <= static_cast<size_t>(end - begin)) hits_.resize(end - begin + 1);
@@ -209,7 +210,7 @@ class Overlap {
         return hit - hits_.data();
     }
 
-    // `work` of runs of the starts, between which it can be stopped.
+    // Calls `work` on chunks of the starts, and can be interrupted between them.
     template <class Work>
     void in_parts(const int32_t* begin, const int32_t* end, const Work& work) {
         while (begin < end) {
@@ -254,7 +255,7 @@ class Overlap {
     Grid grid_;
     Pairs pairs_;
     Side candidate_, reference_;
-    std::vector<int64_t> runs_;  // where each reference's live starts begin
+    std::vector<int64_t> runs_;  // start of each reference's live starts
     std::vector<Count> counts_;
     std::vector<int32_t> hits_;
 };

@@ -1,14 +1,14 @@
 // Translation edit rate (Snover et al. 2006) as sacreBLEU, after Tercom, computes it.
 //
 // Blocks of words are shifted in the hypothesis for as long as the best shift lowers its edit
-// distance to the reference; every shift is one edit. The limits are part of the definition: what
-// is shifted (at most 10 words over at most 50 places), how many shifts are tried (1000 in all),
-// and the beam: the distance only knows cells within 25 of the pseudo-diagonal j = i m / n.
+// distance to the reference; every shift is one edit. The limits are part of the definition: the
+// size of shifts (at most 10 words over at most 50 positions), the number of shifts tried (1000 in
+// total), and the beam: the distance only uses cells within 25 of the pseudo-diagonal j = i m / n.
 //
-// Most distances come from bit vectors (edit_alignment.hpp). These know no beam; but a best path
-// with d edits stays within (|m - n| + d) / 2 of the pseudo-diagonal, so where that is small
-// enough, or the beam covers the whole table, both are the same. Everywhere else the cells in the
-// beam are worked out one by one.
+// Most distances come from bit vectors (edit_alignment.hpp). They have no beam; but a best path
+// with d edits stays within (|m - n| + d) / 2 of the pseudo-diagonal, so if that is small enough,
+// or the beam covers the whole table, both distances are equal. Otherwise the cells in the beam are
+// computed one by one.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -30,14 +30,14 @@ constexpr int64_t most_words = 10, most_places = 50, most_tries = 1000, beam = 2
 struct Swap {
     int64_t first, middle, last;
 
-    // The block of `length` words at `start` goes before the word at `target`; if `target` lies
-    // within the block, it moves on by as many places as `target` is from its start.
+    // Moves the block of `length` words at `start` before the word at `target`; if `target` lies
+    // within the block, the block moves right by `target` - `start` positions.
     static Swap shift(int64_t start, int64_t length, int64_t target, int64_t n) {
         if (target < start) return {target, start, start + length};
         const int64_t last = target > start + length ? target : std::min(n, length + target);
         return {start, start + length, last};
     }
-    // Where the block that was at `start`, one of the two, begins after the swap.
+    // The start, after the swap, of the block that was at `start`.
     int64_t landing(int64_t start) const { return start == middle ? first : first + last - middle; }
     // The position before the swap of the word that is at i after it.
     int64_t source(int64_t i) const {
@@ -75,7 +75,7 @@ class Bits {
         rotate(hits_, swap);
     }
 
-    // The distance of the words as they are; all columns are kept.
+    // The distance of the current words; all columns are stored.
     int64_t distance() {
         columns_.resize(n_ + 1);
         steps_.resize(n_);
@@ -88,7 +88,8 @@ class Bits {
         return distance_ = value(columns_[n_]);
     }
 
-    // The distance after a swap; the columns before it, and after it once they agree, are known.
+    // The distance after a swap; columns before it are reused, and columns after it once they
+    // agree.
     int64_t distance(const Swap& swap) const {
         Column column = columns_[swap.first];
         for (int64_t i = swap.first; i < swap.last; ++i) step(hits_[swap.source(i)], column);
@@ -138,7 +139,8 @@ class Beam {
             const int64_t low = std::max<int64_t>(0, middle - width);
             const int64_t high = i == n ? m + 1 : std::min(m + 1, middle + width);
             covers_ = covers_ && low == 0 && high == m + 1;
-            // Each row has room for a missing cell before it and for all that the next one asks.
+            // Each row has space for a missing cell before it and for all cells that the next row
+            // reads.
             const Line& before = lines_.back();
             const int64_t most = std::max(high, before.high);
             lines_.push_back({low, high, before.at + 1 + most - before.low});
@@ -146,7 +148,7 @@ class Beam {
         ready_ = false;
     }
     bool covers() const { return covers_; }
-    // How many a distance looks at, at most.
+    // The maximum number of cells that a distance visits.
     int64_t cells() const { return static_cast<int64_t>(room()); }
 
     int64_t distance(const std::vector<int32_t>& words) {
@@ -183,7 +185,7 @@ class Beam {
   private:
     static constexpr int32_t missing = 1 << 30;
     struct Line {
-        int64_t low, high, at;  // `at`: where the missing cell before `low` is stored
+        int64_t low, high, at;  // `at`: index of the missing cell before `low`
     };
 
     size_t room() const {
@@ -259,9 +261,8 @@ class Ter {
         }
     }
 
-    // What the last call of `edits` did: the shifts in order, the words after them, and, by
-    // visit(edit, j, i), what is aligned with what then, the last one first: reference word j,
-    // hypothesis word i.
+    // Details of the last call of `edits`: the shifts in order, the words after them, and, by
+    // visit(edit, j, i), the final alignment in reverse order: reference word j, hypothesis word i.
     const std::vector<TerShift>& shifts() const { return shifts_; }
     const std::vector<int32_t>& words() const { return words_; }
 
@@ -300,14 +301,14 @@ class Ter {
         if (short_) bits_.start(words_, reference, m);
     }
 
-    // Whether a distance found without a beam is the one within it: see the top of this file, with
-    // room for the rounding of the pseudo-diagonal.
+    // Whether a distance without a beam equals the one within it (see the top of this file), with a
+    // margin for the rounding of the pseudo-diagonal.
     bool beam_is_idle(int64_t distance) const {
         return beam_.covers() || std::abs(m_ - n_) + distance <= 2 * (ter::beam - 3);
     }
 
-    // The distance, and what is aligned with what: `target_[j + 1]` is the place after the
-    // hypothesis word that reference word j is aligned with, or follows.
+    // The distance and the alignment: `target_[j + 1]` is the position after the hypothesis word
+    // that reference word j is aligned with, or follows.
     int64_t align() {
         watch_.worked(beam_.cells() + n_ + m_);
         int64_t distance = short_ ? bits_.distance() : 0;
@@ -356,8 +357,8 @@ class Ter {
         return best;
     }
 
-    // There is an error both where the words are and where they would go, and they would not only
-    // move within themselves.
+    // Both the source and the target of the shift contain an error, and the block would not only
+    // move within itself.
     bool worth_trying(int64_t h, int64_t r, int64_t length) const {
         const int64_t aligned = target_[r + 1] - 1;
         return hypothesis_errors_[h + length] > hypothesis_errors_[h] &&

@@ -1,14 +1,14 @@
 // Tree accuracy (Bangalore, Rambow and Whittaker 2000): the errors of a result, treelet by treelet.
 //
 // A treelet is a head with all its daughters in the reference's dependency tree. Its words in the
-// order of the reference are aligned with the same words in the order of the result; one level
-// up, the head represents the treelet. Words that the result lacks are deletions, words that it has
-// besides are insertions; each counts once, and treelets are compared without them.
+// order of the reference are aligned with the same words in the order of the result; one level up,
+// the head represents the treelet. Words missing from the result are deletions, additional words
+// are insertions; each counts once, and treelets are compared without them.
 //
-// Of all ways to tie repeated words to nodes, the one with the fewest errors is taken (of equal
-// ones, the one that has the most moves among them). Up to `most_ways` all are tried. Where there
-// are more, two nodes of a word exchange their places for as long as that lowers the errors. Either
-// begins with the tying by distance (tying.hpp), which is kept where nothing is better.
+// Of all ways to tie repeated words to nodes, the one with the fewest errors is chosen (then the
+// one with the most moves). Up to `most_assignments`, all ways are tried. Beyond that, pairs of
+// nodes of a word swap positions as long as that lowers the errors. Both searches start with the
+// tying by distance (tying.hpp), which is kept unless another one is better.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -77,7 +77,7 @@ class Treelets {
         return counter_.count(result_.data(), size, reference_.data(), size, poll);
     }
 
-    // Fewer errors are better, then more moves among them; never negative.
+    // The cost: fewer errors are better, then more moves; never negative.
     static int64_t badness(const EditCounts& c) {
         return ((c.substitutions + c.insertions + c.deletions) << 32) - c.moves;
     }
@@ -98,7 +98,7 @@ class Treelets {
         for (const int64_t head : affected_) treelet_edits_[head] = treelet(tree, head, poll);
     }
 
-    // The treelets that have a word to choose in them.
+    // The treelets that contain a word with a choice.
     void collect_affected(const TreeView& tree) {
         affected_.clear();
         for (const Tying::Choice& choice : tying_.choices)
@@ -116,7 +116,7 @@ class Treelets {
         return sum;
     }
 
-    // How many ways there are, if not more than most_ways.
+    // The number of ways, if not more than most_assignments.
     double n_assignments() const {
         double product = 1;
         for (const Tying::Choice& choice : tying_.choices) {
@@ -130,7 +130,8 @@ class Treelets {
         return product;
     }
 
-    // All ways for the choices from the `at`-th on: arrangements of their places, in order.
+    // Tries all ways for the choices from the `at`-th on: arrangements of their positions, in
+    // order.
     template <class Poll>
     void try_all(const TreeView& tree, size_t at, Poll& poll) {
         if (at == tying_.choices.size()) {
@@ -148,7 +149,7 @@ class Treelets {
             for (size_t k = 0; k < choice.nodes.size(); ++k)
                 tying_.place[choice.nodes[k]] = order[k];
             try_all(tree, at + 1, poll);
-            std::reverse(end, order.end());  // what is not taken needs no arranging
+            std::reverse(end, order.end());  // the order of unused positions is irrelevant
         } while (std::next_permutation(order.begin(), order.end()));
     }
 
@@ -166,7 +167,7 @@ class Treelets {
         }
     }
 
-    // Exchanges two places of a word if that lowers the errors.
+    // Swaps two positions of a word if that lowers the errors.
     template <class Poll>
     bool lowers(const TreeView& tree, Tying::Choice& choice, size_t i, size_t j, Poll& poll) {
         touched_.clear();

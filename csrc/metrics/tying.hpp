@@ -1,4 +1,4 @@
-// Which word of a result is which node of the reference's tree.
+// Matches the words of a result with the nodes of the reference's tree.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -16,19 +16,19 @@ struct TreeView {
     int64_t size;
 };
 
-// Ties nodes to words of the result, equal ones only, as many as there can be: `place[p]` is the
-// result's position for node p, or -1.
+// Ties as many nodes as possible to equal words of the result: `place[p]` is the result's position
+// for node p, or -1.
 //
-// A word that occurs once in both texts is tied outright. Each other word is expected where it
-// would be had it kept its distance from its nearest ancestor of that kind (without one: where
-// it is in the reference); of all ways to tie the nodes and places of one word, that with
-// the least sum of |place - expected| is taken. On a line such a sum is least if nothing crosses,
-// so a table over nodes by expected place and over places finds it; of equal ones it takes the
-// earliest places (with more nodes than places: the nodes that are expected first). `choices`
-// says what else could have been tied.
+// A word that occurs once in both texts is tied directly. The expected position of any other word
+// keeps its distance from its nearest directly tied ancestor (without one, its position in the
+// reference). Of all ways to tie the nodes and positions of one word, the one with the smallest sum
+// of |place - expected| is chosen. On a line such a sum is smallest without crossings, so dynamic
+// programming over nodes by expected position and over positions finds it; ties are broken by the
+// earliest positions (with more nodes than positions, by the nodes expected first). `choices` lists
+// the alternatives.
 class Tying {
   public:
-    // The nodes of one word, the place of each (or -1), and behind them the places not taken.
+    // The nodes of one word, the position of each (or -1), and then the unused positions.
     struct Choice {
         std::vector<int32_t> nodes;
         std::vector<int64_t> places;
@@ -133,7 +133,7 @@ class Tying {
                 choice.places.push_back(q);
     }
 
-    // Pairs all of the few, in order, with some of the many.
+    // Pairs all elements of the shorter list, in order, with some of the longer.
     template <class Distance, class Pair>
     void choose(int64_t n_paired, int64_t many, const Distance& distance, const Pair& pair) {
         if (n_paired == many) {

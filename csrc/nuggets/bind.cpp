@@ -1,4 +1,4 @@
-// The Python face of nuggets: scores of responses; windows, sentences and characters; nearness.
+// Python bindings of nuggets: scores of responses; windows, sentences and characters; nearness.
 #include <memory>
 
 #include "core/bind.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 using Flags = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// Where the nuggets of every question and their texts begin, and which responses answer it.
+// The starts of every question's nuggets and of their texts, and the responses to the question.
 struct NuggetKey {
     Ragged texts;
     const int64_t *nuggets, *questions;
@@ -46,7 +46,7 @@ void check_weights(const Ids& ids, const Numbers& weights, const NuggetRules& ru
             throw nb::value_error("a word has no weight");
 }
 
-// Responses x nuggets of every question, one after the other; no weights: every n-gram counts 1.
+// Responses x nuggets of every question, concatenated; without weights every n-gram counts 1.
 Array<double> nugget_scores(Ids r_ids, Offsets r_offsets, Offsets starts, Ids t_ids,
                             Offsets t_offsets, Offsets nuggets, Offsets questions, Numbers weights,
                             int order, bool once, bool share, nb::object check) {
@@ -73,8 +73,9 @@ Array<double> nugget_scores(Ids r_ids, Offsets r_offsets, Offsets starts, Ids t_
     return give(std::move(scores), {cells});
 }
 
-// A row for every response and text of its question, in this order. `make(first, last)` gives
-// what measures a question of these texts, `measure` gives it a response and its first row.
+// A row for every response and text of its question, in this order. `make(first, last)` returns an
+// object that measures responses against these texts; `measure` applies it to a response and writes
+// from the response's first row.
 template <class Make, class Measure>
 Array<double> nugget_rows(Offsets starts, Offsets questions, size_t columns, nb::object check,
                           const Make& make, const Measure& measure) {
@@ -122,7 +123,7 @@ Array<double> nugget_windows(Ids r_ids, Offsets r_offsets, Offsets starts, Ids t
         });
 }
 
-// The same of the best run of so many sentences; response i has those from bounds[i] on.
+// The same measures for the best run of sentences; the sentences of response i start at bounds[i].
 Array<double> nugget_sentences(Ids s_ids, Offsets s_offsets, Offsets bounds, Offsets starts,
                                Ids t_ids, Offsets t_offsets, Offsets questions, Table weights,
                                int64_t together, nb::object check) {
@@ -145,7 +146,7 @@ Array<double> nugget_sentences(Ids s_ids, Offsets s_offsets, Offsets bounds, Off
         });
 }
 
-// Shares of character 4-grams in a window, and in all.
+// Shares of character 4-grams in a window, and in the whole response.
 Array<double> nugget_characters(Ids r_ids, Offsets r_offsets, Offsets starts, Ids t_ids,
                                 Offsets t_offsets, Offsets questions, nb::object check) {
     const Ragged responses = ragged(r_ids, r_offsets), texts = ragged(t_ids, t_offsets);
@@ -215,7 +216,8 @@ Array<double> cosines(const NuggetLikeness& likeness, size_t first) {
     return give(std::move(values), {likeness.responses(), first});
 }
 
-// What words say: responses x nuggets; `rows` are the judged responses, with a row each of 0 or 1.
+// Evidence of words for nuggets: responses x nuggets; `rows` are the judged responses, each with a
+// row of 0 or 1.
 Array<double> bayes(const NuggetLikeness& likeness, Offsets rows, Table yes, Table judged,
                     Offsets fold) {
     const size_t count = rows.shape(0), nuggets = yes.shape(1), n = likeness.responses();
@@ -234,8 +236,8 @@ Array<double> bayes(const NuggetLikeness& likeness, Offsets rows, Table yes, Tab
     return give(std::move(evidence), {n, nuggets});
 }
 
-// The responses to one question: response i has the sentences from bounds[i] on, nugget g the texts
-// from nuggets[g]; units that more than `most` responses have are left out.
+// The responses to one question: the sentences of response i start at bounds[i], the texts of
+// nugget g at nuggets[g]; units in more than `most` responses are ignored.
 NuggetNearness* nearness(Ids s_ids, Offsets s_offsets, Offsets bounds, Ids t_ids, Offsets t_offsets,
                          Offsets nuggets, Table relevance, int64_t order, int64_t most) {
     const Ragged sentences = ragged(s_ids, s_offsets), texts = ragged(t_ids, t_offsets);
@@ -251,7 +253,7 @@ NuggetNearness* nearness(Ids s_ids, Offsets s_offsets, Offsets bounds, Ids t_ids
                               most);
 }
 
-// How alike the first responses are: these x these x nuggets.
+// Similarity of the first responses: first x first x nuggets.
 Array<double> nearness_table(const NuggetNearness& nearness, size_t first, nb::object check) {
     if (first > nearness.responses()) throw nb::value_error("expected at most all responses");
     std::vector<double> table(first * first * nearness.nuggets());
@@ -263,7 +265,7 @@ Array<double> nearness_table(const NuggetNearness& nearness, size_t first, nb::o
     return give(std::move(table), {first, first, nearness.nuggets()});
 }
 
-// Responses x nuggets: sums over the first responses, with a row of values for each of these.
+// Responses x nuggets: sums over the first responses, each of which has a row of values.
 Array<double> nearness_sum(const NuggetNearness& nearness, Table values, nb::object check) {
     const size_t first = values.shape(0);
     if (first > nearness.responses() || values.shape(1) != nearness.nuggets())

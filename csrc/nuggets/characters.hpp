@@ -1,11 +1,12 @@
-// The share of a text's character 4-grams that occur in a window of a response, and in all of it.
+// The share of a text's character 4-grams that occur in a window of a response, and in the whole
+// response.
 //
 //     share(w) = max over windows of w 4-grams: distinct 4-grams of the text in it
 //                / distinct 4-grams of the text;                     1 for a text without any
 //
-// The window is twice as long as the text, and 10 4-grams more. All 4-grams count the same, so
-// that counts do what `windows.hpp` needs sums for. A 4-gram is a pair of pairs of letters:
-// where a text has no such pair, nothing is looked up.
+// The window is twice as long as the text, plus 10 4-grams. All 4-grams have equal weight, so
+// counts replace the sums of `windows.hpp`. A 4-gram is a pair of letter pairs: if no text has the
+// first pair, nothing is looked up.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -30,7 +31,7 @@ class NuggetCharacters {
         post();
     }
 
-    // For every text the share in the best window, and in all.
+    // For every text, the share in the best window and in the whole response.
     void measure(const int32_t* response, int64_t length, double* rows) {
         find(response, length);
         for (size_t t = 0; t < slots_.size(); ++t, rows += columns) slide(t, rows);
@@ -106,11 +107,11 @@ class NuggetCharacters {
         shares[1] = slots_[t] ? all / total : 1.0;
     }
 
-    std::vector<int32_t> slots_;    // of each text: its distinct 4-grams
+    std::vector<int32_t> slots_;    // distinct 4-grams of each text
     std::vector<int64_t> windows_;  // of each text
     std::vector<std::vector<Hit>> hits_;
     Numbering pairs_, grams_;
-    std::vector<int64_t> last_;  // the text that had a 4-gram last
+    std::vector<int64_t> last_;  // last text with each 4-gram
     std::vector<Seen> occurrences_, posted_;
     std::vector<int64_t> starts_;
     std::vector<int32_t> pair_numbers_, inside_;

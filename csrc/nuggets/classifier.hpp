@@ -1,15 +1,15 @@
-// Nuggeteer's classifier: what the n-grams of a response say about all nuggets of a question.
+// Nuggeteer's classifier: scores all nuggets of a question by the n-grams of a response.
 //
 //     score(g, response) = max over texts t of g of the sum of W(x) I(x)
 //                          over the n-grams x of the response that occur in t
 //
-// W is the sum of the weights of x's words, or 1; I(x) = 1 - (nuggets whose texts have x) / |G|,
-// and 1 where there is one nugget only, for which it would always be 0.
+// W is the sum of the weights of x's words, or 1; I(x) = 1 - (nuggets whose texts have x) / |G|, or
+// 1 if there is only one nugget, for which it would always be 0.
 //
-// The texts of a question's nuggets are indexed once; responses are then read word by word, each in
-// time proportional to its length and its hits, and nothing is kept of them. An n-gram is the
-// number of its first n-1 words and its last word, so no n-gram is hashed as a whole, and where an
-// n-gram is not in the index no longer one is.
+// The texts of a question's nuggets are indexed once; responses are then read word by word, in time
+// proportional to their length and hits, and not stored. An n-gram is identified by the number of
+// its first n-1 words and its last word, so no n-gram is hashed as a whole; if an n-gram is not in
+// the index, no longer one is.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -24,12 +24,12 @@ struct NuggetRules {
     int order = 1;         // the longest n-grams
     bool sum = true;       // W is the sum of the words' weights; else 1
     bool once = false;     // an n-gram counts once in a response, however often it occurs
-    bool share = false;    // divided by what the text would score itself
+    bool share = false;    // divide by the score of the text itself
 };
 
 class NuggetIndex {
   public:
-    // The texts of nugget g are those from nuggets[g] to nuggets[g + 1].
+    // The texts of nugget g are nuggets[g] to nuggets[g + 1] - 1.
     NuggetIndex(const Ragged& texts, const int64_t* nuggets, int64_t count, const double* weights,
                 const NuggetRules& rules)
         : rules_(rules), first_(nuggets[0]), sizes_(count) {
@@ -78,7 +78,7 @@ class NuggetIndex {
         }
     }
 
-    // Texts come in order, so that an n-gram is new in a text if it was last seen in another.
+    // Texts arrive in order, so an n-gram is new in a text if it was last seen in another one.
     void see(int32_t x, int32_t nugget, int32_t text, double weight) {
         if (static_cast<size_t>(x) >= value_.size()) {
             value_.resize(x + 1, 0.0);
@@ -93,7 +93,7 @@ class NuggetIndex {
         last_text_[x] = text;
     }
 
-    // Sorts what was seen by n-gram: the texts of x are texts_[starts_[x]] to texts_[starts_[x+1]].
+    // Sorts occurrences by n-gram: the texts of x are texts_[starts_[x]] to texts_[starts_[x+1]].
     void post(int64_t texts) {
         starts_.assign(grams_.count() + 2, 0);
         for (const auto& [x, text] : occurrences_) ++starts_[x + 1];
@@ -135,16 +135,16 @@ class NuggetIndex {
     };
     const NuggetRules rules_;
     const int64_t first_;
-    std::vector<int64_t> sizes_;  // texts of each nugget
+    std::vector<int64_t> sizes_;  // number of texts of each nugget
     Numbering grams_;
     std::vector<double> value_;     // W I of each n-gram
-    std::vector<int32_t> nuggets_;  // that have the n-gram
+    std::vector<int32_t> nuggets_;  // number of nuggets with the n-gram
     std::vector<int32_t> last_nugget_, last_text_;
     std::vector<Seen> occurrences_;
     std::vector<int64_t> starts_;
     std::vector<int32_t> texts_;
     std::vector<double> sums_, totals_;  // of each text
-    std::vector<uint64_t> used_;         // by which response each n-gram was last seen
+    std::vector<uint64_t> used_;         // last response with each n-gram
     uint64_t stamp_ = 0;
 };
 

@@ -1,19 +1,20 @@
-// How alike whole responses to a question are, and what their words say of its nuggets.
+// Similarity of whole responses to a question, and the evidence of their words for its nuggets.
 //
 //     cosine(i, j) = sum of v(u, i) v(u, j)
 //     v(u, i) = log(1 + count of u in i) log((n + 1) / c(u))
 //
-// over words u and pairs of neighbouring words that c(u) of the n responses have, at least 2; each
-// response has the length 1. Naive Bayes is about words that at least 2 responses have, and not
-// all: with y of Y judged responses that carry a nugget having a word, and z of Z others,
+// over words u and pairs of adjacent words that occur in c(u) >= 2 of the n responses; response
+// vectors have length 1. Naive Bayes uses words that occur in at least 2 responses, but not in all.
+// If a word occurs in y of the Y judged responses that carry a nugget, and in z of the Z others,
+// then
 //
 //     p = (y + 1/2) / (Y + 1)      q = (z + 1/2) / (Z + 1)
 //     a = log(p / q)      b = log((1 - p) / (1 - q))
 //     found = (sum of a over words that are there, and of b over the others)
 //             / sqrt(1 + the same sum of squares)
 //
-// and each fold is predicted from the judgements of the others. Sums are taken of b over all words,
-// and of a - b over the words that are present.
+// and each fold is predicted from the judgements of the others. The implementation sums b over all
+// words, and a - b over the words that are present.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -27,7 +28,7 @@
 
 namespace karat {
 
-// What was judged: rows are responses, and there is a column for each nugget.
+// Judgements: rows are responses, columns are nuggets.
 struct NuggetVerdicts {
     const int64_t* rows;  // the judged responses
     size_t count;
@@ -49,7 +50,7 @@ class NuggetLikeness {
 
     size_t responses() const { return has_.size(); }
 
-    // Responses x the first of them.
+    // Responses x first responses.
     void cosines(size_t first, double* rows) const {
         for (const auto& units : has_) {
             for (const Unit& unit : units)
@@ -113,7 +114,7 @@ class NuggetLikeness {
         has_[i][place_[x]].value += 1;
     }
 
-    // Keeps the units that two responses have.
+    // Keeps the units that occur in at least two responses.
     void post() {
         std::vector<int32_t> new_number(have_.size(), -1);
         size_t next = 0;
@@ -155,7 +156,7 @@ class NuggetLikeness {
 
     bool is_informative(size_t x) const { return word_[x] && have_[x] < has_.size(); }
 
-    // Units x nuggets x (carried, not carried): judged responses that have the unit.
+    // Units x nuggets x (carried, not carried): numbers of judged responses with the unit.
     std::vector<int64_t> count_words(const NuggetVerdicts& verdicts) const {
         std::vector<int64_t> counts(have_.size() * verdicts.nuggets * 2, 0);
         for (size_t k = 0; k < verdicts.count; ++k)
@@ -174,7 +175,7 @@ class NuggetLikeness {
         }
     }
 
-    // What the judgements of other folds say of the responses of one.
+    // Predicts the responses of one fold from the judgements of the others.
     class Fold {
       public:
         Fold(const NuggetLikeness& all, const NuggetVerdicts& verdicts,
@@ -245,23 +246,23 @@ class NuggetLikeness {
         const std::vector<int64_t>& counts_;
         const std::vector<double>& logs_;
         const int64_t fold_;
-        std::vector<int64_t> judged_index_;  // of each response: its place among the judged, or -1
+        std::vector<int64_t> judged_index_;  // index of each response among the judged, or -1
         std::vector<int64_t> nugget_counts_,
             word_counts_;  // Y and Z of each nugget; y and z of a word
         std::vector<double> absent_sums_,
             present_extra_;                  // sums of b and its square; a - b and a^2 - b^2
         std::vector<double> shift_;          // log((Z + 1) / (Y + 1))
-        std::vector<size_t> have_;           // responses of the fold that have a word
+        std::vector<size_t> have_;           // responses of the fold with each word
     };
 
     Numbering numbers_;
-    std::vector<int64_t> last_;   // of each unit: the response that had it last
-    std::vector<size_t> place_;   // and its position there
-    std::vector<uint8_t> word_;   // or a pair
+    std::vector<int64_t> last_;   // last response with each unit
+    std::vector<size_t> place_;   // its index in that response
+    std::vector<uint8_t> word_;   // whether each unit is a word (else a pair)
     std::vector<size_t> have_;    // c(u)
     std::vector<std::vector<Unit>> has_;
     std::vector<size_t> starts_;
-    std::vector<Posted> posted_;  // the responses that have each unit
+    std::vector<Posted> posted_;  // responses with each unit
 };
 
 }  // namespace karat

@@ -1,14 +1,14 @@
-// How alike two responses to a question are where they speak of a nugget.
+// Similarity of two responses to a question in the passages about a nugget.
 //
 //     near(g, i, j) = sum of w(u, g) over the units u that both have
 //                     / sqrt(the same sum over the units of i, times the sum over the units of j)
 //     w(u, g) = log((n + 1) / (c(u) + 1/2)) (max(a(u, g) - 1, 0) + 1/20 + 6 [u is in a text of g])
 //     a(u, g) = (sum of r(s, g) over the k sentences s that have u + 2 r(g)) / ((k + 2) r(g))
 //
-// Units are n-grams of a sentence's tokens that c(u) of the n responses have, at least 2 and no
-// more than is allowed; r(s, g) is given: how much a sentence is about the nugget; r(g) is its mean
-// over all sentences. So a unit weighs much if it occurs in the nugget's text or next to its words,
-// and little elsewhere.
+// Units are n-grams within a sentence that occur in c(u) of the n responses, at least 2 and at most
+// a given maximum. r(s, g), an input, is the relevance of a sentence to the nugget; r(g) is its
+// mean over all sentences. So a unit has a large weight if it occurs in the nugget's text or next
+// to its words, and a small weight otherwise.
 //
 // The evidence of the first responses for any other response is a sum over its units alone:
 // v(u, g) = w(u, g) sum of a(j, g) / |j| over the first responses j that have u, and
@@ -30,8 +30,8 @@ namespace karat {
 
 class NuggetNearness {
   public:
-    // Response i has the sentences from bounds[i] on; `relevance` has a row for each sentence and
-    // a column for each nugget; nugget g has the texts from nuggets[g] on.
+    // The sentences of response i start at bounds[i]; `relevance` has a row for each sentence and a
+    // column for each nugget; the texts of nugget g start at nuggets[g].
     NuggetNearness(const Ragged& sentences, const int64_t* bounds, int64_t responses,
                    const Ragged& texts, const int64_t* nuggets, size_t count,
                    const double* relevance, int order, int64_t most)
@@ -48,7 +48,7 @@ class NuggetNearness {
     size_t responses() const { return has_.size(); }
     size_t nuggets() const { return count_; }
 
-    // The first responses x themselves x nuggets.
+    // First responses x first responses x nuggets.
     template <class Poll>
     void measure(size_t first, double* rows, Poll&& poll) const {
         const Flags flags(has_, first, idf_.size());
@@ -81,14 +81,14 @@ class NuggetNearness {
 
   private:
     struct Seen {
-        int64_t sentence = -1, response = -1;  // that had it last
-        int64_t responses = 0;                 // that have it
+        int64_t sentence = -1, response = -1;  // last sentence and response with the unit
+        int64_t responses = 0;                 // number of responses with the unit
     };
 
     static constexpr int id_bits = 21;
 
-    // Up to three tokens of 21 bits fill a key. Characters have no more; others, where a unit has
-    // several, are refused by `check`. A single token may use all of its 32 bits.
+    // Up to three tokens of 21 bits fill a key. Characters fit; larger tokens in units of several
+    // tokens are rejected by `check`. A single token may use all of its 32 bits.
     uint64_t key(const int32_t* ids) const {
         uint64_t packed = 0;
         for (int k = 0; k < order_; ++k) packed = packed << id_bits | static_cast<uint32_t>(ids[k]);
@@ -102,7 +102,7 @@ class NuggetNearness {
             throw std::invalid_argument("expected tokens below 2^21 where a unit has several");
     }
 
-    // Notes the distinct units of a sentence, and which responses have them.
+    // Records the distinct units of a sentence, and the responses that have them.
     void read(const Ragged& sentences, int64_t s, int64_t i) {
         check(sentences.begin(s), sentences.length(s));
         for (int64_t at = 0; at + order_ <= sentences.length(s); ++at) {
@@ -162,7 +162,7 @@ class NuggetNearness {
             }
     }
 
-    // And for standing in a text of the nugget.
+    // Adds the weight for occurring in a text of the nugget.
     void add_nugget_texts(const Ragged& texts, const int64_t* nuggets) {
         std::vector<int64_t> last(idf_.size(), -1);
         for (size_t g = 0; g < count_; ++g)
@@ -178,7 +178,7 @@ class NuggetNearness {
             }
     }
 
-    // Which of the first responses has which unit: a bit each.
+    // One bit for each first response and unit: whether the response has the unit.
     struct Flags {
         Flags(const std::vector<std::vector<int32_t>>& has, size_t first, size_t units)
             : wide((units + 63) / 64), bits(first * wide, 0) {
@@ -190,8 +190,8 @@ class NuggetNearness {
         std::vector<uint64_t> bits;
     };
 
-    // The weights of what two responses share. Some nuggets at a time, so that their sums stay in
-    // registers.
+    // The weights of shared units of two responses, in blocks of nuggets, so that their sums stay
+    // in registers.
     void shared(const Flags& flags, size_t i, size_t j, double* sums) const {
         size_t g = 0;
         for (; g + 16 <= wide_; g += 16) shared_block<16>(flags, i, j, g, sums);
@@ -231,7 +231,7 @@ class NuggetNearness {
         return spread_values;
     }
 
-    // Four at a time: what is beyond the last nugget is 0.
+    // Four at a time: the padding after the last nugget is 0.
     void add(double* sums, const double* more) const {
         for (size_t g = 0; g < wide_; g += 4)
             for (size_t k = g; k < g + 4; ++k) sums[k] += more[k];
@@ -243,10 +243,10 @@ class NuggetNearness {
 
     const int order_;
     const size_t count_;  // nuggets
-    const size_t wide_;   // and what their rows take
+    const size_t wide_;   // row width, with padding
     Numbering numbers_;
     std::vector<Seen> units_seen_;
-    std::vector<std::vector<int32_t>> has_;  // the units of each response
+    std::vector<std::vector<int32_t>> has_;  // units of each response
     std::vector<int32_t> inside_;            // the units of each sentence, from cells_[s] on
     std::vector<size_t> cells_;
     std::vector<int32_t> new_number_;

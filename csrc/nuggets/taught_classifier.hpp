@@ -34,9 +34,8 @@ struct TaughtRules : NuggetRules {
 
 class TaughtNuggets {
   public:
-    // The descriptions of nugget g are `described` from nuggets[g] on; responses are those from
-    // `start` on, `carried` has a row for each of them with a flag for each nugget, `fold` a
-    // number.
+    // The descriptions of nugget g start at nuggets[g] in `described`; responses start at `start`.
+    // For each response, `carried` has a row with a flag for each nugget, and `fold` a number.
     TaughtNuggets(const Ragged& described, const int64_t* nuggets, int64_t count,
                   const Ragged& responses, int64_t start, int64_t end, const uint8_t* carried,
                   const int64_t* fold, const double* weights, const TaughtRules& rules)
@@ -50,7 +49,7 @@ class TaughtNuggets {
                 add(described.begin(t), described.length(t), carried_nuggets, -1, weights);
             }
         described_ = texts_.size();
-        // Responses that neither describe nor inform are no texts: I(x) counts descriptions alone.
+        // Responses that neither describe nor inform are not texts: I(x) counts descriptions alone.
         const bool taught = rules.describe || rules.inform;
         for (int64_t i = 0; taught && i < end - start; ++i, carried += count) {
             std::vector<int64_t> carried_nuggets;
@@ -109,7 +108,7 @@ class TaughtNuggets {
                 weight += rules_.sum ? weights[word] : 0.0;
                 const bool counts = response < 0 || rules_.describe;
                 x = counts ? grams_.add(key(x, word)) : grams_.find(key(x, word));
-                if (!x) break;  // W is 0: it is in no description
+                if (!x) break;  // W is 0: not in any description
                 if (static_cast<size_t>(x) == value_.size())
                     value_.push_back(rules_.sum ? weight : 1.0);
                 text.grams.push_back(x);
@@ -123,7 +122,7 @@ class TaughtNuggets {
         texts_.push_back(std::move(text));
     }
 
-    // The texts that have each n-gram, and what it is worth if none is left out.
+    // The texts of each n-gram, and its value if no fold is left out.
     void post() {
         const size_t grams = value_.size();
         std::vector<int64_t> last(grams, -1);
@@ -167,7 +166,7 @@ class TaughtNuggets {
         hits_.push_back(std::move(units));
     }
 
-    // W(x) I(x) without a fold's texts; no fold is below 0.
+    // W(x) I(x) without the texts of a fold; a negative fold leaves out none.
     double value(size_t x, int64_t fold) {
         if (count_ < 2) return weight_[x];
         mask_.assign(wide_, 0);
@@ -180,7 +179,7 @@ class TaughtNuggets {
         return weight_[x] * (1.0 - static_cast<double>(have) / static_cast<double>(count_));
     }
 
-    // Whether a text says which n-grams its nuggets have.
+    // Whether a text counts in I(x).
     bool informs(size_t t, int64_t fold) const {
         if (!rules_.inform || t >= described_) return outside(texts_[t], fold);
         for (size_t m = 0; m < wide_; ++m)
@@ -217,7 +216,7 @@ class TaughtNuggets {
         changed_.clear();
     }
 
-    // Recounts the n-grams of texts that are left out, or that inform only because of that.
+    // Recounts the n-grams of texts that are left out, or that count in I(x) only as a result.
     void recount(int64_t fold, const std::vector<uint64_t>& before) {
         ++stamp_;
         for (size_t t = 0; t < texts_.size(); ++t) {
@@ -231,14 +230,14 @@ class TaughtNuggets {
         }
     }
 
-    // Whether a description informs that did not before.
+    // Whether a description newly counts in I(x).
     bool newly(size_t t, const std::vector<uint64_t>& before) const {
         for (size_t m = 0; rules_.inform && m < wide_; ++m)
             if (unheard_[m] & ~before[m] & masks_[t * wide_ + m]) return true;
         return false;
     }
 
-    // What a text would score itself.
+    // The score of a text against itself.
     double own_total(const Text& text) {
         double sum = 0;
         ++stamp_;
@@ -254,7 +253,7 @@ class TaughtNuggets {
         std::fill(sums_.begin(), sums_.end(), 0.0);
         for (const int32_t x : hits_[i])
             for (int64_t k = starts_[x]; k < starts_[x + 1]; ++k) {
-                if (static_cast<size_t>(posted_[k]) >= describing_) break;  // they are in order
+                if (static_cast<size_t>(posted_[k]) >= describing_) break;  // sorted
                 sums_[posted_[k]] += value_[x];
             }
         for (size_t t = 0; rules_.share && t < sums_.size(); ++t)
@@ -269,23 +268,23 @@ class TaughtNuggets {
 
     const TaughtRules rules_;
     const int64_t count_;  // nuggets
-    const size_t wide_;    // words of 64 bits that hold a flag for each
+    const size_t wide_;    // 64-bit words with one flag per nugget
     const int64_t* const fold_;
     int64_t without_ = -1;
     std::vector<std::vector<size_t>> texts_of_;  // of each nugget
     std::vector<Text> texts_;
-    std::vector<uint64_t> masks_;  // of each text: the nuggets that it describes
+    std::vector<uint64_t> masks_;  // nuggets that each text describes
     Numbering grams_;
-    // Of each n-gram W I now, without the fold for all, with all folds; and W.
+    // For each n-gram, W I now, without the fold left out for all, and with all folds; and W.
     std::vector<double> value_, all_values_, base_, weight_;
     std::vector<int64_t> starts_;
     std::vector<int32_t> posted_;
     std::vector<double> sums_, totals_;  // of each text
-    size_t described_ = 0, describing_ = 0;  // texts: descriptions, which come first; with sums
+    size_t described_ = 0, describing_ = 0;  // numbers of descriptions (first), of texts with sums
     std::vector<uint64_t> mask_, unheard_, whole_unheard_, base_unheard_;
     std::vector<std::vector<int32_t>> hits_;  // of each response
     std::vector<int32_t> changed_;
-    std::vector<uint64_t> used_;  // when each n-gram was last seen
+    std::vector<uint64_t> used_;  // last use of each n-gram
     uint64_t stamp_ = 0;
 };
 

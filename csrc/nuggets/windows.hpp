@@ -1,10 +1,10 @@
-// The share of a text's words that occur in a window of a response, by several weightings at once.
+// The share of a text's words that occur in a window of a response, for several weightings at once.
 //
 //     share(k, w) = max over windows of w tokens: sum of weight k of the text's words in it
 //                   / sum of weight k of the text's words
 //
-// and the longest run of tokens that both have. Responses are read once for all texts of a
-// question: each token knows the texts that have it, and windows only move over those hits.
+// and the longest common run of tokens. A response is read once for all texts of a question: each
+// token is linked to the texts that contain it, and windows move over these hits only.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -17,8 +17,9 @@ namespace karat {
 
 class NuggetWindows {
   public:
-    // weights: one row for each token of all texts, `kinds` columns; of a token that a text has
-    // more than once the first counts. Windows: so many tokens each, by text; 0 is no bound.
+    // weights: one row for each token of all texts, `kinds` columns; for a token that occurs in a
+    // text more than once, the first row counts. Windows: their lengths in tokens, by text; 0 means
+    // unlimited.
     NuggetWindows(const Ragged& texts, int64_t first, int64_t last, const double* weights,
                   size_t kinds, const int64_t* windows, size_t sizes)
         : first_(first), kinds_(kinds), windows_(windows), sizes_(sizes) {
@@ -30,8 +31,8 @@ class NuggetWindows {
 
     size_t columns() const { return kinds_ * sizes_ + 2; }
 
-    // For every text: the shares, window by window; the longest run over the text's length; and
-    // the largest weight of the first kind that is nowhere in the response.
+    // For every text: the shares, window by window; the longest run divided by the text's length;
+    // and the largest weight of the first kind among tokens missing from the response.
     void measure(const int32_t* response, int64_t length, double* rows) {
         find(response, length);
         for (size_t t = 0; t < texts_.size(); ++t, rows += columns()) {
@@ -42,8 +43,8 @@ class NuggetWindows {
         }
     }
 
-    // The same of the best of all runs of so many sentences, number by number: the largest shares
-    // and run, the smallest miss. Sentences first … last - 1 are a response.
+    // The same measures over all runs of a given number of sentences, the best of each: the largest
+    // shares and run, the smallest missing weight. Sentences first … last - 1 form the response.
     void measure_sentences(const Ragged& sentences, int64_t first, int64_t last, int64_t together,
                            double* rows) {
         measure(sentences.ids + sentences.offsets[first], reach(sentences, first, last, together),
@@ -69,9 +70,9 @@ class NuggetWindows {
         std::vector<double> weights;  // by slot, `kinds_` each: a slot is a distinct token
         std::vector<double> totals;
         double heaviest = 0;  // weight of the first kind
-        bool below = false;   // 0 is some weight
-        std::vector<int64_t> place;  // of a slot's first token
-        std::vector<int64_t> again;  // by token: its next occurrence; -1 for the last
+        bool below = false;   // some weight is below 0
+        std::vector<int64_t> place;  // position of a slot's first token
+        std::vector<int64_t> again;  // next occurrence of each token; -1 for the last
         size_t slots = 0;
     };
     struct Seen {
@@ -199,7 +200,7 @@ class NuggetWindows {
         for (const Hit& hit : hits_[t])
             for (int64_t i = text.place[hit.slot]; i >= 0; i = text.again[i]) {
                 if (i > 0 && hit.at > 0 && text.ids[i - 1] == response[hit.at - 1])
-                    continue;  // a part of a longer run
+                    continue;  // part of a longer run
                 int64_t run = 1;
                 while (i + run < text.length && hit.at + run < length &&
                        text.ids[i + run] == response[hit.at + run])
@@ -220,7 +221,8 @@ class NuggetWindows {
         return heaviest;
     }
 
-    // Of a total: far more than the rounding of thousands of steps, far less than any weight.
+    // Relative to a total: far above the rounding error of thousands of steps, far below any
+    // weight.
     static constexpr double rounding = 1e-9;
 
     const int64_t first_;

@@ -1,11 +1,11 @@
-// The Python face of unordered trees.
+// Python bindings of unordered trees.
 #include "core/bind.hpp"
 #include "realize/canonical_order.hpp"
 
 namespace karat {
 namespace {
 
-// Where each node comes from, tree after tree; the trees are known to be trees.
+// The original index of each node, tree after tree; the trees must be valid.
 Array<int32_t> canonical_order(Ids keys, Ids heads, Offsets offsets) {
     std::vector<int32_t> order(heads.shape(0));
     {

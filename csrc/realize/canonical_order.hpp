@@ -1,9 +1,9 @@
 // The canonical order of a tree's nodes: a head before its daughters, sisters by content.
 //
 // A realiser must not learn anything from the order in which a file lists the words. Nodes are
-// therefore renumbered by what they are: each is compared by its own key (its word, or its word,
-// tag and relation) and then by its daughters, sorted likewise (the ranks of Aho, Hopcroft and
-// Ullman, height by height). Only equal subtrees can change places, and those are interchangeable.
+// therefore renumbered by content: each is compared by its own key (its word, or its word, tag and
+// relation) and then by its daughters, sorted likewise (the ranks of Aho, Hopcroft and Ullman,
+// height by height). Only equal subtrees can swap positions, and those are interchangeable.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace karat {
 
 class Canonical {
   public:
-    // For a tree of n nodes (heads from 0, -1 the root's): `order[i]` is the node that comes at i.
+    // For a tree of n nodes (heads from 0, the root has -1): `order[i]` is the node at position i.
     void sort(const int32_t* keys, const int32_t* heads, int32_t n, int32_t* order) {
         gather(heads, n);
         rank(keys, n);

@@ -1,4 +1,4 @@
-// The Python face of statistics: draws, exchanges, ranks and pairs, correlations.
+// Python bindings of statistics: draws, exchanges, ranks and pairs, correlations.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -39,7 +39,7 @@ Array<double> py_chosen_sums(Words words, Table rows) {
     return give(std::move(sums), {trials, columns});
 }
 
-// Sorting relies on an order, which NaN does not have.
+// NaN has no order and would break sorting.
 template <class Scores>
 void check_no_nan(const Scores& scores) {
     const double* const x = scores.data();
@@ -67,8 +67,9 @@ void append(const PairCounts& c, std::vector<int64_t>& counts) {
         counts.push_back(count);
 }
 
-// Of each row: concordant, discordant, tied in human only, in metric only, in both; and the numbers
-// of distinct values. One row of human scores serves all rows of the metric.
+// For each row, pairs that are concordant, discordant, tied in human only, in metric only, and in
+// both; and the numbers of distinct values. A single row of human scores is used for all metric
+// rows.
 Array<int64_t> pair_counts(Table human, Table metric, double epsilon) {
     const size_t count = metric.shape(0), n = metric.shape(1);
     if (human.shape(1) != n || (human.shape(0) != 1 && human.shape(0) != count))
@@ -90,7 +91,7 @@ Array<int64_t> pair_counts(Table human, Table metric, double epsilon) {
     return give(std::move(counts), {count, 7});
 }
 
-// Draws x points: each number says how often a point is there.
+// Draws x points: how often each point occurs in a draw.
 void check_draws(const Numbers& human, const Numbers& metric, const Times& times) {
     if (human.size() != times.shape(1) || metric.size() != times.shape(1))
         throw nb::value_error("human scores, metric scores and draws differ in shape");
@@ -101,7 +102,7 @@ void check_draws(const Numbers& human, const Numbers& metric, const Times& times
         throw nb::value_error("a point is there a negative number of times");
 }
 
-// The same for each draw: all pairs without a threshold, except of a point with its own copy.
+// Pair counts of each draw, without a threshold; pairs of a point with its own copy are excluded.
 Array<int64_t> drawn_pair_counts(Numbers human, Numbers metric, Times times) {
     check_draws(human, metric, times);
     const size_t count = times.shape(0), n = times.shape(1);
@@ -140,8 +141,8 @@ Array<double> py_drawn_pearson(Numbers human, Numbers metric, Times times) {
     return give(std::move(r), {count});
 }
 
-// The best tie threshold over groups of points, its accuracy, and the groups and pairs it is of.
-// `copies` has the number of pairs in each group that are of a point with its own copy.
+// The best tie threshold over groups of points, its accuracy, and the number of groups and pairs
+// used. `copies` is the number of pairs of a point with its own copy in each group.
 nb::tuple calibrate_ties(Numbers human, Numbers metric, Offsets offsets, Offsets copies,
                          int64_t band, nb::object check) {
     if (band < 1) throw nb::value_error("a band holds at least one pair");
@@ -203,8 +204,8 @@ Array<int64_t> right_pairs(Numbers human, Numbers first, Numbers second, Offsets
     return give(std::move(pair_counts), {groups, 2});
 }
 
-// Systems x systems: the trials in which one system is ahead of another by at least the real
-// difference. Sums are systems x trials.
+// Systems x systems: the number of trials in which one system leads another by at least the real
+// difference. `sums` is systems x trials.
 Array<int64_t> reached(Table sums, Table real) {
     const size_t systems = sums.shape(0);
     if (real.shape(0) != systems || real.shape(1) != systems)

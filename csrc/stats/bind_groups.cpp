@@ -1,6 +1,6 @@
-// The Python face of statistics of many draws of all groups of cells at once.
+// Python bindings of statistics over many draws, for all groups of cells at once.
 //
-// Cells are those that are known, group after group; results have draws x groups.
+// Cells are the cells with scores, group after group; results are draws x groups.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -15,7 +15,7 @@ namespace karat {
 namespace {
 
 constexpr size_t kCounts = 8;  // the counts of pairs, and the number of points
-constexpr size_t kFew = 255;  // points whose pairs are counted in 16 bits
+constexpr size_t kFew = 255;  // most points whose pairs fit 16-bit counts
 
 void check_groups(const Offsets& offsets, size_t cells) {
     const size_t n = offsets.shape(0);
@@ -39,7 +39,7 @@ void check_places(const Offsets& places, size_t cells, size_t items) {
             throw nb::value_error("a cell is in no row or column");
 }
 
-// The largest number of draws of rows, or columns, in one draw.
+// The largest sum of row counts, or column counts, in one draw.
 uint64_t most_drawn(const Times& times) {
     uint64_t most = 0;
     for (size_t d = 0; d < times.shape(0); ++d) {
@@ -72,7 +72,7 @@ void put(const Sums& sums, size_t lanes, size_t group, size_t first, Filled& fil
         [&](const auto* counts) { std::copy_n(counts, lanes, filled.at(column++, group, first)); });
 }
 
-struct Drawn {  // what both drawn statistics take
+struct Drawn {  // inputs of both drawn statistics
     const double *human, *metric;
     Cells cells;
     Times row_times, column_times;
@@ -158,7 +158,7 @@ Array<double> drawn_group_pearson(Numbers human, Numbers metric, Offsets rows, O
 
 // ----------------------------------------------------------------------------------- exchanges
 
-struct Exchanged {  // what both statistics of exchanged metrics take
+struct Exchanged {  // inputs of both exchange statistics
     const double *human, *first, *second;
     const int64_t *bits, *offsets;
     size_t groups;
@@ -199,7 +199,7 @@ void count_exchanged(const Exchanged& of, const Words& words, Filled& filled) {
     }
 }
 
-// Of the first metric after each exchange, then of the second.
+// Results of the first metric after each exchange, then of the second.
 Array<double> exchanged_group_pairs(Numbers human, Numbers first, Numbers second, Offsets bits,
                                     Offsets offsets, Words words) {
     const Exchanged of = checked(human, first, second, bits, offsets, words);

@@ -1,7 +1,7 @@
 // Sums over random choices of rows, from packed bits (after Arlazarov et al. 1970).
 //
-// Eight rows have 256 possible sums. Where there are many trials it is cheaper to make them all
-// and to look up one for each trial than to add rows one at a time.
+// Eight rows have 256 possible sums. With many trials it is cheaper to compute them all and look
+// one up per trial than to add rows one at a time.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -10,7 +10,8 @@
 
 namespace karat {
 
-// words[k][t] says which of rows 64k … 64k+63 trial t has chosen; rows beyond `n` are zero.
+// The bits of words[k][t] are the rows among 64k … 64k+63 that trial t chose; bits beyond `n` are
+// zero.
 inline std::vector<double> chosen_sums(const uint64_t* words, size_t count, size_t trials,
                                        const double* rows, size_t n, size_t columns) {
     std::vector<double> sums(trials * columns, 0.0), table(256 * columns);

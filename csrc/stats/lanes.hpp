@@ -1,8 +1,8 @@
-// Lanes: 64 draws of one set of cells, worked on in step.
+// Lanes: 64 draws of one set of cells, processed in parallel.
 //
 // The multiplicities of a cell in all draws are adjacent in memory, so that one instruction
-// processes several draws. A draw is either the product of how often
-// a row and a column of a matrix were drawn, or an exchange of two metrics by one bit a cell.
+// processes several draws. A draw is either the product of the counts of a matrix row and a matrix
+// column, or an exchange of two metrics with one bit per cell.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -59,7 +59,7 @@ class ItemTimes {
     std::vector<Lanes<T>> lanes_;
 };
 
-// How often each cell of a group is there: as often as its row times as often as its column.
+// The multiplicity of each cell of a group: the count of its row times the count of its column.
 template <class T>
 struct DrawnTimes {
     const ItemTimes<T>&rows, &columns;
@@ -83,7 +83,7 @@ inline void transpose_bits(uint64_t* words) {
         }
 }
 
-// Words x trials, a bit a cell, the other way round: of each cell the bits of 64 trials.
+// Transposes words x trials with one bit per cell: for each cell, the bits of 64 trials.
 class CellBits {
   public:
     CellBits(const uint64_t* words, size_t count, size_t trials)
@@ -106,7 +106,7 @@ class CellBits {
     std::vector<uint64_t> bits_;
 };
 
-// Each bit of a byte as a number of its own.
+// Expands each bit of a byte to a separate number.
 template <class T>
 struct ByteLanes {
     T at[256][8];

@@ -1,11 +1,11 @@
 // Pairs of points of many draws, 64 at a time.
 //
-// A point that is drawn twice makes no pair with its own copy: both scores would be tied, and the
-// pair would count as right whatever the metric is worth.
+// A point that is drawn twice forms no pair with its own copy: both scores would be tied, and the
+// pair would count as correct for any metric.
 //
 // Points are sorted once for all draws, by metric and human score. One walk over them counts the
-// pairs of 64 draws: of each point those below it in both scores are concordant, and they are
-// looked up in a tree of sums by human rank (Fenwick 1994).
+// pairs of 64 draws: the points below a point in both scores are concordant with it; they are
+// counted with a Fenwick tree over human ranks (Fenwick 1994).
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -20,12 +20,12 @@ namespace karat {
 struct SortedPoints {
     struct Point {
         int64_t metric, human;  // ranks from 1
-        int64_t at;             // which point it is
-        int64_t partners = 0;   // points that are concordant with it
+        int64_t at;             // index of the point
+        int64_t partners = 0;   // number of concordant points
     };
     std::vector<Point> points;  // by metric, then by human rank
     size_t ranks = 0;           // of human scores
-    int64_t concordant = 0;     // pairs, if every point is there
+    int64_t concordant = 0;     // concordant pairs if every point is drawn once
 
     SortedPoints(const double* human, const double* metric, int64_t n) {
         Order order;
@@ -72,12 +72,12 @@ struct SortedPoints {
     }
 };
 
-// What the counts of pairs of 64 draws are made of. `Count` holds the number of points of a draw,
-// `Wide` that of its pairs.
+// The components of the pair counts of 64 draws. `Count` can represent the number of points of a
+// draw, `Wide` the number of its pairs.
 template <class Count, class Wide>
 struct PairSums {
-    Lanes<Wide> concordant, metric_ties, both_ties, human_ties;  // human: in both, too
-    Lanes<Wide> copies;  // pairs of copies of one point: in none of the others
+    Lanes<Wide> concordant, metric_ties, both_ties, human_ties;  // human_ties includes both_ties
+    Lanes<Wide> copies;  // pairs of copies of one point, not in the other counts
     Lanes<Count> metric_values, human_values;
     Lanes<Count> points, distinct_points;  // with and without their copies
 
@@ -113,7 +113,7 @@ struct PairSums {
 template <class Count, class Wide>
 class PairLanes {
   public:
-    // `times(at, lanes)` says how often a point is there in each draw.
+    // `times(at, lanes)` fills in how often a point occurs in each draw.
     template <class Times>
     const PairSums<Count, Wide>& draw(const SortedPoints& of, const Times& times) {
         start(of);
@@ -143,10 +143,10 @@ class PairLanes {
         return first_;
     }
 
-    // Of exchanges, in which each point is there for one metric or for the other, the counts of
-    // both metrics. Let x be 1 for the points that the one has: the pairs of the other are those
-    // with (1 - x)(1 - x') = 1 - x - x' + x x', so that its concordant pairs are all there are,
-    // less each point's partners, plus the concordant pairs of the other metric.
+    // The counts of both metrics in exchanges, where each point belongs to one metric or the other.
+    // Let x be 1 for the points of the first metric. The pairs of the second have (1 - x)(1 - x') =
+    // 1 - x - x' + x x', so its concordant pairs are all concordant pairs, minus the partners of
+    // each point of the first metric, plus the concordant pairs of the first metric.
     template <class Times>
     void exchange(const SortedPoints& of, const Times& times) {
         start(of);
@@ -199,7 +199,7 @@ class PairLanes {
         first_ = second_ = {};
     }
 
-    // Concordant pairs with points that have a lower metric score: those are in the tree.
+    // Concordant pairs with points of lower metric score, which are in the tree.
     void add_below(int64_t rank, const Lanes<Count>& times) {
         Lanes<Count> below;
         for (auto r = static_cast<size_t>(rank - 1); r; r &= r - 1) below += tree_[r];
@@ -229,7 +229,7 @@ class PairLanes {
             sums.metric_values[k] = static_cast<Count>(sums.metric_values[k] + (all[k] > 0));
     }
 
-    // Once all points of a tie have been looked at, they go into the tree.
+    // After all points of a tie are processed, they are added to the tree.
     void hold(const SortedPoints& of, size_t i, size_t j) {
         for (size_t k = i; k < j; k = of.end_of_same(k, j))
             for (auto r = static_cast<size_t>(of.points[k].human); r < tree_.size();
@@ -237,7 +237,8 @@ class PairLanes {
                 tree_[r] += held_[k - i];
     }
 
-    // What depends on human scores alone, from the tree: sums are taken apart, the largest first.
+    // Counts that depend on human scores alone, from the tree: its sums are split up, largest
+    // first.
     void sum_up() {
         for (size_t r = tree_.size() - 1; r; --r) {
             const size_t parent = r + (r & (0 - r));
@@ -277,7 +278,7 @@ class PairLanes {
     // Unsigned and no shorter than int, in which short numbers would be multiplied.
     using Wider = decltype(Wide{} + 0u);
 
-    std::vector<Lanes<Count>> tree_, held_;  // held: the points of the present tie
+    std::vector<Lanes<Count>> tree_, held_;  // held: the points of the current tie
     Sums first_, second_;
 };
 

@@ -5,7 +5,7 @@
 
 namespace karat {
 
-// reached[i][j]: the trials in which sums[i] - sums[j] is at least real[i][j]. Sums are
+// reached[i][j]: the number of trials in which sums[i] - sums[j] is at least real[i][j]. `sums` is
 // systems x trials.
 inline void count_reached(const double* sums, size_t systems, size_t trials, const double* real,
                           int64_t* reached) {

@@ -1,4 +1,4 @@
-// Pearson's r of many draws of one set of points, each a vector of how often every point is there.
+// Pearson's r for many draws of one set of points; a draw is a vector of counts of the points.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -7,9 +7,9 @@
 
 namespace karat {
 
-// sum t (x - mean x)(y - mean y) / sqrt(sum t (x - mean x)^2) sqrt(sum t (y - mean y)^2); NaN if
-// the points that are there do not differ in x, or in y. Deviations are used because sums
-// of squares would lose precision.
+// sum t (x - mean x)(y - mean y) / sqrt(sum t (x - mean x)^2) sqrt(sum t (y - mean y)^2); NaN if x
+// or y is constant over the drawn points. Deviations are used because sums of squares would lose
+// precision.
 inline double drawn_pearson(const double* x, const double* y, const int32_t* times, int64_t n) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     double count = 0, sum_x = 0, sum_y = 0;
@@ -29,7 +29,7 @@ inline double drawn_pearson(const double* x, const double* y, const int32_t* tim
         xx += t * dx * dx;
         yy += t * dy * dy;
         xy += t * dx * dy;
-        // Equal scores are constant, whatever their mean rounds to.
+        // Equal scores are constant even if their mean is rounded.
         x_differs |= (times[i] > 0) & (x[i] != x[first]);
         y_differs |= (times[i] > 0) & (y[i] != y[first]);
     }

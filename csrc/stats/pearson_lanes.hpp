@@ -1,4 +1,4 @@
-// Pearson's r of many draws of one group of points, 64 draws at a time.
+// Pearson's r for many draws of one group of points, 64 draws at a time.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -11,8 +11,8 @@
 
 namespace karat {
 
-// The largest sum of squared deviations from their rounded mean that equal scores can have: `count`
-// of them, added up in n steps. Above it scores surely differ.
+// The largest sum of squared deviations from their rounded mean that equal scores can have: for
+// `count` scores, summed in n steps. Above this bound the scores certainly differ.
 inline double constant_squares(const double* x, int64_t n, double count) {
     double largest = 0;
     for (int64_t i = 0; i < n; ++i) largest = std::max(largest, std::fabs(x[i]));
@@ -26,8 +26,8 @@ inline double quotient_r(double xx, double yy, double xy) {
     return std::clamp(xy / norms, -1.0, 1.0);
 }
 
-// The steps of `drawn_pearson`, which gives the same bits; `times(i, lanes)` says how often a point
-// is there.
+// Performs the same operations as `drawn_pearson`, with bit-identical results; `times(i, lanes)`
+// fills in how often a point occurs.
 template <class Times>
 void drawn_pearson_lanes(const double* x, const double* y, int64_t n, const Times& times,
                          Lanes<double>& r) {
@@ -50,7 +50,7 @@ void drawn_pearson_lanes(const double* x, const double* y, int64_t n, const Time
             xy[k] += t[k] * dx * dy;
         }
     }
-    // Equal scores are constant, whatever their mean rounds to.
+    // Equal scores are constant even if their mean is rounded.
     const auto constant = [&](const double* scores, size_t k) {
         bool has_first = false;
         double first = 0;
@@ -71,11 +71,10 @@ void drawn_pearson_lanes(const double* x, const double* y, int64_t n, const Time
     }
 }
 
-// The same of two metrics that exchange scores: all points are there, each with the score of one
-// metric or of the other. What depends on human scores alone is worked out once. Scores are
-// centered at their overall mean, so that r comes from sums, and the sums of one metric are the
-// total minus the sums of the other; where sums of squares would lose precision, deviations are
-// used instead.
+// Pearson's r of two metrics that exchange scores: all points occur, each with the score of one
+// metric or the other. Terms of the human scores alone are computed once. Scores are centered at
+// their overall mean, so that r comes from sums, and the sums of one metric are the total minus the
+// sums of the other; where sums of squares would lose precision, deviations are used instead.
 class ExchangedPearson {
   public:
     ExchangedPearson(const double* human, const double* first, const double* second, int64_t n)
@@ -97,7 +96,7 @@ class ExchangedPearson {
     }
 
     // `second(i, lanes)` is 1 in draws in which a point of the first metric has the second's score.
-    // `mine` is r of the first metric after the exchange, `theirs` of the second.
+    // `first_r` is r of the first metric after the exchange, `second_r` of the second.
     template <class Second>
     void r(const Second& second, Lanes<double>& first_r, Lanes<double>& second_r) {
         if (!(squares_ > 0)) {
@@ -124,7 +123,8 @@ class ExchangedPearson {
     }
 
   private:
-    // NaN if too much of the sum of squares is that of the mean: those are rounding, or nearly so.
+    // NaN if the mean accounts for too much of the sum of squares: the rest would be mostly
+    // rounding error.
     double of_sums(double y, double yy, double xy) const {
         const double spread = yy - y * y / static_cast<double>(gaps_.size());
         const double all = before_[1] + after_[1];
@@ -143,7 +143,7 @@ class ExchangedPearson {
             scores[i] = (is_second[k] > 0) == of_first ? second_[i] : first_[i];
             mean += scores[i] / static_cast<double>(n);
         }
-        // Equal scores are constant, whatever their mean rounds to.
+        // Equal scores are constant even if their mean is rounded.
         if (std::all_of(scores.begin(), scores.end(), [&](double y) { return y == scores[0]; }))
             return std::numeric_limits<double>::quiet_NaN();
         double yy = 0, xy = 0;
@@ -155,11 +155,11 @@ class ExchangedPearson {
         return quotient_r(squares_, yy, xy);
     }
 
-    static constexpr double kSafe = 1e-2;  // two of sixteen digits may go
+    static constexpr double kSafe = 1e-2;  // at most two of sixteen digits are lost
 
-    std::vector<double> gaps_;  // of human scores from their mean
+    std::vector<double> gaps_;  // deviations of human scores from their mean
     std::vector<double> first_, second_;
-    // What sums gain if a point takes the second's score.
+    // Changes of the sums if a point takes the second metric's score.
     std::vector<std::array<double, 3>> moves_;
     double squares_ = 0, before_[3] = {}, after_[3] = {};
 };

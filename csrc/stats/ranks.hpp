@@ -1,7 +1,7 @@
-// Ranks and pairs: what rank correlations are made of, in O(n log n).
+// Ranks and pair counts for rank correlations, in O(n log n).
 //
 // A pair of points is tied in the metric if its scores differ by no more than epsilon, and tied in
-// the human scores if they are equal. There must be no NaN, which cannot be sorted.
+// the human scores if they are equal. Scores must not be NaN, which cannot be sorted.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -23,7 +23,7 @@ inline void order_of(const double* x, int64_t n, Order& order) {
               [](const Place& a, const Place& b) { return a.value < b.value; });
 }
 
-// Ranks from 1; equal values share the mean of the ranks they take up.
+// Ranks from 1; equal values share the mean of their ranks.
 inline void average_ranks(const double* x, int64_t n, Order& order, double* ranks) {
     order_of(x, n, order);
     for (int64_t i = 0, j; i < n; i = j) {
@@ -52,7 +52,7 @@ struct PairCounts {
     int64_t human_values = 0, metric_values = 0;  // distinct
 };
 
-// How many points seen so far have at most a given rank (Fenwick 1994).
+// Counts the points so far with at most a given rank (Fenwick 1994).
 class RankCounter {
   public:
     void reset(int64_t ranks) { counts_.assign(ranks + 1, 0); }
@@ -71,8 +71,8 @@ class RankCounter {
 
 class PairCounter {
   public:
-    // Points are visited by rising metric score; those further below than epsilon are in the
-    // counter, so each of them makes a pair that is not tied in the metric.
+    // Points are visited by rising metric score; the counter contains the points more than epsilon
+    // below, so each of them forms a pair that is not tied in the metric.
     PairCounts count(const double* human, const double* metric, int64_t n, double epsilon) {
         PairCounts counts;
         counts.human_values = dense_ranks(human, n, order_, ranks_);

@@ -3,7 +3,7 @@
 // Accuracy at epsilon: the share of a group's pairs that are concordant and further apart than
 // epsilon, or tied in the human scores and no further apart; then the mean over groups. It only
 // changes at differences between metric scores of one group, so trying all of them is exact.
-// Discordant pairs are never right, so they are not looked at.
+// Discordant pairs are never correct, so they are skipped.
 //
 // There can be many more pairs than fit into memory. They are taken in bands of rising difference:
 // with points sorted by metric score, the pairs of one point in a band are its next neighbours.
@@ -28,7 +28,7 @@ class TieCalibration {
   public:
     explicit TieCalibration(int64_t band) : band_(band) {}
 
-    // In a resample, `copies` pairs are of a point with its own copy, and do not count.
+    // In a resample, `copies` pairs consist of a point and its own copy, and do not count.
     void group(const double* human, const double* metric, int64_t n, int64_t copies) {
         const int64_t pairs = n * (n - 1) / 2 - copies;
         if (pairs < 1) return;
@@ -48,8 +48,7 @@ class TieCalibration {
         groups_.push_back({begin, begin + n, best_.pairs, size});
     }
 
-    // The smallest epsilon of those with the best accuracy. `poll` is called after each band; it
-    // may throw.
+    // The smallest epsilon with the best accuracy. `poll` is called after each band; it may throw.
     template <class Poll>
     Calibrated best(Poll& poll) {
         best_.accuracy = accuracy();
@@ -76,7 +75,7 @@ class TieCalibration {
     struct Step {
         double gap;
         int32_t size;
-        int64_t change;  // of the pairs that are right, once epsilon reaches the gap
+        int64_t change;  // in correct pairs once epsilon reaches the gap
     };
 
     // Groups of one size share a count: whole numbers are added up, so the order of
@@ -97,8 +96,8 @@ class TieCalibration {
         return sum / static_cast<double>(best_.groups);
     }
 
-    // The highest difference of each band: quantiles of a sample, so that bands are about as large
-    // as they should be. Where they are cut does not change the result.
+    // The highest difference of each band: quantiles of a sample, so that bands have about the
+    // intended size. The boundaries do not affect the result.
     std::vector<double> bands() const {
         std::vector<double> sample, highest;
         const int64_t count = best_.pairs / band_;
@@ -180,7 +179,7 @@ class TieCalibration {
     Order order_;
     std::vector<Group> groups_;
     std::vector<double> human_, metric_;  // group after group, by rising metric score
-    std::vector<int64_t> next_;           // of each point, the first neighbour not yet looked at
+    std::vector<int64_t> next_;           // first unvisited neighbour of each point
     std::map<int64_t, int32_t> classes_;
     std::vector<int64_t> right_;
     std::vector<double> sizes_;

@@ -1,4 +1,4 @@
-// The Python face of text: segments, vocabularies and word tables, tokenisers, treebanks.
+// Python bindings of text: segments, vocabularies and word tables, tokenisers, treebanks.
 #include <memory>
 #include <string>
 #include <vector>
@@ -75,7 +75,7 @@ PyViews* from_strings(nb::object strings, size_t start, size_t stop) {
     return views.release();
 }
 
-// The index of the first item that is no str, or -1.
+// The index of the first item that is not a str, or -1.
 int64_t first_not_str(nb::object strings) {
     const Items items(checked(strings));
     for (size_t i = 0; i < items.size; ++i)
@@ -107,7 +107,7 @@ PyViews* from_lines(nb::object file, int64_t begin, int64_t end) {
         nb::gil_scoped_release release;
         static_cast<Views&>(*views) = split_lines(buffer.data() + begin, buffer.data() + end);
     }
-    // The file object itself stays mapped for as long as somebody holds it.
+    // The views keep a reference to the mapped file, so that it stays mapped.
     views->owners.push_back(file);
     return views.release();
 }
@@ -126,7 +126,7 @@ nb::tuple py_interleave(const std::vector<PyViews*>& parts, bool skip_empty) {
                           give(std::move(starts)));
 }
 
-// str.lower() of every segment; Python itself lowers what is not ASCII.
+// str.lower() of every segment; segments with non-ASCII characters are lowercased by Python.
 PyViews* lower(const PyViews& in) {
     auto views = std::make_unique<PyViews>();
     std::vector<size_t> not_ascii;
@@ -170,7 +170,7 @@ PyViews* slice(const PyViews& in, size_t start, size_t stop) {
 
 // ------------------------------------------------------------------------------------ vocabularies
 
-// Every segment is one word, whatever is in it.
+// Treats every segment as one word, whatever its content.
 Array<int32_t> intern(Vocab& vocab, const PyViews& views) {
     std::vector<int32_t> ids;
     {
@@ -204,13 +204,13 @@ Array<int32_t> find_words(const Vocab& vocab, nb::list words) {
     return give(std::move(ids));
 }
 
-// The ids that all words of another vocabulary have here, in its order; new ones are added. The GIL
-// is kept: a vocabulary is public and may be shared by threads.
+// The ids in this vocabulary of all words of another, in its order; missing words are added. The
+// GIL is held: a vocabulary is public and threads may share it.
 Array<int32_t> merge(Vocab& vocab, const Vocab& other) {
     return give(vocab.merge(other));
 }
 
-// A vocabulary of the words with these ids, in their order.
+// A vocabulary of the words with the given ids, in that order.
 Vocab chosen(const Vocab& vocab, Ids ids) {
     Vocab selected;
     for (size_t i = 0; i < ids.shape(0); ++i) {
@@ -229,7 +229,7 @@ nb::list words(const Vocab& vocab, int32_t start, int32_t stop) {
     return out;
 }
 
-// The words of a vocabulary, one after the other, and where each begins.
+// The concatenated words of a vocabulary, and the start of each.
 nb::tuple vocab_bytes(const Vocab& vocab) {
     std::vector<uint8_t> bytes;
     std::vector<int64_t> offsets{0};
@@ -250,7 +250,7 @@ Array<int32_t> word_slots(Bytes bytes, Offsets offsets) {
     return give(std::move(slots));
 }
 
-// The ids here of a vocabulary's words from `start` on; -1 for those that are not here.
+// The ids in this table of a vocabulary's words from `start` on; -1 for missing words.
 Array<int32_t> find_vocab(const PyWordTable& self, const Vocab& vocab, int32_t start) {
     std::vector<int32_t> ids;
     for (int32_t id = start; id < vocab.size(); ++id)
@@ -285,8 +285,8 @@ nb::tuple give_ragged(std::vector<int32_t>&& ids, std::vector<int64_t>&& offsets
     return nb::make_tuple(give(std::move(ids)), give(std::move(offsets)));
 }
 
-// The vocabulary is one that no other thread uses: the GIL is released.
-// `split(segment, sink)` of every segment, as ragged ids.
+// The GIL is released, because no other thread uses this vocabulary. Ragged ids from
+// `split(segment, sink)` for every segment.
 template <class Split>
 nb::tuple intern_tokens(const PyViews& views, Vocab& vocab, const Split& split) {
     std::vector<int32_t> ids;
@@ -330,7 +330,7 @@ nb::tuple py_codepoints(const PyViews& views, bool keep_space) {
     return give_ragged(std::move(ids), std::move(offsets));
 }
 
-// The words from `start` on, stemmed, as ids of `target`; Python lowers what is not ASCII.
+// The stemmed words from `start` on, as ids of `target`; Python lowercases non-ASCII words.
 Array<int32_t> porter_nltk(const Vocab& vocab, int32_t start, Vocab& target) {
     std::vector<int32_t> ids;
     for (int32_t id = start; id < vocab.size(); ++id) {
@@ -356,7 +356,7 @@ nb::object to_strings(std::vector<std::string_view>&& items, nb::handle file) {
     return nb::cast(views.release(), nb::rv_policy::take_ownership);
 }
 
-// Either the problem, its line and its sentence, or the columns one after the other.
+// Either the problem with its line and sentence, or the columns in sequence.
 nb::tuple read_treebank(nb::object file, int64_t begin) {
     const Buffer buffer(file);
     if (begin < 0 || begin > buffer.size()) throw nb::value_error("no such place in the buffer");
@@ -375,7 +375,7 @@ nb::tuple read_treebank(nb::object file, int64_t begin) {
         give(std::move(bank.documents)), give(std::move(bank.lines)));
 }
 
-// The first invalid tree and what is wrong with it; (-1, "") if all are valid.
+// The first invalid tree and its problem; (-1, "") if all trees are valid.
 nb::tuple check_trees(Ids heads, Offsets offsets) {
     const Ragged trees = ragged(heads, offsets);
     for (size_t i = 0; i + 1 < offsets.shape(0); ++i) {

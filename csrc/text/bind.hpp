@@ -1,4 +1,5 @@
-// Views and word tables that keep alive what they look into; other bindings take them as arguments.
+// Views and word tables that keep the underlying data alive; other bindings accept them as
+// arguments.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -9,7 +10,7 @@
 
 namespace karat {
 
-// Views that keep alive what they look into.
+// Views that keep the underlying strings or file alive.
 struct PyViews : Views {
     std::vector<nb::object> owners;
 };
@@ -23,7 +24,7 @@ inline nb::str to_str(std::string_view s) {
 
 using Bytes = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// A word table that keeps alive the arrays it looks into.
+// A word table that keeps its arrays alive.
 struct PyWordTable {
     Bytes bytes;
     Offsets offsets;

@@ -1,8 +1,8 @@
 // Dependency trees from CoNLL-U: words and heads, checked sentence by sentence.
 //
 // Lines are comments (`#`), words (ten columns, tab-separated), or empty (the end of a sentence).
-// Multiword ranges (`3-4`) and empty nodes (`5.1`) are passed over: the tree is that of the
-// syntactic words.
+// Multiword ranges (`3-4`) and empty nodes (`5.1`) are skipped: the tree consists of the syntactic
+// words.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -14,7 +14,7 @@
 
 namespace karat {
 
-// What is wrong with a tree, or nothing; heads count from 1, 0 is the root's.
+// The problem of a tree, or an empty string; heads count from 1, and the root has head 0.
 inline std::string tree_problem(const int32_t* heads, int64_t n) {
     if (!n) return "no words: a tree has at least one";
     int64_t root = 0;
@@ -29,7 +29,7 @@ inline std::string tree_problem(const int32_t* heads, int64_t n) {
         if (heads[i] == 0) root = i + 1;
     }
     if (!root) return "no root: one word must have head 0";
-    std::vector<int64_t> first_walk(n + 1, 0);  // the walk that came by here first
+    std::vector<int64_t> first_walk(n + 1, 0);  // the first walk that visited each node
     first_walk[0] = -1;
     for (int64_t i = 1; i <= n; ++i) {
         int64_t at = i;
@@ -44,12 +44,12 @@ inline std::string tree_problem(const int32_t* heads, int64_t n) {
 }
 
 struct Treebank {
-    std::vector<std::string_view> words, ids;  // `ids` and `lines`: of each sentence
+    std::vector<std::string_view> words, ids;  // `ids` and `lines`: one per sentence
     std::vector<std::string_view> lemmas, upos, xpos, relations;
     std::vector<int32_t> heads;
-    std::vector<int32_t> documents;  // of each sentence: how many `# newdoc` lines came before it
+    std::vector<int32_t> documents;  // per sentence: number of `# newdoc` lines before it
     std::vector<int64_t> offsets{0}, lines;
-    // The first error, if there is one: its line (from 1), its sentence's id, what it is.
+    // The first error, if any: its line (from 1), the id of its sentence, and a message.
     std::string error, error_id;
     int64_t error_line = 0;
 };
@@ -120,7 +120,7 @@ class ConlluReader {
         bank_.heads.push_back(static_cast<int32_t>(head));
     }
 
-    // The number of columns; the first ten are in `cells`.
+    // Returns the number of columns and stores the first ten in `cells`.
     static int cut(std::string_view line, std::string_view* cells) {
         int n_cells = 0;
         const char* p = line.data();
@@ -159,7 +159,7 @@ class ConlluReader {
         return static_cast<int64_t>(bank_.words.size()) - bank_.offsets.back();
     }
 
-    // The end of a sentence; empty lines without one, and comments on nothing, are passed over.
+    // Ends a sentence; extra empty lines and comments without a sentence are skipped.
     void finish() {
         if (count()) {
             const std::string problem =

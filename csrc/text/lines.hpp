@@ -1,4 +1,4 @@
-// Lines of a mapped file: one pass that validates and indexes, then views of any run of lines.
+// Lines of a mapped file: one pass validates and indexes them; views of any range of lines follow.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -9,19 +9,20 @@
 
 namespace karat {
 
-// Where every `stride`-th line starts. Fed in pieces, so that long files can be interrupted.
+// The start of every `stride`-th line. Reads in chunks, so that reading a long file can be
+// interrupted.
 struct LineIndex {
     int64_t stride;
     int64_t lines = 0;
     std::vector<int64_t> starts;    // of lines 0, stride, 2*stride, …
     int64_t invalid_line = -1;      // the first line that is not UTF-8, 0-based
-    int64_t invalid_column = -1;    // bytes into that line
+    int64_t invalid_column = -1;    // byte offset in that line
     int64_t nul_line = -1;          // the first line with a NUL byte, 0-based
 
     explicit LineIndex(int64_t stride) : stride(stride) {}
 
-    // Reads whole lines from `begin` until at least `enough` bytes were read; returns where it
-    // stopped: `size`, or the start of a line.
+    // Reads whole lines from `begin` until at least `enough` bytes are read; returns the end
+    // position: `size`, or the start of a line.
     int64_t feed(const char* data, int64_t begin, int64_t size, int64_t enough) {
         const char* p = data + begin;
         const char* end = data + size;

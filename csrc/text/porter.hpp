@@ -3,7 +3,7 @@
 // -logi), and applied to words of more than three characters only.
 //
 // "m" is Porter's measure, the number of VC sequences in a stem. Rules are tried in order; the
-// first whose suffix fits decides, whether or not its condition holds.
+// first rule with a matching suffix decides, whether or not its condition is met.
 #pragma once
 #include <cstring>
 #include <string>
@@ -72,7 +72,7 @@ class PorterNltk {
     static bool is_consonant(const Word& word, size_t at) {
         bool consonant = false;
         size_t i = at;
-        while (i > 0 && word[i] == 'y') --i;  // only a run of y looks back
+        while (i > 0 && word[i] == 'y') --i;  // only a run of y needs to look back
         for (; i <= at; ++i) consonant = consonant_after(word[i], i > 0 && consonant);
         return consonant;
     }
@@ -106,7 +106,7 @@ class PorterNltk {
         const char* suffix;
         const char* with;
     };
-    // Applies the first rule whose suffix fits if the rest of the word has m > least.
+    // Applies the first rule with a matching suffix if the rest of the word has m > least.
     template <size_t N>
     static bool apply(Word& word, const Rule (&rules)[N], int least) {
         for (const Rule& rule : rules) {
@@ -163,7 +163,8 @@ class PorterNltk {
             {"fulli", "ful"},
         };
         if (apply(word, rules, 0)) return;
-        // The l of -logi counts with the stem, so that short stems (geo-, theo-) fit too.
+        // The l of -logi is counted as part of the stem, so that short stems (geo-, theo-) match
+        // too.
         if (ends(word, "logi") && measure(word, word.size() - 3) > 0) word.pop_back();
     }
 
@@ -206,7 +207,7 @@ class PorterNltk {
     }
 };
 
-// The stem of a UTF-8 word; what is not ASCII must be in lower case already.
+// The stem of a UTF-8 word; non-ASCII characters must already be in lower case.
 inline std::string porter_stem(std::string_view word) {
     if (is_ascii(word.data(), word.data() + word.size())) {
         std::string lowered(word);

@@ -1,8 +1,8 @@
-// Tercom's tokeniser, as sacreBLEU has it: a line becomes one whose white space parts the tokens.
+// Tercom's tokeniser, as in sacreBLEU: rewrites a line so that white space separates its tokens.
 //
-// The definer applies regular expressions one after the other, and so does this: every pass below
-// is one of them, read left to right without overlap. All they look at is ASCII, so bytes will do,
-// except for the Asian characters at the end.
+// The original applies regular expressions in sequence, and so does this code: every pass below is
+// one of them, applied left to right without overlap. They inspect only ASCII characters, so
+// working on bytes is enough, except for the Asian characters at the end.
 #pragma once
 #include <cstring>
 #include <string>
@@ -14,9 +14,9 @@
 namespace karat {
 
 struct Tercom {
-    bool normalize = false;  // entities, punctuation set apart
+    bool normalize = false;  // resolve entities, separate punctuation
     bool no_punct = false;   // punctuation removed
-    bool asian = false;      // both for Asian characters and punctuation as well
+    bool asian = false;      // apply both to Asian characters and punctuation too
 
     std::string operator()(std::string_view line) const {
         std::string s(rstrip(line));
@@ -98,8 +98,8 @@ struct Tercom {
         return (c >= 0x3008 && c <= 0x3011) || (c >= 0x3014 && c <= 0x301F) ||
                (c >= 0xFF61 && c <= 0xFF65);
     }
-    // The last range is the definer's; his rules for kana only hold for a line of nothing else,
-    // which cannot be once it has been padded.
+    // The last range is the original's. Its rules for kana apply only to lines of nothing but kana,
+    // which cannot occur after padding.
     static bool stands_alone(char32_t c) {
         return (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3400 && c <= 0x4DBF) ||
                (c >= 0x31C0 && c <= 0x31EF) || (c >= 0x2E80 && c <= 0x2EFF) ||
@@ -107,7 +107,7 @@ struct Tercom {
                (c >= 0xFE30 && c <= 0xFE4F) || (c >= 0x3200 && c <= 0x3F22);
     }
 
-    // Sets characters and marks apart, or removes the marks.
+    // Separates characters and punctuation marks, or removes the marks.
     template <bool apart>
     static std::string asian_characters(const std::string& s) {
         std::string out;
@@ -125,7 +125,8 @@ struct Tercom {
     }
 };
 
-// Tokens of the line; `twice`: of the line of these tokens, as sacreBLEU cuts its references.
+// Tokens of the line; with `twice`, the result is tokenised again, as sacreBLEU does for
+// references.
 template <class Sink>
 void split_tercom(const Tercom& tercom, bool twice, std::string_view s, Sink& sink) {
     std::string line = tercom(s);

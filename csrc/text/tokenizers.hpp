@@ -1,10 +1,10 @@
 // The tokenisers: one segment in, its tokens out, in order.
 //
-// A sink takes the tokens, `sink(begin, end, limit)`, `limit` being the end of the readable bytes;
-// `sink.flush()` says that what was given so far is about to go. Each tokeniser gives exactly the
-// tokens of the tool that defined it. Those tools apply regular expressions one after the other to
-// the whole line; here one pass over the bytes does the same. The one subtle part, runs of periods,
-// is worked out at `Run`.
+// A sink receives the tokens by `sink(begin, end, limit)`, where `limit` is the end of the readable
+// bytes; `sink.flush()` announces that the bytes passed so far will become invalid. Each tokeniser
+// returns exactly the tokens of the tool that defined it. Those tools apply regular expressions in
+// sequence to the whole line; here one pass over the bytes does the same. The one subtle part, runs
+// of periods, is derived at `Run`.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -22,15 +22,15 @@
 
 namespace karat {
 
-// A run of L "periods" (13a: `.` and `,`; intl: any \p{P}) is between x, the character before
-// it, and y, the character after it; both may be missing at the ends of the line. The definers
+// A run of L "periods" (13a: `.` and `,`; intl: any \p{P}) is between x, the character before it,
+// and y, the character after it; both may be missing at the ends of the line. The original tools
 // apply  (non-digit)(period) -> "\1 \2 "  and then  (period)(non-digit) -> " \1 \2",  each from
 // left to right without overlap. It follows that:
-// - the first rule takes periods 1, 3, 5, … if x is there and no digit, else periods 2, 4, 6, …;
-//   of two neighbours one is always taken, so the members of a run are parted from each other;
-// - a period that the first rule took is parted from what follows it; another one is, by the
+// - the first rule takes periods 1, 3, 5, … if x is present and no digit, else periods 2, 4, 6, …;
+//   one of two neighbours is always taken, so the periods of a run are separated;
+// - a period that the first rule took is separated from its successor; others are, by the
 //   second rule, unless a digit or the end follows;
-// - the run is parted from x unless x is a digit, L = 1 and a digit or the end follows.
+// - the run is separated from x unless x is a digit, L = 1 and a digit or the end follows.
 enum class Around { missing, digit, other };
 
 struct Run {
@@ -44,7 +44,7 @@ struct Run {
     }
 };
 
-// Collects the bytes of the current token; a gap ends it.
+// Collects the bytes start of the current token; a gap ends it.
 template <class Sink>
 class Cutter {
   public:
@@ -60,7 +60,7 @@ class Cutter {
         cut(p);
         sink_(p, end, limit_);
     }
-    // The periods in [p, end), parted and joined as `run` says.
+    // The periods in [p, end), split and joined according to `run`.
     void periods(const char* p, const char* end, Run run) {
         const bool goes_on = run.joins_left || run.joins_right;  // "1.5", ".5", "1." at the end
         if (!run.joins_left) cut(p);
@@ -103,14 +103,14 @@ constexpr Table table{};
 inline Class of(const char* p) { return table.of[static_cast<unsigned char>(*p)]; }
 
 #if defined(__SSE2__)
-// Which bytes are among the `count` from `first` on.
+// A mask of the bytes in the range of `count` values from `first`.
 inline __m128i within(__m128i x, char first, char count) {
     const __m128i t = _mm_sub_epi8(x, _mm_set1_epi8(first));
     return _mm_cmpeq_epi8(_mm_min_epu8(t, _mm_set1_epi8(static_cast<char>(count - 1))), t);
 }
 #endif
 
-// Moves past ASCII letters and digits; stops at anything else, sixteen bytes at a step.
+// Skips ASCII letters and digits, sixteen bytes per step; stops at anything else.
 inline const char* skip_alphanumeric(const char* p, const char* end) {
 #if defined(__SSE2__)
     while (end - p >= 16) {
@@ -127,8 +127,9 @@ inline const char* skip_alphanumeric(const char* p, const char* end) {
 }
 }  // namespace ascii
 
-// What `zh` sets apart. The definer's table has two ranges written with five hexadecimal digits
-// after \u, which Python reads as four and a letter; so U+2001..U+2A6D belongs to it as well.
+// Characters that `zh` separates. The original table has two ranges written with five hexadecimal
+// digits after \u, which Python parses as four digits and a letter; so it also contains
+// U+2001..U+2A6D.
 inline bool is_chinese(char32_t c) {
     static constexpr char32_t ranges[][2] = {
         {0x2001, 0x2A6D}, {0x2E80, 0x2EFF}, {0x2F00, 0x2FDF}, {0x2FF0, 0x2FFF}, {0x3000, 0x303F},
@@ -153,7 +154,7 @@ void split_western(std::string_view s, Sink& sink) {
         switch (ascii::of(p)) {
             case ascii::word:
             case ascii::digit:
-                do {  // words with single spaces between them are most of any text
+                do {  // most text is words with single spaces between them
                     cutter.extend(p);
                     p = ascii::skip_alphanumeric(p + 1, end);
                     if (p == end || *p != ' ') break;
@@ -167,7 +168,7 @@ void split_western(std::string_view s, Sink& sink) {
                 cutter.alone(p, p + 1);
                 ++p;
                 break;
-            case ascii::dash:  // set apart after a digit only
+            case ascii::dash:  // separated only after a digit
                 if (p > begin && ascii::of(p - 1) == ascii::digit)
                     cutter.alone(p, p + 1);
                 else
@@ -215,7 +216,7 @@ inline void replace_all(std::string& s, std::string_view from, std::string_view 
     s = out.append(s, at, std::string::npos);
 }
 
-// Four entities, one after the other (so `&amp;lt;` ends as `<`).
+// Replaces four entities in sequence (so `&amp;lt;` becomes `<`).
 inline void resolve_entities(std::string& s) {
     replace_all(s, "&quot;", "\"");
     replace_all(s, "&amp;", "&");
@@ -223,7 +224,7 @@ inline void resolve_entities(std::string& s) {
     replace_all(s, "&gt;", ">");
 }
 
-// mteval's preparation: `<skipped>` goes, lines broken at a hyphen are joined, entities resolved.
+// mteval's preprocessing: removes `<skipped>`, joins lines broken at a hyphen, resolves entities.
 inline std::string mteval_unescape(std::string_view line) {
     std::string s(line);
     replace_all(s, "<skipped>", "");
@@ -341,7 +342,7 @@ inline Stops stops(const char* p) {
     return result;
 }
 
-// The same of the up to 64 bytes from `p` to the end of a text, of which no more is read.
+// The same masks for the last bytes of a text, at most 64, without reading beyond its end.
 inline Stops stops(const char* p, std::string_view text) {
     const auto count = static_cast<size_t>(text.data() + text.size() - p);
     if (count >= 64) return stops(p);
@@ -387,7 +388,7 @@ void split_char(std::string_view s, Sink& sink) {
 
 // ---------------------------------------------------------------------------------------- gtm
 
-// GTM 1.4 cuts with Java's StringTokenizer: at five characters and at no other white space.
+// GTM 1.4 splits with Java's StringTokenizer: at five characters and at no other white space.
 template <class Sink>
 void split_gtm(std::string_view s, Sink& sink) {
     const auto parts = [](char c) {
@@ -401,11 +402,12 @@ void split_gtm(std::string_view s, Sink& sink) {
 
 // -------------------------------------------------------------------------------------- rouge
 
-// Lower case, then runs of [a-z0-9]. Of all other characters only two have ASCII letters in their
-// lower case: the Kelvin sign (`k`) and capital I with dot (`i` and a combining dot, which parts).
+// Lower case, then runs of [a-z0-9]. Only two non-ASCII characters have ASCII letters in their
+// lower case: the Kelvin sign (`k`) and capital I with dot (`i` and a combining dot, which
+// separates tokens).
 namespace rouge {
 struct Table {
-    char fold[128];  // the lower case of what is kept, 0 for what parts
+    char fold[128];  // lower case of token characters, 0 for separators
     constexpr Table() : fold() {
         for (int c = 0; c < 128; ++c) {
             const bool alphanumeric = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
@@ -453,7 +455,7 @@ void split_rouge(std::string_view s, Sink& sink) {
 
 // ------------------------------------------------------------------------------------ chrf
 
-// chrF++'s words: one ASCII punctuation mark is set apart, at the end or else at the beginning.
+// chrF++'s words: one ASCII punctuation mark is split off, at the end or else at the beginning.
 template <class Sink>
 void split_chrf(std::string_view s, Sink& sink) {
     const auto is_mark = [](const char* p) {
@@ -495,7 +497,7 @@ void split(Tokenizer tokenizer, std::string_view s, Sink& sink) {
     }
 }
 
-// Every character as its own id, its code point, with or without white space.
+// Every character becomes an id, its code point; white space is kept or dropped.
 inline void codepoints(const Views& views, bool keep_space, std::vector<int32_t>& ids,
                        std::vector<int64_t>& offsets) {
     ids.resize(views.bytes());
@@ -503,7 +505,7 @@ inline void codepoints(const Views& views, bool keep_space, std::vector<int32_t>
     int32_t* out = ids.data();
     for (const std::string_view item : views.items) {
         const char *p = item.data(), *const end = p + item.size();
-        if (is_ascii(p, end))  // most text is, and it takes half the time
+        if (is_ascii(p, end))  // true for most text, and twice as fast
             for (; p < end; ++p) {
                 *out = *p;
                 out += keep_space || ascii::of(p) != ascii::space;

@@ -1,8 +1,8 @@
 // UTF-8, read and written one code point at a time.
 //
-// Text from files is valid UTF-8 (see lines.hpp); text from Python strings may hold lone
+// Text from files is valid UTF-8 (see lines.hpp); text from Python strings may contain lone
 // surrogates, which are encoded like any other code point below U+10000 (three bytes), so that
-// every str has one byte form and the kernel never has to ask where its text came from.
+// every str has exactly one byte form and the kernel need not know where its text came from.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -54,7 +54,7 @@ inline const char* previous(const char* end) {
     return end;
 }
 
-// A field of a file for a message: cut, with its length, if it is long.
+// A field of a file for a message: if it is long, truncated and followed by its length.
 inline std::string shortened(std::string_view text) {
     constexpr size_t longest = 80;
     if (text.size() <= longest) return std::string(text);

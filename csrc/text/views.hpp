@@ -1,4 +1,4 @@
-// A run of segments as string views: the only form in which the kernel sees text.
+// A range of segments as string views: the kernel's only representation of text.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -28,8 +28,8 @@ struct Views {
     }
 };
 
-// Segment-major order: the first segment of every part, then the second of every part, …; and where
-// each segment's items start. Empty items can be left out.
+// Segment-major order: the first segment of every part, then the second of every part, …; also
+// returns the start of each segment's items. Empty items can be omitted.
 inline Views interleave(const std::vector<const Views*>& parts, bool skip_empty,
                         std::vector<int64_t>& starts) {
     Views out;
@@ -47,7 +47,8 @@ inline Views interleave(const std::vector<const Views*>& parts, bool skip_empty,
     return out;
 }
 
-// Lower-cases the ASCII segments; the indices of all others go to `rest`, for Python's str.lower().
+// Lowercases the ASCII segments; the indices of all others are added to `not_ascii`, for Python's
+// str.lower().
 inline Views lower_ascii(const Views& in, std::vector<size_t>& not_ascii) {
     Views out;
     out.items.reserve(in.size());
@@ -70,8 +71,8 @@ inline Views lower_ascii(const Views& in, std::vector<size_t>& not_ascii) {
     return out;
 }
 
-// The non-empty pieces of every segment between occurrences of `separator`, and where each
-// segment's pieces start.
+// The non-empty pieces of every segment between occurrences of `separator`, and the start of each
+// segment's pieces.
 inline Views split_sentences(const Views& in, std::string_view separator,
                              std::vector<int64_t>& starts) {
     Views out;

@@ -1,5 +1,5 @@
-// Words to ids, in order of first sight, and back. Each id represents exactly one byte string:
-// a hash only says where to look, the bytes decide.
+// Maps words to ids, in order of first occurrence, and back. Each id represents exactly one byte
+// string: hashes only locate a slot, and bytes are always compared.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -15,7 +15,7 @@ class Vocab {
 
     int32_t size() const { return static_cast<int32_t>(offsets_.size() - 1); }
 
-    // What it takes in memory.
+    // Memory use in bytes.
     size_t bytes() const {
         return slots_.capacity() * sizeof(Slot) + bytes_.capacity() +
                offsets_.capacity() * sizeof(size_t);
@@ -25,15 +25,15 @@ class Vocab {
         return {bytes_.data() + offsets_[id], offsets_[id + 1] - offsets_[id]};
     }
 
-    // What a word is looked up by; `p` must stay readable until the look-up is done.
+    // The lookup key of a word; `p` must stay readable until the lookup is done.
     struct Key {
         uint64_t head, tail, hash;
         const char* p;
         size_t length;
     };
 
-    // `limit` is the end of what may be read at `p`: with sixteen bytes there, no branch depends
-    // on the length of the word.
+    // `limit` is the end of the readable bytes at `p`: if there are sixteen, no branch depends on
+    // the length of the word.
     static Key key(const char* p, size_t length, const char* limit) {
         Key k{0, 0, 0, p, length};
         if (length <= 16 && limit - p >= 16) {
@@ -58,7 +58,7 @@ class Vocab {
 #endif
     }
 
-    // The id of a short word in the slot of its hash, where most are; -1 if it is not there.
+    // The id of a short word if it is in the first slot of its hash, as most are; else -1.
     int32_t at_once(const Key& key) const {
         const Slot& slot = slots_[key.hash & mask_];
         const bool is_match = slot.head == key.head && slot.tail == key.tail &&
@@ -85,7 +85,7 @@ class Vocab {
         }
     }
 
-    // The ids that all words of another vocabulary have here, in its order; new ones are added.
+    // The ids in this vocabulary of all words of another, in its order; missing words are added.
     std::vector<int32_t> merge(const Vocab& other) {
         std::vector<int32_t> ids;
         for (int32_t id = 0; id < other.size(); ++id) {
@@ -96,14 +96,15 @@ class Vocab {
     }
 
   private:
-    // The first sixteen bytes live in the slot: words of up to that length are compared there.
+    // The first sixteen bytes are stored in the slot: words up to that length are compared there.
     struct Slot {
         uint64_t head = 0, tail = 0;
         uint32_t length = 0;
         int32_t id = -1;
     };
 
-    // The bytes of a word of this length, at most 16, among the eight from `from` on.
+    // A mask of the bytes, among the eight from `from`, that a word of this length (at most 16)
+    // has.
     static uint64_t low_bytes(size_t length, size_t from = 0) {
         static constexpr unsigned char mask_bytes[32] = {
             0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
@@ -114,7 +115,7 @@ class Vocab {
         return mask;
     }
 
-    // `p` is looked at only beyond the first sixteen bytes, which are `head` and `tail`.
+    // `p` is read only beyond the first sixteen bytes, which are in `head` and `tail`.
     static uint64_t hash(uint64_t head, uint64_t tail, const char* p, size_t length) {
         uint64_t value = mix(mix(head ^ length * 0xFF51AFD7ED558CCDull) ^ tail);
         for (size_t i = 16; i < length; i += 8)
@@ -181,7 +182,7 @@ class Vocab {
     std::vector<size_t> offsets_;
 };
 
-// Interns tokens a few behind their arrival, so that the look-ups wait for memory together.
+// Interns tokens with a delay of a few tokens, so that their memory accesses overlap.
 class Interner {
   public:
     Interner(Vocab& vocab, std::vector<int32_t>& ids) : vocab_(vocab), ids_(ids) {}
@@ -192,7 +193,7 @@ class Interner {
         vocab_.prefetch(key);
         if (count_ == most) flush();
     }
-    // To be called while the bytes of the last tokens can still be read.
+    // Must be called while the bytes of the last tokens are still readable.
     void flush() {
         const size_t previous_size = ids_.size();
         ids_.resize(previous_size + count_);

@@ -1,5 +1,6 @@
-// Words to ids and back in a form that is stored as it is used: three flat arrays, which may be
-// mapped from a file. `slots` is an open hash table of a power of two; -1 is an empty place.
+// Maps words to ids and back. Stored and used in the same form: three flat arrays, which may be
+// mapped from a file. `slots` is an open-addressing hash table whose size is a power of two; -1
+// marks an empty slot.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -15,8 +16,8 @@ namespace karat {
 
 class WordTable {
   public:
-    // Throws if the arrays cannot be a table: a foreign or damaged file must not be read beyond its
-    // bounds.
+    // Throws if the arrays are not a valid table: a foreign or damaged file must not cause reads
+    // out of bounds.
     WordTable(const uint8_t* bytes, size_t n_bytes, const int64_t* offsets, size_t n_offsets,
               const int32_t* slots, size_t n_slots)
         : bytes_(reinterpret_cast<const char*>(bytes)), offsets_(offsets),
@@ -48,7 +49,7 @@ class WordTable {
         return {bytes_ + offsets_[id], static_cast<size_t>(offsets_[id + 1] - offsets_[id])};
     }
 
-    // The id of a word, or -1. The search ends too where a file lost its empty places meanwhile.
+    // The id of a word, or -1. The search also stops if a truncated file has lost its empty slots.
     int32_t find(std::string_view w) const {
         size_t at = Vocab::key(w.data(), w.size()).hash & mask_;
         for (size_t tried = 0; tried <= mask_; ++tried, at = (at + 1) & mask_) {
@@ -59,7 +60,7 @@ class WordTable {
         return -1;
     }
 
-    // The table of distinct words: at least twice as many places as words.
+    // The table of distinct words, with at least twice as many slots as words.
     static std::vector<int32_t> build(const char* bytes, const int64_t* offsets, int32_t n) {
         size_t size = 16;
         while (size < 2 * static_cast<size_t>(n)) size *= 2;

@@ -1,7 +1,7 @@
 """`python -m tools.docs.check_site FOLDER`: check a built site.
 
-Every link leads to a file and an anchor, every page is reached from index.html, and no page, style
-sheet or policy lets a browser ask another site for anything.
+Checks that every link leads to an existing file and anchor, that every page is reachable from
+index.html, and that no page, style sheet or policy lets a browser contact another site.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 _FETCHED = {"img", "script", "link", "iframe", "source", "video", "audio", "object", "embed"}
-"""Elements whose `src`, `href` or `data` a browser fetches by itself."""
+"""Elements whose `src`, `href` or `data` a browser fetches automatically."""
 _KEPT_LINKS = {"canonical", "next", "prev", "license"}
 """Values of `rel` of links that nothing is fetched for."""
 _POLICY = "default-src 'self' file: data: blob: 'unsafe-inline'"
@@ -35,7 +35,7 @@ class Page(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Keep what one element says."""
+        """Collect the ids and links of one element."""
         attributes = {name: value or "" for name, value in attrs}
         self.anchors |= {attributes.get("id", ""), attributes.get("name", "")}
         if tag == "a" and "href" in attributes:
@@ -110,7 +110,7 @@ def _reached(start: Path, pages: dict[Path, Page]) -> set[Path]:
 
 
 def main(folder: Path) -> int:
-    """Print what is wrong, and how much was checked; the exit code."""
+    """Print the problems and the amount checked; return the exit code."""
     wrong = list(problems(folder))
     for sentence in wrong:
         print(sentence, file=sys.stderr)

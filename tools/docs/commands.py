@@ -68,7 +68,7 @@ def command_pages() -> Iterator[tuple[str, str]]:
 
 
 def command_page(page: CommandPage) -> str:
-    """Return the page of one command: usage, what it does, examples, arguments and options."""
+    """Return the page of one command: usage, description, examples, arguments and options."""
     usage = page.command.get_usage(page.context).removeprefix("Usage: ")
     parts = [f"# {page.name}", block(usage), *_help(page.command.help or "")]
     inner = [
@@ -101,7 +101,7 @@ def _records(page: CommandPage) -> Iterator[tuple[click.Option, tuple[str, str]]
 
 
 def _epilog(page: CommandPage) -> Iterator[str]:
-    """Yield what the help shows after the options, such as settings of one; examples are above."""
+    """Yield the parts of the help after the options, such as settings, without the examples."""
     formatter = page.context.make_formatter()
     page.command.format_epilog(page.context, formatter)
     parts = formatter.getvalue().strip("\n").split("\n\n")
@@ -111,7 +111,7 @@ def _epilog(page: CommandPage) -> Iterator[str]:
 
 
 def _help(text: str) -> Iterator[str]:
-    """Yield the paragraphs of a help text; those that click leaves alone (\\b) are examples."""
+    """Yield the paragraphs of a help text; unwrapped paragraphs (\\b) are examples."""
     for paragraph in inspect.cleandoc(text).split("\n\n"):
         if not paragraph.startswith("\b"):
             yield escaped(" ".join(paragraph.split()))

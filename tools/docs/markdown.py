@@ -66,7 +66,7 @@ def title(text: str) -> str:
 
 
 def slug(heading: str) -> str:
-    """Return the anchor that the site gives to a heading."""
+    """Return the anchor of a heading on the site."""
     plain = re.sub(r"\]\([^)]*\)", "", heading)
     folded = unicodedata.normalize("NFKD", plain).encode("ascii", "ignore").decode()
     letters = re.sub(r"[^\w\s-]", "", folded).strip().lower()
@@ -126,7 +126,7 @@ def without_outer_links(text: str, page: Path, folder: Path) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return text whose characters mean nothing to Markdown; what stands in backticks stays."""
+    """Escape text for Markdown; code in backticks stays unchanged."""
     parts, at = [], 0
     for code in _CODE.finditer(text):
         parts += [_plain(text[at : code.start()]), code[0]]

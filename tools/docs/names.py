@@ -1,4 +1,4 @@
-"""Reference pages of everything else that has a name: formats, statistics, levels, tokenisers, …"""
+"""Reference pages of all other names: formats, statistics, levels, tokenisers, …"""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ELSEWHERE = {"metrics"}
 
 
 def kinds() -> set[str]:
-    """Return all kinds of names that there are."""
+    """Return all kinds of names."""
     return {*KINDS, *declared("kinds")}
 
 
@@ -101,7 +101,7 @@ def _meaning(name: str, entry: Any) -> str:
 
 
 def _format(set_format: SetFormat) -> str:
-    """Return what a format of sets is recognised by, and the options of its reader."""
+    """Return the description of how a set format is recognised, and the options of its reader."""
     reader = load(set_format.reader)
     sentences = [escaped(_of_module(reader))]
     marks = {
@@ -127,7 +127,7 @@ def _settings(cls: type[NamedSettings]) -> str:
 
 
 def _of_module(function: Any) -> str:
-    """Return what the module of a function is about: a format has a module of its own."""
+    """Return the summary of the module of a function: each format has its own module."""
     return _first_sentence(inspect.getdoc(inspect.getmodule(function)) or "")
 
 

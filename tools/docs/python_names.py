@@ -15,7 +15,7 @@ from karat.results import Result
 from tools.docs.markdown import block, code, escaped
 
 APPS = ("karat.nuggets", "karat.paraphrase", "karat.realize", "karat.lm", "karat.arrow")
-"""Packages with public names beside those of `karat`."""
+"""Packages with public names in addition to those of `karat`."""
 KINDS = (
     ("Functions", inspect.isroutine),
     ("Results", lambda thing: isinstance(thing, type) and issubclass(thing, Result)),
@@ -31,7 +31,7 @@ shows how results become tables."""
 
 
 def python_page() -> str:
-    """Return the page: the names of `karat` by kind, then those of its packages."""
+    """Return the page: the names of `karat` by kind, then the names of its packages."""
     parts = ["# Python", " ".join(_ABOUT.split()), *_results()]
     left = {name: getattr(karat, name) for name in karat.__all__}
     for heading, fits in KINDS:
@@ -51,7 +51,7 @@ def _results() -> Iterator[str]:
 
 
 def _package(module: ModuleType) -> Iterator[str]:
-    """Yield the names of a package; those that `karat` has itself are links."""
+    """Yield the names of a package; names that `karat` exports too are links."""
     yield f"## {module.__name__}"
     yield _paragraphs(_text(module))
     only_here = [name for name in module.__all__ if name not in karat.__all__]
@@ -79,7 +79,7 @@ def _text(member: Any) -> str:
 
 
 def _paragraphs(text: str) -> str:
-    """Return a docstring in Markdown; what is indented in it is code, arguments are a list."""
+    """Convert a docstring to Markdown: indented text becomes code, arguments become a list."""
     return "\n\n".join(map(_paragraph, text.split("\n\n")))
 
 

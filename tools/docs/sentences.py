@@ -32,7 +32,7 @@ def sentences(text: str) -> Iterator[str]:
     for paragraph in _paragraphs(text):
         plain = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "code", paragraph)
         plain = re.sub(r"!?\[((?:[^\[\]]|\[[^\]]*\])*)\]\([^)]*\)", r"\1", plain)
-        plain = _SHORT.sub(lambda found: found[0][:-1], plain)
+        plain = _SHORT.sub(lambda match: match[0][:-1], plain)
         for sentence in _END.split(plain):
             if words(sentence):
                 yield sentence.strip()

@@ -1,4 +1,4 @@
-// The Python face of GTM.
+// Python bindings of GTM.
 #include <algorithm>
 #include <functional>
 #include <vector>
@@ -10,7 +10,7 @@
 namespace karat {
 namespace {
 
-// Refuses what GTM cannot do; gives a number above all ids.
+// Raises an error for unsupported input; returns a number above all ids.
 uint32_t check_grid(const Ids& c_ids, const Ids& r_ids, const Offsets& r_offsets, double e) {
     const size_t most = size_t{1} << 30;
     if (c_ids.shape(0) > most || r_ids.shape(0) + r_offsets.shape(0) > most)
@@ -20,7 +20,7 @@ uint32_t check_grid(const Ids& c_ids, const Ids& r_ids, const Offsets& r_offsets
     for (const Ids* ids : {&c_ids, &r_ids})
         for (size_t k = 0; k < ids->shape(0); ++k)
             largest = std::max(largest, static_cast<uint32_t>(ids->data()[k]));
-    if (largest >= 1u << 28)  // a table over all ids is made
+    if (largest >= 1u << 28)  // a table over all ids is allocated
         throw nb::value_error("ids must come from a vocabulary");
     return largest + 1;
 }
@@ -52,7 +52,7 @@ Array<double> gtm_sizes(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offse
             row[4] = answer.proven ? 1.0 : 0.0;
             const int64_t* const at = references.offsets;
             const int64_t tokens = at[starts(i + 1)] - at[starts(i)];
-            watch.worked(256 + length + tokens);  // whatever else was counted
+            watch.worked(256 + length + tokens);  // minimum cost of a segment
         }
     }
     return give(std::move(rows), {segments, 5});
@@ -60,7 +60,8 @@ Array<double> gtm_sizes(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offse
 
 // The matching of one candidate with all references given: its runs as (row, column, length), the
 // column counting barriers; how much of each counts; sum of length^e, size, a bound for the size,
-// proven, and the cap. `most_hits` and `narrow` say which ways to the greedy matching are open.
+// whether it is proven, and the cap. `most_hits` and `narrow` select the algorithms for the greedy
+// matching.
 nb::tuple gtm_runs(Ids c_ids, Ids r_ids, Offsets r_offsets, double e, bool exact, int64_t budget,
                    double most_hits, bool narrow, bool whole_cap) {
     const Ragged references = ragged(r_ids, r_offsets);

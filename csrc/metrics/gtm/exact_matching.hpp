@@ -1,11 +1,11 @@
 // The maximum matching under the cap, with a certificate.
 //
-// The greedy matching is the first incumbent; often the cheap bound of reach.hpp already says
-// that nothing is better. Otherwise branch and bound over packings of runs (all runs at all hits):
-// prices of columns give a bound (prices.hpp), runs that no better packing can hold are thrown
-// away, what falls apart into components is solved piece by piece, and what is left is split: a hit
-// is taken, or it is not. Every step is counted; when the budget is used up, the best packing found
-// is returned with the bound that was reached. Nothing depends on time.
+// The greedy matching is the first incumbent; often the cheap bound of reach.hpp already proves
+// that it is optimal. Otherwise branch and bound over packings of runs (all runs at all hits):
+// prices of columns give a bound (prices.hpp), runs that cannot be part of a better packing are
+// discarded, independent components are solved separately, and the rest is branched on: a hit is
+// taken, or it is not. Every step is counted; when the budget is used up, the best packing found is
+// returned with the current bound. Results do not depend on timing.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -22,12 +22,12 @@
 namespace karat::gtm {
 
 struct Answer {
-    double sum;    // of length^e, of the matching that was found
-    double bound;  // no matching has more
+    double sum;    // sum of length^e of the matching
+    double bound;  // upper bound of the sum for any matching
     bool proven;   // no matching is better than this one
 };
 
-// Sums of length^e that can occur: which is the next after a given one, and what is out of reach.
+// The possible sums of length^e: the next sum after a given one, and whether a sum is out of reach.
 class Scale {
   public:
     void set(const Power& power, Cap cap, int32_t longest, int32_t rows) {
@@ -36,7 +36,7 @@ class Scale {
         if (cap.binds && cap.part > 0)
             for (int32_t k = 0; k < longest; ++k) cuts_.push_back(power(k + cap.part));
     }
-    // Whole exponents give whole sums, but for one run that the cap cuts.
+    // Integer exponents give integer sums, except for one run that the cap truncates.
     double next(double sum) const {
         if (!integral_) return sum + std::max(sum, 1.0) * 1e-9;
         double best = std::floor(sum + slack) + 1;
@@ -44,7 +44,7 @@ class Scale {
             best = std::min(best, cut + std::max(std::floor(sum + slack - cut) + 1, 0.0));
         return best;
     }
-    // How far below the goal the prices aim: where sums are whole, past the next smaller one.
+    // How far below the goal the prices aim: for integer sums, beyond the next smaller sum.
     double margin() const { return integral_ ? 1.0 : 0.001; }
     double round_up(double goal) const { return integral_ ? std::ceil(goal - slack) : goal; }
     bool out_of_reach(double bound, double goal) const {
@@ -61,7 +61,7 @@ class Exact {
   public:
     Exact(double e, int64_t budget) : power_(e), budget_(budget) {}
 
-    // `taken` gets the runs of the matching, sorted.
+    // `runs` receives the runs of the matching, sorted.
     Answer match(const Grid& grid, std::vector<Run>& runs, Watch& watch) {
         watch_ = &watch;
         greedy_.match(grid, runs, watch);
@@ -80,7 +80,7 @@ class Exact {
   private:
     static constexpr int64_t most_runs = 1 << 21, most_cells = 1 << 22;
     static constexpr int root_rounds = 1500, node_rounds = 200, most_depth = 200;
-    static constexpr int64_t duration = 8;  // of a step: about ten nanoseconds
+    static constexpr int64_t duration = 8;  // cost of a step: about ten nanoseconds
     static constexpr int64_t sorting = 8;  // steps for each run that is sorted
     static constexpr double endless = std::numeric_limits<double>::infinity();
 
@@ -92,14 +92,14 @@ class Exact {
     };
     struct Node {
         Packing packing;
-        std::vector<char> priced;  // columns that more than one run could use at a time
+        std::vector<char> priced;  // columns that several compatible runs could use
         std::vector<double> prices, use;
         std::vector<Run> chosen;
         double goal;
         Found solution;
     };
 
-    // ------------------------------------------------------------------------- what is searched
+    // ------------------------------------------------------------------------- search space
 
     void prepare(const Grid& grid) {
         longest_ = 1;
@@ -118,7 +118,7 @@ class Exact {
         limit_ = grid.cap();
     }
 
-    // All runs at all hits, if they are not too many.
+    // All runs at all hits, unless there are too many.
     bool list(const Grid& grid) {
         int64_t count = grid.hits();
         for (const Run& run : maximal_)
@@ -164,14 +164,14 @@ class Exact {
 
     // ----------------------------------------------------------------------- branch and bound
 
-    // The best packing of these runs that is worth at least `goal`; if the bound returned is below
-    // the goal there is no such packing, and the result is an arbitrary one.
+    // The best packing of these runs that is worth at least `goal`; if the returned bound is below
+    // the goal, there is no such packing and the result is arbitrary.
     Found solve(const std::vector<Run>& runs, double goal, double known_bound, int depth) {
         Node node;
         if (runs.empty()) return {0, {}, 0};
         node.solution.bound = known_bound;
         if (steps_ > budget_ || depth > most_depth) return node.solution;
-        spend(4 * static_cast<int64_t>(runs.size()));  // what is done once in every node
+        spend(4 * static_cast<int64_t>(runs.size()));  // fixed work per node
         number(runs, node.packing);
         node.goal = goal;
         need_prices(node);
@@ -217,7 +217,7 @@ class Exact {
         for (size_t k = 0; k < marked.size(); ++k) numbers[marked[k]] = static_cast<int32_t>(k);
     }
 
-    // A column needs no price if all runs through it share a row: then no two can be taken.
+    // A column needs no price if all runs through it share a row: then at most one can be taken.
     void need_prices(Node& node) {
         const Packing& packing = node.packing;
         std::vector<int32_t> low(packing.columns(), 0), high(packing.columns(), packing.rows());
@@ -238,7 +238,7 @@ class Exact {
             price_[node.packing.column[j]] = node.prices[j];
     }
 
-    // Lowers the bound until the goal is out of reach or nothing more is gained.
+    // Lowers the bound until the goal is out of reach or there is no more progress.
     void ascend(Node& node, Relaxation& relaxation, int rounds) {
         std::vector<double> prices = node.prices;
         double pace = 1.8, best = endless;
@@ -284,8 +284,8 @@ class Exact {
 
     enum class First { longest, dearest, chosen };
 
-    // A packing: runs one after the other that fit, the longest first, or those that are worth most
-    // beyond their price, or before these the runs behind the last bound.
+    // Builds a packing greedily from runs that fit: longest first, or by value minus price, or
+    // starting with the runs of the last bound.
     void pack(Node& node, const Relaxation& relaxation, First first) {
         const Packing& packing = node.packing;
         order_.clear();
@@ -315,7 +315,8 @@ class Exact {
             used[run.column + k] = 1;
         }
     }
-    // The runs of the packing in the old numbers; a run ends where rows or columns were left out.
+    // The runs of the packing in the original numbers; a run ends where rows or columns were
+    // removed.
     void old_numbers(const Packing& packing) {
         packed_.clear();
         for (int32_t k = 0; k < packing.rows(); ++k) {
@@ -339,7 +340,7 @@ class Exact {
 
     // ----------------------------------------------------------------------------- components
 
-    // Solves pieces that share no row and no column one by one; false if there is but one piece.
+    // Solves components that share no row and no column separately; false if there is only one.
     bool apart(const std::vector<Run>& runs, Node& node, int depth) {
         std::vector<std::vector<Run>> pieces;
         components(runs, pieces);
@@ -407,8 +408,8 @@ class Exact {
         int32_t row, column;
     };
 
-    // The hit in dispute: in the column that is used most too often (or, if none is, least), that
-    // of the longest run through it.
+    // The hit to branch on: in the most overused column (or, if there is none, the least used), the
+    // hit of the longest run through it.
     static Hit dispute(const Node& node) {
         const Packing& packing = node.packing;
         int32_t at = -1;
@@ -466,7 +467,7 @@ class Exact {
     std::vector<Run> maximal_, runs_, packed_;
     std::vector<int32_t> new_row_, new_column_;
     std::vector<std::pair<double, int32_t>> order_;
-    std::vector<int32_t> scratch_;  // of each row of a packing: its column, or -1
+    std::vector<int32_t> scratch_;  // column of each row of a packing, or -1
 };
 
 }  // namespace karat::gtm

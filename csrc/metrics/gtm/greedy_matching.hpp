@@ -1,11 +1,11 @@
-// The matching that GTM 1.4 finds: of all runs the longest that conflicts with none taken before,
-// again and again; of runs of one length the one whose start has the largest row * W + column.
+// The matching of GTM 1.4: repeatedly take the longest run that conflicts with no earlier one;
+// among runs of equal length, the one whose start has the largest row * W + column.
 //
-// The definition speaks of all runs at all hits, cubically many. But when length L is reached, no
-// run longer than L is free any more, so the free runs of length L are maximal: it is enough to
-// hold maximal runs in this order, and to cut one that conflicts into its free pieces, which are
-// shorter and take their place further back. Runs of one hit are never held: at the end every free
-// row takes the last free column of its word.
+// The definition considers all runs at all hits, cubically many. But when length L is reached, no
+// longer run is free, so the free runs of length L are maximal: it is enough to keep maximal runs
+// in this order, and to split a conflicting run into its free pieces, which are shorter and are
+// queued again. Runs of one hit are never queued: at the end every free row takes the last free
+// column of its word.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -18,9 +18,9 @@ namespace karat::gtm {
 class Greedy {
   public:
     // Above this many hits, runs are found through a suffix array instead of one by one.
-    double most_hits = 1 << 23;  // a double, so that it may be infinite
+    double most_hits = 1 << 23;  // a double, so that it can be infinite
 
-    // The runs that are taken, in the order in which they are taken, which is sorted.
+    // The taken runs, in the order in which they are taken, which is sorted.
     void match(const Grid& grid, std::vector<Run>& runs, Watch& watch) {
         runs.clear();
         row_free_.assign(grid.rows(), 1);
@@ -89,7 +89,7 @@ class Greedy {
 
     std::vector<Run> heap_;
     std::vector<char> row_free_, column_free_;
-    std::vector<int32_t> next_;  // of each word: the last column still to be looked at; -2: all
+    std::vector<int32_t> next_;  // per word: the last unvisited column; -2: all unvisited
     Levels levels_;
 };
 

@@ -30,16 +30,18 @@ inline double mean(int64_t tokens, int64_t references) {
     return static_cast<double>(tokens) / static_cast<double>(std::max<int64_t>(references, 1));
 }
 
-// How many hits may count: min(|C|, mean |R|), which may be fractional; or whole hits alone.
+// The maximum number of hits that count: min(|C|, mean |R|), which may be fractional, or its
+// integer part.
 inline double cap(int64_t rows, double mean_length, bool is_integral) {
     const double most = std::min(static_cast<double>(rows), mean_length);
     return is_integral ? std::floor(most) : most;
 }
 
-// Ids to 1, 2, 3, … in order of first sight, as a plain table: ids come from a vocabulary.
+// Maps ids to 1, 2, 3, … in order of first occurrence, with a plain table: ids come from a
+// vocabulary.
 class WordNumbers {
   public:
-    // With the number of ids, the table is made once, when the first is added.
+    // If the number of ids is known, the table is allocated once, at the first insertion.
     explicit WordNumbers(size_t ids) : ids_(ids) {}
     void reset() {
         if (++epoch_ == 0) {  // the stamps have wrapped around
@@ -55,7 +57,7 @@ class WordNumbers {
         if (slots_[at].epoch != epoch_) slots_[at] = {epoch_, ++count_};
         return slots_[at].number;
     }
-    // The number of an id, or 0.
+    // The number of an id, or 0 if it is unknown.
     int32_t find(int32_t id) const {
         const auto at = static_cast<size_t>(static_cast<uint32_t>(id));
         return at < slots_.size() && slots_[at].epoch == epoch_ ? slots_[at].number : 0;
@@ -104,13 +106,14 @@ class Grid {
     int32_t rows() const { return static_cast<int32_t>(row_word_.size()); }
     int32_t columns() const { return static_cast<int32_t>(column_word_.size()); }
     int32_t words() const { return numbers_.count(); }
-    // Words are numbered from 1; 0 is a column without hits: a barrier or another word.
+    // Words are numbered from 1; 0 is a column without hits: a barrier, or a word that the
+    // candidate lacks.
     int32_t row_word(int32_t i) const { return row_word_[i]; }
     int32_t column_word(int32_t j) const { return column_word_[j]; }
     const std::vector<int32_t>& row_words() const { return row_word_; }
     const std::vector<int32_t>& column_words() const { return column_word_; }
 
-    // The columns of a word, from the last to the first; -1 comes after that.
+    // The columns of a word, from the last to the first, ending with -1.
     int32_t last(int32_t word) const { return words_[word].last; }
     int32_t before(int32_t column) const { return before_[column]; }
     int32_t in_candidate(int32_t word) const { return words_[word].in_candidate; }
@@ -118,7 +121,7 @@ class Grid {
 
     bool hit(int32_t i, int32_t j) const { return row_word_[i] == column_word_[j]; }
     bool starts_run(int32_t i, int32_t j) const { return !i || !j || !hit(i - 1, j - 1); }
-    // The length of the run from a hit on.
+    // The length of the run that starts at a hit.
     int32_t run_from(int32_t i, int32_t j) const {
         int32_t length = 1;
         while (i + length < rows() && j + length < columns() && hit(i + length, j + length))
@@ -132,7 +135,7 @@ class Grid {
         for (int32_t i = 0; i + 1 < rows(); ++i) {
             const int32_t next = row_word_[i + 1];
             for (int32_t j = last(row_word_[i]); j >= 0; j = before_[j])
-                if (column_word_[j + 1] == next && starts_run(i, j))  // a barrier ends the columns
+                if (column_word_[j + 1] == next && starts_run(i, j))  // a barrier is last
                     out.push_back({i, j, run_from(i, j)});
             watch.worked(4 * in_references(row_word_[i]));
         }
@@ -171,7 +174,7 @@ class Grid {
     int64_t hits_ = 0;
 };
 
-// length^e and its inverse. Whole exponents are products.
+// length^e and its inverse. Integer powers are computed as products.
 class Power {
   public:
     explicit Power(double e) : e_(e), is_integral_(e == std::floor(e) && e <= 16) {
@@ -184,9 +187,10 @@ class Power {
         for (int k = 1; k < static_cast<int>(e_); ++k) product *= length;
         return product;
     }
-    // The same of a whole run.
+    // length^e for an integer length.
     double of(int32_t length) const { return length < kTabled ? powers_[length] : (*this)(length); }
-    // The inverse. One run that fills the cap has the cap as its size, however both powers round.
+    // The inverse. A single run that fills the cap gets exactly the cap as its size, despite
+    // rounding.
     double root(double sum, double cap) const {
         if (e_ == 1) return sum;
         if (e_ == 2) return std::sqrt(sum);
@@ -206,9 +210,8 @@ inline void sort_runs(std::vector<Run>& runs) {
     std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return after(b, a); });
 }
 
-// The sum of length^e over runs that come sorted, of which no more than `cap` hits count: the
-// longest runs are kept, the last one as much of it as is left, which is the best choice because
-// length^e is convex.
+// The sum of length^e over sorted runs, limited to `cap` hits: the longest runs are kept and the
+// last one is truncated, which is optimal because length^e is convex.
 class Weight {
   public:
     Weight(const Power& power, double cap) : power_(power), left_(cap) {}
@@ -219,7 +222,7 @@ class Weight {
     }
     double sum() const { return sum_; }
 
-    // Gives how much of the run counts.
+    // Returns the length of the run that counts.
     double add(int32_t length) {
         const auto all = static_cast<double>(length);
         const double counted = std::min(all, std::max(left_, 0.0));
@@ -236,7 +239,7 @@ class Weight {
     double left_, sum_ = 0;
 };
 
-// The same of a list; the part of each that counts goes to `kept`.
+// The sum for a list of runs; stores the counted length of each in `counted_lengths`.
 inline double weigh(const std::vector<Run>& runs, double cap, const Power& power,
                     std::vector<double>* counted_lengths = nullptr) {
     Weight weight(power, cap);
@@ -247,7 +250,7 @@ inline double weigh(const std::vector<Run>& runs, double cap, const Power& power
     return weight.sum();
 }
 
-// Runs as they are taken.
+// Collects the runs of a matching.
 struct List {
     std::vector<Run>& runs;
     void run(const Run& run) { runs.push_back(run); }

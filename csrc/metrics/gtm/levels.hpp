@@ -1,12 +1,11 @@
-// The greedy matching of texts with so many hits that runs cannot be listed (words repeated
-// thousands of times), in memory and, but for a factor of about the square root of the length,
-// time that grow with the tokens and not with the hits.
+// The greedy matching of texts with too many hits to list their runs (words repeated thousands of
+// times). Memory grows with the number of tokens, not of hits; so does time, up to a factor of
+// about the square root of the length.
 //
-// Level L takes all runs of length L. Equal windows of L tokens are adjacent in the suffix
-// array of both texts; the windows of a free candidate position and a free reference position can
-// be taken. The next level is the largest with such a pair, found by bisection: where a
-// run of L is free, one of L - 1 is too. Levels that take something are few, because each takes at
-// least its own length.
+// Level L takes all runs of length L. Equal windows of L tokens are adjacent in the suffix array of
+// both texts; the windows of a free candidate position and a free reference position can be taken.
+// The next level is the largest with such a pair, found by bisection: where a run of L is free, one
+// of L - 1 is too. Few levels take a run, because each of these takes at least L tokens.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -17,7 +16,7 @@
 
 namespace karat::gtm {
 
-// Suffixes in order, and how many tokens each has in common with the one before.
+// Sorted suffixes, and the length of the common prefix of each with its predecessor.
 class SuffixArray {
   public:
     std::vector<int32_t> order, common;
@@ -34,7 +33,8 @@ class SuffixArray {
             watch.worked(sorting * n);
             classes = rename(width / 2);
             if (classes == n) break;
-            // By the second half first: suffixes too short to have one, then all others in order.
+            // Sort by the second half: first the suffixes too short to have one, then the others in
+            // order.
             int32_t at = 0;
             for (int32_t i = n - width; i < n; ++i)
                 if (i >= 0) other_[at++] = i;
@@ -49,7 +49,7 @@ class SuffixArray {
   private:
     static constexpr int64_t sorting = 16;  // steps for each suffix
 
-    // Stable, by counting.
+    // Stable counting sort.
     void sort_by_rank(int32_t classes) {
         count_.assign(classes + 1, 0);
         for (const int32_t r : rank_) ++count_[r + 1];
@@ -58,7 +58,7 @@ class SuffixArray {
         order.swap(other_);
     }
 
-    // New ranks for suffixes sorted by the rank here and the rank `half` further on.
+    // New ranks of suffixes sorted by their rank and the rank `half` positions later.
     int32_t rename(int32_t half) {
         const auto n = static_cast<int32_t>(order.size());
         const auto second = [&](int32_t i) { return half && i + half < n ? rank_[i + half] : -1; };
@@ -97,8 +97,7 @@ class SuffixArray {
     std::vector<int32_t> rank_, other_, count_;
 };
 
-// Both texts one after the other with a 0 between them. Columns without hits are 0 too; no window
-// that counts holds a 0.
+// Both texts, separated by a 0. Columns without hits are 0 too; no valid window contains a 0.
 class Windows {
   public:
     SuffixArray suffixes;
@@ -114,7 +113,7 @@ class Windows {
     int32_t size() const { return static_cast<int32_t>(text.size()); }
     int32_t rows = 0;
 
-    // For every position the longest run that starts there.
+    // The longest run that starts at each position.
     void longest(std::vector<int32_t>& out) const {
         std::vector<int32_t> free(size() + 1, 0);
         for (int32_t i = size() - 1; i >= 0; --i) free[i] = text[i] ? free[i + 1] + 1 : 0;
@@ -126,10 +125,10 @@ class Windows {
   private:
     // The nearest suffix of the other text before (or after) a suffix has most in common with it.
     void sweep(const std::vector<int32_t>& free, std::vector<int32_t>& out, bool up) const {
-        int32_t to_row = 0, to_column = 0;  // in common with the nearest suffix of each text
+        int32_t to_row = 0, to_column = 0;  // common prefix with the nearest suffix of each text
         for (int32_t k = 0; k < size(); ++k) {
             const int32_t at = up ? k : size() - 1 - k;
-            const int32_t pair = up ? at : at + 1;  // of neighbours, the second's place
+            const int32_t pair = up ? at : at + 1;  // index of the second of two neighbours
             const int32_t shared = pair < size() ? suffixes.common[pair] : 0;
             to_row = std::min(to_row, shared);
             to_column = std::min(to_column, shared);
@@ -163,13 +162,13 @@ class Levels {
         return is_row(i) ? (*row_free_)[i] : (*column_free_)[column(i)];
     }
 
-    // The longest run that is free, if it is shorter than `level`.
+    // The length of the longest free run shorter than `level`.
     int32_t next_below(int32_t level) {
         room_.assign(windows_.size() + 1, 0);
         for (int32_t i = windows_.size() - 1; i >= 0; --i)
             room_[i] = free(i) ? room_[i + 1] + 1 : 0;
-        int32_t low = 1, high = level;  // low is as good as free, high is not
-        for (int32_t step = 1; high - low > step; step *= 2) {  // mostly it is not far below
+        int32_t low = 1, high = level;  // a run of `low` counts as free, one of `high` is not
+        for (int32_t step = 1; high - low > step; step *= 2) {  // usually it is close to `level`
             const int32_t next = high - step;
             if (any(next)) {
                 low = next;
@@ -201,7 +200,7 @@ class Levels {
         name(level);
         for (int32_t i = windows_.rows - level; i >= 0; --i) {
             if (room_[i] < level || !(*row_free_)[i] || !(*row_free_)[i + level - 1]) continue;
-            int32_t& at = next_[name_[i] + 1];  // one past the last column still to be looked at
+            int32_t& at = next_[name_[i] + 1];  // one past the last unvisited column
             const int32_t first = starts_[name_[i]];
             while (at > first && !open(places_[at - 1], level)) --at;
             if (at == first) continue;
@@ -212,7 +211,7 @@ class Levels {
         }
     }
 
-    // All that was taken since the level began has its length: looking at both ends is enough.
+    // All runs taken in this level have its length, so checking both ends is enough.
     bool open(int32_t column, int32_t level) const {
         return (*column_free_)[column] && (*column_free_)[column + level - 1];
     }

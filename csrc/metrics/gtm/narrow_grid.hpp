@@ -1,10 +1,10 @@
-// The greedy matching (greedy_matching.hpp) on a grid of at most 64 rows, which most sentences
-// have: a column is then one machine word, its hits are bits, and all of them are dealt with at
+// The greedy matching (greedy_matching.hpp) on a grid of at most 64 rows, enough for most
+// sentences: a column is one machine word, its hits are bits, and all of them are processed at
 // once.
 //
-// The first row or column is the highest bit, so that of several the last one is the lowest bit,
-// and going down a diagonal is going to the next column and one bit to the right. Which rows and
-// columns are free is held in bits too: the cells of a run are compared with them all at once.
+// The first row or column is the highest bit, so that the last of several is the lowest bit, and
+// one step down a diagonal is the next column shifted right by one bit. Free rows and columns are
+// bit sets too, so all cells of a run are tested at once.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -21,7 +21,7 @@ class Narrow {
     // All ids are below `ids`.
     explicit Narrow(uint32_t ids) : rows_of_(ids, 0) {}
 
-    // Many columns may have many runs, for which there are ways that need less memory.
+    // Grids with many columns may have many runs; other algorithms need less memory for them.
     static bool fits(int64_t rows, int64_t columns) { return rows <= 64 && columns <= 1 << 16; }
 
     // `taken.run(run)` receives every run of two hits or more in the order in which they are taken,
@@ -39,7 +39,7 @@ class Narrow {
     }
 
   private:
-    using Key = uint64_t;  // length, row, column, the most important first: larger is earlier
+    using Key = uint64_t;  // length, row, column, from the highest bits: larger is earlier
     static constexpr uint64_t first_bit = uint64_t{1} << 63, all_bits = ~uint64_t{0};
 
     static Key key(int64_t row, int64_t column, int64_t length) {
@@ -51,7 +51,7 @@ class Narrow {
                 static_cast<int32_t>(key >> 38)};
     }
 
-    // Nothing is used yet. There are no columns beyond the last, free or not.
+    // Marks all rows and columns as free; bits beyond the last column stay 0.
     void make_room(int64_t columns) {
         const auto n = static_cast<size_t>(columns), words = n / 64;
         if (n >= hits_.size()) {
@@ -64,15 +64,15 @@ class Narrow {
         rows_free_ = all_bits;
     }
 
-    // The hits of every column, and the columns in which maximal runs of two hits or more start:
-    // where a hit has one after it and none before it. No branch depends on whether they do.
+    // The hits of every column, and the columns in which maximal runs of two hits or more start: a
+    // hit followed by a hit and not preceded by one. The loop is branch-free.
     void set(const int32_t* candidate, int64_t length, const Ragged& references, int64_t first,
              int64_t last) {
         for (int64_t i = 0; i < length; ++i) rows_of_[candidate[i]] |= first_bit >> i;
         uint64_t* const hits = hits_.data() + 1;  // preceded by a column without hits
         int32_t *starts = starts_.data(), column = 0;
         for (int64_t k = first; k < last; ++k) {
-            uint64_t before = 0, current = 0;  // the hits of the last two columns
+            uint64_t before = 0, current = 0;  // hits of the last two columns
             const int32_t* const reference = references.begin(k);
             for (int64_t j = 0, n = references.length(k); j < n; ++j) {
                 const uint64_t next = rows_of_[reference[j]];
@@ -101,14 +101,14 @@ class Narrow {
         }
     }
 
-    // The length of the run at a row's bit that has at least two hits.
+    // The length of the run, at least two hits, that starts at a row's bit.
     static int64_t run_from(int bit, const uint64_t* hits) {
         int64_t length = 2;
         for (uint64_t row = uint64_t{1} << bit >> 2; row & hits[length]; row >>= 1) ++length;
-        return length;  // barriers stop it
+        return length;  // a barrier always ends it
     }
 
-    // The first of all runs that are left. Few are looked through, which is faster than a heap.
+    // The first of the remaining runs. A linear scan is faster than a heap if there are few.
     Key pop() {
         if (is_short_) return pop_of_few();
         std::pop_heap(runs_.begin(), runs_.end());
@@ -136,7 +136,7 @@ class Narrow {
         if (!is_short_) std::push_heap(runs_.begin(), runs_.end());
     }
 
-    // A run that is free is taken; otherwise its free pieces take their place further back.
+    // Takes a run if it is free; otherwise queues its free pieces.
     template <class Taken>
     void take(const Run& run, Taken& sink) {
         uint64_t* const word = &columns_free_[run.column / 64];
@@ -165,8 +165,8 @@ class Narrow {
         push(run.row + at, run.column + at, length);
     }
 
-    // Every column from the last takes the last free row of its word. That makes the same pairs as
-    // every row's taking the last free column. No branch depends on whether there is a row.
+    // Every column, from the last, takes the last free row of its word. The pairs are the same as
+    // if every row took the last free column. The loop is branch-free.
     template <class Taken>
     void singles(Taken& sink) {
         Run cells[65];
@@ -186,12 +186,12 @@ class Narrow {
         sink.singles(cells, count);
     }
 
-    std::vector<uint64_t> rows_of_;       // of each id: its rows; empty between two calls
-    std::vector<uint64_t> hits_;          // of each column, from the second on: its rows
-    std::vector<int32_t> starts_;         // columns in which runs start; one more may be written
+    std::vector<uint64_t> rows_of_;       // rows of each id; all zero between calls
+    std::vector<uint64_t> hits_;          // rows of each column, with an offset of one
+    std::vector<int32_t> starts_;         // columns where runs start; has a spare entry
     int64_t starts_end_ = 0;              // how many there are
-    std::vector<uint64_t> columns_free_;  // and one word more, which no column is in
-    std::vector<Key> runs_;               // still to be looked at; a heap unless there are few
+    std::vector<uint64_t> columns_free_;  // with one spare word, always 0
+    std::vector<Key> runs_;               // runs to process; a heap unless there are few
     bool is_short_ = true;
     uint64_t rows_free_ = 0;
 };

@@ -1,14 +1,15 @@
-// An upper bound for packings of runs: columns may be used twice, but they have a price.
+// An upper bound for packings of runs: columns may be used twice, but at a price.
 //
-// A packing takes runs of which no two share a row or a column; its worth is the sum of length^e.
-// For prices p >= 0 of the columns, no packing is worth more than
+// A packing is a set of runs, no two of which share a row or a column; its value is the sum of
+// length^e. For prices p >= 0 of the columns, no packing is worth more than
 //
 //     sum of p + max over sets of runs that share no row of sum (length^e - prices of columns)
 //
-// (Lagrangian relaxation). The maximum on the right is a path through the rows, found from the
-// last row up; where only so many hits may count, through rows and hits left. Prices that make the
-// bound small are found by raising the prices of columns used too often and lowering the others
-// (subgradients with Polyak's steps). At the best prices the bound is that of the linear program.
+// (Lagrangian relaxation). The maximum on the right is a path through the rows, found from the last
+// row up; if the number of hits is limited, a path through rows and remaining hits. Prices that
+// make the bound small are found by raising the prices of columns used too often and lowering the
+// others (subgradients with Polyak's steps). At the best prices the bound is that of the linear
+// program.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -19,14 +20,14 @@
 
 namespace karat::gtm {
 
-// How many hits may count: whole + part, if that can be too few at all.
+// The maximum number of hits that count, whole + part, if it is a restriction at all.
 struct Cap {
     bool binds = false;
     int32_t units = 0;
     double part = 0;
 };
 
-// Runs with rows and columns renumbered without gaps; runs stay runs.
+// Runs with rows and columns renumbered without gaps; runs stay contiguous.
 struct Packing {
     std::vector<Run> runs;  // by row, length, column
     std::vector<int32_t> row, column;  // the old numbers
@@ -57,7 +58,7 @@ class Relaxation {
         stride_ = static_cast<size_t>(width_) * layers_;
     }
 
-    // What one call of bound costs; about eight states take the time of a run.
+    // The cost of one call of `bound`; about eight states take as long as one run.
     int64_t steps() const {
         const auto paths = static_cast<int64_t>(groups_.size()) + packing_->rows();
         return static_cast<int64_t>(packing_->runs.size()) + packing_->columns() + paths +
@@ -76,8 +77,8 @@ class Relaxation {
         return sums_.back() + below_[stride_ - 1];
     }
 
-    // How often each column is used by the set of runs behind the last bound; of equally good
-    // columns each gets its share. `chosen` gets one run of each choice.
+    // How often the runs of the last bound use each column; equally good columns share the use.
+    // `chosen` receives one run of each choice.
     void uses(std::vector<double>& use, std::vector<Run>& chosen) const {
         use.assign(packing_->columns(), 0.0);
         chosen.clear();
@@ -111,7 +112,8 @@ class Relaxation {
     double cost(const Run& run) const { return sums_[run.column + run.length] - sums_[run.column]; }
 
   private:
-    // Runs of one row and length: the least price, and what such a run is worth beyond it.
+    // Runs with the same row and length: the lowest price, and the value of such a run minus its
+    // price.
     struct Group {
         int32_t row, length, first, last;
         double least, gain;
@@ -141,8 +143,8 @@ class Relaxation {
         return group.gain - worth_[group.length] + cut_worth_[group.length];
     }
 
-    // States are hits left, 0..whole; with a fractional cap a second layer of them, in which one
-    // run may still be cut down to a fractional length.
+    // A state is the number of remaining hits, 0..whole; a fractional cap adds a second layer of
+    // states, in which one run may still be truncated to a fractional length.
     void offer(const Group& group, double* row, const double* row_after) const {
         if (!cap_.binds) {
             *row = std::max(*row, group.gain + *row_after);
@@ -160,7 +162,7 @@ class Relaxation {
             row[width_ + h] = std::max(row[width_ + h], gain + row_after[h - group.length + 1]);
     }
 
-    // The group taken at row i by the best path, and the state after it; none if the row is passed.
+    // The group that the best path takes at row i, and the next state; null if it skips the row.
     const Group* step(int32_t i, size_t& state) const {
         const double value = below_[i * stride_ + state];
         if (value == below_[(i + 1) * stride_ + state]) return nullptr;
@@ -178,7 +180,7 @@ class Relaxation {
                 return &group;
             }
         }
-        return nullptr;  // not reached: the value came from one of these
+        return nullptr;  // unreachable: the value came from one of these
     }
 
     void share(const Group& group, std::vector<double>& use, std::vector<Run>& chosen) const {
@@ -229,7 +231,7 @@ class Relaxation {
     Cap cap_;
     const Packing* packing_ = nullptr;
     std::vector<Group> groups_;
-    std::vector<int32_t> row_groups_;  // where each row's groups start
+    std::vector<int32_t> row_groups_;  // start of each row's groups
     int32_t width_ = 1, layers_ = 1;
     size_t stride_ = 1;
     std::vector<double> sums_, below_, above_;

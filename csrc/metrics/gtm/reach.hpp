@@ -1,10 +1,10 @@
-// A cheap upper bound: how far runs reach, and what the words' counts allow.
+// A cheap upper bound from the lengths of runs and the counts of words.
 //
 // A hit in a run of length l counts l^(e-1), at most L^(e-1) for the longest run L through its row,
 // and through its column. A word that occurs a times in the candidate and b times in the references
-// has at most min(a, b) hits, the k-th best of which is bounded by the word's k-th best row and by
-// its k-th best column. Of all hits no more than the cap count, and no run counts for more than the
-// cap. Hits are not looked at one by one, so this works on texts of any size.
+// has at most min(a, b) hits; the k-th best of them is bounded by the word's k-th best row and by
+// its k-th best column. At most `cap` hits count, and no run counts more than the cap. Hits are
+// never enumerated, so this works on texts of any size.
 #pragma once
 #include <algorithm>
 #include <functional>
@@ -35,7 +35,7 @@ class Reach {
             }
     }
 
-    // From a suffix array, where runs are too many.
+    // From a suffix array, if there are too many runs.
     void from_windows(const Grid& grid, Watch& watch) {
         Windows windows;
         windows.set(grid, watch);

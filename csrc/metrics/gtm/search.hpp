@@ -1,4 +1,4 @@
-// Both searches of GTM, the greedy and the exact one, behind one call.
+// The common interface of GTM's greedy and exact searches.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -20,7 +20,8 @@ class Search {
         grid_.whole_cap = whole_cap;
     }
 
-    // `taken` gets the runs; the greedy search gives them in order, except for runs of one hit.
+    // `runs` receives the runs; those of the greedy search are in order, except for runs of one
+    // hit.
     Answer operator()(const int32_t* candidate, int64_t length, const Ragged& references,
                       int64_t first, int64_t last, std::vector<Run>& runs) {
         if (!narrow(length, references, first, last))
@@ -31,7 +32,7 @@ class Search {
         return greedy_answer(gtm::weigh(runs, cap, power_));
     }
 
-    // The same without the runs.
+    // The result without the runs.
     Answer weigh(const int32_t* candidate, int64_t length, const Ragged& references, int64_t first,
                  int64_t last) {
         if (!narrow(length, references, first, last))
@@ -47,7 +48,7 @@ class Search {
     bool may_be_narrow = true;
 
   private:
-    // Sets the lengths of a segment; gives whether it is one for the narrow search.
+    // Sets the lengths of a segment; returns whether the narrow search can handle it.
     bool narrow(int64_t length, const Ragged& references, int64_t first, int64_t last) {
         const int64_t tokens = references.offsets[last] - references.offsets[first];
         mean_length = mean(tokens, last - first);

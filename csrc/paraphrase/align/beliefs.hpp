@@ -1,4 +1,4 @@
-// What two aligners, one for each direction, believe about one sentence pair, and links from it.
+// Link posteriors of two aligners, one per direction, for one sentence pair, and links from them.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -8,15 +8,15 @@ namespace karat::paraphrase {
 
 struct LinkRows {
     std::vector<int32_t> source, pivot;
-    std::vector<int64_t> ends;  // of every sentence pair
+    std::vector<int64_t> ends;  // end of every sentence pair
 };
 
 enum class Decode { mean, forward, backward };
 
-// How far a link counts, of which the two directions believe so much. The product is that of Liang,
-// Taskar & Klein (2006); where both are uncertain it is very small, so that a few easy sentences
-// outweigh all others. The root is the belief whose (generalised Kullback-Leibler) divergences from
-// the two have the least sum.
+// The weight of a link, given its posteriors in the two directions. Liang, Taskar & Klein (2006)
+// use the product; if both are uncertain it is very small, so that a few easy sentences outweigh
+// all others. The root of the product minimises the sum of the (generalised Kullback-Leibler)
+// divergences from the two posteriors.
 enum class Agreement { product, root, min };
 
 inline float agreed(Agreement agreement, float forward, float backward) {
@@ -48,7 +48,7 @@ struct Beliefs {
     }
 
   private:
-    // For every generated word its most probable place; -1 where that is the null word.
+    // The most probable place of every generated word; -1 for the null word.
     void choose(bool forward) {
         const auto& beliefs = forward ? ahead : backward;
         const int64_t words = forward ? m : n, places = forward ? n : m;

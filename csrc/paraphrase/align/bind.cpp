@@ -1,4 +1,4 @@
-// The Python face of word alignment.
+// Python bindings of word alignment.
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -47,7 +47,7 @@ Array<float> first_jumps() {
     return give(std::move(initial), {2, static_cast<size_t>(Jumps::buckets)});
 }
 
-// The M-step of the jumps, from counts as `JointAligner.jump_counts` has them.
+// The M-step of the jumps, from the counts of `JointAligner.jump_counts`.
 Array<float> update_jumps(Weights weights, JumpSums counts) {
     if (counts.shape(0) != 2 || counts.shape(1) != 2 || counts.shape(2) != Jumps::buckets)
         throw nb::value_error("the counts of jumps have a wrong shape");
@@ -95,7 +95,7 @@ Array<float> estimate_pairs(Rows pairs, Offsets counts, Offsets source, Offsets 
     return give(std::move(entries), {n, 2});
 }
 
-// Keeps alive the arrays that the aligner looks into.
+// Keeps the arrays of the aligner alive.
 class PyAligner {
   public:
     PyAligner(Ids s_ids, Offsets s_offsets, Ids p_ids, Offsets p_offsets, int64_t longest,
@@ -110,8 +110,8 @@ class PyAligner {
         aligner_ = std::make_unique<JointAligner>(text, s_words, p_words, most_cells, rule, watch);
     }
 
-    // A part of a text of so many words, with what was learned from all of it so far: `cells` say
-    // which entry each cell of each sentence pair has.
+    // A part of a text of `words` words, with the parameters learned from the whole text so far:
+    // `cells` are the entries of the cells of each sentence pair.
     PyAligner(Ids s_ids, Offsets s_offsets, Ids p_ids, Offsets p_offsets, int64_t longest,
               const std::string& agreement, Ids cells, Weights entries, Weights jumps,
               int64_t words)
@@ -138,11 +138,11 @@ class PyAligner {
         aligner_->expect(start, stop, hmm);
     }
 
-    // The counts of some entries as whole numbers.
+    // The counts of some entries as integers.
     Array<int64_t> counts(int64_t start, int64_t stop) const {
         return whole_counts(aligner_->table().counts(), start, stop);
     }
-    // For each direction: how much each jump was made, and could have been.
+    // For each direction: the expected counts of each jump, and of the opportunities for it.
     Array<int64_t> jump_counts() const {
         std::vector<int64_t> counts;
         for (const bool backward : {false, true})
@@ -167,7 +167,7 @@ class PyAligner {
         return rows_of(std::move(links));
     }
 
-    // What the two directions believe about one sentence pair, both as source x pivot.
+    // The posteriors of both directions for one sentence pair, each as source x pivot.
     nb::tuple beliefs(int64_t s, bool hmm) {
         check(s, s + 1);
         if (!aligner_->text().takes_part(s)) throw nb::value_error("this pair takes no part");
@@ -175,7 +175,7 @@ class PyAligner {
         return matrices(view.look(s));
     }
 
-    // t(pivot | source) and t(source | pivot) of a pair of words; zeros if they are never together.
+    // t(pivot | source) and t(source | pivot) of a pair of words; zeros if they never co-occur.
     nb::tuple translation(int32_t e, int32_t f) const {
         check_trained();
         if (e < 0 || f < 0 || e >= words_in(s_ids_) || f >= words_in(p_ids_))
@@ -211,7 +211,7 @@ class PyAligner {
     std::unique_ptr<JointAligner> aligner_;
 };
 
-// A union that goes on where it stopped, so that its result may go to files piece by piece.
+// A resumable union, so that its result can be written to files in chunks.
 class PyUnion {
   public:
     PyUnion(std::vector<Rows> parts, int64_t width) : parts_(std::move(parts)), width_(width) {
@@ -225,7 +225,7 @@ class PyUnion {
     }
     bool done() const { return union_->done(); }
 
-    // The next `enough` different rows, and of each part the numbers of its rows among these.
+    // The next `enough` distinct rows, and for each part the numbers of its rows among them.
     nb::tuple next(int64_t enough) {
         SortedUnion::Piece piece;
         {

@@ -1,4 +1,4 @@
-// What the bindings of word alignment share: texts and links, checked, and how results are given.
+// Shared by the bindings of word alignment: checked texts and links, and the conversion of results.
 #pragma once
 #include <algorithm>
 #include <string>
@@ -41,7 +41,7 @@ inline Decode decode_named(const std::string& rule) {
                                                                     : Decode::mean;
 }
 
-// Some counts as whole numbers.
+// Some counts as integers.
 template <class Sums>
 Array<int64_t> whole_counts(const Sums& sums, int64_t start, int64_t stop) {
     if (start < 0 || start > stop || stop > static_cast<int64_t>(sums.size()))
@@ -57,7 +57,7 @@ inline nb::tuple rows_of(LinkRows&& links) {
                           give(std::move(links.ends)));
 }
 
-// What the two directions believe, both as source x pivot.
+// The posteriors of both directions, each as source x pivot.
 inline nb::tuple matrices(const Beliefs& of) {
     const auto n = static_cast<size_t>(of.n), m = static_cast<size_t>(of.m);
     std::vector<double> forward(n * m), backward(n * m);

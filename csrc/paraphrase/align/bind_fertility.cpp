@@ -1,4 +1,4 @@
-// The Python face of the fertility aligner.
+// Python bindings of the fertility aligner.
 #include <functional>
 #include <memory>
 #include <vector>
@@ -65,7 +65,7 @@ class PyWordModel {
     }
 };
 
-// Keeps alive the arrays that the aligner looks into.
+// Keeps the arrays of the aligner alive.
 class PyFertilityAligner {
   public:
     PyFertilityAligner(PyWordModel& model, Ids s_ids, Offsets s_offsets, Ids p_ids,
@@ -81,8 +81,8 @@ class PyFertilityAligner {
         aligner_ = std::make_unique<FertilityAligner>(text, model_, most_cells, rule, watch);
     }
 
-    // A part of a text: `cells` say which of `counts` each cell of each sentence pair has, and
-    // `posteriors` are the last ones of each, which are replaced.
+    // A part of a text: `cells` are the indices in `counts` of the cells of each sentence pair, and
+    // `posteriors` are the previous posteriors, which are replaced.
     PyFertilityAligner(PyWordModel& model, Ids s_ids, Offsets s_offsets, Ids p_ids,
                        Offsets p_offsets, int64_t longest, const std::string& agreement, Ids cells,
                        Offsets counts, Kept posteriors)
@@ -133,7 +133,7 @@ class PyFertilityAligner {
         FertilityAligner::View view(*aligner_, {hmm, fertility});
         return matrices(view.look(s));
     }
-    // C(e, f) of a pair of words as a whole number of 2^-15; 0 if they are never together.
+    // C(e, f) of a pair of words as an integer multiple of 2^-15; 0 if they never co-occur.
     int64_t count(int32_t e, int32_t f) const {
         if (part_) throw nb::value_error("this is an aligner of a part of a text");
         if (e < 0 || f < 0 || static_cast<size_t>(e) >= model_.source_words() ||

@@ -1,6 +1,5 @@
-// Expectations as whole numbers of 2^-32, or of a larger unit where their sum may be so large that
-// 64 bits would not hold it. The sum is the same in any order, so that threads may add to one table
-// as they come.
+// Expectations as integer multiples of 2^-32, or of a larger unit if their sum might overflow 64
+// bits. The sum does not depend on the order, so threads can add to one table in any order.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -12,13 +11,13 @@ class ExactSums {
   public:
     static constexpr double unit = 4294967296.0;
 
-    // Whole numbers of 1 / `one_each` are added up.
+    // Sums of integer multiples of 1 / `one_each`.
     explicit ExactSums(size_t size, double one_each = unit)
         : size_(size), unit_(one_each), sums_(new std::atomic<int64_t>[size]) {
         clear();
     }
-    // The largest power of two, at most 2^32, by which a sum of `most` can be multiplied.
-    // A fiftieth of 2^63 is left for what rounding may add.
+    // The largest power of two, at most 2^32, by which a sum of `most` can be multiplied. A
+    // fiftieth of 2^63 is reserved for rounding.
     static double one_of(double most) {
         double result = unit;
         while (result * most > 9.0e18) result /= 2;

@@ -5,14 +5,14 @@
 //
 //     nu_e(phi) ~ count_e(phi) + nu(phi),   count_e(phi) = sum over places i of e of Q_i(phi)
 //
-// where nu is that of all words; a sentence does not see its own counts. To generate one more word
-// j changes the probability of a place's fertility by nu_e(phi + 1) / nu_e(phi). So t(f_j|e_i) is
-// multiplied by
+// where nu is the distribution over all words; the counts of a sentence itself are excluded.
+// Generating one more word j changes the probability of a place's fertility by nu_e(phi + 1) /
+// nu_e(phi). So t(f_j|e_i) is multiplied by
 //
 //     exp(weight E[log(nu_e(phi + 1) / nu_e(phi))])
 //
-// where phi is the number of words that i generates without j. Words with p_ij below .01 share the
-// expectation over Q_i: theirs hardly differs.
+// where phi is the number of words that i generates without j. Words with p_ij below .01 use the
+// expectation over Q_i, which hardly differs.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -61,8 +61,8 @@ class Fertilities {
         new_.clear();
     }
 
-    // log(nu(phi + 1) / nu(phi)) of a word without a sentence's own counts; of the largest phi it
-    // is that of the one before.
+    // log(nu(phi + 1) / nu(phi)) of a word without the sentence's own counts; the largest phi uses
+    // the value of the one before.
     void log_ratios(int32_t word, const int64_t* sentence_counts, double* ratios) const {
         double last = 0;
         for (int k = 0; k < sizes; ++k) {
@@ -73,7 +73,7 @@ class Fertilities {
         ratios[sizes - 1] = ratios[sizes - 2];
     }
 
-    // Not divided by its sum.
+    // Not normalised.
     double nu(int32_t word, int phi, int64_t sentence_count) const {
         const int64_t count = counts_[word * static_cast<size_t>(sizes) + phi] - sentence_count;
         return static_cast<double>(count) / ExactSums::unit + of_all_[phi];
@@ -113,13 +113,13 @@ class FertilityFactors {
     }
     const PoissonBinomial& operator[](int64_t i) const { return places_[i].all; }
 
-    // Counts the fertilities; `words` are those at the places.
+    // Counts the fertilities; `words` are the words at the places.
     void count(const int32_t* words, Fertilities& into) const {
         for (int64_t i = 0; i < n_; ++i) into.add(words[i], places_[i].all);
     }
 
-    // Multiplies a table with rows of n + 1 places for each of m words. `first` has the first place
-    // of the same word for every place.
+    // Multiplies a table with rows of n + 1 places for each of m words. `first` is, for every
+    // place, the first place of the same word.
     void apply(const int32_t* words, const std::vector<int64_t>& first, const Fertilities& of,
                double weight, float* table) {
         constexpr int sizes = Fertilities::sizes;
@@ -140,8 +140,8 @@ class FertilityFactors {
 
   private:
     struct Place {
-        PoissonBinomial improbable, all;  // of the improbable words, and of all
-        size_t begin = 0, end = 0;  // of the probable ones
+        PoissonBinomial improbable, all;  // distributions of the improbable words, and of all
+        size_t begin = 0, end = 0;  // range of the probable words
     };
     struct Large {
         int64_t word;

@@ -1,16 +1,16 @@
-// Two HMM aligners that learn to agree, with a null word that has a distribution of its own, jumps
-// by word, fertilities, and translation probabilities without the sentence's own counts.
+// Two HMM aligners that learn to agree, with a null word that has its own distribution, jumps by
+// word, fertilities, and translation probabilities without the sentence's own counts.
 //
-// The last counts that a sentence pair s gave are taken out of the counts that it sees (leave one
-// out; Ney, Essen & Kneser 1995). Else a pair of rare words that co-occur once would always be
-// believed:
+// The last counts of a sentence pair s are subtracted from the counts that it uses (leave-one-out;
+// Ney, Essen & Kneser 1995). Otherwise a pair of rare words that co-occur once would always be
+// linked:
 //
 //     t(f|e) = (C(e, f) - C_s(e, f) + alpha + k [e = f]) / (C(e) - C_s(e) + alpha V + k_e)
 //
-// V is the number of words f, and k_e is k if there is a word f = e. Counts are whole numbers, so
-// that the difference is exact. What is taken out follows from the last posteriors, which are kept
-// as whole numbers of 2^-15, two for each cell. Model 1 and the HMM get t(f|e) / n(f), where n is
-// the distribution of the null word.
+// V is the number of words f, and k_e is k if there is a word f = e. Counts are integers, so that
+// the difference is exact. The subtracted counts follow from the last posteriors, which are stored
+// as integer multiples of 2^-15, two for each cell. Model 1 and the HMM use t(f|e) / n(f), where n
+// is the distribution of the null word.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -42,7 +42,7 @@ struct Posterior {
     }
 };
 
-// What an iteration does.
+// The settings of an iteration.
 struct Stage {
     bool hmm;        // or model 1
     bool fertility;  // translation probabilities are multiplied by fertility probabilities
@@ -129,7 +129,7 @@ class FertilityAligner {
         int64_t n_ = 0, m_ = 0;
     };
 
-    // What both directions believe about one sentence pair.
+    // The posteriors of both directions for one sentence pair.
     class View {
         // The last posteriors of places and words, in each direction.
         auto forward() const {
@@ -169,7 +169,7 @@ class FertilityAligner {
             return beliefs_;
         }
 
-        // Counts the links and keeps the posteriors; fertilities only if they are asked for.
+        // Counts the links and stores the posteriors; counts fertilities only if requested.
         void count(bool fertilities) {
             sums_.assign(n_ + m_, 0);
             for (int64_t i = 0; i < n_; ++i)
@@ -194,7 +194,7 @@ class FertilityAligner {
         }
 
       private:
-        // t(f|e) / n(f) in both directions; 1 before anything was counted.
+        // t(f|e) / n(f) in both directions; 1 before the first counts.
         void translate() {
             if (!model_.counted()) {
                 std::fill(ahead_.table.begin(), ahead_.table.end(), 1.0f);
@@ -263,7 +263,7 @@ class FertilityAligner {
         std::vector<float> over_;
     };
 
-    // The E-step of a run of sentence pairs; runs may be looked at by several threads at once.
+    // The E-step of a run of sentence pairs; several threads may process different runs at once.
     void expect(int64_t start, int64_t stop, Stage stage, bool fertilities) {
         View view(*this, stage);
         for (int64_t s = start; s < stop; ++s) {
@@ -273,7 +273,7 @@ class FertilityAligner {
         }
     }
 
-    // The counts become those that the next iteration sees; the model is updated by itself.
+    // Makes the new counts visible to the next iteration; the model is updated separately.
     void update() { counts_.update(); }
 
     LinkRows decode(int64_t start, int64_t stop, Stage stage, Decode rule, double threshold) {

@@ -1,11 +1,11 @@
 // Two HMM aligners, one for each direction, that learn to agree (Liang, Taskar & Klein 2006).
 //
-// Where EM would count what one direction expects, a link counts as far as both believe in it:
+// Where EM would count the expectation of one direction, the weight of a link combines both:
 //
 //     c(e, f) = sum over links (i, j) of e and f of agreed(P(a_j = i | e, f), P(b_i = j | f, e))
 //
-// Jumps are counted by each direction for itself. The null word takes part with a constant weight,
-// as in the Berkeley aligner.
+// Each direction counts its own jumps. The null word takes part with a constant weight, as in the
+// Berkeley aligner.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -27,8 +27,8 @@ class JointAligner {
           table_(text, source_words, pivot_words, most_cells, watch),
           counts_{JumpCounts(text.words()), JumpCounts(text.words())} {}
 
-    // An aligner of a part of a text, which has so many words on its longer side, with what was
-    // learned from all of it so far; it does not update, but says what it counted.
+    // An aligner of a part of a text that has `words` words on its longer side, with the parameters
+    // learned from the whole text so far; it does not update them, but returns its counts.
     JointAligner(const Bitext& text, Agreement agreement, const int32_t* cells,
                  const TranslationTable::Entry* entries, size_t size, const Jumps& ahead,
                  const Jumps& back, int64_t words)
@@ -40,7 +40,7 @@ class JointAligner {
     const Jumps& jumps(bool backward) const { return backward ? jumps_[1] : jumps_[0]; }
     const JumpCounts& jump_counts(bool backward) const { return counts_[backward ? 1 : 0]; }
 
-    // What both directions believe about one sentence pair.
+    // The posteriors of both directions for one sentence pair.
     class View {
       public:
         View(JointAligner& aligner, bool hmm)
@@ -98,7 +98,7 @@ class JointAligner {
         std::vector<float> given_source_, given_pivot_;
     };
 
-    // The E-step of a run of sentence pairs; runs may be looked at by several threads at once.
+    // The E-step of a run of sentence pairs; several threads may process different runs at once.
     void expect(int64_t start, int64_t stop, bool hmm) {
         View view(*this, hmm);
         for (int64_t s = start; s < stop; ++s) {

@@ -3,7 +3,7 @@
 //     P(i | h) = c(i - h) / Z(h),   Z(h) = sum over i of c(i - h)
 //
 // Jumps share eleven weights c: <= -5, -4, ..., 4, >= 5. Place 0 is before a sentence of n places,
-// and place n + 1 behind it.
+// and place n + 1 after it.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -15,9 +15,9 @@
 namespace karat::paraphrase {
 
 struct Jumps {
-    static constexpr int far = 5;                // jumps of so many places or more are alike
+    static constexpr int far = 5;                // jumps this long or longer share a bucket
     static constexpr int buckets = 2 * far + 1;  // of jumps: bucket d + far for jump d
-    static constexpr double even = 0.01;         // the part that is spread evenly
+    static constexpr double even = 0.01;         // the share that is spread evenly
     float weight[buckets];
 
     Jumps() { std::fill(weight, weight + buckets, 1.0f / buckets); }
@@ -27,7 +27,7 @@ struct Jumps {
     }
     float operator()(int64_t jump) const { return weight[bucket(jump)]; }
 
-    // How many of the places 1 … n + 1 lie in a bucket's distance from h.
+    // The number of places 1 … n + 1 whose distance from h is in a bucket.
     static int64_t reach(int b, int64_t h, int64_t n) {
         if (b == 0) return std::max<int64_t>(0, h - far);
         if (b == buckets - 1) return std::max<int64_t>(0, n + 2 - h - far);
@@ -41,9 +41,9 @@ struct Jumps {
         return sum;
     }
 
-    // The fixed-point scale of one jump for so many generated words. A sentence has a
-    // departure for each word, and one out of the sentence; from each, a bucket's reach / Z is at
-    // most 1 / c(b) <= buckets / even. So all that is counted fits into 64 bits.
+    // The fixed-point scale of one jump for `words` generated words. A sentence has a departure
+    // for each word, and one out of the sentence; from each, a bucket's reach / Z is at most 1 /
+    // c(b) <= buckets / even. So all counts fit into 64 bits.
     static double one_of(int64_t words) {
         return ExactSums::one_of(2.0 * static_cast<double>(words) * (buckets / even));
     }
@@ -57,9 +57,10 @@ struct Jumps {
     }
 };
 
-// Expected jumps of one sentence pair, by the place that they leave: `made` (one row of places for
-// each bucket, not yet multiplied with the weights of jumps), `left` (departures) and `ends` (those
-// out of the sentence), all to be divided by the likelihood. Rows have room on both sides.
+// Expected jumps of one sentence pair, by the place that they leave: `made_jumps` (one row of
+// places for each bucket, not yet multiplied by the weights of jumps), `left` (departures) and
+// `ends` (jumps out of the sentence), all to be divided by the likelihood. Rows have padding on
+// both sides.
 struct JumpsMade {
     int64_t n = 0, stride = 0;
     double likelihood = 0;
@@ -76,13 +77,13 @@ struct JumpsMade {
     float* row(int b) { return made_jumps.data() + b * stride + Jumps::far; }
 };
 
-// What the M-step of the jumps needs. Z depends on the weights, so it takes the step that raises
-// the likelihood with Z replaced by its tangent (a majorisation, as in Hunter & Lange 2004):
+// The statistics for the M-step of the jumps. Z depends on the weights, so it takes the step that
+// raises the likelihood with Z replaced by its tangent (a majorisation, as in Hunter & Lange 2004):
 //
 //     c(b) = made(b) / could(b),   could(b) = sum over departures from h of reach(b, h) / Z(h)
 class JumpCounts {
   public:
-    // Of a text of so many words, on the side that has more.
+    // For a text with `words` words on its longer side.
     explicit JumpCounts(int64_t words)
         : made_sums_(Jumps::buckets, Jumps::one_of(words)),
           possible_sums_(Jumps::buckets, made_sums_.one_each()) {}

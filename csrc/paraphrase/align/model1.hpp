@@ -9,8 +9,8 @@
 
 namespace karat::paraphrase {
 
-// `table` has one row of `n` probabilities for each of `words` words that are generated, with one
-// place in front that is not used; `posterior` gets the same rows without that place.
+// `table` has one row of `n` probabilities for each of `words` generated words, with one unused
+// entry in front; `posterior` receives the same rows without that entry.
 inline void model1_posteriors(const float* table, int64_t words, int64_t n, float p0,
                               float* posterior) {
     const float uniform = (1.0f - p0) / static_cast<float>(n);

@@ -1,5 +1,5 @@
 // The counts of word pairs: the counts that an iteration reads, next to the new counts that threads
-// add to. Both counts of a pair are needed within a short time, far from the counts of others.
+// add to. Both counts of a pair are used close together in time, so they are stored side by side.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -23,7 +23,7 @@ class PairCounts {
     void add(size_t pair, int64_t count) {
         if (count) counts_[pair].next.fetch_add(count, std::memory_order_relaxed);
     }
-    // Asks for the memory of a pair some time before it is needed.
+    // Prefetches the counts of a pair.
     void prefetch(size_t pair) const {
 #if defined(__GNUC__) || defined(__clang__)
         __builtin_prefetch(&counts_[pair]);
@@ -31,7 +31,7 @@ class PairCounts {
         (void)pair;
 #endif
     }
-    // The new counts are seen from now on.
+    // Makes the new counts the ones that are read.
     void update() {
         for (size_t k = 0; k < size_; ++k) {
             counts_[k].current = fixed_point(k);

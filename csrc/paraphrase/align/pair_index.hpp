@@ -1,4 +1,4 @@
-// Where every cell (a pair of words in a sentence pair) finds its entry in a table of word pairs.
+// Maps every cell (a pair of words in a sentence pair) to its entry in a table of word pairs.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -10,8 +10,8 @@ namespace karat::paraphrase {
 
 class PairIndex {
   public:
-    // All word pairs of a text. The entries of cells are kept if there are at most `most_cells`;
-    // otherwise they are looked for each time.
+    // All word pairs of a text. The entries of cells are stored if there are at most `most_cells`;
+    // otherwise they are looked up each time.
     PairIndex(const Bitext& text, int32_t source_words, int32_t pivot_words, int64_t most_cells,
               Watch& watch)
         : text_(text),
@@ -30,11 +30,11 @@ class PairIndex {
                8 * (pairs_.rows.size() + starts_.size());
     }
 
-    // Where the cells of a sentence pair begin, and where the last end.
+    // The start of each sentence pair's cells, and the end of the last.
     int64_t start(int64_t s) const { return starts_[s]; }
 
     // The entries of a sentence pair's cells, one row of pivot words for each source word; `held`
-    // is used where they are not known.
+    // is a buffer for entries that are not stored.
     const int32_t* cells(int64_t s, std::vector<int32_t>& held) const {
         if (cells_) return cells_ + starts_[s];
         const int64_t n = text_.source.length(s), m = text_.pivot.length(s);
@@ -60,7 +60,7 @@ class PairIndex {
     const Bitext text_;
     const WordPairs pairs_;
     const std::vector<int64_t> starts_;
-    const int32_t* const cells_;  // null if they are looked for
+    const int32_t* const cells_;  // null if entries are looked up
 };
 
 }  // namespace karat::paraphrase

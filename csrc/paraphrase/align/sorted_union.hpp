@@ -1,5 +1,5 @@
-// Sorted rows from several places, which may be mapped files, numbered together: every different
-// row gets one number, in order, and each place learns the numbers of its rows.
+// The union of sorted rows from several sources, which may be mapped files: every distinct row gets
+// a number, in order, and each source receives the numbers of its rows.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -31,11 +31,11 @@ class SortedUnion {
     bool done() const { return heap_.empty(); }
 
     struct Piece {
-        std::vector<int32_t> rows;                  // different ones, in order
-        std::vector<std::vector<int32_t>> numbers;  // of next rows, from 0 in this piece
+        std::vector<int32_t> rows;                  // distinct rows, in order
+        std::vector<std::vector<int32_t>> numbers;  // of next rows, from 0 per piece
     };
 
-    // So many more different rows, or all that are left.
+    // The next `rows` distinct rows, or all that are left.
     Piece move(size_t rows) {
         Piece out;
         out.numbers.resize(parts_.size());

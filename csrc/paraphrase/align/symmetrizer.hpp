@@ -1,9 +1,9 @@
 // One alignment from two (Och & Ney 2003; Koehn, Och & Marcu 2003).
 //
-// grow-diag-final-and: from the links that both have, grow to neighbours, diagonal ones too, that
-// one of them has and that give a link to a word without any; at last add links of either, the
-// first alignment's before the second's, whose words both have none. Links are looked at in the
-// order of their source words, then of their pivot words.
+// grow-diag-final-and: start with the links in both alignments; add neighbouring links (including
+// diagonal ones) from either alignment that link a word without links; finally add links from the
+// first and then the second alignment if both words have no links. Links are processed in the order
+// of their source words, then of their pivot words.
 #pragma once
 #include <cstdint>
 #include <string_view>

@@ -1,5 +1,4 @@
-// The translation probabilities of word pairs that co-occur in some sentence pair, and only of
-// these.
+// The translation probabilities of word pairs that co-occur in at least one sentence pair.
 //
 // Both directions share the pairs, because models that are trained to agree have the same expected
 // counts c(e, f):  t(f|e) = c(e, f) / sum over f,  t(e|f) = c(e, f) / sum over e.
@@ -26,8 +25,8 @@ class TranslationTable {
           current_(entries_.data()),
           counts_(entries_.size()) {}
 
-    // A part of a larger table. It counts, but does not update: the counts of all parts must first
-    // be added up.
+    // A part of a larger table. It counts, but does not update: the counts of all parts must be
+    // summed first.
     TranslationTable(const Bitext& text, const int32_t* cells, const Entry* entries, size_t size)
         : index_(text, cells), pivot_words_(0), current_(entries), counts_(size) {}
 
@@ -38,7 +37,7 @@ class TranslationTable {
     const ExactSums& counts() const { return counts_; }
     const PairIndex& index() const { return index_; }
 
-    // The M-step: counts become probabilities. A word without counts keeps what it had.
+    // The M-step: counts become probabilities. A word without counts keeps its probabilities.
     void update() {
         const auto& rows = index_.rows();
         const auto& columns = index_.columns();

@@ -1,10 +1,10 @@
-// Jumps that depend on the word w at the place they leave (as in Och & Ney 2003, with words in the
-// place of classes):
+// Jumps that depend on the word w at the place they leave (as in Och & Ney 2003, with words instead
+// of classes):
 //
 //     c_w(b) ~ (made_w(b) + K made(b) / M) / (could_w(b) + K could(b) / M)
 //
 // where made(b) and could(b) are sums over all words, and M is the number of all jumps: a word's
-// jumps are added to K jumps of an average word. The start of a sentence is a word of its own.
+// jumps are added to K jumps of an average word. The start of a sentence is treated as a word.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -15,7 +15,7 @@ namespace karat::paraphrase {
 
 class WordJumps {
   public:
-    // Of so many different words, in a text where `generated` words are generated.
+    // For `words` distinct words, in a text with `generated` generated words.
     WordJumps(size_t words, double prior, int64_t generated)
         : prior_(prior),
           jumps_(words + 1),

@@ -1,6 +1,6 @@
-// What the fertility aligner knows of single words, in both directions: how often they are linked,
-// how often the null word generates them, how they jump, how many words they generate. Several
-// aligners, each of a part of a text, may count into one model.
+// The parameters of single words in the fertility aligner, in both directions: link counts, counts
+// of generation by the null word, jumps and fertilities. Several aligners, each of a part of a
+// text, may add counts to one model.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -14,14 +14,14 @@ namespace karat::paraphrase {
 
 struct ModelSettings {
     double p0;         // the probability that the null word generates a word
-    double spread;     // the share of the unigram distribution in that of the null word
+    double spread;     // share of the unigram distribution in the null word's
     double alpha;      // added to the count of every pair of words
     double identical;  // added to the count of a pair of equal words
-    double jumps;      // jumps of an average word that are added to a word's own
+    double jumps;      // jumps of an average word added to a word's own
     double fertility;  // the exponent of fertilities
 };
 
-// Posteriors and the counts of pairs are whole numbers of 2^-15.
+// Posteriors and counts of pairs are integer multiples of 2^-15.
 constexpr double posterior_one = 32768.0;
 
 // The distribution of words that the null word generates:
@@ -29,7 +29,7 @@ constexpr double posterior_one = 32768.0;
 //     n(f) = (N(f) + spread N u(f)) / ((1 + spread) N)
 //
 // u is the unigram distribution, N(f) the expected number of words f that the null word generated,
-// and N that of all words; before anything was counted, n = u.
+// and N their sum over all words; before the first counts, n = u.
 class NullWord {
   public:
     NullWord(const std::vector<int64_t>& unigrams, double spread)
@@ -76,8 +76,8 @@ struct Direction {
                 std::accumulate(generated.begin(), generated.end(), int64_t{0})),
           fertilities(places), linked(places, 0), new_linked(places) {}
 
-    NullWord null;            // of the words that are generated
-    WordJumps jumps;          // of the words at places, as are all below
+    NullWord null;            // distribution over the generated words
+    WordJumps jumps;          // of the words at places, like all members below
     Fertilities fertilities;
     std::vector<int64_t> linked;  // C(e), the sum of C(e, f) over f
     ExactSums new_linked;
@@ -93,7 +93,7 @@ struct Direction {
 
 class WordModel {
   public:
-    // How often every source word and every pivot word occurs; `twins` has for every source word
+    // How often every source word and every pivot word occurs; `twins` is, for every source word,
     // the equal pivot word, or -1.
     WordModel(std::vector<int64_t> source, std::vector<int64_t> pivot, std::vector<int32_t> twins,
               const ModelSettings& settings)
@@ -114,7 +114,7 @@ class WordModel {
     bool counted() const { return counted_; }
     int32_t twin(int32_t e) const { return twins_[e]; }
 
-    // alpha V + k_e: what is added to C(e) of a source word, or to C(f) of a pivot word.
+    // alpha V + k_e: the smoothing added to C(e) of a source word, or to C(f) of a pivot word.
     double added(bool pivot, int32_t word) const {
         const double equal = has_twin_[pivot][word] ? settings.identical : 0.0;
         return settings.alpha * words_[!pivot] + equal;
@@ -127,7 +127,7 @@ class WordModel {
     }
 
   private:
-    // How many words occur.
+    // The number of words that occur.
     static double present(const std::vector<int64_t>& unigrams) {
         const auto never = std::count(unigrams.begin(), unigrams.end(), 0);
         return static_cast<double>(unigrams.size()) - static_cast<double>(never);

@@ -1,5 +1,5 @@
-// The pairs of words that co-occur in some sentence pair of two texts: row e holds the pivot words
-// that co-occur with e, in order.
+// The pairs of words that co-occur in some sentence pair of two texts: row e contains the pivot
+// words that co-occur with e, in order.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace karat::paraphrase {
 
-// Two texts side by side. Pairs with an empty side or with too long a side take no part.
+// Two texts side by side. Sentence pairs with an empty or too long side are ignored.
 struct Bitext {
     Ragged source, pivot;
     int64_t size;
@@ -21,7 +21,7 @@ struct Bitext {
         const int64_t n = source.length(s), m = pivot.length(s);
         return n && m && n <= longest && m <= longest;
     }
-    // How many words the longer side has.
+    // The number of words of the longer side.
     int64_t words() const {
         return std::max(source.offsets[size], pivot.offsets[size]);
     }
@@ -33,7 +33,7 @@ struct Bitext {
         for (int64_t s = 0; s < size; ++s) sum += cells(s);
         return sum;
     }
-    // Where the cells of each sentence pair begin, and where the last end.
+    // The start of each sentence pair's cells, and the end of the last.
     std::vector<int64_t> starts() const {
         std::vector<int64_t> first_cells(size + 1, 0);
         for (int64_t s = 0; s < size; ++s) first_cells[s + 1] = first_cells[s] + cells(s);
@@ -43,9 +43,9 @@ struct Bitext {
 
 class WordPairs {
   public:
-    std::vector<int64_t> rows;     // where the pivot words of each source word begin
+    std::vector<int64_t> rows;     // start of each source word's pivot words
     std::vector<int32_t> columns;  // those pivot words
-    std::vector<int32_t> cells;    // the pair of every cell of every sentence pair, if wanted
+    std::vector<int32_t> cells;    // pair of every cell of every sentence pair, optional
 
     WordPairs() = default;
     WordPairs(const Bitext& text, int32_t source_words, int32_t pivot_words, bool with_cells,
@@ -60,7 +60,7 @@ class WordPairs {
     }
 
   private:
-    static constexpr int64_t steps_of_cell = 4;  // cells lie far apart in memory
+    static constexpr int64_t steps_of_cell = 4;  // random memory access
 
     struct Place {
         int64_t sentence;

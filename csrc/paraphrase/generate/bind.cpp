@@ -1,4 +1,4 @@
-// The Python face of the search for paraphrases.
+// Python bindings of the search for paraphrases.
 #include "lm/bind.hpp"
 #include "paraphrase/generate/paraphraser.hpp"
 #include "paraphrase/table/bind.hpp"
@@ -6,7 +6,7 @@
 namespace karat::paraphrase {
 namespace {
 
-// What is searched through is kept alive by the binding.
+// The binding keeps the tables alive.
 struct PyParaphraser {
     const PyPhraseTable& rewrites;
     const PyModel& model;
@@ -37,11 +37,11 @@ struct Results {
     }
 };
 
-// For each sentence at most so many rewritings: where they begin; their scores, changed words and
-// where their steps begin; of each step the words of the original and the rewrite.
+// At most `most` rewritings of each sentence: their starts; their scores, numbers of changed words
+// and starts of their steps; for each step, the number of original words and the rewrite.
 nb::tuple search(const PyParaphraser& self, Ids ids, Offsets offsets, Ids source, Ids self_ids,
                  Ids lm, size_t most, nb::object check) {
-    constexpr int64_t work = 64;  // a word here is so many of other loops
+    constexpr int64_t work = 64;  // cost of a word, relative to other loops
     Sentences sentences(ids, offsets, source, self_ids);
     for (size_t i = 0; i < self_ids.shape(0); ++i)
         if (self_ids(i) < 0 || static_cast<size_t>(self_ids(i)) >= lm.shape(0))

@@ -4,10 +4,10 @@
 //
 //     score = log10 Pr(P) + weight * sum log10 Pr(e'|e) - length(P) * log10 Pr(R) / (length(R) + 1)
 //
-// The last term lets a word cost what the words of the original R cost on average, so that leaving
-// words out is no gain by itself. What has changed is counted in words; hypotheses compete only
-// with those that have changed as many, and the results are taken from these classes in turn: so
-// there are timid and bold ones among them, whatever the language model prefers.
+// The last term offsets the cost of a word by the average cost of a word of the original R, so that
+// dropping words is no gain by itself. Hypotheses compete only with hypotheses that have the same
+// number of changed words, and the results are taken from these classes in turn, so that they
+// include both small and large changes, whatever the language model prefers.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -25,12 +25,12 @@ namespace karat::paraphrase {
 
 struct SearchRules {
     double weight;    // of log10 Pr(e'|e)
-    int32_t beam;     // hypotheses that are kept at each place and number of changed words
-    int32_t changes;  // so many changed words and more are one class
+    int32_t beam;     // hypotheses kept per position and number of changed words
+    int32_t changes;  // this many changed words or more are one class
 };
 
-// A sentence: its word ids in the vocabulary of phrases (or -1) and in that of rewrites, extended
-// with words that no rewrite has; `lm` has the language model's id for all of the latter.
+// A sentence: its word ids in the vocabulary of phrases (or -1) and in the vocabulary of rewrites,
+// extended with words that no rewrite has; `lm` maps the latter to ids of the language model.
 struct Sentence {
     const std::vector<int32_t>& source;
     const std::vector<int32_t>& self_ids;
@@ -38,7 +38,7 @@ struct Sentence {
     int32_t size() const { return static_cast<int32_t>(self_ids.size()); }
 };
 
-// So many words of the original, and the number of the rewrite that replaces them; -1: one is kept.
+// A number of words of the original, and the rewrite that replaces them; -1: one word is kept.
 struct Step {
     int32_t length, edge;
 };
@@ -68,7 +68,7 @@ class Lattice {
         : table_(table), model_(model), rules_(rules) {}
 
     const Node& node(int32_t i) const { return nodes_[i]; }
-    // The end of the hypotheses that have changed so many words.
+    // The final node of the hypotheses with a number of changed words.
     const Node& goal(int32_t changes) const { return goals_[changes]; }
     int32_t length(const Node& to, const Arc& arc) const {
         return to.place - nodes_[arc.from].place;
@@ -106,7 +106,7 @@ class Lattice {
         }
     };
 
-    // On a grid sums are exact, in whatever order they are made: ties are ties on every machine.
+    // On a grid, sums are exact in any order, so ties are the same on every machine.
     static double grid(double x) { return std::nearbyint(x * 0x1p20) * 0x1p-20; }
 
     double original() const {
@@ -117,8 +117,8 @@ class Lattice {
         return sum + model_.score(state, lm::EOS, state);
     }
 
-    // The best of each class that wait at a place become nodes, the number of the first of which is
-    // given; the others are forgotten.
+    // Turns the best waiting hypotheses of each class at a position into nodes and returns the
+    // first node's number; discards the others.
     int32_t settle(int32_t place) {
         std::vector<Node>& nodes = waiting_[place];
         std::stable_sort(nodes.begin(), nodes.end(),
@@ -184,7 +184,7 @@ class Lattice {
         const int32_t sum = std::min(nodes_[from].changes + changes, rules_.changes);
         join(state, place, sum, Arc{from, edge, grid(cost)});
     }
-    // Hypotheses that no later word can distinguish are one node.
+    // Merges hypotheses that no later word can distinguish into one node.
     void join(const lm::State& state, int32_t place, int32_t changes, const Arc& arc) {
         const double score = nodes_[arc.from].best + arc.score;
         std::vector<Node>& nodes = waiting_[place];
@@ -230,8 +230,9 @@ class Endings {
     Numbering numbers_;
 };
 
-// The hypotheses of one class, the best first, each sequence of words once. The search goes back
-// from the end; what is before a node is known exactly, so it never looks at more than it gives.
+// Enumerates the hypotheses of one class, best first, each sequence of words once. The search runs
+// backwards from the end; the best score before each node is known exactly, so no expansion is
+// wasted.
 class Ranked {
   public:
     Ranked(const PhraseTable& table, const Lattice& lattice, const Sentence& sentence,
@@ -261,14 +262,14 @@ class Ranked {
     }
 
   private:
-    static constexpr size_t most = 1 << 20;  // partial paths: a bound, whatever the ties
+    static constexpr size_t most = 1 << 20;  // limit of partial paths, even with many ties
 
     // A path from a node to the end: its score, its words, its first step and what follows it.
     struct Partial {
         double score;
         int32_t ending, node, after, edge, length;
     };
-    // Of equals the newest comes first: it is the longest, and nearest to the beginning.
+    // Among equals the newest comes first: it is the longest, and nearest to the beginning.
     struct Entry {
         double score;
         int32_t partial;
@@ -323,8 +324,8 @@ class Paraphraser {
     Paraphraser(const PhraseTable& table, const lm::Model& model, SearchRules rules)
         : table_(table), rules_(rules), lattice_(table, model, rules) {}
 
-    // At most so many different rewritings, none of which is the original: the best of each class
-    // in turn, fewest changed words first.
+    // At most `most` distinct rewritings, excluding the original: the best of each class in turn,
+    // fewest changed words first.
     std::vector<Rewriting> search(const Sentence& sentence, size_t most) {
         lattice_.fill(sentence);
         endings_.reset();
@@ -349,7 +350,7 @@ class Paraphraser {
         }
         return rewritings;
     }
-    // The next of a class that no other class has given.
+    // The next rewriting of a class that no other class has returned.
     bool take(Ranked& ranked, std::vector<Rewriting>& rewritings) {
         Rewriting next;
         int32_t words;

@@ -1,4 +1,4 @@
-// The Python face of phrases: extraction, tables, segmentation, bags of pivot n-grams.
+// Python bindings of phrases: extraction, tables, segmentation, bags of pivot n-grams.
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -51,7 +51,7 @@ nb::tuple extract_phrases(Ids s_ids, Offsets s_offsets, Ids p_ids, Offsets p_off
 
 using Rows = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-// A merge that goes on where it stopped, so that its result may go to a file piece by piece.
+// A resumable merge, so that its result can be written to a file in chunks.
 class PyMerge {
   public:
     PyMerge(std::vector<Rows> rows, std::vector<Offsets> counts, int64_t longest)
@@ -68,7 +68,7 @@ class PyMerge {
     }
     bool done() const { return merge_->done(); }
 
-    // What comes from the next `enough` rows.
+    // The merged result of the next `enough` rows.
     nb::tuple next(int64_t enough) {
         PhraseRows rows;
         {
@@ -108,7 +108,8 @@ Array<int32_t> phrase_slots(Ids ids, Offsets offsets) {
     return slots.take();
 }
 
-// For each sentence its phrases: numbers (-1: an unseen word) and lengths, and where they begin.
+// The phrases of each sentence: numbers (-1: an unseen word) and lengths, and the start of each
+// sentence's phrases.
 nb::tuple segment_phrases(const PyPhraseTable& self, Ids ids, Offsets offsets, Ids source) {
     Sentences sentences(ids, offsets, source, source);
     std::vector<int32_t> phrases, lengths;
@@ -129,7 +130,7 @@ nb::tuple segment_phrases(const PyPhraseTable& self, Ids ids, Offsets offsets, I
                           give(std::move(starts)));
 }
 
-// Segments sentences and fills bags with what their phrases become.
+// Segments sentences and fills bags with the translations of their phrases.
 struct Filler {
     Segmenter segmenter;
     Bags bags;
@@ -142,8 +143,8 @@ struct Filler {
     }
 };
 
-// For every pair of a candidate and a reference, by order: the weight in common, the candidate's,
-// the reference's. Pairs with too many n-grams are NaN.
+// For every pair of a candidate and a reference, by order: the common weight, the candidate's
+// weight, the reference's weight. Pairs with too many n-grams are NaN.
 Array<double> pivot_overlaps(const PyPhraseTable& self, Ids c_ids, Offsets c_offsets, Ids r_ids,
                              Offsets r_offsets, Offsets starts, Ids source, Ids self_ids,
                              const BagRules& rules, nb::object check) {

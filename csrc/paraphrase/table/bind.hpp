@@ -1,5 +1,5 @@
-// A phrase table that keeps alive the arrays it looks into, sentences in its words, and the pace of
-// long work; other bindings take them too.
+// A phrase table that keeps its arrays alive, sentences as ids of its words, and regular checks for
+// interrupts; other bindings use them too.
 #pragma once
 #include "core/bind.hpp"
 #include "core/watch.hpp"
@@ -12,7 +12,7 @@ inline Phrases phrases_of(const Ids& ids, const Offsets& offsets) {
     return {{ids.data(), offsets.data()}, static_cast<int64_t>(offsets.shape(0)) - 1};
 }
 
-// A phrase table that keeps alive the arrays it looks into.
+// A phrase table that keeps its arrays alive.
 struct PyPhraseTable {
     Ids ids;
     Offsets offsets;
@@ -39,7 +39,7 @@ struct PyPhraseTable {
                 {eo.data(), ep.data(), p.data(), ep.shape(0)}, phrases_of(pi, po), pi.shape(0),
                 n_pivot, s.data(), s.shape(0), watch) {}
 
-    // The phrases, after making sure that the arrays that go with them are as long.
+    // The phrases, after checking that the arrays that go with them have the same length.
     Phrases fitting() const {
         const Phrases phrases = phrases_of(ids, offsets);
         const size_t n = offsets.shape(0);
@@ -50,8 +50,8 @@ struct PyPhraseTable {
     }
 };
 
-// Sentences as ids of a vocabulary, and what its words are in the table: `source` among the words
-// of phrases (or -1), `own` among the pivot words.
+// Sentences as ids of a vocabulary, and the ids of its words in the table: `source` among the words
+// of phrases (or -1), `self_ids` among the pivot words.
 class Sentences {
   public:
     Sentences(const Ids& ids, const Offsets& offsets, const Ids& source, const Ids& self_ids)
@@ -86,7 +86,7 @@ class Sentences {
     std::vector<int32_t> source_words_, own_words_;
 };
 
-// Lets Ctrl-C and a stop request in, once in so many words.
+// Checks for Ctrl-C and stop requests at regular intervals of words.
 class Pace {
   public:
     explicit Pace(nb::object check) : check_(std::move(check)) {}

@@ -1,11 +1,11 @@
 // Phrase pairs that are consistent with a word alignment (Koehn, Och & Marcu 2003).
 //
-// A span of source words and a span of pivot words are a phrase pair if at least one link joins
-// them and no link leaves them: what the words of one are linked to lies in the other. Words
-// without links may occur anywhere in a phrase, including its ends.
+// A span of source words and a span of pivot words form a phrase pair if at least one link connects
+// them and no word of either span is linked to a word outside the other. Words without links may
+// occur anywhere in a phrase, including its ends.
 //
-// A phrase pair is a row of 2 * longest ids: the source phrase, then the pivot phrase, each filled
-// up with -1, so that rows compare as phrases do and a phrase comes before those it begins.
+// A phrase pair is a row of 2 * longest ids: the source phrase, then the pivot phrase, each padded
+// with -1, so that rows sort like phrases and a phrase precedes the phrases it is a prefix of.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace karat::paraphrase {
 
 struct PhraseRows {
     std::vector<int32_t> ids;     // rows
-    std::vector<int64_t> counts;  // how often each row was seen
+    std::vector<int64_t> counts;  // number of occurrences of each row
 };
 
 class Extractor {
@@ -47,7 +47,7 @@ class Extractor {
         }
     }
 
-    // What was seen so far, sorted, each row once.
+    // The rows so far, sorted and distinct.
     PhraseRows take() {
         const size_t width = 2 * longest_, n = rows_.size() / width;
         std::vector<uint32_t> order(n);
@@ -86,14 +86,14 @@ class Extractor {
         bool empty() const { return high < 0; }
     };
 
-    // Whether all that the pivot words are linked to lies within the source span.
+    // Whether all links of the pivot words lead into the source span.
     bool closed(const Span& pivots, int64_t first, int64_t last) const {
         for (int64_t j = pivots.low; j <= pivots.high; ++j)
             if (!back_[j].empty() && (back_[j].low < first || back_[j].high > last)) return false;
         return true;
     }
 
-    // The smallest pivot span, and those with words around it that have no links.
+    // Adds the smallest pivot span, and its extensions by adjacent words without links.
     void widen(const int32_t* source, int64_t first, int64_t last, const int32_t* pivot, int64_t m,
                const Span& joined) {
         for (int64_t low = joined.low; low >= 0; --low) {
@@ -117,7 +117,7 @@ class Extractor {
     std::vector<Span> reach_, back_;
 };
 
-// Sorted rows from several places, which may be mapped files, into one; counts are added up.
+// Merges sorted rows from several sources, which may be mapped files; counts are summed.
 class PhraseMerge {
   public:
     struct Part {
@@ -135,7 +135,7 @@ class PhraseMerge {
 
     bool done() const { return heap_.empty(); }
 
-    // At least so many more rows, or all that are left; what is equal stays together.
+    // At least `rows` more rows, or all that are left; equal rows stay together.
     void move(size_t rows, PhraseRows& out) {
         for (size_t k = 0; !heap_.empty() && (k < rows || repeats(out)); ++k) {
             std::pop_heap(heap_.begin(), heap_.end(), Later{this});

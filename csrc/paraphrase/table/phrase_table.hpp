@@ -1,6 +1,6 @@
-// Phrases of one language with their counts and their translations into another, in flat arrays
-// that are stored as they are used and may be mapped from a file. `slots` is an open hash table of
-// a power of two over the phrases; -1 is an empty place.
+// Phrases of one language with their counts and their translations into another, in flat arrays,
+// stored and used in the same form, which may be mapped from a file. `slots` is an open-addressing
+// hash table over the phrases whose size is a power of two; -1 marks an empty slot.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -22,7 +22,8 @@ struct Phrases {
     const int32_t* begin(int64_t i) const { return rows.begin(i); }
     int64_t length(int64_t i) const { return rows.length(i); }
 
-    // Throws if the arrays cannot be phrases over so many words; the longest phrase's words.
+    // Throws if the arrays are not valid phrases over `words` words; returns the length of the
+    // longest phrase.
     int64_t check(size_t n_ids, int64_t words, Watch& watch) const {
         int64_t longest = 0;
         if (size < 0 || rows.offsets[0] != 0 || rows.offsets[size] != static_cast<int64_t>(n_ids))
@@ -42,7 +43,7 @@ struct Phrases {
     }
 };
 
-// The hash of a phrase grows word by word.
+// The hash of a phrase, extended word by word.
 struct PhraseHash {
     uint64_t state = 0x51ED270B0903AC43ull;
     void add(int32_t word) {
@@ -52,8 +53,8 @@ struct PhraseHash {
     size_t place(size_t mask) const { return static_cast<size_t>(state ^ state >> 32) & mask; }
 };
 
-// The hash table of distinct phrases, which come in pieces: at least twice as many places as
-// phrases.
+// The hash table of distinct phrases, which are added in pieces; it has at least twice as many
+// slots as phrases.
 class PhraseSlots {
   public:
     explicit PhraseSlots(size_t phrases) : phrases_(phrases) {
@@ -83,14 +84,14 @@ class PhraseSlots {
 class PhraseTable {
   public:
     struct Edges {
-        const int64_t* offsets;     // where each phrase's translations begin
+        const int64_t* offsets;     // start of each phrase's translations
         const int32_t* pivots;      // which pivot phrase
-        const double* probability;  // Pr(f|e), falling
+        const double* probability;  // Pr(f|e), in descending order
         size_t size;
     };
 
-    // Throws if the arrays cannot be a table: a foreign or damaged file must not be read beyond its
-    // bounds. The arrays of phrases have `phrases.size` counts and one more offset.
+    // Throws if the arrays are not a valid table: a foreign or damaged file must not cause reads
+    // out of bounds. The arrays of phrases have `phrases.size` counts and one more offset.
     PhraseTable(Phrases phrases, size_t n_words, int64_t words, const double* counts, Edges edges,
                 Phrases pivots, size_t n_pivot_words, int64_t pivot_words, const int32_t* slots,
                 size_t n_slots, Watch& watch)
@@ -115,8 +116,8 @@ class PhraseTable {
     int32_t pivot(int64_t edge) const { return edges_.pivots[edge]; }
     double probability(int64_t edge) const { return edges_.probability[edge]; }
 
-    // The number of a phrase of so many words, or -1; `hash` is that of its words. The search ends
-    // too where a file lost its empty places meanwhile.
+    // The number of a phrase of `length` words, or -1; `hash` is the hash of its words. The search
+    // also stops if a truncated file has lost its empty slots.
     int32_t find(const int32_t* words, int64_t length, const PhraseHash& hash) const {
         size_t at = hash.place(mask_);
         for (size_t tried = 0; tried <= mask_; ++tried, at = (at + 1) & mask_) {

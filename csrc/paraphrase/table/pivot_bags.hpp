@@ -1,12 +1,12 @@
 // Bags of pivot n-grams (Liu, Dahlmeier and Ng 2010): the expected n-grams of a confusion network.
 //
-// The network has the translations of each phrase of a sentence side by side, and the phrases one
-// after the other. An n-gram that runs through several phrases weighs the product of the
-// probabilities of the edges it touches; all ways to come by the same n-gram are added up.
+// The network has the translations of each phrase of a sentence as parallel edges, and the phrases
+// in sequence. The weight of an n-gram across several phrases is the product of the probabilities
+// of its edges, summed over all paths with the same n-gram.
 //
-// An n-gram ends in one phrase only. So a walk over the phrases carries the n-grams that end with
-// the phrase before, each once with its weight, and lets every edge continue them. What is carried
-// depends on the neighbourhood alone: time is linear in the length of the sentence.
+// An n-gram ends in one phrase only. So a pass over the phrases carries the n-grams that end with
+// the previous phrase, each once with its weight, and every edge extends them. Their number depends
+// on the neighbourhood alone, so time is linear in the length of the sentence.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -22,11 +22,11 @@ struct BagRules {
     int order;         // the longest n-grams
     double edge;       // edges must be more probable than this; the best is always kept
     double ngram;      // n-grams must weigh more than this
-    bool renormalise;  // whether the edges that are kept share all the probability
+    bool renormalise;  // whether the kept edges are renormalised to 1
 };
 
-// N-grams as the nodes of a tree, numbered from 1: one is the number of all its words but the last,
-// and the last. 0 is the empty n-gram.
+// N-grams as the nodes of a tree, numbered from 1: each consists of the number of its prefix (all
+// words but the last) and its last word. 0 is the empty n-gram.
 class Grams {
   public:
     void reset(size_t expected) {
@@ -65,18 +65,18 @@ using Weights = std::vector<double>;
 
 class Bags {
   public:
-    // More n-grams than this in one phrase are refused; it takes a table of very many translations
-    // of which none are left out.
+    // The maximum number of n-grams in one phrase; only a table with very many translations and no
+    // pruning exceeds it.
     static constexpr int64_t most = 1 << 18;
 
     Bags(const PhraseTable& table, BagRules rules) : table_(table), rules_(rules) {}
 
-    // Forgets all n-grams.
+    // Clears all n-grams.
     void reset(size_t expected) { grams_.reset(expected); }
     const Grams& grams() const { return grams_; }
 
-    // The bag of a sentence; `own` are the pivot words that its words become if they are unseen.
-    // False if there are too many n-grams in one phrase.
+    // The bag of a sentence; `self_ids` are the pivot words that replace its unseen words. Returns
+    // false if one phrase has too many n-grams.
     bool fill(const std::vector<Piece>& pieces, const int32_t* self_ids, Weights& weights) {
         weights.assign(static_cast<size_t>(grams_.count()) + 1, 0.0);
         ends_.clear();
@@ -98,7 +98,7 @@ class Bags {
 
     bool is_counted(double weight) const { return weight > rules_.ngram; }
 
-    // For each order: the weight in common, that of the first bag, and that of the second.
+    // For each order: the common weight, the weight of the first bag, and the weight of the second.
     void compare(const Weights& a, const Weights& b, double* out) const {
         std::fill(out, out + 3 * rules_.order, 0.0);
         for (size_t gram = 1; gram < std::max(a.size(), b.size()); ++gram) {
@@ -137,7 +137,7 @@ class Bags {
         double sum = 0;
         for (int64_t k = first; k < last; ++k) {
             const double p = table_.probability(k);
-            if (k > first && p <= rules_.edge) break;  // they fall
+            if (k > first && p <= rules_.edge) break;  // probabilities are in descending order
             const int32_t pivot = table_.pivot(k);
             edges_.push_back({table_.pivots().begin(pivot), table_.pivots().length(pivot), p});
             sum += p;
@@ -153,7 +153,7 @@ class Bags {
         return longer;
     }
 
-    // The n-grams that lie in one edge.
+    // The n-grams within one edge.
     void inside(const Edge& edge, Weights& weights) {
         for (int64_t from = 0; from < edge.length; ++from) {
             const int64_t to = std::min(edge.length, from + rules_.order);
@@ -164,7 +164,7 @@ class Bags {
         }
     }
 
-    // Those that began in an earlier phrase.
+    // The n-grams that began in an earlier phrase.
     void across(const Edge& edge, Weights& weights) {
         for (const End& before : ends_) {
             const int64_t room = rules_.order - grams_.order(before.gram);
@@ -192,7 +192,7 @@ class Bags {
     Grams grams_;
     std::vector<Edge> edges_;
     std::vector<End> ends_, next_;
-    std::vector<int32_t> place_;  // by n-gram: its place in `next_`, from 1
+    std::vector<int32_t> place_;  // by n-gram: its index in `next_`, from 1
 };
 
 }  // namespace karat::paraphrase

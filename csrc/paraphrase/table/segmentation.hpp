@@ -11,14 +11,15 @@
 
 namespace karat::paraphrase {
 
-// A phrase of a sentence: so many words, and its number in the table (-1: a single unseen word).
+// A phrase of a sentence: its length in words, and its number in the table (-1: a single unseen
+// word).
 struct Piece {
     int32_t length, phrase;
 };
 
-// Maximises the product of Pr(p) = N(p) / sum N over the phrases; a single word that is no phrase
-// counts 1/2. Of equally probable segmentations the one of fewest phrases wins, then the one whose
-// first phrase is longest, then whose second is, and so on.
+// Maximises the product of Pr(p) = N(p) / sum N over the phrases; a single word that is not a
+// phrase has N = 1/2. Ties are broken by the fewest phrases, then by the longest first phrase, then
+// by the longest second phrase, and so on.
 class Segmenter {
   public:
     explicit Segmenter(const PhraseTable& table)
@@ -36,8 +37,8 @@ class Segmenter {
 
   private:
     static constexpr double unseen = 0.5;
-    // The last bits of a sum of logarithms depend on the order of its terms: sums that are this
-    // close, by their size, are equal.
+    // The last bits of a sum of logarithms depend on the order of its terms: sums within this
+    // relative distance count as equal.
     static constexpr double slack = 1e-12;
 
     // The best segmentation from one word to the end: its log probability, phrases, first phrase.
@@ -68,7 +69,7 @@ class Segmenter {
         if (!best.phrases || better(candidate, best)) best = candidate;
     }
 
-    // Whether a longer first phrase makes up for the one found before.
+    // Whether a longer first phrase is at least as good as the best so far.
     static bool better(const Best& a, const Best& b) {
         if (std::abs(a.log - b.log) > slack * (1 + std::abs(b.log))) return a.log > b.log;
         return a.phrases <= b.phrases;

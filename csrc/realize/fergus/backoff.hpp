@@ -1,8 +1,9 @@
 // Probabilities with interpolated back-off, from counts in one flat table that may be mapped.
 //
-// A context c hands over to a more general one, p', by as much as it is uncertain itself:
+// A context c interpolates with a more general one, p', in proportion to its own uncertainty:
 //   p(x | c) = (n(c, x) + s p'(x)) / (n(c) + s)
-// with s = k t(c) for t different outcomes (Witten and Bell 1991), or constant for a choice of two.
+// with s = k t(c) for t distinct outcomes (Witten and Bell 1991), or a constant for binary
+// outcomes.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -33,8 +34,9 @@ uint64_t context(int level, Parts... parts) {
     return h;
 }
 
-// An open hash table; 0 is an empty place. A context with one outcome has no number of outcomes.
-// The upper half of a key says where it is, so that the lower half is enough to know it by there.
+// An open-addressing hash table; 0 marks an empty slot. The number of outcomes is not stored for
+// contexts with one outcome. The upper half of a key determines its slot, so only the lower half is
+// stored.
 class Counts {
   public:
     Counts(const uint32_t* keys, const int32_t* values, size_t size)
@@ -43,7 +45,7 @@ class Counts {
             throw std::invalid_argument("the counts have a wrong size");
     }
 
-    // A damaged count is no count.
+    // A damaged count is treated as no count.
     int32_t find(uint64_t key) const {
         const auto short_key = static_cast<uint32_t>(key);
         for (size_t at = place(key, size_); at < size_; ++at) {
@@ -53,7 +55,7 @@ class Counts {
         return 0;
     }
 
-    // Where to look first; some room at the end is left for what found its place taken.
+    // The first slot to look at; slots at the end are reserved for collisions.
     static size_t place(uint64_t key, size_t size) {
         return static_cast<size_t>((key >> 32) * static_cast<uint64_t>(size - room) >> 32);
     }
@@ -63,7 +65,7 @@ class Counts {
     static uint64_t total(uint64_t c) { return mixed(c ^ 0xa5a5a5a5a5a5a5a5ULL) | 1; }
     static uint64_t types(uint64_t c) { return mixed(c ^ 0x3c3c3c3c3c3c3c3cULL) | 1; }
 
-    // One level of interpolation, the strength of the lower one by the number of outcomes.
+    // One level of interpolation; the number of outcomes sets the strength of the lower level.
     double witten_bell(double lower, uint64_t c, int64_t outcome, double k) const {
         const int32_t n = find(total(c));
         if (!n) return lower;
@@ -71,7 +73,7 @@ class Counts {
         return (find(event(c, outcome)) + strength * lower) / (n + strength);
     }
 
-    // One level of interpolation for a yes or no; `yes` is outcome 1.
+    // One level of interpolation for a binary outcome; `yes` is outcome 1.
     double choice(double lower, uint64_t c, double strength) const {
         const int32_t n = find(total(c));
         if (!n) return lower;
@@ -84,12 +86,12 @@ class Counts {
     size_t size_;
 };
 
-// Events are noted one by one; the table holds how often each occurred in its context, the
-// contexts' totals and their numbers of outcomes.
+// Events are added one by one; the table stores their counts in each context, the totals of
+// contexts and their numbers of outcomes.
 class Counting {
   public:
     void note(uint64_t c, int64_t outcome) { noted_.emplace_back(c, outcome); }
-    // Of a yes or no only the yes is counted, beside the total.
+    // For binary outcomes, only the positive count and the total are stored.
     void note_choice(uint64_t c, bool yes) { noted_.emplace_back(c, yes ? 1 : no); }
 
     void finish(std::vector<uint32_t>& keys, std::vector<int32_t>& values) {
@@ -127,7 +129,7 @@ class Counting {
         while (!fits(entries, size, keys, values)) size += Counts::room;
     }
 
-    // In the order of their places, each in the first free one: a search never has to turn round.
+    // In slot order, each in the first free slot: a search never has to wrap around.
     static bool fits(const std::vector<std::pair<uint64_t, int32_t>>& entries, size_t size,
                      std::vector<uint32_t>& keys, std::vector<int32_t>& values) {
         keys.assign(size, 0);
@@ -136,7 +138,7 @@ class Counting {
         for (const auto& [key, value] : entries) {
             next = std::max(next, Counts::place(key, size));
             if (next >= size) return false;
-            keys[next] = static_cast<uint32_t>(key);  // never 0: its last bit is set
+            keys[next] = static_cast<uint32_t>(key);  // never 0: the last bit is set
             values[next++] = value;
         }
         return true;

@@ -1,4 +1,4 @@
-// The Python face of FERGUS.
+// Python bindings of FERGUS.
 #include <memory>
 
 #include "lm/bind.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 using Keys = nb::ndarray<const uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// Keeps alive the arrays that a grammar looks into.
+// Keeps the arrays of a grammar alive.
 struct PyGrammar {
     std::vector<Ids> ids;
     std::vector<Offsets> offsets;
@@ -36,7 +36,7 @@ struct PyGrammar {
     }
 };
 
-// Trees as flat arrays; every column has a value a node, suffixes three.
+// Trees as flat arrays; every column has one value per node, suffixes have three.
 struct Columns {
     Ids words, labels, heads, suffixes;
     Offsets offsets;
@@ -133,7 +133,8 @@ struct PyTreeModel {
     }
 };
 
-// The k best supertaggings of every tree: labels, frames, slots, scores, where each tree's begin.
+// The k best supertaggings of every tree: labels, frames, slots, scores, and the start of each
+// tree's.
 nb::tuple choose_trees(const PyTreeModel& f, Ids words, Ids labels, Ids heads, Ids suffixes,
                        Offsets offsets, int k) {
     const Columns columns(words, labels, heads, suffixes, offsets, &f.g.grammar);
@@ -159,7 +160,7 @@ nb::tuple choose_trees(const PyTreeModel& f, Ids words, Ids labels, Ids heads, I
                           give(std::move(starts)));
 }
 
-// Treelets of supertagged trees, whose labels, frames and slots are columns too.
+// Treelets of supertagged trees; labels, frames and slots are columns too.
 class TaggedTreelets {
   public:
     TaggedTreelets(const PyTreeModel& f, const Columns& columns, Ids frames, Ids slots,
@@ -222,7 +223,8 @@ std::vector<Lattice> unravel(const Treelets& treelets, Unraveler& unraveler, con
     return lattices;
 }
 
-// The k best orders of every tree: nodes, scores, the language model's part, where each begins.
+// The k best orders of every tree: nodes, scores, the language model's part, and the start of each
+// order.
 template <class Treelets>
 nb::tuple linearize(const Columns& columns, const Treelets& treelets, const PyModel& lm,
                     const Ids& lm_words, const Weights& w, int k) {

@@ -1,4 +1,4 @@
-// FERGUS whole: the Tree Chooser, the Unraveler and the LP Chooser for one tree after the other.
+// The complete FERGUS pipeline: Tree Chooser, Unraveler and LP Chooser, tree by tree.
 #pragma once
 #include "core/elementary_functions.hpp"
 #include "realize/fergus/lp_chooser.hpp"
@@ -8,18 +8,18 @@
 namespace karat::fergus {
 
 struct Weights {
-    double side, pair, lm;  // of the adjunction table's two parts, and of the language model
-    int width;              // states of a lattice a level
+    double side, pair, lm;  // weights of the adjunction table's parts and of the language model
+    int width;              // states per level of a lattice
     double margin;          // how much worse than the best an arc of the lattice may be
-    int beam;               // hypotheses a state, 0 for all
+    int beam;               // hypotheses per state, 0 for all
 };
 
-// What the Unraveler needs to know of a supertagged tree, a value a node.
+// The Unraveler's view of a supertagged tree: one value per node.
 struct Tagging {
     const int32_t *labels, *frames, *slots;
 };
 
-// What each treelet of a supertagged tree costs to order.
+// The ordering costs of each treelet of a supertagged tree.
 class Treelet {
   public:
     Treelet(const Grammar& grammar, const Precedence& table, const Weights& weights)
@@ -59,7 +59,7 @@ class Treelet {
     Weights w_;
 };
 
-// The baseline: only whether a lexeme precedes or follows her mother's.
+// The baseline: uses only whether a lexeme precedes or follows the lexeme of its mother.
 struct LeftRight {
     const Counts& n;
 
@@ -79,7 +79,7 @@ struct LeftRight {
         return left(t.words[d], t.words[m]) > 0.5;
     }
 
-    // Every daughter on her likelier side, in any order there.
+    // Puts every daughter on its more probable side, in arbitrary order.
     TreeletCosts costs(const TreeNodes& t, const std::vector<int32_t>& daughters, int32_t m) const {
         TreeletCosts out;
         const size_t size = daughters.size();

@@ -1,13 +1,13 @@
-// The Unraveler: for each treelet the packed lattice of all orders that its supertags allow.
+// The Unraveler: builds the packed lattice of all orders that the supertags of a treelet allow.
 //
-// A state is which daughters are left of the head, which right of it, and whether the head is
-// placed; an arc places one more. Arguments go where their slot is, in the order of the slots;
-// adjuncts go to either side, at a cost from the adjunction table. A whole sentence's lattice is
-// that of the root with every daughter's arc standing for her own treelet's lattice.
+// A state is the set of daughters left of the head, the set right of it, and whether the head is
+// placed; an arc places one more item. Arguments go to their slots, in slot order; adjuncts go to
+// either side, at a cost from the adjunction table. The lattice of a sentence is the lattice of the
+// root, where every daughter's arc represents the lattice of its own treelet.
 //
-// Pruning: states are made level by level (how many are placed), and of each level the `width`
-// cheapest are kept (beyond 12 daughters fewer, width * 12 / daughters, at least 4); then arcs go
-// whose best path costs more than `margin` above the best of all.
+// Pruning: states are built level by level (by the number of placed items), and the `width`
+// cheapest of each level are kept (with more than 12 daughters fewer, width * 12 / daughters, at
+// least 4); then arcs are removed if their best path costs over `margin` more than the best path.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -23,10 +23,10 @@ namespace karat::fergus {
 constexpr double never = -std::numeric_limits<double>::infinity();
 
 struct TreeletCosts {
-    std::vector<double> side[2];    // of each daughter: log p(left), log p(right), or `never`
+    std::vector<double> side[2];    // per daughter: log p(left), log p(right), or `never`
     std::vector<double> before[2];  // [side][a * n + b]: log p(a before b)
-    std::vector<int32_t> slots;     // the slot each daughter fills, or -1
-    std::vector<int32_t> sides;     // of each slot: 0 left, 1 right; left ones come first
+    std::vector<int32_t> slots;     // slot that each daughter fills, or -1
+    std::vector<int32_t> sides;     // per slot: 0 left, 1 right; left slots come first
 };
 
 struct Arc {
@@ -60,7 +60,7 @@ class Unraveler {
     static constexpr int many = 12;
 
     struct State {
-        std::string placed;  // 0 not yet, 1 left, 2 right; the last is the head's
+        std::string placed;  // 0 not yet, 1 left, 2 right; the last entry is the head
         double forward;
         uint64_t hash;
     };
@@ -91,7 +91,7 @@ class Unraveler {
 
     char mark(const State& state) const { return state.placed[n_] ? 2 : 1; }
 
-    // All paths end in one state, whatever the sides.
+    // All paths end in one state, regardless of sides.
     std::vector<Next> extend(const std::vector<State>& level, int32_t next, bool last) {
         std::vector<Next> after;
         std::unordered_multimap<uint64_t, int32_t> states_by_hash;
@@ -114,7 +114,7 @@ class Unraveler {
         return after;
     }
 
-    // The number of this state among the next states; a new one if it is not among them.
+    // The number of this state among the next states; it is added if it is new.
     int32_t number(const std::vector<State>& level, const Next& candidate,
                    std::unordered_multimap<uint64_t, int32_t>& states_by_hash,
                    std::vector<Next>& after) const {
@@ -136,7 +136,7 @@ class Unraveler {
         return true;
     }
 
-    // What each daughter costs if she comes next, and who has to come before the others.
+    // The cost of each daughter as the next item, and the order constraints among daughters.
     void weigh(const std::string& placed) {
         const int side = placed[n_] ? 1 : 0;
         scores_.assign(n_, 0);
@@ -167,7 +167,7 @@ class Unraveler {
         return c_->slots[d] >= 0 ? !c_->sides[c_->slots[d]] : c_->side[1][d] == never;
     }
 
-    // The cheapest states of a level; the arcs to the others go.
+    // Keeps the cheapest states of a level and removes arcs to the others.
     void cut(std::vector<Next>& after, int32_t next) {
         std::vector<int32_t> order(after.size());
         for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int32_t>(i);
@@ -193,7 +193,7 @@ class Unraveler {
         after = std::move(best);
     }
 
-    // Only arcs on paths that end, within the margin; states are renumbered.
+    // Keeps only arcs on complete paths within the margin; renumbers the states.
     void trim() {
         std::vector<double> backward(lattice_.states, never);
         const int32_t last = lattice_.states - 1;
@@ -233,7 +233,7 @@ class Unraveler {
     size_t n_ = 0;
     Lattice lattice_;
     std::vector<double> forward_;
-    std::vector<double> scores_;  // of the state at hand, by `weigh`
+    std::vector<double> scores_;  // of the current state, set by `weigh`
     int32_t next_slot_ = 0;
     bool head_may_come_ = false;
 };

@@ -1,15 +1,14 @@
 // The LP Chooser: the most likely path through the lattice, composed with an n-gram model.
 //
-// The lattice is packed (a daughter's arc represents her treelet's lattice), so the composition
-// goes from the leaves up. A hypothesis is a string of words with its first n - 1 words and its
-// last state of the model: all that its neighbours can see. Of those that look the same from
-// outside the k best are kept (exactly Viterbi's rule), and of all at a state at most `beam`. The
-// words of the first n - 1 places are scored with the context so far, and again when something is
-// put before them.
+// The lattice is packed (a daughter's arc represents the lattice of its treelet), so the
+// composition proceeds bottom-up. A hypothesis is a string of words with its first n - 1 words and
+// its last state of the model: all that affects its neighbours. Of hypotheses that agree in these,
+// the k best are kept (exact, as in Viterbi's algorithm), and at most `beam` per state. The first n
+// - 1 words are scored with the context so far, and again when words are put before them.
 //
-// A treelet's work is its arcs times the beam. Where that would be more than `most_work`, the beam
-// is narrower there, but never below `least_beam`: many best sentences of a head with dozens of
-// daughters differ in a few places, and a narrower beam finds most of them too.
+// The work of a treelet is its arcs times the beam. If that exceeds `most_work`, the beam is
+// narrowed, but never below `least_beam`: many best sentences of a head with dozens of daughters
+// differ in a few places, and a narrower beam finds most of them too.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -24,7 +23,7 @@
 namespace karat::fergus {
 
 struct Sentence {
-    double score, lm;  // the whole, and its part of the language model (natural log)
+    double score, lm;  // total, and the language model's part (natural log)
     std::vector<int32_t> nodes;
 };
 
@@ -60,11 +59,11 @@ class LpChooser {
     static constexpr uint64_t base = 0x9E3779B97F4A7C15ull;
 
     struct Hypothesis {
-        double order = 0, inner = 0, outer = 0;  // outer: the first words', not yet certain
-        uint64_t hash = 0;                       // of its words: Σ word base^(words after it)
+        double order = 0, inner = 0, outer = 0;  // outer: of the first words, still provisional
+        uint64_t hash = 0;                       // hash of its words: Σ word base^(words after it)
         int32_t first[most_first];
         int32_t firsts = 0, length = 0;
-        int32_t before = -1, part = -1, node = -1;  // how it was made
+        int32_t before = -1, part = -1, node = -1;  // back pointers
         State last;
         double score = 0;
     };
@@ -111,7 +110,7 @@ class LpChooser {
         now_ = std::min(beam_, std::max(affordable, least_beam));
     }
 
-    // Every pair of a hypothesis and a part, or with a beam those whose ranks are low together.
+    // Every pair of a hypothesis and a part; with a beam, only pairs with a low combined rank.
     void combine(const std::vector<int32_t>& before, const std::vector<int32_t>& parts,
                  double cost, bool at_start, std::vector<Hypothesis>& to) const {
         if (at_start) {
@@ -158,7 +157,7 @@ class LpChooser {
         return h;
     }
 
-    // The best, of equals the one found first, as many as the beam has, or `least`.
+    // The best hypotheses, at most the beam or `least`; among equals the first found comes first.
     std::vector<int32_t> keep(const std::vector<Hypothesis>& all, int least) {
         const auto worse = [&](int32_t a, int32_t b) {
             return all[a].score != all[b].score ? all[a].score < all[b].score : a > b;
@@ -176,7 +175,8 @@ class LpChooser {
         return best;
     }
 
-    // Fewer than k look like it, and none has the same words (equal words may change places).
+    // Whether fewer than k equivalent hypotheses exist, and none has the same words (equal words
+    // may swap positions).
     bool is_new(const Hypothesis& h) const {
         const auto alike = alike_.find(outside(h));
         if (alike != alike_.end() && alike->second >= k_) return false;
@@ -193,7 +193,7 @@ class LpChooser {
         return place;
     }
 
-    // A number for what its neighbours can see of it: its first words and its last state.
+    // A key of all that affects its neighbours: its first words and its last state.
     static uint64_t outside(const Hypothesis& h) {
         uint64_t hash = joined(static_cast<uint64_t>(h.firsts), h.last.length);
         for (int32_t i = 0; i < h.firsts; ++i) hash = joined(hash, h.first[i]);
@@ -253,9 +253,9 @@ class LpChooser {
     const Model& m_;
     double weight_;
     int beam_, k_, n_;
-    int now_ = 0;  // the beam of this treelet
+    int now_ = 0;  // beam of the current treelet
     std::vector<uint64_t> powers_;
-    std::unordered_map<uint64_t, int> alike_;  // of those kept at a state, how many look so
+    std::unordered_map<uint64_t, int> alike_;  // number of kept hypotheses per key
     std::unordered_multimap<uint64_t, int32_t> by_words_;
     const std::vector<int32_t>* words_ = nullptr;
     std::vector<Hypothesis> pool_;

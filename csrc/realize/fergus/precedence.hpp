@@ -1,5 +1,5 @@
-// The adjunction table: on which side of its mother's head a daughter is, and which of two
-// daughters on one side comes first; both back off from lexemes to labels to relations.
+// The adjunction table: the side of a daughter relative to its mother's head, and the order of two
+// daughters on one side; both back off from lexemes to labels to relations.
 #pragma once
 #include <utility>
 
@@ -7,9 +7,9 @@
 
 namespace karat::fergus {
 
-// A daughter as the table knows it.
+// The features of a daughter in the table.
 struct Member {
-    int32_t word, label, degree;  // degree: how many daughters it has itself, at most 2
+    int32_t word, label, degree;  // degree: number of its own daughters, at most 2
 };
 
 class Precedence {
@@ -18,7 +18,7 @@ class Precedence {
 
     static constexpr double strength = 0.5;  // of lower levels, chosen on held-out documents
 
-    // p(d is left of her mother)
+    // p(d is left of its mother)
     double left(const Member& d, const Member& m) const {
         double p = 0.5;
         each_side(g_, d, m, [&](uint64_t c) { p = n_.choice(p, c, strength); });
@@ -59,7 +59,7 @@ class Precedence {
         return a.label == b.label && a.word == b.word && a.degree == b.degree;
     }
 
-    // Each pair is counted one way round, by label, word and degree.
+    // Each pair is counted in one canonical order, by label, word and degree.
     static bool swapped(const Member& a, const Member& b) {
         if (a.label != b.label) return a.label > b.label;
         return a.word != b.word ? a.word > b.word : a.degree > b.degree;
@@ -70,7 +70,7 @@ class Precedence {
     const Counts& n_;
 };
 
-// What the treelets of a gold tree add: `places` is the position of each node in the sentence.
+// Adds the treelets of a gold tree: `places` is the position of each node in the sentence.
 class PrecedenceCounting {
   public:
     PrecedenceCounting(const Grammar& grammar, Counting& counting) : g_(grammar), n_(counting) {}

@@ -1,9 +1,10 @@
-// Supertags: elementary trees of a lexicalised grammar that was extracted from a treebank.
+// Supertags: elementary trees of a lexicalised grammar extracted from a treebank.
 //
 // A supertag is a label (category and relation to the mother) and a frame: the argument slots in
 // their order around the head. An argument substitutes into a slot of its mother's frame; any other
-// daughter adjoins, where the adjunction table (precedence.hpp) says. The free frame, -1, has no
-// slots and lets arguments adjoin like the rest: what was never seen can still be realised.
+// daughter adjoins, at a position chosen with the adjunction table (precedence.hpp). The free
+// frame, -1, has no slots and lets arguments adjoin too, so that unseen structures can still be
+// realised.
 #pragma once
 #include <cstdint>
 #include <stdexcept>
@@ -14,7 +15,8 @@ namespace karat::fergus {
 constexpr int32_t free_frame = -1;
 constexpr int most_slots = 6;
 
-// Flat arrays, which may be mapped; `lists` are rows of `offsets` and values.
+// Lists of values as flat arrays, which may be mapped; row i has values[offsets[i]] to
+// values[offsets[i + 1]].
 struct List {
     const int64_t* offsets;
     size_t rows;
@@ -36,12 +38,12 @@ struct List {
 };
 
 struct Grammar {
-    int32_t tags, relations;  // how many, the last of each being "any other"
+    int32_t tags, relations;  // counts; the last of each is "any other"
     int32_t root;             // the relation of a root
-    const int32_t* argument;  // of each relation: whether it fills slots
-    List slots;               // of each frame: relation * 2 + 1 if it is right of the head
-    List frames;              // of each tag: the frames seen with it
-    List labels;              // of each word: the labels seen with it, the most frequent first
+    const int32_t* argument;  // whether each relation fills slots
+    List slots;               // of each frame: relation * 2, plus 1 if right of the head
+    List frames;              // frames seen with each tag
+    List labels;              // labels seen with each word, most frequent first
 
     int32_t label(int32_t tag, int32_t relation) const { return tag * relations + relation; }
     int32_t tag(int32_t label) const { return label / relations; }
@@ -52,7 +54,7 @@ struct Grammar {
 using Daughters = std::vector<std::vector<int32_t>>;
 
 // One tree: words (-1 unknown), labels (-1 hidden), heads before their daughters, and three
-// suffixes per word, longest first, that replace words never seen.
+// suffixes per word, longest first, that replace unseen words.
 struct TreeNodes {
     const int32_t* words;
     const int32_t* labels;

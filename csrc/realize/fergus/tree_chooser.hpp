@@ -1,6 +1,6 @@
-// The Tree Chooser: the supertags of a tree's nodes that are most probable together.
+// The Tree Chooser: finds the jointly most probable supertags of a tree's nodes.
 //
-// Exact dynamic programming from the leaves up. For every label that a node may have, the best
+// Exact dynamic programming, bottom-up. For every label that a node may have, it finds the best
 // frame and the best supertags of its daughters, where each slot of the frame takes exactly one
 // daughter of its relation (the attachment constraint) and all other daughters adjoin. k-best
 // throughout: every cell keeps its k best derivations, which is enough for the k best of the whole.
@@ -15,7 +15,7 @@ namespace karat::fergus {
 
 struct Supertagged {
     double score = 0;
-    std::vector<int32_t> labels, frames, slots;  // the slot each node fills, or -1
+    std::vector<int32_t> labels, frames, slots;  // slot that each node fills, or -1
 };
 
 class TreeChooser {
@@ -40,14 +40,14 @@ class TreeChooser {
         return unpack();
     }
 
-    static constexpr int32_t any = -2;      // a mother of whom nothing is known
-    static constexpr int most_labels = 24;  // of a word with many
-    static constexpr int open_labels = 12;  // of a word that is unknown or rare
-    static constexpr int rare = 5;          // seen labels below which a word may be anything
+    static constexpr int32_t any = -2;      // a mother without information
+    static constexpr int most_labels = 24;  // limit for words with many labels
+    static constexpr int open_labels = 12;  // for unknown and rare words
+    static constexpr int rare = 5;          // words with fewer seen labels are open
     static constexpr double free_penalty = -9.0;  // log: only where no frame fits
 
   private:
-    struct Pick {  // a daughter's label, which of its derivations, the slot it fills
+    struct Pick {  // a daughter's label, derivation and slot
         double score;
         int32_t label, rank, slot;
     };
@@ -57,7 +57,7 @@ class TreeChooser {
         std::vector<Pick> picks;
     };
     using Picks = std::vector<Pick>;
-    struct Partial {  // the daughters up to one; where it and what comes before it are in the pool
+    struct Partial {  // the daughters up to one, as indices in the pool
         double score;
         Pick pick;
         int32_t before = -1, at = -1;
@@ -66,12 +66,12 @@ class TreeChooser {
         double score;
         Picks picks;
     };
-    struct Way {  // a derivation, its picks where they were found
+    struct Way {  // a derivation and the location of its picks
         double score;
         int32_t frame;
         const Picks* picks;
     };
-    struct Alone {  // what a label costs whatever the mother
+    struct Alone {  // cost of a label independent of the mother
         double degree, word;
     };
 
@@ -92,7 +92,7 @@ class TreeChooser {
         if (items.size() > static_cast<size_t>(k_)) items.resize(k_);
     }
 
-    // The k best in their order, of equals the first: what a stable sort would have, sooner.
+    // The k best in order, ties by position: the same result as a stable sort, but faster.
     template <class T>
     std::vector<T> sorted_best(const std::vector<T>& items) const {
         std::vector<int32_t> rank(items.size());
@@ -106,8 +106,8 @@ class TreeChooser {
         return best;
     }
 
-    // The labels a node may have: the given one, or those seen with the word, and for a rare word
-    // the most likely by its suffixes.
+    // The possible labels of a node: the given one, or the labels seen with the word, plus the most
+    // probable ones by suffix for a rare word.
     std::vector<int32_t> candidates(int32_t i) const {
         if (t_.labels[i] >= 0) return {t_.labels[i]};
         std::vector<int32_t> chosen;
@@ -122,7 +122,7 @@ class TreeChooser {
         return chosen;
     }
 
-    // A root is a root whatever else its word has been, and no other node is.
+    // A root gets a root label even if its word was never seen as one, and no other node does.
     void add(int32_t i, int32_t label, std::vector<int32_t>& labels) const {
         const bool is_root = g_.relation(label) == g_.root;
         if (!i) label = g_.label(g_.tag(label), g_.root);
@@ -179,7 +179,7 @@ class TreeChooser {
         return derived;
     }
 
-    // The ways in the pool that end so, and an empty pool for the next.
+    // Collects the picks of each complete way, and clears the pool.
     std::vector<Filled> unrolled(const std::vector<Partial>& ends) {
         std::vector<Filled> result;
         for (const Partial& end : ends) result.push_back({end.score, trail(end.at)});
@@ -194,7 +194,7 @@ class TreeChooser {
         return picks;
     }
 
-    // The best of a cell, in the pool for longer ones to point to.
+    // Moves the best of a cell to the pool, where longer ones can point to them.
     void settle(std::vector<Partial>& cell) {
         keep_best(cell);
         for (Partial& partial : cell) {
@@ -203,7 +203,7 @@ class TreeChooser {
         }
     }
 
-    // What each daughter can be: an adjunct, or an argument of some relation.
+    // The possible roles of each daughter: an adjunct, or an argument of some relation.
     void offer(int32_t i, int32_t label) {
         const auto& all = daughters_[i];
         const auto& words = words_below(i, g_.tag(label));
@@ -232,8 +232,8 @@ class TreeChooser {
                           static_cast<int32_t>(rank), -1});
     }
 
-    // For every daughter and label the cost of her word and degree, which depends on the mother's
-    // word and tag alone.
+    // For every daughter and label, the cost of its word and degree, which depends only on the
+    // mother's word and tag.
     const std::vector<std::vector<double>>& words_below(int32_t i, int32_t tag) {
         const auto [at, fresh] = by_tag_.emplace(tag, std::vector<std::vector<double>>{});
         if (fresh)
@@ -294,7 +294,8 @@ class TreeChooser {
         return true;
     }
 
-    // Both are sorted: what has k that are no worse before it is never among the k best.
+    // Both lists are sorted: an entry preceded by k entries that are no worse is never among the k
+    // best.
     void extend(const std::vector<Partial>& from, const Picks& picks, int32_t slot,
                 std::vector<Partial>& to) const {
         for (size_t i = 0; i < from.size(); ++i)
@@ -371,7 +372,7 @@ class TreeChooser {
     std::vector<Picks> adjuncts_;
     std::vector<std::map<int32_t, Picks>> arguments_;
     std::vector<int32_t> offered_;
-    std::vector<Partial> pool_;  // of the treelet and the slots at hand
+    std::vector<Partial> pool_;  // of the current treelet and slots
 };
 
 }  // namespace karat::fergus

@@ -1,5 +1,5 @@
-// The stochastic tree model: (l_d, s_d | l_m, s_m), a daughter's lexeme and supertag given her
-// mother's, as a product whose factors back off from lexemes to labels to categories.
+// The stochastic tree model: (l_d, s_d | l_m, s_m), the lexeme and supertag of a daughter given its
+// mother's, as a product of factors that back off from lexemes to labels to categories.
 //
 //   adjunct:  p(label_d | word_m, label_m)      argument:  p(category_d | relation_d, word_m)
 //   both:     p(number of daughters_d | label_d)  p(word_d | label_d, word_m)  p(frame_d | word_d)
@@ -55,7 +55,7 @@ class TreeModel {
         return quick_log_of(p);
     }
 
-    // p(word | label), no logarithm, which `word` goes on from.
+    // p(word | label), not a logarithm, from which `word` continues.
     double word_alone(int32_t word, const int32_t* suffixes, int32_t label) const {
         const int32_t c = g_.tag(label);
         double p = unseen(suffixes, c);
@@ -79,7 +79,7 @@ class TreeModel {
         return quick_log_of(p);
     }
 
-    // p(category | suffixes), from the words that are rare in training.
+    // p(category | suffixes), estimated from rare training words.
     double category(const int32_t* suffixes, int32_t c) const {
         double p = prior(c);
         for (int i = 2; i >= 0; --i)
@@ -104,7 +104,7 @@ class TreeModel {
         return quick_log_of(p);
     }
 
-    // A word never seen with a category, by Bayes' rule from its suffixes.
+    // For a word never seen with a category: Bayes' rule over its suffixes.
     double unseen(const int32_t* suffixes, int32_t c) const {
         return category(suffixes, c) / (prior(c) * words_ * g_.tags);
     }
@@ -114,7 +114,7 @@ class TreeModel {
     double words_;
 };
 
-// What one gold tree adds to the counts: `frames` as read off the order in `places`.
+// Adds gold trees to the counts; `frames` are the frames of the nodes in the treebank's order.
 class TreeCounting {
   public:
     TreeCounting(const Grammar& grammar, Counting& counting) : g_(grammar), n_(counting) {}

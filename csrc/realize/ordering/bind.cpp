@@ -1,4 +1,4 @@
-// The Python face of the ordering model.
+// Python bindings of the ordering model.
 #include "lm/bind.hpp"
 #include "realize/ordering/half_bytes.hpp"
 #include "realize/ordering/labelling.hpp"
@@ -14,7 +14,7 @@ using Symbols = nb::ndarray<const uint32_t, nb::ndim<1>, nb::c_contig, nb::devic
 using HalfBytes = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Weights = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// Columns that keep their arrays alive, checked once: what follows may trust them.
+// Columns that keep their arrays alive. They are checked once; later code relies on that.
 struct PyColumns {
     Symbols words, endings, shapes, tags, fine, relations, further;
     Ids heads;
@@ -55,7 +55,7 @@ struct PyColumns {
     int64_t trees() const { return static_cast<int64_t>(offsets.shape(0)) - 1; }
 };
 
-// Not a vector, which would write zeros first.
+// Not a vector, which would be zeroed first.
 Array<float> py_half_bytes(HalfBytes packed, Weights scales, size_t width) {
     const size_t rows = scales.shape(0);
     if (width > (size_t{1} << 20) || packed.shape(0) != (rows * width + 1) / 2)
@@ -114,8 +114,8 @@ int bits_of(const Weights& weights) {
     return bits;
 }
 
-// For the trees from `begin` to `end` their best orders: how many each has, their scores, and their
-// nodes, one order after the other.
+// The best orders of the trees from `begin` to `end`: the number of orders per tree, their scores,
+// and their nodes, order after order.
 nb::tuple order_trees(Weights weights, const PyColumns& columns, int64_t begin, int64_t end, int k,
                       int beam, int alternatives, const PyModel* model, Ids words, double weight) {
     if (begin < 0 || end > columns.trees()) throw nb::index_error("no such tree");
@@ -173,7 +173,7 @@ struct PyScaleTrainer {
     }
 };
 
-// Orders the chosen trees, and keeps what there is to learn from their k best orders.
+// Orders the chosen trees and stores the training data from their k best orders.
 void see_best_orders(PyScaleTrainer& self, const PyColumns& columns, Ids places, Offsets chosen,
                      int k, int beam, int alternatives, const PyModel* model, Ids words,
                      double weight) {
@@ -193,7 +193,7 @@ void see_best_orders(PyScaleTrainer& self, const PyColumns& columns, Ids places,
     }
 }
 
-// Of one sentence: which order is right, the scores, and rows of order, scale and sum.
+// For one sentence: the index of the correct order, the scores, and rows of order, scale and sum.
 nb::tuple scale_parts(const PyScaleTrainer& self, size_t i) {
     if (i >= self.trainer.sentences().size()) throw nb::index_error("no such sentence");
     const ScaleTrainer::Sentence& s = self.trainer.sentences()[i];
@@ -207,7 +207,7 @@ nb::tuple scale_parts(const PyScaleTrainer& self, size_t i) {
                           give(std::move(rows), {n, 3}));
 }
 
-// The heads of a tree's treelets and what each kind of feature adds to their orders.
+// The heads of a tree's treelets, and the contribution of each kind of feature to their orders.
 nb::tuple explain_order(Weights weights, const PyColumns& columns, int64_t t, Ids places) {
     if (t < 0 || t >= columns.trees()) throw nb::index_error("no such tree");
     const TreeNodes tree(columns.view(), t);
@@ -218,7 +218,8 @@ nb::tuple explain_order(Weights weights, const PyColumns& columns, int64_t t, Id
                           give(std::move(explained.parts), {n, static_cast<size_t>(part_kinds)}));
 }
 
-// The map from features to rows, checked: a power of two, and no row beyond the table.
+// Returns the map from features to rows after a check: its size is a power of two, and all rows are
+// in the table.
 FeatureRows feature_rows(const Ids& row_of_hash, int64_t rows) {
     int bits = 0;
     while ((size_t{1} << bits) < row_of_hash.shape(0)) ++bits;
@@ -320,7 +321,7 @@ double train_nodes(LabelTrainer& self, const RowsOfNodes& rows, Labels2d gold, O
     return self.see(rows, gold.data(), nodes.data(), nodes.shape(0), seed);
 }
 
-// For every node the probability of each label.
+// The probability of each label for every node.
 Array<float> label_chances(Weights table, int labels, const RowsOfNodes& rows) {
     const auto size = static_cast<int64_t>(table.shape(0));
     if (labels < 1 || size % labels) throw nb::value_error("the weights do not fit the labels");
@@ -354,7 +355,7 @@ Array<uint8_t> count_labelling(const PyColumns& columns, Affixes2d affixes, Offs
     return give(std::move(counts));
 }
 
-// The table of each kind of label: how many rows all have.
+// Checks the table of each kind of label; returns their common number of rows.
 int64_t rows_of_tables(const std::vector<Weights>& tables, const std::vector<int>& labels) {
     if (tables.empty() || tables.size() != labels.size())
         throw nb::value_error("one table a kind of label");
@@ -368,8 +369,8 @@ int64_t rows_of_tables(const std::vector<Weights>& tables, const std::vector<int
     return rows;
 }
 
-// For every node of the chosen trees the most probable label of each kind, the first of equals, and
-// the second most probable, or -1 where the first is sure.
+// For every node of the chosen trees, the most probable label of each kind (the first in a tie),
+// and the second most probable, or -1 if the first is certain.
 Array<int32_t> label_trees(std::vector<Weights> tables, std::vector<int> labels, Ids row_of_hash,
                            const PyColumns& columns, Affixes2d affixes, Offsets chosen, bool second,
                            float sure) {

@@ -1,6 +1,6 @@
-// The scores of a treelet in cells: one for every daughter before the head, every pair, every two
-// neighbours, every three items in a row, every two on both sides of the head. An order's score is
-// the sum of its cells, and of what is said of it as a whole.
+// The scores of a treelet as cells: one for every daughter before the head, every pair, every two
+// neighbours, every three items in a row, and every two items on opposite sides of the head. The
+// score of an order is the sum of its cells and of its whole-order features.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -11,22 +11,22 @@
 
 namespace karat::ordering {
 
-// A treelet: its items in a fixed order, the head after all of them. A daughter whose subtree can
-// be ordered in several ways has an item for each, of which an order has one.
+// A treelet: its items in a fixed order, the head after all of them. A daughter whose subtree has
+// several candidate orders has an item for each; an order uses one of them.
 struct Treelet {
     Frame frame;
     std::vector<Item> items;     // without the head
-    std::vector<int> daughters;  // which daughter an item is of, from 0 on without gaps
-    std::vector<double> priors;  // by how much an item's own order is worse than the best
+    std::vector<int> daughters;  // daughter of each item, from 0 without gaps
+    std::vector<double> priors;  // score deficit of an item's own order
     int count() const { return static_cast<int>(items.size()); }
     int length() const { return items.empty() ? 1 : daughters.back() + 2; }  // of an order
 };
 
 enum class CellKind { side, pair, neighbour, triple, across };
 constexpr int cell_kinds = 5;
-constexpr int part_kinds = cell_kinds + 1;  // the last: an order as a whole
+constexpr int part_kinds = cell_kinds + 1;  // the last kind is the order as a whole
 
-// Which cell is where: n items, the head being n, the edge n + 1.
+// The layout of cells for n items; the head is item n, the edge n + 1.
 class CellPlaces {
   public:
     explicit CellPlaces(int n = 0)
@@ -55,7 +55,7 @@ class CellPlaces {
     int64_t n_, m_, pairs_, neighbours_, triples_, across_, all_;
 };
 
-// Calls see(cell) for what placing item j after `order` (the items so far) adds.
+// Calls see(cell) for each cell added by placing item j after `order` (the items so far).
 template <class See>
 void cells_of_step(const CellPlaces& at, const int* order, int placed, int j, See&& see) {
     int head_at = placed;
@@ -79,7 +79,7 @@ void cells_of_order(const CellPlaces& at, const int* order, int n, See&& see) {
     for (int k = 0; k <= n; ++k) cells_of_step(at, order, k, k < n ? order[k] : at.edge(), see);
 }
 
-// A cell back to its items.
+// Converts a cell back to its items.
 struct CellItems {
     int a = 0, b = 0, c = 0;
     bool right = false;

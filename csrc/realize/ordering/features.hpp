@@ -1,7 +1,7 @@
-// What the ordering model sees of a treelet: symbols of its items, and the features made of them.
+// The ordering model's view of a treelet: symbols of its items, and features built from them.
 //
 // A symbol is a hash of a string (a word, a tag, a relation); a feature is a hash of its template's
-// number and a few symbols. Nothing here depends on where a node stood in a file.
+// number and a few symbols. Nothing here depends on the position of a node in a file.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -25,7 +25,8 @@ inline Symbol symbol_of(std::string_view s) {
     return static_cast<Symbol>(mix(h, s.size()) >> 32);
 }
 
-// The columns of many trees, one entry a node; `heads` count from 0 within a tree, -1 the root's.
+// The columns of many trees, one entry per node; `heads` count from 0 within a tree, the root has
+// -1.
 struct TreeColumns {
     const Symbol *words, *endings, *shapes, *tags, *fine, *relations, *further;
     const int32_t* heads;
@@ -33,26 +34,27 @@ struct TreeColumns {
     int64_t trees;
 };
 
-// A daughter with its ordered subtree, or the head alone; from `first` on what a neighbour sees.
+// A daughter with its ordered subtree, or the head alone; members from `first` on are visible to
+// neighbours.
 struct Item {
     Symbol word = 0, ending = 0, shape = 0, tag = 0, fine = 0, relation = 0;
     Symbol size = 0, daughters = 0;
     Symbol first = 0, second = 0, last = 0, but_last = 0;
     Symbol first_tag = 0, last_tag = 0, first_relation = 0, last_relation = 0;
     Symbol first_fine = 0, last_fine = 0;
-    Symbol relations = 0;  // of the daughters of its own together, whatever their order
-    Symbol other = 0;      // the second most probable relation; 0 if there is no doubt
-    std::vector<std::pair<Symbol, Symbol>> below;  // the relation and word of some of these
+    Symbol relations = 0;  // of all its own daughters, independent of order
+    Symbol other = 0;      // second most probable relation; 0 if the first is certain
+    std::vector<std::pair<Symbol, Symbol>> below;  // relation and word of some daughters
 };
 
-// What all items of a treelet share: its head, the head's mother, and how many there are.
+// The shared context of a treelet's items: its head, the head's mother, and the number of items.
 struct Frame {
     Item head;
     Symbol mother_word = 0, mother_tag = 0, mother_relation = 0;
     Symbol relation = 0;   // the head's own
-    Symbol relations = 0;  // of all daughters together, whatever their order
+    Symbol relations = 0;  // of all daughters, independent of order
     Symbol count = 0;
-    Symbol question = 0;  // 1 with a question mark among its daughters, 2 with one above
+    Symbol question = 0;  // 1: question mark among the daughters, 2: above
 };
 
 constexpr Symbol edge_symbol = 0x5EED0001, head_symbol = 0x5EED0002;
@@ -76,8 +78,8 @@ inline Symbol size_class(int64_t n) {
     return c;
 }
 
-// Numbers the templates as they are used and hands over the hash of each feature, with the number
-// where it is wanted, but of none that has a hidden word.
+// Numbers the templates in order of use and passes on the hash of each feature, optionally with the
+// template number; skips features with a hidden word.
 template <class Emit>
 class Templates {
   public:
@@ -110,7 +112,7 @@ void each_sister(const std::vector<Item>& items, const std::vector<int>& daughte
     }
 }
 
-// What a daughter's relation is if it is not the most probable one.
+// The second most probable relation of a daughter, or its relation if that is certain.
 inline Symbol otherwise(const Item& a) { return a.other ? a.other : a.relation; }
 
 // A daughter with an uncertain relation precedes the head.
@@ -140,7 +142,7 @@ void doubtful_side_features(const Frame& f, const std::vector<Item>& items,
     });
 }
 
-// Of two daughters on one side, at least one with an uncertain relation, a precedes b.
+// Daughter a precedes b on the same side, and at least one has an uncertain relation.
 template <class Emit>
 void doubtful_pair_features(const Frame& f, const Item& a, const Item& b, bool right, Emit& emit) {
     Templates<Emit> on(42, emit);
@@ -173,7 +175,7 @@ void doubtful_neighbour_features(const Frame& f, const Item& a, const Item& b, b
     on(x, y, a.last_tag, b.first_tag);
 }
 
-// More of the same: with questions, the tags at a subtree's ends, and the daughter's daughters.
+// Further features: questions, the tags at the ends of a subtree, and the daughter's daughters.
 template <class Emit>
 void side_context_features(const Frame& f, const Item& a, Emit& emit) {
     Templates<Emit> on(9, emit);

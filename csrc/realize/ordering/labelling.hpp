@@ -1,6 +1,7 @@
-// The labeller of unordered trees: one softmax classifier a kind of label (tags, relations), over
-// hashed features of a node, its head, daughters and sisters. A second pass sees what the first
-// found for all of them. All kinds are learned together, for they have the same features.
+// The labeller of unordered trees: one softmax classifier per kind of label (tags, relations), over
+// hashed features of a node, its head, daughters and sisters. A second pass uses the labels from
+// the first pass for all of them. All kinds are trained together, because they share their
+// features.
 //
 //     P(label | node) = exp(Σ w[f, label]) / Σ over all labels
 #pragma once
@@ -15,10 +16,10 @@
 
 namespace karat::ordering {
 
-// How the words of a tree begin and end.
+// The prefixes and suffixes of a tree's words.
 struct Affixes {
     static constexpr int columns = 5;
-    const Symbol* first;  // of the tree's root; a row a node
+    const Symbol* first;  // row of the tree's root; one row per node
 
     Symbol front3(int i) const { return at(i, 0); }
     Symbol front4(int i) const { return at(i, 1); }
@@ -30,7 +31,7 @@ struct Affixes {
     Symbol at(int i, int column) const { return i < 0 ? edge_symbol : first[i * columns + column]; }
 };
 
-// What is known of a tree that is labelled.
+// The inputs for labelling a tree.
 struct LabelledTree {
     TreeNodes nodes;
     Affixes affixes;
@@ -142,7 +143,7 @@ void affix_features(const TreeNodes& t, const Affixes& x, int i, Emit& emit) {
     }
 }
 
-// What the labels of an earlier pass add.
+// Features from the labels of an earlier pass.
 template <class Emit>
 void label_features(const TreeNodes& t, int i, Emit& emit) {
     Templates<Emit> on(14, emit);
@@ -202,7 +203,7 @@ void label_features(const TreeNodes& t, int i, Emit& emit) {
     on(sisters >> 7, tag(h), relation(i));
 }
 
-// Which row of the table of weights a feature has: `rows[hash]`, or -1 if it is too rare for one.
+// The row of a feature in the table of weights: `rows[hash]`, or -1 if the feature is too rare.
 struct FeatureRows {
     const int32_t* rows;
     int bits;
@@ -225,7 +226,7 @@ inline void label_rows(const LabelledTree& t, int i, bool second, const FeatureR
     node_features(t, i, second, add);
 }
 
-// How often each feature occurs in a tree, added to `counts`, up to 255.
+// Adds the number of occurrences of each feature in a tree to `counts`, up to 255.
 inline void count_features(const LabelledTree& t, bool second, int bits, uint8_t* counts) {
     auto add = [&](uint64_t h) {
         uint8_t& count = counts[h >> (64 - bits)];
@@ -256,12 +257,12 @@ inline void softmax_of(float* p, int labels) {
     for (int k = 0; k < labels; ++k) p[k] /= sum;
 }
 
-// The most probable label, and the second, or -1 where the first is sure.
+// The most probable label, and the second, or -1 if the first is certain.
 struct BestTwo {
     int32_t best, other;
 };
 
-// Of scores, which become probabilities.
+// Converts the scores to probabilities in place.
 inline BestTwo best_two(std::vector<float>& p, float sure) {
     softmax_of(p.data(), static_cast<int>(p.size()));
     const auto best = std::max_element(p.begin(), p.end());
@@ -271,9 +272,9 @@ inline BestTwo best_two(std::vector<float>& p, float sure) {
     return {at, static_cast<int32_t>(std::max_element(p.begin(), p.end()) - p.begin())};
 }
 
-// The rows of the nodes of some trees, which every epoch needs again.
+// The rows of the nodes of some trees, cached for all epochs.
 struct RowsOfNodes {
-    std::vector<int64_t> begins, ends;  // of every node of the columns; trees not chosen have none
+    std::vector<int64_t> begins, ends;  // one per node; empty for trees not chosen
     std::vector<int32_t> rows;
 
     explicit RowsOfNodes(size_t nodes) : begins(nodes), ends(nodes) {}
@@ -307,7 +308,7 @@ class LabelTrainer {
     const LabelSettings& settings() const { return settings_; }
     int all() const { return all_; }
 
-    // Some nodes, one after the other; `gold` has a row of labels a node. The loss.
+    // Trains on nodes in sequence; `gold` has a row of labels per node. Returns the loss.
     double see(const RowsOfNodes& rows, const int32_t* gold, int64_t begin, int64_t end,
                uint64_t seed) {
         Dice dice{seed};
@@ -319,7 +320,7 @@ class LabelTrainer {
         return loss;
     }
 
-    // Nodes in any order; `gold` has a row of labels a node. The loss.
+    // Trains on nodes in any order; `gold` has a row of labels per node. Returns the loss.
     double see(const RowsOfNodes& rows, const int32_t* gold, const int64_t* nodes, size_t count,
                uint64_t seed) {
         double loss = 0;
@@ -333,7 +334,7 @@ class LabelTrainer {
     std::vector<float> mean() const { return mean_.mean(weights_); }
 
   private:
-    // Steps smaller than this are not worth their time.
+    // Smaller steps are skipped to save time.
     static constexpr float negligible_square = 1e-6f;
 
     // The rows of a node without those that are dropped.
@@ -362,8 +363,8 @@ class LabelTrainer {
         return loss;
     }
 
-    // AdaGrad with one rate a row and kind: the labels of a kind share their squares. Damping keeps
-    // the first steps of a rare row as short as its slopes are.
+    // AdaGrad with one rate per row and kind: the labels of a kind share their sum of squares.
+    // Damping keeps the first steps of a rare row proportional to its gradients.
     void step(int32_t r) {
         float* w = &weights_[static_cast<size_t>(r) * all_];
         float* squares = &squares_[r * square_.size()];
@@ -380,7 +381,7 @@ class LabelTrainer {
     }
 
     LabelSettings settings_;
-    int all_ = 0;  // labels of all kinds
+    int all_ = 0;  // total number of labels of all kinds
     std::vector<float> weights_;
     WeightMean mean_;
     std::vector<float> squares_, p_, square_;

@@ -1,10 +1,10 @@
 // The ordering model: a log-linear model of the order of a treelet's items, applied bottom-up, so
-// that what is known of an item includes the words its ordered subtree begins and ends with.
+// that the first and last words of an item's ordered subtree are known.
 //
 //     P(order | treelet) = exp(w · f(order)) / Σ exp(w · f(other)),  over the k best orders
 //
-// Of every subtree a few of the best orders are kept, for the treelet above to choose from. A
-// language model has its say on each of them: its log-probability, times a weight, is added.
+// For every subtree, a few of the best orders are kept as candidates for the treelet above. The
+// weighted log-probability of a language model is added to the score of each.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -18,7 +18,7 @@
 
 namespace karat::ordering {
 
-// Up to this many items all orders are looked at; more are searched with the beam.
+// Up to this many items, all orders are tried; beyond, beam search is used.
 constexpr int most_exact = 5;
 
 inline int beam_for(int items, int beam) {
@@ -27,7 +27,7 @@ inline int beam_for(int items, int beam) {
     return items <= most_exact ? std::max(all, beam) : beam;
 }
 
-// Scores cells with fixed weights, each once.
+// Scores cells with fixed weights, each at most once.
 class CellScores {
   public:
     CellScores(const float* weights, int bits) : weights_(weights), shift_(64 - bits) {}
@@ -46,7 +46,7 @@ class CellScores {
         return cached_[cell] = sum;
     }
 
-    // What an order as a whole adds to its cells.
+    // The score of whole-order features.
     float score_order(const int* order, int n) const {
         float sum = 0;
         auto add = [&](uint64_t h) { sum += weights_[h >> shift_]; };
@@ -62,8 +62,8 @@ class CellScores {
     std::vector<float> cached_;
 };
 
-// How a tree is ordered: the width of the beam, how many orders of a subtree are kept, and the
-// language model with its weight, if there is one.
+// The settings of the search: the width of the beam, the number of orders kept per subtree, and the
+// optional language model with its weight.
 struct DecodeSettings {
     int beam = 32, alternatives = 3;
     const lm::Model* model = nullptr;
@@ -75,8 +75,7 @@ class OrderDecoder {
     OrderDecoder(const float* weights, int bits, const DecodeSettings& settings)
         : settings_(settings), scores_(weights, bits) {}
 
-    // The k best orders of a tree that were found; `words` are its nodes' words in the language
-    // model.
+    // The k best orders found for a tree; `words` are the language model's ids of its nodes' words.
     std::vector<Phrase> best(const TreeNodes& tree, const int32_t* words, int k) {
         Phrases phrases(tree.size());
         for (int node = tree.size() - 1; node >= 0; --node) {
@@ -88,7 +87,7 @@ class OrderDecoder {
     }
 
   private:
-    // Large treelets choose from fewer orders of each daughter: the tables grow with the cube.
+    // Large treelets use fewer orders of each daughter, because the tables grow cubically.
     static constexpr size_t most_items = 64;
 
     static void bound(const std::vector<int>& daughters, Phrases& phrases) {
@@ -123,7 +122,7 @@ class OrderDecoder {
         return orders;
     }
 
-    // What the language model says of the whole replaces what it said of the parts.
+    // The language model's score of the whole replaces its scores of the parts.
     void add_fluency(const TreeNodes& tree, int node, const std::vector<int>& order,
                      const Phrases& phrases, const int32_t* words, Phrase& phrase) const {
         double parts = 0;
@@ -137,7 +136,7 @@ class OrderDecoder {
         phrase.score += phrase.fluency - parts;
     }
 
-    // weight · ln Pr; a subtree begins in no state, a sentence has a beginning and an end.
+    // weight · ln Pr; a subtree starts without a state, a sentence has begin and end symbols.
     double fluency(const std::vector<int>& nodes, const int32_t* words, bool is_sentence) const {
         const lm::Model& model = *settings_.model;
         lm::State state = is_sentence ? model.begin() : model.empty();
@@ -154,8 +153,8 @@ class OrderDecoder {
     OrderSearch search_;
 };
 
-// What each kind of cell, and the whole, adds to the order that a tree has: one row a treelet, in
-// the order of `heads`.
+// The contributions of each kind of cell, and of the whole, to the order that a tree has: one row
+// per treelet, in the order of `heads`.
 struct OrderParts {
     std::vector<int32_t> heads;
     std::vector<double> parts;  // part_kinds for each

@@ -1,12 +1,12 @@
-// Scales of the ordering model's features, learned from trees that its weights have not seen.
+// Scales of the ordering model's features, learned from trees outside its training data.
 //
-// Weights that fit the trees they were trained on trust some templates too much, and features that
-// are seen often more than those that are rare. So each weight gets a factor,
+// Trained weights overfit: some templates get too much weight, and so do some frequency classes of
+// features. So each weight is multiplied by a factor,
 //
 //     1 + a(template) + b(how often the treebank's orders have the feature),
 //
-// and the language model one of its own. They are the weights of a log-linear model of
-// the k best orders of whole sentences, trained so that the treebank's order wins.
+// and the language model has its own factor. The factors are the weights of a log-linear model over
+// the k best orders of whole sentences, trained to prefer the treebank's order.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -20,8 +20,8 @@
 
 namespace karat::ordering {
 
-// A class is a template's number times `frequencies` and how often the feature is seen: never (by
-// an unknown template, 0), once, 2-3, 4-10, 11-50 times, more often.
+// A class is the number of a template times `frequencies`, plus the frequency class of the feature:
+// never (with unknown template 0), once, 2-3, 4-10, 11-50 times, more often.
 using FeatureClass = uint16_t;
 constexpr int templates_of_family = 64, most_templates = 44 * templates_of_family;
 constexpr int frequencies = 6;
@@ -32,7 +32,7 @@ inline int frequency_of(int times) {
     return static_cast<int>(std::lower_bound(most, most + 5, times) - most);
 }
 
-// The class of every weight: the template is that of the first feature that has it.
+// The class of every weight; its template is the template of the first feature that uses it.
 class FeatureClasses {
   public:
     explicit FeatureClasses(int bits)
@@ -72,22 +72,22 @@ struct ScaleSettings {
 
 class ScaleTrainer {
   public:
-    struct Part {  // what a scale multiplies, less what it does in the best order
+    struct Part {  // value that a scale multiplies, minus that in the best order
         uint32_t scale;
         float sum;
     };
     struct Sentence {
-        std::vector<double> scores;            // of its orders, less that of the best
+        std::vector<double> scores;            // scores of its orders, minus the best score
         std::vector<std::vector<Part>> parts;  // of each
-        size_t right;                          // which is the treebank's
+        size_t right;                          // index of the treebank's order
     };
 
     // Both arrays have 2^bits entries and outlive this.
     ScaleTrainer(const float* weights, const FeatureClass* classes, int bits)
         : weights_(weights), classes_(classes), shift_(64 - bits) {}
 
-    // The orders that were found for a tree, best first. Where the treebank's is not among them,
-    // there is nothing to learn.
+    // The orders found for a tree, best first. Nothing can be learned if the treebank's order is
+    // not among them.
     void see(const TreeNodes& tree, const int32_t* places, const std::vector<Phrase>& orders) {
         const size_t right = place_of(tree, places, orders);
         if (orders.size() < 2 || right == orders.size()) return;
@@ -101,7 +101,7 @@ class ScaleTrainer {
 
     const std::vector<Sentence>& sentences() const { return sentences_; }
 
-    // What is added to 1: the mean over all epochs but the first.
+    // The values added to 1: their mean over all epochs but the first.
     std::vector<float> fit(const ScaleSettings& settings, uint64_t seed) {
         scales_.assign(scale_count, 0);
         squares_.assign(scale_count, 0);
@@ -121,7 +121,8 @@ class ScaleTrainer {
   private:
     static constexpr double negligible = 1e-6;
 
-    // The first order that has the treebank's words; how many there are if none has.
+    // The index of the first order with the treebank's words; the number of orders if there is
+    // none.
     static size_t place_of(const TreeNodes& tree, const int32_t* places,
                            const std::vector<Phrase>& orders) {
         std::vector<Symbol> words(tree.size());
@@ -134,8 +135,9 @@ class ScaleTrainer {
                                    orders.begin());
     }
 
-    // What each scale multiplies in an order, less the same in another; the language model has what
-    // no feature explains. Treelets within subtrees that both have are the same.
+    // The values that each scale multiplies in an order, minus those in another order; the language
+    // model's value is the part that no feature explains. Treelets within subtrees common to both
+    // are skipped.
     std::vector<Part> difference(const TreeNodes& tree, const Phrase& order,
                                  const Phrase& other) const {
         const std::vector<char> differ = differing(tree, order.nodes, other.nodes);
@@ -148,14 +150,14 @@ class ScaleTrainer {
         return parts;
     }
 
-    // Which nodes' subtrees have their words in different orders.
+    // Flags the nodes whose subtrees have different word orders.
     static std::vector<char> differing(const TreeNodes& tree, const std::vector<int>& a,
                                        const std::vector<int>& b) {
         const int n = tree.size();
         const std::vector<int32_t> at_a = places_of(a), at_b = places_of(b);
         std::vector<int32_t> first_a(at_a), first_b(at_b), size(n, 1);
         std::vector<char> differs(n);
-        for (int i = n - 1; i >= 0; --i) {  // a subtree is together in both
+        for (int i = n - 1; i >= 0; --i) {  // subtrees are contiguous in both
             differs[i] = !std::equal(&a[first_a[i]], &a[first_a[i]] + size[i], &b[first_b[i]]);
             if (!i) break;
             const int head = tree.head(i);
@@ -172,7 +174,7 @@ class ScaleTrainer {
         return places;
     }
 
-    // Adds the weights of some treelets' features to what their scales multiply; the sum of all.
+    // Adds the weights of some treelets' features to the values of their scales; returns their sum.
     double add(const TreeNodes& tree, const Phrase& order, const std::vector<char>& selected,
                double sign, std::vector<double>& sums) const {
         double all = 0;
@@ -209,7 +211,7 @@ class ScaleTrainer {
         for (const uint32_t i : touched_) step(i, settings);
     }
 
-    // AdaGrad, towards 0 if nothing speaks against it.
+    // AdaGrad with regularisation towards 0.
     void step(uint32_t i, const ScaleSettings& settings) {
         if (slopes_[i] == 0) return;
         const float slope = slopes_[i] + settings.decay * scales_[i];

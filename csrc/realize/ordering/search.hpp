@@ -1,6 +1,6 @@
-// The k best orders of a treelet by beam search, the score of an order being the sum of its cells;
-// what is said of an order as a whole is added to those that the beam has left.
-// While there are no more orders than the beam is wide, nothing is cut and the search is exact.
+// The k best orders of a treelet by beam search, where the score of an order is the sum of its
+// cells; whole-order scores are added to the orders left in the beam. If there are no more orders
+// than the beam is wide, nothing is pruned and the search is exact.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -13,13 +13,13 @@ namespace karat::ordering {
 struct ScoredOrder {
     double score;
     std::vector<int> order;
-    uint32_t beam_index = 0;  // how many the beam had left before it
+    uint32_t beam_index = 0;  // index in the final beam, before sorting
 };
 
 class OrderSearch {
   public:
-    // `score(cell)` is asked for cells as they are needed, `whole(order, n)` for all that the beam
-    // leaves, one after the other.
+    // `score(cell)` is called on demand, `score_order(order, n)` for every order left in the beam,
+    // in sequence.
     template <class Score, class Whole>
     std::vector<ScoredOrder> best(const Treelet& treelet, int beam, int k, Score&& score,
                                   Whole&& score_order) {
@@ -63,7 +63,8 @@ class OrderSearch {
         placed_ = placed;
     }
 
-    // Of equal scores the one that was found first: items have a fixed order, so this is defined.
+    // Ties are broken by the order of discovery, which is deterministic because items have a fixed
+    // order.
     void cut(int n, int beam) {
         const auto better = [](const Step& a, const Step& b) {
             if (a.score != b.score) return a.score > b.score;

@@ -1,9 +1,8 @@
 // Training of the ordering model.
 //
-// The order of the treebank is added to the k best orders that the model finds for a treelet, and
-// the gradient of log P(order | treelet) among them is followed by AdaGrad, each feature being left
-// out of a cell with some chance, and rare words being hidden. The result is the mean of the
-// weights at several moments.
+// The treebank's order is added to the k best orders of the model for a treelet, and AdaGrad
+// follows the gradient of log P(order | treelet) among them, with dropout of the features of cells
+// and random hiding of rare words. The result is the mean of several snapshots of the weights.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -19,7 +18,7 @@
 
 namespace karat::ordering {
 
-// A generator of random numbers that is the same everywhere (SplitMix64).
+// A portable random number generator (SplitMix64).
 struct Dice {
     uint64_t state;
     uint64_t next() {
@@ -45,9 +44,9 @@ class OrderingTrainer {
 
     size_t size() const { return weights_.size(); }
 
-    // One tree, every treelet bottom-up; the first phrase of a node is the treebank's, those that
-    // follow are the best others that were found. `chances` are the probabilities of hiding each
-    // node's word; null: no word is hidden. Returns the loss.
+    // Trains on one tree, every treelet bottom-up; the first phrase of a node is the treebank's,
+    // followed by the best others. `chances` are the probabilities of hiding each node's word;
+    // null: no word is hidden. Returns the loss.
     double see(const TreeColumns& columns, const int32_t* places, const float* chances, int64_t t,
                uint64_t seed) {
         dice_.state = seed;
@@ -69,11 +68,11 @@ class OrderingTrainer {
         return loss;
     }
 
-    // Adds the present weights to those whose mean is the result.
+    // Adds the current weights to the mean.
     void remember() { mean_.remember(values()); }
     std::vector<float> mean() const { return mean_.mean(values()); }
 
-    // The loss of one tree with given weights and its slopes, without a step and with all features.
+    // The loss of one tree with given weights and its gradient, without a step or dropout.
     double slopes(const TreeColumns& columns, const int32_t* places, int64_t t,
                   const std::vector<float>& weights, std::vector<double>& sums) {
         const OrderingSettings settings = settings_;
@@ -88,17 +87,17 @@ class OrderingTrainer {
 
   private:
     static constexpr float negligible = 1e-6f;
-    static constexpr uint32_t most_features = 4096;  // of a cell, generously
+    static constexpr uint32_t most_features = 4096;  // generous limit per cell
 
     struct List {  // the features of a cell, or of an order as a whole
         uint32_t begin, end;
     };
-    struct Weight {  // side by side: a step needs both
+    struct Weight {  // stored together: a step needs both
         float value = 0, squares = 0;
     };
 
-    // One treelet: the slopes of its cells, and a step. Adds -log P of its order to the loss; the
-    // orders that were looked at.
+    // Computes the gradient of one treelet and makes a step. Adds -log P of its order to the loss;
+    // returns the orders considered.
     std::vector<ScoredOrder> learn(const Treelet& treelet, const std::vector<int>& gold,
                                    double& loss) {
         begin(treelet);
@@ -121,7 +120,7 @@ class OrderingTrainer {
         return orders;
     }
 
-    // A word is hidden with its chance, and from then on unknown like one that was never seen.
+    // Hides each word with its probability; a hidden word is treated as unseen.
     void hide(const float* chances, TreeNodes& tree) {
         std::vector<char> hidden(tree.size());
         for (int i = 0; i < tree.size(); ++i) hidden[i] = dice_.bits() * 0x1p-32 < chances[i];
@@ -140,7 +139,7 @@ class OrderingTrainer {
         wholes_.clear();
     }
 
-    // One draw for a feature of a treelet, whichever orders have it.
+    // One draw per feature of a treelet, shared by all orders that have it.
     float score_order(const int* order, int n) {
         wholes_.push_back(listed(
             [&](uint64_t h) { return static_cast<uint32_t>(mix(h, dropout_seed_) & 0xFFFF); },
@@ -163,8 +162,8 @@ class OrderingTrainer {
         return scores_[cell] = sum_of(lists_[cell]);
     }
 
-    // The features that `see` hands over and `draw` does not leave out. No branch depends on what
-    // was drawn: it could not be predicted.
+    // The features passed by `see` and not dropped by `draw`. The loop is branch-free, because
+    // draws are unpredictable.
     template <class Draw, class See>
     List listed(Draw&& draw, See&& see) {
         const uint32_t begin = used_;
@@ -188,7 +187,7 @@ class OrderingTrainer {
         return sum;
     }
 
-    // Where the treebank's order is among the best; it is added if it is not.
+    // The index of the treebank's order among the best; it is added if it is missing.
     size_t place_of(const std::vector<int>& gold, std::vector<ScoredOrder>& orders) {
         for (size_t i = 0; i < orders.size(); ++i)
             if (orders[i].order == gold) return i;
@@ -241,8 +240,8 @@ class OrderingTrainer {
         }
     }
 
-    // Without damping the first step of a feature would have the length of the rate however small
-    // its slope, and most features are seen once: their noise would drown the others.
+    // Without damping, the first step of a feature would be as long as the learning rate, however
+    // small its gradient. Most features occur once, and their noise would dominate.
     void move(uint32_t f, float slope) {
         Weight& w = weights_[f];
         w.squares += slope * slope;
@@ -265,12 +264,12 @@ class OrderingTrainer {
     CellPlaces at_;
     std::vector<float> scores_, slopes_;
     std::vector<List> lists_;   // of cells
-    std::vector<List> wholes_;  // of orders as they were found
-    uint64_t dropout_seed_ = 0;  // decides what is left out of the latter
+    std::vector<List> wholes_;  // of orders, in order of discovery
+    uint64_t dropout_seed_ = 0;  // seed of the dropout for whole orders
     std::vector<uint32_t> features_;
     uint32_t used_ = 0;  // of them
     std::vector<int64_t> touched_;
-    std::vector<double>* slope_sums_ = nullptr;  // where slopes go instead of the weights
+    std::vector<double>* slope_sums_ = nullptr;  // destination of gradients, instead of a step
 };
 
 }  // namespace karat::ordering

@@ -1,4 +1,4 @@
-// Trees as the ordering model walks them: a node's treelet, bottom-up, and the orders of subtrees.
+// Trees for the ordering model: treelets in bottom-up order, and the orders of subtrees.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace karat::ordering {
 // are bounded.
 constexpr size_t most_daughters = 64;
 
-// The daughters of every node of one tree, and its columns from the tree's first node on.
+// The daughters of every node of one tree, and its columns, starting at the tree's first node.
 class TreeNodes {
   public:
     TreeNodes(const TreeColumns& columns, int64_t tree)
@@ -42,7 +42,7 @@ class TreeNodes {
     Symbol other(int i) const { return columns_.further[begin_ + i]; }
     const std::vector<int>& daughters(int i) const { return daughters_[i]; }
     const std::vector<int>& beyond(int i) const { return beyond_[i]; }
-    void hide(std::vector<char> words) { hidden_ = std::move(words); }  // one for every node
+    void hide(std::vector<char> words) { hidden_ = std::move(words); }  // one flag per node
 
   private:
     int64_t begin_;
@@ -52,14 +52,14 @@ class TreeNodes {
     std::vector<char> hidden_;
 };
 
-// The relations of all daughters of a node together, whatever their order.
+// A symbol of the relations of all daughters of a node, independent of their order.
 inline Symbol relations_below(const TreeNodes& tree, int node) {
     uint64_t together = 0;
     for (const int d : tree.daughters(node)) together += mix(77, tree.relation(d));
     return static_cast<Symbol>(together >> 20);
 }
 
-// An item knows this many of its daughters, the first by content.
+// The number of daughters stored in an item, the first by content.
 constexpr size_t most_below = 8;
 
 // The item of a node whose subtree has been ordered.
@@ -86,8 +86,8 @@ inline Item item_of(const TreeNodes& tree, int node, const std::vector<int>& phr
     return item;
 }
 
-// Whether there is a question mark in a node's treelet (1) or above it (2): a question has another
-// order, and its mark is far from most of its words.
+// Whether there is a question mark in a node's treelet (1) or above it (2): questions have a
+// different order, and the mark is far from most words.
 inline Symbol question_at(const TreeNodes& tree, int node) {
     static const Symbol mark = symbol_of("?");
     for (int n = node; n >= 0; n = tree.head(n))
@@ -114,7 +114,7 @@ inline Frame frame_of(const TreeNodes& tree, int node) {
     return frame;
 }
 
-// An order of a node's subtree, its score, and what the language model adds within it.
+// An order of a node's subtree, its score, and the language model's contribution within it.
 struct Phrase {
     std::vector<int> nodes;
     double score = 0, fluency = 0;
@@ -157,8 +157,8 @@ inline std::vector<int> nodes_of(const TreeNodes& tree, int node, const std::vec
     return nodes;
 }
 
-// The order of a treelet in the treebank: by the places of its words. The first item of every
-// daughter is taken: in training that is the treebank's.
+// The order of a treelet in the treebank, by the positions of its words. Uses the first item of
+// every daughter, which in training is the treebank's.
 inline std::vector<int> treebank_order(const TreeNodes& tree, int node, const int32_t* places,
                                        const Phrases& phrases) {
     std::vector<std::pair<int32_t, int>> placed;
@@ -174,8 +174,7 @@ inline std::vector<int> treebank_order(const TreeNodes& tree, int node, const in
     return order;
 }
 
-// Calls see(node, treelet, order) for every treelet of a tree in some order, bottom-up, that is
-// wanted(node).
+// Calls see(node, treelet, order) bottom-up for every treelet of an ordered tree with wanted(node).
 template <class See, class Wanted>
 void each_treelet(const TreeNodes& tree, const int32_t* places, See&& see, Wanted&& is_selected) {
     Phrases phrases(tree.size());

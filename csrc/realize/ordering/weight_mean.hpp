@@ -1,4 +1,5 @@
-// The mean of weights at several moments of training, which errs less than the last of them.
+// The mean of several snapshots of weights during training, which is more accurate than the last
+// one.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -14,7 +15,7 @@ class WeightMean {
         ++remembered_;
     }
 
-    // The weights as they are if none were remembered.
+    // The mean, or the current weights if there are no snapshots.
     std::vector<float> mean(const std::vector<float>& weights) const {
         if (!remembered_) return weights;
         const float scale = 1.0f / static_cast<float>(remembered_);
