@@ -95,4 +95,4 @@ def _number_charts(rows: Sequence[ReproducedNumber]) -> Iterator[XYChart]:
                 if row.at is not None
             ]
             title = f"{rows_of_data[0].source}: {data}, {measure}"
-            yield XYChart(title, "length", measure, points, joined=True, whole_x=True)
+            yield XYChart(title, "length", measure, points, kind="curves", whole_x=True)

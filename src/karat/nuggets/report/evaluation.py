@@ -350,7 +350,7 @@ def _threshold_curves(
 ) -> Figure:
     points = [Point(x, y, "", name) for name, x, y in places]
     x_axis = "threshold of the paper's classifier"
-    return chart_figure(XYChart(title, x_axis, y_axis, points, caption=caption, joined=True))
+    return chart_figure(XYChart(title, x_axis, y_axis, points, caption=caption, kind="curves"))
 
 
 _PARTS = (("precision", "P", "Precision"), ("recall", "R", "Recall"), ("f", "F", "F"))

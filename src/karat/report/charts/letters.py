@@ -10,13 +10,7 @@ from string import ascii_letters
 
 from karat.errors import visible
 from karat.report.charts.axis import Axis, Ticks
-from karat.report.charts.models import (
-    Chart,
-    HeatMap,
-    RowChart,
-    XYChart,
-    curve_runs,
-)
+from karat.report.charts.models import CellChart, Chart, RowChart, XYChart, curve_runs
 from karat.report.render import text
 from karat.report.render.text import BOLD, CYAN, DIM, Sheet, display_width, truncate
 
@@ -25,7 +19,7 @@ LONGEST_DOWN, LONGEST_ACROSS = 24, 14
 MAX_CELLS = 10_000
 
 
-def draw_heat_map(chart: HeatMap, sheet: Sheet) -> list[str]:
+def draw_heat_map(chart: CellChart, sheet: Sheet) -> list[str]:
     """Draw a heat map as a table of numbers and shades, with its key."""
     if len(chart.rows) * len(chart.columns) > MAX_CELLS:
         size = f"{len(chart.rows):,} x {len(chart.columns):,} cells"
@@ -61,7 +55,7 @@ def draw_heat_map(chart: HeatMap, sheet: Sheet) -> list[str]:
     return [*lines, *sheet.lines(visible("; ".join(key_items)), DIM)]
 
 
-def _heat_cell_text(chart: HeatMap, i: int, j: int, value: float | None) -> str:
+def _heat_cell_text(chart: CellChart, i: int, j: int, value: float | None) -> str:
     shade = "" if value is None else SHADES[min(int(chart.share(value) * 5), 4)].strip()
     inner = f"{chart.number(value)}{shade}{visible(chart.signs(i, j))}"
     if not (chart.outline and chart.outline.rows[0] <= i <= chart.outline.rows[1]):
@@ -217,14 +211,15 @@ def draw_curves(chart: XYChart, sheet: Sheet) -> list[str]:
     return [*plot.lines(chart.x_axis, chart.y_axis), *sheet.lines("; ".join(names), "")]
 
 
+_SKETCHES = {"scatter": draw_scatter, "curves": draw_curves}
+
+
 def chart_sketch(chart: Chart, sheet: Sheet) -> list[str]:
     """Return the lines of the chart, at most as wide as the sheet."""
     if not chart.plotted:
         return sheet.lines("no data", DIM)
-    if isinstance(chart, HeatMap):
+    if isinstance(chart, CellChart):
         return draw_heat_map(chart, sheet)
-    if isinstance(chart, XYChart):
-        return (draw_curves if chart.joined else draw_scatter)(chart, sheet)
     if isinstance(chart, RowChart):
         return draw_rows(chart, sheet)
-    raise TypeError(f"no drawing with letters for {type(chart).__name__}")
+    return _SKETCHES[chart.kind](chart, sheet)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from karat.comparison import TESTS, CompareRow, Comparison, Example
 from karat.metrics.base import Metric
 from karat.metrics.differing import differing_words
-from karat.report.charts.models import ChartRow, Histogram, RowChart, difference_span
+from karat.report.charts.models import ChartRow, RowChart, difference_span, histogram
 from karat.report.documents import scores
 from karat.report.documents.scores import METRIC, SEGMENT_ID, SYSTEM, metric_digits, row_digits
 from karat.report.model import (
@@ -326,8 +326,8 @@ def _segment_galleries(comparison: Comparison, metrics: Sequence[Metric]) -> lis
         if rows:
             counts = [(row.wins or 0, row.ties or 0, row.losses or 0) for row in rows]
             items = [ChartRow(r.system, 0, counts=c) for r, c in zip(rows, counts, strict=True)]
-            chart = RowChart("", base, items, "tally")
-            tallies.append(Figure(f"Won and lost by {metric_label(m)}", chart))
+            tally = RowChart("", base, items, "tally")
+            tallies.append(Figure(f"Won and lost by {metric_label(m)}", tally))
     if not tallies:
         return []
     base_scores = comparison.segment_scores(base, metrics[0])
@@ -335,7 +335,8 @@ def _segment_galleries(comparison: Comparison, metrics: Sequence[Metric]) -> lis
     for system in dict.fromkeys(row.system for row in comparison.rows if row.system != base):
         gaps = (comparison.segment_scores(system, metrics[0]) - base_scores).tolist()
         title = f"{system} minus {base}, segment by segment"
-        histograms.append(Figure(title, Histogram(title, axis, gaps, marker=0.0, narrow=True)))
+        chart = histogram(title, axis, gaps, marker=0.0, narrow=True)
+        histograms.append(Figure(title, chart))
     return [
         Gallery(f"Segments won and lost against {base}", tuple(tallies)),
         Gallery("Differences by segment", tuple(histograms)),

@@ -14,10 +14,9 @@ from karat.meta.evaluation import MetaEvaluation, Ranking
 from karat.meta.ranking import MIN_RANKED, Leader, MetaRow, by_mean_rank, leaders
 from karat.meta.views import OF_SYSTEMS
 from karat.report.charts.models import (
+    CellChart,
     ChartRow,
-    RankCell,
-    RankColumn,
-    RankMap,
+    RankHead,
     RowChart,
     intervals_figure,
 )
@@ -307,22 +306,32 @@ def _rank_figure(
     terms: Mapping[str, str],
 ) -> Figure:
     """Return ranks in settings: each a level, a statistic and the rows of all metrics."""
-    heads, cells_by_setting = [], []
+    heads, names, rows_by_metric = [], [], []
     for level, statistic, rows in settings:
-        helps = terms.get(level, ""), terms.get(statistic, "")
-        heads.append(RankColumn(level, _SHORT.get(statistic, statistic), *helps))
-        cells: dict[str, RankCell] = {}
-        for row in rows:
-            if math.isnan(row.value):
-                continue
-            rank = "not ranked" if row.rank is None else f"rank {row.rank}"
-            ends = "" if math.isnan(row.low) else f" {format_interval(row.low, row.high, 3)}"
-            value = f"{statistic_label(row.statistic)} {row.value:.3f}{ends}"
-            story = f"{row.metric}, {row.dimension}, {row.level} level: {value}, {rank}"
-            cells[row.metric] = RankCell(row.value, row.rank, story)
-        cells_by_setting.append(cells)
-    cells_by_metric = [[cells.get(metric) for cells in cells_by_setting] for metric in metrics]
-    return Figure(title, RankMap(title, metrics, heads, cells_by_metric))
+        heads.append(RankHead(level, terms.get(level, ""), terms.get(statistic, "")))
+        names.append(_SHORT.get(statistic, statistic))
+        rows_by_metric.append({row.metric: row for row in rows if not math.isnan(row.value)})
+    cells = [[rows.get(metric) for rows in rows_by_metric] for metric in metrics]
+    chart = CellChart(
+        title,
+        "",
+        "",
+        metrics,
+        names,
+        [[row and row.value for row in rows] for rows in cells],
+        narrow=True,
+        ranks=[[row and row.rank for row in rows] for rows in cells],
+        heads=heads,
+        stories=[[_rank_story(row) if row else "" for row in rows] for rows in cells],
+    )
+    return Figure(title, chart)
+
+
+def _rank_story(row: MetaRow | TaskRow) -> str:
+    rank = "not ranked" if row.rank is None else f"rank {row.rank}"
+    ends = "" if math.isnan(row.low) else f" {format_interval(row.low, row.high, 3)}"
+    value = f"{statistic_label(row.statistic)} {row.value:.3f}{ends}"
+    return f"{row.metric}, {row.dimension}, {row.level} level: {value}, {rank}"
 
 
 def task_gallery(result: RankAverage) -> Gallery:

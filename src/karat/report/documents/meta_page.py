@@ -18,9 +18,9 @@ from karat.meta.ranking import MIN_RANKED
 from karat.meta.reliability import single_segments_note
 from karat.metrics.differing import differing_words
 from karat.report.charts.models import (
+    CellChart,
     Chart,
     ChartLine,
-    HeatMap,
     Point,
     XYChart,
     chart_figure,
@@ -161,7 +161,7 @@ def _missing_plots_note(report: MetaReport, plots: Sequence[SystemScatter], in_o
 
 
 def _narrow_gallery(
-    title: str, charts: Iterable[XYChart | HeatMap], caption: str, folded: bool = False
+    title: str, charts: Iterable[XYChart | CellChart], caption: str, folded: bool = False
 ) -> Gallery:
     narrow = [replace(chart, narrow=True, caption="") for chart in charts]
     return Gallery(title, tuple(map(chart_figure, narrow)), caption, folded)

@@ -19,12 +19,13 @@ from karat.meta.plane_study import (
 )
 from karat.report.charts.models import (
     Area,
+    CellChart,
     CellMark,
-    HeatMap,
     Outline,
-    Regions,
-    Spot,
+    Point,
     Stretch,
+    StretchAxis,
+    XYChart,
 )
 from karat.report.model import (
     Block,
@@ -291,7 +292,7 @@ def plane_table(fit: PlaneFit) -> Table:
     return paper_table(f"plane-{fit.name}", f"R^2 in percent, {fit.name}", rows)
 
 
-def plane_chart(fit: PlaneFit, region: Region | None) -> HeatMap:
+def plane_chart(fit: PlaneFit, region: Region | None) -> CellChart:
     """Return the plane as a heat map: its maximum, its pick, BLEU's point, the prediction."""
     high = list(reversed(ORDERS))
     signs = {"maximum": "★", "cross-validated pick": "✓", "BLEU's point": "B"}
@@ -311,7 +312,7 @@ def plane_chart(fit: PlaneFit, region: Region | None) -> HeatMap:
         outline = Outline(rows, (within[0], within[-1]), "predicted by the paper")
     title, alphas = f"The plane: {fit.name}", [f"{alpha:g}" for alpha in ALPHAS]
     caption = f"R^2 in percent with the human scores of systems.{minus}"
-    chart = HeatMap(title, "N", "alpha", list(map(str, high)), alphas, values, 1, marks, outline)
+    chart = CellChart(title, "N", "alpha", list(map(str, high)), alphas, values, 1, marks, outline)
     return replace(chart, low=0, high=100, caption=caption)
 
 
@@ -331,9 +332,9 @@ def recommendation_document(recommendation: Recommendation) -> Document:
     return Document(title, blocks, answer=recommendation_answer(recommendation))
 
 
-def regions_chart(recommendation: Recommendation) -> Regions:
-    """Return the paper's Figure 1: tasks and guidelines on the plane, what was asked marked."""
-    areas, spots = [], []
+def regions_chart(recommendation: Recommendation) -> XYChart:
+    """Return the paper's Figure 1: tasks and guidelines on the plane, the requested one marked."""
+    areas, points = [], []
     for placed in recommendation.placed:
         region, highlighted = placed.region, placed.is_requested
         numbers = ", ".join(map(str, placed.tables))
@@ -341,31 +342,29 @@ def regions_chart(recommendation: Recommendation) -> Regions:
         across = region.alpha_low, region.alpha_high
         up = region.n_low - 0.5, region.n_high + 0.5
         areas.append(Area(across, up, f"{placed.task}, {placed.guideline}", highlighted))
-        spots += [Spot(*c, f"{PlaneCell(*c)}{table}", highlighted) for c in placed.best]
+        for cell in placed.best:
+            points.append(Point(*cell, f"{PlaneCell(*cell)}{table}", highlighted=highlighted))
     tasks = {name: (low - 0.5, high + 0.5) for name, (low, high, _) in TASKS.items()}
     guidelines = {name: (low, high) for name, (low, high, _) in GUIDELINES.items()}
-    return Regions(
+    x_axis = StretchAxis(_axis_stretches(guidelines), ALPHAS)
+    y_axis = StretchAxis(_axis_stretches(tasks), ORDERS)
+    requested = f"{recommendation.task}, {recommendation.guideline}"
+    return XYChart(
         "The evaluation plane",
         "alpha: precision/recall ratio of the guideline",
         "N: faithfulness/compactness ratio of the task",
-        _axis_stretches(guidelines),
-        _axis_stretches(tasks),
-        ALPHAS,
-        ORDERS,
-        areas,
-        spots,
-        (
-            "evaluated in the paper",
-            f"{recommendation.task}, {recommendation.guideline}",
-            "best cell in the paper",
-        ),
-        "Where a task and a guideline lie, and so which AEv(alpha, N) is predicted to agree best "
-        "with such human scores (Soricut and Brill 2004, Figure 1).",
+        points,
+        kind="regions",
+        areas=areas,
+        stretch_axes=(x_axis, y_axis),
+        keys=("evaluated in the paper", requested, "best cell in the paper"),
+        caption="Where a task and a guideline lie, and so which AEv(alpha, N) is predicted to "
+        "agree best with such human scores (Soricut and Brill 2004, Figure 1).",
     )
 
 
 def _axis_stretches(ends_by_name: Mapping[str, tuple[float, float]]) -> list[Stretch]:
-    """Return the stretches of an axis; names that share one stand together."""
+    """Return the stretches of an axis; names of the same stretch are joined."""
     together: dict[tuple[float, float], list[str]] = {}
     for name, ends in ends_by_name.items():
         together.setdefault(ends, []).append(name)

@@ -133,6 +133,6 @@ def reliability_charts(rows: Sequence[ReliabilityRow], caption: str) -> list[XYC
                     refs = "all refs" if count is None else format_count(count, "ref")
                     curve = f"{refs}: {curve}"
                 points.append(Point(row.length, row.value, "", curve, row.low, row.high))
-            chart = XYChart(name, across, up, points, caption=caption, joined=True, whole_x=True)
+            chart = XYChart(name, across, up, points, caption=caption, kind="curves", whole_x=True)
             charts.append(chart)
     return charts

@@ -11,7 +11,7 @@ from hashlib import sha256
 from importlib import resources
 from typing import NamedTuple
 
-from karat.report.charts.models import HeatMap, RankMap
+from karat.report.charts.models import CellChart
 from karat.report.markup import Look, asset, data, element, quote
 from karat.report.model import (
     Block,
@@ -49,7 +49,7 @@ def gallery_block(gallery: Gallery) -> str:
     """Return small figures side by side, as many as the page is wide."""
     figures = [_figure_element(figure, quote(figure.title)) for figure in gallery.figures]
     title = element("h2", quote(gallery.title))
-    has_cells = any(isinstance(figure.drawing, HeatMap | RankMap) for figure in gallery.figures)
+    has_cells = any(isinstance(figure.drawing, CellChart) for figure in gallery.figures)
     layout = None if gallery.wide else "small dense" if has_cells else "small"
     inner = [*_notes([gallery.caption]), element("div", *figures, class_=layout)]
     if gallery.folded:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from itertools import groupby
 
-from karat.report.charts.models import HeatMap, RankCell, RankMap
+from karat.report.charts.models import CellChart
 from karat.report.charts.svg import frame as svg
 from karat.report.charts.svg.frame import MUTED, RULE, LegendEntry, heat_color, ink_on, legend
 from karat.report.markup import Look, coordinate, element, quote, shape
@@ -19,13 +19,12 @@ SLANT = 40  # degrees by which long names of columns fall
 SCALE_LENGTH = 108.0  # length of the scale
 MARK_GAP, MIN_MARK_GAP = 3.5, 1.5  # between a cell and the line around a marked one; of small cells
 CELL_LETTER = 11 / 12  # the cells' letters against the charts'
-SWATCH = {"x": -10.0, "y": -7.0, "width": 20.0, "height": 14.0}
 
 Place = dict[str, float]
 """The rectangle of a cell: x, y, width and height."""
 
 
-def draw_heat_map(chart: HeatMap) -> svg.Drawn:
+def draw_heat_map(chart: CellChart) -> svg.Drawn:
     """The drawing; every cell has its tooltip."""
     n_rows, n_columns = len(chart.rows), len(chart.columns)
     width, space = (svg.NARROW, 34) if chart.narrow else (svg.WIDTH, 42)
@@ -78,7 +77,7 @@ def _filled_cell(place: Place, color: str) -> str:
     return shape("rect", **place, fill=color, stroke=RULE, stroke_width=0.5)
 
 
-def _heat_cell(chart: HeatMap, place: Place, i: int, j: int, value: float | None) -> str:
+def _heat_cell(chart: CellChart, place: Place, i: int, j: int, value: float | None) -> str:
     """A cell with its number, where it is large enough, and with its signs."""
     color = heat_color(chart.share(value)) if value is not None else ""
     ink = ink_on(color) if color else "currentColor"
@@ -120,7 +119,7 @@ def _dashed_frame(place: Place) -> str:
     return shape("rect", **place, **look) + inner
 
 
-def _heat_key(chart: HeatMap) -> list[LegendEntry]:
+def _heat_key(chart: CellChart) -> list[LegendEntry]:
     wide = SCALE_LENGTH / 27
     size = {"width": wide + 0.5, "height": 12}
     lefts = [(k * wide - SCALE_LENGTH / 2, heat_color(k / 26)) for k in range(27)]
@@ -130,9 +129,9 @@ def _heat_key(chart: HeatMap) -> list[LegendEntry]:
     for sign, name in chart.keys:
         entries.append(LegendEntry(svg.label(0, 4, sign, "middle"), name, 18 + svg.extent(sign)))
     if chart.outline:
-        entries.append(LegendEntry(_dashed_frame(SWATCH), chart.outline.name, 32))
+        entries.append(LegendEntry(_dashed_frame(svg.SWATCH), chart.outline.name, 32))
     if any(value is None for _, _, value in chart.cells):
-        entries.append(LegendEntry(_hatched_cell(SWATCH), "missing", 32))
+        entries.append(LegendEntry(_hatched_cell(svg.SWATCH), "missing", 32))
     return entries
 
 
@@ -145,33 +144,33 @@ SHADES = (1.0, 0.62, 0.4, 0.22, 0.06)
 """Of the ranks 1 to 4, and of all below."""
 
 
-def draw_ranks(chart: RankMap) -> svg.Drawn:
-    """The drawing; every cell has its tooltip."""
-    labels = [svg.shorten(name, MAX_RANK_LABEL) for name in chart.metrics]
+def draw_ranks(chart: CellChart) -> svg.Drawn:
+    """Draw ranks and values in cells below their heads, each with its tooltip."""
+    labels = [svg.shorten(name, MAX_RANK_LABEL) for name in chart.rows]
     left = WIDE * max(map(svg.extent, labels)) + 10
     wide = min(MAX_RANK_WIDTH, (svg.NARROW - left - 2) / len(chart.columns))
     parts, top, at = [], RANK_HEAD, left
-    for head, run in groupby(chart.columns, lambda column: column.head):
-        head_columns = list(run)
-        room = wide * len(head_columns)
-        name = svg.shorten(head, int(room / svg.LETTER))
-        label = svg.label(at + room / 2 - 1, RANK_HEAD - 5, name, "middle")
-        parts.append(_with_tooltip(label, head_columns[0].head_help))
+    for name, run in groupby(chart.heads, lambda head: head.name):
+        heads = list(run)
+        room = wide * len(heads)
+        short = svg.shorten(name, int(room / svg.LETTER))
+        label = svg.label(at + room / 2 - 1, RANK_HEAD - 5, short, "middle")
+        parts.append(_with_tooltip(label, heads[0].help))
         at += room
-    if len({column.name for column in chart.columns}) > 1:
+    if len({*chart.columns}) > 1:
         top = 2 * RANK_HEAD
-        for j, column in enumerate(chart.columns):
-            name = svg.shorten(column.name, int(wide / svg.LETTER))
-            label = svg.label(left + wide * (j + 0.5) - 1, top - 6, name, "middle", MUTED)
-            parts.append(_with_tooltip(label, column.name_help))
+        for j, (name, head) in enumerate(zip(chart.columns, chart.heads, strict=True)):
+            short = svg.shorten(name, int(wide / svg.LETTER))
+            label = svg.label(left + wide * (j + 0.5) - 1, top - 6, short, "middle", MUTED)
+            parts.append(_with_tooltip(label, head.column_help))
     for i, label in enumerate(labels):
         y = top + RANK_ROW * i
         parts.append(svg.label(left - 8, y + RANK_ROW / 2 + 4, label, "end"))
-        for j, cell in enumerate(chart.cells[i]):
+        for j in range(len(chart.columns)):
             place = {"x": left + wide * j, "y": y, "width": wide - 2, "height": RANK_ROW - 2}
-            parts.append(_rank_cell(cell, place))
+            parts.append(_rank_cell(chart, place, i, j))
     bottom = top + RANK_ROW * len(labels)
-    if not chart.ranked:
+    if not chart.has_ranks:
         return parts, bottom + 4
     parts.append(svg.label(left, bottom + 19, "rank", fill=MUTED))
     x = left + svg.extent("rank") + 6
@@ -188,23 +187,24 @@ def _with_tooltip(label: str, help: str) -> str:
     return element("g", svg.tooltip(help), label) if help else label
 
 
-def _rank_cell(cell: RankCell | None, place: Place) -> str:
-    """The rank on the left, and the value with as many digits as there is room for."""
-    if cell is None:
+def _rank_cell(chart: CellChart, place: Place, i: int, j: int) -> str:
+    """Draw the rank on the left, and the value with as many digits as there is room for."""
+    number, rank = chart.at(i, j), chart.ranks[i][j] if chart.ranks else None
+    if number is None:
         return shape("rect", **place, fill="none", stroke=RULE, stroke_dasharray="2 2")
     y, right = place["y"] + place["height"] / 2 + 4, place["x"] + place["width"] - 4
-    room = place["width"] - 8 - (0 if cell.rank is None else 4 + svg.extent(str(cell.rank)))
-    texts = (f"{cell.value:.{digits}f}".replace("0.", ".", 1) for digits in (3, 2, 1))
+    room = place["width"] - 8 - (0 if rank is None else 4 + svg.extent(str(rank)))
+    texts = (f"{number:.{digits}f}".replace("0.", ".", 1) for digits in (3, 2, 1))
     text = next((text for text in texts if svg.extent(text) * CELL_LETTER * 0.94 <= room), "")
-    tooltip = svg.tooltip(cell.story)
-    if cell.rank is None:
-        value = _cell_text(text, right, y, "currentColor", "end") if text else ""
-        return element("g", tooltip, _filled_cell(place, "none"), value)
-    color, ink = rank_color(cell.rank), ink_on(rank_color(cell.rank))
-    look: Look = {"font_size": 12, "font_weight": 700, "fill": ink}
-    rank = element("text", str(cell.rank), x=place["x"] + 5, y=y, **look)
+    tooltip = svg.tooltip(chart.cell_story(i, j))
+    color = "none" if rank is None else rank_color(rank)
+    ink = "currentColor" if rank is None else ink_on(color)
     value = _cell_text(text, right, y, ink, "end") if text else ""
-    return element("g", tooltip, _filled_cell(place, color), rank, value, class_="cell")
+    if rank is None:
+        return element("g", tooltip, _filled_cell(place, color), value)
+    look: Look = {"font_size": 12, "font_weight": 700, "fill": ink}
+    rank_text = element("text", str(rank), x=place["x"] + 5, y=y, **look)
+    return element("g", tooltip, _filled_cell(place, color), rank_text, value, class_="cell")
 
 
 def rank_color(rank: int) -> str:

@@ -223,6 +223,7 @@ def _channels(color: str) -> list[int]:
 
 
 LEGEND_ROW = 20.0
+SWATCH = {"x": -10.0, "y": -7.0, "width": 20.0, "height": 14.0}  # a sample of an area
 SAMPLE_WIDTH = 30.0  # room for the sign before its meaning
 MAX_MEANING = 40
 

@@ -1,4 +1,4 @@
-"""Points on two axes as drawings: scatter plots with labels and a line, curves with bands."""
+"""Plots on two axes as drawings: labelled points with a line, curves with bands, histograms."""
 
 from __future__ import annotations
 
@@ -173,3 +173,24 @@ def _draw_bands(x: Axis, y: Axis, points: Sequence[Point], number: int, shade: f
 def _polyline_path(x: Axis, y: Axis, places: Sequence[tuple[float, float]]) -> str:
     points = [f"{coordinate(x.at(a))} {coordinate(y.at(b))}" for a, b in places]
     return "M" + "L".join(points)
+
+
+HISTOGRAM_TOP, HISTOGRAM_BOTTOM = 16.0, 272.0  # the edges of a histogram
+
+
+def draw_histogram(chart: XYChart) -> svg.Drawn:
+    """Draw a bar for each area, with its tooltip."""
+    width = svg.NARROW if chart.narrow else svg.WIDTH
+    x, y = svg.make_axes(chart.ticks(), HISTOGRAM_TOP, HISTOGRAM_BOTTOM, width)
+    parts = svg.draw_axes(x, y, chart.x_axis, chart.y_axis)
+    for area in chart.areas:
+        (left, right), top = map(x.at, area.across), y.at(area.up[1])
+        place = {"x": left + 0.5, "y": top, "width": max(right - left - 1, 0.5)}
+        look: Look = {"height": y.start - top, "fill": svg.ACCENT, "fill_opacity": 0.85}
+        parts.append(element("rect", svg.tooltip(area.name), **place, **look))
+    if chart.marker is not None:
+        at, label = x.at(chart.marker), x.ticks.label(chart.marker, extra=1)
+        parts.append(svg.dashed(at, HISTOGRAM_TOP, HISTOGRAM_BOTTOM))
+        shift, anchor = (-6, "end") if at > (x.start + x.end) / 2 else (6, "start")
+        parts.append(svg.label(at + shift, HISTOGRAM_TOP + 4, label, anchor))
+    return parts, HISTOGRAM_BOTTOM + BELOW

@@ -1,14 +1,13 @@
-"""Rows as drawings: intervals, bars, differences, pairs and tallies; and histograms."""
+"""Rows as drawings: intervals, bars, differences, pairs and tallies."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from typing import NamedTuple
 
 from karat.errors import visible
 from karat.report.charts.axis import Axis, nice_ticks
-from karat.report.charts.models import ChartRow, Histogram, RowChart, difference_span
+from karat.report.charts.models import ChartRow, RowChart, difference_span
 from karat.report.charts.svg import frame as svg
 from karat.report.charts.svg.frame import ACCENT, BELOW, MUTED
 from karat.report.markup import Look, element, shape
@@ -201,26 +200,3 @@ _MARKS: dict[str, Callable[[RowChart, ChartRow, Place, float], Iterator[str]]] =
     "difference": _draw_difference,
     "tally": _draw_tally,
 }
-
-HISTOGRAM_TOP, HISTOGRAM_BOTTOM = 16.0, 272.0  # the edges of a histogram
-
-
-def draw_histogram(chart: Histogram) -> svg.Drawn:
-    """The drawing; every bar has its tooltip."""
-    width = svg.NARROW if chart.narrow else svg.WIDTH
-    ticks = chart.ticks(), nice_ticks(0, max(chart.counts), integers=True)
-    x, y = svg.make_axes(ticks, HISTOGRAM_TOP, HISTOGRAM_BOTTOM, width)
-    parts = svg.draw_axes(x, y, chart.axis, "count")
-    for (low, high), count in zip(pairwise(chart.edges), chart.counts, strict=True):
-        if count:
-            left, right = x.at(low), x.at(high)
-            place = {"x": left + 0.5, "y": y.at(count), "width": max(right - left - 1, 0.5)}
-            look: Look = {"height": y.start - y.at(count), "fill": ACCENT, "fill_opacity": 0.85}
-            story = svg.tooltip(f"{low:.6g} to {high:.6g}: {count}")
-            parts.append(element("rect", story, **place, **look))
-    for value in chart.base:
-        place_x, label = x.at(value), x.ticks.label(value, extra=1)
-        parts.append(svg.dashed(place_x, HISTOGRAM_TOP, HISTOGRAM_BOTTOM))
-        shift, anchor = (-6, "end") if place_x > (x.start + x.end) / 2 else (6, "start")
-        parts.append(svg.label(place_x + shift, HISTOGRAM_TOP + 4, label, anchor))
-    return parts, HISTOGRAM_BOTTOM + BELOW
