@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from karat.report.charts.models import CellChart, ChartRow, RowChart, chart_figure
 from karat.report.model import (
     Block,
-    Column,
     Document,
     ExampleCase,
     Examples,
@@ -18,8 +17,8 @@ from karat.report.model import (
     TextPassage,
     format_count,
     join_names,
-    number,
 )
+from karat.results import Column, number
 
 if TYPE_CHECKING:
     from karat.llm.interview import AskingPlan

@@ -14,7 +14,6 @@ from karat.report.charts.models import ChartRow, RowChart
 from karat.report.documents.scores import METRIC, metric_digits, row_digits
 from karat.report.model import (
     Block,
-    Column,
     Document,
     ExampleCase,
     Examples,
@@ -22,10 +21,9 @@ from karat.report.model import (
     Gallery,
     Table,
     TextPassage,
-    number,
-    people_column,
 )
 from karat.report.render.renderers import render
+from karat.results import Column, number, people_column
 
 
 def _guard_digits(row: GuardRow) -> int | None:

@@ -7,75 +7,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from karat.metrics.base import Metric
+from karat.results import Cell, Column, Readers
 
 if TYPE_CHECKING:
     from karat.report.charts.models import Chart
     from karat.report.render.text import Sheet
 
 
-Cell: TypeAlias = str | int | float | bool | None
-Readers: TypeAlias = Literal["all", "people", "programs"]
-Align: TypeAlias = Literal["left", "right"]
-
 WARNING = "Warning:"
 """The beginning of an important note."""
 RESERVED_KEYS = frozenset({"command", "signature", "summary", "notes"})
-
-
-@dataclass(frozen=True)
-class Column:
-    """One column of a table: how to read its cells from rows, and how people see them.
-
-    `key` names it in JSON and TSV. The cell is the row's `field`, by default the one named like the
-    key, unless `value` computes it.
-    `title` is what a reader sees. `digits` are the decimals of floats where people read them, or a
-    function from the row to these (None shows every digit); JSON and TSV always get the full value.
-    Where `positive`, what rounds to zero is written as below the last digit: <0.0001.
-    Text that does not fit a terminal is cut, or goes on in further lines with `wrap`. Some columns
-    are for people alone, some for programs (JSON and TSV). A page shows a column of `detail` only
-    on demand, and offers the values of a `filter` column to choose rows by.
-    """
-
-    key: str
-    title: str
-    digits: int | Callable[[Any], int | None] | None = None
-    align: Align = "left"
-    help: str = ""
-    signed: bool = False
-    positive: bool = False
-    wrap: bool = False
-    readers: Readers = "all"
-    detail: bool = False
-    filter: bool = False
-    field: str = ""
-    value: Callable[[Any], Cell] | None = None
-
-    def cell(self, row: Any) -> Cell:
-        """Return the cell of a row, a NamedTuple or a dictionary; None if it is missing or NaN."""
-        if self.value is not None:
-            cell = self.value(row)
-        else:
-            name = self.field or self.key
-            cell = row.get(name) if isinstance(row, dict) else getattr(row, name, None)
-        return None if isinstance(cell, float) and math.isnan(cell) else cell
-
-
-def number(key: str, title: str, digits: Any = None, help: str = "", **look: Any) -> Column:
-    """Return a right-aligned column of numbers."""
-    return Column(key, title, digits, "right", help, **look)
-
-
-def columns(readers: Readers = "all", align: Align = "left", **titles: str) -> tuple[Column, ...]:
-    """Return columns that have a key and a title alone."""
-    return tuple(Column(key, t, align=align, readers=readers) for key, t in titles.items())
-
-
-def people_column(key: str, title: str, value: Callable[[Any], Cell], **look: Any) -> Column:
-    """Return a column of computed text that only people read."""
-    return Column(key, title, value=value, readers="people", **look)
 
 
 @dataclass(frozen=True)

@@ -6,16 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from karat.report.charts.models import ChartLine, Point, XYChart
-from karat.report.model import (
-    Column,
-    Document,
-    Figure,
-    Table,
-    columns,
-    number,
-    people_column,
-)
+from karat.report.model import Document, Figure, Table
 from karat.reproduction.results import ReproducedNumber, Reproduction
+from karat.results import Column, columns, number, people_column
 
 MIN_LARGE_NUMBER = 10.0
 """Numbers of a measure above this have one decimal."""

@@ -21,7 +21,6 @@ from karat.report.charts.models import (
 )
 from karat.report.model import (
     Block,
-    Column,
     Document,
     Figure,
     Gallery,
@@ -29,8 +28,8 @@ from karat.report.model import (
     format_count,
     format_interval,
     format_signed,
-    number,
 )
+from karat.results import Column, number
 
 if TYPE_CHECKING:
     from karat.nuggets.results.contents import NuggetContents

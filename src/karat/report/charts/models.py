@@ -17,8 +17,9 @@ from itertools import groupby, pairwise, product
 from typing import Literal, NamedTuple, TypeAlias
 
 from karat.report.charts.axis import Ticks, drawable, nice_ticks
-from karat.report.model import Column, Figure, cell_text, join_items
+from karat.report.model import Figure, cell_text, join_items
 from karat.report.render.text import Sheet
+from karat.results import Column
 
 
 def _drawable_interval(low: float | None, high: float | None) -> tuple[float, float] | None:

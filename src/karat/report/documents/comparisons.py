@@ -15,7 +15,6 @@ from karat.report.documents import scores
 from karat.report.documents.scores import METRIC, SEGMENT_ID, SYSTEM, metric_digits, row_digits
 from karat.report.model import (
     Block,
-    Column,
     Document,
     ExampleCase,
     Examples,
@@ -24,16 +23,14 @@ from karat.report.model import (
     Table,
     TextPassage,
     cell_text,
-    columns,
     format_count,
     format_interval,
     format_signed,
     join_names,
     metric_label,
-    number,
-    people_column,
     score_digits,
 )
+from karat.results import Column, columns, number, people_column
 from karat.scoring import ScoreRow, WideScores
 from karat.stats.significance import (
     BETTER,

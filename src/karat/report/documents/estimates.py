@@ -16,20 +16,18 @@ from karat.estimation.estimate_results import (
 from karat.report.charts.models import ChartRow, RowChart, chart_figure
 from karat.report.model import (
     Block,
-    Column,
     Document,
     Figure,
     Gallery,
     Table,
-    columns,
     format_count,
     format_interval,
     format_signed,
     join_names,
     metric_label,
-    number,
     sentence_case,
 )
+from karat.results import Column, columns, number
 from karat.stats.significance import SIGNIFICANCE_LEVEL
 
 MIN_USELESS_RATIO = 0.98

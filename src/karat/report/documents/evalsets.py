@@ -11,16 +11,8 @@ from karat.evalset.judgements import MODEL, raters_unnamed
 from karat.evalset.loading import KnownEvalSets
 from karat.meta.judge_agreement import MIN_SHARED, JudgeAgreement
 from karat.metrics.names import MetricCatalogue
-from karat.report.model import (
-    Column,
-    Document,
-    Table,
-    columns,
-    format_count,
-    join_names,
-    number,
-    people_column,
-)
+from karat.report.model import Document, Table, format_count, join_names
+from karat.results import Column, columns, number, people_column
 
 if TYPE_CHECKING:
     from karat.estimation.planning import DrawnUnits

@@ -7,17 +7,8 @@ from math import isnan
 
 from karat.meta.fit import ScoreFit
 from karat.report.charts.models import ChartLine, Point, XYChart
-from karat.report.model import (
-    Column,
-    Document,
-    Figure,
-    Gallery,
-    Table,
-    join_names,
-    metric_label,
-    number,
-    people_column,
-)
+from karat.report.model import Document, Figure, Gallery, Table, join_names, metric_label
+from karat.results import Column, number, people_column
 
 MAX_SENTENCES = 4
 """Dimensions with a sentence each."""

@@ -22,21 +22,18 @@ from karat.report.charts.models import (
 )
 from karat.report.model import (
     Block,
-    Column,
     Document,
     Figure,
     Gallery,
     Table,
     clear_labels,
-    columns,
     format_count,
     format_interval,
     format_signed,
     join_names,
     metric_label,
-    number,
-    people_column,
 )
+from karat.results import Column, columns, number, people_column
 from karat.stats.significance import UNDECIDED, WORSE
 
 MAX_SENTENCES = 4

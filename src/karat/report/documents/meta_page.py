@@ -30,23 +30,19 @@ from karat.report.documents.planes import plane_chart
 from karat.report.documents.reliability import SHUFFLED, reliability_charts
 from karat.report.documents.scores import metric_digits
 from karat.report.model import (
-    Cell,
-    Column,
     Document,
     ExampleCase,
     Examples,
     Gallery,
     Table,
     TextPassage,
-    columns,
     format_count,
     join_names,
     metric_label,
-    number,
-    people_column,
     sentence_case,
 )
 from karat.report.segment.document import grid_figures
+from karat.results import Cell, Column, columns, number, people_column
 
 if TYPE_CHECKING:
     from karat.meta.full_report import Disagreement, MetaReport, SystemScatter, SystemScore

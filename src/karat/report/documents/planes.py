@@ -29,17 +29,15 @@ from karat.report.charts.models import (
 )
 from karat.report.model import (
     Block,
-    Column,
     Document,
     Figure,
     Gallery,
     Table,
-    columns,
     format_count,
     format_interval,
     join_names,
-    number,
 )
+from karat.results import Column, columns, number
 from karat.stats.significance import UNDECIDED
 
 MAX_SENTENCES = 4

@@ -10,18 +10,16 @@ from karat.metrics.differing import differing_words
 from karat.ranked_segments import RankedSegment, RankedSegments
 from karat.report.documents.scores import SEGMENT_ID, SYSTEM, metric_digits
 from karat.report.model import (
-    Column,
     Document,
     ExampleCase,
     Examples,
     Table,
     TextPassage,
     metric_label,
-    number,
-    people_column,
     reference_passages,
     score_digits,
 )
+from karat.results import Column, number, people_column
 
 MAX_SHOWN_METRICS = 3
 """Metrics whose scores people see; beyond that, only the ranking metric."""

@@ -14,17 +14,8 @@ from karat.meta.reliability import (
 )
 from karat.report.charts.models import Point, XYChart, chart_figure
 from karat.report.documents.meta import statistic_label
-from karat.report.model import (
-    Document,
-    Gallery,
-    Table,
-    clear_labels,
-    columns,
-    format_count,
-    format_interval,
-    number,
-    people_column,
-)
+from karat.report.model import Document, Gallery, Table, clear_labels, format_count, format_interval
+from karat.results import columns, number, people_column
 
 MAX_SENTENCES = 4
 """Dimensions with a sentence each."""

@@ -12,7 +12,6 @@ from karat.arrays import Floats
 from karat.metrics.base import Metric, Score
 from karat.report.charts.models import ChartRow, RowChart
 from karat.report.model import (
-    Column,
     Document,
     Figure,
     Gallery,
@@ -20,9 +19,8 @@ from karat.report.model import (
     format_brief,
     join_names,
     metric_label,
-    number,
 )
-from karat.results import LazyRows
+from karat.results import Column, LazyRows, number
 from karat.scoring import DocumentScore, ScoreResults, ScoreRow, Scoring
 
 if TYPE_CHECKING:

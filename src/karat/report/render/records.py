@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from karat.errors import InputError, no_formula, quoted
-from karat.report.model import Cell, Column, Document, Table
+from karat.report.model import Document, Table
+from karat.results import Cell, Column
 
 _TSV_ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 

@@ -9,7 +9,8 @@ from itertools import accumulate, pairwise, zip_longest
 from os.path import commonprefix
 
 from karat.errors import JOINERS, visible
-from karat.report.model import Column, Document, Table, cell_text, sections
+from karat.report.model import Document, Table, cell_text, sections
+from karat.results import Column
 
 ELLIPSIS = "…"
 BOLD, DIM, RED, GREEN, YELLOW, MAGENTA, CYAN = "1", "2", "31", "32", "33", "35", "36"

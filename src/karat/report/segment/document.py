@@ -15,22 +15,18 @@ from karat.metrics.tree import TreeExplanation, Treelet
 from karat.report.documents.scores import SEGMENT
 from karat.report.model import (
     Block,
-    Cell,
-    Column,
     Document,
     ExampleCase,
     Examples,
     Figure,
     Table,
     TextPassage,
-    columns,
     format_brief,
     format_count,
-    number,
-    people_column,
     reference_passages,
 )
 from karat.report.segment.text import draw_edits, draw_grid
+from karat.results import Cell, Column, columns, number, people_column
 
 SCRIPT = "report/segment/grid.js"
 
