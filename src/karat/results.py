@@ -69,9 +69,9 @@ def number(key: str, title: str, digits: Any = None, help: str = "", **look: Any
     return Column(key, title, digits, "right", help, **look)
 
 
-def columns(readers: Readers = "all", align: Align = "left", **titles: str) -> tuple[Column, ...]:
-    """Return columns that have a key and a title alone."""
-    return tuple(Column(key, t, align=align, readers=readers) for key, t in titles.items())
+def program_columns(*keys: str) -> tuple[Column, ...]:
+    """Return columns that only programs read, such as all fields of a row."""
+    return tuple(Column(key, key, readers="programs") for key in keys)
 
 
 def people_column(key: str, title: str, value: Callable[[Any], Cell], **look: Any) -> Column:

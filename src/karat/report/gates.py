@@ -6,12 +6,19 @@ from dataclasses import replace
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from karat.errors import visible
-from karat.gating.decisions import FAIL, PASS, UNDECIDED, GuardChange, GuardRow
+from karat.gating.decisions import (
+    FAIL,
+    GATE_COLUMNS,
+    GUARD_COLUMNS,
+    PASS,
+    SIGNED_DELTA,
+    UNDECIDED,
+    GuardChange,
+)
 from karat.gating.gates import GateResult
 from karat.gating.items import ItemMeasure
 from karat.metrics.differing import differing_words
 from karat.report.charts.models import ChartRow, RowChart
-from karat.report.documents.scores import METRIC, metric_digits, row_digits
 from karat.report.model import (
     Block,
     Document,
@@ -21,56 +28,15 @@ from karat.report.model import (
     Gallery,
     Table,
     TextPassage,
+    data_table,
 )
 from karat.report.render.renderers import render
-from karat.results import Column, number, people_column
+from karat.results import Column, number, people_column, program_columns
+from karat.scoring import metric_digits
 
-
-def _guard_digits(row: GuardRow) -> int | None:
-    return None if row.metric is None else metric_digits(row.metric)
-
-
-_SIGNED = "Score minus baseline, signed so that a loss is negative."
-_METRICS = (
-    METRIC,
-    Column("verdict", "Verdict", help="pass, fail, or undecided: the items cannot tell."),
-    number("delta", "Delta", row_digits, _SIGNED, signed=True),
-    number("low", "Low", row_digits, "Lower end of its 95% interval.", signed=True),
-    number("high", "High", row_digits, "Upper end of its 95% interval.", signed=True),
-    number("max_drop", "Max drop", row_digits, "The tolerated loss."),
-    number("baseline", "Baseline", row_digits, "The baseline's score."),
-    number("score", "Score", row_digits, "The run's score."),
-    number(
-        "decided_by",
-        "Items needed",
-        help="If undecided: an estimate of how many items like these would decide.",
-    ),
-)
-_GUARDED = "The score, the largest loss, or what was lost."
-_GUARDS = (
-    Column("guard", "Guard", help="A limit that holds whatever the intervals say."),
-    Column("verdict", "Verdict", help="pass or fail."),
-    Column(
-        "metric",
-        "Metric",
-        help="The metric of the limit.",
-        value=lambda row: None if row.metric is None else str(row.metric),
-    ),
-    number("limit", "Limit", _guard_digits, "The limit."),
-    number("found", "Found", _guard_digits, _GUARDED, field="value"),
-    number("items", "Items", help="Items that break the limit."),
-    Column("item", "Worst item", help="The item that breaks it most."),
-    Column(
-        "lost",
-        "Lost",
-        help="What was lost, by item.",
-        wrap=True,
-        value=lambda row: row.lost or None,
-    ),
-)
 _CHANGES = (
     Column("item", "Item", help="The number of the segment, from 1, or its id."),
-    number("delta", "Delta", help=_SIGNED, signed=True),
+    number("delta", "Delta", help=SIGNED_DELTA, signed=True),
     people_column(
         "text",
         "Text",
@@ -80,9 +46,7 @@ _CHANGES = (
     ),
     number("baseline", "Baseline", help="The baseline's score there."),
     number("score", "Score", help="The run's score there."),
-    Column("reference", "Reference", readers="programs"),
-    Column("output", "Output", readers="programs"),
-    Column("baseline_output", "Baseline's output", readers="programs"),
+    *program_columns("reference", "output", "baseline_output"),
 )
 
 
@@ -97,11 +61,10 @@ def gate_document(result: GateResult) -> Document:
         name = f"Items that lost most by {metric.of_segments()}"
         cases = tuple(_change_case(change, metric) for change in result.changes)
         blocks.append(Examples(name, cases, Table("changes", name, columns, result.changes)))
-    blocks.append(Table("rows", title, _METRICS, result.rows, open=True))
+    blocks.append(Table("rows", title, GATE_COLUMNS, result.rows, open=True))
     if result.guards:
-        blocks.append(Table("guards", "Guards", _GUARDS, result.guards, open=True))
-    verdict = Column("verdict", "Verdict")
-    blocks.append(Table("answer", "", (verdict,), [result], readers="programs"))
+        blocks.append(Table("guards", "Guards", GUARD_COLUMNS, result.guards, open=True))
+    blocks.append(data_table("answer", ["verdict"], [result]))
     reasons = zip(result.verdicts, result.sentences, strict=True)
     answer = tuple(f"{verdict.capitalize()}: {sentence}." for verdict, sentence in reasons)
     return Document(title, blocks, answer=answer)

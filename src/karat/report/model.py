@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from karat.metrics.base import Metric
-from karat.results import Cell, Column, Readers
+from karat.results import Cell, Column, Readers, program_columns
 
 if TYPE_CHECKING:
     from karat.report.charts.models import Chart
@@ -59,6 +59,11 @@ class Table:
     def shown_columns(self) -> tuple[Column, ...]:
         """All columns that people read, but the one that became sub-headings."""
         return tuple(c for c in self.columns if c.readers != "programs" and c.key != self.group)
+
+
+def data_table(key: str, fields: Iterable[str], rows: Sequence[Any]) -> Table:
+    """Return a table for programs alone, with these fields of its rows as columns."""
+    return Table(key, key, program_columns(*fields), rows, readers="programs")
 
 
 Sketch: TypeAlias = "Callable[[Sheet], list[str]]"

@@ -7,12 +7,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from karat.comparison import TESTS, CompareRow, Comparison, Example
+from karat.comparison import DELTA, TEST_COLUMNS, TESTS, CompareRow, Comparison, Example
 from karat.metrics.base import Metric
 from karat.metrics.differing import differing_words
 from karat.report.charts.models import ChartRow, RowChart, difference_span, histogram
 from karat.report.documents import scores
-from karat.report.documents.scores import METRIC, SEGMENT_ID, SYSTEM, metric_digits, row_digits
+from karat.report.documents.scores import SEGMENT_ID
 from karat.report.model import (
     Block,
     Document,
@@ -30,8 +30,17 @@ from karat.report.model import (
     metric_label,
     score_digits,
 )
-from karat.results import Column, columns, number, people_column
-from karat.scoring import ScoreRow, WideScores
+from karat.results import Column, number, people_column, program_columns
+from karat.scoring import (
+    INTERVAL,
+    METRIC,
+    SCORE,
+    SYSTEM,
+    ScoreRow,
+    WideScores,
+    metric_digits,
+    row_digits,
+)
 from karat.stats.significance import (
     BETTER,
     MIN_DECIDING_UNITS,
@@ -215,24 +224,12 @@ def _count_sentences(systems: Sequence[SystemVerdicts], base: str) -> Iterator[s
         yield f"{len(names)} of {len(systems)} systems {phrases[kind]}: {join_names(names)}."
 
 
-_RESAMPLES_WON = "Share of bootstrap resamples in which the system beats the baseline."
-_COLUMNS = (
-    *(METRIC, SYSTEM, scores.SCORE, scores.LOW, scores.HIGH),
-    number("delta", "Delta", row_digits, "Score minus the baseline's.", signed=True),
-    people_column(
-        "change",
-        "95% interval",
-        lambda row: _delta_interval(row, row_digits(row)) or None,
-        align="right",
-        help="Interval of the difference.",
-    ),
-    *columns("programs", delta_low="Delta low", delta_high="Delta high"),
-    number("p", "p", 4, "p of the difference, by the paired test below."),
-    number("better", "P(better)", 3, _RESAMPLES_WON),
-    number("wins", "Wins", help="Segments on which it beats the baseline.", detail=True),
-    number("losses", "Losses", help="Segments on which the baseline beats it.", detail=True),
-    number("ties", "Ties", help="Segments on which both score the same.", detail=True),
-    *columns("programs", verdict="Verdict", units="Units"),
+_CHANGE = people_column(
+    "change",
+    "95% interval",
+    lambda row: _delta_interval(row, row_digits(row)) or None,
+    align="right",
+    help="Interval of the difference.",
 )
 
 
@@ -241,7 +238,7 @@ def comparison_document(comparison: Comparison) -> Document:
     metrics = list(dict.fromkeys(row.metric for row in comparison.rows))
     corpus, title = comparison.signatures, f"Comparison with {comparison.baseline}"
     # There is no room for skipped rows: they are for programs, and a note has the numbers.
-    all_columns = list(_COLUMNS)
+    all_columns = [METRIC, SYSTEM, SCORE, *INTERVAL, DELTA, _CHANGE, *TEST_COLUMNS]
     if comparison.skipped is not None:
         all_columns.append(scores.skipped_column(comparison.skipped, readers="programs"))
     best = scores.best_cells(comparison.rows)
@@ -367,8 +364,8 @@ def _examples(comparison: Comparison, metrics: Sequence[Metric]) -> Examples:
         number("system_score", "Score", digits, "The system's score there."),
         number("delta", "Delta", digits, "System minus baseline.", signed=True, value=change),
         people_column("text", "Text", texts, help=_TEXTS, wrap=True),
-        *columns("programs", reference="Reference", baseline_text="Baseline's text"),
-        *columns("programs", system_text="System's text"),
+        *program_columns("reference", "baseline_text"),
+        *program_columns("system_text"),
     )
     title = f"Segments that differ most from {baseline}"
     table = Table("segments", f"{title} by {first}", table_columns, rows, group="system")

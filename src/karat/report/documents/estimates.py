@@ -7,12 +7,17 @@ from dataclasses import replace
 from math import isclose, isnan
 
 from karat.estimation.estimate_results import (
+    DIFFERENCE_COLUMNS,
     ESTIMATE,
+    ESTIMATE_COLUMNS,
+    JUDGE_COLUMNS,
     NOT_TESTED,
+    SYSTEM,
     Estimate,
     EstimateDifference,
     EstimateRow,
 )
+from karat.estimation.planning import PLANNED_COLUMNS
 from karat.report.charts.models import ChartRow, RowChart, chart_figure
 from karat.report.model import (
     Block,
@@ -27,7 +32,7 @@ from karat.report.model import (
     metric_label,
     sentence_case,
 )
-from karat.results import Column, columns, number
+from karat.results import Column, number
 from karat.stats.significance import SIGNIFICANCE_LEVEL
 
 MIN_USELESS_RATIO = 0.98
@@ -224,37 +229,6 @@ def _judge_sentences(estimate: Estimate) -> Iterator[str]:
     yield f"With {judges}, {width}" + (f": worth {labels}." if more else ".")
 
 
-_VERDICT = f"Better or worse if p < {SIGNIFICANCE_LEVEL}: then the interval excludes 0."
-_RATIO = "Width of the interval, over that by people alone: below 1, judges help."
-_FORM = (
-    "Form of the interval: Student's t corrected for skewness; bounded, where many labels are at "
-    "an end of the scale; Nuggeteer's, where other runs were judged; or none."
-)
-_DIFFERENCE_FORM = (
-    "Form of the interval: Student's t corrected for skewness; bounded, where at least half of the "
-    "labelled units have the same label for both systems; Nuggeteer's; exact, where every unit is "
-    "labelled; or none, where the labels show no spread."
-)
-_BIASED = "How much higher judges rate the system than people do, beside the other systems."
-_SYSTEM = Column("system", "System", help="The name of the system.")
-_LOW = number("low", "Low", help="Lower end of the 95% interval.")
-_HIGH = number("high", "High", help="Upper end of the 95% interval.")
-_ROWS = (
-    _SYSTEM,
-    number("estimate", "Estimate", help="Human score, by people's labels and the judges."),
-    *(_LOW, _HIGH),
-    number("people", "People", help="Human score by people's labels alone."),
-    number("people_low", "People low", help="Lower end of the 95% interval by people alone."),
-    number("people_high", "People high", help="Upper end of the 95% interval by people alone."),
-    number("ratio", "Width", 2, _RATIO),
-    number("labels", "Labels", help="Units that people labelled.", detail=True),
-    number("units", "Units", readers="programs"),
-    number("more", "To halve", help="Further labelled units that would halve the width."),
-    Column("form", "Form", help=_FORM, detail=True),
-    *columns("programs", bias="Bias", bias_low="Bias low", bias_high="Bias high"),
-)
-
-
 def _bias_side(row: EstimateRow) -> str:
     """The words for how judges rate a system, where the interval of the bias excludes 0."""
     if row.bias_low == row.bias_high:
@@ -264,37 +238,14 @@ def _bias_side(row: EstimateRow) -> str:
     return "lower than people do" if row.bias_high < 0 else "undecided"
 
 
+_BIASED = "How much higher judges rate the system than people do, beside the other systems."
 _RATED = "How judges rate it where the interval excludes 0."
-_BIAS = (
-    _SYSTEM,
+_BIAS_COLUMNS = (
+    SYSTEM,
     number("bias", "Bias", help=_BIASED, signed=True),
     number("bias_low", "Low", help="Lower end of the 95% interval.", signed=True),
     number("bias_high", "High", help="Upper end of the 95% interval.", signed=True),
     Column("side", "Rated", help=_RATED, value=_bias_side),
-)
-_DIFFERENCES = (
-    _SYSTEM,
-    Column("baseline", "Baseline", readers="programs"),
-    number("delta", "Difference", help="Estimate minus that of the baseline.", signed=True),
-    number("low", "Low", help="Lower end of the interval, wider by the correction.", signed=True),
-    number("high", "High", help="Upper end of the interval, wider by the correction.", signed=True),
-    number("p", "p", 4, "Two-sided p of the difference, corrected.", positive=True),
-    number("labels", "Labels", help="Units that people labelled for both systems.", detail=True),
-    Column("form", "Form", help=_DIFFERENCE_FORM, detail=True),
-    Column("verdict", "Verdict", help=_VERDICT),
-    Column("confidence", "Confidence", readers="programs"),
-)
-_JUDGES = (
-    Column("judge", "Judge", help="A model, a metric, or scores that came with the set."),
-    number("r", "r", 3, "Pearson's r with people's labels, within systems."),
-    number("ratio", "Width", 2, "Mean width of intervals with this judge, over people's."),
-    number("missing", "Missing", help="Outputs without a value of this judge."),
-    Column("signature", "Signature", readers="programs"),
-)
-_PLANNED = (
-    Column("unit", "Unit", help="The segment or group to label."),
-    number("probability", "Probability", 4, "Probability with which it was drawn."),
-    Column("reason", "Reason", help="Useful: likelier, as its prediction is less sure."),
 )
 
 
@@ -318,7 +269,7 @@ def _tables(estimate: Estimate, biased: Sequence[EstimateRow]) -> Iterator[Table
     def with_digits(columns: Sequence[Column]) -> list[Column]:
         return [replace(c, digits=places) if c.digits is None else c for c in columns]
 
-    row_columns = with_digits(_ROWS)
+    row_columns = with_digits(ESTIMATE_COLUMNS)
     if not helper_names(estimate):  # people's own scores are the estimates
         hidden = {"people", "people_low", "people_high", "ratio"}
         row_columns = [
@@ -328,15 +279,15 @@ def _tables(estimate: Estimate, biased: Sequence[EstimateRow]) -> Iterator[Table
     if estimate.differences:
         title = f"Differences from {estimate.differences[0].baseline}"
         differences = ranked_differences(estimate)
-        yield Table("differences", title, with_digits(_DIFFERENCES), differences)
+        yield Table("differences", title, with_digits(DIFFERENCE_COLUMNS), differences)
     if biased:
         title = f"Bias of {name_helpers(judge_names(estimate))}"
-        yield Table("bias", title, with_digits(_BIAS), biased, readers="people")
+        yield Table("bias", title, with_digits(_BIAS_COLUMNS), biased, readers="people")
     if estimate.judges:
-        yield Table("judges", "Judges", _JUDGES, estimate.judges)
+        yield Table("judges", "Judges", JUDGE_COLUMNS, estimate.judges)
     if estimate.planned:
         title = f"{estimate.unit.capitalize()}s to label next"
-        yield Table("planned", title, _PLANNED, estimate.planned, open=True)
+        yield Table("planned", title, PLANNED_COLUMNS, estimate.planned, open=True)
 
 
 def _pictures(estimate: Estimate, biased: Sequence[EstimateRow]) -> Block:

@@ -12,7 +12,7 @@ from karat.evalset.loading import KnownEvalSets
 from karat.meta.judge_agreement import MIN_SHARED, JudgeAgreement
 from karat.metrics.names import MetricCatalogue
 from karat.report.model import Document, Table, format_count, join_names
-from karat.results import Column, columns, number, people_column
+from karat.results import Column, number, people_column, program_columns
 
 if TYPE_CHECKING:
     from karat.estimation.planning import DrawnUnits
@@ -138,18 +138,22 @@ _JUDGES_BASIS = (
 
 _SET = (
     Column("name", "Set"),
-    *columns(align="right", systems="Systems", segments="Segments"),
+    number("systems", "Systems"),
+    number("segments", "Segments"),
     number("groups", "Groups", help="Documents or questions of the set."),
     number("references_min", "Min refs", help="Fewest references of a segment."),
     number("references_median", "Med. refs", 1, "Median of references.", detail=True),
     number("references_max", "Max refs", help="Most references of a segment."),
-    *columns(align="right", judgements="Judgements", judges="Judges"),
+    number("judgements", "Judgements"),
+    number("judges", "Judges"),
     number("missing", "Missing", help="Missing outputs."),
     number("empty", "Empty", help="Empty outputs."),
 )
 _SYSTEMS = (
     Column("system", "System"),
-    *columns(align="right", outputs="Outputs", missing="Missing", empty="Empty"),
+    number("outputs", "Outputs"),
+    number("missing", "Missing"),
+    number("empty", "Empty"),
     number("judged", "Judged", help="Segments with at least one judgement."),
     number("judgements", "Judgements"),
 )
@@ -161,10 +165,12 @@ def _scale_text(row: DimensionCount) -> str | None:
 
 
 _DIMENSIONS = (
-    *columns(dimension="Dimension", better="Better"),
+    Column("dimension", "Dimension"),
+    Column("better", "Better"),
     people_column("scale", "Scale", _scale_text),
-    *columns("programs", low="Low", high="High"),
-    *columns(align="right", judgements="Judgements", judges="Judges"),
+    *program_columns("low", "high"),
+    number("judgements", "Judgements"),
+    number("judges", "Judges"),
     number("items", "Outputs", help="Outputs with at least one judgement."),
     number("lowest", "Lowest", 2, "The lowest value that was given."),
     number("highest", "Highest", 2, "The highest value that was given."),
@@ -181,7 +187,7 @@ _FORMATS = (
     Column("format", "Format", help="The name that --read-as takes."),
     Column("about", "Files", wrap=True),
 )
-_FLOODED = columns(system="System", segment="Segment")
+_FLOODED = Column("system", "System"), Column("segment", "Segment")
 
 
 _AGREEMENT = (
@@ -204,8 +210,8 @@ _JUDGES = (
     number("mean", "Mean", 2),
     number("sd", "SD", 2, "Standard deviation of the judge's scores."),
     number("r", "r others", 3, "Pearson's r with the mean of the others."),
-    *columns("programs", shared="Shared", flagged="Flagged"),
-    *columns("programs", comparable="Comparable", identical="Identical to"),
+    *program_columns("shared", "flagged"),
+    *program_columns("comparable", "identical"),
     Column("adjudicated", "Adjudicated", readers="programs"),
     number("r_adjudicated", "r adj.", 3, "Pearson's r with adjudicated values."),
     Column("note", "", wrap=True),
@@ -286,7 +292,7 @@ def judges_document(agreement: JudgeAgreement) -> Document:
 
 _CATALOG = (
     people_column("heading", "Metric", lambda row: f"{row.title} ({row.range}): {row.summary}"),
-    *columns("programs", metric="Metric", summary="Summary", scale="Scale"),
+    *program_columns("metric", "summary", "scale"),
     Column("setting", "Setting", help="Written after the metric's name: bleu:tok=zh,eff=yes."),
     Column("default", "Default"),
     Column("meaning", "Meaning", wrap=True),

@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import isnan
 
-from karat.meta.fit import ScoreFit
+from karat.meta.fit import FittedPoint, ScoreFit
 from karat.report.charts.models import ChartLine, Point, XYChart
-from karat.report.model import Document, Figure, Gallery, Table, join_names, metric_label
+from karat.report.model import (
+    Document,
+    Figure,
+    Gallery,
+    Table,
+    data_table,
+    join_names,
+    metric_label,
+)
 from karat.results import Column, number, people_column
 
 MAX_SENTENCES = 4
@@ -78,14 +86,6 @@ _LEFT_OUT = (
     number("r2", "R2", 4, "1 - (RMSE / RMSE of the mean)^2."),
     Column("undefined", "Undefined", readers="programs"),
 )
-_POINTS = (
-    _DIMENSION,
-    Column("system", "System"),
-    Column("segment", "Segment"),
-    number("human", "Human"),
-    number("predicted", "Predicted"),
-    number("left_out", "Left-out prediction"),
-)
 
 
 def score_fit_document(score_fit: ScoreFit) -> Document:
@@ -110,7 +110,7 @@ def score_fit_document(score_fit: ScoreFit) -> Document:
         Table("rows", "Coefficients", (*_ROWS, *published), rows, group="dimension"),
         Table("fits", "Fits", _FITS, score_fit.fits),
         Table("left_out", "Cross-validation", _LEFT_OUT, score_fit.left_out),
-        Table("points", "Points", _POINTS, score_fit.points, readers="programs"),
+        data_table("points", FittedPoint._fields, score_fit.points),
     )
     title = f"Human scores of {score_fit.name} fitted by metrics"
     return Document(title, blocks, answer=fit_answer(score_fit))

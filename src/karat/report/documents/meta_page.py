@@ -28,7 +28,6 @@ from karat.report.charts.models import (
 from karat.report.documents.meta import meta_document, statistic_label
 from karat.report.documents.planes import plane_chart
 from karat.report.documents.reliability import SHUFFLED, reliability_charts
-from karat.report.documents.scores import metric_digits
 from karat.report.model import (
     Document,
     ExampleCase,
@@ -42,7 +41,8 @@ from karat.report.model import (
     sentence_case,
 )
 from karat.report.segment.document import grid_figures
-from karat.results import Cell, Column, columns, number, people_column
+from karat.results import Cell, Column, number, people_column
+from karat.scoring import metric_digits
 
 if TYPE_CHECKING:
     from karat.meta.full_report import Disagreement, MetaReport, SystemScatter, SystemScore
@@ -209,7 +209,8 @@ def _disagreement_blocks(report: MetaReport) -> list[Examples | Gallery]:
         people_column(
             "heading", "Heading", lambda row: f"{row.dimension}: {_direction_label(row, label)}"
         ),
-        *columns(system="System", segment="Segment"),
+        Column("system", "System"),
+        Column("segment", "Segment"),
         number("human", "Humans", 2, "The human score; higher is better."),
         number("score", "Metric", metric_digits(metric), "The metric's score; higher is better."),
         number("gap", "Gap", 2, _GAP, signed=True),

@@ -33,11 +33,12 @@ from karat.report.model import (
     Figure,
     Gallery,
     Table,
+    data_table,
     format_count,
     format_interval,
     join_names,
 )
-from karat.results import Column, columns, number
+from karat.results import Column, number
 from karat.stats.significance import UNDECIDED
 
 MAX_SENTENCES = 4
@@ -165,10 +166,6 @@ def _percent(key: str, title: str, help: str) -> Column:
     return number(key, title, 1, help, value=value)
 
 
-_CELLS = (
-    *columns(dimension="Dimension", alpha="Alpha", n="N", r="r", r2="R^2", low="Low", high="High"),
-    *columns(wins="Wins", q2="Left out", predicted="Predicted"),
-)
 _R2 = (
     _percent("r2", "R^2 %", "Squared Pearson's r with the human scores."),
     _percent("low", "Low", "Lower end of its 95% bootstrap interval."),
@@ -203,7 +200,8 @@ _GROUPS = (
 )
 _RECOMMENDED = (
     Column("metric", "Metric", help="Ready for -m."),
-    *columns(alpha="Alpha", n="N"),
+    Column("alpha", "Alpha"),
+    Column("n", "N"),
     Column("rests_on", "Rests on", wrap=True),
 )
 
@@ -256,19 +254,12 @@ def _plane_tables(fit: PlaneFit) -> Iterator[Table]:
 
 def _data_tables(planes: PlaneFit | PlaneStudy, groups: Sequence[Any] = ()) -> Iterator[Table]:
     """Yield rows as they are, for JSON and TSV; groups only where there are any."""
-    for key, title, rows in (
-        ("rows", "Cells", planes.rows),
-        ("beside", "Other metrics", planes.compared),
-        ("groups", "Groups of segments", groups),
-    ):
+    tables = {"rows": planes.rows, "beside": planes.compared, "groups": groups}
+    for key, rows in tables.items():
         if rows:
-            fields = [field for field in rows[0]._fields if field != "group"]
-            table_columns = _CELLS
-            if key != "rows":
-                table_columns = tuple(Column(f, f.replace("_", " ").capitalize()) for f in fields)
-            if any(row.group for row in rows):
-                table_columns = (table_columns[0], *columns(group="Group"), *table_columns[1:])
-            yield Table(key, title, table_columns, rows, readers="programs")
+            first, *fields = (field for field in rows[0]._fields if field != "group")
+            group = ["group"] if any(row.group for row in rows) else []
+            yield data_table(key, [first, *group, *fields], rows)
 
 
 def paper_table(key: str, title: str, rows: Mapping[int, Sequence[float]]) -> Table:

@@ -8,7 +8,7 @@ from typing import Any
 
 from karat.metrics.differing import differing_words
 from karat.ranked_segments import RankedSegment, RankedSegments
-from karat.report.documents.scores import SEGMENT_ID, SYSTEM, metric_digits
+from karat.report.documents.scores import SEGMENT_ID
 from karat.report.model import (
     Document,
     ExampleCase,
@@ -20,6 +20,7 @@ from karat.report.model import (
     score_digits,
 )
 from karat.results import Column, number, people_column
+from karat.scoring import SYSTEM, metric_digits
 
 MAX_SHOWN_METRICS = 3
 """Metrics whose scores people see; beyond that, only the ranking metric."""

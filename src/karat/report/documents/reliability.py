@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from karat.meta.reliability import (
+    CurveTest,
     ReliabilityCurves,
     ReliabilityRow,
     best_curve,
@@ -14,8 +15,16 @@ from karat.meta.reliability import (
 )
 from karat.report.charts.models import Point, XYChart, chart_figure
 from karat.report.documents.meta import statistic_label
-from karat.report.model import Document, Gallery, Table, clear_labels, format_count, format_interval
-from karat.results import columns, number, people_column
+from karat.report.model import (
+    Document,
+    Gallery,
+    Table,
+    clear_labels,
+    data_table,
+    format_count,
+    format_interval,
+)
+from karat.results import Column, number, people_column, program_columns
 
 MAX_SENTENCES = 4
 """Dimensions with a sentence each."""
@@ -56,21 +65,15 @@ SHUFFLED = "Segments are shuffled and cut into documents; bands hold 95% of the 
 
 _ROWS = (
     people_column("heading", "Heading", lambda row: f"{row.dimension}, {row.statistic}"),
-    *columns("programs", dimension="Dimension", statistic="Statistic"),
+    *program_columns("dimension", "statistic"),
     number("references", "References", help="References of each segment."),
-    *columns(metric="Metric"),
+    Column("metric", "Metric"),
     number("length", "Segments", help="Segments in a pseudo-document."),
     number("documents", "Documents", help="Pseudo-documents of each system."),
     number("value", "Value", 3, "Mean of the statistic over shuffles."),
     number("low", "Low", 3, "Lower end of the middle 95% of shuffles."),
     number("high", "High", 3, "Upper end of the middle 95% of shuffles."),
-    *columns("programs", undefined="Undefined"),
-)
-_TESTS = (
-    *columns(dimension="Dimension", statistic="Statistic"),
-    *columns(first="First", first_references="First references"),
-    *columns(second="Second", second_references="Second references"),
-    *columns(lengths="Lengths", better="Better", delta="Delta", p="p"),
+    *program_columns("undefined"),
 )
 
 
@@ -84,7 +87,7 @@ def reliability_document(result: ReliabilityCurves) -> Document:
     blocks = (
         Gallery("Agreement by text length, as curves", tuple(figures), SHUFFLED),
         Table("rows", "Agreement by text length", used_columns, result.rows, group="heading"),
-        Table("tests", "Tests", _TESTS, result.tests, readers="programs"),
+        data_table("tests", CurveTest._fields, result.tests),
     )
     title = f"Reliability of metrics on {result.name}"
     basis = (

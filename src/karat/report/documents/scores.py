@@ -21,7 +21,19 @@ from karat.report.model import (
     metric_label,
 )
 from karat.results import Column, LazyRows, number
-from karat.scoring import DocumentScore, ScoreResults, ScoreRow, Scoring
+from karat.scoring import (
+    DOCUMENT_COLUMNS,
+    INTERVAL,
+    METRIC,
+    METRIC_NAME,
+    SCORE,
+    SYSTEM,
+    DocumentScore,
+    ScoreResults,
+    ScoreRow,
+    Scoring,
+    metric_digits,
+)
 
 if TYPE_CHECKING:
     from karat.arrow.table_scores import WrittenShards
@@ -61,25 +73,8 @@ def scoring_answer(scoring: Scoring) -> tuple[str, ...]:
     return (*sentences, "Differences are not tested: use karat compare.")
 
 
-def metric_digits(metric: Any) -> int:
-    """Return the decimals of scores in tables: two on a scale of 100, four on a scale of 1."""
-    return 2 if metric.full_scale > 10 else 4
-
-
-def row_digits(row: Any) -> int:
-    """Return the decimals of scores in a row, by its metric."""
-    return metric_digits(row.metric)
-
-
-_METRIC_NAME = Column("metric", "Metric", help="The metric's name; its full signature is below.")
-METRIC = replace(_METRIC_NAME, value=lambda row: str(row.metric))
 SEGMENT = number("segment", "Segment", help="The number of the segment, from 1.")
 SEGMENT_ID = replace(SEGMENT, help="The number of the segment, from 1, or its id.")
-SYSTEM = Column("system", "System", help="The name of the system.")
-LOW = number("low", "Low", row_digits, "Lower end of the 95% bootstrap interval.")
-HIGH = number("high", "High", row_digits, "Upper end of the 95% bootstrap interval.")
-_SCORE_VALUE = number("score", "Score", row_digits, "The corpus score, on the metric's own scale.")
-SCORE = replace(_SCORE_VALUE, value=lambda row: row.score.value)
 PARTS = Column(
     "parts",
     "Parts",
@@ -152,7 +147,7 @@ def scoring_document(scoring: Scoring) -> Document:
     if scoring.documents:
         return note_signature_form(_documents_document(scoring), scoring.form)
     if scoring.values:
-        filters = [replace(column, filter=True) for column in (_METRIC_NAME, SYSTEM)]
+        filters = [replace(column, filter=True) for column in (METRIC_NAME, SYSTEM)]
         columns = [*filters, SEGMENT_ID, _SEGMENT_SCORE]
         table = Table("rows", "Segment scores", columns, _segment_rows(scoring))
         signatures = segment_signatures(scoring)
@@ -167,7 +162,7 @@ def scoring_document(scoring: Scoring) -> Document:
         title = f"{metric_label(m)} by system"
         chart = RowChart(title, str(m), items, narrow=len(metrics) > 1)
         figures.append(Figure(title, chart))
-    columns = [METRIC, SYSTEM, SCORE, *([LOW, HIGH] if scoring.resamples else [])]
+    columns = [METRIC, SYSTEM, SCORE, *(INTERVAL if scoring.resamples else ())]
     columns += [skipped_column(scoring.skipped)] if scoring.skipped is not None else []
     columns += [PARTS, *part_columns(rows, columns)]
     best = best_cells(rows)
@@ -199,22 +194,11 @@ def best_cells(rows: Sequence[Any]) -> frozenset[tuple[int, str]]:
     )
 
 
-_DOCUMENT_HELP = "The score of the document, from the sums of its segments' statistics."
-_DOCUMENTS = (
-    replace(METRIC, filter=True),
-    replace(SYSTEM, filter=True),
-    Column("document", "Document", help="The document that the segments belong to."),
-    number("segments", "Segments", help="The document's segments."),
-    replace(SCORE, help=_DOCUMENT_HELP),
-    PARTS,
-)
-
-
 def _documents_document(scoring: Scoring) -> Document:
     """Return the scores of documents; a note on all documents of a system is stated once for it."""
     metrics = list(dict.fromkeys(row.metric for row in scoring.documents))
     rows = [row for m in metrics for row in scoring.documents if row.metric == m]
-    columns = (*_DOCUMENTS, *part_columns(rows, _DOCUMENTS))
+    columns = (*DOCUMENT_COLUMNS, PARTS, *part_columns(rows, DOCUMENT_COLUMNS))
     table = Table("rows", "Document scores", columns, rows, group="metric", open=True)
     signatures = {str(m): m.signature(scoring.references, scoring.form) for m in metrics}
     notes = [note for m in metrics for note in m.remarks()]
@@ -237,7 +221,7 @@ class _SegmentScore(NamedTuple):
     digits: int
 
 
-_SEGMENT_SCORE = replace(_SCORE_VALUE, digits=lambda row: row.digits)
+_SEGMENT_SCORE = replace(SCORE, digits=lambda row: row.digits, value=None)
 
 
 def _segment_rows(scoring: Scoring) -> LazyRows[_SegmentScore]:
@@ -279,7 +263,7 @@ def shards_document(written: WrittenShards) -> Document:
 
 def signature_document(signatures: Mapping[str, str], command: str) -> Document:
     """The signatures alone, by metric, before anything is scored."""
-    columns = (_METRIC_NAME, Column("signature", "Signature"))
+    columns = (METRIC_NAME, Column("signature", "Signature"))
     rows = [{"metric": name, "signature": text} for name, text in signatures.items()]
     table = Table("rows", "Signatures", columns, rows)
     return Document("Signatures", (table,), command, signatures, ())

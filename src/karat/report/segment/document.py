@@ -21,12 +21,13 @@ from karat.report.model import (
     Figure,
     Table,
     TextPassage,
+    data_table,
     format_brief,
     format_count,
     reference_passages,
 )
 from karat.report.segment.text import draw_edits, draw_grid
-from karat.results import Cell, Column, columns, number, people_column
+from karat.results import Cell, Column, number, people_column
 
 SCRIPT = "report/segment/grid.js"
 
@@ -59,10 +60,9 @@ def _mean_length(explanation: Explanation) -> float:
     return sum(map(len, explanation.references)) / len(explanation.references)
 
 
-EDIT_COLUMNS = (
-    *columns(kind="Kind", reference_position="Reference position"),
-    *columns(reference_word="Reference word", candidate_position="Candidate position"),
-    *columns(candidate_word="Candidate word", move="Move"),
+_EDIT_KEYS = (
+    *("kind", "reference_position", "reference_word"),
+    *("candidate_position", "candidate_word", "move"),
 )
 _PROVEN = "Whether the matching is proven to be the maximum."
 _GRIDS = (
@@ -93,7 +93,6 @@ _RUNS = (
     number("reference_position", "Position", help="Its first word there, from 1."),
     Column("words", "Words", help="As they stand in the candidate.", wrap=True),
 )
-_GRID_EDITS = (SEGMENT, *columns(reference="Reference"), *EDIT_COLUMNS)
 
 
 def grid_blocks(rows: Sequence[Any]) -> tuple[Block, ...]:
@@ -117,7 +116,7 @@ def grid_blocks(rows: Sequence[Any]) -> tuple[Block, ...]:
         *pictures,
         Table("rows", "Scores", _GRIDS, rows),
         Table("runs", "Runs, the longest first", _RUNS, runs, group="heading"),
-        Table("edits", "Edits", _GRID_EDITS, edits, readers="programs"),
+        data_table("edits", ["segment", "reference", *_EDIT_KEYS], edits),
     )
 
 
@@ -246,7 +245,6 @@ _PARTS = (
     Column("reference_order", "In the reference", help="Its words in order.", wrap=True),
     Column("candidate_order", "In the candidate", help="The same words in order.", wrap=True),
 )
-_TREE_EDITS = (SEGMENT, *columns(head="Head", head_position="Head position"), *EDIT_COLUMNS)
 
 
 def explanations_document(result: SegmentExplanations) -> Document:
@@ -299,7 +297,7 @@ def treelet_blocks(rows: Sequence[Any]) -> tuple[Block, ...]:
         *figures,
         Table("rows", "Scores", _TREES, scores),
         Table("parts", "Treelets", _PARTS, parts, group="heading"),
-        Table("edits", "Edits", _TREE_EDITS, edits, readers="programs"),
+        data_table("edits", ["segment", "head", "head_position", *_EDIT_KEYS], edits),
     )
 
 
