@@ -29,7 +29,7 @@ class Table:
     A missing field, None and NaN all mean "missing".  `group` names a column whose runs of equal
     values become sub-headings where people read the table; `emphasis` holds the (row index, column
     key) pairs to stress. Some tables are for people alone, some for programs (JSON and TSV).
-    A page folds tables up below its answer and pictures, unless `open` says otherwise.
+    A page with an answer or pictures folds tables up, unless they are `open`.
     """
 
     key: str
@@ -106,7 +106,7 @@ class Figure:
 class Gallery:
     """Small figures side by side under one title; a page folds them up where `folded`.
 
-    Figures of their own sizes, such as grids, stand one below the other: `wide`.
+    `wide` figures, such as grids, are one below the other.
     """
 
     title: str
@@ -203,7 +203,7 @@ class Document:
 
     @property
     def parts(self) -> list[Table | Figure]:
-        """Tables and figures in order, those of galleries one by one; tables of examples last."""
+        """Tables and figures in order, including those of galleries; tables of examples last."""
         parts: list[Table | Figure] = []
         for block in sorted(self.blocks, key=lambda block: isinstance(block, Examples)):
             if isinstance(block, Gallery):
@@ -226,8 +226,8 @@ class Document:
 
 
 DASH = "\u2013"  # the en dash
-MAX_ENUMERATED = 12  # items that a sentence enumerates before it says "and more"
-MAX_PLAIN = 1e15  # beyond it a float has no true decimals, only a long row of digits
+MAX_ENUMERATED = 12  # items in a sentence before "and more"
+MAX_PLAIN = 1e15  # larger floats have no exact decimals
 
 
 def cell_text(

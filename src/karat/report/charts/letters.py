@@ -108,7 +108,7 @@ HEIGHT = 16  # rows of the plot itself: with the axes it stays within 20
 MIN_PLOT_WIDTH = 12  # columns of the plot itself
 
 INKS = (CYAN, text.YELLOW, text.MAGENTA, text.GREEN, text.RED)
-SEVERAL = "*"  # letters that fall on one place
+SEVERAL = "*"  # several points at one place
 CROWD = "· one point; o two to four; ● five or more"
 SIGNS = "●○■□▲△◆◇" + ascii_letters
 BETWEEN = "·"
@@ -127,7 +127,7 @@ class Plot:
 
     @cached_property
     def margin(self) -> int:
-        """Columns that the numbers along the left take."""
+        """The width of the numbers along the left edge."""
         return max(display_width(self.up.label(value)) for value in self.up.values)
 
     @property

@@ -91,7 +91,7 @@ class RowChart:
 
     @property
     def is_narrow(self) -> bool:
-        """Return whether the chart is narrow, which only intervals and bars can do without."""
+        """Return whether the chart is narrow; only intervals and bars can be wide."""
         return self.narrow or self.kind not in ("interval", "bar")
 
     @property
@@ -101,7 +101,7 @@ class RowChart:
 
     @property
     def named_axis(self) -> str:
-        """The name of the axis, with the direction of goodness."""
+        """The name of the axis, with the better direction."""
         arrows = {"higher": " (higher is better →)", "lower": " (← lower is better)"}
         return f"{self.axis}{arrows.get(self.better, '')}"
 
@@ -117,7 +117,7 @@ class RowChart:
         return nice_ticks(min(values), max(values), about)
 
     def row_story(self, row: ChartRow) -> str:
-        """A row in words, with all digits unless it has a text."""
+        """Return a row in words, with all digits unless it has a text."""
         if self.kind == "tally":
             won, tied, lost = row.counts
             return f"{row.label}: {won:,} won, {tied:,} tied, {lost:,} lost"
@@ -150,7 +150,7 @@ def difference_span(rows: Iterable[ChartRow]) -> tuple[float, float]:
 
 # ------------------------------------------------------------------------- points on two axes
 
-MAX_LABELS = 30  # points whose labels stand beside them; more would hide the picture
+MAX_LABELS = 30  # more labels would hide the points
 
 
 class Point(NamedTuple):
@@ -170,7 +170,7 @@ class Point(NamedTuple):
         return _drawable_interval(self.low, self.high) if drawable(self[:2]) else None
 
     def story(self, *, joined: bool = False) -> str:
-        """The point in words, with all its digits; its name is not repeated along a curve."""
+        """Return the point in words, with all digits; points of curves have no names."""
         reach = f" (from {float(self.bar[0])!r} to {float(self.bar[1])!r})" if self.bar else ""
         if joined:
             return f"{float(self.x)!r}: {float(self.y)!r}{reach}"
@@ -185,7 +185,7 @@ class ChartLine(NamedTuple):
     intercept: float
 
     def at(self, x: float) -> float:
-        """The line's height."""
+        """Return y at x."""
         return self.slope * x + self.intercept
 
 
@@ -341,13 +341,13 @@ def histogram(
 
 
 def curve_runs(points: Sequence[Point]) -> list[list[Point]]:
-    """The parts of a curve between its missing values."""
+    """Return the parts of a curve between its missing values."""
     parts = groupby(points, lambda point: drawable(point[:2]))
     return [list(part) for placed, part in parts if placed]
 
 
 def interval_bands(points: Sequence[Point]) -> list[list[Point]]:
-    """The parts of a curve that have intervals."""
+    """Return the parts of a curve that have intervals."""
     return curve_runs([point if point.bar else point._replace(y=math.nan) for point in points])
 
 

@@ -78,9 +78,9 @@ class ComparisonTests(NamedTuple):
 
     n_tests: int
     unit: str  # segment or bucket
-    units: int  # the most that a test rests on
-    too_few: bool  # to decide anything
-    warned: bool  # something is decided by one of many tests
+    units: int  # the largest number of units of a test
+    too_few: bool  # too few units to decide anything
+    warned: bool  # many tests, and at least one is decided
 
 
 def comparison_tests(comparison: Comparison) -> ComparisonTests:
@@ -182,7 +182,7 @@ def _system_sentence(verdicts: SystemVerdicts, base: str) -> str:
 
 
 def _list_differences(rows: Sequence[CompareRow]) -> str:
-    """The differences with their intervals, or the metrics alone where they are many."""
+    """Return the differences with their intervals, or only the metrics if there are many."""
     if len(rows) > MAX_LISTED_DIFFERENCES:
         return _list_metrics(rows)
     return join_names([f"{metric_label(row.metric)} {_difference_text(row)}" for row in rows])
@@ -262,10 +262,10 @@ def comparison_document(comparison: Comparison) -> Document:
 
 
 def _difference_charts(comparison: Comparison, metrics: Sequence[Metric]) -> Gallery | Figure:
-    """Differences from the baseline: a panel for each metric, or one panel for a single system.
+    """Return the differences from the baseline, by metric or, for a single system, in one panel.
 
-    Differences are shares of the metrics' scales and have a common axis, except for metrics of
-    external scores, which have panels of their own.
+    Differences are shares of the metrics' scales, with a common axis; metrics of external scores
+    have separate panels.
     """
     base, panels = comparison.baseline, []
     labels = {m: f"{metric_label(m)} ↓" if m.sign < 0 else metric_label(m) for m in metrics}
@@ -299,7 +299,7 @@ def _rows_by_first_metric(comparison: Comparison, first: Metric) -> list[Compare
 
 
 def _difference_row(row: CompareRow, label: str) -> ChartRow:
-    """A difference as a share of the metric's scale, so that better is to the right."""
+    """Return a difference as a share of the metric's scale, positive if better."""
     scale = row.metric.sign / row.metric.full_scale
     value, *ends = (
         float("nan") if x is None else x * scale for x in (row.delta, row.delta_low, row.delta_high)
@@ -309,9 +309,9 @@ def _difference_row(row: CompareRow, label: str) -> ChartRow:
 
 
 def _segment_galleries(comparison: Comparison, metrics: Sequence[Metric]) -> list[Gallery]:
-    """Segments won and lost by each metric; how segments differ by the first metric.
+    """Return segments won and lost by each metric, and histograms for the first metric.
 
-    There are none if there are too many segments to keep the scores of all.
+    The list is empty if segment scores were not kept because there are too many.
     """
     base, ordered = comparison.baseline, _rows_by_first_metric(comparison, metrics[0])
     tallies, histograms = [], []
@@ -344,7 +344,7 @@ _TEXTS = "The first reference, the baseline's and the system's text."
 
 
 def _examples(comparison: Comparison, metrics: Sequence[Metric]) -> Examples:
-    """The segments that differ most: cards for every metric, a table for the first."""
+    """Return the segments that differ most: cards for all metrics, a table for the first."""
     baseline, first = comparison.baseline, metrics[0].of_segments()
     rows = [example for example in comparison.examples if example.metric == str(first)]
     digits = metric_digits(metrics[0])

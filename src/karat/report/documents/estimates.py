@@ -140,7 +140,7 @@ def _system_sentences(estimate: Estimate) -> Iterator[str]:
 
 
 def _leader_sentences(estimate: Estimate, best: EstimateRow) -> Iterator[str]:
-    """The best system against all others."""
+    """Yield how the best system compares with all others."""
     score, count = _score_text(estimate, best), len(estimate.rows) - 1
     by_verdict, tied = _systems_by_verdict(estimate), _tied_systems(estimate)
     beaten, rivals = (by_verdict.get(verdict, []) for verdict in ("worse", "undecided"))
@@ -213,7 +213,7 @@ def _score_text(estimate: Estimate, row: EstimateRow) -> str:
 
 
 def _judge_sentences(estimate: Estimate) -> Iterator[str]:
-    """Say how much the judges add."""
+    """Yield how much the judges add."""
     if not estimate.judges or isnan(estimate.ratio):
         return
     n_judged, n_systems = len(estimate.with_judges), len(estimate.rows)
@@ -230,7 +230,7 @@ def _judge_sentences(estimate: Estimate) -> Iterator[str]:
 
 
 def _bias_side(row: EstimateRow) -> str:
-    """The words for how judges rate a system, where the interval of the bias excludes 0."""
+    """Return how judges rate a system, undecided if the interval of the bias includes 0."""
     if row.bias_low == row.bias_high:
         return NOT_TESTED
     if row.bias_low > 0:
@@ -291,7 +291,7 @@ def _tables(estimate: Estimate, biased: Sequence[EstimateRow]) -> Iterator[Table
 
 
 def _pictures(estimate: Estimate, biased: Sequence[EstimateRow]) -> Block:
-    """The intervals of all systems, with the biases beside them where there are any."""
+    """Return the intervals of all systems, with the biases of judges if there are any."""
     places, names = score_places(estimate), helper_names(estimate)
     helpers = name_helpers(names) if names else ""
     rows = []

@@ -219,7 +219,7 @@ _JUDGES = (
 
 
 def check_document(check: EvalSetCheck) -> Document:
-    """Return what is in a set, if it could be read, and every problem."""
+    """Return the contents of a set or, if it cannot be read, its problems."""
     tables: list[Table] = []
     if check.evalset is not None:
         tables.append(Table("rows", "Contents", _SET, check.rows, open=True))

@@ -202,7 +202,7 @@ def _value_text(leader: Leader) -> str:
 
 
 def meta_basis(result: Ranking) -> str:
-    """Return what the answer rests on: the set, its judges, intervals and tests."""
+    """Return the basis of the answer: the set, its judges, intervals and tests."""
     experiment, parts = result.experiment, []
     if isinstance(result, MetaEvaluation):
         systems, segments, outputs, judges = result.size
@@ -429,7 +429,7 @@ def meta_document(result: Ranking) -> Document:
 
 
 def average_document(result: RankAverage) -> Document:
-    """Return the averages, and the tasks that they are of."""
+    """Return the averages and their tasks."""
     names = list(dict.fromkeys(set_result.name for set_result in result.results))
     title = f"Agreement of metrics with human scores on {', '.join(names)}"
     has_notes = any(row.note for row in result.rows)

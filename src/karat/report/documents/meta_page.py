@@ -80,7 +80,7 @@ def _reliability_curves(report: MetaReport) -> list[XYChart]:
 
 
 def _systems_table(report: MetaReport) -> Table:
-    """Every system's scores with intervals: human means and corpus scores."""
+    """Return every system's human means and corpus scores, with intervals."""
     digits = {str(m): 1 if m.full_scale > 10 else 3 for m in report.evaluation.scored.metrics}
     columns_by_key = {"system": Column("system", "System")}
     rows: dict[str, dict[str, Cell]] = {}
@@ -104,7 +104,7 @@ def _systems_table(report: MetaReport) -> Table:
 
 
 def _value_text(row: SystemScore | MetaRow, digits: int) -> str | None:
-    """The value with its interval, None where it is undefined."""
+    """Return the value with its interval, None if it is undefined."""
     if math.isnan(row.value):
         return None
     value, low, high = (f"{x:.{digits}f}" for x in (row.value, row.low, row.high))

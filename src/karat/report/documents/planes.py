@@ -68,7 +68,7 @@ def plane_answer(fit: PlaneFit) -> tuple[str, ...]:
 
 
 def plane_basis(fits: Sequence[PlaneFit]) -> str:
-    """Return what the answer rests on."""
+    """Return the data and tests behind the answer."""
     fit = fits[0]
     counts = format_count(len(fit.systems), "system"), format_count(fit.segments, "segment")
     basis = f"{', '.join(counts)}, {format_count(fit.judgements, 'judged output')}."
@@ -84,7 +84,7 @@ def _too_few_sentence(fits: Sequence[PlaneFit]) -> Iterator[str]:
 
 
 def _conclusion_kind(fit: PlaneFit) -> str:
-    """Return one of none, few, chance, found: what can be said of the largest R^2."""
+    """Return none, few, chance or found: the conclusion about the largest R^2."""
     if fit.maximum is None:
         return "none"
     if len(fit.systems) < MIN_PLANE_SYSTEMS:
@@ -118,7 +118,7 @@ def _cell_sentence(fit: PlaneFit) -> str:
 def _prediction_sentences(
     fits: Sequence[PlaneFit], verdicts: Sequence[Verdict], study: PlaneStudy
 ) -> Iterator[str]:
-    """Yield what became of the paper's prediction, if one was asked for and can be tested."""
+    """Yield whether the paper's prediction holds, if one was requested and can be tested."""
     pairs = zip(fits, verdicts, strict=False)
     tested = [(fit, outcome) for fit, outcome in pairs if not math.isnan(outcome.low)]
     if len(tested) == 1:
@@ -230,7 +230,7 @@ def plane_fit_document(fit: PlaneFit) -> Document:
 
 
 def _plane_gallery(fits: Sequence[PlaneFit], region: Region | None) -> Gallery:
-    """Return the planes side by side; the tables say the same in a terminal."""
+    """Return the planes side by side; a terminal has tables instead."""
     charts = [replace(plane_chart(fit, region), narrow=True) for fit in fits]
     figures = tuple(Figure(chart.title, chart) for chart in charts)
     return Gallery("R^2 of AEv(alpha, N) with human scores", figures, charts[0].caption)
@@ -253,7 +253,7 @@ def _plane_tables(fit: PlaneFit) -> Iterator[Table]:
 
 
 def _data_tables(planes: PlaneFit | PlaneStudy, groups: Sequence[Any] = ()) -> Iterator[Table]:
-    """Yield rows as they are, for JSON and TSV; groups only where there are any."""
+    """Yield all fields of the rows, for JSON and TSV."""
     tables = {"rows": planes.rows, "beside": planes.compared, "groups": groups}
     for key, rows in tables.items():
         if rows:
@@ -306,7 +306,7 @@ def plane_chart(fit: PlaneFit, region: Region | None) -> CellChart:
 
 
 def recommendation_document(recommendation: Recommendation) -> Document:
-    """Return what the paper says of a task and a guideline, and on what that rests."""
+    """Return the paper's recommendation for a task and a guideline, and its evidence."""
     task, guideline = TASKS[recommendation.task][2], GUIDELINES[recommendation.guideline][2]
     chart = regions_chart(recommendation)
     blocks: list[Block] = [

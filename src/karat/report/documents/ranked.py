@@ -60,7 +60,7 @@ _TEXTS = (
 
 
 def ranked_document(ranked: RankedSegments) -> Document:
-    """Return a table of the worst segments and one of the best, those that were asked for."""
+    """Return tables of the worst and the best segments, as requested."""
     extremes = [extreme for extreme in ("worst", "best") if ranked.settings[extreme]]
     blocks = [
         _segment_examples(ranked, extreme, number == 0) for number, extreme in enumerate(extremes)
@@ -79,7 +79,7 @@ def _segment_examples(ranked: RankedSegments, extreme: str, first: bool) -> Exam
         look["value"] = lambda row, m=m: row.scores[m]
         score_columns.append(number(str(m), str(m), metric_digits(m), f"Score by {m}.", **look))
     title = f"{extreme.capitalize()} segments by {ranked.metric}"
-    # The first table is the one of data frames, whatever was asked for.
+    # Data frames hold the first table, worst or best.
     key, columns = "rows" if first else extreme, (*_PLACE, *score_columns, *_TEXTS)
     table = Table(key, title, columns, rows, group="system")
     cases = []

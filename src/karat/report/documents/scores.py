@@ -106,7 +106,7 @@ _COUNT_LETTERS = {
 
 
 def parts_text(metric: Metric, score: Score) -> str:
-    """The parts of a score in one short line."""
+    """Return the parts of a score in one short line."""
     digits = 1 if metric.full_scale > 10 else 3
     words = []
     for letter in ("p", "r"):  # of all orders: `P 71.3/48.1/33.5/22.0`
@@ -183,7 +183,7 @@ def skipped_column(skipped: Mapping[str, int], **look: Any) -> Column:
 
 
 def best_cells(rows: Sequence[Any]) -> frozenset[tuple[int, str]]:
-    """The cells with the best score by each metric."""
+    """Return the cells with the best score by each metric."""
     best: dict[Metric, float] = {}
     for row in rows:
         best[row.metric] = max(best.get(row.metric, -math.inf), row.metric.sign * row.score.value)
@@ -242,7 +242,7 @@ def _segment_rows(scoring: Scoring) -> LazyRows[_SegmentScore]:
 
 
 def segment_signatures(results: ScoreResults[Any]) -> dict[str, str]:
-    """The full signature of each metric that scores segments."""
+    """Return the full signatures of the metrics of segment scores."""
     metrics = dict.fromkeys(row.metric.of_segments() for row in results.rows)
     return {str(m): m.signature(results.references) for m in metrics}
 
@@ -262,7 +262,7 @@ def shards_document(written: WrittenShards) -> Document:
 
 
 def signature_document(signatures: Mapping[str, str], command: str) -> Document:
-    """The signatures alone, by metric, before anything is scored."""
+    """Return the signatures of metrics, without scores."""
     columns = (METRIC_NAME, Column("signature", "Signature"))
     rows = [{"metric": name, "signature": text} for name, text in signatures.items()]
     table = Table("rows", "Signatures", columns, rows)

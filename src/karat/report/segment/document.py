@@ -121,7 +121,7 @@ def grid_blocks(rows: Sequence[Any]) -> tuple[Block, ...]:
 
 
 def _segment_pictures(explanation: Explanation, name: str) -> list[Block]:
-    """The texts, with the words of the candidate that match nothing marked; grid and edits."""
+    """Return the texts, with unmatched words of the candidate marked, the grid and the edits."""
     passages = reference_passages([" ".join(words) for words in explanation.references])
     matched = {b.row + k for b in explanation.blocks for k in range(b.length)}
     marks, at = [], 0
@@ -156,7 +156,7 @@ def grid_answer(rows: Sequence[Any]) -> tuple[str, ...]:
 
 
 def grid_figures(explanation: Explanation, name: str) -> list[Figure]:
-    """The two pictures of a segment: its grid and its edits."""
+    """Return the two pictures of a segment: its grid and its edits."""
     many, reference = len(explanation.references), "reference"
     if many > 1:
         reference = f"nearest reference ({explanation.nearest + 1} of {many})"

@@ -31,9 +31,9 @@ NO_WORDS = "no words on one side: nothing to match"
 _GRID_INKS = {COUNTED: CYAN, CUT: CYAN, PARED: YELLOW, HIT: DIM, BARRIER: DIM}
 
 CELL = 2  # columns of the terminal: room for one wide letter
-MAX_COLUMN_WORD = 12  # letters of a word that stands upright above its column
+MAX_COLUMN_WORD = 12  # letters of a vertical word above its column
 MAX_ROW_WORD = 24
-MAX_GRID_CELLS = 40_000  # some 200 words on either side; more is not a picture
+MAX_GRID_CELLS = 40_000  # about 200 words on either side
 
 
 def draw_grid(explanation: Explanation, sheet: Sheet) -> list[str]:
@@ -127,7 +127,7 @@ def step_lines(all_steps: Sequence[Step], room: int) -> list[list[Step]]:
 
 
 def draw_edits(alignment: Alignment, sheet: Sheet) -> list[str]:
-    """Draw an alignment, in as many bands as it takes."""
+    """Draw an alignment, in several bands if it is long."""
     if len(alignment.operations) > MAX_STEPS:
         return sheet.lines(f"{len(alignment.operations):,} steps are too many to draw here", DIM)
     indent = max(map(len, _NAMES)) + 2

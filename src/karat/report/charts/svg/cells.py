@@ -12,20 +12,20 @@ from karat.report.markup import Look, coordinate, element, quote, shape
 
 HEAT_TOP = 8.0
 MAX_CELL_WIDTH, MAX_CELL_HEIGHT = 64.0, 36.0  # of a cell
-MAX_ROWS_HEIGHT = 680.0  # of all the rows together, as long as a row stays readable
+MAX_ROWS_HEIGHT = 680.0  # of all rows together, if rows stay readable
 MIN_ROW_HEIGHT = 14.0  # height of a row
 MAX_CELL_NAME = 24
-SLANT = 40  # degrees by which long names of columns fall
+SLANT = 40  # degrees by which long names of columns are rotated
 SCALE_LENGTH = 108.0  # length of the scale
-MARK_GAP, MIN_MARK_GAP = 3.5, 1.5  # between a cell and the line around a marked one; of small cells
-CELL_LETTER = 11 / 12  # the cells' letters against the charts'
+MARK_GAP, MIN_MARK_GAP = 3.5, 1.5  # inset of the line in a marked cell; in a small cell
+CELL_LETTER = 11 / 12  # size of the letters in cells, relative to others
 
 Place = dict[str, float]
 """The rectangle of a cell: x, y, width and height."""
 
 
 def draw_heat_map(chart: CellChart) -> svg.Drawn:
-    """The drawing; every cell has its tooltip."""
+    """Draw numbers and signs in cells, each with its tooltip."""
     n_rows, n_columns = len(chart.rows), len(chart.columns)
     width, space = (svg.NARROW, 34) if chart.narrow else (svg.WIDTH, 42)
     names = [svg.shorten(name, MAX_CELL_NAME) for name in chart.rows]
@@ -68,7 +68,7 @@ def draw_heat_map(chart: CellChart) -> svg.Drawn:
 def _cell_text(
     content: str, x: float, y: float, ink: str, anchor: str = "middle", **look: float
 ) -> str:
-    """A number or a sign in a cell."""
+    """Draw a number or a sign in a cell."""
     plain: Look = {"font_size": 11, **look, "text_anchor": anchor, "fill": ink}
     return element("text", quote(content), x=x, y=y, **plain)
 
@@ -78,7 +78,7 @@ def _filled_cell(place: Place, color: str) -> str:
 
 
 def _heat_cell(chart: CellChart, place: Place, i: int, j: int, value: float | None) -> str:
-    """A cell with its number, where it is large enough, and with its signs."""
+    """Draw a cell with its signs and, if it is large enough, its number."""
     color = heat_color(chart.share(value)) if value is not None else ""
     ink = ink_on(color) if color else "currentColor"
     x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
@@ -99,7 +99,7 @@ def _heat_cell(chart: CellChart, place: Place, i: int, j: int, value: float | No
 
 
 def _hatched_cell(place: Place) -> str:
-    """A cell without a value: lines from the lower left to the upper right."""
+    """Draw a cell without a value, filled with diagonal lines."""
     x, y, wide, high = place.values()
     lines = []
     for k in range(6, int(wide + high), 6):
@@ -112,7 +112,7 @@ def _hatched_cell(place: Place) -> str:
 
 
 def _dashed_frame(place: Place) -> str:
-    """Dashes over a broader line in the colour of the paper, so that any shade shows them."""
+    """Draw dashes over a broader line in the color of the paper, visible on any shade."""
     look: Look = {"fill": "none", "stroke": "var(--paper, #ffffff)", "stroke_width": 5}
     dashes: Look = {"fill": "none", "stroke": "currentColor", "stroke_width": 2.5}
     inner = shape("rect", **place, **dashes, stroke_dasharray="7 4")
@@ -141,7 +141,7 @@ MAX_RANK_WIDTH = 76.0  # of a cell
 MAX_RANK_LABEL = 15
 WIDE = 1.12  # capitals take more room than the usual letters
 SHADES = (1.0, 0.62, 0.4, 0.22, 0.06)
-"""Of the ranks 1 to 4, and of all below."""
+"""Shades of the ranks 1 to 4 and of all worse ranks."""
 
 
 def draw_ranks(chart: CellChart) -> svg.Drawn:
@@ -208,5 +208,5 @@ def _rank_cell(chart: CellChart, place: Place, i: int, j: int) -> str:
 
 
 def rank_color(rank: int) -> str:
-    """The colour of a rank, the darker the better."""
+    """Return the color of a rank: the better, the darker."""
     return heat_color(SHADES[min(rank, len(SHADES)) - 1])

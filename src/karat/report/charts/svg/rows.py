@@ -16,7 +16,7 @@ from karat.report.render.text import display_width
 TOP = 8.0
 MAX_LABEL, MAX_NARROW_LABEL = 32, 18
 MAX_SHORT_NAME = 22
-LABEL_TAIL = 8  # letters at the end of a label that is cut
+LABEL_TAIL = 8  # letters that a cut label keeps at its end
 KEY_ROW = 18.0  # the height of a line of the key of pairs
 MAX_KEY_NAME = 48
 PAIR_OFFSET = 4.5  # from the middle of a row to each of its two lines
@@ -33,7 +33,7 @@ class RowLayout(NamedTuple):
     """The dimensions of a kind of rows."""
 
     height: float  # of a row
-    wide: float  # width of labels, where capitals take more room than the usual letters
+    wide: float  # factor of the width of labels, for wide letters
     left: float  # room beside the labels
     right: float  # room beside the values' texts
     label_gap: float
@@ -52,7 +52,7 @@ _LAYOUTS = {
 
 
 def draw_rows(chart: RowChart) -> svg.Drawn:
-    """A labelled row per item, its value in numbers at the end; every row has its tooltip."""
+    """Draw a labelled row per item with its value as text; every row has its tooltip."""
     rows, kind, layout = chart.plotted, chart.kind, _LAYOUTS[chart.kind]
     width = svg.NARROW if chart.is_narrow else svg.WIDTH
     if kind in ("interval", "bar"):
@@ -104,7 +104,7 @@ def draw_rows(chart: RowChart) -> svg.Drawn:
 
 
 def short_name(label: str) -> str:
-    """A label without its middle where it is long: names of runs often differ at the end."""
+    """Cut the middle of a long label: names of runs often differ at the end."""
     if display_width(label) <= MAX_SHORT_NAME:
         return svg.shorten(label, MAX_SHORT_NAME)
     return svg.shorten(label, MAX_SHORT_NAME - LABEL_TAIL) + visible(label[-LABEL_TAIL:])
@@ -129,12 +129,12 @@ def _draw_bar(chart: RowChart, row: ChartRow, at: Place, y: float) -> Iterator[s
 
 
 def _verdict_color(verdict: str) -> str:
-    """Green if better, red if worse; verdicts that are neither good nor bad have their own."""
+    """Return green for better, red for worse, gray for undecided, else a neutral color."""
     return _NONE if verdict == "undecided" else _COLORS.get(verdict, svg.WARM)
 
 
 def _draw_difference(_: RowChart, row: ChartRow, at: Place, y: float) -> Iterator[str]:
-    """A dot with a whisker, hollow if undecided."""
+    """Draw a dot with a whisker, hollow if undecided."""
     color = _verdict_color(row.detail)
     look: Look = {"fill": PAPER if row.detail == "undecided" else color, "stroke": color}
     low, high = row.bar or (row.value, row.value)
@@ -143,7 +143,7 @@ def _draw_difference(_: RowChart, row: ChartRow, at: Place, y: float) -> Iterato
 
 
 def _draw_pair(_: RowChart, row: ChartRow, at: Place, y: float) -> Iterator[str]:
-    """The main value as a full dot on a thick line, the other as a hollow one below it."""
+    """Draw the main value as a full dot on a thick line, the other as a hollow dot below."""
     offset = PAIR_OFFSET if len(row.values) > 1 else 0.0
     yield _draw_pair_line(row, at, y - offset, main=True)
     for other in row.values[1:]:
@@ -170,7 +170,7 @@ def _draw_pair_key(names: tuple[str, str]) -> Iterator[str]:
 def _side_labels(
     chart: RowChart, zero: float, left: float, right: float, bottom: float
 ) -> Iterator[str]:
-    """The baseline's name below its line, and what either side means, where there is room."""
+    """Draw the name of the baseline and, if there is room, the meaning of both sides."""
     name = svg.shorten(chart.axis, MAX_SHORT_NAME)
     below, above = chart.names
     half = svg.extent(name) / 2
@@ -183,7 +183,7 @@ def _side_labels(
 
 
 def _draw_tally(_: RowChart, row: ChartRow, at: Place, y: float) -> Iterator[str]:
-    """A bar divided into segments won, tied and lost, with their counts."""
+    """Draw a bar divided into segments won, tied and lost, with their counts."""
     total, x, room = sum(row.counts) or 1, at(0), at(1) - at(0)
     for count, color in zip(row.counts, _TALLY_COLORS, strict=True):
         wide = room * count / total
