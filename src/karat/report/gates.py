@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
@@ -29,25 +30,12 @@ from karat.report.model import (
     Table,
     TextPassage,
     data_table,
+    score_digits,
+    text_column,
 )
 from karat.report.render.renderers import render
-from karat.results import Column, number, people_column, program_columns
+from karat.results import Column, number, program_columns
 from karat.scoring import metric_digits
-
-_CHANGES = (
-    Column("item", "Item", help="The number of the segment, from 1, or its id."),
-    number("delta", "Delta", help=SIGNED_DELTA, signed=True),
-    people_column(
-        "text",
-        "Text",
-        lambda change: "\n".join(f"{name}: {text}" for name, text in _item_texts(change).items()),
-        help="The texts of the item.",
-        wrap=True,
-    ),
-    number("baseline", "Baseline", help="The baseline's score there."),
-    number("score", "Score", help="The run's score there."),
-    *program_columns("reference", "output", "baseline_output"),
-)
 
 
 def gate_document(result: GateResult) -> Document:
@@ -71,23 +59,31 @@ def gate_document(result: GateResult) -> Document:
 
 
 def _change_case(change: GuardChange, metric: ItemMeasure) -> ExampleCase:
-    passages = tuple(TextPassage(name, text) for name, text in _item_texts(change).items())
-    if change.output:
-        marks = differing_words(change.output, [*filter(None, change.references)])
-        passages = (*passages[:-1], passages[-1]._replace(marks=marks))
-    digits = 1 if metric.full_scale > 10 else 3
+    digits = score_digits(metric)
     facts = f"{metric.of_segments()} {change.baseline:.{digits}f} → {change.score:.{digits}f}"
-    return ExampleCase(f"Item {change.item}", facts, passages, {})
+    return ExampleCase(f"Item {change.item}", facts, tuple(_item_passages(change)), {})
 
 
-def _item_texts(change: GuardChange) -> dict[str, str]:
-    """Return the texts of an item by their names; answers about nuggets have no references."""
-    number = len(change.references)
-    first = f"reference 1 of {number}" if number > 1 else "reference" if number else "question"
-    texts = {first: change.reference} if change.reference else {}
+def _item_passages(change: GuardChange) -> Iterator[TextPassage]:
+    """Yield the texts of an item; answers about nuggets have a question and no references."""
+    count = len(change.references)
+    if change.reference:
+        label = f"reference 1 of {count}" if count > 1 else "reference" if count else "question"
+        yield TextPassage(label, change.reference)
     if change.baseline_output is not None:
-        texts["baseline"] = change.baseline_output
-    return {**texts, "output": change.output or "(empty)"}
+        yield TextPassage("baseline", change.baseline_output)
+    marks = differing_words(change.output, [*filter(None, change.references)])
+    yield TextPassage("output", change.output or "(empty)", marks)
+
+
+_CHANGES = (
+    Column("item", "Item", help="The number of the segment, from 1, or its id."),
+    number("delta", "Delta", help=SIGNED_DELTA, signed=True),
+    text_column(_item_passages, "The texts of the item."),
+    number("baseline", "Baseline", help="The baseline's score there."),
+    number("score", "Score", help="The run's score there."),
+    *program_columns("reference", "output", "baseline_output"),
+)
 
 
 def _difference_figures(result: GateResult) -> Figure | Gallery:

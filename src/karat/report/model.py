@@ -10,7 +10,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from karat.metrics.base import Metric
-from karat.results import Cell, Column, Readers, program_columns
+from karat.registry import load
+from karat.results import Cell, Column, Readers, people_column, program_columns
 
 if TYPE_CHECKING:
     from karat.report.charts.models import Chart
@@ -92,9 +93,7 @@ class Figure:
         """The drawing: trusted markup."""
         if callable(self.drawing):
             return self.drawing()
-        from karat.report.charts.svg.drawings import chart_svg
-
-        return chart_svg(self.drawing)
+        return str(load("karat.report.charts.svg.drawings:chart_svg")(self.drawing))
 
     @cached_property
     def html(self) -> str:
@@ -129,6 +128,15 @@ def reference_passages(references: Sequence[str]) -> list[TextPassage]:
     if len(references) == 1:
         return [TextPassage("reference", references[0])]
     return [TextPassage(f"reference {n}", text) for n, text in enumerate(references, 1)]
+
+
+def text_column(passages: Callable[[Any], Iterable[TextPassage]], help: str) -> Column:
+    """Return the column with the passages of a row, for people."""
+
+    def text(row: Any) -> str:
+        return "\n".join(f"{passage.label}: {passage.text}" for passage in passages(row))
+
+    return people_column("text", "Text", text, help=help, wrap=True)
 
 
 class ExampleCase(NamedTuple):
@@ -307,6 +315,7 @@ def join_items(items: Sequence[str]) -> str:
 
 
 MAX_LISTED = 6  # names that a sentence lists before it counts the others
+MAX_SENTENCES = 4  # systems or dimensions with a sentence each
 
 _LABELS = {
     "bleu": "BLEU",
@@ -350,7 +359,7 @@ def sentence_case(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def score_digits(metric: Metric) -> int:
+def score_digits(metric: Any) -> int:
     """Return the decimals of a score in text: one on a scale of 100, three on a scale of 1."""
     return 1 if metric.full_scale > 10 else 3
 

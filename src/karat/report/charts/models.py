@@ -16,9 +16,9 @@ from functools import cached_property
 from itertools import groupby, pairwise, product
 from typing import Literal, NamedTuple, TypeAlias
 
+from karat.registry import load
 from karat.report.charts.axis import Ticks, drawable, nice_ticks
 from karat.report.model import Figure, cell_text, join_items
-from karat.report.render.text import Sheet
 from karat.results import Column
 
 
@@ -496,13 +496,8 @@ Chart: TypeAlias = RowChart | XYChart | CellChart
 
 def chart_figure(chart: Chart) -> Figure:
     """Return a figure for pages, drawings and terminals."""
-
-    def sketch(sheet: Sheet) -> list[str]:
-        from karat.report.charts.letters import chart_sketch
-
-        return chart_sketch(chart, sheet)
-
-    return Figure(chart.title, chart, chart.caption, sketch)
+    draw = "karat.report.charts.letters:chart_sketch"
+    return Figure(chart.title, chart, chart.caption, lambda sheet: [*load(draw)(chart, sheet)])
 
 
 def intervals_figure(title: str, axis: str, rows: Iterable[ChartRow]) -> Figure:

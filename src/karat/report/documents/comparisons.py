@@ -14,6 +14,7 @@ from karat.report.charts.models import ChartRow, RowChart, difference_span, hist
 from karat.report.documents import scores
 from karat.report.documents.scores import SEGMENT_ID
 from karat.report.model import (
+    MAX_SENTENCES,
     Block,
     Document,
     ExampleCase,
@@ -29,6 +30,7 @@ from karat.report.model import (
     join_names,
     metric_label,
     score_digits,
+    text_column,
 )
 from karat.results import Column, number, people_column, program_columns
 from karat.scoring import (
@@ -49,8 +51,6 @@ from karat.stats.significance import (
     WORSE,
 )
 
-MAX_SENTENCES = 4
-"""Systems with a sentence each; more are counted."""
 MAX_UNWARNED_TESTS = 4
 """Number of tests beyond which the answer warns; the basis always states it."""
 MAX_LISTED_DIFFERENCES = 3
@@ -340,9 +340,6 @@ def _segment_galleries(comparison: Comparison, metrics: Sequence[Metric]) -> lis
 # ----------------------------------------------------------------------------------- examples
 
 
-_TEXTS = "The first reference, the baseline's and the system's text."
-
-
 def _examples(comparison: Comparison, metrics: Sequence[Metric]) -> Examples:
     """Return the segments that differ most: cards for all metrics, a table for the first."""
     baseline, first = comparison.baseline, metrics[0].of_segments()
@@ -352,10 +349,11 @@ def _examples(comparison: Comparison, metrics: Sequence[Metric]) -> Examples:
     def change(example: Example) -> float:
         return example.system_score - example.baseline_score
 
-    def texts(example: Example) -> str:
-        reference = f"{example.shown_reference}: {example.reference}"
-        outputs = f"{baseline}: {example.baseline_text}\n{example.system}: {example.system_text}"
-        return f"{reference}\n{outputs}"
+    def passages(example: Example) -> Iterator[TextPassage]:
+        yield TextPassage(example.shown_reference, example.reference)
+        outputs = {baseline: example.baseline_text, example.system: example.system_text}
+        for name, text in outputs.items():
+            yield TextPassage(name, text, differing_words(text, example.references))
 
     table_columns = (
         Column("system", "System", help="The system compared with the baseline."),
@@ -363,7 +361,7 @@ def _examples(comparison: Comparison, metrics: Sequence[Metric]) -> Examples:
         number("baseline_score", "Baseline", digits, "The baseline's score there."),
         number("system_score", "Score", digits, "The system's score there."),
         number("delta", "Delta", digits, "System minus baseline.", signed=True, value=change),
-        people_column("text", "Text", texts, help=_TEXTS, wrap=True),
+        text_column(passages, "The first reference, the baseline's and the system's text."),
         *program_columns("reference", "baseline_text"),
         *program_columns("system_text"),
     )
@@ -375,13 +373,9 @@ def _examples(comparison: Comparison, metrics: Sequence[Metric]) -> Examples:
         m = by_name[example.metric]
         label, digits = metric_label(m), score_digits(m)
         facts = f"{label} {example.baseline_score:.{digits}f} → {example.system_score:.{digits}f}"
-        outputs = {baseline: example.baseline_text, example.system: example.system_text}
-        passages = [TextPassage(example.shown_reference, example.reference)]
-        for name, text in outputs.items():
-            passages.append(TextPassage(name, text, differing_words(text, example.references)))
         tags = {"system": example.system, "metric": label}
         segment = f"Segment {_segment_name(example)}"
-        cases.append(ExampleCase(segment, facts, tuple(passages), tags))
+        cases.append(ExampleCase(segment, facts, tuple(passages(example)), tags))
     return Examples(title, tuple(cases), table, {"system": "System", "metric": "Metric"})
 
 

@@ -11,16 +11,12 @@ from karat.evalset.judgements import MODEL, raters_unnamed
 from karat.evalset.loading import KnownEvalSets
 from karat.meta.judge_agreement import MIN_SHARED, JudgeAgreement
 from karat.metrics.names import MetricCatalogue
-from karat.report.model import Document, Table, format_count, join_names
+from karat.report.model import MAX_SENTENCES, Document, Table, format_count, join_names
 from karat.results import Column, number, people_column, program_columns
 
 if TYPE_CHECKING:
     from karat.estimation.planning import DrawnUnits
     from karat.evalset.flooding import FloodedSet
-
-
-MAX_SENTENCES = 4
-"""Dimensions with a sentence each."""
 
 
 def check_answer(check: EvalSetCheck) -> tuple[str, ...]:

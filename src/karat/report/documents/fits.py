@@ -8,6 +8,7 @@ from math import isnan
 from karat.meta.fit import FittedPoint, ScoreFit
 from karat.report.charts.models import ChartLine, Point, XYChart
 from karat.report.model import (
+    MAX_SENTENCES,
     Document,
     Figure,
     Gallery,
@@ -17,9 +18,6 @@ from karat.report.model import (
     metric_label,
 )
 from karat.results import Column, number, people_column
-
-MAX_SENTENCES = 4
-"""Dimensions with a sentence each."""
 
 
 def fit_answer(score_fit: ScoreFit) -> tuple[str, ...]:

@@ -37,6 +37,7 @@ from karat.report.charts.models import (
     intervals_figure,
 )
 from karat.report.model import (
+    MAX_SENTENCES,
     Block,
     Document,
     Figure,
@@ -53,8 +54,6 @@ from karat.report.model import (
 from karat.results import people_column
 from karat.stats.significance import UNDECIDED, WORSE
 
-MAX_SENTENCES = 4
-"""Dimensions that have a sentence each; more are counted."""
 MAX_TIED = 4
 """Tied metrics that a sentence names; more are counted."""
 _LEVELS_BY_FINENESS = ("segment", "item", "by-system", "document", "document-joined")

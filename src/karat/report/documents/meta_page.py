@@ -38,6 +38,7 @@ from karat.report.model import (
     format_count,
     join_names,
     metric_label,
+    score_digits,
     sentence_case,
 )
 from karat.report.segment.document import grid_figures
@@ -81,7 +82,7 @@ def _reliability_curves(report: MetaReport) -> list[XYChart]:
 
 def _systems_table(report: MetaReport) -> Table:
     """Return every system's human means and corpus scores, with intervals."""
-    digits = {str(m): 1 if m.full_scale > 10 else 3 for m in report.evaluation.scored.metrics}
+    digits = {str(m): score_digits(m) for m in report.evaluation.scored.metrics}
     columns_by_key = {"system": Column("system", "System")}
     rows: dict[str, dict[str, Cell]] = {}
     for score in report.systems:

@@ -28,6 +28,7 @@ from karat.report.charts.models import (
     XYChart,
 )
 from karat.report.model import (
+    MAX_SENTENCES,
     Block,
     Document,
     Figure,
@@ -41,8 +42,6 @@ from karat.report.model import (
 from karat.results import Column, number
 from karat.stats.significance import UNDECIDED
 
-MAX_SENTENCES = 4
-"""Dimensions with sentences of their own."""
 _VERDICT_VERBS = {"holds": "holds", "fails": "fails", UNDECIDED: "is undecided"}
 
 

@@ -18,8 +18,9 @@ from karat.report.model import (
     metric_label,
     reference_passages,
     score_digits,
+    text_column,
 )
-from karat.results import Column, number, people_column
+from karat.results import Column, number
 from karat.scoring import SYSTEM, metric_digits
 
 MAX_SHOWN_METRICS = 3
@@ -42,13 +43,7 @@ _PLACE = (
     replace(SEGMENT_ID, value=_segment_name),
 )
 _TEXTS = (
-    people_column(
-        "text",
-        "Text",
-        lambda row: "\n".join(f"{passage.label}: {passage.text}" for passage in _passages(row)),
-        help="References and the candidate.",
-        wrap=True,
-    ),
+    text_column(_passages, "References and the candidate."),
     Column("candidate", "Candidate", readers="programs", value=attrgetter("text.candidate")),
     Column(
         "references",

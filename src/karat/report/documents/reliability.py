@@ -16,6 +16,7 @@ from karat.meta.reliability import (
 from karat.report.charts.models import Point, XYChart, chart_figure
 from karat.report.documents.meta import statistic_label
 from karat.report.model import (
+    MAX_SENTENCES,
     Document,
     Gallery,
     Table,
@@ -25,9 +26,6 @@ from karat.report.model import (
     format_interval,
 )
 from karat.results import Column, number, people_column, program_columns
-
-MAX_SENTENCES = 4
-"""Dimensions with a sentence each."""
 
 
 def reliability_answer(curves: ReliabilityCurves) -> tuple[str, ...]:

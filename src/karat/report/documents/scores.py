@@ -19,6 +19,7 @@ from karat.report.model import (
     format_brief,
     join_names,
     metric_label,
+    score_digits,
 )
 from karat.results import Column, LazyRows, number
 from karat.scoring import (
@@ -107,7 +108,7 @@ _COUNT_LETTERS = {
 
 def parts_text(metric: Metric, score: Score) -> str:
     """Return the parts of a score in one short line."""
-    digits = 1 if metric.full_scale > 10 else 3
+    digits = score_digits(metric)
     words = []
     for letter in ("p", "r"):  # of all orders: `P 71.3/48.1/33.5/22.0`
         keys = (f"{letter}{n}" for n in range(1, 99))

@@ -12,6 +12,7 @@ from karat.explanation import SegmentExplanations
 from karat.metrics.accuracy import Alignment
 from karat.metrics.gtm import Explanation
 from karat.metrics.tree import TreeExplanation, Treelet
+from karat.registry import load
 from karat.report.documents.scores import SEGMENT
 from karat.report.model import (
     Block,
@@ -34,18 +35,14 @@ SCRIPT = "report/segment/grid.js"
 
 def edits_figure(alignment: Alignment, title: str, caption: str) -> Figure:
     """Return an edit alignment, which flows as words on pages."""
-
-    def svg() -> str:
-        from karat.report.segment.svg import edits_svg
-
-        return edits_svg(alignment, title)
-
-    def page() -> str:
-        from karat.report.segment.svg import edits_html
-
-        return edits_html(alignment)
-
-    return Figure(title, svg, caption, partial(draw_edits, alignment), page, SCRIPT)
+    return Figure(
+        title,
+        lambda: str(load("karat.report.segment.svg:edits_svg")(alignment, title)),
+        caption,
+        partial(draw_edits, alignment),
+        lambda: str(load("karat.report.segment.svg:edits_html")(alignment)),
+        SCRIPT,
+    )
 
 
 def _explained(
@@ -168,15 +165,15 @@ def grid_figures(explanation: Explanation, name: str) -> list[Figure]:
         f"{moves} moved. The reference stands above, the candidate below."
     )
     title = f"{name}: matching"
-
-    def svg() -> str:
-        from karat.report.segment.svg import grid_svg
-
-        return grid_svg(explanation, title)
-
-    caption, sketch = grid_caption(explanation), partial(draw_grid, explanation)
+    grid = Figure(
+        title,
+        lambda: str(load("karat.report.segment.svg:grid_svg")(explanation, title)),
+        grid_caption(explanation),
+        partial(draw_grid, explanation),
+        script=SCRIPT,
+    )
     return [
-        Figure(title, svg, caption, sketch, script=SCRIPT),
+        grid,
         edits_figure(edits, f"{name}: from the {reference} to the candidate", counts),
     ]
 
