@@ -28,23 +28,23 @@ def draw_heat_map(chart: CellChart, sheet: Sheet) -> list[str]:
     names = [truncate(visible(name), longest) for name in chart.rows]
     indent = max(map(display_width, names))
     texts = {(i, j): _heat_cell_text(chart, i, j, value) for i, j, value in chart.cells}
-    heads = [truncate(visible(name), LONGEST_ACROSS) for name in chart.columns]
+    column_names = [truncate(visible(name), LONGEST_ACROSS) for name in chart.columns]
     room = max(sheet.width - indent - 1, 1)
-    wide = min(max(map(display_width, [*texts.values(), *heads])), room)
-    step = max((sheet.width - indent - 1) // (wide + 1), 1)
+    cell_width = min(max(map(display_width, [*texts.values(), *column_names])), room)
+    step = max((sheet.width - indent - 1) // (cell_width + 1), 1)
     lines = []
     for start in range(0, len(chart.columns), step):
         columns = range(start, min(start + step, len(chart.columns)))
-        cut = [truncate(visible(chart.columns[j]), max(wide, 1)) for j in columns]
-        padded = [name + " " * (wide - display_width(name)) for name in cut]
+        cut = [truncate(visible(chart.columns[j]), max(cell_width, 1)) for j in columns]
+        padded = [name + " " * (cell_width - display_width(name)) for name in cut]
         lines.append(sheet.ink(" " * (indent + 1) + " ".join(padded).rstrip(), DIM))
         for i, name in enumerate(names):
             cells = []
             for j in columns:
-                text, value = truncate(texts[i, j], wide), chart.at(i, j)
+                text, value = truncate(texts[i, j], cell_width), chart.at(i, j)
                 tone = DIM if value is None else CYAN if chart.share(value) >= 0.8 else ""
                 inked = sheet.ink(text, BOLD if chart.signs(i, j) else tone)
-                cells.append(inked + " " * (wide - display_width(text)))
+                cells.append(inked + " " * (cell_width - display_width(text)))
             lines.append(f"{' ' * (indent - display_width(name))}{name} {' '.join(cells)}".rstrip())
         lines.append("")
     low, high = (chart.number(end) for end in chart.ends)
@@ -77,17 +77,17 @@ def draw_rows(chart: RowChart, sheet: Sheet) -> list[str]:
     texts = [
         [v.text if paired else ticks.label(v.value, extra=2) for v in row.values] for row in rows
     ]
-    left = max(map(display_width, labels))
-    right = max(display_width(text) for row_texts in texts for text in row_texts)
-    wide = sheet.width - left - right - 2
-    if wide < MIN_SCALE:
+    label_width = max(map(display_width, labels))
+    number_width = max(display_width(text) for row_texts in texts for text in row_texts)
+    scale_width = sheet.width - label_width - number_width - 2
+    if scale_width < MIN_SCALE:
         return sheet.lines("too narrow for a plot", DIM)
-    axis = Axis(ticks, 0, wide - 1)
+    axis = Axis(ticks, 0, scale_width - 1)
     lines = []
     for row, label, row_texts in zip(rows, labels, texts, strict=True):
         for k, (value, number) in enumerate(zip(row.values, row_texts, strict=True)):
             first, inside, last, dot = OTHER if k else MAIN
-            characters = [" "] * wide
+            characters = [" "] * scale_width
             if value.bar:
                 low, high = sorted(round(axis.at(end)) for end in value.bar)
                 characters[low : high + 1] = inside * (high - low + 1)
@@ -96,7 +96,8 @@ def draw_rows(chart: RowChart, sheet: Sheet) -> list[str]:
                 characters[at] = "┼" if characters[at] == inside else "¦"
             characters[round(axis.at(value.value))] = dot
             inked, name = sheet.ink("".join(characters), DIM if k else CYAN), "" if k else label
-            lines.append(f"{' ' * (left - display_width(name))}{name} {inked} {number:>{right}}")
+            padding = " " * (label_width - display_width(name))
+            lines.append(f"{padding}{name} {inked} {number:>{number_width}}")
     key = [f"{chart.named_axis}, {ticks.label(ticks.values[0])} to {ticks.label(ticks.values[-1])}"]
     key += ["¦ the baseline"] if chart.base else []
     if chart.compared:

@@ -282,25 +282,26 @@ def plane_table(fit: PlaneFit) -> Table:
 
 def plane_chart(fit: PlaneFit, region: Region | None) -> CellChart:
     """Return the plane as a heat map: its maximum, its pick, BLEU's point, the prediction."""
-    high = list(reversed(ORDERS))
+    orders = list(reversed(ORDERS))
     signs = {"maximum": "★", "cross-validated pick": "✓", "BLEU's point": "B"}
     marked_cells = [(sign, name, fit.points[name]) for name, sign in signs.items()]
     values = fit.table(fit.signed).tolist()
     negative = any(x < 0 for row in values for x in row)
     minus = " A minus sign marks a negative correlation." if negative else ""
     marks = [
-        CellMark(high.index(cell.n), ALPHAS.index(cell.alpha), sign, name)
+        CellMark(orders.index(cell.n), ALPHAS.index(cell.alpha), sign, name)
         for sign, name, cell in marked_cells
         if cell is not None
     ]
     outline = None
     if region is not None:
         within = [k for k, alpha in enumerate(ALPHAS) if region.holds(alpha, region.n_low)]
-        rows = high.index(region.n_high), high.index(region.n_low)
+        rows = orders.index(region.n_high), orders.index(region.n_low)
         outline = Outline(rows, (within[0], within[-1]), "predicted by the paper")
     title, alphas = f"The plane: {fit.name}", [f"{alpha:g}" for alpha in ALPHAS]
     caption = f"R^2 in percent with the human scores of systems.{minus}"
-    chart = CellChart(title, "N", "alpha", list(map(str, high)), alphas, values, 1, marks, outline)
+    names = list(map(str, orders))
+    chart = CellChart(title, "N", "alpha", names, alphas, values, 1, marks, outline)
     return replace(chart, low=0, high=100, caption=caption)
 
 

@@ -126,10 +126,10 @@ def table_block(table: Table, id: str, heading: str, *, folded: bool = False) ->
     return element("details", title, "\n".join(inner), class_="table", id=id)
 
 
-def _scrolling_table(table: Table, most: int, title_class: str | None = None) -> str:
+def _scrolling_table(table: Table, max_rows: int, title_class: str | None = None) -> str:
     """Return a table in a container that scrolls on narrow screens; a script turns its pages."""
     columns = table.shown_columns
-    wide = str(len(columns))
+    n_columns = str(len(columns))
     parts = [element("caption", quote(table.title), class_=title_class)] if table.title else []
     heads = []
     for column in columns:
@@ -141,26 +141,28 @@ def _scrolling_table(table: Table, most: int, title_class: str | None = None) ->
         (name, [element("tr", *map(_cell, row)) for row in rows])
         for name, rows in sections(table, columns, quote)
     ]
-    left = most
+    rows_left = max_rows
     for name, rows in bodies:
-        if left > 0:
-            lines = rows[:left]
+        if rows_left > 0:
+            lines = rows[:rows_left]
             if name is not None:
-                head = element("th", name, scope="rowgroup", colspan=wide)
+                head = element("th", name, scope="rowgroup", colspan=n_columns)
                 lines.insert(0, element("tr", head, class_="group"))
             parts.append(element("tbody", "\n", "\n".join(lines), "\n"))
-        left -= len(rows)
+        rows_left -= len(rows)
     if not table.rows:
-        cell = element("td", "no rows", class_="missing", colspan=wide)
+        cell = element("td", "no rows", class_="missing", colspan=n_columns)
         parts.append(element("tbody", element("tr", cell)))
     # Focusable, so that the keyboard can scroll it too.
     frame = {"class_": "scroll", "tabindex": "0", "role": "region"}
     inner = element("table", "\n", "\n".join(parts), "\n")
     block = element("div", inner, **frame, aria_label=table.title or "table")
-    if left >= 0:
+    if rows_left >= 0:
         return block
     pager = {"class_": "note pages", "data_rows": str(len(table.rows))}
-    return block + element("p", _ROWS_SHOWN.format(most, len(table.rows)), **pager) + data(bodies)
+    return (
+        block + element("p", _ROWS_SHOWN.format(max_rows, len(table.rows)), **pager) + data(bodies)
+    )
 
 
 def _cell(cell_text: CellText) -> str:

@@ -24,44 +24,44 @@ Place = dict[str, float]
 """The rectangle of a cell: x, y, width and height."""
 
 
-def draw_heat_map(chart: CellChart) -> svg.Drawn:
+def draw_heat_map(chart: CellChart) -> svg.DrawingParts:
     """Draw numbers and signs in cells, each with its tooltip."""
     n_rows, n_columns = len(chart.rows), len(chart.columns)
-    width, space = (svg.NARROW, 34) if chart.narrow else (svg.WIDTH, 42)
+    width, axis_room = (svg.NARROW, 34) if chart.narrow else (svg.WIDTH, 42)
     names = [svg.shorten(name, MAX_CELL_NAME) for name in chart.rows]
-    left = max(map(svg.extent, names)) + space
-    wide = min(MAX_CELL_WIDTH, (width - left - 4) / n_columns)
-    high = min(MAX_CELL_HEIGHT, max(MIN_ROW_HEIGHT, MAX_ROWS_HEIGHT / n_rows))
+    left = max(map(svg.extent, names)) + axis_room
+    cell_width = min(MAX_CELL_WIDTH, (width - left - 4) / n_columns)
+    cell_height = min(MAX_CELL_HEIGHT, max(MIN_ROW_HEIGHT, MAX_ROWS_HEIGHT / n_rows))
 
     def place(row: int, column: int, rows: int = 1, columns: int = 1) -> Place:
-        x, y = left + column * wide, HEAT_TOP + row * high
-        return {"x": x, "y": y, "width": columns * wide, "height": rows * high}
+        x, y = left + column * cell_width, HEAT_TOP + row * cell_height
+        return {"x": x, "y": y, "width": columns * cell_width, "height": rows * cell_height}
 
     parts = [_heat_cell(chart, place(i, j), i, j, value) for i, j, value in chart.cells]
     if chart.outline:
         (top, last_row), (first, last), _ = chart.outline
         parts.append(_dashed_frame(place(top, first, last_row - top + 1, last - first + 1)))
-    bottom = HEAT_TOP + n_rows * high
-    for i in range(0, n_rows, math.ceil(13 / high)):
-        y = HEAT_TOP + (i + 0.5) * high + 4
+    bottom = HEAT_TOP + n_rows * cell_height
+    for i in range(0, n_rows, math.ceil(13 / cell_height)):
+        y = HEAT_TOP + (i + 0.5) * cell_height + 4
         parts.append(svg.label(left - 8, y, names[i], "end", MUTED))
     parts.append(svg.draw_y_name(chart.row_axis, coordinate((HEAT_TOP + bottom) / 2)))
     column_names = [svg.shorten(name, MAX_CELL_NAME) for name in chart.columns]
     longest = max(map(svg.extent, column_names))
-    placed = [(left + (j + 0.5) * wide, name) for j, name in enumerate(column_names)]
-    if longest + 4 <= wide:
-        below = bottom + 17
-        parts += [svg.label(x, below, name, "middle", MUTED) for x, name in placed]
+    placed = [(left + (j + 0.5) * cell_width, name) for j, name in enumerate(column_names)]
+    if longest + 4 <= cell_width:
+        names_bottom = bottom + 17
+        parts += [svg.label(x, names_bottom, name, "middle", MUTED) for x, name in placed]
     else:  # too long to be level: names fall to the left
         y = bottom + 12
-        for x, name in placed[:: math.ceil(14 / wide)]:
+        for x, name in placed[:: math.ceil(14 / cell_width)]:
             turn = f"rotate(-{SLANT} {coordinate(x)} {coordinate(y)})"
             look: Look = {"text_anchor": "end", "fill": MUTED, "transform": turn}
             parts.append(element("text", quote(name), x=x + 3, y=y + 2, **look))
-        below = y + longest * math.sin(math.radians(SLANT))
-    middle, axis = (left + (left + n_columns * wide)) / 2, svg.shorten(chart.column_axis, 70)
-    parts.append(svg.label(middle, below + 20, axis, "middle", MUTED))
-    key, end = legend(_heat_key(chart), 8.0 if chart.narrow else left, below + 34, width)
+        names_bottom = y + longest * math.sin(math.radians(SLANT))
+    center, axis = (left + (left + n_columns * cell_width)) / 2, svg.shorten(chart.column_axis, 70)
+    parts.append(svg.label(center, names_bottom + 20, axis, "middle", MUTED))
+    key, end = legend(_heat_key(chart), 8.0 if chart.narrow else left, names_bottom + 34, width)
     return [*parts, *key], end + 4
 
 
@@ -100,11 +100,11 @@ def _heat_cell(chart: CellChart, place: Place, i: int, j: int, value: float | No
 
 def _hatched_cell(place: Place) -> str:
     """Draw a cell without a value, filled with diagonal lines."""
-    x, y, wide, high = place.values()
+    x, y, width, height = place.values()
     lines = []
-    for k in range(6, int(wide + high), 6):
-        start = f"{coordinate(x + max(0.0, k - high))} {coordinate(y + min(k, high))}"
-        end = f"{coordinate(x + min(k, wide))} {coordinate(y + max(0.0, k - wide))}"
+    for k in range(6, int(width + height), 6):
+        start = f"{coordinate(x + max(0.0, k - height))} {coordinate(y + min(k, height))}"
+        end = f"{coordinate(x + min(k, width))} {coordinate(y + max(0.0, k - width))}"
         lines.append(f"M{start}L{end}")
     return _filled_cell(place, "none") + shape(
         "path", d="".join(lines) or "M0 0", stroke=RULE, fill="none"
@@ -120,9 +120,9 @@ def _dashed_frame(place: Place) -> str:
 
 
 def _heat_key(chart: CellChart) -> list[LegendEntry]:
-    wide = SCALE_LENGTH / 27
-    size = {"width": wide + 0.5, "height": 12}
-    lefts = [(k * wide - SCALE_LENGTH / 2, heat_color(k / 26)) for k in range(27)]
+    step = SCALE_LENGTH / 27
+    size = {"width": step + 0.5, "height": 12}
+    lefts = [(k * step - SCALE_LENGTH / 2, heat_color(k / 26)) for k in range(27)]
     shades = [shape("rect", x=left, y=-6, **size, fill=color) for left, color in lefts]
     low, high = map(chart.number, chart.ends)
     entries = [LegendEntry("".join(shades), f"{low} to {high}", SCALE_LENGTH + 12)]
@@ -144,30 +144,31 @@ SHADES = (1.0, 0.62, 0.4, 0.22, 0.06)
 """Shades of the ranks 1 to 4 and of all worse ranks."""
 
 
-def draw_ranks(chart: CellChart) -> svg.Drawn:
+def draw_ranks(chart: CellChart) -> svg.DrawingParts:
     """Draw ranks and values in cells below their heads, each with its tooltip."""
     labels = [svg.shorten(name, MAX_RANK_LABEL) for name in chart.rows]
     left = WIDE * max(map(svg.extent, labels)) + 10
-    wide = min(MAX_RANK_WIDTH, (svg.NARROW - left - 2) / len(chart.columns))
-    parts, top, at = [], RANK_HEAD, left
+    cell_width = min(MAX_RANK_WIDTH, (svg.NARROW - left - 2) / len(chart.columns))
+    parts, top, head_left = [], RANK_HEAD, left
     for name, run in groupby(chart.heads, lambda head: head.name):
         heads = list(run)
-        room = wide * len(heads)
+        room = cell_width * len(heads)
         short = svg.shorten(name, int(room / svg.LETTER))
-        label = svg.label(at + room / 2 - 1, RANK_HEAD - 5, short, "middle")
+        label = svg.label(head_left + room / 2 - 1, RANK_HEAD - 5, short, "middle")
         parts.append(_with_tooltip(label, heads[0].help))
-        at += room
+        head_left += room
     if len({*chart.columns}) > 1:
         top = 2 * RANK_HEAD
         for j, (name, head) in enumerate(zip(chart.columns, chart.heads, strict=True)):
-            short = svg.shorten(name, int(wide / svg.LETTER))
-            label = svg.label(left + wide * (j + 0.5) - 1, top - 6, short, "middle", MUTED)
+            short = svg.shorten(name, int(cell_width / svg.LETTER))
+            label = svg.label(left + cell_width * (j + 0.5) - 1, top - 6, short, "middle", MUTED)
             parts.append(_with_tooltip(label, head.column_help))
     for i, label in enumerate(labels):
         y = top + RANK_ROW * i
         parts.append(svg.label(left - 8, y + RANK_ROW / 2 + 4, label, "end"))
         for j in range(len(chart.columns)):
-            place = {"x": left + wide * j, "y": y, "width": wide - 2, "height": RANK_ROW - 2}
+            place = {"x": left + cell_width * j, "y": y}
+            place |= {"width": cell_width - 2, "height": RANK_ROW - 2}
             parts.append(_rank_cell(chart, place, i, j))
     bottom = top + RANK_ROW * len(labels)
     if not chart.has_ranks:

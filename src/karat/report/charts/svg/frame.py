@@ -30,7 +30,7 @@ RIGHT = WIDTH - 16.0
 BELOW = 48.0  # room for the tick labels and the name of the axis
 LETTER = 6.7  # the usual advance of a letter at the charts' font size
 
-Drawn: TypeAlias = tuple[list[str], float]
+DrawingParts: TypeAlias = tuple[list[str], float]
 """The parts of a chart and its height."""
 
 
@@ -242,12 +242,12 @@ def legend(
     parts, x, y = [], left, top + LEGEND_ROW / 2
     for entry in entries:
         meaning = shorten(entry.meaning, MAX_MEANING)
-        wide = entry.room + extent(meaning) + 22
-        if x > left and x + wide > width:
+        entry_width = entry.room + extent(meaning) + 22
+        if x > left and x + entry_width > width:
             x, y = left, y + LEGEND_ROW
         parts.append(element("g", entry.sample, transform=translate_to(x + entry.room / 2 - 3, y)))
         parts.append(label(x + entry.room, y + 4, meaning))
-        x += wide
+        x += entry_width
     return parts, (y + LEGEND_ROW / 2 if entries else top)
 
 
@@ -289,8 +289,8 @@ class Box(NamedTuple):
 
     def inside(self, other: Box) -> bool:
         """Return whether it lies within another."""
-        wide = other.left <= self.left and self.right <= other.right
-        return wide and other.top <= self.top and self.bottom <= other.bottom
+        is_within_width = other.left <= self.left and self.right <= other.right
+        return is_within_width and other.top <= self.top and self.bottom <= other.bottom
 
 
 def place_labels(
@@ -307,13 +307,13 @@ def place_labels(
         return box.inside(within) and not any(box.meets(other) for other in occupied)
 
     choices = []
-    for (x, y), (wide, high) in zip(dots, sizes, strict=True):
+    for (x, y), (width, height) in zip(dots, sizes, strict=True):
         places = []
         for distance, (across, down) in product(DISTANCES, _AROUND):
             near = distance * (0.7 if across and down else 1.0)
-            left = x + across * near - wide * (1 - across) / 2
-            top = y + down * near - high * (1 - down) / 2
-            places.append((Box(left, top, left + wide, top + high), distance > DISTANCES[0]))
+            left = x + across * near - width * (1 - across) / 2
+            top = y + down * near - height * (1 - down) / 2
+            places.append((Box(left, top, left + width, top + height), distance > DISTANCES[0]))
         choices.append([place for place in places if is_free(place[0])])
     labels: list[tuple[Box, bool] | None] = [None] * len(dots)
     for k in sorted(range(len(dots)), key=lambda k: len(choices[k])):

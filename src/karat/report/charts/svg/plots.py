@@ -23,7 +23,7 @@ CAP_LENGTH = 3.0  # half of the line at the end of a bar
 BAR: Look = {"stroke": svg.MUTED, "stroke_width": 1, "stroke_opacity": 0.7}
 
 
-def draw_scatter(chart: XYChart) -> svg.Drawn:
+def draw_scatter(chart: XYChart) -> svg.DrawingParts:
     """Draw points with their labels, bars and line; every point has its tooltip."""
     width = svg.NARROW if chart.narrow else svg.WIDTH
     bottom = NARROW_SCATTER_BOTTOM if chart.narrow else SCATTER_BOTTOM
@@ -102,7 +102,7 @@ BAND_OPACITY = 0.13
 MAX_FULL_BANDS = 3  # bands of more curves are paler
 
 
-def draw_curves(chart: XYChart) -> svg.Drawn:
+def draw_curves(chart: XYChart) -> svg.DrawingParts:
     """Draw curves with bands; every marker has its tooltip.
 
     Curves are named at their ends if there is room, otherwise in a legend.
@@ -178,7 +178,7 @@ def _polyline_path(x: Axis, y: Axis, places: Sequence[tuple[float, float]]) -> s
 HISTOGRAM_TOP, HISTOGRAM_BOTTOM = 16.0, 272.0  # the edges of a histogram
 
 
-def draw_histogram(chart: XYChart) -> svg.Drawn:
+def draw_histogram(chart: XYChart) -> svg.DrawingParts:
     """Draw a bar for each area, with its tooltip."""
     width = svg.NARROW if chart.narrow else svg.WIDTH
     x, y = svg.make_axes(chart.ticks(), HISTOGRAM_TOP, HISTOGRAM_BOTTOM, width)

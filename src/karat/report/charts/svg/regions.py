@@ -22,7 +22,7 @@ NARROW = 6.2  # the advance of small letters: names of stretches may reach to th
 BOLD = 1.15  # the advance of bold letters, relative to others
 
 
-def draw_regions(chart: XYChart) -> svg.Drawn:
+def draw_regions(chart: XYChart) -> svg.DrawingParts:
     """Draw areas and points between the named stretches of both axes, each with its tooltip."""
     x_axis, y_axis = chart.stretch_axes
     rows, columns = (assign_tracks(axis.stretches) for axis in chart.stretch_axes)
@@ -100,8 +100,8 @@ def _draw_areas(chart: XYChart, x: Axis, y: Axis) -> Iterator[str]:
     lines = Counter[tuple[float, float]]()
     for area in sorted(chart.areas, key=lambda area: area.highlighted):
         (left, right), (bottom, top) = map(x.at, area.across), map(y.at, area.up)
-        wide, high = max(right - left - 2 * INSET, 1), max(bottom - top - 2 * INSET, 1)
-        corner = {"x": left + INSET, "y": top + INSET, "width": wide, "height": high}
+        width, height = max(right - left - 2 * INSET, 1), max(bottom - top - 2 * INSET, 1)
+        corner = {"x": left + INSET, "y": top + INSET, "width": width, "height": height}
         look: Look = {"font_weight": "bold"} if area.highlighted else {"fill": svg.MUTED}
         room, (first, comma, second) = right - left - 4 * INSET, area.name.partition(", ")
         names = [_fit_name(area.name, room, area.highlighted)]

@@ -51,7 +51,7 @@ _LAYOUTS = {
 }
 
 
-def draw_rows(chart: RowChart) -> svg.Drawn:
+def draw_rows(chart: RowChart) -> svg.DrawingParts:
     """Draw a labelled row per item with its value as text; every row has its tooltip."""
     rows, kind, layout = chart.plotted, chart.kind, _LAYOUTS[chart.kind]
     width = svg.NARROW if chart.is_narrow else svg.WIDTH
@@ -184,13 +184,13 @@ def _side_labels(
 
 def _draw_tally(_: RowChart, row: ChartRow, at: Place, y: float) -> Iterator[str]:
     """Draw a bar divided into segments won, tied and lost, with their counts."""
-    total, x, room = sum(row.counts) or 1, at(0), at(1) - at(0)
+    total, x, full_width = sum(row.counts) or 1, at(0), at(1) - at(0)
     for count, color in zip(row.counts, _TALLY_COLORS, strict=True):
-        wide = room * count / total
-        yield shape("rect", x=x, y=y - 8, width=wide, height=16.0, fill=color)
-        if wide > svg.extent(f"{count:,}") + 6:
-            yield svg.label(x + wide / 2, y + 4, f"{count:,}", "middle", PAPER)
-        x += wide
+        width = full_width * count / total
+        yield shape("rect", x=x, y=y - 8, width=width, height=16.0, fill=color)
+        if width > svg.extent(f"{count:,}") + 6:
+            yield svg.label(x + width / 2, y + 4, f"{count:,}", "middle", PAPER)
+        x += width
 
 
 _MARKS: dict[str, Callable[[RowChart, ChartRow, Place, float], Iterator[str]]] = {
