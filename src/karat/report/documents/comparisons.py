@@ -362,8 +362,7 @@ def _examples(comparison: Comparison, metrics: Sequence[Metric]) -> Examples:
         number("system_score", "Score", digits, "The system's score there."),
         number("delta", "Delta", digits, "System minus baseline.", signed=True, value=change),
         text_column(passages, "The first reference, the baseline's and the system's text."),
-        *program_columns("reference", "baseline_text"),
-        *program_columns("system_text"),
+        *program_columns("reference", "baseline_text", "system_text"),
     )
     title = f"Segments that differ most from {baseline}"
     table = Table("segments", f"{title} by {first}", table_columns, rows, group="system")

@@ -177,7 +177,7 @@ _KNOWN = (
     Column("here", "Here", field="is_available", help="Whether it can be read here."),
     Column("format", "Format"),
     Column("about", "About", wrap=True),
-    Column("place", "Place", readers="programs"),
+    *program_columns("place"),
 )
 _FORMATS = (
     Column("format", "Format", help="The name that --read-as takes."),
@@ -206,9 +206,7 @@ _JUDGES = (
     number("mean", "Mean", 2),
     number("sd", "SD", 2, "Standard deviation of the judge's scores."),
     number("r", "r others", 3, "Pearson's r with the mean of the others."),
-    *program_columns("shared", "flagged"),
-    *program_columns("comparable", "identical"),
-    Column("adjudicated", "Adjudicated", readers="programs"),
+    *program_columns("shared", "flagged", "comparable", "identical", "adjudicated"),
     number("r_adjudicated", "r adj.", 3, "Pearson's r with adjudicated values."),
     Column("note", "", wrap=True),
 )

@@ -17,7 +17,7 @@ from karat.report.model import (
     join_names,
     metric_label,
 )
-from karat.results import Column, number, people_column
+from karat.results import Column, number, people_column, program_columns
 
 
 def fit_answer(score_fit: ScoreFit) -> tuple[str, ...]:
@@ -57,7 +57,7 @@ _DIMENSION = Column("dimension", "Dimension")
 _ROWS = (
     _DIMENSION,
     people_column("shown", "Term", lambda row: _term_text(row.term), wrap=True),
-    Column("term", "Term", readers="programs"),
+    *program_columns("term"),
     number("coefficient", "Coefficient", 4),
     number("error", "Std. error", 4, "Standard error of the coefficient."),
     number("t", "t", 2, "Coefficient over its standard error."),
@@ -82,7 +82,7 @@ _LEFT_OUT = (
     number("rmse", "RMSE", 4, "Root mean squared error on the left-out points."),
     number("rmse_of_mean", "RMSE of the mean", 4, _MEAN),
     number("r2", "R2", 4, "1 - (RMSE / RMSE of the mean)^2."),
-    Column("undefined", "Undefined", readers="programs"),
+    *program_columns("undefined"),
 )
 
 

@@ -42,7 +42,7 @@ from karat.report.model import (
     sentence_case,
 )
 from karat.report.segment.document import grid_figures
-from karat.results import Cell, Column, number, people_column
+from karat.results import Cell, Column, number, people_column, program_columns
 from karat.scoring import metric_digits
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ def _disagreement_blocks(report: MetaReport) -> list[Examples | Gallery]:
         cases.append(ExampleCase(name, facts, passages, tags, figures[-1].title))
     title = f"Largest disagreements between {label} and human scores"
     table_columns = (
-        Column("dimension", "Dimension", readers="programs"),
+        *program_columns("dimension"),
         people_column(
             "heading", "Heading", lambda row: f"{row.dimension}: {_direction_label(row, label)}"
         ),
@@ -215,8 +215,13 @@ def _disagreement_blocks(report: MetaReport) -> list[Examples | Gallery]:
         number("human", "Humans", 2, "The human score; higher is better."),
         number("score", "Metric", metric_digits(metric), "The metric's score; higher is better."),
         number("gap", "Gap", 2, _GAP, signed=True),
-        people_column("text", "Text", _disagreement_texts, wrap=True),
-        Column("output", "Output", readers="programs"),
+        people_column(
+            "text",
+            "Text",
+            lambda row: f"reference: {row.references[0]}\noutput: {row.output}",
+            wrap=True,
+        ),
+        *program_columns("output"),
         Column("reference", "Reference", readers="programs", value=lambda row: row.references[0]),
     )
     table = Table("disagreements", title, table_columns, disagreements, group="heading")
@@ -226,10 +231,6 @@ def _disagreement_blocks(report: MetaReport) -> list[Examples | Gallery]:
         Examples(title, tuple(cases), table, switches),
         Gallery("Bitext grids of these outputs", tuple(figures), caption, folded=True, wide=True),
     ]
-
-
-def _disagreement_texts(disagreement: Disagreement) -> str:
-    return f"reference: {disagreement.references[0]}\noutput: {disagreement.output}"
 
 
 def _direction_label(disagreement: Disagreement, label: str) -> str:

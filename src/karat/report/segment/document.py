@@ -28,7 +28,7 @@ from karat.report.model import (
     reference_passages,
 )
 from karat.report.segment.text import draw_edits, draw_grid
-from karat.results import Cell, Column, number, people_column
+from karat.results import Cell, Column, number, people_column, program_columns
 
 SCRIPT = "report/segment/grid.js"
 
@@ -236,7 +236,7 @@ _PARTS = (
     replace(SEGMENT, readers="programs"),
     Column("part", "Part", help="A treelet, or words lacking or besides."),
     Column("head", "Head", help="The head of the treelet."),
-    number("head_position", "Head position", readers="programs"),
+    *program_columns("head_position"),
     *_COUNTS,
     number("share", "Share", 4, "What it takes off the accuracy: errors / R."),
     Column("reference_order", "In the reference", help="Its words in order.", wrap=True),
