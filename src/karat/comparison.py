@@ -14,6 +14,7 @@ from karat.arrays import Floats, np
 from karat.errors import InputError, quoted, short
 from karat.metrics.base import Metric, Score
 from karat.progress import Progress, silent
+from karat.results import number, program_columns
 from karat.scoring import (
     Resampling,
     ScoreResults,
@@ -22,6 +23,7 @@ from karat.scoring import (
     TextLookup,
     interval_fields,
     resample_scores,
+    row_digits,
     score_totals,
     segment_values,
 )
@@ -44,16 +46,29 @@ class CompareRow(NamedTuple):
     score: Score
     low: float
     high: float
-    delta: float | None = None  # score minus the baseline's; None for the baseline itself
-    delta_low: float | None = None  # the 95% interval of the difference
+    delta: float | None = None  # None for the baseline itself
+    delta_low: float | None = None
     delta_high: float | None = None
     p: float | None = None
-    better: float | None = None  # share of resamples in which it beats the baseline
-    wins: int | None = None  # segments on which it beats the baseline
+    better: float | None = None
+    wins: int | None = None
     losses: int | None = None
     ties: int | None = None
     verdict: str | None = None  # better, worse or undecided
     units: int | None = None  # segments, or buckets of segments, that the verdict rests on
+
+
+_RESAMPLES_WON = "Share of bootstrap resamples in which the system beats the baseline."
+DELTA = number("delta", "Delta", row_digits, "Score minus the baseline's.", signed=True)
+TEST_COLUMNS = (
+    *program_columns("delta_low", "delta_high"),
+    number("p", "p", 4, "p of the difference, by the paired test below."),
+    number("better", "P(better)", 3, _RESAMPLES_WON),
+    number("wins", "Wins", help="Segments on which it beats the baseline.", detail=True),
+    number("losses", "Losses", help="Segments on which the baseline beats it.", detail=True),
+    number("ties", "Ties", help="Segments on which both score the same.", detail=True),
+    *program_columns("verdict", "units"),
+)
 
 
 class Difference(NamedTuple):

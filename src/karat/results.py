@@ -1,24 +1,83 @@
 """Results: what commands and their functions return, as plain data.
 
 A result is a frozen dataclass with flat `rows` (NamedTuples), `settings`, `notes`, a `signature`.
+The columns of rows are declared below their class, the documents select from them.
 The registry `DOCUMENTS` names the function that turns each class of results into a document of
 tables and figures. Data frames hold a table of the document, with the columns of the JSON.
 """
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import accumulate
 from os import PathLike
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
 
 from karat.errors import MissingExtra, visible
 from karat.registry import Registry, load
 
 T = TypeVar("T")
+
+Cell: TypeAlias = str | int | float | bool | None
+Readers: TypeAlias = Literal["all", "people", "programs"]
+Align: TypeAlias = Literal["left", "right"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: how to read its cells from rows, and how to show them to people.
+
+    `key` is its name in JSON and TSV. The cell is the row's `field`, by default the one with the
+    name of the key, unless `value` computes it. `title` is its heading. `digits` are the decimals
+    of floats for people, or a function from the row to these (None shows every digit); JSON and TSV
+    have the full value. If `positive`, a number that rounds to zero is shown as below the last
+    digit: <0.0001. Text that does not fit a terminal is cut, or wrapped with `wrap`. `readers` can
+    limit a column to people or to programs (JSON and TSV). A page shows a column of `detail` only
+    on demand, and lets readers filter rows by the values of a `filter` column.
+    """
+
+    key: str
+    title: str
+    digits: int | Callable[[Any], int | None] | None = None
+    align: Align = "left"
+    help: str = ""
+    signed: bool = False
+    positive: bool = False
+    wrap: bool = False
+    readers: Readers = "all"
+    detail: bool = False
+    filter: bool = False
+    field: str = ""
+    value: Callable[[Any], Cell] | None = None
+
+    def cell(self, row: Any) -> Cell:
+        """Return the cell of a row, a NamedTuple or a dictionary; None if it is missing or NaN."""
+        if self.value is not None:
+            cell = self.value(row)
+        else:
+            name = self.field or self.key
+            cell = row.get(name) if isinstance(row, dict) else getattr(row, name, None)
+        return None if isinstance(cell, float) and math.isnan(cell) else cell
+
+
+def number(key: str, title: str, digits: Any = None, help: str = "", **look: Any) -> Column:
+    """Return a right-aligned column of numbers."""
+    return Column(key, title, digits, "right", help, **look)
+
+
+def program_columns(*keys: str) -> tuple[Column, ...]:
+    """Return columns that only programs read, such as all fields of a row."""
+    return tuple(Column(key, key, readers="programs") for key in keys)
+
+
+def people_column(key: str, title: str, value: Callable[[Any], Cell], **look: Any) -> Column:
+    """Return a column of computed text that only people read."""
+    return Column(key, title, value=value, readers="people", **look)
+
 
 DOCUMENTS: Registry[Callable[[Any], Any]] = Registry(
     "documents",

@@ -16,7 +16,7 @@ from karat.metrics.base import Metric, Score
 from karat.metrics.names import metric
 from karat.metrics.pairs import SegmentNames, run_batches
 from karat.progress import Progress, silent
-from karat.results import Result
+from karat.results import Column, Result, number
 from karat.settings import check_count
 from karat.stats.buckets import (
     CellSums,
@@ -288,6 +288,32 @@ class ScoreRow(NamedTuple):
     high: float | None
 
 
+def metric_digits(metric: Any) -> int:
+    """Return the decimals of scores in tables: two on a scale of 100, four on a scale of 1."""
+    return 2 if metric.full_scale > 10 else 4
+
+
+def row_digits(row: Any) -> int:
+    """Return the decimals of scores in a row, by its metric."""
+    return metric_digits(row.metric)
+
+
+METRIC_NAME = Column("metric", "Metric", help="The metric's name; its full signature is below.")
+METRIC = replace(METRIC_NAME, value=lambda row: str(row.metric))
+SYSTEM = Column("system", "System", help="The name of the system.")
+SCORE = number(
+    "score",
+    "Score",
+    row_digits,
+    "The corpus score, on the metric's own scale.",
+    value=lambda row: row.score.value,
+)
+INTERVAL = (
+    number("low", "Low", row_digits, "Lower end of the 95% bootstrap interval."),
+    number("high", "High", row_digits, "Upper end of the 95% bootstrap interval."),
+)
+
+
 class DocumentScore(NamedTuple):
     """One system, one metric, one document."""
 
@@ -295,9 +321,16 @@ class DocumentScore(NamedTuple):
     metric: Metric
     document: str
     segments: int
-    """Number of segments."""
     score: Score
 
+
+DOCUMENT_COLUMNS = (
+    replace(METRIC, filter=True),
+    replace(SYSTEM, filter=True),
+    Column("document", "Document", help="The document that the segments belong to."),
+    number("segments", "Segments", help="The document's segments."),
+    replace(SCORE, help="The score of the document, from the sums of its segments' statistics."),
+)
 
 RowT = TypeVar("RowT", bound="ScoreRow | Any")
 

@@ -7,7 +7,8 @@ import math
 import pytest
 
 from karat.report.charts.models import ChartRow, RowChart
-from karat.report.model import Column, Document, Figure, Table
+from karat.report.model import Document, Figure, Table
+from karat.results import Column
 
 HOSTILE = 'a|b\\c\t"q"\n<script>alert(1)</script>\x1b[31m & $x_1$ #50% ~^{}\u202e'
 

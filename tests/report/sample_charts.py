@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from karat.report.charts.models import (
+    CellChart,
     CellMark,
     ChartLine,
     ChartRow,
-    HeatMap,
     Outline,
     Point,
     RowChart,
@@ -30,7 +30,7 @@ def joined(
 ) -> XYChart:
     """Return curves, each a name and its knots."""
     points = [Point(x, y, "", name, *ends) for name, knots in curves for x, y, *ends in knots]
-    return XYChart(title, x_axis, y_axis, points, joined=True, **options)
+    return XYChart(title, x_axis, y_axis, points, kind="curves", **options)
 
 
 def pair(label: str, main: Value, other: Value | None = None) -> ChartRow:
@@ -59,7 +59,7 @@ SCATTER = XYChart(
     "r = 0.81 [0.60, 0.93]",
     "Three systems.",
 )
-HEAT_MAP = HeatMap(
+HEAT_MAP = CellChart(
     "R² on the plane",
     "N",
     "alpha",

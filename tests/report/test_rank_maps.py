@@ -11,20 +11,23 @@ from sample_charts import CURVES, HEAT_MAP, SCATTER
 import karat as kt
 from karat.meta.evaluation import Ranking
 from karat.meta.ranking import MetaRow
-from karat.report.charts.models import Chart, RankCell, RankColumn, RankMap
+from karat.report.charts.models import CellChart, Chart, RankHead
 from karat.report.charts.svg.cells import rank_color
 from karat.report.charts.svg.drawings import chart_svg
 from karat.report.charts.svg.frame import contrast, ink_on
 from karat.report.documents.meta import difference_galleries, rank_galleries, task_gallery
 
-MAP = RankMap(
+MAP = CellChart(
     "fluency",
+    "",
+    "",
     ["BLEU", "<b>"],
-    [RankColumn("segment", "r"), RankColumn("segment", "tau-b")],
-    [
-        [RankCell(0.4567, 1, "first"), RankCell(-0.25, 12, "second")],
-        [RankCell(0.4, None, "third"), None],
-    ],
+    ["r", "tau-b"],
+    [[0.4567, -0.25], [0.4, None]],
+    narrow=True,
+    ranks=[[1, 12], [None, None]],
+    heads=[RankHead("segment"), RankHead("segment")],
+    stories=[["first", "second"], ["third", ""]],
 )
 
 
@@ -41,14 +44,14 @@ def test_a_map_has_ranks_and_values_under_its_heads() -> None:
 
 def test_a_map_tells_who_is_first() -> None:
     assert MAP.story == (
-        "Ranks of 2 metrics. segment, r: rank 1 BLEU; segment, tau-b: rank 1 nobody."
+        "Ranks of 2 metrics. segment, r: rank 1 BLEU; segment, tau-b: rank 1 none."
     )
 
 
 def test_a_map_without_ranks_has_no_key() -> None:
-    bare = replace(MAP, cells=[[RankCell(0.4, None, "")] * 2] * 2)
+    bare = replace(MAP, values=[[0.4] * 2] * 2, ranks=[[None] * 2] * 2)
     assert texts(chart_svg(bare))[-1] == ".400"
-    assert "no data" in chart_svg(replace(MAP, cells=[[None, None], [None, None]]))
+    assert "no data" in chart_svg(replace(MAP, values=[[None, None], [None, None]]))
 
 
 def test_ranks_are_shades_on_which_letters_can_be_read() -> None:
@@ -60,8 +63,7 @@ def test_ranks_are_shades_on_which_letters_can_be_read() -> None:
 
 @pytest.mark.parametrize("chart", [SCATTER, HEAT_MAP, CURVES, MAP], ids=lambda c: c.title)
 def test_a_narrow_chart_is_as_wide_as_a_phone(chart: Chart) -> None:
-    narrow = chart if isinstance(chart, RankMap) else replace(chart, narrow=True)
-    drawing = chart_svg(narrow)
+    drawing = chart_svg(replace(chart, narrow=True))
     assert 'viewBox="0 0 380 ' in drawing
     edges = [float(x) for x in re.findall(r' (?:x|x1|x2|cx)="([-0-9.]+)"', drawing)]
     rectangles = re.findall(r'<rect x="([-0-9.]+)"[^>]*? width="([-0-9.]+)"', drawing)
@@ -77,12 +79,12 @@ ASKED = kt.Experiment("demo", ("bleu", "ter"), ("fluency", "errors"), resamples=
 def test_levels_of_few_systems_are_apart_without_ranks() -> None:
     ranks, unranked = rank_galleries(kt.meta_evaluate(ASKED))
     assert [figure.title for figure in ranks.figures] == ["fluency", "errors"]
-    heads = {column.head for figure in ranks.figures for column in figure.drawing.columns}
+    heads = {head.name for figure in ranks.figures for head in figure.drawing.heads}
     assert heads == {"segment", "item"}
     assert unranked.folded
     assert unranked.title == "System level: 4 systems are too few to rank metrics"
-    assert [figure.drawing.ranked for figure in unranked.figures] == [False, False]
-    assert [figure.drawing.ranked for figure in ranks.figures] == [True, True]
+    assert [figure.drawing.has_ranks for figure in unranked.figures] == [False, False]
+    assert [figure.drawing.has_ranks for figure in ranks.figures] == [True, True]
 
 
 def test_few_points_have_no_ranks_at_any_level() -> None:
@@ -117,17 +119,17 @@ def test_one_row_has_both_names_of_a_metric() -> None:
     )
     (ranks,) = rank_galleries(kt.meta_evaluate(ASKED, many))
     chart = ranks.figures[0].drawing
-    assert sorted(chart.metrics) == ["BLEU", "TER"]
-    assert [column.head for column in chart.columns] == [
+    assert sorted(chart.rows) == ["BLEU", "TER"]
+    assert [head.name for head in chart.heads] == [
         level for level in ASKED.levels for _ in ASKED.statistics
     ]
-    assert all(cell is not None for row in chart.cells for cell in row)
+    assert all(value is not None for row in chart.values for value in row)
 
 
 def test_one_metric_has_values_and_no_ranks() -> None:
     (gallery, _) = rank_galleries(kt.meta_evaluate(replace(ASKED, metrics=("bleu",))))
     assert gallery.title == "Agreement with human scores by level"
-    assert not any(figure.drawing.ranked for figure in gallery.figures)
+    assert not any(figure.drawing.has_ranks for figure in gallery.figures)
 
 
 def test_differences_are_from_the_best_metric_and_fold_up_where_they_are_many() -> None:

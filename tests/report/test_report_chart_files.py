@@ -17,7 +17,15 @@ from sample_charts import CHARTS, CURVES, HEAT_MAP, SCATTER, joined
 
 from karat.cli.show import check_charts, write_charts
 from karat.errors import MissingExtra, OutputError
-from karat.report.charts.models import Chart, ChartRow, HeatMap, Histogram, Point, RowChart, XYChart
+from karat.report.charts.models import (
+    CellChart,
+    Chart,
+    ChartRow,
+    Point,
+    RowChart,
+    XYChart,
+    histogram,
+)
 from karat.report.charts.svg.frame import HEAT, SERIES
 from karat.report.render.svg import INK, chart_file, typesetter
 
@@ -91,15 +99,15 @@ def test_words_that_look_like_colours_are_left_alone() -> None:
         XYChart("T", "x", "y", [Point(1.0, 1.0, "p")]),
         XYChart("T", "x", "y", [Point(1e299, -1e-299, "p"), Point(math.inf, 0.0, "q")]),
         XYChart("T", "x", "y", [Point(k, k % 7, str(k)) for k in range(1000)]),
-        HeatMap("T", "r", "c", [], [], []),
-        HeatMap("T", "r", "c", ["a"], ["b", "c"], [[1.0, 1.0]]),
-        HeatMap("T", "r", "c", ["a"], list("abcdefgh" * 9), [[1e-9] * 72]),
+        CellChart("T", "r", "c", [], [], []),
+        CellChart("T", "r", "c", ["a"], ["b", "c"], [[1.0, 1.0]]),
+        CellChart("T", "r", "c", ["a"], list("abcdefgh" * 9), [[1e-9] * 72]),
         joined("T", "x", "y", []),
         joined("T", "x", "y", [("c", [(1.0, 1.0, 0.0, 2.0)])]),
         joined("T", "x", "y", [(f"c{k}", [(k, 1.0)]) for k in range(12)]),
         RowChart("T", "x", [ChartRow("a", math.nan)]),
         RowChart("T", "x", [ChartRow("a", 1.0, -math.inf, 2.0)], baseline=math.nan),
-        Histogram("T", "x", [1.0, 2.0, 2.0], marker=0.0),
+        histogram("T", "x", [1.0, 2.0, 2.0], marker=0.0),
     ],
 )
 def test_odd_data(chart: Chart) -> None:

@@ -18,11 +18,11 @@ from sample_charts import BARS, CHARTS, CURVES, HEAT_MAP, INTERVALS, SCATTER, jo
 from karat.report.charts.axis import Axis, nice_ticks
 from karat.report.charts.letters import chart_sketch
 from karat.report.charts.models import (
+    CellChart,
     CellMark,
     Chart,
     ChartLine,
     ChartRow,
-    HeatMap,
     Outline,
     Point,
     RowChart,
@@ -64,7 +64,7 @@ PLAIN = Sheet(60, False)
 
 
 @st.composite
-def heat_maps(draw: st.DrawFn) -> HeatMap:
+def heat_maps(draw: st.DrawFn) -> CellChart:
     rows = draw(st.lists(TEXT, max_size=4))
     columns = draw(st.lists(TEXT, max_size=5))
     line = st.lists(MAYBE, min_size=len(columns), max_size=len(columns))
@@ -76,7 +76,7 @@ def heat_maps(draw: st.DrawFn) -> HeatMap:
         outline = Outline((0, draw(row)), (0, draw(column)), draw(TEXT))
     digits, low, high = draw(st.integers(0, 4)), draw(MAYBE), draw(MAYBE)
     ends = {"low": low, "high": high}
-    return HeatMap(
+    return CellChart(
         draw(TEXT), draw(TEXT), draw(TEXT), rows, columns, values, digits, marks, outline, **ends
     )
 
@@ -148,8 +148,8 @@ def test_sketches_survive_any_data(chart: Chart, width: int) -> None:
     [
         XYChart("T", "x", "y", []),
         XYChart("T", "x", "y", [Point(1.0, math.nan, "p")]),
-        HeatMap("T", "r", "c", [], [], []),
-        HeatMap("T", "r", "c", ["a"], ["b"], [[math.inf]]),
+        CellChart("T", "r", "c", [], [], []),
+        CellChart("T", "r", "c", ["a"], ["b"], [[math.inf]]),
         joined("T", "x", "y", [("c", [])]),
         RowChart("T", "x", [ChartRow("a", math.nan, 0.0, 1.0)]),
     ],
@@ -348,16 +348,16 @@ def test_the_region_surrounds_its_cells() -> None:
 
 
 def test_constant_values_and_given_ends() -> None:
-    flat = HeatMap("T", "r", "c", ["a"], ["b", "c"], [[3.0, 3.0]])
+    flat = CellChart("T", "r", "c", ["a"], ["b", "c"], [[3.0, 3.0]])
     assert [flat.share(3.0), flat.ends] == [0.5, (3.0, 3.0)]
-    fixed = HeatMap("T", "r", "c", ["a"], ["b", "c"], [[3.0, 4.0]], low=0.0, high=3.5)
+    fixed = CellChart("T", "r", "c", ["a"], ["b", "c"], [[3.0, 4.0]], low=0.0, high=3.5)
     assert [fixed.share(3.0), fixed.share(4.0)] == [pytest.approx(6 / 7), 1.0]
     assert flat.number(-0.001) == "0.00"
 
 
 def test_a_large_map_leaves_its_numbers_to_tooltips() -> None:
     names = [f"metric {k}" for k in range(60)]
-    root = parsed(HeatMap("T", "r", "c", names, names, [[k / 60 for k in range(60)]] * 60))
+    root = parsed(CellChart("T", "r", "c", names, names, [[k / 60 for k in range(60)]] * 60))
     assert len(tooltips(root)) == 3600
     assert len(texts(root)) < 200
     assert float(root.get("viewBox", "").split()[3]) < heat_svg.MIN_ROW_HEIGHT * 60 + 250
@@ -366,7 +366,7 @@ def test_a_large_map_leaves_its_numbers_to_tooltips() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"values": [[1.0]]}, "a heat map of 2 x 3 names has values of another shape"),
+        ({"values": [[1.0]]}, "a chart of 2 x 3 cells has values of another shape"),
         ({"marks": [CellMark(2, 0, "x", "x")]}, "row 2, column 0 is outside"),
         ({"outline": Outline((0, 1), (0, 3), "x")}, "row 1, column 3 is outside"),
     ],

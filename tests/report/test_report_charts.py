@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.report.charts.axis import nice_ticks
-from karat.report.charts.models import Chart, ChartRow, Histogram, RowChart
+from karat.report.charts.models import Chart, ChartRow, RowChart, histogram
 from karat.report.charts.svg.drawings import chart_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -65,7 +65,7 @@ def test_bars_survive_any_data(name: str, items: list[ChartRow]) -> None:
 def test_histograms_survive_any_data(
     name: str, values: list[float], marker: float | None, bins: int
 ) -> None:
-    assert inside(parsed(chart_svg(Histogram(name, name, values, marker, bins))))
+    assert inside(parsed(chart_svg(histogram(name, name, values, marker, bins))))
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_histograms_survive_any_data(
     [
         RowChart("T", "A", [ChartRow("a", math.nan, 0, 1)]),
         RowChart("T", "A", [], "bar", 0.0),
-        Histogram("T", "A", [math.nan, math.inf]),
+        histogram("T", "A", [math.nan, math.inf]),
     ],
 )
 def test_nothing_to_draw_says_so(chart: Chart) -> None:
@@ -120,7 +120,7 @@ def test_bars_start_at_zero_on_either_side() -> None:
 
 
 def bin_counts(values: list[float], bins: int = 20) -> list[int]:
-    root = parsed(chart_svg(Histogram("T", "A", values, bins=bins)))
+    root = parsed(chart_svg(histogram("T", "A", values, bins=bins)))
     return [int((n[0].text or "").split(": ")[1]) for n in elements(root, "rect")]
 
 
@@ -139,11 +139,11 @@ def test_histogram_of_equal_values_is_one_bar() -> None:
 
 
 def test_histogram_of_equal_values_stays_within_the_axis() -> None:
-    assert inside(parsed(chart_svg(Histogram("T", "A", [-1.0], 0.0, bins=1))))
+    assert inside(parsed(chart_svg(histogram("T", "A", [-1.0], 0.0, bins=1))))
 
 
 def test_histogram_marker_is_drawn_and_labelled() -> None:
-    root = parsed(chart_svg(Histogram("T", "A", [0.0, 1.0], 0.37)))
+    root = parsed(chart_svg(histogram("T", "A", [0.0, 1.0], 0.37)))
     assert len([n for n in elements(root, "line") if n.get("stroke-dasharray")]) == 1
     assert "0.37" in texts(root)
 

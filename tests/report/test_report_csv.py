@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.report.model import Column, Document, Table
+from karat.report.model import Document, Table
 from karat.report.render.renderers import render
+from karat.results import Column
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
 COLUMNS = (Column("a", "A"), Column("b", "B"))

@@ -9,7 +9,8 @@ import sys
 PROGRAM = """
 import sys
 from karat.report.render.renderers import render
-from karat.report.model import Column, Document, Table
+from karat.report.model import Document, Table
+from karat.results import Column
 before = set(sys.modules)
 render(Document("T", (Table("rows", "", (Column("a", "A"),), ()),), "karat", {}), "text")
 print(*sorted(before), "|", *sorted(sys.modules))

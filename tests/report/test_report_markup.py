@@ -15,12 +15,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from karat.report.markup import data
-from karat.report.model import Column, Document, ExampleCase, Examples, Figure, Table, TextPassage
+from karat.report.model import Document, ExampleCase, Examples, Figure, Table, TextPassage
 from karat.report.render.html import Section, definitions, render_html, render_page
 from karat.report.render.latex import render_latex
 from karat.report.render.markdown import render_markdown
 from karat.report.render.records import render_json
 from karat.report.render.text import render_text
+from karat.results import Column
 
 VOID = {"meta", "br", "circle", "line", "rect", "input"}
 ANY_TEXT = st.text(st.characters(), max_size=40)

@@ -9,8 +9,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.report.model import Cell, Column, Document, Table
+from karat.report.model import Document, Table
 from karat.report.render.renderers import render
+from karat.results import Cell, Column
 
 COLUMNS = (Column("a", "A", digits=1), Column("b", "B"))
 CELLS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(st.characters()))

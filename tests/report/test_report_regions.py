@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import karat as kt
 from karat.meta.plane_study import GUIDELINES, TASKS
-from karat.report.charts.models import Area, Regions, Spot, Stretch
+from karat.report.charts.models import Area, Point, Stretch, StretchAxis, XYChart
 from karat.report.charts.svg.drawings import chart_svg
 from karat.report.charts.svg.frame import Box
 from karat.report.charts.svg.regions import assign_tracks
@@ -24,7 +24,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 ANY_TEXT = st.text(st.characters(), max_size=60)
 
 
-def parsed(chart: Regions) -> ElementTree.Element:
+def parsed(chart: XYChart) -> ElementTree.Element:
     return ElementTree.fromstring(chart_svg(chart).encode("utf-8"))
 
 
@@ -80,11 +80,12 @@ def test_the_asked_place_is_that_of_the_recommendation(task: str, guideline: str
     assert len(recommendation.placed) == (5 if requested.tables else 6)
     assert bool(requested.tables) <= (task in tasks)
     chart = regions_chart(recommendation)
-    assert [area.highlighted for area in chart.plotted].count(True) == 1
-    assert chart.plotted[-1].name == f"{task}, {guideline}"
+    assert [area.highlighted for area in chart.areas].count(True) == 1
+    (highlighted,) = (area for area in chart.areas if area.highlighted)
+    assert highlighted.name == f"{task}, {guideline}"
     root = parsed(chart)
     (box,) = boxes(root, f"{task}, {guideline}")
-    dots = [circle(root, spot.name) for spot in chart.spots if spot.highlighted]
+    dots = [circle(root, point.label) for point in chart.points if point.highlighted]
     for dot in dots:  # what is recommended lies in the region, or on its edge
         x, y, radius = (float(dot.get(key, "nan")) for key in ("cx", "cy", "r"))
         assert radius == 7
@@ -106,7 +107,7 @@ def test_no_label_hides_another(task: str, guideline: str) -> None:
     chart = regions_chart(kt.recommend(task, guideline))
     root = parsed(chart)
     labels = [node for node in root.iter(f"{SVG}text") if node.get("paint-order") == "stroke"]
-    assert len(labels) >= len(chart.areas) + len(chart.spots)
+    assert len(labels) >= len(chart.areas) + len(chart.points)
     places = list(map(letters, labels))
     assert not [(a, b) for a, b in combinations(places, 2) if a.meets(b)]
     (box,) = boxes(root, f"{task}, {guideline}")
@@ -145,8 +146,10 @@ def test_the_story_says_where_everything_is() -> None:
 def test_regions_survive_any_names(name: str, low: float, size: float, highlighted: bool) -> None:
     span = Stretch(low, low + size, name)
     area = Area((low, low + size), (low, low + size), name, highlighted)
-    spot = Spot(low, low + size, name, highlighted)
-    chart = Regions(name, name, name, [span], [span], [low], [low], [area], [spot])
+    point = Point(low, low + size, name, highlighted=highlighted)
+    axis = StretchAxis([span], [low])
+    axes = {"stretch_axes": (axis, axis), "areas": [area]}
+    chart = XYChart(name, name, name, [point], kind="regions", **axes)
     root = parsed(chart)
     _, _, width, height = map(float, root.get("viewBox", "").split())
     for node in root.iter():
@@ -155,7 +158,7 @@ def test_regions_survive_any_names(name: str, low: float, size: float, highlight
 
 
 def test_a_plane_without_areas_says_no_data() -> None:
-    assert "no data" in chart_svg(Regions("t", "x", "y", [], [], [], [], []))
+    assert "no data" in chart_svg(XYChart("t", "x", "y", kind="regions"))
 
 
 # ----------------------------------------------------------------------- the command and its page

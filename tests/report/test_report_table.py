@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from karat.report.model import Column, Document, Table
+from karat.report.model import Document, Table
+from karat.results import Column
 
 A, B = Column("a", "A"), Column("b", "B")
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.errors import visible
-from karat.report.model import Cell, Column, Document, Table
+from karat.report.model import Document, Table
 from karat.report.render.text import (
     COLUMN_GAP,
     Sheet,
@@ -22,6 +22,7 @@ from karat.report.render.text import (
     truncate,
     wrap,
 )
+from karat.results import Cell, Column
 
 ANY_TEXT = st.text(st.characters(), max_size=60)  # surrogates and controls included
 CELLS = st.one_of(

@@ -285,7 +285,8 @@ outputs_reader = _set_input(exclude, _read_as, _reader_options)
 
 def checked_format(ctx: click.Context, format: str) -> str:
     """Return the format of a report; refuse --spreadsheet-safe with one that it is not for."""
-    check_spreadsheet_safe(format, bool(ctx.meta.get(SPREADSHEET_SAFE)))
+    if ctx.meta.get(SPREADSHEET_SAFE):
+        check_spreadsheet_safe(format)
     return format
 
 

@@ -13,8 +13,9 @@ from karat.estimation.planning import PlannedUnit
 from karat.estimation.samples import Sample
 from karat.estimation.system_estimates import BOUNDED, EXACT, NONE, labels_worth
 from karat.evalset.draws import Draw
-from karat.results import Result
+from karat.results import Column, Result, number, program_columns
 from karat.stats.population import Prediction
+from karat.stats.significance import SIGNIFICANCE_LEVEL
 
 NOT_TESTED = "not tested"  # verdict on a difference that is known, as every unit is labelled
 ESTIMATE = "estimate"  # the method that uses labels and judges
@@ -30,14 +31,37 @@ class EstimateRow(NamedTuple):
     estimate: float
     low: float
     high: float
-    ratio: float  # width of the interval divided by that from labels alone
-    labels: int  # number of labelled units
-    units: int  # number of units
-    form: str  # the form of the interval: student, bounded, exact or none; `nuggeteer` for nuggets
-    more: int | None  # number of further labels that would halve the width
+    ratio: float
+    labels: int
+    units: int  # all units
+    form: str  # student, bounded, exact or none; `nuggeteer` for nuggets
+    more: int | None
     bias: float  # how much higher judges rate it than people do, relative to other systems
     bias_low: float
     bias_high: float
+
+
+SYSTEM = Column("system", "System", help="The name of the system.")
+_RATIO = "Width of the interval, over that by people alone: below 1, judges help."
+_FORM = (
+    "Form of the interval: Student's t corrected for skewness; bounded, where many labels are at "
+    "an end of the scale; Nuggeteer's, where other runs were judged; or none."
+)
+ESTIMATE_COLUMNS = (
+    SYSTEM,
+    number("estimate", "Estimate", help="Human score, by people's labels and the judges."),
+    number("low", "Low", help="Lower end of the 95% interval."),
+    number("high", "High", help="Upper end of the 95% interval."),
+    number("people", "People", help="Human score by people's labels alone."),
+    number("people_low", "People low", help="Lower end of the 95% interval by people alone."),
+    number("people_high", "People high", help="Upper end of the 95% interval by people alone."),
+    number("ratio", "Width", 2, _RATIO),
+    number("labels", "Labels", help="Units that people labelled.", detail=True),
+    *program_columns("units"),
+    number("more", "To halve", help="Further labelled units that would halve the width."),
+    Column("form", "Form", help=_FORM, detail=True),
+    *program_columns("bias", "bias_low", "bias_high"),
+)
 
 
 class EstimateDifference(NamedTuple):
@@ -48,21 +72,50 @@ class EstimateDifference(NamedTuple):
     delta: float
     low: float
     high: float
-    p: float  # two-sided and corrected; NaN if there was no test
+    p: float  # NaN if nothing was tested
     labels: int
-    verdict: str  # `better`, `worse`, `undecided`, or `not tested` if every unit is labelled
-    form: str  # the form of the interval: student, bounded, exact or none; `nuggeteer` for nuggets
+    verdict: str  # `better`, `worse`, `undecided`, or `not tested` where every unit is labelled
+    form: str  # student, bounded, exact or none; `nuggeteer` for nuggets
     confidence: float  # the confidence level of the interval, by the correction: 0.95 without one
+
+
+_VERDICT = f"Better or worse if p < {SIGNIFICANCE_LEVEL}: then the interval excludes 0."
+_DIFFERENCE_FORM = (
+    "Form of the interval: Student's t corrected for skewness; bounded, where at least half of the "
+    "labelled units have the same label for both systems; Nuggeteer's; exact, where every unit is "
+    "labelled; or none, where the labels show no spread."
+)
+DIFFERENCE_COLUMNS = (
+    SYSTEM,
+    *program_columns("baseline"),
+    number("delta", "Difference", help="Estimate minus that of the baseline.", signed=True),
+    number("low", "Low", help="Lower end of the interval, wider by the correction.", signed=True),
+    number("high", "High", help="Upper end of the interval, wider by the correction.", signed=True),
+    number("p", "p", 4, "Two-sided p of the difference, corrected.", positive=True),
+    number("labels", "Labels", help="Units that people labelled for both systems.", detail=True),
+    Column("form", "Form", help=_DIFFERENCE_FORM, detail=True),
+    Column("verdict", "Verdict", help=_VERDICT),
+    *program_columns("confidence"),
+)
 
 
 class JudgeWorth(NamedTuple):
     """A judge: its agreement with the labels, and the intervals that it gives by itself."""
 
     judge: str
-    r: float  # Pearson's r with the labels, within systems
-    ratio: float  # mean width of intervals with this judge only, divided by that without judges
-    missing: int  # number of outputs without a value
+    r: float
+    ratio: float
+    missing: int
     signature: str
+
+
+JUDGE_COLUMNS = (
+    Column("judge", "Judge", help="A model, a metric, or scores that came with the set."),
+    number("r", "r", 3, "Pearson's r with people's labels, within systems."),
+    number("ratio", "Width", 2, "Mean width of intervals with this judge, over people's."),
+    number("missing", "Missing", help="Outputs without a value of this judge."),
+    *program_columns("signature"),
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

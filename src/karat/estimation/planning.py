@@ -20,7 +20,7 @@ from karat.evalset.draws import GROUP, SEGMENT, Draw
 from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent
-from karat.results import Result
+from karat.results import Column, Result, number
 from karat.settings import check_seed
 from karat.stats.population import Prediction
 from karat.stats.resampling import SEED
@@ -86,6 +86,13 @@ class PlannedUnit(NamedTuple):
     unit: str
     probability: float
     reason: str  # `useful` if it was likelier than others, else `random`
+
+
+PLANNED_COLUMNS = (
+    Column("unit", "Unit", help="The segment or group to label."),
+    number("probability", "Probability", 4, "Probability with which it was drawn."),
+    Column("reason", "Reason", help="Useful: likelier, as its prediction is less sure."),
+)
 
 
 def plan_units(

@@ -24,6 +24,8 @@ from karat.errors import InputError, MetricError, quoted, short
 from karat.gating.baseline_file import BaselineFile
 from karat.gating.items import ItemMeasure, ItemScores, MeasuredItems
 from karat.progress import Progress
+from karat.results import Column, number
+from karat.scoring import METRIC, metric_digits, row_digits
 from karat.settings import nearest
 from karat.stats.distributions import student_quantile
 from karat.stats.resampling import bootstrap_tables, interval, simultaneous_intervals
@@ -60,12 +62,29 @@ class GateRow(NamedTuple):
     score: float
     baseline: float
     delta: float
-    """Score minus baseline, signed so that a loss is negative."""
     low: float
     high: float
     max_drop: float
     decided_by: int | None
     """Estimated number of items needed for a decision if undecided; None if no number suffices."""
+
+
+SIGNED_DELTA = "Score minus baseline, signed so that a loss is negative."
+GATE_COLUMNS = (
+    METRIC,
+    Column("verdict", "Verdict", help="pass, fail, or undecided: the items cannot tell."),
+    number("delta", "Delta", row_digits, SIGNED_DELTA, signed=True),
+    number("low", "Low", row_digits, "Lower end of its 95% interval.", signed=True),
+    number("high", "High", row_digits, "Upper end of its 95% interval.", signed=True),
+    number("max_drop", "Max drop", row_digits, "The tolerated loss."),
+    number("baseline", "Baseline", row_digits, "The baseline's score."),
+    number("score", "Score", row_digits, "The run's score."),
+    number(
+        "decided_by",
+        "Items needed",
+        help="If undecided: an estimate of how many items like these would decide.",
+    ),
+)
 
 
 def decide(
@@ -163,13 +182,37 @@ class GuardRow(NamedTuple):
     verdict: str
     limit: float
     value: float
-    """The score, the largest loss of an item, or the number of things lost."""
     items: int
-    """Number of items that break the guard."""
     item: str | None = None
-    """The item that breaks it most."""
     lost: str = ""
-    """Names of what was lost, by item."""
+
+
+def _guard_digits(row: GuardRow) -> int | None:
+    return None if row.metric is None else metric_digits(row.metric)
+
+
+_FOUND = "The score, the largest loss, or what was lost."
+GUARD_COLUMNS = (
+    Column("guard", "Guard", help="A limit that holds whatever the intervals say."),
+    Column("verdict", "Verdict", help="pass or fail."),
+    Column(
+        "metric",
+        "Metric",
+        help="The metric of the limit.",
+        value=lambda row: None if row.metric is None else str(row.metric),
+    ),
+    number("limit", "Limit", _guard_digits, "The limit."),
+    number("found", "Found", _guard_digits, _FOUND, field="value"),
+    number("items", "Items", help="Items that break the limit."),
+    Column("item", "Worst item", help="The item that breaks it most."),
+    Column(
+        "lost",
+        "Lost",
+        help="What was lost, by item.",
+        wrap=True,
+        value=lambda row: row.lost or None,
+    ),
+)
 
 
 class GuardChange(NamedTuple):

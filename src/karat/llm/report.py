@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from karat.report.charts.models import ChartRow, HeatMap, RowChart, chart_figure
+from karat.report.charts.models import CellChart, ChartRow, RowChart, chart_figure
 from karat.report.model import (
     Block,
-    Column,
     Document,
     ExampleCase,
     Examples,
@@ -18,8 +17,8 @@ from karat.report.model import (
     TextPassage,
     format_count,
     join_names,
-    number,
 )
+from karat.results import Column, number
 
 if TYPE_CHECKING:
     from karat.llm.interview import AskingPlan
@@ -374,7 +373,7 @@ def _distribution(
     names = [system.system for system in systems]
     caption = f"Share of each {unit}'s judgements that have a value."
     labels = list(values.values())
-    chart = HeatMap(title, unit, axis, names, labels, shares, low=0, high=1, caption=caption)
+    chart = CellChart(title, unit, axis, names, labels, shares, low=0, high=1, caption=caption)
     return [chart_figure(chart)]
 
 

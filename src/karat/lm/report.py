@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from karat.report.model import Column, Document, Table, number
+from karat.report.model import Document, Table
+from karat.results import Column, number
 
 if TYPE_CHECKING:
     from karat.lm.model import LanguageScores

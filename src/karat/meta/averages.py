@@ -19,9 +19,9 @@ from karat.arrays import Floats, np
 from karat.errors import InputError, quoted
 from karat.meta.evaluation import Ranking, correction_clause, exchanges_add_up, meta_evaluate
 from karat.meta.experiment import Experiment, MetaStudy, check_weights
-from karat.meta.ranking import MetaRow, rank_clusters
+from karat.meta.ranking import DELTA, INTERVAL, RANK, MetaRow, rank_clusters
 from karat.progress import Progress, silent
-from karat.results import SignedResult
+from karat.results import Column, SignedResult, number, people_column, program_columns
 from karat.stats.correlation import STATISTICS
 from karat.stats.exchanges import Permutation
 from karat.stats.resampling import percentiles
@@ -50,6 +50,21 @@ class AverageRow(NamedTuple):
     note: str
 
 
+AVERAGE_COLUMNS = (
+    RANK,
+    Column("metric", "Metric", help="The metric's name; its full signature is below."),
+    number("value", "Value", 3, "Weighted mean of the metric's values in all tasks."),
+    *INTERVAL,
+    DELTA,
+    *program_columns("delta", "delta_low", "delta_high"),
+    number("place", "Place", 2, "Weighted mean of the metric's places in all tasks."),
+    *program_columns("place_low", "place_high"),
+    number("mean_rank", "Mean rank", 2, "Weighted mean of the metric's ranks in tasks."),
+    *program_columns("undefined"),
+    Column("note", "", wrap=True),
+)
+
+
 class AverageTest(NamedTuple):
     """A test whether one metric has the higher average."""
 
@@ -75,6 +90,17 @@ class TaskRow(NamedTuple):
     low: float
     high: float
     place: float
+
+
+TASK_COLUMNS = (
+    people_column("heading", "Task", lambda row: f"{', '.join(row[:4])}: weight {row.weight:.3g}"),
+    *program_columns("set", "dimension", "level", "statistic", "weight"),
+    RANK,
+    Column("metric", "Metric"),
+    number("value", "Value", 3, "The statistic of the task; more is better."),
+    *INTERVAL,
+    number("place", "Place", 1, "The metric's place in the task, from 1."),
+)
 
 
 class AveragedTask(NamedTuple):

@@ -12,6 +12,7 @@ from karat.meta.agreement import Agreement, perm_both
 from karat.meta.experiment import Experiment
 from karat.meta.views import OF_SYSTEMS, View
 from karat.progress import Progress, map_jobs
+from karat.results import Column, number, people_column, program_columns
 from karat.stats.correlation import STATISTICS, Statistic
 from karat.stats.exchanges import Permutation
 from karat.stats.resampling import percentiles
@@ -40,6 +41,39 @@ class MetaRow(NamedTuple):
     delta: float | None = None  # value minus that of the best metric; None for the best
     delta_low: float | None = None
     delta_high: float | None = None  # ends of its 95% interval, from the same resamples of both
+
+
+RANK = number("rank", "Rank", help="Metrics with the same rank do not differ significantly.")
+INTERVAL = (
+    number("low", "Low", 3, "Lower end of the 95% bootstrap interval."),
+    number("high", "High", 3, "Upper end of the 95% bootstrap interval."),
+)
+
+
+def format_delta(row: Any) -> str | None:
+    """Return the difference from the best metric with its interval, None for the best."""
+    if row.delta is None or row.delta_low is None or row.delta_high is None:
+        return None
+    if math.isnan(row.delta_low):
+        return f"{row.delta:+.3f}"
+    return f"{row.delta:+.3f} [{row.delta_low:+.3f}, {row.delta_high:+.3f}]"
+
+
+DELTA = people_column(
+    "delta_shown", "Delta", format_delta, align="right", help="Value minus the best metric's."
+)
+META_COLUMNS = (
+    *program_columns("dimension", "level", "statistic"),
+    RANK,
+    Column("metric", "Metric", help="The metric's name; its full signature is below.", filter=True),
+    number("value", "Value", 3, "The statistic; higher is better (for rmse, lower)."),
+    *INTERVAL,
+    number("p", "p", 4, "p of no correlation, two-sided; see below.", positive=True),
+    DELTA,
+    *program_columns("points", "groups", "left_out", "undefined"),
+    Column("note", "", wrap=True),
+    *program_columns("delta", "delta_low", "delta_high"),
+)
 
 
 class MetricTest(NamedTuple):

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from karat.errors import visible
-from karat.gating.decisions import FAIL, PASS, UNDECIDED, GuardChange, GuardRow
+from karat.gating.decisions import (
+    FAIL,
+    GATE_COLUMNS,
+    GUARD_COLUMNS,
+    PASS,
+    SIGNED_DELTA,
+    UNDECIDED,
+    GuardChange,
+)
 from karat.gating.gates import GateResult
 from karat.gating.items import ItemMeasure
 from karat.metrics.differing import differing_words
 from karat.report.charts.models import ChartRow, RowChart
-from karat.report.documents.scores import METRIC, metric_digits, row_digits
 from karat.report.model import (
     Block,
-    Column,
     Document,
     ExampleCase,
     Examples,
@@ -22,70 +29,13 @@ from karat.report.model import (
     Gallery,
     Table,
     TextPassage,
-    number,
-    people_column,
+    data_table,
+    score_digits,
+    text_column,
 )
 from karat.report.render.renderers import render
-
-
-def _guard_digits(row: GuardRow) -> int | None:
-    return None if row.metric is None else metric_digits(row.metric)
-
-
-_SIGNED = "Score minus baseline, signed so that a loss is negative."
-_METRICS = (
-    METRIC,
-    Column("verdict", "Verdict", help="pass, fail, or undecided: the items cannot tell."),
-    number("delta", "Delta", row_digits, _SIGNED, signed=True),
-    number("low", "Low", row_digits, "Lower end of its 95% interval.", signed=True),
-    number("high", "High", row_digits, "Upper end of its 95% interval.", signed=True),
-    number("max_drop", "Max drop", row_digits, "The tolerated loss."),
-    number("baseline", "Baseline", row_digits, "The baseline's score."),
-    number("score", "Score", row_digits, "The run's score."),
-    number(
-        "decided_by",
-        "Items needed",
-        help="If undecided: an estimate of how many items like these would decide.",
-    ),
-)
-_GUARDED = "The score, the largest loss, or what was lost."
-_GUARDS = (
-    Column("guard", "Guard", help="A limit that holds whatever the intervals say."),
-    Column("verdict", "Verdict", help="pass or fail."),
-    Column(
-        "metric",
-        "Metric",
-        help="The metric of the limit.",
-        value=lambda row: None if row.metric is None else str(row.metric),
-    ),
-    number("limit", "Limit", _guard_digits, "The limit."),
-    number("found", "Found", _guard_digits, _GUARDED, field="value"),
-    number("items", "Items", help="Items that break the limit."),
-    Column("item", "Worst item", help="The item that breaks it most."),
-    Column(
-        "lost",
-        "Lost",
-        help="What was lost, by item.",
-        wrap=True,
-        value=lambda row: row.lost or None,
-    ),
-)
-_CHANGES = (
-    Column("item", "Item", help="The number of the segment, from 1, or its id."),
-    number("delta", "Delta", help=_SIGNED, signed=True),
-    people_column(
-        "text",
-        "Text",
-        lambda change: "\n".join(f"{name}: {text}" for name, text in _item_texts(change).items()),
-        help="The texts of the item.",
-        wrap=True,
-    ),
-    number("baseline", "Baseline", help="The baseline's score there."),
-    number("score", "Score", help="The run's score there."),
-    Column("reference", "Reference", readers="programs"),
-    Column("output", "Output", readers="programs"),
-    Column("baseline_output", "Baseline's output", readers="programs"),
-)
+from karat.results import Column, number, program_columns
+from karat.scoring import metric_digits
 
 
 def gate_document(result: GateResult) -> Document:
@@ -99,34 +49,41 @@ def gate_document(result: GateResult) -> Document:
         name = f"Items that lost most by {metric.of_segments()}"
         cases = tuple(_change_case(change, metric) for change in result.changes)
         blocks.append(Examples(name, cases, Table("changes", name, columns, result.changes)))
-    blocks.append(Table("rows", title, _METRICS, result.rows, open=True))
+    blocks.append(Table("rows", title, GATE_COLUMNS, result.rows, open=True))
     if result.guards:
-        blocks.append(Table("guards", "Guards", _GUARDS, result.guards, open=True))
-    verdict = Column("verdict", "Verdict")
-    blocks.append(Table("answer", "", (verdict,), [result], readers="programs"))
+        blocks.append(Table("guards", "Guards", GUARD_COLUMNS, result.guards, open=True))
+    blocks.append(data_table("answer", ["verdict"], [result]))
     reasons = zip(result.verdicts, result.sentences, strict=True)
     answer = tuple(f"{verdict.capitalize()}: {sentence}." for verdict, sentence in reasons)
     return Document(title, blocks, answer=answer)
 
 
 def _change_case(change: GuardChange, metric: ItemMeasure) -> ExampleCase:
-    passages = tuple(TextPassage(name, text) for name, text in _item_texts(change).items())
-    if change.output:
-        marks = differing_words(change.output, [*filter(None, change.references)])
-        passages = (*passages[:-1], passages[-1]._replace(marks=marks))
-    digits = 1 if metric.full_scale > 10 else 3
+    digits = score_digits(metric)
     facts = f"{metric.of_segments()} {change.baseline:.{digits}f} → {change.score:.{digits}f}"
-    return ExampleCase(f"Item {change.item}", facts, passages, {})
+    return ExampleCase(f"Item {change.item}", facts, tuple(_item_passages(change)), {})
 
 
-def _item_texts(change: GuardChange) -> dict[str, str]:
-    """Return the texts of an item by their names; answers about nuggets have no references."""
-    number = len(change.references)
-    first = f"reference 1 of {number}" if number > 1 else "reference" if number else "question"
-    texts = {first: change.reference} if change.reference else {}
+def _item_passages(change: GuardChange) -> Iterator[TextPassage]:
+    """Yield the texts of an item; answers about nuggets have a question and no references."""
+    count = len(change.references)
+    if change.reference:
+        label = f"reference 1 of {count}" if count > 1 else "reference" if count else "question"
+        yield TextPassage(label, change.reference)
     if change.baseline_output is not None:
-        texts["baseline"] = change.baseline_output
-    return {**texts, "output": change.output or "(empty)"}
+        yield TextPassage("baseline", change.baseline_output)
+    marks = differing_words(change.output, [*filter(None, change.references)])
+    yield TextPassage("output", change.output or "(empty)", marks)
+
+
+_CHANGES = (
+    Column("item", "Item", help="The number of the segment, from 1, or its id."),
+    number("delta", "Delta", help=SIGNED_DELTA, signed=True),
+    text_column(_item_passages, "The texts of the item."),
+    number("baseline", "Baseline", help="The baseline's score there."),
+    number("score", "Score", help="The run's score there."),
+    *program_columns("reference", "output", "baseline_output"),
+)
 
 
 def _difference_figures(result: GateResult) -> Figure | Gallery:

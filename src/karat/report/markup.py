@@ -17,12 +17,12 @@ Look = dict[str, Attribute]
 
 
 def quote(text: str) -> str:
-    """The text as harmless content or attribute value, with hidden characters made visible."""
+    """Escape text for content or attribute values; hidden characters become visible."""
     return escape(visible(text, keep="\n\t"))
 
 
 def element(name: str, *children: str, **attributes: Attribute) -> str:
-    """An element around its children, which are markup already; attribute values are quoted.
+    """Return an element with its children, which are markup; attribute values are escaped.
 
     Underscores in attribute names become hyphens, final ones are dropped (`class_`); attributes
     that are None are omitted.
@@ -31,7 +31,7 @@ def element(name: str, *children: str, **attributes: Attribute) -> str:
 
 
 def data(value: Any) -> str:
-    """A value for the scripts of a page: no script itself, so the browser runs none of it.
+    """Return a value as JSON for the scripts of a page, in an element that is not executed.
 
     Only what could end the element, or hide its end, is escaped: pages carry much markup as data.
     """
@@ -40,12 +40,12 @@ def data(value: Any) -> str:
 
 
 def shape(name: str, **attributes: Attribute) -> str:
-    """An SVG element without children."""
+    """Return an SVG element without children."""
     return f"<{name}{_attributes(attributes)}/>"
 
 
 def coordinate(value: float) -> str:
-    """A number with at most two decimals, the same on every platform."""
+    """Format a number with at most two decimals, the same on every platform."""
     text = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
 
@@ -60,7 +60,7 @@ def _attributes(attributes: Look) -> str:
 
 
 def palette() -> str:
-    """The colours alone, in light, in the dark and on paper."""
+    """Return the color variables of pages: light, dark and print."""
     style = asset("report/page/style.css")
     return style[: style.index("/* end of the colours */")]
 

@@ -7,75 +7,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from karat.metrics.base import Metric
+from karat.registry import load
+from karat.results import Cell, Column, Readers, people_column, program_columns
 
 if TYPE_CHECKING:
     from karat.report.charts.models import Chart
     from karat.report.render.text import Sheet
 
 
-Cell: TypeAlias = str | int | float | bool | None
-Readers: TypeAlias = Literal["all", "people", "programs"]
-Align: TypeAlias = Literal["left", "right"]
-
 WARNING = "Warning:"
 """The beginning of an important note."""
 RESERVED_KEYS = frozenset({"command", "signature", "summary", "notes"})
-
-
-@dataclass(frozen=True)
-class Column:
-    """One column of a table: how to read its cells from rows, and how people see them.
-
-    `key` names it in JSON and TSV. The cell is the row's `field`, by default the one named like the
-    key, unless `value` computes it.
-    `title` is what a reader sees. `digits` are the decimals of floats where people read them, or a
-    function from the row to these (None shows every digit); JSON and TSV always get the full value.
-    Where `positive`, what rounds to zero is written as below the last digit: <0.0001.
-    Text that does not fit a terminal is cut, or goes on in further lines with `wrap`. Some columns
-    are for people alone, some for programs (JSON and TSV). A page shows a column of `detail` only
-    on demand, and offers the values of a `filter` column to choose rows by.
-    """
-
-    key: str
-    title: str
-    digits: int | Callable[[Any], int | None] | None = None
-    align: Align = "left"
-    help: str = ""
-    signed: bool = False
-    positive: bool = False
-    wrap: bool = False
-    readers: Readers = "all"
-    detail: bool = False
-    filter: bool = False
-    field: str = ""
-    value: Callable[[Any], Cell] | None = None
-
-    def cell(self, row: Any) -> Cell:
-        """Return the cell of a row, a NamedTuple or a dictionary; None if it is missing or NaN."""
-        if self.value is not None:
-            cell = self.value(row)
-        else:
-            name = self.field or self.key
-            cell = row.get(name) if isinstance(row, dict) else getattr(row, name, None)
-        return None if isinstance(cell, float) and math.isnan(cell) else cell
-
-
-def number(key: str, title: str, digits: Any = None, help: str = "", **look: Any) -> Column:
-    """Return a right-aligned column of numbers."""
-    return Column(key, title, digits, "right", help, **look)
-
-
-def columns(readers: Readers = "all", align: Align = "left", **titles: str) -> tuple[Column, ...]:
-    """Return columns that have a key and a title alone."""
-    return tuple(Column(key, t, align=align, readers=readers) for key, t in titles.items())
-
-
-def people_column(key: str, title: str, value: Callable[[Any], Cell], **look: Any) -> Column:
-    """Return a column of computed text that only people read."""
-    return Column(key, title, value=value, readers="people", **look)
 
 
 @dataclass(frozen=True)
@@ -85,7 +30,7 @@ class Table:
     A missing field, None and NaN all mean "missing".  `group` names a column whose runs of equal
     values become sub-headings where people read the table; `emphasis` holds the (row index, column
     key) pairs to stress. Some tables are for people alone, some for programs (JSON and TSV).
-    A page folds tables up below its answer and pictures, unless `open` says otherwise.
+    A page with an answer or pictures folds tables up, unless they are `open`.
     """
 
     key: str
@@ -117,6 +62,11 @@ class Table:
         return tuple(c for c in self.columns if c.readers != "programs" and c.key != self.group)
 
 
+def data_table(key: str, fields: Iterable[str], rows: Sequence[Any]) -> Table:
+    """Return a table for programs alone, with these fields of its rows as columns."""
+    return Table(key, key, program_columns(*fields), rows, readers="programs")
+
+
 Sketch: TypeAlias = "Callable[[Sheet], list[str]]"
 """A figure drawn with letters: from the sheet it is for to its lines."""
 
@@ -143,9 +93,7 @@ class Figure:
         """The drawing: trusted markup."""
         if callable(self.drawing):
             return self.drawing()
-        from karat.report.charts.svg.drawings import chart_svg
-
-        return chart_svg(self.drawing)
+        return str(load("karat.report.charts.svg.drawings:chart_svg")(self.drawing))
 
     @cached_property
     def html(self) -> str:
@@ -157,7 +105,7 @@ class Figure:
 class Gallery:
     """Small figures side by side under one title; a page folds them up where `folded`.
 
-    Figures of their own sizes, such as grids, stand one below the other: `wide`.
+    `wide` figures, such as grids, are one below the other.
     """
 
     title: str
@@ -180,6 +128,15 @@ def reference_passages(references: Sequence[str]) -> list[TextPassage]:
     if len(references) == 1:
         return [TextPassage("reference", references[0])]
     return [TextPassage(f"reference {n}", text) for n, text in enumerate(references, 1)]
+
+
+def text_column(passages: Callable[[Any], Iterable[TextPassage]], help: str) -> Column:
+    """Return the column with the passages of a row, for people."""
+
+    def text(row: Any) -> str:
+        return "\n".join(f"{passage.label}: {passage.text}" for passage in passages(row))
+
+    return people_column("text", "Text", text, help=help, wrap=True)
 
 
 class ExampleCase(NamedTuple):
@@ -254,7 +211,7 @@ class Document:
 
     @property
     def parts(self) -> list[Table | Figure]:
-        """Tables and figures in order, those of galleries one by one; tables of examples last."""
+        """Tables and figures in order, including those of galleries; tables of examples last."""
         parts: list[Table | Figure] = []
         for block in sorted(self.blocks, key=lambda block: isinstance(block, Examples)):
             if isinstance(block, Gallery):
@@ -277,8 +234,8 @@ class Document:
 
 
 DASH = "\u2013"  # the en dash
-MAX_ENUMERATED = 12  # items that a sentence enumerates before it says "and more"
-MAX_PLAIN = 1e15  # beyond it a float has no true decimals, only a long row of digits
+MAX_ENUMERATED = 12  # items in a sentence before "and more"
+MAX_PLAIN = 1e15  # larger floats have no exact decimals
 
 
 def cell_text(
@@ -358,6 +315,7 @@ def join_items(items: Sequence[str]) -> str:
 
 
 MAX_LISTED = 6  # names that a sentence lists before it counts the others
+MAX_SENTENCES = 4  # systems or dimensions with a sentence each
 
 _LABELS = {
     "bleu": "BLEU",
@@ -401,7 +359,7 @@ def sentence_case(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def score_digits(metric: Metric) -> int:
+def score_digits(metric: Any) -> int:
     """Return the decimals of a score in text: one on a scale of 100, three on a scale of 1."""
     return 1 if metric.full_scale > 10 else 3
 

@@ -6,16 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from karat.report.charts.models import ChartLine, Point, XYChart
-from karat.report.model import (
-    Column,
-    Document,
-    Figure,
-    Table,
-    columns,
-    number,
-    people_column,
-)
+from karat.report.model import Document, Figure, Table
 from karat.reproduction.results import ReproducedNumber, Reproduction
+from karat.results import Column, number, people_column, program_columns
 
 MIN_LARGE_NUMBER = 10.0
 """Numbers of a measure above this have one decimal."""
@@ -33,13 +26,13 @@ _NUMBERS = (
     people_column("heading", "Heading", lambda row: f"{row.source} ({row.data})"),
     Column("where", "Paper", field="source", readers="programs"),
     Column("item", "Item", help=_ITEM, wrap=True),
-    *columns(measure="Measure"),
+    Column("measure", "Measure"),
     number("at", "At", 0, "Place on the x axis of the paper's figure."),
     number("paper", "Paper", 3, "The published number."),
     number("ours", "Here", 3, "The same number on the data here.", field="value"),
     number("low", "Low", 3, "Lower end of our interval."),
     number("high", "High", 3, "Upper end of our interval."),
-    *columns("programs", data="Data"),
+    *program_columns("data"),
     Column("detail", "Detail", wrap=True),
 )
 _OPTIONAL = {"at", "low", "high", "detail"}
@@ -95,4 +88,4 @@ def _number_charts(rows: Sequence[ReproducedNumber]) -> Iterator[XYChart]:
                 if row.at is not None
             ]
             title = f"{rows_of_data[0].source}: {data}, {measure}"
-            yield XYChart(title, "length", measure, points, joined=True, whole_x=True)
+            yield XYChart(title, "length", measure, points, kind="curves", whole_x=True)

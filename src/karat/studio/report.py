@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from karat.report.documents.evalsets import problems_table
-from karat.report.model import Column, Document, Table, format_count, number
+from karat.report.model import Document, Table, format_count
+from karat.results import Column, number
 
 if TYPE_CHECKING:
     from karat.studio.checking import StoreCheck

@@ -28,15 +28,8 @@ from karat.report.charts.models import (
 )
 from karat.report.charts.svg.frame import shorten
 from karat.report.markup import data, element, quote
-from karat.report.model import (
-    Block,
-    Column,
-    Document,
-    Figure,
-    Table,
-    number,
-    people_column,
-)
+from karat.report.model import Block, Document, Figure, Table
+from karat.results import Column, number, people_column
 
 if TYPE_CHECKING:
     from karat.nuggets.results.changes import ChangeRow, NuggetChanges

@@ -10,7 +10,8 @@ from karat.llm.report import usage_sentence, usage_tables
 from karat.nuggets.report.evaluation import contents_answer
 from karat.nuggets.sets.nugget_set import short_places
 from karat.report.documents.evalsets import judges_document, problems_table
-from karat.report.model import Column, Document, Figure, Table, format_count, number
+from karat.report.model import Document, Figure, Table, format_count
+from karat.results import Column, number
 
 if TYPE_CHECKING:
     from karat.nuggets.drafting import DraftedNuggets

@@ -21,7 +21,6 @@ from karat.report.charts.models import (
 )
 from karat.report.model import (
     Block,
-    Column,
     Document,
     Figure,
     Gallery,
@@ -29,8 +28,8 @@ from karat.report.model import (
     format_count,
     format_interval,
     format_signed,
-    number,
 )
+from karat.results import Column, number
 
 if TYPE_CHECKING:
     from karat.nuggets.results.contents import NuggetContents
@@ -352,7 +351,7 @@ def _threshold_curves(
 ) -> Figure:
     points = [Point(x, y, "", name) for name, x, y in places]
     x_axis = "threshold of the paper's classifier"
-    return chart_figure(XYChart(title, x_axis, y_axis, points, caption=caption, joined=True))
+    return chart_figure(XYChart(title, x_axis, y_axis, points, caption=caption, kind="curves"))
 
 
 _PARTS = (("precision", "P", "Precision"), ("recall", "R", "Recall"), ("f", "F", "F"))

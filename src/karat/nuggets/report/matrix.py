@@ -18,7 +18,7 @@ from karat.errors import visible
 from karat.nuggets.results.scoring import score_name
 from karat.nuggets.scores.decisions import GUESS, NO_RESPONSE, NOTHING
 from karat.nuggets.scores.words import words_with_nuggets
-from karat.report.charts.models import HeatMap
+from karat.report.charts.models import CellChart
 from karat.report.markup import data, element, quote
 from karat.report.model import Figure, TextPassage
 
@@ -134,7 +134,7 @@ def questions_figure(scoring: NuggetScoring) -> Figure:
     ids, tags = list(scoring.nuggets.key.questions), [scored_run.run.tag for scored_run in runs]
     values = [[scores[tag].get(id) for tag in tags] for id in ids]
     title = f"{score_name(scoring)} by question and run"
-    chart = HeatMap(title, "question", "run", ids, tags, values, low=0, high=1)
+    chart = CellChart(title, "question", "run", ids, tags, values, low=0, high=1)
     covers = ("nuggets", *(["questions"] if len(scoring.questions) > MAX_ROWS else []))
     script = "nuggets/report/nuggets.js"
     return Figure(TITLE, chart, LEGEND, page=lambda: _page(scoring), script=script, covers=covers)

@@ -13,7 +13,6 @@ from karat.nuggets.results.scoring import score_name
 from karat.report.charts.models import ChartRow, RowChart, intervals_figure
 from karat.report.model import (
     Block,
-    Column,
     Document,
     Figure,
     Gallery,
@@ -22,11 +21,9 @@ from karat.report.model import (
     format_interval,
     format_signed,
     join_names,
-    number,
-    people_column,
     sentence_case,
 )
-from karat.results import LazyRows
+from karat.results import Column, LazyRows, number, people_column
 from karat.stats.significance import SIGNIFICANCE_LEVEL, UNDECIDED
 
 if TYPE_CHECKING:

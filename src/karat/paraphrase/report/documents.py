@@ -14,8 +14,6 @@ from karat.paraphrase.pem.evaluation import MEAN, NO_CONTROLS, NO_METRICS
 from karat.paraphrase.report.figures import network_figure, pair_figure
 from karat.report.charts.models import ChartRow, Point, XYChart, chart_figure, intervals_figure
 from karat.report.model import (
-    Cell,
-    Column,
     Document,
     Figure,
     Table,
@@ -24,9 +22,8 @@ from karat.report.model import (
     format_interval,
     format_signed,
     join_names,
-    number,
-    people_column,
 )
+from karat.results import Cell, Column, number, people_column
 
 if TYPE_CHECKING:
     from karat.paraphrase.align.alignment import WordAlignment

@@ -15,7 +15,8 @@ from karat.realize.report.drawings import (
     unpruned_figure,
 )
 from karat.realize.report.tables import explanation_answer, is_alternative
-from karat.report.model import Column, Document, Figure, Table, format_count, number, people_column
+from karat.report.model import Document, Figure, Table, format_count
+from karat.results import Column, number, people_column
 
 if TYPE_CHECKING:
     from karat.realize import explanation

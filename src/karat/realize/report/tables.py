@@ -8,16 +8,8 @@ from typing import TYPE_CHECKING
 
 from karat.realize.report.drawings import tree_figure
 from karat.report.charts.models import ChartRow, intervals_figure
-from karat.report.model import (
-    Column,
-    Document,
-    Table,
-    format_count,
-    join_names,
-    number,
-    people_column,
-    sentence_case,
-)
+from karat.report.model import Document, Table, format_count, join_names, sentence_case
+from karat.results import Column, number, people_column
 from karat.stats.significance import BETTER
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 _LARGEST = 1e300  # beyond it, differences overflow
-_SLACK = 1e-9  # of a step: what floating point may have added to a bound that was round
+_SLACK = 1e-9  # in steps: tolerated rounding errors of round bounds
 _NARROW = 1e-9  # relative span below which two bounds count as one
 _TINY = 1e-290  # spans below this would underflow
 
@@ -38,7 +38,7 @@ class Ticks(NamedTuple):
 
 
 def nice_ticks(low: float, high: float, about: int = 5, integers: bool = False) -> Ticks:
-    """About so many ticks in steps of 1, 2 or 5 times a power of ten, covering low..high.
+    """Return about so many ticks that cover low..high, in steps of 1, 2 or 5 times 10^k.
 
     `integers` forbids steps below one, for counts.
     """
@@ -62,7 +62,7 @@ def nice_ticks(low: float, high: float, about: int = 5, integers: bool = False) 
 
 
 def _power(x: float) -> int:
-    """The power of ten at or below x > 0, from its digits: a logarithm may be rounded up."""
+    """Return the power of ten at or below x > 0, from its digits: a logarithm may round up."""
     return Decimal(repr(x)).adjusted()
 
 

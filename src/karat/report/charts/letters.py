@@ -10,13 +10,7 @@ from string import ascii_letters
 
 from karat.errors import visible
 from karat.report.charts.axis import Axis, Ticks
-from karat.report.charts.models import (
-    Chart,
-    HeatMap,
-    RowChart,
-    XYChart,
-    curve_runs,
-)
+from karat.report.charts.models import CellChart, Chart, RowChart, XYChart, curve_runs
 from karat.report.render import text
 from karat.report.render.text import BOLD, CYAN, DIM, Sheet, display_width, truncate
 
@@ -25,7 +19,7 @@ LONGEST_DOWN, LONGEST_ACROSS = 24, 14
 MAX_CELLS = 10_000
 
 
-def draw_heat_map(chart: HeatMap, sheet: Sheet) -> list[str]:
+def draw_heat_map(chart: CellChart, sheet: Sheet) -> list[str]:
     """Draw a heat map as a table of numbers and shades, with its key."""
     if len(chart.rows) * len(chart.columns) > MAX_CELLS:
         size = f"{len(chart.rows):,} x {len(chart.columns):,} cells"
@@ -34,23 +28,23 @@ def draw_heat_map(chart: HeatMap, sheet: Sheet) -> list[str]:
     names = [truncate(visible(name), longest) for name in chart.rows]
     indent = max(map(display_width, names))
     texts = {(i, j): _heat_cell_text(chart, i, j, value) for i, j, value in chart.cells}
-    heads = [truncate(visible(name), LONGEST_ACROSS) for name in chart.columns]
+    column_names = [truncate(visible(name), LONGEST_ACROSS) for name in chart.columns]
     room = max(sheet.width - indent - 1, 1)
-    wide = min(max(map(display_width, [*texts.values(), *heads])), room)
-    step = max((sheet.width - indent - 1) // (wide + 1), 1)
+    cell_width = min(max(map(display_width, [*texts.values(), *column_names])), room)
+    step = max((sheet.width - indent - 1) // (cell_width + 1), 1)
     lines = []
     for start in range(0, len(chart.columns), step):
         columns = range(start, min(start + step, len(chart.columns)))
-        cut = [truncate(visible(chart.columns[j]), max(wide, 1)) for j in columns]
-        padded = [name + " " * (wide - display_width(name)) for name in cut]
+        cut = [truncate(visible(chart.columns[j]), max(cell_width, 1)) for j in columns]
+        padded = [name + " " * (cell_width - display_width(name)) for name in cut]
         lines.append(sheet.ink(" " * (indent + 1) + " ".join(padded).rstrip(), DIM))
         for i, name in enumerate(names):
             cells = []
             for j in columns:
-                text, value = truncate(texts[i, j], wide), chart.at(i, j)
+                text, value = truncate(texts[i, j], cell_width), chart.at(i, j)
                 tone = DIM if value is None else CYAN if chart.share(value) >= 0.8 else ""
                 inked = sheet.ink(text, BOLD if chart.signs(i, j) else tone)
-                cells.append(inked + " " * (wide - display_width(text)))
+                cells.append(inked + " " * (cell_width - display_width(text)))
             lines.append(f"{' ' * (indent - display_width(name))}{name} {' '.join(cells)}".rstrip())
         lines.append("")
     low, high = (chart.number(end) for end in chart.ends)
@@ -61,7 +55,7 @@ def draw_heat_map(chart: HeatMap, sheet: Sheet) -> list[str]:
     return [*lines, *sheet.lines(visible("; ".join(key_items)), DIM)]
 
 
-def _heat_cell_text(chart: HeatMap, i: int, j: int, value: float | None) -> str:
+def _heat_cell_text(chart: CellChart, i: int, j: int, value: float | None) -> str:
     shade = "" if value is None else SHADES[min(int(chart.share(value) * 5), 4)].strip()
     inner = f"{chart.number(value)}{shade}{visible(chart.signs(i, j))}"
     if not (chart.outline and chart.outline.rows[0] <= i <= chart.outline.rows[1]):
@@ -83,17 +77,17 @@ def draw_rows(chart: RowChart, sheet: Sheet) -> list[str]:
     texts = [
         [v.text if paired else ticks.label(v.value, extra=2) for v in row.values] for row in rows
     ]
-    left = max(map(display_width, labels))
-    right = max(display_width(text) for row_texts in texts for text in row_texts)
-    wide = sheet.width - left - right - 2
-    if wide < MIN_SCALE:
+    label_width = max(map(display_width, labels))
+    number_width = max(display_width(text) for row_texts in texts for text in row_texts)
+    scale_width = sheet.width - label_width - number_width - 2
+    if scale_width < MIN_SCALE:
         return sheet.lines("too narrow for a plot", DIM)
-    axis = Axis(ticks, 0, wide - 1)
+    axis = Axis(ticks, 0, scale_width - 1)
     lines = []
     for row, label, row_texts in zip(rows, labels, texts, strict=True):
         for k, (value, number) in enumerate(zip(row.values, row_texts, strict=True)):
             first, inside, last, dot = OTHER if k else MAIN
-            characters = [" "] * wide
+            characters = [" "] * scale_width
             if value.bar:
                 low, high = sorted(round(axis.at(end)) for end in value.bar)
                 characters[low : high + 1] = inside * (high - low + 1)
@@ -102,7 +96,8 @@ def draw_rows(chart: RowChart, sheet: Sheet) -> list[str]:
                 characters[at] = "┼" if characters[at] == inside else "¦"
             characters[round(axis.at(value.value))] = dot
             inked, name = sheet.ink("".join(characters), DIM if k else CYAN), "" if k else label
-            lines.append(f"{' ' * (left - display_width(name))}{name} {inked} {number:>{right}}")
+            padding = " " * (label_width - display_width(name))
+            lines.append(f"{padding}{name} {inked} {number:>{number_width}}")
     key = [f"{chart.named_axis}, {ticks.label(ticks.values[0])} to {ticks.label(ticks.values[-1])}"]
     key += ["¦ the baseline"] if chart.base else []
     if chart.compared:
@@ -114,7 +109,7 @@ HEIGHT = 16  # rows of the plot itself: with the axes it stays within 20
 MIN_PLOT_WIDTH = 12  # columns of the plot itself
 
 INKS = (CYAN, text.YELLOW, text.MAGENTA, text.GREEN, text.RED)
-SEVERAL = "*"  # letters that fall on one place
+SEVERAL = "*"  # several points at one place
 CROWD = "· one point; o two to four; ● five or more"
 SIGNS = "●○■□▲△◆◇" + ascii_letters
 BETWEEN = "·"
@@ -133,7 +128,7 @@ class Plot:
 
     @cached_property
     def margin(self) -> int:
-        """Columns that the numbers along the left take."""
+        """The width of the numbers along the left edge."""
         return max(display_width(self.up.label(value)) for value in self.up.values)
 
     @property
@@ -217,14 +212,15 @@ def draw_curves(chart: XYChart, sheet: Sheet) -> list[str]:
     return [*plot.lines(chart.x_axis, chart.y_axis), *sheet.lines("; ".join(names), "")]
 
 
+_SKETCHES = {"scatter": draw_scatter, "curves": draw_curves}
+
+
 def chart_sketch(chart: Chart, sheet: Sheet) -> list[str]:
     """Return the lines of the chart, at most as wide as the sheet."""
     if not chart.plotted:
         return sheet.lines("no data", DIM)
-    if isinstance(chart, HeatMap):
+    if isinstance(chart, CellChart):
         return draw_heat_map(chart, sheet)
-    if isinstance(chart, XYChart):
-        return (draw_curves if chart.joined else draw_scatter)(chart, sheet)
     if isinstance(chart, RowChart):
         return draw_rows(chart, sheet)
-    raise TypeError(f"no drawing with letters for {type(chart).__name__}")
+    return _SKETCHES[chart.kind](chart, sheet)

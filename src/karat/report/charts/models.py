@@ -1,8 +1,9 @@
 """Models of charts, free of any drawing: rows with intervals, points on two axes, cells.
 
-A model holds numbers and words; `svg.drawings` and `letters` draw it on demand. All have a `title`,
-a `caption`, their `plotted` items (none: "no data") and a `story`, the chart in words. None, NaN
-and infinities mean "missing". `narrow` charts are for phones, or side by side.
+There are three models: `RowChart`, `XYChart` and `CellChart`. A model holds numbers and words;
+`svg.drawings` and `letters` draw it on demand. All have a `title`, a `caption`, their `plotted`
+items (if empty: "no data") and a `story`, the chart in words. None, NaN and infinities mean
+"missing". `narrow` charts are for phones, or side by side.
 """
 
 from __future__ import annotations
@@ -10,14 +11,15 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby, pairwise, product
-from typing import ClassVar, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
+from karat.registry import load
 from karat.report.charts.axis import Ticks, drawable, nice_ticks
-from karat.report.model import Column, Figure, cell_text, join_items
-from karat.report.render.text import Sheet
+from karat.report.model import Figure, cell_text, join_items
+from karat.results import Column
 
 
 def _drawable_interval(low: float | None, high: float | None) -> tuple[float, float] | None:
@@ -89,7 +91,7 @@ class RowChart:
 
     @property
     def is_narrow(self) -> bool:
-        """Return whether the chart is narrow, which only intervals and bars can do without."""
+        """Return whether the chart is narrow; only intervals and bars can be wide."""
         return self.narrow or self.kind not in ("interval", "bar")
 
     @property
@@ -99,7 +101,7 @@ class RowChart:
 
     @property
     def named_axis(self) -> str:
-        """The name of the axis, with the direction of goodness."""
+        """The name of the axis, with the better direction."""
         arrows = {"higher": " (higher is better →)", "lower": " (← lower is better)"}
         return f"{self.axis}{arrows.get(self.better, '')}"
 
@@ -115,7 +117,7 @@ class RowChart:
         return nice_ticks(min(values), max(values), about)
 
     def row_story(self, row: ChartRow) -> str:
-        """A row in words, with all digits unless it has a text."""
+        """Return a row in words, with all digits unless it has a text."""
         if self.kind == "tally":
             won, tied, lost = row.counts
             return f"{row.label}: {won:,} won, {tied:,} tied, {lost:,} lost"
@@ -148,11 +150,11 @@ def difference_span(rows: Iterable[ChartRow]) -> tuple[float, float]:
 
 # ------------------------------------------------------------------------- points on two axes
 
-MAX_LABELS = 30  # points whose labels stand beside them; more would hide the picture
+MAX_LABELS = 30  # more labels would hide the points
 
 
 class Point(NamedTuple):
-    """A point; points of one group look alike, or are joined to a curve; y may have an interval."""
+    """A point, perhaps with an interval of y; the points of a group look alike or form a curve."""
 
     x: float
     y: float
@@ -160,6 +162,7 @@ class Point(NamedTuple):
     group: str = ""
     low: float | None = None
     high: float | None = None
+    highlighted: bool = False
 
     @property
     def bar(self) -> tuple[float, float] | None:
@@ -167,7 +170,7 @@ class Point(NamedTuple):
         return _drawable_interval(self.low, self.high) if drawable(self[:2]) else None
 
     def story(self, *, joined: bool = False) -> str:
-        """The point in words, with all its digits; its name is not repeated along a curve."""
+        """Return the point in words, with all digits; points of curves have no names."""
         reach = f" (from {float(self.bar[0])!r} to {float(self.bar[1])!r})" if self.bar else ""
         if joined:
             return f"{float(self.x)!r}: {float(self.y)!r}{reach}"
@@ -182,139 +185,17 @@ class ChartLine(NamedTuple):
     intercept: float
 
     def at(self, x: float) -> float:
-        """The line's height."""
+        """Return y at x."""
         return self.slope * x + self.intercept
 
 
-@dataclass(frozen=True)
-class XYChart:
-    """Points on two axes, perhaps with bars, a fitted line and a note such as `r = 0.81`.
+class Area(NamedTuple):
+    """A named rectangle: a bar of a histogram, or a region; highlighted ones are the subject."""
 
-    If `joined`, the points of each group are a curve, with a band where they have intervals; a
-    missing value breaks it. With `whole_x`, the x axis has only whole numbers.
-    """
-
-    title: str
-    x_axis: str
-    y_axis: str
-    points: Sequence[Point]
-    line: ChartLine | None = None
-    note: str = ""
-    caption: str = ""
-    narrow: bool = False
-    joined: bool = False
-    whole_x: bool = False
-
-    @cached_property
-    def plotted(self) -> list[Point]:
-        """The points that can be drawn."""
-        return [point for point in self.points if drawable(point[:2])]
-
-    @cached_property
-    def groups(self) -> list[str]:
-        """The groups in the order in which they occur; `[""]` if there is but one look."""
-        return list(dict.fromkeys(point.group for point in self.plotted))
-
-    @cached_property
-    def curves(self) -> dict[str, list[Point]]:
-        """The points of each group from left to right, also those without a value."""
-        points = [point for point in self.points if drawable(point[:1])]
-        names = [name for name in dict.fromkeys(p.group for p in points) if name in self.groups]
-        points.sort(key=lambda point: point.x)
-        return {name: [point for point in points if point.group == name] for name in names}
-
-    @property
-    def labelled(self) -> bool:
-        """True if there are few enough points for labels beside them."""
-        return len(self.plotted) <= MAX_LABELS
-
-    def ticks(self, across: int | None = None, up: int = 6) -> tuple[Ticks, Ticks]:
-        """Return about so many round values along both axes; at least one point is required."""
-        across = across or (8 if self.joined else 6)
-        xs = [point.x for point in self.plotted]
-        ys = [y for point in self.plotted for y in (point.y, *(point.bar or ()))]
-        if self.line == (1.0, 0.0):  # both axes alike, so that the line is the diagonal
-            xs = ys = [*xs, *ys]
-        x = nice_ticks(min(xs), max(xs), across, self.whole_x)
-        return x, nice_ticks(min(ys), max(ys), up)
-
-    @property
-    def story(self) -> str:
-        """The chart in words; of a curve where it starts and ends."""
-        axes = f"{self.x_axis} across, {self.y_axis} up"
-        if not self.joined:
-            points = join_items([point.story() for point in self.plotted])
-            note = f" {self.note}." if self.note else ""
-            return f"{len(self.plotted)} points; {axes}.{note} {points}"
-        curves = []
-        for name, curve in self.curves.items():
-            stories = [point.story(joined=True) for point in curve if drawable(point[:2])]
-            curves.append(f"{name}: {', to '.join(stories[:1] + stories[1:][-1:])}")
-        return f"{len(curves)} curves; {axes}. {join_items(curves)}"
-
-
-def curve_runs(points: Sequence[Point]) -> list[list[Point]]:
-    """The parts of a curve between its missing values."""
-    parts = groupby(points, lambda point: drawable(point[:2]))
-    return [list(part) for placed, part in parts if placed]
-
-
-def interval_bands(points: Sequence[Point]) -> list[list[Point]]:
-    """The parts of a curve that have intervals."""
-    return curve_runs([point if point.bar else point._replace(y=math.nan) for point in points])
-
-
-@dataclass(frozen=True)
-class Histogram:
-    """The number of values in each of `bins` equal bins, with a line at `marker`.
-
-    A bin holds its lower edge; the last holds both.
-    """
-
-    title: str
-    axis: str
-    values: Sequence[float]
-    marker: float | None = None
-    bins: int = 20
-    caption: str = ""
-    narrow: bool = False
-
-    @cached_property
-    def plotted(self) -> list[float]:
-        """The values that can be drawn, from low to high."""
-        return sorted(float(value) for value in self.values if drawable([value]))
-
-    @property
-    def base(self) -> list[float]:
-        """The marker, if it can be drawn."""
-        return _drawable_values(self.marker)
-
-    def ticks(self) -> Ticks:
-        """Return round values along the x axis; at least one value is required."""
-        values = self.plotted + self.base
-        return nice_ticks(min(values), max(values), about=4 if self.narrow else 8)
-
-    @cached_property
-    def edges(self) -> list[float]:
-        """The beginnings of the bins, and the end of the last."""
-        low, high = self.plotted[0], self.plotted[-1]
-        if low == high:  # one bin, as wide as if the axis had been cut up
-            first, *_, last = self.ticks().values
-            half = (last - first) / self.bins / 2
-            return [max(first, low - half), min(last, high + half)]
-        return [low + (high - low) * i / self.bins for i in range(self.bins)] + [high]
-
-    @cached_property
-    def counts(self) -> list[int]:
-        """The number of values in each bin."""
-        starts = [bisect_left(self.plotted, edge) for edge in self.edges[:-1]]
-        return [end - start for start, end in pairwise([*starts, len(self.plotted)])]
-
-    @property
-    def story(self) -> str:
-        """The chart in words."""
-        first, last = self.edges[0], self.edges[-1]
-        return f"{len(self.plotted)} values from {first!r} to {last!r} of {self.axis}."
+    across: tuple[float, float]
+    up: tuple[float, float]
+    name: str
+    highlighted: bool = False
 
 
 class Stretch(NamedTuple):
@@ -325,118 +206,164 @@ class Stretch(NamedTuple):
     name: str
 
 
-class Area(NamedTuple):
-    """A named rectangle of a plane; the highlighted one is the subject of the chart."""
+class StretchAxis(NamedTuple):
+    """An axis of regions: its stretches, from end to end, and the values at its ticks."""
 
-    across: tuple[float, float]
-    up: tuple[float, float]
-    name: str
-    highlighted: bool = False
-
-
-class Spot(NamedTuple):
-    """A named point of a plane; highlighted ones are the subject of the chart."""
-
-    x: float
-    y: float
-    name: str
-    highlighted: bool = False
+    stretches: Sequence[Stretch] = ()
+    values: Sequence[float] = ()
 
 
 @dataclass(frozen=True)
-class Regions:
-    """Areas and spots of a plane whose axes have named stretches; the plane ends with these.
+class XYChart:
+    """Points or areas on two axes.
 
-    `keys` says what an area, the highlighted one, and a spot stand for.
+    Kinds: `scatter`, points with bars, a fitted `line` and a `note` such as `r = 0.81`; `curves`,
+    which join the points of each group, with a band where they have intervals and a gap where a
+    value is missing; `histogram`, areas as bars, with a dashed line at `marker` (see `histogram`);
+    `regions`, areas and points between the stretches of both axes. `whole_x` allows only whole
+    numbers along the x axis; `span` is the range of a histogram's values; `keys` are the legend of
+    regions: an area, a highlighted area and a point.
     """
 
     title: str
     x_axis: str
     y_axis: str
-    x_spans: Sequence[Stretch]
-    y_spans: Sequence[Stretch]
-    x_values: Sequence[float]
-    y_values: Sequence[float]
-    areas: Sequence[Area]
-    spots: Sequence[Spot] = ()
-    keys: tuple[str, str, str] = ("area", "asked", "spot")
+    points: Sequence[Point] = ()
+    line: ChartLine | None = None
+    note: str = ""
     caption: str = ""
-    narrow: ClassVar[bool] = False
+    narrow: bool = False
+    kind: Literal["scatter", "curves", "histogram", "regions"] = "scatter"
+    whole_x: bool = False
+    areas: Sequence[Area] = ()
+    marker: float | None = None
+    span: tuple[float, float] = (0.0, 1.0)
+    stretch_axes: tuple[StretchAxis, StretchAxis] = (StretchAxis(), StretchAxis())
+    keys: tuple[str, str, str] = ("area", "highlighted", "point")
+
+    @cached_property
+    def plotted(self) -> list[Point]:
+        """The points that can be drawn."""
+        return [point for point in self.points if drawable(point[:2])]
+
+    @cached_property
+    def groups(self) -> list[str]:
+        """The groups of points, in order of appearance; `[""]` if points have no groups."""
+        return list(dict.fromkeys(point.group for point in self.plotted))
+
+    @cached_property
+    def curves(self) -> dict[str, list[Point]]:
+        """The points of each group from left to right, including those without a value."""
+        points = [point for point in self.points if drawable(point[:1])]
+        names = [name for name in dict.fromkeys(p.group for p in points) if name in self.groups]
+        points.sort(key=lambda point: point.x)
+        return {name: [point for point in points if point.group == name] for name in names}
 
     @property
-    def plotted(self) -> Sequence[Area]:
-        """The areas, the highlighted one last, so that it lies above the others."""
-        return sorted(self.areas, key=lambda area: area.highlighted)
+    def labelled(self) -> bool:
+        """True if there are few enough points to label each of them."""
+        return len(self.plotted) <= MAX_LABELS
+
+    def ticks(self, across: int | None = None, up: int = 6) -> tuple[Ticks, Ticks]:
+        """Return about so many round values along both axes; at least one item is required."""
+        if self.kind == "histogram":
+            most = max(area.up[1] for area in self.areas)
+            x = nice_ticks(*self.span, about=4 if self.narrow else 8)
+            return x, nice_ticks(0, most, integers=True)
+        across = across or (8 if self.kind == "curves" else 6)
+        xs = [point.x for point in self.plotted]
+        ys = [y for point in self.plotted for y in (point.y, *(point.bar or ()))]
+        if self.line == (1.0, 0.0):  # equal axes, so that the line is the diagonal
+            xs = ys = [*xs, *ys]
+        x = nice_ticks(min(xs), max(xs), across, self.whole_x)
+        return x, nice_ticks(min(ys), max(ys), up)
 
     @property
     def story(self) -> str:
-        """The chart in words: every area and spot with its place."""
-        places = []
-        for area in self.plotted:
-            (left, right), (low, high) = area.across, area.up
-            key = self.keys[1 if area.highlighted else 0]
-            across, up = f"{left:g} to {right:g} across", f"{low:g} to {high:g} up"
-            places.append(f"{key} {area.name}: {across}, {up}")
-        places += [f"{spot.name}: {spot.x:g} across, {spot.y:g} up" for spot in self.spots]
-        return f"{self.x_axis} across, {self.y_axis} up. {join_items(places)}"
+        """The chart in words: every point or region, the ends of curves, the range of values."""
+        axes = f"{self.x_axis} across, {self.y_axis} up"
+        if self.kind == "histogram":
+            first, last = self.areas[0].across[0], self.areas[-1].across[1]
+            count = sum(area.up[1] for area in self.areas)
+            return f"{count} values from {first!r} to {last!r} of {self.x_axis}."
+        if self.kind == "regions":
+            places = []
+            for area in sorted(self.areas, key=lambda area: area.highlighted):
+                (left, right), (low, high) = area.across, area.up
+                place = f"{left:g} to {right:g} across, {low:g} to {high:g} up"
+                places.append(f"{self.keys[area.highlighted]} {area.name}: {place}")
+            places += [f"{p.label}: {p.x:g} across, {p.y:g} up" for p in self.points]
+            return f"{axes}. {join_items(places)}"
+        if self.kind == "scatter":
+            points = join_items([point.story() for point in self.plotted])
+            note = f" {self.note}." if self.note else ""
+            return f"{len(self.plotted)} points; {axes}.{note} {points}"
+        curves = []
+        for name, curve in self.curves.items():
+            stories = [point.story(joined=True) for point in curve if drawable(point[:2])]
+            curves.append(f"{name}: {', to '.join(stories[:1] + stories[1:][-1:])}")
+        return f"{len(curves)} curves; {axes}. {join_items(curves)}"
+
+
+def histogram(
+    title: str,
+    axis: str,
+    values: Iterable[float],
+    marker: float | None = None,
+    bins: int = 20,
+    narrow: bool = False,
+) -> XYChart:
+    """Return the numbers of values in equal bins, with a dashed line at `marker`.
+
+    A bin includes its lower edge; the last bin includes both.
+    """
+    numbers = sorted(float(value) for value in values if drawable([value]))
+    chart = XYChart(title, axis, "count", narrow=narrow, kind="histogram")
+    if not numbers:
+        return chart
+    low, high = numbers[0], numbers[-1]
+    marker = marker if drawable([marker]) else None
+    reach = [low, high] if marker is None else [low, high, marker]
+    chart = replace(chart, marker=marker, span=(min(reach), max(reach)))
+    if low == high:  # one bin, as wide as if the axis had been divided
+        first, *_, last = nice_ticks(*chart.span, about=4 if narrow else 8).values
+        half = (last - first) / bins / 2
+        edges = [max(first, low - half), min(last, high + half)]
+    else:
+        edges = [low + (high - low) * i / bins for i in range(bins)] + [high]
+    starts = [bisect_left(numbers, edge) for edge in edges[:-1]]
+    areas = []
+    for ends, (start, end) in zip(pairwise(edges), pairwise([*starts, len(numbers)]), strict=True):
+        if end > start:
+            name = f"{ends[0]:.6g} to {ends[1]:.6g}: {end - start}"
+            areas.append(Area(ends, (0, end - start), name))
+    return replace(chart, areas=areas)
+
+
+def curve_runs(points: Sequence[Point]) -> list[list[Point]]:
+    """Return the parts of a curve between its missing values."""
+    parts = groupby(points, lambda point: drawable(point[:2]))
+    return [list(part) for placed, part in parts if placed]
+
+
+def interval_bands(points: Sequence[Point]) -> list[list[Point]]:
+    """Return the parts of a curve that have intervals."""
+    return curve_runs([point if point.bar else point._replace(y=math.nan) for point in points])
 
 
 # --------------------------------------------------------------------------------------- cells
 
 
-class RankCell(NamedTuple):
-    """A metric's value in one setting, with its rank where metrics were compared."""
+class RankHead(NamedTuple):
+    """The head above a column of ranks, which adjacent columns may share; help for it and below."""
 
-    value: float
-    rank: int | None
-    story: str
-    """The cell in words."""
-
-
-class RankColumn(NamedTuple):
-    """A setting: columns side by side that share a head stand below it; both may be explained."""
-
-    head: str
     name: str
-    head_help: str = ""
-    name_help: str = ""
-
-
-@dataclass(frozen=True)
-class RankMap:
-    """A row per metric, a column per setting; the better the rank, the darker the cell."""
-
-    title: str
-    metrics: Sequence[str]
-    columns: Sequence[RankColumn]
-    cells: Sequence[Sequence[RankCell | None]]
-    """A row for each metric; None where its agreement is undefined."""
-    caption: str = ""
-    narrow: ClassVar[bool] = True
-
-    @cached_property
-    def plotted(self) -> list[RankCell]:
-        """The cells that have a value."""
-        return [cell for row in self.cells for cell in row if cell and drawable([cell.value])]
-
-    @property
-    def ranked(self) -> bool:
-        """Return whether any metrics were compared."""
-        return any(cell.rank is not None for cell in self.plotted)
-
-    @property
-    def story(self) -> str:
-        """The chart in words: who has rank 1 in each setting."""
-        settings = []
-        for k, column in enumerate(self.columns):
-            cells = zip(self.metrics, (row[k] for row in self.cells), strict=True)
-            first = ", ".join(name for name, cell in cells if cell and cell.rank == 1)
-            settings.append(f"{column.head}, {column.name}: rank 1 {first or 'nobody'}")
-        return f"Ranks of {len(self.metrics)} metrics. {'; '.join(settings)}."
+    help: str = ""
+    column_help: str = ""
 
 
 class CellMark(NamedTuple):
-    """A sign in one cell of a heat map, and what it means."""
+    """A sign in a cell, and its meaning."""
 
     row: int
     column: int
@@ -445,7 +372,7 @@ class CellMark(NamedTuple):
 
 
 class Outline(NamedTuple):
-    """A region of a heat map: its first and last rows and columns, both included."""
+    """A named region of cells: its first and last rows and columns, both included."""
 
     rows: tuple[int, int]
     columns: tuple[int, int]
@@ -453,10 +380,12 @@ class Outline(NamedTuple):
 
 
 @dataclass(frozen=True)
-class HeatMap:
-    """A table of numbers, the larger the darker, with marked cells and an outlined region.
+class CellChart:
+    """A table of numbers in colored cells, with marked cells and an outlined region.
 
-    `low` and `high` are the ends of the scale; without them, those of the values.
+    The larger a number, the darker its cell; `low` and `high` are the ends of the scale, by default
+    those of the values. With `ranks`, the better the rank, the darker; then columns have `heads`,
+    and cells `stories` that describe them.
     """
 
     title: str
@@ -472,20 +401,23 @@ class HeatMap:
     high: float | None = None
     caption: str = ""
     narrow: bool = False
+    ranks: Sequence[Sequence[int | None]] | None = None
+    heads: Sequence[RankHead] = ()
+    stories: Sequence[Sequence[str]] = ()
 
     def __post_init__(self) -> None:
         lengths = {len(row) for row in self.values}
         if len(self.values) != len(self.rows) or lengths - {len(self.columns)}:
             shape = f"{len(self.rows)} x {len(self.columns)}"
-            raise ValueError(f"a heat map of {shape} names has values of another shape")
+            raise ValueError(f"a chart of {shape} cells has values of another shape")
         places = [(mark.row, mark.column) for mark in self.marks]
         places += zip(*self.outline[:2], strict=True) if self.outline else ()
         for row, column in places:
             if not (0 <= row < len(self.rows) and 0 <= column < len(self.columns)):
-                raise ValueError(f"row {row}, column {column} is outside of the heat map")
+                raise ValueError(f"row {row}, column {column} is outside of the chart")
 
     def at(self, row: int, column: int) -> float | None:
-        """The value of a cell, None where it is missing."""
+        """Return the value of a cell, None if it is missing."""
         value = self.values[row][column]
         return float(value) if value is not None and drawable([value]) else None
 
@@ -512,15 +444,17 @@ class HeatMap:
         return min(max((value - low) / (high - low), 0.0), 1.0) if high > low else 0.5
 
     def number(self, value: float | None) -> str:
-        """A value as it stands in its cell."""
+        """Format a value as its cell shows it."""
         return cell_text(value, Column("", "", self.digits), str)
 
     def signs(self, row: int, column: int) -> str:
-        """The signs in one cell."""
+        """Return the signs in a cell."""
         return "".join(mark.sign for mark in self.marks if mark[:2] == (row, column))
 
     def cell_story(self, row: int, column: int) -> str:
-        """One cell in words."""
+        """Return a cell in words."""
+        if self.stories:
+            return self.stories[row][column]
         names = [mark.name for mark in self.marks if mark[:2] == (row, column)]
         marks = f" ({', '.join(names)})" if names else ""
         value = self.at(row, column)
@@ -534,8 +468,20 @@ class HeatMap:
         return list(dict.fromkeys((mark.sign, mark.name) for mark in self.marks))
 
     @property
+    def has_ranks(self) -> bool:
+        """Return whether any cell has a rank."""
+        return any(rank is not None for row in self.ranks or () for rank in row)
+
+    @property
     def story(self) -> str:
-        """The chart in words: its size, its scale, its marked cells and its region."""
+        """The chart in words: its size, scale, marked cells and region, or the first ranks."""
+        if self.ranks is not None:
+            settings = []
+            for k, (head, name) in enumerate(zip(self.heads, self.columns, strict=True)):
+                ranks = zip(self.rows, (row[k] for row in self.ranks), strict=True)
+                first = ", ".join(row for row, rank in ranks if rank == 1)
+                settings.append(f"{head.name}, {name}: rank 1 {first or 'none'}")
+            return f"Ranks of {len(self.rows)} metrics. {'; '.join(settings)}."
         size = f"{len(self.rows)} by {len(self.columns)} cells; {self.row_axis} down"
         parts = [f"{size}, {self.column_axis} across"]
         parts.append(f"from {self.number(self.ends[0])} to {self.number(self.ends[1])}")
@@ -545,18 +491,13 @@ class HeatMap:
         return "; ".join(dict.fromkeys(parts)) + "."
 
 
-Chart: TypeAlias = RowChart | XYChart | Histogram | Regions | HeatMap | RankMap
+Chart: TypeAlias = RowChart | XYChart | CellChart
 
 
 def chart_figure(chart: Chart) -> Figure:
     """Return a figure for pages, drawings and terminals."""
-
-    def sketch(sheet: Sheet) -> list[str]:
-        from karat.report.charts.letters import chart_sketch
-
-        return chart_sketch(chart, sheet)
-
-    return Figure(chart.title, chart, chart.caption, sketch)
+    draw = "karat.report.charts.letters:chart_sketch"
+    return Figure(chart.title, chart, chart.caption, lambda sheet: [*load(draw)(chart, sheet)])
 
 
 def intervals_figure(title: str, axis: str, rows: Iterable[ChartRow]) -> Figure:

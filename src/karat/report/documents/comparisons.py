@@ -7,15 +7,15 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from karat.comparison import TESTS, CompareRow, Comparison, Example
+from karat.comparison import DELTA, TEST_COLUMNS, TESTS, CompareRow, Comparison, Example
 from karat.metrics.base import Metric
 from karat.metrics.differing import differing_words
-from karat.report.charts.models import ChartRow, Histogram, RowChart, difference_span
+from karat.report.charts.models import ChartRow, RowChart, difference_span, histogram
 from karat.report.documents import scores
-from karat.report.documents.scores import METRIC, SEGMENT_ID, SYSTEM, metric_digits, row_digits
+from karat.report.documents.scores import SEGMENT_ID
 from karat.report.model import (
+    MAX_SENTENCES,
     Block,
-    Column,
     Document,
     ExampleCase,
     Examples,
@@ -24,17 +24,25 @@ from karat.report.model import (
     Table,
     TextPassage,
     cell_text,
-    columns,
     format_count,
     format_interval,
     format_signed,
     join_names,
     metric_label,
-    number,
-    people_column,
     score_digits,
+    text_column,
 )
-from karat.scoring import ScoreRow, WideScores
+from karat.results import Column, number, people_column, program_columns
+from karat.scoring import (
+    INTERVAL,
+    METRIC,
+    SCORE,
+    SYSTEM,
+    ScoreRow,
+    WideScores,
+    metric_digits,
+    row_digits,
+)
 from karat.stats.significance import (
     BETTER,
     MIN_DECIDING_UNITS,
@@ -43,8 +51,6 @@ from karat.stats.significance import (
     WORSE,
 )
 
-MAX_SENTENCES = 4
-"""Systems with a sentence each; more are counted."""
 MAX_UNWARNED_TESTS = 4
 """Number of tests beyond which the answer warns; the basis always states it."""
 MAX_LISTED_DIFFERENCES = 3
@@ -72,9 +78,9 @@ class ComparisonTests(NamedTuple):
 
     n_tests: int
     unit: str  # segment or bucket
-    units: int  # the most that a test rests on
-    too_few: bool  # to decide anything
-    warned: bool  # something is decided by one of many tests
+    units: int  # the largest number of units of a test
+    too_few: bool  # too few units to decide anything
+    warned: bool  # many tests, and at least one is decided
 
 
 def comparison_tests(comparison: Comparison) -> ComparisonTests:
@@ -176,7 +182,7 @@ def _system_sentence(verdicts: SystemVerdicts, base: str) -> str:
 
 
 def _list_differences(rows: Sequence[CompareRow]) -> str:
-    """The differences with their intervals, or the metrics alone where they are many."""
+    """Return the differences with their intervals, or only the metrics if there are many."""
     if len(rows) > MAX_LISTED_DIFFERENCES:
         return _list_metrics(rows)
     return join_names([f"{metric_label(row.metric)} {_difference_text(row)}" for row in rows])
@@ -218,24 +224,12 @@ def _count_sentences(systems: Sequence[SystemVerdicts], base: str) -> Iterator[s
         yield f"{len(names)} of {len(systems)} systems {phrases[kind]}: {join_names(names)}."
 
 
-_RESAMPLES_WON = "Share of bootstrap resamples in which the system beats the baseline."
-_COLUMNS = (
-    *(METRIC, SYSTEM, scores.SCORE, scores.LOW, scores.HIGH),
-    number("delta", "Delta", row_digits, "Score minus the baseline's.", signed=True),
-    people_column(
-        "change",
-        "95% interval",
-        lambda row: _delta_interval(row, row_digits(row)) or None,
-        align="right",
-        help="Interval of the difference.",
-    ),
-    *columns("programs", delta_low="Delta low", delta_high="Delta high"),
-    number("p", "p", 4, "p of the difference, by the paired test below."),
-    number("better", "P(better)", 3, _RESAMPLES_WON),
-    number("wins", "Wins", help="Segments on which it beats the baseline.", detail=True),
-    number("losses", "Losses", help="Segments on which the baseline beats it.", detail=True),
-    number("ties", "Ties", help="Segments on which both score the same.", detail=True),
-    *columns("programs", verdict="Verdict", units="Units"),
+_CHANGE = people_column(
+    "change",
+    "95% interval",
+    lambda row: _delta_interval(row, row_digits(row)) or None,
+    align="right",
+    help="Interval of the difference.",
 )
 
 
@@ -244,7 +238,7 @@ def comparison_document(comparison: Comparison) -> Document:
     metrics = list(dict.fromkeys(row.metric for row in comparison.rows))
     corpus, title = comparison.signatures, f"Comparison with {comparison.baseline}"
     # There is no room for skipped rows: they are for programs, and a note has the numbers.
-    all_columns = list(_COLUMNS)
+    all_columns = [METRIC, SYSTEM, SCORE, *INTERVAL, DELTA, _CHANGE, *TEST_COLUMNS]
     if comparison.skipped is not None:
         all_columns.append(scores.skipped_column(comparison.skipped, readers="programs"))
     best = scores.best_cells(comparison.rows)
@@ -268,10 +262,10 @@ def comparison_document(comparison: Comparison) -> Document:
 
 
 def _difference_charts(comparison: Comparison, metrics: Sequence[Metric]) -> Gallery | Figure:
-    """Differences from the baseline: a panel for each metric, or one panel for a single system.
+    """Return the differences from the baseline, by metric or, for a single system, in one panel.
 
-    Differences are shares of the metrics' scales and have a common axis, except for metrics of
-    external scores, which have panels of their own.
+    Differences are shares of the metrics' scales, with a common axis; metrics of external scores
+    have separate panels.
     """
     base, panels = comparison.baseline, []
     labels = {m: f"{metric_label(m)} ↓" if m.sign < 0 else metric_label(m) for m in metrics}
@@ -305,7 +299,7 @@ def _rows_by_first_metric(comparison: Comparison, first: Metric) -> list[Compare
 
 
 def _difference_row(row: CompareRow, label: str) -> ChartRow:
-    """A difference as a share of the metric's scale, so that better is to the right."""
+    """Return a difference as a share of the metric's scale, positive if better."""
     scale = row.metric.sign / row.metric.full_scale
     value, *ends = (
         float("nan") if x is None else x * scale for x in (row.delta, row.delta_low, row.delta_high)
@@ -315,9 +309,9 @@ def _difference_row(row: CompareRow, label: str) -> ChartRow:
 
 
 def _segment_galleries(comparison: Comparison, metrics: Sequence[Metric]) -> list[Gallery]:
-    """Segments won and lost by each metric; how segments differ by the first metric.
+    """Return segments won and lost by each metric, and histograms for the first metric.
 
-    There are none if there are too many segments to keep the scores of all.
+    The list is empty if segment scores were not kept because there are too many.
     """
     base, ordered = comparison.baseline, _rows_by_first_metric(comparison, metrics[0])
     tallies, histograms = [], []
@@ -326,8 +320,8 @@ def _segment_galleries(comparison: Comparison, metrics: Sequence[Metric]) -> lis
         if rows:
             counts = [(row.wins or 0, row.ties or 0, row.losses or 0) for row in rows]
             items = [ChartRow(r.system, 0, counts=c) for r, c in zip(rows, counts, strict=True)]
-            chart = RowChart("", base, items, "tally")
-            tallies.append(Figure(f"Won and lost by {metric_label(m)}", chart))
+            tally = RowChart("", base, items, "tally")
+            tallies.append(Figure(f"Won and lost by {metric_label(m)}", tally))
     if not tallies:
         return []
     base_scores = comparison.segment_scores(base, metrics[0])
@@ -335,7 +329,8 @@ def _segment_galleries(comparison: Comparison, metrics: Sequence[Metric]) -> lis
     for system in dict.fromkeys(row.system for row in comparison.rows if row.system != base):
         gaps = (comparison.segment_scores(system, metrics[0]) - base_scores).tolist()
         title = f"{system} minus {base}, segment by segment"
-        histograms.append(Figure(title, Histogram(title, axis, gaps, marker=0.0, narrow=True)))
+        chart = histogram(title, axis, gaps, marker=0.0, narrow=True)
+        histograms.append(Figure(title, chart))
     return [
         Gallery(f"Segments won and lost against {base}", tuple(tallies)),
         Gallery("Differences by segment", tuple(histograms)),
@@ -345,11 +340,8 @@ def _segment_galleries(comparison: Comparison, metrics: Sequence[Metric]) -> lis
 # ----------------------------------------------------------------------------------- examples
 
 
-_TEXTS = "The first reference, the baseline's and the system's text."
-
-
 def _examples(comparison: Comparison, metrics: Sequence[Metric]) -> Examples:
-    """The segments that differ most: cards for every metric, a table for the first."""
+    """Return the segments that differ most: cards for all metrics, a table for the first."""
     baseline, first = comparison.baseline, metrics[0].of_segments()
     rows = [example for example in comparison.examples if example.metric == str(first)]
     digits = metric_digits(metrics[0])
@@ -357,10 +349,11 @@ def _examples(comparison: Comparison, metrics: Sequence[Metric]) -> Examples:
     def change(example: Example) -> float:
         return example.system_score - example.baseline_score
 
-    def texts(example: Example) -> str:
-        reference = f"{example.shown_reference}: {example.reference}"
-        outputs = f"{baseline}: {example.baseline_text}\n{example.system}: {example.system_text}"
-        return f"{reference}\n{outputs}"
+    def passages(example: Example) -> Iterator[TextPassage]:
+        yield TextPassage(example.shown_reference, example.reference)
+        outputs = {baseline: example.baseline_text, example.system: example.system_text}
+        for name, text in outputs.items():
+            yield TextPassage(name, text, differing_words(text, example.references))
 
     table_columns = (
         Column("system", "System", help="The system compared with the baseline."),
@@ -368,9 +361,8 @@ def _examples(comparison: Comparison, metrics: Sequence[Metric]) -> Examples:
         number("baseline_score", "Baseline", digits, "The baseline's score there."),
         number("system_score", "Score", digits, "The system's score there."),
         number("delta", "Delta", digits, "System minus baseline.", signed=True, value=change),
-        people_column("text", "Text", texts, help=_TEXTS, wrap=True),
-        *columns("programs", reference="Reference", baseline_text="Baseline's text"),
-        *columns("programs", system_text="System's text"),
+        text_column(passages, "The first reference, the baseline's and the system's text."),
+        *program_columns("reference", "baseline_text", "system_text"),
     )
     title = f"Segments that differ most from {baseline}"
     table = Table("segments", f"{title} by {first}", table_columns, rows, group="system")
@@ -380,13 +372,9 @@ def _examples(comparison: Comparison, metrics: Sequence[Metric]) -> Examples:
         m = by_name[example.metric]
         label, digits = metric_label(m), score_digits(m)
         facts = f"{label} {example.baseline_score:.{digits}f} → {example.system_score:.{digits}f}"
-        outputs = {baseline: example.baseline_text, example.system: example.system_text}
-        passages = [TextPassage(example.shown_reference, example.reference)]
-        for name, text in outputs.items():
-            passages.append(TextPassage(name, text, differing_words(text, example.references)))
         tags = {"system": example.system, "metric": label}
         segment = f"Segment {_segment_name(example)}"
-        cases.append(ExampleCase(segment, facts, tuple(passages), tags))
+        cases.append(ExampleCase(segment, facts, tuple(passages(example)), tags))
     return Examples(title, tuple(cases), table, {"system": "System", "metric": "Metric"})
 
 

@@ -7,29 +7,32 @@ from dataclasses import replace
 from math import isclose, isnan
 
 from karat.estimation.estimate_results import (
+    DIFFERENCE_COLUMNS,
     ESTIMATE,
+    ESTIMATE_COLUMNS,
+    JUDGE_COLUMNS,
     NOT_TESTED,
+    SYSTEM,
     Estimate,
     EstimateDifference,
     EstimateRow,
 )
+from karat.estimation.planning import PLANNED_COLUMNS
 from karat.report.charts.models import ChartRow, RowChart, chart_figure
 from karat.report.model import (
     Block,
-    Column,
     Document,
     Figure,
     Gallery,
     Table,
-    columns,
     format_count,
     format_interval,
     format_signed,
     join_names,
     metric_label,
-    number,
     sentence_case,
 )
+from karat.results import Column, number
 from karat.stats.significance import SIGNIFICANCE_LEVEL
 
 MIN_USELESS_RATIO = 0.98
@@ -137,7 +140,7 @@ def _system_sentences(estimate: Estimate) -> Iterator[str]:
 
 
 def _leader_sentences(estimate: Estimate, best: EstimateRow) -> Iterator[str]:
-    """The best system against all others."""
+    """Yield how the best system compares with all others."""
     score, count = _score_text(estimate, best), len(estimate.rows) - 1
     by_verdict, tied = _systems_by_verdict(estimate), _tied_systems(estimate)
     beaten, rivals = (by_verdict.get(verdict, []) for verdict in ("worse", "undecided"))
@@ -210,7 +213,7 @@ def _score_text(estimate: Estimate, row: EstimateRow) -> str:
 
 
 def _judge_sentences(estimate: Estimate) -> Iterator[str]:
-    """Say how much the judges add."""
+    """Yield how much the judges add."""
     if not estimate.judges or isnan(estimate.ratio):
         return
     n_judged, n_systems = len(estimate.with_judges), len(estimate.rows)
@@ -226,39 +229,8 @@ def _judge_sentences(estimate: Estimate) -> Iterator[str]:
     yield f"With {judges}, {width}" + (f": worth {labels}." if more else ".")
 
 
-_VERDICT = f"Better or worse if p < {SIGNIFICANCE_LEVEL}: then the interval excludes 0."
-_RATIO = "Width of the interval, over that by people alone: below 1, judges help."
-_FORM = (
-    "Form of the interval: Student's t corrected for skewness; bounded, where many labels are at "
-    "an end of the scale; Nuggeteer's, where other runs were judged; or none."
-)
-_DIFFERENCE_FORM = (
-    "Form of the interval: Student's t corrected for skewness; bounded, where at least half of the "
-    "labelled units have the same label for both systems; Nuggeteer's; exact, where every unit is "
-    "labelled; or none, where the labels show no spread."
-)
-_BIASED = "How much higher judges rate the system than people do, beside the other systems."
-_SYSTEM = Column("system", "System", help="The name of the system.")
-_LOW = number("low", "Low", help="Lower end of the 95% interval.")
-_HIGH = number("high", "High", help="Upper end of the 95% interval.")
-_ROWS = (
-    _SYSTEM,
-    number("estimate", "Estimate", help="Human score, by people's labels and the judges."),
-    *(_LOW, _HIGH),
-    number("people", "People", help="Human score by people's labels alone."),
-    number("people_low", "People low", help="Lower end of the 95% interval by people alone."),
-    number("people_high", "People high", help="Upper end of the 95% interval by people alone."),
-    number("ratio", "Width", 2, _RATIO),
-    number("labels", "Labels", help="Units that people labelled.", detail=True),
-    number("units", "Units", readers="programs"),
-    number("more", "To halve", help="Further labelled units that would halve the width."),
-    Column("form", "Form", help=_FORM, detail=True),
-    *columns("programs", bias="Bias", bias_low="Bias low", bias_high="Bias high"),
-)
-
-
 def _bias_side(row: EstimateRow) -> str:
-    """The words for how judges rate a system, where the interval of the bias excludes 0."""
+    """Return how judges rate a system, undecided if the interval of the bias includes 0."""
     if row.bias_low == row.bias_high:
         return NOT_TESTED
     if row.bias_low > 0:
@@ -266,37 +238,14 @@ def _bias_side(row: EstimateRow) -> str:
     return "lower than people do" if row.bias_high < 0 else "undecided"
 
 
+_BIASED = "How much higher judges rate the system than people do, beside the other systems."
 _RATED = "How judges rate it where the interval excludes 0."
-_BIAS = (
-    _SYSTEM,
+_BIAS_COLUMNS = (
+    SYSTEM,
     number("bias", "Bias", help=_BIASED, signed=True),
     number("bias_low", "Low", help="Lower end of the 95% interval.", signed=True),
     number("bias_high", "High", help="Upper end of the 95% interval.", signed=True),
     Column("side", "Rated", help=_RATED, value=_bias_side),
-)
-_DIFFERENCES = (
-    _SYSTEM,
-    Column("baseline", "Baseline", readers="programs"),
-    number("delta", "Difference", help="Estimate minus that of the baseline.", signed=True),
-    number("low", "Low", help="Lower end of the interval, wider by the correction.", signed=True),
-    number("high", "High", help="Upper end of the interval, wider by the correction.", signed=True),
-    number("p", "p", 4, "Two-sided p of the difference, corrected.", positive=True),
-    number("labels", "Labels", help="Units that people labelled for both systems.", detail=True),
-    Column("form", "Form", help=_DIFFERENCE_FORM, detail=True),
-    Column("verdict", "Verdict", help=_VERDICT),
-    Column("confidence", "Confidence", readers="programs"),
-)
-_JUDGES = (
-    Column("judge", "Judge", help="A model, a metric, or scores that came with the set."),
-    number("r", "r", 3, "Pearson's r with people's labels, within systems."),
-    number("ratio", "Width", 2, "Mean width of intervals with this judge, over people's."),
-    number("missing", "Missing", help="Outputs without a value of this judge."),
-    Column("signature", "Signature", readers="programs"),
-)
-_PLANNED = (
-    Column("unit", "Unit", help="The segment or group to label."),
-    number("probability", "Probability", 4, "Probability with which it was drawn."),
-    Column("reason", "Reason", help="Useful: likelier, as its prediction is less sure."),
 )
 
 
@@ -320,7 +269,7 @@ def _tables(estimate: Estimate, biased: Sequence[EstimateRow]) -> Iterator[Table
     def with_digits(columns: Sequence[Column]) -> list[Column]:
         return [replace(c, digits=places) if c.digits is None else c for c in columns]
 
-    row_columns = with_digits(_ROWS)
+    row_columns = with_digits(ESTIMATE_COLUMNS)
     if not helper_names(estimate):  # people's own scores are the estimates
         hidden = {"people", "people_low", "people_high", "ratio"}
         row_columns = [
@@ -330,19 +279,19 @@ def _tables(estimate: Estimate, biased: Sequence[EstimateRow]) -> Iterator[Table
     if estimate.differences:
         title = f"Differences from {estimate.differences[0].baseline}"
         differences = ranked_differences(estimate)
-        yield Table("differences", title, with_digits(_DIFFERENCES), differences)
+        yield Table("differences", title, with_digits(DIFFERENCE_COLUMNS), differences)
     if biased:
         title = f"Bias of {name_helpers(judge_names(estimate))}"
-        yield Table("bias", title, with_digits(_BIAS), biased, readers="people")
+        yield Table("bias", title, with_digits(_BIAS_COLUMNS), biased, readers="people")
     if estimate.judges:
-        yield Table("judges", "Judges", _JUDGES, estimate.judges)
+        yield Table("judges", "Judges", JUDGE_COLUMNS, estimate.judges)
     if estimate.planned:
         title = f"{estimate.unit.capitalize()}s to label next"
-        yield Table("planned", title, _PLANNED, estimate.planned, open=True)
+        yield Table("planned", title, PLANNED_COLUMNS, estimate.planned, open=True)
 
 
 def _pictures(estimate: Estimate, biased: Sequence[EstimateRow]) -> Block:
-    """The intervals of all systems, with the biases beside them where there are any."""
+    """Return the intervals of all systems, with the biases of judges if there are any."""
     places, names = score_places(estimate), helper_names(estimate)
     helpers = name_helpers(names) if names else ""
     rows = []

@@ -11,24 +11,12 @@ from karat.evalset.judgements import MODEL, raters_unnamed
 from karat.evalset.loading import KnownEvalSets
 from karat.meta.judge_agreement import MIN_SHARED, JudgeAgreement
 from karat.metrics.names import MetricCatalogue
-from karat.report.model import (
-    Column,
-    Document,
-    Table,
-    columns,
-    format_count,
-    join_names,
-    number,
-    people_column,
-)
+from karat.report.model import MAX_SENTENCES, Document, Table, format_count, join_names
+from karat.results import Column, number, people_column, program_columns
 
 if TYPE_CHECKING:
     from karat.estimation.planning import DrawnUnits
     from karat.evalset.flooding import FloodedSet
-
-
-MAX_SENTENCES = 4
-"""Dimensions with a sentence each."""
 
 
 def check_answer(check: EvalSetCheck) -> tuple[str, ...]:
@@ -146,18 +134,22 @@ _JUDGES_BASIS = (
 
 _SET = (
     Column("name", "Set"),
-    *columns(align="right", systems="Systems", segments="Segments"),
+    number("systems", "Systems"),
+    number("segments", "Segments"),
     number("groups", "Groups", help="Documents or questions of the set."),
     number("references_min", "Min refs", help="Fewest references of a segment."),
     number("references_median", "Med. refs", 1, "Median of references.", detail=True),
     number("references_max", "Max refs", help="Most references of a segment."),
-    *columns(align="right", judgements="Judgements", judges="Judges"),
+    number("judgements", "Judgements"),
+    number("judges", "Judges"),
     number("missing", "Missing", help="Missing outputs."),
     number("empty", "Empty", help="Empty outputs."),
 )
 _SYSTEMS = (
     Column("system", "System"),
-    *columns(align="right", outputs="Outputs", missing="Missing", empty="Empty"),
+    number("outputs", "Outputs"),
+    number("missing", "Missing"),
+    number("empty", "Empty"),
     number("judged", "Judged", help="Segments with at least one judgement."),
     number("judgements", "Judgements"),
 )
@@ -169,10 +161,12 @@ def _scale_text(row: DimensionCount) -> str | None:
 
 
 _DIMENSIONS = (
-    *columns(dimension="Dimension", better="Better"),
+    Column("dimension", "Dimension"),
+    Column("better", "Better"),
     people_column("scale", "Scale", _scale_text),
-    *columns("programs", low="Low", high="High"),
-    *columns(align="right", judgements="Judgements", judges="Judges"),
+    *program_columns("low", "high"),
+    number("judgements", "Judgements"),
+    number("judges", "Judges"),
     number("items", "Outputs", help="Outputs with at least one judgement."),
     number("lowest", "Lowest", 2, "The lowest value that was given."),
     number("highest", "Highest", 2, "The highest value that was given."),
@@ -183,13 +177,13 @@ _KNOWN = (
     Column("here", "Here", field="is_available", help="Whether it can be read here."),
     Column("format", "Format"),
     Column("about", "About", wrap=True),
-    Column("place", "Place", readers="programs"),
+    *program_columns("place"),
 )
 _FORMATS = (
     Column("format", "Format", help="The name that --read-as takes."),
     Column("about", "Files", wrap=True),
 )
-_FLOODED = columns(system="System", segment="Segment")
+_FLOODED = Column("system", "System"), Column("segment", "Segment")
 
 
 _AGREEMENT = (
@@ -212,16 +206,14 @@ _JUDGES = (
     number("mean", "Mean", 2),
     number("sd", "SD", 2, "Standard deviation of the judge's scores."),
     number("r", "r others", 3, "Pearson's r with the mean of the others."),
-    *columns("programs", shared="Shared", flagged="Flagged"),
-    *columns("programs", comparable="Comparable", identical="Identical to"),
-    Column("adjudicated", "Adjudicated", readers="programs"),
+    *program_columns("shared", "flagged", "comparable", "identical", "adjudicated"),
     number("r_adjudicated", "r adj.", 3, "Pearson's r with adjudicated values."),
     Column("note", "", wrap=True),
 )
 
 
 def check_document(check: EvalSetCheck) -> Document:
-    """Return what is in a set, if it could be read, and every problem."""
+    """Return the contents of a set or, if it cannot be read, its problems."""
     tables: list[Table] = []
     if check.evalset is not None:
         tables.append(Table("rows", "Contents", _SET, check.rows, open=True))
@@ -294,7 +286,7 @@ def judges_document(agreement: JudgeAgreement) -> Document:
 
 _CATALOG = (
     people_column("heading", "Metric", lambda row: f"{row.title} ({row.range}): {row.summary}"),
-    *columns("programs", metric="Metric", summary="Summary", scale="Scale"),
+    *program_columns("metric", "summary", "scale"),
     Column("setting", "Setting", help="Written after the metric's name: bleu:tok=zh,eff=yes."),
     Column("default", "Default"),
     Column("meaning", "Meaning", wrap=True),

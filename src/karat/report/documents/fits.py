@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import isnan
 
-from karat.meta.fit import ScoreFit
+from karat.meta.fit import FittedPoint, ScoreFit
 from karat.report.charts.models import ChartLine, Point, XYChart
 from karat.report.model import (
-    Column,
+    MAX_SENTENCES,
     Document,
     Figure,
     Gallery,
     Table,
+    data_table,
     join_names,
     metric_label,
-    number,
-    people_column,
 )
-
-MAX_SENTENCES = 4
-"""Dimensions with a sentence each."""
+from karat.results import Column, number, people_column, program_columns
 
 
 def fit_answer(score_fit: ScoreFit) -> tuple[str, ...]:
@@ -46,7 +43,7 @@ def fit_answer(score_fit: ScoreFit) -> tuple[str, ...]:
 
 
 def _term_text(term: str, name_metric: Callable[[str], str] = str) -> str:
-    """A term in words: `substitutions of simple_tree_accuracy`."""
+    """Return a term in words: `substitutions of simple_tree_accuracy`."""
     metric, at, part = term.rpartition("@")
     return f"{part} of {name_metric(metric)}" if at else name_metric(term)
 
@@ -60,7 +57,7 @@ _DIMENSION = Column("dimension", "Dimension")
 _ROWS = (
     _DIMENSION,
     people_column("shown", "Term", lambda row: _term_text(row.term), wrap=True),
-    Column("term", "Term", readers="programs"),
+    *program_columns("term"),
     number("coefficient", "Coefficient", 4),
     number("error", "Std. error", 4, "Standard error of the coefficient."),
     number("t", "t", 2, "Coefficient over its standard error."),
@@ -85,15 +82,7 @@ _LEFT_OUT = (
     number("rmse", "RMSE", 4, "Root mean squared error on the left-out points."),
     number("rmse_of_mean", "RMSE of the mean", 4, _MEAN),
     number("r2", "R2", 4, "1 - (RMSE / RMSE of the mean)^2."),
-    Column("undefined", "Undefined", readers="programs"),
-)
-_POINTS = (
-    _DIMENSION,
-    Column("system", "System"),
-    Column("segment", "Segment"),
-    number("human", "Human"),
-    number("predicted", "Predicted"),
-    number("left_out", "Left-out prediction"),
+    *program_columns("undefined"),
 )
 
 
@@ -119,7 +108,7 @@ def score_fit_document(score_fit: ScoreFit) -> Document:
         Table("rows", "Coefficients", (*_ROWS, *published), rows, group="dimension"),
         Table("fits", "Fits", _FITS, score_fit.fits),
         Table("left_out", "Cross-validation", _LEFT_OUT, score_fit.left_out),
-        Table("points", "Points", _POINTS, score_fit.points, readers="programs"),
+        data_table("points", FittedPoint._fields, score_fit.points),
     )
     title = f"Human scores of {score_fit.name} fitted by metrics"
     return Document(title, blocks, answer=fit_answer(score_fit))

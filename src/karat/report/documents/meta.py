@@ -9,39 +9,51 @@ from itertools import groupby
 from math import isclose
 
 from karat.evalset.judgements import raters_unnamed
-from karat.meta.averages import AverageRow, RankAverage, TaskRow
+from karat.meta.averages import (
+    AVERAGE_COLUMNS,
+    TASK_COLUMNS,
+    AverageRow,
+    AverageTest,
+    RankAverage,
+    TaskRow,
+)
 from karat.meta.evaluation import MetaEvaluation, Ranking
-from karat.meta.ranking import MIN_RANKED, Leader, MetaRow, by_mean_rank, leaders
+from karat.meta.ranking import (
+    META_COLUMNS,
+    MIN_RANKED,
+    Leader,
+    MetaRow,
+    MetricTest,
+    by_mean_rank,
+    format_delta,
+    leaders,
+)
 from karat.meta.views import OF_SYSTEMS
 from karat.report.charts.models import (
+    CellChart,
     ChartRow,
-    RankCell,
-    RankColumn,
-    RankMap,
+    RankHead,
     RowChart,
     intervals_figure,
 )
 from karat.report.model import (
+    MAX_SENTENCES,
     Block,
-    Column,
     Document,
     Figure,
     Gallery,
     Table,
     clear_labels,
-    columns,
+    data_table,
     format_count,
     format_interval,
     format_signed,
     join_names,
     metric_label,
-    number,
-    people_column,
 )
+from karat.results import people_column
 from karat.stats.significance import UNDECIDED, WORSE
 
-MAX_SENTENCES = 4
-"""Dimensions that have a sentence each; more are counted."""
 MAX_TIED = 4
 """Tied metrics that a sentence names; more are counted."""
 _LEVELS_BY_FINENESS = ("segment", "item", "by-system", "document", "document-joined")
@@ -189,7 +201,7 @@ def _value_text(leader: Leader) -> str:
 
 
 def meta_basis(result: Ranking) -> str:
-    """Return what the answer rests on: the set, its judges, intervals and tests."""
+    """Return the basis of the answer: the set, its judges, intervals and tests."""
     experiment, parts = result.experiment, []
     if isinstance(result, MetaEvaluation):
         systems, segments, outputs, judges = result.size
@@ -307,22 +319,32 @@ def _rank_figure(
     terms: Mapping[str, str],
 ) -> Figure:
     """Return ranks in settings: each a level, a statistic and the rows of all metrics."""
-    heads, cells_by_setting = [], []
+    heads, names, rows_by_metric = [], [], []
     for level, statistic, rows in settings:
-        helps = terms.get(level, ""), terms.get(statistic, "")
-        heads.append(RankColumn(level, _SHORT.get(statistic, statistic), *helps))
-        cells: dict[str, RankCell] = {}
-        for row in rows:
-            if math.isnan(row.value):
-                continue
-            rank = "not ranked" if row.rank is None else f"rank {row.rank}"
-            ends = "" if math.isnan(row.low) else f" {format_interval(row.low, row.high, 3)}"
-            value = f"{statistic_label(row.statistic)} {row.value:.3f}{ends}"
-            story = f"{row.metric}, {row.dimension}, {row.level} level: {value}, {rank}"
-            cells[row.metric] = RankCell(row.value, row.rank, story)
-        cells_by_setting.append(cells)
-    cells_by_metric = [[cells.get(metric) for cells in cells_by_setting] for metric in metrics]
-    return Figure(title, RankMap(title, metrics, heads, cells_by_metric))
+        heads.append(RankHead(level, terms.get(level, ""), terms.get(statistic, "")))
+        names.append(_SHORT.get(statistic, statistic))
+        rows_by_metric.append({row.metric: row for row in rows if not math.isnan(row.value)})
+    cells = [[rows.get(metric) for rows in rows_by_metric] for metric in metrics]
+    chart = CellChart(
+        title,
+        "",
+        "",
+        metrics,
+        names,
+        [[row and row.value for row in rows] for rows in cells],
+        narrow=True,
+        ranks=[[row and row.rank for row in rows] for rows in cells],
+        heads=heads,
+        stories=[[_rank_story(row) if row else "" for row in rows] for rows in cells],
+    )
+    return Figure(title, chart)
+
+
+def _rank_story(row: MetaRow | TaskRow) -> str:
+    rank = "not ranked" if row.rank is None else f"rank {row.rank}"
+    ends = "" if math.isnan(row.low) else f" {format_interval(row.low, row.high, 3)}"
+    value = f"{statistic_label(row.statistic)} {row.value:.3f}{ends}"
+    return f"{row.metric}, {row.dimension}, {row.level} level: {value}, {rank}"
 
 
 def task_gallery(result: RankAverage) -> Gallery:
@@ -371,46 +393,6 @@ def difference_galleries(result: Ranking) -> list[Gallery]:
     return [Gallery("Differences from the best metric", tuple(figures), caption, folded)]
 
 
-_RANK = number("rank", "Rank", help="Metrics with the same rank do not differ significantly.")
-_INTERVAL = (
-    number("low", "Low", 3, "Lower end of the 95% bootstrap interval."),
-    number("high", "High", 3, "Upper end of the 95% bootstrap interval."),
-)
-
-
-def format_delta(row: MetaRow | AverageRow) -> str | None:
-    """The difference to the best metric with its interval; None where there is none."""
-    if row.delta is None or row.delta_low is None or row.delta_high is None:
-        return None
-    if math.isnan(row.delta_low):
-        return f"{row.delta:+.3f}"
-    return f"{row.delta:+.3f} [{row.delta_low:+.3f}, {row.delta_high:+.3f}]"
-
-
-_MINUS_BEST = "Value minus the best metric's."
-_DELTA = people_column("delta_shown", "Delta", format_delta, align="right", help=_MINUS_BEST)
-_META = (
-    *columns("programs", dimension="Dimension", level="Level", statistic="Statistic"),
-    _RANK,
-    Column("metric", "Metric", help="The metric's name; its full signature is below.", filter=True),
-    number("value", "Value", 3, "The statistic; higher is better (for rmse, lower)."),
-    *_INTERVAL,
-    number("p", "p", 4, "p of no correlation, two-sided; see below.", positive=True),
-    _DELTA,
-    *columns("programs", points="Points", groups="Groups"),
-    *columns("programs", left_out="Left out", undefined="Undefined"),
-    Column("note", "", wrap=True),
-    *columns("programs", delta="Delta", delta_low="Delta, low", delta_high="Delta, high"),
-)
-_AVERAGE_TESTS = columns(
-    better="Better", worse="Worse", delta="Delta", p="p", low="Low", high="High"
-)
-_META_TESTS = (
-    *columns(dimension="Dimension", level="Level", statistic="Statistic"),
-    *_AVERAGE_TESTS,
-)
-
-
 def meta_document(result: Ranking) -> Document:
     """Return the metrics ranked, by dimension, level and statistic."""
     title = f"Agreement of metrics with human scores on {result.name}"
@@ -432,7 +414,7 @@ def meta_document(result: Ranking) -> Document:
     unused |= set() if any(map(format_delta, rows)) else {"delta_shown"}
     terms = "; ".join(f"{name}: {text}" for name, text in result.terms.items())
     columns = [people_column("heading", "Heading", lambda row: headings[row[:3]])]
-    for column in _META:
+    for column in META_COLUMNS:
         if column.key not in unused:
             is_value = column.key == "value"
             columns.append(replace(column, help=f"{column.help} {terms}.") if is_value else column)
@@ -440,49 +422,24 @@ def meta_document(result: Ranking) -> Document:
         *rank_galleries(result),
         *difference_galleries(result),
         Table("rows", "Agreement with human scores", columns, rows, group="heading"),
-        Table("tests", "Tests", _META_TESTS, result.tests, readers="programs"),
+        data_table("tests", MetricTest._fields, result.tests),
     )
     return Document(title, blocks, answer=meta_answer(result), basis=meta_basis(result))
 
 
-_AVERAGES = (
-    _RANK,
-    Column("metric", "Metric", help="The metric's name; its full signature is below."),
-    number("value", "Value", 3, "Weighted mean of the metric's values in all tasks."),
-    *_INTERVAL,
-    _DELTA,
-    *columns("programs", delta="Delta", delta_low="Delta, low", delta_high="Delta, high"),
-    number("place", "Place", 2, "Weighted mean of the metric's places in all tasks."),
-    *columns("programs", place_low="Place, low", place_high="Place, high"),
-    number("mean_rank", "Mean rank", 2, "Weighted mean of the metric's ranks in tasks."),
-    *columns("programs", undefined="Undefined"),
-    Column("note", "", wrap=True),
-)
-_TASKS = (
-    people_column("heading", "Task", lambda row: f"{', '.join(row[:4])}: weight {row.weight:.3g}"),
-    *columns("programs", set="Set", dimension="Dimension", level="Level", statistic="Statistic"),
-    *columns("programs", weight="Weight"),
-    _RANK,
-    Column("metric", "Metric"),
-    number("value", "Value", 3, "The statistic of the task; more is better."),
-    *_INTERVAL,
-    number("place", "Place", 1, "The metric's place in the task, from 1."),
-)
-
-
 def average_document(result: RankAverage) -> Document:
-    """Return the averages, and the tasks that they are of."""
+    """Return the averages and their tasks."""
     names = list(dict.fromkeys(set_result.name for set_result in result.results))
     title = f"Agreement of metrics with human scores on {', '.join(names)}"
     has_notes = any(row.note for row in result.rows)
-    used_columns = [column for column in _AVERAGES if column.key != "note" or has_notes]
+    used_columns = [column for column in AVERAGE_COLUMNS if column.key != "note" or has_notes]
     items = [ChartRow(metric_label(r.metric), r.value, r.low, r.high) for r in result.rows]
     blocks = (
         intervals_figure("Averages over all tasks", "mean over tasks", items),
         task_gallery(result),
         Table("rows", "Averages over all tasks", used_columns, result.rows),
-        Table("tasks", "Tasks", _TASKS, result.tasks, group="heading"),
-        Table("tests", "Tests", _AVERAGE_TESTS, result.tests, readers="programs"),
+        Table("tasks", "Tasks", TASK_COLUMNS, result.tasks, group="heading"),
+        data_table("tests", AverageTest._fields, result.tests),
     )
     basis = f"Sets: {join_names(names)}."
     if result.tests:

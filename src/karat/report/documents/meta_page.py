@@ -18,9 +18,9 @@ from karat.meta.ranking import MIN_RANKED
 from karat.meta.reliability import single_segments_note
 from karat.metrics.differing import differing_words
 from karat.report.charts.models import (
+    CellChart,
     Chart,
     ChartLine,
-    HeatMap,
     Point,
     XYChart,
     chart_figure,
@@ -28,25 +28,22 @@ from karat.report.charts.models import (
 from karat.report.documents.meta import meta_document, statistic_label
 from karat.report.documents.planes import plane_chart
 from karat.report.documents.reliability import SHUFFLED, reliability_charts
-from karat.report.documents.scores import metric_digits
 from karat.report.model import (
-    Cell,
-    Column,
     Document,
     ExampleCase,
     Examples,
     Gallery,
     Table,
     TextPassage,
-    columns,
     format_count,
     join_names,
     metric_label,
-    number,
-    people_column,
+    score_digits,
     sentence_case,
 )
 from karat.report.segment.document import grid_figures
+from karat.results import Cell, Column, number, people_column, program_columns
+from karat.scoring import metric_digits
 
 if TYPE_CHECKING:
     from karat.meta.full_report import Disagreement, MetaReport, SystemScatter, SystemScore
@@ -84,8 +81,8 @@ def _reliability_curves(report: MetaReport) -> list[XYChart]:
 
 
 def _systems_table(report: MetaReport) -> Table:
-    """Every system's scores with intervals: human means and corpus scores."""
-    digits = {str(m): 1 if m.full_scale > 10 else 3 for m in report.evaluation.scored.metrics}
+    """Return every system's human means and corpus scores, with intervals."""
+    digits = {str(m): score_digits(m) for m in report.evaluation.scored.metrics}
     columns_by_key = {"system": Column("system", "System")}
     rows: dict[str, dict[str, Cell]] = {}
     for score in report.systems:
@@ -108,7 +105,7 @@ def _systems_table(report: MetaReport) -> Table:
 
 
 def _value_text(row: SystemScore | MetaRow, digits: int) -> str | None:
-    """The value with its interval, None where it is undefined."""
+    """Return the value with its interval, None if it is undefined."""
     if math.isnan(row.value):
         return None
     value, low, high = (f"{x:.{digits}f}" for x in (row.value, row.low, row.high))
@@ -161,7 +158,7 @@ def _missing_plots_note(report: MetaReport, plots: Sequence[SystemScatter], in_o
 
 
 def _narrow_gallery(
-    title: str, charts: Iterable[XYChart | HeatMap], caption: str, folded: bool = False
+    title: str, charts: Iterable[XYChart | CellChart], caption: str, folded: bool = False
 ) -> Gallery:
     narrow = [replace(chart, narrow=True, caption="") for chart in charts]
     return Gallery(title, tuple(map(chart_figure, narrow)), caption, folded)
@@ -209,16 +206,22 @@ def _disagreement_blocks(report: MetaReport) -> list[Examples | Gallery]:
         cases.append(ExampleCase(name, facts, passages, tags, figures[-1].title))
     title = f"Largest disagreements between {label} and human scores"
     table_columns = (
-        Column("dimension", "Dimension", readers="programs"),
+        *program_columns("dimension"),
         people_column(
             "heading", "Heading", lambda row: f"{row.dimension}: {_direction_label(row, label)}"
         ),
-        *columns(system="System", segment="Segment"),
+        Column("system", "System"),
+        Column("segment", "Segment"),
         number("human", "Humans", 2, "The human score; higher is better."),
         number("score", "Metric", metric_digits(metric), "The metric's score; higher is better."),
         number("gap", "Gap", 2, _GAP, signed=True),
-        people_column("text", "Text", _disagreement_texts, wrap=True),
-        Column("output", "Output", readers="programs"),
+        people_column(
+            "text",
+            "Text",
+            lambda row: f"reference: {row.references[0]}\noutput: {row.output}",
+            wrap=True,
+        ),
+        *program_columns("output"),
         Column("reference", "Reference", readers="programs", value=lambda row: row.references[0]),
     )
     table = Table("disagreements", title, table_columns, disagreements, group="heading")
@@ -228,10 +231,6 @@ def _disagreement_blocks(report: MetaReport) -> list[Examples | Gallery]:
         Examples(title, tuple(cases), table, switches),
         Gallery("Bitext grids of these outputs", tuple(figures), caption, folded=True, wide=True),
     ]
-
-
-def _disagreement_texts(disagreement: Disagreement) -> str:
-    return f"reference: {disagreement.references[0]}\noutput: {disagreement.output}"
 
 
 def _direction_label(disagreement: Disagreement, label: str) -> str:

@@ -19,30 +19,29 @@ from karat.meta.plane_study import (
 )
 from karat.report.charts.models import (
     Area,
+    CellChart,
     CellMark,
-    HeatMap,
     Outline,
-    Regions,
-    Spot,
+    Point,
     Stretch,
+    StretchAxis,
+    XYChart,
 )
 from karat.report.model import (
+    MAX_SENTENCES,
     Block,
-    Column,
     Document,
     Figure,
     Gallery,
     Table,
-    columns,
+    data_table,
     format_count,
     format_interval,
     join_names,
-    number,
 )
+from karat.results import Column, number
 from karat.stats.significance import UNDECIDED
 
-MAX_SENTENCES = 4
-"""Dimensions with sentences of their own."""
 _VERDICT_VERBS = {"holds": "holds", "fails": "fails", UNDECIDED: "is undecided"}
 
 
@@ -68,7 +67,7 @@ def plane_answer(fit: PlaneFit) -> tuple[str, ...]:
 
 
 def plane_basis(fits: Sequence[PlaneFit]) -> str:
-    """Return what the answer rests on."""
+    """Return the data and tests behind the answer."""
     fit = fits[0]
     counts = format_count(len(fit.systems), "system"), format_count(fit.segments, "segment")
     basis = f"{', '.join(counts)}, {format_count(fit.judgements, 'judged output')}."
@@ -84,7 +83,7 @@ def _too_few_sentence(fits: Sequence[PlaneFit]) -> Iterator[str]:
 
 
 def _conclusion_kind(fit: PlaneFit) -> str:
-    """Return one of none, few, chance, found: what can be said of the largest R^2."""
+    """Return none, few, chance or found: the conclusion about the largest R^2."""
     if fit.maximum is None:
         return "none"
     if len(fit.systems) < MIN_PLANE_SYSTEMS:
@@ -118,7 +117,7 @@ def _cell_sentence(fit: PlaneFit) -> str:
 def _prediction_sentences(
     fits: Sequence[PlaneFit], verdicts: Sequence[Verdict], study: PlaneStudy
 ) -> Iterator[str]:
-    """Yield what became of the paper's prediction, if one was asked for and can be tested."""
+    """Yield whether the paper's prediction holds, if one was requested and can be tested."""
     pairs = zip(fits, verdicts, strict=False)
     tested = [(fit, outcome) for fit, outcome in pairs if not math.isnan(outcome.low)]
     if len(tested) == 1:
@@ -166,10 +165,6 @@ def _percent(key: str, title: str, help: str) -> Column:
     return number(key, title, 1, help, value=value)
 
 
-_CELLS = (
-    *columns(dimension="Dimension", alpha="Alpha", n="N", r="r", r2="R^2", low="Low", high="High"),
-    *columns(wins="Wins", q2="Left out", predicted="Predicted"),
-)
 _R2 = (
     _percent("r2", "R^2 %", "Squared Pearson's r with the human scores."),
     _percent("low", "Low", "Lower end of its 95% bootstrap interval."),
@@ -204,7 +199,8 @@ _GROUPS = (
 )
 _RECOMMENDED = (
     Column("metric", "Metric", help="Ready for -m."),
-    *columns(alpha="Alpha", n="N"),
+    Column("alpha", "Alpha"),
+    Column("n", "N"),
     Column("rests_on", "Rests on", wrap=True),
 )
 
@@ -233,7 +229,7 @@ def plane_fit_document(fit: PlaneFit) -> Document:
 
 
 def _plane_gallery(fits: Sequence[PlaneFit], region: Region | None) -> Gallery:
-    """Return the planes side by side; the tables say the same in a terminal."""
+    """Return the planes side by side; a terminal has tables instead."""
     charts = [replace(plane_chart(fit, region), narrow=True) for fit in fits]
     figures = tuple(Figure(chart.title, chart) for chart in charts)
     return Gallery("R^2 of AEv(alpha, N) with human scores", figures, charts[0].caption)
@@ -256,20 +252,13 @@ def _plane_tables(fit: PlaneFit) -> Iterator[Table]:
 
 
 def _data_tables(planes: PlaneFit | PlaneStudy, groups: Sequence[Any] = ()) -> Iterator[Table]:
-    """Yield rows as they are, for JSON and TSV; groups only where there are any."""
-    for key, title, rows in (
-        ("rows", "Cells", planes.rows),
-        ("beside", "Other metrics", planes.compared),
-        ("groups", "Groups of segments", groups),
-    ):
+    """Yield all fields of the rows, for JSON and TSV."""
+    tables = {"rows": planes.rows, "beside": planes.compared, "groups": groups}
+    for key, rows in tables.items():
         if rows:
-            fields = [field for field in rows[0]._fields if field != "group"]
-            table_columns = _CELLS
-            if key != "rows":
-                table_columns = tuple(Column(f, f.replace("_", " ").capitalize()) for f in fields)
-            if any(row.group for row in rows):
-                table_columns = (table_columns[0], *columns(group="Group"), *table_columns[1:])
-            yield Table(key, title, table_columns, rows, readers="programs")
+            first, *fields = (field for field in rows[0]._fields if field != "group")
+            group = ["group"] if any(row.group for row in rows) else []
+            yield data_table(key, [first, *group, *fields], rows)
 
 
 def paper_table(key: str, title: str, rows: Mapping[int, Sequence[float]]) -> Table:
@@ -291,32 +280,33 @@ def plane_table(fit: PlaneFit) -> Table:
     return paper_table(f"plane-{fit.name}", f"R^2 in percent, {fit.name}", rows)
 
 
-def plane_chart(fit: PlaneFit, region: Region | None) -> HeatMap:
+def plane_chart(fit: PlaneFit, region: Region | None) -> CellChart:
     """Return the plane as a heat map: its maximum, its pick, BLEU's point, the prediction."""
-    high = list(reversed(ORDERS))
+    orders = list(reversed(ORDERS))
     signs = {"maximum": "★", "cross-validated pick": "✓", "BLEU's point": "B"}
     marked_cells = [(sign, name, fit.points[name]) for name, sign in signs.items()]
     values = fit.table(fit.signed).tolist()
     negative = any(x < 0 for row in values for x in row)
     minus = " A minus sign marks a negative correlation." if negative else ""
     marks = [
-        CellMark(high.index(cell.n), ALPHAS.index(cell.alpha), sign, name)
+        CellMark(orders.index(cell.n), ALPHAS.index(cell.alpha), sign, name)
         for sign, name, cell in marked_cells
         if cell is not None
     ]
     outline = None
     if region is not None:
         within = [k for k, alpha in enumerate(ALPHAS) if region.holds(alpha, region.n_low)]
-        rows = high.index(region.n_high), high.index(region.n_low)
+        rows = orders.index(region.n_high), orders.index(region.n_low)
         outline = Outline(rows, (within[0], within[-1]), "predicted by the paper")
     title, alphas = f"The plane: {fit.name}", [f"{alpha:g}" for alpha in ALPHAS]
     caption = f"R^2 in percent with the human scores of systems.{minus}"
-    chart = HeatMap(title, "N", "alpha", list(map(str, high)), alphas, values, 1, marks, outline)
+    names = list(map(str, orders))
+    chart = CellChart(title, "N", "alpha", names, alphas, values, 1, marks, outline)
     return replace(chart, low=0, high=100, caption=caption)
 
 
 def recommendation_document(recommendation: Recommendation) -> Document:
-    """Return what the paper says of a task and a guideline, and on what that rests."""
+    """Return the paper's recommendation for a task and a guideline, and its evidence."""
     task, guideline = TASKS[recommendation.task][2], GUIDELINES[recommendation.guideline][2]
     chart = regions_chart(recommendation)
     blocks: list[Block] = [
@@ -331,9 +321,9 @@ def recommendation_document(recommendation: Recommendation) -> Document:
     return Document(title, blocks, answer=recommendation_answer(recommendation))
 
 
-def regions_chart(recommendation: Recommendation) -> Regions:
-    """Return the paper's Figure 1: tasks and guidelines on the plane, what was asked marked."""
-    areas, spots = [], []
+def regions_chart(recommendation: Recommendation) -> XYChart:
+    """Return the paper's Figure 1: tasks and guidelines on the plane, the requested one marked."""
+    areas, points = [], []
     for placed in recommendation.placed:
         region, highlighted = placed.region, placed.is_requested
         numbers = ", ".join(map(str, placed.tables))
@@ -341,31 +331,29 @@ def regions_chart(recommendation: Recommendation) -> Regions:
         across = region.alpha_low, region.alpha_high
         up = region.n_low - 0.5, region.n_high + 0.5
         areas.append(Area(across, up, f"{placed.task}, {placed.guideline}", highlighted))
-        spots += [Spot(*c, f"{PlaneCell(*c)}{table}", highlighted) for c in placed.best]
+        for cell in placed.best:
+            points.append(Point(*cell, f"{PlaneCell(*cell)}{table}", highlighted=highlighted))
     tasks = {name: (low - 0.5, high + 0.5) for name, (low, high, _) in TASKS.items()}
     guidelines = {name: (low, high) for name, (low, high, _) in GUIDELINES.items()}
-    return Regions(
+    x_axis = StretchAxis(_axis_stretches(guidelines), ALPHAS)
+    y_axis = StretchAxis(_axis_stretches(tasks), ORDERS)
+    requested = f"{recommendation.task}, {recommendation.guideline}"
+    return XYChart(
         "The evaluation plane",
         "alpha: precision/recall ratio of the guideline",
         "N: faithfulness/compactness ratio of the task",
-        _axis_stretches(guidelines),
-        _axis_stretches(tasks),
-        ALPHAS,
-        ORDERS,
-        areas,
-        spots,
-        (
-            "evaluated in the paper",
-            f"{recommendation.task}, {recommendation.guideline}",
-            "best cell in the paper",
-        ),
-        "Where a task and a guideline lie, and so which AEv(alpha, N) is predicted to agree best "
-        "with such human scores (Soricut and Brill 2004, Figure 1).",
+        points,
+        kind="regions",
+        areas=areas,
+        stretch_axes=(x_axis, y_axis),
+        keys=("evaluated in the paper", requested, "best cell in the paper"),
+        caption="Where a task and a guideline lie, and so which AEv(alpha, N) is predicted to "
+        "agree best with such human scores (Soricut and Brill 2004, Figure 1).",
     )
 
 
 def _axis_stretches(ends_by_name: Mapping[str, tuple[float, float]]) -> list[Stretch]:
-    """Return the stretches of an axis; names that share one stand together."""
+    """Return the stretches of an axis; names of the same stretch are joined."""
     together: dict[tuple[float, float], list[str]] = {}
     for name, ends in ends_by_name.items():
         together.setdefault(ends, []).append(name)

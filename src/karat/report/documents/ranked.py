@@ -8,20 +8,20 @@ from typing import Any
 
 from karat.metrics.differing import differing_words
 from karat.ranked_segments import RankedSegment, RankedSegments
-from karat.report.documents.scores import SEGMENT_ID, SYSTEM, metric_digits
+from karat.report.documents.scores import SEGMENT_ID
 from karat.report.model import (
-    Column,
     Document,
     ExampleCase,
     Examples,
     Table,
     TextPassage,
     metric_label,
-    number,
-    people_column,
     reference_passages,
     score_digits,
+    text_column,
 )
+from karat.results import Column, number
+from karat.scoring import SYSTEM, metric_digits
 
 MAX_SHOWN_METRICS = 3
 """Metrics whose scores people see; beyond that, only the ranking metric."""
@@ -43,13 +43,7 @@ _PLACE = (
     replace(SEGMENT_ID, value=_segment_name),
 )
 _TEXTS = (
-    people_column(
-        "text",
-        "Text",
-        lambda row: "\n".join(f"{passage.label}: {passage.text}" for passage in _passages(row)),
-        help="References and the candidate.",
-        wrap=True,
-    ),
+    text_column(_passages, "References and the candidate."),
     Column("candidate", "Candidate", readers="programs", value=attrgetter("text.candidate")),
     Column(
         "references",
@@ -61,7 +55,7 @@ _TEXTS = (
 
 
 def ranked_document(ranked: RankedSegments) -> Document:
-    """Return a table of the worst segments and one of the best, those that were asked for."""
+    """Return tables of the worst and the best segments, as requested."""
     extremes = [extreme for extreme in ("worst", "best") if ranked.settings[extreme]]
     blocks = [
         _segment_examples(ranked, extreme, number == 0) for number, extreme in enumerate(extremes)
@@ -80,7 +74,7 @@ def _segment_examples(ranked: RankedSegments, extreme: str, first: bool) -> Exam
         look["value"] = lambda row, m=m: row.scores[m]
         score_columns.append(number(str(m), str(m), metric_digits(m), f"Score by {m}.", **look))
     title = f"{extreme.capitalize()} segments by {ranked.metric}"
-    # The first table is the one of data frames, whatever was asked for.
+    # Data frames hold the first table, worst or best.
     key, columns = "rows" if first else extreme, (*_PLACE, *score_columns, *_TEXTS)
     table = Table(key, title, columns, rows, group="system")
     cases = []

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from karat.meta.reliability import (
+    CurveTest,
     ReliabilityCurves,
     ReliabilityRow,
     best_curve,
@@ -15,19 +16,16 @@ from karat.meta.reliability import (
 from karat.report.charts.models import Point, XYChart, chart_figure
 from karat.report.documents.meta import statistic_label
 from karat.report.model import (
+    MAX_SENTENCES,
     Document,
     Gallery,
     Table,
     clear_labels,
-    columns,
+    data_table,
     format_count,
     format_interval,
-    number,
-    people_column,
 )
-
-MAX_SENTENCES = 4
-"""Dimensions with a sentence each."""
+from karat.results import Column, number, people_column, program_columns
 
 
 def reliability_answer(curves: ReliabilityCurves) -> tuple[str, ...]:
@@ -65,21 +63,15 @@ SHUFFLED = "Segments are shuffled and cut into documents; bands hold 95% of the 
 
 _ROWS = (
     people_column("heading", "Heading", lambda row: f"{row.dimension}, {row.statistic}"),
-    *columns("programs", dimension="Dimension", statistic="Statistic"),
+    *program_columns("dimension", "statistic"),
     number("references", "References", help="References of each segment."),
-    *columns(metric="Metric"),
+    Column("metric", "Metric"),
     number("length", "Segments", help="Segments in a pseudo-document."),
     number("documents", "Documents", help="Pseudo-documents of each system."),
     number("value", "Value", 3, "Mean of the statistic over shuffles."),
     number("low", "Low", 3, "Lower end of the middle 95% of shuffles."),
     number("high", "High", 3, "Upper end of the middle 95% of shuffles."),
-    *columns("programs", undefined="Undefined"),
-)
-_TESTS = (
-    *columns(dimension="Dimension", statistic="Statistic"),
-    *columns(first="First", first_references="First references"),
-    *columns(second="Second", second_references="Second references"),
-    *columns(lengths="Lengths", better="Better", delta="Delta", p="p"),
+    *program_columns("undefined"),
 )
 
 
@@ -93,7 +85,7 @@ def reliability_document(result: ReliabilityCurves) -> Document:
     blocks = (
         Gallery("Agreement by text length, as curves", tuple(figures), SHUFFLED),
         Table("rows", "Agreement by text length", used_columns, result.rows, group="heading"),
-        Table("tests", "Tests", _TESTS, result.tests, readers="programs"),
+        data_table("tests", CurveTest._fields, result.tests),
     )
     title = f"Reliability of metrics on {result.name}"
     basis = (
@@ -133,6 +125,6 @@ def reliability_charts(rows: Sequence[ReliabilityRow], caption: str) -> list[XYC
                     refs = "all refs" if count is None else format_count(count, "ref")
                     curve = f"{refs}: {curve}"
                 points.append(Point(row.length, row.value, "", curve, row.low, row.high))
-            chart = XYChart(name, across, up, points, caption=caption, joined=True, whole_x=True)
+            chart = XYChart(name, across, up, points, caption=caption, kind="curves", whole_x=True)
             charts.append(chart)
     return charts

@@ -12,7 +12,6 @@ from karat.arrays import Floats
 from karat.metrics.base import Metric, Score
 from karat.report.charts.models import ChartRow, RowChart
 from karat.report.model import (
-    Column,
     Document,
     Figure,
     Gallery,
@@ -20,10 +19,22 @@ from karat.report.model import (
     format_brief,
     join_names,
     metric_label,
-    number,
+    score_digits,
 )
-from karat.results import LazyRows
-from karat.scoring import DocumentScore, ScoreResults, ScoreRow, Scoring
+from karat.results import Column, LazyRows, number
+from karat.scoring import (
+    DOCUMENT_COLUMNS,
+    INTERVAL,
+    METRIC,
+    METRIC_NAME,
+    SCORE,
+    SYSTEM,
+    DocumentScore,
+    ScoreResults,
+    ScoreRow,
+    Scoring,
+    metric_digits,
+)
 
 if TYPE_CHECKING:
     from karat.arrow.table_scores import WrittenShards
@@ -63,25 +74,8 @@ def scoring_answer(scoring: Scoring) -> tuple[str, ...]:
     return (*sentences, "Differences are not tested: use karat compare.")
 
 
-def metric_digits(metric: Any) -> int:
-    """Return the decimals of scores in tables: two on a scale of 100, four on a scale of 1."""
-    return 2 if metric.full_scale > 10 else 4
-
-
-def row_digits(row: Any) -> int:
-    """Return the decimals of scores in a row, by its metric."""
-    return metric_digits(row.metric)
-
-
-_METRIC_NAME = Column("metric", "Metric", help="The metric's name; its full signature is below.")
-METRIC = replace(_METRIC_NAME, value=lambda row: str(row.metric))
 SEGMENT = number("segment", "Segment", help="The number of the segment, from 1.")
 SEGMENT_ID = replace(SEGMENT, help="The number of the segment, from 1, or its id.")
-SYSTEM = Column("system", "System", help="The name of the system.")
-LOW = number("low", "Low", row_digits, "Lower end of the 95% bootstrap interval.")
-HIGH = number("high", "High", row_digits, "Upper end of the 95% bootstrap interval.")
-_SCORE_VALUE = number("score", "Score", row_digits, "The corpus score, on the metric's own scale.")
-SCORE = replace(_SCORE_VALUE, value=lambda row: row.score.value)
 PARTS = Column(
     "parts",
     "Parts",
@@ -113,8 +107,8 @@ _COUNT_LETTERS = {
 
 
 def parts_text(metric: Metric, score: Score) -> str:
-    """The parts of a score in one short line."""
-    digits = 1 if metric.full_scale > 10 else 3
+    """Return the parts of a score in one short line."""
+    digits = score_digits(metric)
     words = []
     for letter in ("p", "r"):  # of all orders: `P 71.3/48.1/33.5/22.0`
         keys = (f"{letter}{n}" for n in range(1, 99))
@@ -154,7 +148,7 @@ def scoring_document(scoring: Scoring) -> Document:
     if scoring.documents:
         return note_signature_form(_documents_document(scoring), scoring.form)
     if scoring.values:
-        filters = [replace(column, filter=True) for column in (_METRIC_NAME, SYSTEM)]
+        filters = [replace(column, filter=True) for column in (METRIC_NAME, SYSTEM)]
         columns = [*filters, SEGMENT_ID, _SEGMENT_SCORE]
         table = Table("rows", "Segment scores", columns, _segment_rows(scoring))
         signatures = segment_signatures(scoring)
@@ -169,7 +163,7 @@ def scoring_document(scoring: Scoring) -> Document:
         title = f"{metric_label(m)} by system"
         chart = RowChart(title, str(m), items, narrow=len(metrics) > 1)
         figures.append(Figure(title, chart))
-    columns = [METRIC, SYSTEM, SCORE, *([LOW, HIGH] if scoring.resamples else [])]
+    columns = [METRIC, SYSTEM, SCORE, *(INTERVAL if scoring.resamples else ())]
     columns += [skipped_column(scoring.skipped)] if scoring.skipped is not None else []
     columns += [PARTS, *part_columns(rows, columns)]
     best = best_cells(rows)
@@ -190,7 +184,7 @@ def skipped_column(skipped: Mapping[str, int], **look: Any) -> Column:
 
 
 def best_cells(rows: Sequence[Any]) -> frozenset[tuple[int, str]]:
-    """The cells with the best score by each metric."""
+    """Return the cells with the best score by each metric."""
     best: dict[Metric, float] = {}
     for row in rows:
         best[row.metric] = max(best.get(row.metric, -math.inf), row.metric.sign * row.score.value)
@@ -201,22 +195,11 @@ def best_cells(rows: Sequence[Any]) -> frozenset[tuple[int, str]]:
     )
 
 
-_DOCUMENT_HELP = "The score of the document, from the sums of its segments' statistics."
-_DOCUMENTS = (
-    replace(METRIC, filter=True),
-    replace(SYSTEM, filter=True),
-    Column("document", "Document", help="The document that the segments belong to."),
-    number("segments", "Segments", help="The document's segments."),
-    replace(SCORE, help=_DOCUMENT_HELP),
-    PARTS,
-)
-
-
 def _documents_document(scoring: Scoring) -> Document:
     """Return the scores of documents; a note on all documents of a system is stated once for it."""
     metrics = list(dict.fromkeys(row.metric for row in scoring.documents))
     rows = [row for m in metrics for row in scoring.documents if row.metric == m]
-    columns = (*_DOCUMENTS, *part_columns(rows, _DOCUMENTS))
+    columns = (*DOCUMENT_COLUMNS, PARTS, *part_columns(rows, DOCUMENT_COLUMNS))
     table = Table("rows", "Document scores", columns, rows, group="metric", open=True)
     signatures = {str(m): m.signature(scoring.references, scoring.form) for m in metrics}
     notes = [note for m in metrics for note in m.remarks()]
@@ -239,7 +222,7 @@ class _SegmentScore(NamedTuple):
     digits: int
 
 
-_SEGMENT_SCORE = replace(_SCORE_VALUE, digits=lambda row: row.digits)
+_SEGMENT_SCORE = replace(SCORE, digits=lambda row: row.digits, value=None)
 
 
 def _segment_rows(scoring: Scoring) -> LazyRows[_SegmentScore]:
@@ -260,7 +243,7 @@ def _segment_rows(scoring: Scoring) -> LazyRows[_SegmentScore]:
 
 
 def segment_signatures(results: ScoreResults[Any]) -> dict[str, str]:
-    """The full signature of each metric that scores segments."""
+    """Return the full signatures of the metrics of segment scores."""
     metrics = dict.fromkeys(row.metric.of_segments() for row in results.rows)
     return {str(m): m.signature(results.references) for m in metrics}
 
@@ -280,8 +263,8 @@ def shards_document(written: WrittenShards) -> Document:
 
 
 def signature_document(signatures: Mapping[str, str], command: str) -> Document:
-    """The signatures alone, by metric, before anything is scored."""
-    columns = (_METRIC_NAME, Column("signature", "Signature"))
+    """Return the signatures of metrics, without scores."""
+    columns = (METRIC_NAME, Column("signature", "Signature"))
     rows = [{"metric": name, "signature": text} for name, text in signatures.items()]
     table = Table("rows", "Signatures", columns, rows)
     return Document("Signatures", (table,), command, signatures, ())

@@ -11,7 +11,7 @@ from hashlib import sha256
 from importlib import resources
 from typing import NamedTuple
 
-from karat.report.charts.models import HeatMap, RankMap
+from karat.report.charts.models import CellChart
 from karat.report.markup import Look, asset, data, element, quote
 from karat.report.model import (
     Block,
@@ -28,9 +28,9 @@ from karat.report.render.svg import render_svg
 
 
 def anchor(title: str) -> str:
-    """The id of a figure: its title, written so that no two titles have the same.
+    """Return the id of a figure, unique to its title.
 
-    `_` and a number stand for what an address cannot hold, `-` for a space.
+    Spaces become `-`, other characters that an address cannot hold `_` and their number.
     """
     return "figure-" + "-".join(map(_escape, title.split(" ")))
 
@@ -46,10 +46,10 @@ def _figure_element(figure: Figure, title: str) -> str:
 
 
 def gallery_block(gallery: Gallery) -> str:
-    """Return small figures side by side, as many as the page is wide."""
+    """Return small figures side by side, in rows that fit the page."""
     figures = [_figure_element(figure, quote(figure.title)) for figure in gallery.figures]
     title = element("h2", quote(gallery.title))
-    has_cells = any(isinstance(figure.drawing, HeatMap | RankMap) for figure in gallery.figures)
+    has_cells = any(isinstance(figure.drawing, CellChart) for figure in gallery.figures)
     layout = None if gallery.wide else "small dense" if has_cells else "small"
     inner = [*_notes([gallery.caption]), element("div", *figures, class_=layout)]
     if gallery.folded:
@@ -91,7 +91,7 @@ def marked(passage: TextPassage) -> str:
 
 
 LONG = 40
-"""Letters of a text that would be one word a line in a narrow column."""
+"""Length from which a text needs a minimum width on narrow screens."""
 
 MAX_PAGE_ROWS = 100
 """Rows that a table shows at once; a script turns the pages."""
@@ -126,10 +126,10 @@ def table_block(table: Table, id: str, heading: str, *, folded: bool = False) ->
     return element("details", title, "\n".join(inner), class_="table", id=id)
 
 
-def _scrolling_table(table: Table, most: int, title_class: str | None = None) -> str:
+def _scrolling_table(table: Table, max_rows: int, title_class: str | None = None) -> str:
     """Return a table in a container that scrolls on narrow screens; a script turns its pages."""
     columns = table.shown_columns
-    wide = str(len(columns))
+    n_columns = str(len(columns))
     parts = [element("caption", quote(table.title), class_=title_class)] if table.title else []
     heads = []
     for column in columns:
@@ -141,26 +141,28 @@ def _scrolling_table(table: Table, most: int, title_class: str | None = None) ->
         (name, [element("tr", *map(_cell, row)) for row in rows])
         for name, rows in sections(table, columns, quote)
     ]
-    left = most
+    rows_left = max_rows
     for name, rows in bodies:
-        if left > 0:
-            lines = rows[:left]
+        if rows_left > 0:
+            lines = rows[:rows_left]
             if name is not None:
-                head = element("th", name, scope="rowgroup", colspan=wide)
+                head = element("th", name, scope="rowgroup", colspan=n_columns)
                 lines.insert(0, element("tr", head, class_="group"))
             parts.append(element("tbody", "\n", "\n".join(lines), "\n"))
-        left -= len(rows)
+        rows_left -= len(rows)
     if not table.rows:
-        cell = element("td", "no rows", class_="missing", colspan=wide)
+        cell = element("td", "no rows", class_="missing", colspan=n_columns)
         parts.append(element("tbody", element("tr", cell)))
     # Focusable, so that the keyboard can scroll it too.
     frame = {"class_": "scroll", "tabindex": "0", "role": "region"}
     inner = element("table", "\n", "\n".join(parts), "\n")
     block = element("div", inner, **frame, aria_label=table.title or "table")
-    if left >= 0:
+    if rows_left >= 0:
         return block
     pager = {"class_": "note pages", "data_rows": str(len(table.rows))}
-    return block + element("p", _ROWS_SHOWN.format(most, len(table.rows)), **pager) + data(bodies)
+    return (
+        block + element("p", _ROWS_SHOWN.format(max_rows, len(table.rows)), **pager) + data(bodies)
+    )
 
 
 def _cell(cell_text: CellText) -> str:
@@ -169,9 +171,9 @@ def _cell(cell_text: CellText) -> str:
     detail = "detail" * column.detail
     if cell is None:
         return element("td", text, class_=_classes(right, "missing", detail))
-    # Long texts have a class of their own: a narrow screen keeps some room for them.
+    # Narrow screens keep a minimum width for long texts.
     long = "long" * (not right and isinstance(cell, str) and len(cell) > LONG)
-    full_value = None  # of a number, which its few shown digits may hide from the sorting
+    full_value = None  # of a number, for sorting by all its digits
     if not isinstance(cell, (str, bool)):
         full_value = repr(float(cell)) if isinstance(cell, float) else str(cell)
     inner = element("strong", text) if stressed else text
@@ -324,9 +326,9 @@ def _block_section(block: Block, document: Document) -> Section:
 
 
 def _terms_section(document: Document) -> list[Section]:
-    """Definitions: terms of the glossary in the answer, titles and heads; helps of columns.
+    """Return definitions: glossary terms in the answer, titles and heads; helps of columns.
 
-    Helps of columns are by title, with the table's where the texts differ.
+    Columns with the same title but different helps are listed with their tables.
     """
     heads: set[str] = set()
     helps_by_title: dict[str, dict[str, str]] = {}
@@ -365,7 +367,7 @@ def _footer_section(document: Document) -> Section:
         inner = element("pre", element("code", quote(text)), tabindex="0")
         parts.append(element("details", element("summary", quote(title)), inner))
     if document.command:
-        # Where a file lies on somebody's disk is not for the readers of a page.
+        # Readers of a page need not know the folders of its author.
         command = _FOLDERS.sub("", document.command)
         parts.append(element("p", element("code", quote(command)), class_="command"))
     return Section("made", "How it was made", element("footer", *parts, id="made"))

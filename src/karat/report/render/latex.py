@@ -32,9 +32,9 @@ _NUMBER = str.maketrans({"-": "$-$", "<": "$<$", "∞": r"$\infty$"})
 
 
 def render_latex(document: Document) -> str:
-    r"""One tabular per table, after comments: the conclusions, the command and the signatures.
+    r"""Render a tabular per table, after the conclusions, command and signatures as comments.
 
-    The preamble must hold `\usepackage{booktabs}`.
+    The preamble must contain `\usepackage{booktabs}`.
     """
     warnings, remarks = document.split_notes()
     conclusions = filter(None, [*document.answer, document.basis])

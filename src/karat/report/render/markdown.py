@@ -11,19 +11,19 @@ from karat.report.render.text import Sheet
 
 SKETCH_WIDTH = 100  # of drawings, in letters
 
-# An underscore inside a word is no markup, so that snake_case stays readable in the source.
+# An underscore inside a word is not markup: snake_case stays readable in the source.
 _INLINE = re.compile(r"[\\`*\[\]<>|~$&]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 _BLOCK = re.compile(r"^(\d*)([#+\-=.)])")  # starts a heading, a list or an underline
 
 
 def render_markdown(document: Document) -> str:
-    """The document as Markdown, its command and signatures in a code block at the end."""
+    """Render the document as Markdown; a code block at the end has command and signatures."""
     warnings, remarks = document.split_notes()
     blocks = [f"# {_quote(document.title)}"]
     blocks += _paragraphs([*document.answer, document.basis, *warnings])
     for part in document.parts:
         if isinstance(part, Figure):
-            if part.sketch:  # drawn with letters: a code block keeps their places
+            if part.sketch:  # drawn with letters: a code block keeps them aligned
                 sketch = _code_block(part.sketch(Sheet(SKETCH_WIDTH, color=False)))
                 blocks += [f"## {_quote(part.title)}", sketch, *_paragraphs([part.caption])]
         elif part.readers != "programs":
@@ -39,7 +39,7 @@ def _markdown_table(table: Table, above: str) -> list[str]:
     lines = [_line(_quote(column.title) for column in columns)]
     lines.append(_line("---:" if column.align == "right" else "---" for column in columns))
     for head, rows in sections(table, columns, _quote):
-        # A pipe table has no spanning cells: the sub-heading stands in the first of a row.
+        # A pipe table has no spanning cells: the first cell of a row has the sub-heading.
         lines += [] if head is None else [_line([f"**{head}**", *[""] * (len(columns) - 1)])]
         bold = [[f"**{s.text}**" if s.stressed and s.text else s.text for s in row] for row in rows]
         lines += map(_line, bold)

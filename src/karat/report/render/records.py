@@ -9,16 +9,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from karat.errors import InputError, no_formula, quoted
-from karat.report.model import Cell, Column, Document, Table
+from karat.report.model import Document, Table
+from karat.results import Cell, Column
 
 _TSV_ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 
 
 def render_json(document: Document) -> Iterator[str]:
-    """One strict JSON object with each row on a line of its own, so that it reads and diffs well.
+    """Yield one strict JSON object with a line per row, which is easy to read and compare.
 
-    Missing values, NaN and infinities are null.  `notes` are the document's and then the tables'.
-    Yielded row by row, since tables may be larger than memory.
+    Missing values, NaN and infinities are null. `notes` are the document's, then the tables'.
+    Rows are yielded one by one, since tables may be larger than memory.
     """
     notes = list(document.notes or ())
     notes += [note for table in document.tables for note in table.notes]
@@ -36,7 +37,7 @@ def render_json(document: Document) -> Iterator[str]:
 
 
 def render_tsv(document: Document, *, spreadsheet_safe: bool = False) -> Iterator[str]:
-    """One header and one line per row; tables are separated by a blank line.
+    """Yield a header and a line per row; tables are separated by a blank line.
 
     Within strings a tab, a line end and a backslash are written as \\t, \\n or \\r, and \\\\.
     With `spreadsheet_safe`, text that a spreadsheet would take for a formula gets an apostrophe.
@@ -48,9 +49,9 @@ def render_tsv(document: Document, *, spreadsheet_safe: bool = False) -> Iterato
 
 
 def render_csv(document: Document, *, spreadsheet_safe: bool = False) -> Iterator[str]:
-    """RFC 4180: a header and a record per row; tables are separated by an empty line.
+    """Yield a header and a record per row (RFC 4180); tables are separated by an empty line.
 
-    Text is quoted where it must be and never changed. With `spreadsheet_safe`, text that a
+    Text is quoted if necessary and never changed. With `spreadsheet_safe`, text that a
     spreadsheet would take for a formula gets an apostrophe.
     """
     write = csv.writer(_EchoFile(), lineterminator="\r\n").writerow
@@ -61,7 +62,7 @@ def render_csv(document: Document, *, spreadsheet_safe: bool = False) -> Iterato
 
 
 class _EchoFile:
-    """A file that gives back what is written to it, which `writerow` returns."""
+    """A file whose `write` returns its text: `writerow` returns it in turn."""
 
     def write(self, text: str) -> str:
         return text

@@ -58,7 +58,7 @@ def render_pieces(
     """
     options: dict[str, Any] = {"color": color, "width": width} if format == "text" else {}
     if spreadsheet_safe:
-        check_spreadsheet_safe(format, spreadsheet_safe)
+        check_spreadsheet_safe(format)
         options["spreadsheet_safe"] = True
     renderer = RENDERERS[format]
 
@@ -75,9 +75,9 @@ def render_pieces(
     return [text] if isinstance(text, str) else text
 
 
-def check_spreadsheet_safe(format: str, spreadsheet_safe: bool) -> None:
-    """Raise if formulas should be escaped in a format that spreadsheets do not open."""
-    if spreadsheet_safe and format not in SPREADSHEET_FORMATS:
+def check_spreadsheet_safe(format: str) -> None:
+    """Raise if spreadsheets do not open the format: there are no formulas to escape."""
+    if format not in SPREADSHEET_FORMATS:
         formats = " and ".join(SPREADSHEET_FORMATS)
         raise OutputError(
             f"--spreadsheet-safe is for {formats}, and the output is {format}: leave it out, or "

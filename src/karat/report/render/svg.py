@@ -22,12 +22,12 @@ def render_svg(document: Document) -> str:
         raise InputError("there is no figure to draw: choose another format than svg")
     parts, y = [], MARGIN
     for figure in document.figures:
-        wide, high = svg.drawing_size(figure.svg)
+        figure_width, height = svg.drawing_size(figure.svg)
         look: Look = {"x": MARGIN, "y": y + 14, "font_size": 14, "font_weight": 600}
         parts.append(element("text", quote(figure.title), **look))
-        place = {"x": MARGIN, "y": y + HEADING, "width": wide, "height": high}
+        place = {"x": MARGIN, "y": y + HEADING, "width": figure_width, "height": height}
         parts.append(element("svg", figure.svg, **place))
-        y += HEADING + high + MARGIN
+        y += HEADING + height + MARGIN
     width = max(svg.drawing_size(figure.svg)[0] for figure in document.figures) + 2 * MARGIN
     paper = shape("rect", width=width, height=y, fill="var(--paper, #ffffff)")
     style = element("style", palette(), "svg { color: var(--ink); }")
@@ -52,7 +52,7 @@ _SHEET = b"""\
 def chart_file(chart: Chart, kind: str) -> bytes:
     """Return the bytes of a png, pdf or svg file."""
     drawing = render_svg(Document(chart.title, (Figure(chart.title, chart),), "", {}))
-    # Plain colours, which any program reads; words in it are left alone.
+    # Plain colors, which any program can read; text is unchanged.
     drawing = _VARIABLE.sub(r'"\1"', _STYLE.sub("", drawing))
     drawing = drawing.replace('"currentColor"', f'"{INK}"')
     drawing = drawing.replace('"system-ui, sans-serif"', f'"{FONTS}"')

@@ -9,7 +9,8 @@ from itertools import accumulate, pairwise, zip_longest
 from os.path import commonprefix
 
 from karat.errors import JOINERS, visible
-from karat.report.model import Column, Document, Table, cell_text, sections
+from karat.report.model import Document, Table, cell_text, sections
+from karat.results import Column
 
 ELLIPSIS = "…"
 BOLD, DIM, RED, GREEN, YELLOW, MAGENTA, CYAN = "1", "2", "31", "32", "33", "35", "36"
@@ -27,7 +28,7 @@ class Sheet:
         return f"\x1b[{code}m{text}\x1b[0m" if self.color and text and code else text
 
     def lines(self, text: str | Iterable[str], code: str = "") -> list[str]:
-        """Running text wrapped to the width; each of several texts starts a new line."""
+        """Wrap running text to the width; each of several texts starts a new line."""
         texts = [text] if isinstance(text, str) else text
         wrapped = (line for t in texts for line in wrap(visible(t, keep="\n"), self.width))
         return [self.ink(line, code) for line in wrapped]
@@ -92,7 +93,7 @@ def panel_lines(
         pieces = []
         for (text, code), column, width in zip(cells, columns, widths, strict=True):
             short = truncate(text, width).rstrip()
-            # Spaces stay outside the escape codes, so that the end of a line can be stripped.
+            # Spaces stay outside the escape codes: the end of a line can be stripped.
             inked, space = sheet.ink(short, code), " " * (width - display_width(short))
             pieces.append(space + inked if column.align == "right" else inked + space)
         return (indent + (" " * COLUMN_GAP).join(pieces)).rstrip()

@@ -12,43 +12,37 @@ from karat.explanation import SegmentExplanations
 from karat.metrics.accuracy import Alignment
 from karat.metrics.gtm import Explanation
 from karat.metrics.tree import TreeExplanation, Treelet
+from karat.registry import load
 from karat.report.documents.scores import SEGMENT
 from karat.report.model import (
     Block,
-    Cell,
-    Column,
     Document,
     ExampleCase,
     Examples,
     Figure,
     Table,
     TextPassage,
-    columns,
+    data_table,
     format_brief,
     format_count,
-    number,
-    people_column,
     reference_passages,
 )
 from karat.report.segment.text import draw_edits, draw_grid
+from karat.results import Cell, Column, number, people_column, program_columns
 
 SCRIPT = "report/segment/grid.js"
 
 
 def edits_figure(alignment: Alignment, title: str, caption: str) -> Figure:
     """Return an edit alignment, which flows as words on pages."""
-
-    def svg() -> str:
-        from karat.report.segment.svg import edits_svg
-
-        return edits_svg(alignment, title)
-
-    def page() -> str:
-        from karat.report.segment.svg import edits_html
-
-        return edits_html(alignment)
-
-    return Figure(title, svg, caption, partial(draw_edits, alignment), page, SCRIPT)
+    return Figure(
+        title,
+        lambda: str(load("karat.report.segment.svg:edits_svg")(alignment, title)),
+        caption,
+        partial(draw_edits, alignment),
+        lambda: str(load("karat.report.segment.svg:edits_html")(alignment)),
+        SCRIPT,
+    )
 
 
 def _explained(
@@ -63,10 +57,9 @@ def _mean_length(explanation: Explanation) -> float:
     return sum(map(len, explanation.references)) / len(explanation.references)
 
 
-EDIT_COLUMNS = (
-    *columns(kind="Kind", reference_position="Reference position"),
-    *columns(reference_word="Reference word", candidate_position="Candidate position"),
-    *columns(candidate_word="Candidate word", move="Move"),
+_EDIT_KEYS = (
+    *("kind", "reference_position", "reference_word"),
+    *("candidate_position", "candidate_word", "move"),
 )
 _PROVEN = "Whether the matching is proven to be the maximum."
 _GRIDS = (
@@ -97,7 +90,6 @@ _RUNS = (
     number("reference_position", "Position", help="Its first word there, from 1."),
     Column("words", "Words", help="As they stand in the candidate.", wrap=True),
 )
-_GRID_EDITS = (SEGMENT, *columns(reference="Reference"), *EDIT_COLUMNS)
 
 
 def grid_blocks(rows: Sequence[Any]) -> tuple[Block, ...]:
@@ -121,12 +113,12 @@ def grid_blocks(rows: Sequence[Any]) -> tuple[Block, ...]:
         *pictures,
         Table("rows", "Scores", _GRIDS, rows),
         Table("runs", "Runs, the longest first", _RUNS, runs, group="heading"),
-        Table("edits", "Edits", _GRID_EDITS, edits, readers="programs"),
+        data_table("edits", ["segment", "reference", *_EDIT_KEYS], edits),
     )
 
 
 def _segment_pictures(explanation: Explanation, name: str) -> list[Block]:
-    """The texts, with the words of the candidate that match nothing marked; grid and edits."""
+    """Return the texts, with unmatched words of the candidate marked, the grid and the edits."""
     passages = reference_passages([" ".join(words) for words in explanation.references])
     matched = {b.row + k for b in explanation.blocks for k in range(b.length)}
     marks, at = [], 0
@@ -161,7 +153,7 @@ def grid_answer(rows: Sequence[Any]) -> tuple[str, ...]:
 
 
 def grid_figures(explanation: Explanation, name: str) -> list[Figure]:
-    """The two pictures of a segment: its grid and its edits."""
+    """Return the two pictures of a segment: its grid and its edits."""
     many, reference = len(explanation.references), "reference"
     if many > 1:
         reference = f"nearest reference ({explanation.nearest + 1} of {many})"
@@ -173,15 +165,15 @@ def grid_figures(explanation: Explanation, name: str) -> list[Figure]:
         f"{moves} moved. The reference stands above, the candidate below."
     )
     title = f"{name}: matching"
-
-    def svg() -> str:
-        from karat.report.segment.svg import grid_svg
-
-        return grid_svg(explanation, title)
-
-    caption, sketch = grid_caption(explanation), partial(draw_grid, explanation)
+    grid = Figure(
+        title,
+        lambda: str(load("karat.report.segment.svg:grid_svg")(explanation, title)),
+        grid_caption(explanation),
+        partial(draw_grid, explanation),
+        script=SCRIPT,
+    )
     return [
-        Figure(title, svg, caption, sketch, script=SCRIPT),
+        grid,
         edits_figure(edits, f"{name}: from the {reference} to the candidate", counts),
     ]
 
@@ -244,13 +236,12 @@ _PARTS = (
     replace(SEGMENT, readers="programs"),
     Column("part", "Part", help="A treelet, or words lacking or besides."),
     Column("head", "Head", help="The head of the treelet."),
-    number("head_position", "Head position", readers="programs"),
+    *program_columns("head_position"),
     *_COUNTS,
     number("share", "Share", 4, "What it takes off the accuracy: errors / R."),
     Column("reference_order", "In the reference", help="Its words in order.", wrap=True),
     Column("candidate_order", "In the candidate", help="The same words in order.", wrap=True),
 )
-_TREE_EDITS = (SEGMENT, *columns(head="Head", head_position="Head position"), *EDIT_COLUMNS)
 
 
 def explanations_document(result: SegmentExplanations) -> Document:
@@ -303,7 +294,7 @@ def treelet_blocks(rows: Sequence[Any]) -> tuple[Block, ...]:
         *figures,
         Table("rows", "Scores", _TREES, scores),
         Table("parts", "Treelets", _PARTS, parts, group="heading"),
-        Table("edits", "Edits", _TREE_EDITS, edits, readers="programs"),
+        data_table("edits", ["segment", "head", "head_position", *_EDIT_KEYS], edits),
     )
 
 

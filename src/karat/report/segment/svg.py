@@ -29,7 +29,7 @@ MAX_HITS = 50_000
 MIN_GRID_WIDTH = 420.0  # of the drawing: room for the legend
 MAX_WORD = 24
 SLANT = 55  # degrees by which the words above the columns rise
-WIDE = 1.25  # words of wide letters, in bold print where the pointer is, by the usual length
+WIDE = 1.25  # allows for wide letters, and for bold print under the pointer
 AREA_OPACITY = 0.16  # opacity of a block's area
 
 
@@ -81,7 +81,7 @@ def grid_svg(explanation: Explanation, title: str) -> str:
     legend, height = _draw_legend(explanation, frame)
     # A group, not an image: the blocks in it can be visited one by one.
     look: Look = {"role": "group", "aria_label": title, "class_": "grid"}
-    # whence the script knows which word a column is
+    # lets the script find the word of a column
     look["data_references"] = " ".join(str(len(words)) for words in explanation.references)
     parts += legend
     story = grid_story(explanation)
@@ -127,7 +127,7 @@ def _grid_frame(explanation: Explanation) -> GridFrame:
 
 
 def _draw_words(explanation: Explanation, frame: GridFrame) -> Iterator[str]:
-    """Words, those without a match muted; numbers where there is no room for words."""
+    """Draw words, muted without a match, or numbers if there is no room for words."""
     if not frame.labelled:  # some numbers along both edges, at least 60 units apart
         step = next(n for k in range(9) for m in (1, 2, 5) if (n := m * 10**k) * frame.cell >= 60)
         for i in range(step, frame.rows + 1, step):
@@ -151,7 +151,7 @@ def _draw_words(explanation: Explanation, frame: GridFrame) -> Iterator[str]:
 
 
 def _draw_barriers(explanation: Explanation, frame: GridFrame) -> Iterator[str]:
-    """A dashed line after each reference but the last, and the references' names below."""
+    """Draw dashed lines between references, and the names of references below."""
     starts = [0, *(barrier + 1 for barrier in explanation.barriers)]
     for number, (start, end) in enumerate(zip(starts, explanation.barriers, strict=False), 1):
         if number < len(explanation.references):
@@ -183,7 +183,7 @@ def _draw_unchosen_hits(explanation: Explanation, frame: GridFrame) -> Iterator[
 
 
 def _draw_block(explanation: Explanation, frame: GridFrame, block: AlignedBlock) -> str:
-    """One chosen run: its area, which is what counts at e = 2, and its hits on the diagonal.
+    """Draw a chosen run: its area, which counts at e = 2, and its hits on the diagonal.
 
     Hits are filled as far as they count, and hollow beyond the cap.
     """
@@ -244,7 +244,7 @@ _STEP_SENTENCES = {
 
 
 def edits_svg(alignment: Alignment, title: str) -> str:
-    """The picture of one alignment, in as many bands as it takes."""
+    """Draw an alignment, in several bands if it is long."""
     shown_steps = alignment_steps(alignment)[:MAX_STEPS]
     if not shown_steps:
         return svg.no_data(title, NO_EDITS)
@@ -260,7 +260,7 @@ def edits_svg(alignment: Alignment, title: str) -> str:
 
 
 def edits_story(alignment: Alignment) -> str:
-    """The alignment in one sentence."""
+    """Return the alignment in one sentence."""
     pairs = zip(alignment.operations, alignment_steps(alignment), strict=True)
     changes = [_step_sentence(operation, step) for operation, step in pairs if step.sign]
     count = alignment.count("keep")
@@ -274,7 +274,7 @@ def _step_sentence(operation: Operation, step: Step) -> str:
 
 
 def _draw_band(band: Sequence[Step], top: float) -> Iterator[str]:
-    """A line of steps: words one above the other, and between them the letter of the edit.
+    """Draw a line of steps: words one above the other, and between them the letter of the edit.
 
     A word without a partner is struck out or underlined.
     """
@@ -295,7 +295,7 @@ def _draw_band(band: Sequence[Step], top: float) -> Iterator[str]:
 
 
 def edits_html(alignment: Alignment) -> str:
-    """The alignment as words that flow over the page; each step is read out as a sentence."""
+    """Return the alignment as flowing words; screen readers read each step as a sentence."""
     pairs = list(zip(alignment.operations, alignment_steps(alignment), strict=True))[:MAX_STEPS]
     items = []
     for operation, step in pairs:

@@ -31,9 +31,9 @@ NO_WORDS = "no words on one side: nothing to match"
 _GRID_INKS = {COUNTED: CYAN, CUT: CYAN, PARED: YELLOW, HIT: DIM, BARRIER: DIM}
 
 CELL = 2  # columns of the terminal: room for one wide letter
-MAX_COLUMN_WORD = 12  # letters of a word that stands upright above its column
+MAX_COLUMN_WORD = 12  # letters of a vertical word above its column
 MAX_ROW_WORD = 24
-MAX_GRID_CELLS = 40_000  # some 200 words on either side; more is not a picture
+MAX_GRID_CELLS = 40_000  # about 200 words on either side
 
 
 def draw_grid(explanation: Explanation, sheet: Sheet) -> list[str]:
@@ -57,23 +57,23 @@ def draw_grid(explanation: Explanation, sheet: Sheet) -> list[str]:
         heads.append([])
     longest = max(min(MAX_ROW_WORD, sheet.width // 3), 1)  # words leave room for the grid
     labels = [truncate(visible(word), longest) for word in explanation.candidate]
-    wide = max(map(display_width, labels))
-    step = max((sheet.width - wide - 1) // CELL, 1)
+    label_width = max(map(display_width, labels))
+    step = max((sheet.width - label_width - 1) // CELL, 1)
     lines: list[str] = []
     for start in range(0, columns, step):
         chosen = range(start, min(start + step, columns))
-        tall = max(len(heads[j]) for j in chosen)
-        for k in range(tall):
+        head_height = max(len(heads[j]) for j in chosen)
+        for k in range(head_height):
             letters = ""
             for head in (heads[j] for j in chosen):
-                at = k - tall + len(head)
+                at = k - head_height + len(head)
                 letter = (head[at] if at >= 0 else "") if head else BARRIER
                 letters += letter + " " * (CELL - display_width(letter))
-            lines.append(" " * (wide + 1) + sheet.ink(letters.rstrip(), DIM))
+            lines.append(" " * (label_width + 1) + sheet.ink(letters.rstrip(), DIM))
         for i, label in enumerate(labels):
             signs = [marks.get((i, j), " ") for j in chosen]
             cells = "".join(sheet.ink(s, _GRID_INKS.get(s, "")) + " " * (CELL - 1) for s in signs)
-            lines.append(f"{' ' * (wide - display_width(label))}{label} {cells}".rstrip())
+            lines.append(f"{' ' * (label_width - display_width(label))}{label} {cells}".rstrip())
         lines.append("")
     used = set(marks.values())
     return [
@@ -127,7 +127,7 @@ def step_lines(all_steps: Sequence[Step], room: int) -> list[list[Step]]:
 
 
 def draw_edits(alignment: Alignment, sheet: Sheet) -> list[str]:
-    """Draw an alignment, in as many bands as it takes."""
+    """Draw an alignment, in several bands if it is long."""
     if len(alignment.operations) > MAX_STEPS:
         return sheet.lines(f"{len(alignment.operations):,} steps are too many to draw here", DIM)
     indent = max(map(len, _NAMES)) + 2

@@ -1,31 +1,32 @@
-"""The model of a chart drawn as SVG."""
+"""Charts as SVG drawings."""
 
 from __future__ import annotations
 
-from karat.report.charts.models import Chart, HeatMap, Histogram, RankMap, Regions, RowChart
+from karat.report.charts.models import CellChart, Chart, RowChart, XYChart
 from karat.report.charts.svg import frame as svg
 from karat.report.charts.svg.cells import draw_heat_map, draw_ranks
-from karat.report.charts.svg.plots import draw_curves, draw_scatter
+from karat.report.charts.svg.plots import draw_curves, draw_histogram, draw_scatter
 from karat.report.charts.svg.regions import draw_regions
-from karat.report.charts.svg.rows import draw_histogram, draw_rows
+from karat.report.charts.svg.rows import draw_rows
+
+_PLOTS = {
+    "scatter": draw_scatter,
+    "curves": draw_curves,
+    "histogram": draw_histogram,
+    "regions": draw_regions,
+}
 
 
 def chart_svg(chart: Chart) -> str:
-    """Return a drawing that fits any page and follows it into the dark."""
-    if not chart.plotted:
-        return svg.no_data(chart.title)
+    """Return a drawing that fits any page and follows its colors."""
     narrow = chart.narrow
+    if not (chart.plotted or (isinstance(chart, XYChart) and chart.areas)):
+        return svg.no_data(chart.title)
     if isinstance(chart, RowChart):
         narrow = chart.is_narrow
         parts, height = draw_rows(chart)
-    elif isinstance(chart, HeatMap):
-        parts, height = draw_heat_map(chart)
-    elif isinstance(chart, RankMap):
-        parts, height = draw_ranks(chart)
-    elif isinstance(chart, Histogram):
-        parts, height = draw_histogram(chart)
-    elif isinstance(chart, Regions):
-        parts, height = draw_regions(chart)
+    elif isinstance(chart, CellChart):
+        parts, height = (draw_heat_map if chart.ranks is None else draw_ranks)(chart)
     else:
-        parts, height = (draw_curves if chart.joined else draw_scatter)(chart)
+        parts, height = _PLOTS[chart.kind](chart)
     return svg.chart(chart.title, chart.story, height, parts, svg.NARROW if narrow else svg.WIDTH)

@@ -1,7 +1,6 @@
-"""The frame, axes, lines and lettering that all charts share.
+"""The frame, axes, lines and text that all charts share.
 
-Colours are CSS variables with a fallback, so that a chart follows the page into the dark and is
-legible on its own.
+Colors are CSS variables with a fallback: a chart follows the page's dark mode and is legible alone.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ HALO: Look = {"stroke": "var(--paper, #ffffff)", "stroke_width": 3, "paint_order
 MONOSPACE = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
 WIDTH = 720
-NARROW = 380  # of charts that stand side by side, and on phones
+NARROW = 380  # of charts side by side, and on phones
 RIGHT = WIDTH - 16.0
 BELOW = 48.0  # room for the tick labels and the name of the axis
 LETTER = 6.7  # the usual advance of a letter at the charts' font size
 
-Drawn: TypeAlias = tuple[list[str], float]
+DrawingParts: TypeAlias = tuple[list[str], float]
 """The parts of a chart and its height."""
 
 
@@ -45,9 +44,9 @@ def chart(
     fluid: bool = True,
     **look: Attribute,
 ) -> str:
-    """A whole drawing, named and described for those who cannot see it.
+    """Return a complete SVG element with a title and a description for screen readers.
 
-    A fluid one fills the room it is given; else it has its own size.
+    A fluid drawing fills the available width; otherwise it has a fixed size.
     """
     usual: Look = {"role": "img", "font_family": "system-ui, sans-serif", "font_size": 12}
     return element(
@@ -65,7 +64,7 @@ def chart(
 
 
 def drawing_size(drawing: str) -> tuple[float, float]:
-    """The width and height of a whole drawing, which its first attributes tell."""
+    """Return the width and height of a drawing, from its viewBox."""
     match = _VIEW.search(drawing)
     return (float(match[1]), float(match[2])) if match else (WIDTH, 60.0)
 
@@ -79,33 +78,33 @@ def no_data(title: str, reason: str = "no data") -> str:
 
 
 def label(x: float, y: float, content: str, anchor: str = "start", fill: str | None = None) -> str:
-    """One line of lettering."""
+    """Draw a line of text."""
     return element("text", quote(content), x=x, y=y, text_anchor=anchor, fill=fill)
 
 
 def draw_y_name(name: str, y: str) -> str:
-    """The name of an axis along the left edge, around `y`."""
+    """Draw the name of an axis along the left edge, centered at `y`."""
     turned = label(0, 0, shorten(name, 45), "middle", MUTED)
     return element("g", turned, transform=f"translate(14 {y}) rotate(-90)")
 
 
 def line(x1: float, y1: float, x2: float, y2: float, stroke: str, *, width: float = 1) -> str:
-    """A straight line."""
+    """Draw a straight line."""
     return shape("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=stroke, stroke_width=width)
 
 
 def tooltip(content: str) -> str:
-    """The browser's own tooltip for the group it stands in."""
+    """Return the tooltip of the enclosing group."""
     return element("title", quote(content))
 
 
 def shorten(label: str, columns: int) -> str:
-    """A label of at most so many columns, on one line."""
+    """Return the label on one line, cut to a number of columns."""
     return truncate(visible(label), columns)
 
 
 def extent(label: str) -> float:
-    """About how long a label is when drawn."""
+    """Estimate the width of a label in the drawing."""
     return LETTER * display_width(label)
 
 
@@ -115,14 +114,14 @@ def extent(label: str) -> float:
 def make_axes(
     ticks: tuple[Ticks, Ticks], top: float, bottom: float, width: float = WIDTH
 ) -> tuple[Axis, Axis]:
-    """The two axes of a plot, with room at the left for what stands along the second."""
+    """Return the two axes of a plot, with room for the tick labels of the y axis."""
     across, up = ticks
     left = 40 + max(extent(up.label(value)) for value in up.values)
     return Axis(across, left, width - 16.0), Axis(up, bottom, top)
 
 
 def draw_axes(x: Axis, y: Axis, x_name: str, y_name: str) -> list[str]:
-    """The two axes of a plot, drawn."""
+    """Draw the two axes of a plot."""
     parts = []
     for value in y.ticks.values:
         at = y.at(value)
@@ -133,7 +132,7 @@ def draw_axes(x: Axis, y: Axis, x_name: str, y_name: str) -> list[str]:
 
 
 def draw_x_axis(axis: Axis, top: float, bottom: float, name: str) -> str:
-    """The axis below a plot that reaches from `top` to `bottom`."""
+    """Draw the x axis of a plot that extends from `top` to `bottom`."""
     parts = []
     for value in axis.ticks.values:
         x = axis.at(value)
@@ -145,7 +144,7 @@ def draw_x_axis(axis: Axis, top: float, bottom: float, name: str) -> str:
 
 
 def dashed(x: float, top: float, bottom: float) -> str:
-    """A dashed vertical line across a plot."""
+    """Draw a dashed vertical line across a plot."""
     dashes: Look = {"stroke": "currentColor", "stroke_opacity": 0.75, "stroke_dasharray": "4 3"}
     return shape("line", x1=x, y1=top, x2=x, y2=bottom, **dashes)
 
@@ -154,13 +153,13 @@ HEAT = (
     *("#f1f8f6", "#c4e4e0", "#99cfd0", "#72b8c1", "#51a1b1"),
     *("#3989a1", "#28718f", "#1e597a", "#174566"),
 )
-"""From low to high, in equal steps of lightness, so that grey print keeps the order."""
+"""From low to high, in equal steps of lightness, which keep their order in gray print."""
 
 SERIES = (
     *("#2151d3", "#d97f0a", "#057f59", "#a66b9b"),
     *("#8b8b46", "#1e97f7", "#801e0d", "#1c2026"),
 )
-"""Told apart with any colour vision; on a page, `--series-1` and so on take their place."""
+"""Distinct for any color vision; pages override them by `--series-1` and so on."""
 
 DASHES = (None, "7 3", "2 3", "9 3 2 3")
 MARKERS = (
@@ -177,19 +176,19 @@ MARKERS = (
 
 
 def series_color(number: int) -> str:
-    """The colour of a series by its number, from 0."""
+    """Return the color of a series by its number, from 0."""
     k = number % len(SERIES)
     return f"var(--series-{k + 1}, {SERIES[k]})"
 
 
 def series_line(number: int) -> Look:
-    """Return the look of a series' line: those that share a colour differ in their dashes."""
+    """Return the look of a series' line; series with the same color differ in their dashes."""
     dashes = DASHES[(number + number // len(SERIES)) % len(DASHES)]
     return {"stroke": series_color(number), "stroke_dasharray": dashes}
 
 
 def heat_color(share: float) -> str:
-    """The colour at a place between 0, low, and 1, high."""
+    """Return the color of a share, from 0 (low) to 1 (high)."""
     place = min(max(share, 0.0), 1.0) * (len(HEAT) - 1)
     k = min(int(place), len(HEAT) - 2)
     pairs = zip(_channels(HEAT[k]), _channels(HEAT[k + 1]), strict=True)
@@ -197,19 +196,19 @@ def heat_color(share: float) -> str:
 
 
 def ink_on(color: str) -> str:
-    """Black or white, whichever stands out more; its contrast is never below 4.5."""
+    """Return black or white, whichever has more contrast: always at least 4.5."""
     return max("#000000", "#ffffff", key=lambda ink: contrast(ink, color))
 
 
 def contrast(a: str, b: str) -> float:
-    """(L1 + 0.05) / (L2 + 0.05), where L1 is the luminance of the lighter colour."""
+    """Return (L1 + 0.05) / (L2 + 0.05), where L1 is the luminance of the lighter color."""
     dark, light = sorted((luminance(a), luminance(b)))
     return (light + 0.05) / (dark + 0.05)
 
 
 def luminance(color: str) -> float:
-    """0.2126 R + 0.7152 G + 0.0722 B, of linear channels."""
-    from karat.arithmetic import power  # numpy is loaded where colours are compared
+    """Return 0.2126 R + 0.7152 G + 0.0722 B, of linear channels."""
+    from karat.arithmetic import power  # loads numpy
 
     red, green, blue = (
         c / 12.92 if c <= 0.04045 else float(power((c + 0.055) / 1.055, 2.4))
@@ -223,12 +222,13 @@ def _channels(color: str) -> list[int]:
 
 
 LEGEND_ROW = 20.0
+SWATCH = {"x": -10.0, "y": -7.0, "width": 20.0, "height": 14.0}  # a sample of an area
 SAMPLE_WIDTH = 30.0  # room for the sign before its meaning
 MAX_MEANING = 40
 
 
 class LegendEntry(NamedTuple):
-    """A sign, drawn around the middle of its room, and its meaning."""
+    """A sign, drawn around the origin, its meaning and the width of its room."""
 
     sample: str
     meaning: str
@@ -238,38 +238,38 @@ class LegendEntry(NamedTuple):
 def legend(
     entries: Sequence[LegendEntry], left: float, top: float, width: float = WIDTH
 ) -> tuple[list[str], float]:
-    """The entries from `left` to the edge of the chart, and where they end."""
+    """Draw the entries between `left` and the right edge; return them and their bottom."""
     parts, x, y = [], left, top + LEGEND_ROW / 2
     for entry in entries:
         meaning = shorten(entry.meaning, MAX_MEANING)
-        wide = entry.room + extent(meaning) + 22
-        if x > left and x + wide > width:
+        entry_width = entry.room + extent(meaning) + 22
+        if x > left and x + entry_width > width:
             x, y = left, y + LEGEND_ROW
         parts.append(element("g", entry.sample, transform=translate_to(x + entry.room / 2 - 3, y)))
         parts.append(label(x + entry.room, y + 4, meaning))
-        x += wide
+        x += entry_width
     return parts, (y + LEGEND_ROW / 2 if entries else top)
 
 
 def translate_to(x: float, y: float) -> str:
-    """The transform that puts the origin there."""
+    """Return the transform that moves the origin to a point."""
     return f"translate({coordinate(x)} {coordinate(y)})"
 
 
 def marker(number: int, at: str | None = None) -> str:
-    """The marker of a series around the origin, or moved."""
+    """Draw the marker of a series, at the origin unless it is moved."""
     outline = MARKERS[number % len(MARKERS)]
     return shape("path", d=outline, fill=series_color(number), transform=at)
 
 
 def stroke(number: int) -> str:
-    """A piece of a series' line with its marker."""
+    """Draw a sample of a series' line with its marker."""
     line = shape("line", x1=-12, y1=0, x2=12, y2=0, stroke_width=2, **series_line(number))
     return line + marker(number)
 
 
-DISTANCES = (8.0, 15.0, 24.0, 36.0)  # from a dot's middle to its label, the nearest that is free
-DOT = 5.0  # half the side of what a dot covers
+DISTANCES = (8.0, 15.0, 24.0, 36.0)  # from a dot to its label: the nearest free one is used
+DOT = 5.0  # half the side of the square that a dot covers
 _AROUND = ((1, 0), (-1, 0), (0, -1), (0, 1), (1, -1), (-1, -1), (1, 1), (-1, 1))
 
 
@@ -289,8 +289,8 @@ class Box(NamedTuple):
 
     def inside(self, other: Box) -> bool:
         """Return whether it lies within another."""
-        wide = other.left <= self.left and self.right <= other.right
-        return wide and other.top <= self.top and self.bottom <= other.bottom
+        is_within_width = other.left <= self.left and self.right <= other.right
+        return is_within_width and other.top <= self.top and self.bottom <= other.bottom
 
 
 def place_labels(
@@ -298,8 +298,8 @@ def place_labels(
 ) -> list[tuple[Box, bool] | None]:
     """Return a free place for the label of each dot, None if there is no free place.
 
-    A label covers no dot and no other label; True if it is so far from its dot that a line should
-    lead to it. Labels with the fewest choices are placed first.
+    A label covers no dot and no other label; True if it needs a line to its distant dot. Labels
+    with the fewest choices are placed first.
     """
     occupied = [Box(x - DOT, y - DOT, x + DOT, y + DOT) for x, y in dots]
 
@@ -307,13 +307,13 @@ def place_labels(
         return box.inside(within) and not any(box.meets(other) for other in occupied)
 
     choices = []
-    for (x, y), (wide, high) in zip(dots, sizes, strict=True):
+    for (x, y), (width, height) in zip(dots, sizes, strict=True):
         places = []
         for distance, (across, down) in product(DISTANCES, _AROUND):
             near = distance * (0.7 if across and down else 1.0)
-            left = x + across * near - wide * (1 - across) / 2
-            top = y + down * near - high * (1 - down) / 2
-            places.append((Box(left, top, left + wide, top + high), distance > DISTANCES[0]))
+            left = x + across * near - width * (1 - across) / 2
+            top = y + down * near - height * (1 - down) / 2
+            places.append((Box(left, top, left + width, top + height), distance > DISTANCES[0]))
         choices.append([place for place in places if is_free(place[0])])
     labels: list[tuple[Box, bool] | None] = [None] * len(dots)
     for k in sorted(range(len(dots)), key=lambda k: len(choices[k])):
@@ -325,7 +325,7 @@ def place_labels(
 def space_out(
     positions: Sequence[float], gap: float, low: float, high: float
 ) -> list[float] | None:
-    """Places in low..high near the wanted ones, at least `gap` apart; None if there is no room."""
+    """Return positions in low..high at least `gap` apart, None if there is no room."""
     order = sorted(range(len(positions)), key=lambda k: positions[k])
     if gap * (len(order) - 1) > high - low:
         return None

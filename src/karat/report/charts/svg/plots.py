@@ -1,4 +1,4 @@
-"""Points on two axes as drawings: scatter plots with labels and a line, curves with bands."""
+"""Plots on two axes as drawings: labelled points with a line, curves with bands, histograms."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from karat.report.markup import Look, coordinate, element, quote, shape
 
 SCATTER_TOP = 30.0  # room for the note above the plot
 SCATTER_BOTTOM = 430.0
-NARROW_SCATTER_BOTTOM = 220.0  # the same of a narrow one
-LABEL_HEIGHT = 15.0  # height of a label
-WIDE = 1.12  # broad letters take more room than the usual ones
+NARROW_SCATTER_BOTTOM = 220.0
+LABEL_HEIGHT = 15.0
+WIDE = 1.12  # allows for wide letters
 MAX_POINT_LABEL = 34
 CAP_LENGTH = 3.0  # half of the line at the end of a bar
 BAR: Look = {"stroke": svg.MUTED, "stroke_width": 1, "stroke_opacity": 0.7}
 
 
-def draw_scatter(chart: XYChart) -> svg.Drawn:
-    """The drawing; every point has its tooltip."""
+def draw_scatter(chart: XYChart) -> svg.DrawingParts:
+    """Draw points with their labels, bars and line; every point has its tooltip."""
     width = svg.NARROW if chart.narrow else svg.WIDTH
     bottom = NARROW_SCATTER_BOTTOM if chart.narrow else SCATTER_BOTTOM
     ticks = chart.ticks(4, 4) if chart.narrow else chart.ticks()
@@ -35,7 +35,7 @@ def draw_scatter(chart: XYChart) -> svg.Drawn:
         (x1, x2), (y1, y2) = map(x.at, reach), (y.at(chart.line.at(end)) for end in reach)
         dashes: Look = {"stroke": svg.MUTED, "stroke_width": 1.5, "stroke_dasharray": "6 4"}
         parts.append(shape("line", x1=x1, y1=y1, x2=x2, y2=y2, **dashes))
-    look: Look = {} if chart.labelled else {"fill_opacity": 0.6}  # so that crowds show
+    look: Look = {} if chart.labelled else {"fill_opacity": 0.6}  # shows overlapping points
     dots = []
     for point in chart.plotted:
         across = x.at(point.x)
@@ -58,7 +58,7 @@ def draw_scatter(chart: XYChart) -> svg.Drawn:
 
 
 def visible_span(line: ChartLine, x: Axis, y: Axis) -> tuple[float, float] | None:
-    """The least and largest x at which the line is within the plot; None if it never is."""
+    """Return the range of x in which the line is inside the plot, None if it is outside."""
     (low, *_, high), (bottom, *_, top) = x.ticks.values, y.ticks.values
     if not drawable(line):
         return None
@@ -71,7 +71,7 @@ def visible_span(line: ChartLine, x: Axis, y: Axis) -> tuple[float, float] | Non
 
 
 def _draw_labels(chart: XYChart, x: Axis, y: Axis) -> Iterator[str]:
-    """The labels of dots where there is room, with a line to those that are far."""
+    """Draw the labels of points where there is room, with lines to distant ones."""
     dots = [(x.at(point.x), y.at(point.y)) for point in chart.plotted]
     labels = [svg.shorten(point.label, MAX_POINT_LABEL) for point in chart.plotted]
     sizes = [(svg.extent(label) * WIDE, LABEL_HEIGHT) for label in labels]
@@ -93,19 +93,19 @@ def _draw_labels(chart: XYChart, x: Axis, y: Axis) -> Iterator[str]:
 
 CURVES_TOP = 16.0
 CURVES_BOTTOM = 360.0
-NARROW_CURVES_BOTTOM = 240.0  # the same of narrow ones
+NARROW_CURVES_BOTTOM = 240.0
 NAME_GAP = 15.0  # between the names at the ends
-MAX_NAME_SHIFT = 40.0  # that a name may stand from the end of its curve
+MAX_NAME_SHIFT = 40.0  # from the end of a curve to its name
 MAX_CURVE_NAME = 26
 MAX_MARKERS = 40  # on one curve: more would hide the line
 BAND_OPACITY = 0.13
-MAX_FULL_BANDS = 3  # bands of more curves are paler, so that curves stay in sight
+MAX_FULL_BANDS = 3  # bands of more curves are paler
 
 
-def draw_curves(chart: XYChart) -> svg.Drawn:
-    """The drawing; every marker has its tooltip.
+def draw_curves(chart: XYChart) -> svg.DrawingParts:
+    """Draw curves with bands; every marker has its tooltip.
 
-    Names stand beside the ends of curves, where there is room; else there is a legend.
+    Curves are named at their ends if there is room, otherwise in a legend.
     """
     curves = list(chart.curves.values())
     names = [svg.shorten(name, MAX_CURVE_NAME) for name in chart.curves]
@@ -113,7 +113,7 @@ def draw_curves(chart: XYChart) -> svg.Drawn:
     bottom = NARROW_CURVES_BOTTOM if chart.narrow else CURVES_BOTTOM
     ticks = chart.ticks(5, 4) if chart.narrow else chart.ticks()
     x, y = svg.make_axes(ticks, CURVES_TOP, bottom, width)
-    apart = len(set(names)) == len(names) and not chart.narrow  # cut alike: a legend
+    apart = len(set(names)) == len(names) and not chart.narrow  # equal after cutting: a legend
     lasts = [curve_runs(points)[-1][-1] for points in curves]
     heights, ends = None, [y.at(point.y) for point in lasts]
     if apart and len({point.x for point in lasts}) == 1:
@@ -154,7 +154,7 @@ def _draw_curve(x: Axis, y: Axis, name: str, points: Sequence[Point], number: in
 
 
 def _draw_bands(x: Axis, y: Axis, points: Sequence[Point], number: int, shade: float) -> str:
-    """The intervals as areas; that of a single point is a line."""
+    """Draw intervals as areas; the interval of a single point is a line."""
     look: Look = {"fill": series_color(number), "fill_opacity": shade, "stroke": "none"}
     parts = []
     for run in interval_bands(points):
@@ -173,3 +173,24 @@ def _draw_bands(x: Axis, y: Axis, points: Sequence[Point], number: int, shade: f
 def _polyline_path(x: Axis, y: Axis, places: Sequence[tuple[float, float]]) -> str:
     points = [f"{coordinate(x.at(a))} {coordinate(y.at(b))}" for a, b in places]
     return "M" + "L".join(points)
+
+
+HISTOGRAM_TOP, HISTOGRAM_BOTTOM = 16.0, 272.0  # the edges of a histogram
+
+
+def draw_histogram(chart: XYChart) -> svg.DrawingParts:
+    """Draw a bar for each area, with its tooltip."""
+    width = svg.NARROW if chart.narrow else svg.WIDTH
+    x, y = svg.make_axes(chart.ticks(), HISTOGRAM_TOP, HISTOGRAM_BOTTOM, width)
+    parts = svg.draw_axes(x, y, chart.x_axis, chart.y_axis)
+    for area in chart.areas:
+        (left, right), top = map(x.at, area.across), y.at(area.up[1])
+        place = {"x": left + 0.5, "y": top, "width": max(right - left - 1, 0.5)}
+        look: Look = {"height": y.start - top, "fill": svg.ACCENT, "fill_opacity": 0.85}
+        parts.append(element("rect", svg.tooltip(area.name), **place, **look))
+    if chart.marker is not None:
+        at, label = x.at(chart.marker), x.ticks.label(chart.marker, extra=1)
+        parts.append(svg.dashed(at, HISTOGRAM_TOP, HISTOGRAM_BOTTOM))
+        shift, anchor = (-6, "end") if at > (x.start + x.end) / 2 else (6, "start")
+        parts.append(svg.label(at + shift, HISTOGRAM_TOP + 4, label, anchor))
+    return parts, HISTOGRAM_BOTTOM + BELOW

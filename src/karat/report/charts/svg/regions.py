@@ -1,4 +1,4 @@
-"""Areas of a plane as a drawing: named stretches along both axes, areas and spots between them."""
+"""Regions as drawings: named stretches along both axes, areas and points between them."""
 
 from __future__ import annotations
 
@@ -7,42 +7,42 @@ from collections.abc import Iterator, Sequence
 
 from karat.errors import visible
 from karat.report.charts.axis import Axis, Ticks
-from karat.report.charts.models import Regions, Stretch
+from karat.report.charts.models import Stretch, XYChart
 from karat.report.charts.svg import frame as svg
 from karat.report.charts.svg.frame import LegendEntry, legend
 from karat.report.markup import Look, coordinate, element, quote, shape
 
 TOP = 10.0
 BOTTOM = 370.0
-STEP = 24.0  # between stretches that overlap, and so stand beside each other
+STEP = 24.0  # between the tracks of overlapping stretches
 CAP = 4.0  # half of the line at the end of a stretch
-INSET = 3.0  # of an area, so that areas that share an edge stay apart
+INSET = 3.0  # of an area, to separate areas that share an edge
 TEXT = 15.0  # height of a line of letters
 NARROW = 6.2  # the advance of small letters: names of stretches may reach to their ends
 BOLD = 1.15  # the advance of bold letters, relative to others
-SWATCH = {"x": -10.0, "y": -7.0, "width": 20.0, "height": 14.0}
 
 
-def draw_regions(chart: Regions) -> svg.Drawn:
-    """The drawing; every area and spot has its tooltip."""
-    rows, columns = assign_tracks(chart.x_spans), assign_tracks(chart.y_spans)
+def draw_regions(chart: XYChart) -> svg.DrawingParts:
+    """Draw areas and points between the named stretches of both axes, each with its tooltip."""
+    x_axis, y_axis = chart.stretch_axes
+    rows, columns = (assign_tracks(axis.stretches) for axis in chart.stretch_axes)
     across, up = (
-        Ticks((min(s.low for s in spans), max(s.high for s in spans)), 0)
-        for spans in (chart.x_spans, chart.y_spans)
+        Ticks((min(s.low for s in axis.stretches), max(s.high for s in axis.stretches)), 0)
+        for axis in chart.stretch_axes
     )
     left = 44 + STEP * (max(columns, default=0) + 1)
     x, y = Axis(across, left, svg.RIGHT), Axis(up, BOTTOM, TOP)
     edge = {"x": left, "y": TOP, "width": x.end - left, "height": BOTTOM - TOP}
     parts = [shape("rect", **edge, fill="none", stroke=svg.RULE)]
-    for at, value in ((x.at(value), value) for value in chart.x_values):
+    for at, value in ((x.at(value), value) for value in x_axis.values):
         parts.append(svg.line(at, TOP, at, BOTTOM, svg.GRID))
         parts.append(svg.label(at, BOTTOM + 17, f"{value:g}", "middle", svg.MUTED))
-    for at, value in ((y.at(value), value) for value in chart.y_values):
+    for at, value in ((y.at(value), value) for value in y_axis.values):
         parts.append(svg.line(left, at, x.end, at, svg.GRID))
         parts.append(svg.label(left - 8, at + 4, f"{value:g}", "end", svg.MUTED))
     parts.append(svg.draw_y_name(chart.y_axis, coordinate((TOP + BOTTOM) / 2)))
-    parts += [*_draw_areas(chart, x, y), *_draw_spots(chart, x, y)]
-    for span, column in zip(chart.y_spans, columns, strict=True):
+    parts += [*_draw_areas(chart, x, y), *_draw_points(chart, x, y)]
+    for span, column in zip(y_axis.stretches, columns, strict=True):
         at, low, high = left - 22 - STEP * column, y.at(span.low) - 2, y.at(span.high) + 2
         parts.append(svg.line(at, low, at, high, svg.RULE, width=1.5))
         for end in (low, high):
@@ -50,7 +50,7 @@ def draw_regions(chart: Regions) -> svg.Drawn:
         name = svg.label(0, 0, _fit_name(span.name, low - high), "middle")
         turn = f"{svg.translate_to(at - 5, (low + high) / 2)} rotate(-90)"
         parts.append(element("g", svg.tooltip(span.name), name, transform=turn))
-    for span, row in zip(chart.x_spans, rows, strict=True):
+    for span, row in zip(x_axis.stretches, rows, strict=True):
         at, low, high = BOTTOM + 28 + 2 * STEP * row, x.at(span.low) + 2, x.at(span.high) - 2
         parts.append(svg.line(low, at, high, at, svg.RULE, width=1.5))
         for end in (low, high):
@@ -60,18 +60,20 @@ def draw_regions(chart: Regions) -> svg.Drawn:
     below = BOTTOM + 22 + 2 * STEP * (max(rows, default=0) + 1)
     middle = (left + svg.RIGHT) / 2
     parts.append(svg.label(middle, below, svg.shorten(chart.x_axis, 90), "middle", svg.MUTED))
-    area_name, highlighted_name, spot_name = chart.keys
-    entries = [LegendEntry(shape("rect", **SWATCH, **_area_style(False)), area_name)]
+    area_name, highlighted_name, point_name = chart.keys
+    entries = [LegendEntry(shape("rect", **svg.SWATCH, **_area_style(False)), area_name)]
     if any(area.highlighted for area in chart.areas):
-        entries.append(LegendEntry(shape("rect", **SWATCH, **_area_style(True)), highlighted_name))
-    if any(not spot.highlighted for spot in chart.spots):
-        entries.append(LegendEntry(_spot_dot(False), spot_name))
+        entries.append(
+            LegendEntry(shape("rect", **svg.SWATCH, **_area_style(True)), highlighted_name)
+        )
+    if any(not point.highlighted for point in chart.points):
+        entries.append(LegendEntry(_dot(False), point_name))
     key, end = legend(entries, left, below + 10)
     return [*parts, *key], end + 4
 
 
 def assign_tracks(spans: Sequence[Stretch]) -> list[int]:
-    """The number of a track for each stretch, the first in which it meets no other."""
+    """Return a track for each stretch: the first one in which it overlaps no other."""
     track_numbers: list[int] = []
     for at, span in enumerate(spans):
         near = [k for k in range(at) if spans[k].low < span.high and span.low < spans[k].high]
@@ -90,16 +92,16 @@ def _area_style(highlighted: bool) -> Look:
     return {"fill": svg.MUTED, "fill_opacity": 0.08, "stroke": svg.RULE, "stroke_width": 1}
 
 
-def _draw_areas(chart: Regions, x: Axis, y: Axis) -> Iterator[str]:
-    """The areas with their names; those that share a corner have theirs below each other.
+def _draw_areas(chart: XYChart, x: Axis, y: Axis) -> Iterator[str]:
+    """Draw areas, highlighted ones on top; names of areas with a common corner are stacked.
 
-    A name is in one line if it fits, else broken after its first part.
+    A name that does not fit is broken after its first part.
     """
     lines = Counter[tuple[float, float]]()
-    for area in chart.plotted:
+    for area in sorted(chart.areas, key=lambda area: area.highlighted):
         (left, right), (bottom, top) = map(x.at, area.across), map(y.at, area.up)
-        wide, high = max(right - left - 2 * INSET, 1), max(bottom - top - 2 * INSET, 1)
-        corner = {"x": left + INSET, "y": top + INSET, "width": wide, "height": high}
+        width, height = max(right - left - 2 * INSET, 1), max(bottom - top - 2 * INSET, 1)
+        corner = {"x": left + INSET, "y": top + INSET, "width": width, "height": height}
         look: Look = {"font_weight": "bold"} if area.highlighted else {"fill": svg.MUTED}
         room, (first, comma, second) = right - left - 4 * INSET, area.name.partition(", ")
         names = [_fit_name(area.name, room, area.highlighted)]
@@ -115,23 +117,23 @@ def _draw_areas(chart: Regions, x: Axis, y: Axis) -> Iterator[str]:
         yield element("g", svg.tooltip(area.name), box, *labels)
 
 
-def _draw_spots(chart: Regions, x: Axis, y: Axis) -> Iterator[str]:
-    """The spots, highlighted ones above others; names of one place are below each other."""
+def _draw_points(chart: XYChart, x: Axis, y: Axis) -> Iterator[str]:
+    """Draw points, highlighted ones on top; names of points at one place are stacked."""
     lines = Counter[tuple[float, float]]()
     elements = []
-    for spot in sorted(chart.spots, key=lambda spot: not spot.highlighted):
-        across, up, name = x.at(spot.x), y.at(spot.y), svg.shorten(spot.name, 40)
+    for point in sorted(chart.points, key=lambda point: not point.highlighted):
+        across, up, name = x.at(point.x), y.at(point.y), svg.shorten(point.label, 40)
         right = across + 10 + svg.extent(name) < svg.RIGHT
         at = {"x": across + 10 if right else across - 10, "y": up + 4 + TEXT * lines[across, up]}
         lines[across, up] += 1
-        weight: Look = {"font_weight": "bold"} if spot.highlighted else {}
+        weight: Look = {"font_weight": "bold"} if point.highlighted else {}
         look: Look = {"text_anchor": "start" if right else "end", **svg.HALO, **weight}
         label = element("text", quote(name), **at, **look)
-        dot = _spot_dot(spot.highlighted, across, up)
-        elements.append(element("g", svg.tooltip(spot.name), dot, label))
+        dot = _dot(point.highlighted, across, up)
+        elements.append(element("g", svg.tooltip(point.label), dot, label))
     yield from reversed(elements)
 
 
-def _spot_dot(highlighted: bool, x: float = 0, y: float = 0) -> str:
+def _dot(highlighted: bool, x: float = 0, y: float = 0) -> str:
     radius, color = (7, svg.ACCENT) if highlighted else (4, svg.MUTED)
     return shape("circle", cx=x, cy=y, r=radius, fill=color)

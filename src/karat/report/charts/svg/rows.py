@@ -1,14 +1,13 @@
-"""Rows as drawings: intervals, bars, differences, pairs and tallies; and histograms."""
+"""Rows as drawings: intervals, bars, differences, pairs and tallies."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from typing import NamedTuple
 
 from karat.errors import visible
 from karat.report.charts.axis import Axis, nice_ticks
-from karat.report.charts.models import ChartRow, Histogram, RowChart, difference_span
+from karat.report.charts.models import ChartRow, RowChart, difference_span
 from karat.report.charts.svg import frame as svg
 from karat.report.charts.svg.frame import ACCENT, BELOW, MUTED
 from karat.report.markup import Look, element, shape
@@ -17,7 +16,7 @@ from karat.report.render.text import display_width
 TOP = 8.0
 MAX_LABEL, MAX_NARROW_LABEL = 32, 18
 MAX_SHORT_NAME = 22
-LABEL_TAIL = 8  # letters at the end of a label that is cut
+LABEL_TAIL = 8  # letters that a cut label keeps at its end
 KEY_ROW = 18.0  # the height of a line of the key of pairs
 MAX_KEY_NAME = 48
 PAIR_OFFSET = 4.5  # from the middle of a row to each of its two lines
@@ -34,7 +33,7 @@ class RowLayout(NamedTuple):
     """The dimensions of a kind of rows."""
 
     height: float  # of a row
-    wide: float  # width of labels, where capitals take more room than the usual letters
+    wide: float  # factor of the width of labels, for wide letters
     left: float  # room beside the labels
     right: float  # room beside the values' texts
     label_gap: float
@@ -52,8 +51,8 @@ _LAYOUTS = {
 }
 
 
-def draw_rows(chart: RowChart) -> svg.Drawn:
-    """A labelled row per item, its value in numbers at the end; every row has its tooltip."""
+def draw_rows(chart: RowChart) -> svg.DrawingParts:
+    """Draw a labelled row per item with its value as text; every row has its tooltip."""
     rows, kind, layout = chart.plotted, chart.kind, _LAYOUTS[chart.kind]
     width = svg.NARROW if chart.is_narrow else svg.WIDTH
     if kind in ("interval", "bar"):
@@ -105,7 +104,7 @@ def draw_rows(chart: RowChart) -> svg.Drawn:
 
 
 def short_name(label: str) -> str:
-    """A label without its middle where it is long: names of runs often differ at the end."""
+    """Cut the middle of a long label: names of runs often differ at the end."""
     if display_width(label) <= MAX_SHORT_NAME:
         return svg.shorten(label, MAX_SHORT_NAME)
     return svg.shorten(label, MAX_SHORT_NAME - LABEL_TAIL) + visible(label[-LABEL_TAIL:])
@@ -130,12 +129,12 @@ def _draw_bar(chart: RowChart, row: ChartRow, at: Place, y: float) -> Iterator[s
 
 
 def _verdict_color(verdict: str) -> str:
-    """Green if better, red if worse; verdicts that are neither good nor bad have their own."""
+    """Return green for better, red for worse, gray for undecided, else a neutral color."""
     return _NONE if verdict == "undecided" else _COLORS.get(verdict, svg.WARM)
 
 
 def _draw_difference(_: RowChart, row: ChartRow, at: Place, y: float) -> Iterator[str]:
-    """A dot with a whisker, hollow if undecided."""
+    """Draw a dot with a whisker, hollow if undecided."""
     color = _verdict_color(row.detail)
     look: Look = {"fill": PAPER if row.detail == "undecided" else color, "stroke": color}
     low, high = row.bar or (row.value, row.value)
@@ -144,7 +143,7 @@ def _draw_difference(_: RowChart, row: ChartRow, at: Place, y: float) -> Iterato
 
 
 def _draw_pair(_: RowChart, row: ChartRow, at: Place, y: float) -> Iterator[str]:
-    """The main value as a full dot on a thick line, the other as a hollow one below it."""
+    """Draw the main value as a full dot on a thick line, the other as a hollow dot below."""
     offset = PAIR_OFFSET if len(row.values) > 1 else 0.0
     yield _draw_pair_line(row, at, y - offset, main=True)
     for other in row.values[1:]:
@@ -171,7 +170,7 @@ def _draw_pair_key(names: tuple[str, str]) -> Iterator[str]:
 def _side_labels(
     chart: RowChart, zero: float, left: float, right: float, bottom: float
 ) -> Iterator[str]:
-    """The baseline's name below its line, and what either side means, where there is room."""
+    """Draw the name of the baseline and, if there is room, the meaning of both sides."""
     name = svg.shorten(chart.axis, MAX_SHORT_NAME)
     below, above = chart.names
     half = svg.extent(name) / 2
@@ -184,14 +183,14 @@ def _side_labels(
 
 
 def _draw_tally(_: RowChart, row: ChartRow, at: Place, y: float) -> Iterator[str]:
-    """A bar divided into segments won, tied and lost, with their counts."""
-    total, x, room = sum(row.counts) or 1, at(0), at(1) - at(0)
+    """Draw a bar divided into segments won, tied and lost, with their counts."""
+    total, x, full_width = sum(row.counts) or 1, at(0), at(1) - at(0)
     for count, color in zip(row.counts, _TALLY_COLORS, strict=True):
-        wide = room * count / total
-        yield shape("rect", x=x, y=y - 8, width=wide, height=16.0, fill=color)
-        if wide > svg.extent(f"{count:,}") + 6:
-            yield svg.label(x + wide / 2, y + 4, f"{count:,}", "middle", PAPER)
-        x += wide
+        width = full_width * count / total
+        yield shape("rect", x=x, y=y - 8, width=width, height=16.0, fill=color)
+        if width > svg.extent(f"{count:,}") + 6:
+            yield svg.label(x + width / 2, y + 4, f"{count:,}", "middle", PAPER)
+        x += width
 
 
 _MARKS: dict[str, Callable[[RowChart, ChartRow, Place, float], Iterator[str]]] = {
@@ -201,26 +200,3 @@ _MARKS: dict[str, Callable[[RowChart, ChartRow, Place, float], Iterator[str]]] =
     "difference": _draw_difference,
     "tally": _draw_tally,
 }
-
-HISTOGRAM_TOP, HISTOGRAM_BOTTOM = 16.0, 272.0  # the edges of a histogram
-
-
-def draw_histogram(chart: Histogram) -> svg.Drawn:
-    """The drawing; every bar has its tooltip."""
-    width = svg.NARROW if chart.narrow else svg.WIDTH
-    ticks = chart.ticks(), nice_ticks(0, max(chart.counts), integers=True)
-    x, y = svg.make_axes(ticks, HISTOGRAM_TOP, HISTOGRAM_BOTTOM, width)
-    parts = svg.draw_axes(x, y, chart.axis, "count")
-    for (low, high), count in zip(pairwise(chart.edges), chart.counts, strict=True):
-        if count:
-            left, right = x.at(low), x.at(high)
-            place = {"x": left + 0.5, "y": y.at(count), "width": max(right - left - 1, 0.5)}
-            look: Look = {"height": y.start - y.at(count), "fill": ACCENT, "fill_opacity": 0.85}
-            story = svg.tooltip(f"{low:.6g} to {high:.6g}: {count}")
-            parts.append(element("rect", story, **place, **look))
-    for value in chart.base:
-        place_x, label = x.at(value), x.ticks.label(value, extra=1)
-        parts.append(svg.dashed(place_x, HISTOGRAM_TOP, HISTOGRAM_BOTTOM))
-        shift, anchor = (-6, "end") if place_x > (x.start + x.end) / 2 else (6, "start")
-        parts.append(svg.label(place_x + shift, HISTOGRAM_TOP + 4, label, anchor))
-    return parts, HISTOGRAM_BOTTOM + BELOW
