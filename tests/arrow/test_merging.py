@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import karat as kt
-from karat.arrow import merged as module
+from karat.arrow import statistics as module
 
 COUNT = 12
 A = [f"the cat {i % 5} sat on mat {i % 3}" for i in range(COUNT)]

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import karat as kt
-from karat.arrow import jobs, pieces, table_scores
+from karat.arrow import jobs, pieces, statistics, table_scores
 from karat.arrow.formats import parquet
 from karat.arrow.shards import read_shard
 from karat.stats import buckets as buckets_module
@@ -100,7 +100,7 @@ def test_rows_are_kept_up_to_a_number_and_then_are_in_buckets(
             monkeypatch.setattr(module, "MAX_ROWS", rows)
 
     keep_up_to(3 * COUNT - 1)
-    for module in (buckets_module, jobs):
+    for module in (buckets_module, statistics):
         monkeypatch.setattr(module, "BUCKETS", 16)
     expected_result = kt.score_table(files, METRICS, **HOW, id="segment", resamples=30, buckets=16)
     assert numbers(kt.score_table(files, METRICS, **HOW, id="segment", resamples=30)) == numbers(

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from karat.arrays import Floats, NDArray, np
+from karat.arrays import Floats, np
 from karat.arrow.formats.parquet import pyarrow_module
+from karat.arrow.parts import Part
 from karat.arrow.pieces import TablePiece
 from karat.errors import InputError, OutputError
 from karat.storage.output import TEMPORARY, FilePath, check_local, claimed_folder, replacing
@@ -67,17 +68,18 @@ class RowFile:
             self._waiting.append(record_batch)
             yield record_batch
 
-    def write(self, values: Sequence[Floats], present: NDArray[np.bool_] | None = None) -> None:
+    def write(self, part: Part) -> None:
         """Take the scores of the next rows; write every batch that is complete.
 
-        Rows that are not `present` were not scored: their scores are null.
+        Rows that are not present were not scored: their scores are null.
         """
-        for held, new in zip(self._scores, values, strict=True):
+        present = part.present
+        for held, new in zip(self._scores, part.scores, strict=True):
             scores = new if present is None else np.full(len(present), np.nan)
             if present is not None:
                 scores[present] = new
             held.append(scores)
-        self._held += len(values[0]) if present is None else len(present)
+        self._held += len(part.scores[0]) if present is None else len(present)
         while self._waiting and self._held >= self._waiting[0].num_rows:
             self._write(self._waiting.popleft())
 

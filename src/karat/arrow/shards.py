@@ -17,14 +17,15 @@ from itertools import pairwise
 from typing import Any
 
 from karat.arrays import NDArray, np
-from karat.arrow.jobs import Report, TableJob, add_statistics
-from karat.arrow.merged import Merged
+from karat.arrow.jobs import Report, TableJob
+from karat.arrow.parts import SegmentRows
 from karat.arrow.pieces import TablePiece, content_digest
 from karat.arrow.row_files import has_rows_of
-from karat.arrow.statistics import SegmentRows, Statistics, SystemSums
+from karat.arrow.statistics import SystemSums, TableStatistics
 from karat.errors import InputError, quoted
 from karat.metrics.names import metric
 from karat.progress import Stop
+from karat.stats.buckets import MAX_ROWS
 from karat.storage.output import FilePath, check_local
 from karat.storage.schema import check_fields, integer, list_of, mapping_of, nullable, record, text
 from karat.storage.store import ModelStore, damaged, read_store, write_store
@@ -65,7 +66,7 @@ class ShardJob:
         """Return the file of a piece."""
         return os.path.join(self.folder, f"{self.digest}-{piece.number:06d}{ENDING}")
 
-    def finished(self, piece: TablePiece) -> Statistics | None:
+    def finished(self, piece: TablePiece) -> TableStatistics | None:
         """Return the statistics of a piece that was done before, if its content is the same."""
         if not os.path.exists(self.path(piece)):
             return None
@@ -80,7 +81,7 @@ class ShardJob:
 
     def measure_piece(
         self, piece: TablePiece, threads: int, stop: Stop | None, report: Report | None
-    ) -> Statistics:
+    ) -> TableStatistics:
         """Measure a piece and keep it."""
         digest = content_digest(piece)
         statistics = self.job.measure_piece(piece, threads, stop, report, digest)
@@ -133,14 +134,14 @@ def as_shard(shard: str | tuple[int, int]) -> tuple[int, int]:
 # ------------------------------------------------------------------------------------- files
 
 
-def write_shard(path: str, statistics: Statistics, about: dict[str, object]) -> None:
+def write_shard(path: str, statistics: TableStatistics, about: dict[str, object]) -> None:
     """Write the statistics of a piece."""
     from karat.arrow.tables import sign_metric
 
     arrays: dict[str, NDArray[Any]] = {}
     text_ids = []
-    for at, system_sums in enumerate(statistics.systems.values()):
-        arrays[f"{at}.counted"] = system_sums.counted
+    for at, system_sums in enumerate(statistics.sums_by_system.values()):
+        arrays[f"{at}.counted"] = system_sums.counts
         for m, sums in enumerate(system_sums.sums):
             arrays[f"{at}.sums.{m}"] = sums
         row_arrays = _row_arrays(system_sums.row_blocks) if system_sums.row_blocks else {}
@@ -150,9 +151,9 @@ def write_shard(path: str, statistics: Statistics, about: dict[str, object]) -> 
         **about,
         "metrics": [sign_metric(m) for m in statistics.metrics],
         "buckets": statistics.buckets,
-        "rows": statistics.rows,
+        "rows": statistics.n_rows,
         "references": list(statistics.reference_range),
-        "systems": list(statistics.systems),
+        "systems": list(statistics.sums_by_system),
         "text_ids": text_ids,
         "kinds": statistics.kinds,
         **({} if statistics.skipped is None else {"skipped": statistics.skipped}),
@@ -183,7 +184,7 @@ class Shard:
     piece: int
     pieces: int
     digest: str
-    statistics: Statistics
+    statistics: TableStatistics
 
 
 def read_shard(path: str) -> Shard:
@@ -195,17 +196,24 @@ def read_shard(path: str) -> Shard:
         raise damaged(path, str(error)) from error
     about = store.about
     metrics = [metric(name) for name in about["metrics"]]
-    statistics = Statistics(metrics, about["buckets"])
-    statistics.rows, statistics.reference_range = about["rows"], tuple(about["references"])
-    statistics.kinds, statistics.source = about["kinds"], about["file"]
-    statistics.skipped = about.get("skipped")
     try:
-        for at, system in enumerate(about["systems"]):
-            statistics.systems[system] = _read_system(
-                store, at, len(metrics), bool(about["text_ids"][at])
-            )
+        low, high = about["references"]
+        sums_by_system = {
+            system: _read_system(store, at, len(metrics), bool(about["text_ids"][at]))
+            for at, system in enumerate(about["systems"])
+        }
     except (KeyError, IndexError, ValueError, UnicodeDecodeError) as error:
         raise damaged(path, f"its arrays do not fit: {error}") from error
+    statistics = TableStatistics(
+        metrics,
+        about["buckets"],
+        n_rows=about["rows"],
+        reference_range=(low, high),
+        sums_by_system=sums_by_system,
+        kinds=about["kinds"],
+        source=about["file"],
+        skipped=about.get("skipped"),
+    )
     _check_shapes(path, statistics)
     facts = (about["job"], about["piece"], about["pieces"], about["digest"])
     return Shard(path, *facts, statistics)
@@ -231,12 +239,12 @@ def _read_system(store: ModelStore, at: int, metrics: int, text_ids: bool) -> Sy
     )
 
 
-def _check_shapes(path: str, statistics: Statistics) -> None:
+def _check_shapes(path: str, statistics: TableStatistics) -> None:
     size = statistics.buckets or 1
-    for system_sums in statistics.systems.values():
+    for system_sums in statistics.sums_by_system.values():
         widths = [len(m.columns()) for m in statistics.metrics]
         shapes = [{(size, width), (size, 3, width)} for width in widths]
-        good = system_sums.counted.shape == (size, 2) and system_sums.counted.dtype == np.int64
+        good = system_sums.counts.shape == (size, 2) and system_sums.counts.dtype == np.int64
         good &= statistics.buckets is None or not system_sums.row_blocks
         good &= all(
             s.shape in w and s.dtype == np.int64
@@ -255,7 +263,7 @@ def _check_shapes(path: str, statistics: Statistics) -> None:
 # ------------------------------------------------------------------------------------- merging
 
 
-def merge_shards(paths: FilePath | Sequence[FilePath]) -> Merged:
+def merge_shards(paths: FilePath | Sequence[FilePath]) -> TableStatistics:
     """Merge the shards of a job.
 
     Args:
@@ -266,6 +274,7 @@ def merge_shards(paths: FilePath | Sequence[FilePath]) -> Merged:
         raise InputError("no shard was given: name files or folders that --shards wrote")
     first = read_shard(files[0])
     total, path_of_piece = first.statistics, {first.piece: first.path}
+    total.max_rows = MAX_ROWS
     for path in files[1:]:
         shard = read_shard(path)
         if (shard.job, shard.pieces) != (first.job, first.pieces):
@@ -278,7 +287,7 @@ def merge_shards(paths: FilePath | Sequence[FilePath]) -> Merged:
             both = f"{path_of_piece[shard.piece]} and {path} are both of piece {shard.piece:,}"
             raise InputError(f"{both}: its rows would count twice; leave one out")
         path_of_piece[shard.piece] = path
-        total = add_statistics(total, shard.statistics)
+        total += shard.statistics
     missing = [at for at in range(1, first.pieces + 1) if at not in path_of_piece]
     if missing:
         numbers = ", ".join(map(str, missing[:5])) + (", …" if len(missing) > 5 else "")
@@ -286,7 +295,7 @@ def merge_shards(paths: FilePath | Sequence[FilePath]) -> Merged:
         raise InputError(
             f"{problem}: run the command that made the others again; it does only these"
         )
-    return Merged(total)
+    return total
 
 
 def shard_files(paths: Sequence[FilePath]) -> list[str]:

@@ -6,19 +6,21 @@ engines need no schema of ours but this one. A table of rows has a row for each 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from karat import _kernel
 from karat.arithmetic import carried
 from karat.arrays import Ints, NDArray, np
-from karat.arrow.batches import ONE_SYSTEM, record_batches
-from karat.arrow.columns import kind_of
-from karat.arrow.statistics import Part, SegmentRows, Statistics, part_of_rows
+from karat.arrow.batches import ONE_SYSTEM, record_batches, speaks_arrow, table_batches
+from karat.arrow.columns import Columns, kind_of
+from karat.arrow.parts import Part, SegmentRows, TableMeasure
+from karat.arrow.statistics import TableStatistics, join_metrics
 from karat.errors import InputError, quoted
 from karat.metrics.base import Metric
 from karat.metrics.names import metric
-from karat.stats.buckets import MAX_BUCKETS, sum_cells
+from karat.scoring import Metrics, load_metrics
+from karat.stats.buckets import MAX_BUCKETS, resolve_buckets, sum_cells
 
 SUMS_SCHEMA = (
     "system string, metric string, buckets bigint, bucket bigint, segments bigint, ids bigint, "
@@ -56,7 +58,7 @@ def sign_metric(m: Metric) -> str:
     return "|".join([m.digested(), *m.signature("unknown").split("|nrefs=unknown|")[1:]])
 
 
-def sums_table(statistics: Statistics) -> DataTable:
+def sums_table(statistics: TableStatistics) -> DataTable:
     """Return statistics as a table of sums: a row for each system, metric and bucket that is used.
 
     Sums of whole numbers are one number a column of the metric; others are three, their limbs.
@@ -64,11 +66,11 @@ def sums_table(statistics: Statistics) -> DataTable:
     names: list[tuple[str, str]] = []
     cells: list[NDArray[Any]] = [np.zeros((0, 3), np.int64)]
     lists: list[NDArray[Any]] = []
-    for system, system_sums in statistics.systems.items():
-        used = np.flatnonzero(system_sums.counted[:, 0])
+    for system, system_sums in statistics.sums_by_system.items():
+        used = np.flatnonzero(system_sums.counts[:, 0])
         for m, sums in zip(statistics.metrics, system_sums.sums, strict=True):
             names += [(system, sign_metric(m))] * len(used)
-            cells.append(np.column_stack([used, system_sums.counted[used]]))
+            cells.append(np.column_stack([used, system_sums.counts[used]]))
             lists += [row.ravel() for row in sums[used]]
     kernel = _kernel.ArrowTable()
     kernel.strings("system", [system for system, _ in names])
@@ -225,5 +227,86 @@ def _read_rows(columns: TableColumns) -> Iterator[MetricPart]:
             raise InputError(f"{columns.name} has no column {quoted(missing[0])}: {m} needs it")
         table = np.stack([columns.numbers(column) for column in metric_columns], axis=1)
         segment_rows = SegmentRows(codes, ids, references, [table])
-        part = part_of_rows(systems, segment_rows, None, None)
+        part = Part.from_rows(systems, segment_rows, None, None)
         yield sign_metric(m), None, part._replace(segment_rows=segment_rows)
+
+
+# -------------------------------------------------------- functions that engines call on batches
+
+
+def stats(
+    batch: Any,
+    metrics: Metrics = ("bleu",),
+    *,
+    candidate: str | Sequence[str] = "candidate",
+    reference: str | Sequence[str] = "reference",
+    by: str | None = None,
+    id: str | None = None,
+    threads: int | None = 1,
+) -> DataTable:
+    """Return the statistics of every row of a table, in its order.
+
+    `batch` is anything that speaks Arrow's PyCapsule protocol. `candidate` and `reference` name
+    the columns of texts (a reference may be a list of texts, or several columns may be named;
+    several candidates are several systems), `by` the column of systems and `id` that of the
+    segments' ids.
+    """
+    chosen = load_metrics(metrics)
+    columns = Columns.from_names(candidate, reference, by, id).with_scores(chosen)
+    measure = TableMeasure(tuple(chosen), keep_rows=True)
+    return rows_table(chosen, list(measure.parts(table_batches(batch, columns), threads)))
+
+
+def sums(
+    batch: Any,
+    metrics: Metrics = ("bleu",),
+    *,
+    candidate: str | Sequence[str] = "candidate",
+    reference: str | Sequence[str] = "reference",
+    by: str | None = None,
+    id: str | None = None,
+    buckets: int | None = None,
+    threads: int | None = 1,
+) -> DataTable:
+    """Return exact sums of the statistics of a table, by system, in a small table.
+
+    With `buckets` sums are also by bucket of ids, so that intervals and paired tests can be made of
+    them; scores need none. The other arguments are as for `stats`.
+    """
+    chosen = load_metrics(metrics)
+    columns = Columns.from_names(candidate, reference, by, id).with_scores(chosen)
+    if buckets is not None and id is None:
+        raise InputError("buckets are made of ids: name the column that has them (id=)")
+    measure = TableMeasure(tuple(chosen), resolve_buckets(0, buckets))
+    statistics = TableStatistics(chosen, measure.buckets)
+    for part in measure.parts(table_batches(batch, columns), threads):
+        statistics += part
+    return sums_table(statistics)
+
+
+def merge(tables: Any) -> TableStatistics:
+    """Add up tables of `sums`, or of `stats`, of all parts of a data set.
+
+    `tables` is one table, or several in any order, each part once, made by one version of Karat.
+    The result scores and compares as `karat.score` and `karat.compare` do; it is a table of sums
+    itself, to be merged again.
+    """
+    tables_given: Iterable[Any] = [tables] if speaks_arrow(tables) else tables
+    if isinstance(tables_given, str | bytes) or not isinstance(tables_given, Iterable):
+        raise InputError(f"tables is {type(tables).__name__}, expected tables of karat.arrow.sums")
+    by_signature: dict[str, TableStatistics] = {}
+    for number, table in enumerate(tables_given, 1):
+        for signature, buckets, part in read_table(table, f"table {number}"):
+            statistics = by_signature.setdefault(
+                signature, TableStatistics([metric(signature)], buckets)
+            )
+            if statistics.buckets != buckets:
+                both = " and ".join(str(n or "no") for n in (statistics.buckets, buckets))
+                raise InputError(f"table {number}: {both} buckets cannot be merged")
+            if statistics.n_rows and bool(statistics.row_blocks) != (part.segment_rows is not None):
+                problem = "tables of sums and of single rows (karat.arrow.stats)"
+                raise InputError(f"table {number}: {problem} cannot be merged: make all in one way")
+            by_signature[signature] += part
+    if not by_signature:
+        raise InputError("no table was given: there is nothing to merge")
+    return join_metrics(list(by_signature.values()))
