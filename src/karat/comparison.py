@@ -191,9 +191,10 @@ def compare_statistics(
     base = test.baseline
     stats = stats if resampling.buckets else _keep_paired_segments(stats)
     draws = resample_scores(stats, resampling, progress)
+    scores = score_totals(stats, references, test.fields(resampling), form)
     deltas = {
-        (system, m): m.score(system_stats.total).value - m.score(stats[base, m].total).value
-        for (system, m), system_stats in stats.items()
+        (system, m): scores[system, m].value - scores[base, m].value
+        for system, m in stats
         if system != base
     }
     if test.name == "bootstrap":
@@ -203,10 +204,9 @@ def compare_statistics(
         }
     else:
         p_values = _randomization_tests(stats, deltas, test, resampling.seed, progress)
-    scores = score_totals(stats, references, test.fields(resampling), form)
     metrics = list(dict.fromkeys(m for _, m in stats))
     best_first = sorted(
-        stats, key=lambda k: (metrics.index(k[1]), -k[1].sign * k[1].score(stats[k].total).value)
+        stats, key=lambda key: (metrics.index(key[1]), -key[1].sign * scores[key].value)
     )
     rows = []
     for key in best_first:

@@ -30,7 +30,7 @@ from karat.metrics import embedders
 from karat.metrics.base import Metric
 from karat.metrics.cosine import Vectors, cosines
 from karat.metrics.embedders import Embedded
-from karat.metrics.names import parse
+from karat.metrics.names import metric as parse
 
 TEXTS = ["cat", "cat dog", "sat sat not", "dog cat sat", "not", "dog dog cat cat cat"]
 
@@ -438,7 +438,7 @@ def test_wordllama_agrees_with_its_own_similarity(wordllama: Metric) -> None:
 def test_wordllama_leaves_logging_alone() -> None:
     pytest.importorskip("wordllama", reason="wordllama is not installed")
     code = (
-        "import logging, karat; from karat.metrics.names import parse;"
+        "import logging, karat; from karat.metrics.names import metric as parse;"
         "parse('cosine:model=wordllama').segments(['a'], [['a']]);"
         "print(logging.getLogger().handlers, logging.getLogger().level)"
     )

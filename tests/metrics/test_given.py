@@ -19,7 +19,7 @@ from pyarrow import csv
 
 import karat as kt
 from karat.cli.main import main
-from karat.metrics.names import parse
+from karat.metrics.names import metric as parse
 
 REFERENCES = ["one", "two", "three", "four"] * 2
 SYSTEMS = {"A": REFERENCES, "B": ["uno", "dos", "tres", "cuatro"] * 2}

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from karat import _kernel
 from karat.arrays import Ints, np
-from karat.errors import InputError, quoted, short
+from karat.errors import InputError, quoted
+from karat.evalset.reading import USUAL_COLUMNS, list_columns, missing_column
 from karat.metrics.base import Metric
-from karat.settings import nearest
 from karat.text.references import GroupedReferences, starts_of
 from karat.text.segments import STRIDE, Segments
 
@@ -99,9 +99,7 @@ class Columns:
         places = {}
         for column in self.names:
             if column not in columns:
-                hint = nearest(column, columns)
-                has = f"it has {_list_names(columns)}"
-                raise InputError(f"{name} has no column {quoted(column)}{hint} ({has})")
+                raise missing_column(name, column, columns)
             if list(columns).count(column) > 1:
                 raise InputError(f"{name} has two columns {quoted(column)}: rename one of them")
             places[column] = list(columns).index(column)
@@ -113,27 +111,10 @@ SKIP_MISSING = (
 )
 """Advice on rows without a text."""
 
-USUAL = {
-    "candidate": (
-        "candidate", "candidates", "prediction", "predictions", "hypothesis", "hypotheses",
-        "output", "outputs", "answer", "generated", "generation", "response", "completion",
-    ),
-    "reference": (
-        "reference", "references", "target", "targets", "expected", "gold", "label", "labels",
-    ),
-}  # fmt: skip
-"""Usual names of the columns of texts."""
-
-
-def _list_names(names: Sequence[str], most: int = 20) -> str:
-    """Return the names of columns for a message, the first of many."""
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return ", ".join(map(short, names[:most])) + more if names else "none"
-
 
 def usual_column(table: str, names: Sequence[str], role: str) -> str:
     """Return the only column of a usual name."""
-    matches = [name for name in names if name.lower() in USUAL[role]]
+    matches = [name for name in names if name.lower() in USUAL_COLUMNS[role]]
     if len(matches) == 1:
         return matches[0]
     if len(matches) > 1 and len({*matches}) == 1:
@@ -143,7 +124,7 @@ def usual_column(table: str, names: Sequence[str], role: str) -> str:
     if matches:
         problem = f"any of {', '.join(matches)} may be the column of {role}s"
     else:
-        problem = f"no column has a usual name for {role}s (it has {_list_names(names)})"
+        problem = f"no column has a usual name for {role}s (it has {list_columns(names)})"
     option = f"--{role} COLUMN, in Python {role}="
     raise InputError(f"{table}: {problem}: name the one that is meant ({option})")
 

@@ -20,10 +20,12 @@ from karat.errors import InputError, quoted, short
 from karat.errors import sentence as bounded
 from karat.progress import Progress, silent
 from karat.registry import load
+from karat.settings import nearest
 from karat.storage.unpacking import read_bytes
 from karat.text.segments import check_line_ends
 from karat.text.sniffing import refuse_binary
 
+MAX_LISTED_COLUMNS = 20
 MAX_PROBLEMS = 1000
 """So many are kept; of a file in which every line is wrong, the others are only counted."""
 
@@ -147,6 +149,50 @@ def read_lines(path: Path, ends: bool = False) -> list[str]:
     return lines if ends else [line.removesuffix("\r") for line in lines]
 
 
+# --------------------------------------------------------------------------- columns and roles
+
+USUAL_COLUMNS = {
+    "candidate": (
+        "candidate", "candidates", "prediction", "predictions", "hypothesis", "hypotheses",
+        "output", "outputs", "answer", "generated", "generation", "response", "completion",
+    ),
+    "reference": (
+        "reference", "references", "target", "targets", "expected", "gold", "label", "labels",
+    ),
+    "system": ("system", "system_name", "sys", "system_id", "model"),
+    "segment": ("segment", "segment_id", "seg", "seg_id", "id", "line"),
+}  # fmt: skip
+"""Usual names of the columns of a table, by role; the first name is preferred."""
+
+
+def list_columns(columns: Sequence[str]) -> str:
+    """Return the names of columns for a message; of many, the first."""
+    n_more = len(columns) - MAX_LISTED_COLUMNS
+    more = f" and {n_more:,} more" if n_more > 0 else ""
+    return (", ".join(map(short, columns[:MAX_LISTED_COLUMNS])) or "none") + more
+
+
+def missing_column(table: str, column: str, columns: Sequence[str]) -> InputError:
+    """Return the error for a column that a table does not have."""
+    has = f"(it has {list_columns(columns)})"
+    return InputError(f"{table} has no column {quoted(column)}{nearest(column, columns)} {has}")
+
+
+def csv_problem(error: csv.Error) -> str:
+    """Explain an error of Python's csv module, and how to correct the file."""
+    reason = str(error)
+    if "end of data" in reason:
+        return "a quote that is opened in this row is not closed; close it, or double it"
+    if "expected after" in reason:
+        return (
+            "text follows the closing quote of a field; double every quote within a field that "
+            "begins with one"
+        )
+    if "new-line" in reason:
+        return "a carriage return without a line feed; convert line ends to LF, or quote it"
+    return reason
+
+
 def is_json_lines(path: Path) -> bool:
     """Return whether the first line that is not empty begins a JSON object."""
     return next(filter(None, read_lines(path)), "").startswith("{")
@@ -171,7 +217,7 @@ def read_rows(path: Path, reading: Reading, commas: bool = False) -> TableRows:
             yield FileLocation(str(path), start), row
             start = reader.line_num + 1
     except csv.Error as error:
-        raise InputError(f"{path}, line {start}: not a row of a CSV table ({error})") from error
+        raise InputError(f"{path}, line {start}: {csv_problem(error)}") from error
 
 
 def read_header(path: Path, commas: bool = False) -> list[str]:

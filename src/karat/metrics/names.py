@@ -1,7 +1,7 @@
 """Names: one string per metric, `name` or `name:setting=value,setting=value`, and back.
 
-`parse(str(metric)) == metric`. Aliases (`ps`, `rs`, `rouge3`, `chrf++`) and presets parse to the
-metric they stand for and print canonically. Metrics are loaded when they are named.
+`metric(str(m)) == m`. Aliases (`ps`, `rs`, `rouge3`, `chrf++`) and presets are parsed to the metric
+that they stand for and printed under its own name. Metric classes are imported on first use.
 """
 
 from __future__ import annotations
@@ -76,20 +76,17 @@ ALIASES: Mapping[str, tuple[str, dict[str, Any]]] = {
 
 
 def metric(name: str | Metric) -> Metric:
-    """Return the metric of that name; a metric is returned as it is."""
-    if not isinstance(name, str | Metric):
+    """Return the metric with a name or signature (Karat's or sacreBLEU's); pass metrics through."""
+    if isinstance(name, Metric):
+        return name
+    if not isinstance(name, str):
         kind = getattr(name, "__name__", type(name).__name__)
         raise MetricError(f"{kind} is no metric: give its name, such as bleu, or a metric")
-    return parse(name) if isinstance(name, str) else name
-
-
-def parse(text: str) -> Metric:
-    """Return the metric that a string names; a signature, Karat's or sacreBLEU's, is read too."""
-    if "|" not in text:
-        return parse_name(text)
+    if "|" not in name:
+        return parse_name(name)
     from karat.metrics.signatures import parse_signature
 
-    return parse_signature(text)
+    return parse_signature(name)
 
 
 def parse_name(text: str) -> Metric:
@@ -175,7 +172,7 @@ def list_metrics(*names: str) -> MetricCatalogue:
         listed = sorted(METRICS.usable(broken), key=lambda entry: entry[0][:1])
         chosen += [cls for _, cls in listed]
     rows = tuple(row for cls in dict.fromkeys(chosen) for row in _rows(cls))
-    other = ", ".join(f"{a} = {parse(a)}" for a in ALIASES if str(parse(a)) != a)
+    other = ", ".join(f"{a} = {metric(a)}" for a in ALIASES if str(metric(a)) != a)
     notes = (
         "Write a metric as name or name:setting=value,setting=value.",
         f"Other names: {other}; rouge3, rouge4, … for other orders.",

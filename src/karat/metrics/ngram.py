@@ -102,10 +102,6 @@ def _full_smooth_value(metric: BLEU | AEv) -> str:
     return to_text(default if metric.smooth_value is None else metric.smooth_value)
 
 
-def _lengths(c: NDArray[Any], r: NDArray[Any]) -> dict[str, Floats]:
-    return {"length": 1.0 * c, "reference_length": 1.0 * r}
-
-
 @dataclass(frozen=True)
 class BLEU(Metric):
     """Precision of n-grams up to 4 with a brevity penalty (Papineni et al. 2002), as sacreBLEU.
@@ -180,7 +176,7 @@ class BLEU(Metric):
         bp = penalty(ratio(r, c), c >= r)
         value = 100 * bp * weighted_product(shares, counted / orders[:, None])
         share = np.where(r > 0, ratio(c, r), 0.0)
-        parts = {"bp": bp, "ratio": share, **_lengths(c, r)}
+        parts = {"bp": bp, "ratio": share, "length": 1.0 * c, "reference_length": 1.0 * r}
         return {"value": value, **_per_order("p", shares, 100), **parts}
 
 
@@ -309,7 +305,14 @@ class AEv(Metric):
         if not math.isinf(self.b):
             bp = penalty(ratio(r, self.b * c), self.b * c >= r)
         ps, rs = bp * weighted_product(p, weights), wp * weighted_product(recall, weights)
-        parts = {"ps": ps, "rs": rs, "bp": bp, "wp": wp, **_lengths(c, r)}
+        parts = {
+            "ps": ps,
+            "rs": rs,
+            "bp": bp,
+            "wp": wp,
+            "length": 1.0 * c,
+            "reference_length": 1.0 * r,
+        }
         value = self.combine(ps, rs)
         return {"value": value, **_per_order("p", p), **_per_order("r", recall), **parts}
 

@@ -27,6 +27,7 @@ from karat.arrow.formats.text_lines import (
 from karat.arrow.pieces import TableFormat, TablePiece
 from karat.arrow.tables import DataTable
 from karat.errors import InputError, quoted
+from karat.evalset.reading import csv_problem
 from karat.text.sniffing import parsed_json
 
 
@@ -55,7 +56,7 @@ class DelimitedRows:
         try:
             head = next(self._rows, None)
         except csv.Error as error:
-            raise self._csv_error(error) from error
+            raise lines.refusal(csv_problem(error), self._started) from error
         if head is None:
             raise InputError(f"{path} is empty: expected {dialect.kind}")
         lines.end_row()
@@ -74,7 +75,7 @@ class DelimitedRows:
                 lines.end_row()
                 self._started = lines.number + 1
         except csv.Error as error:
-            raise self._csv_error(error) from error
+            raise lines.refusal(csv_problem(error), self._started) from error
 
     def _check_head(self, head: list[str]) -> None:
         dialect = self._dialect
@@ -107,19 +108,6 @@ class DelimitedRows:
         advice = "quote a field that holds the delimiter, a line end or a quote at its start"
         expected = f"expected {len(self.head):,} as in the head line"
         return self._lines.refusal(f"found {fields}, {expected}; {advice}", self._started)
-
-    def _csv_error(self, error: csv.Error) -> InputError:
-        reason = str(error)
-        if "end of data" in reason:
-            reason = "a quote that is opened in this row is not closed; close it, or double it"
-        elif "expected after" in reason:
-            reason = (
-                "text follows the closing quote of a field; double every quote within a field "
-                "that begins with one"
-            )
-        elif "new-line" in reason:
-            reason = "a carriage return without a line feed; convert line ends to LF, or quote it"
-        return self._lines.refusal(reason, self._started)
 
 
 def _without_nul(lines: TextLines) -> Iterator[str]:

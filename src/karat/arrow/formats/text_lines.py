@@ -11,8 +11,8 @@ from typing import IO, TypeVar
 from karat import _kernel
 from karat.arrow.pieces import TablePiece, file_size
 from karat.arrow.tables import DataTable
-from karat.errors import InputError, quoted, short
-from karat.settings import nearest
+from karat.errors import InputError
+from karat.evalset.reading import missing_column
 from karat.storage.unpacking import NOT_GZIP
 from karat.text.sniffing import refuse_binary
 
@@ -126,8 +126,7 @@ def check_columns(path: str, required: Sequence[str], columns: Sequence[str]) ->
     """Require columns in a table."""
     for column in required:
         if column not in columns:
-            hint, has = nearest(column, columns), short(", ".join(columns))
-            raise InputError(f"{path} has no column {quoted(column)}{hint} (it has {has})")
+            raise missing_column(path, column, columns)
 
 
 def row_batches(rows: Iterable[Row], lines: TextLines) -> Iterator[list[Row]]:

@@ -20,6 +20,7 @@ from karat.arrays import np
 from karat.errors import InputError, quoted, short
 from karat.evalset.given_scores import GivenScores, parse_score
 from karat.evalset.reading import (
+    USUAL_COLUMNS,
     FileLocation,
     Location,
     Reading,
@@ -29,8 +30,6 @@ from karat.evalset.reading import (
 )
 from karat.settings import nearest
 
-SYSTEM = ("system", "system_name", "sys", "system_id", "model")
-SEGMENT = ("segment", "segment_id", "seg", "seg_id", "id", "line")
 SCORE = "score"
 WHOLE_SYSTEM = ("", "-")
 """Segments of rows with the score of a whole system."""
@@ -47,7 +46,7 @@ def read_scores(path: str, column: str | None = None) -> GivenScores:
 
     def columns_without_header(row: list[str]) -> list[str]:
         bare = len(row) == 3 and parse_score(row[2]) is not None
-        return [SYSTEM[0], SEGMENT[0], SCORE] if bare else []
+        return ["system", "segment", SCORE] if bare else []
 
     reading = Reading(lister="")
     header, rows = open_records(file, reading, columns_without_header)
@@ -154,8 +153,10 @@ def _score_columns(
     """Choose the columns of system, segment and score."""
     location, has = f"{path}, line 1", short(", ".join(map(str, header)) or "nothing")
     by_name = {str(name).lower(): name for name in reversed(header)}
-    system = next((by_name[name] for name in SYSTEM if name in by_name), None)
-    segment = next((by_name[name] for name in SEGMENT if name in by_name), None)
+    system, segment = (
+        next((by_name[name] for name in USUAL_COLUMNS[role] if name in by_name), None)
+        for role in ("system", "segment")
+    )
     candidates = [name for name in header if name not in (system, segment)]
     if column is not None and column not in candidates:
         hint = nearest(column, candidates)
