@@ -44,7 +44,7 @@ class CompareRow(NamedTuple):
     score: Score
     low: float
     high: float
-    delta: float | None = None  # score minus the baseline's; None for the baseline itself
+    delta: float | None = None  # score minus the baseline's score; None for the baseline
     delta_low: float | None = None  # the 95% interval of the difference
     delta_high: float | None = None
     p: float | None = None
@@ -53,7 +53,7 @@ class CompareRow(NamedTuple):
     losses: int | None = None
     ties: int | None = None
     verdict: str | None = None  # better, worse or undecided
-    units: int | None = None  # segments, or buckets of segments, that the verdict rests on
+    units: int | None = None  # number of segments or buckets behind the verdict
 
 
 class Difference(NamedTuple):
@@ -79,15 +79,15 @@ class Example(NamedTuple):
     reference: str
     baseline_text: str
     system_text: str
-    shown_reference: str = "reference"  # of several, the one that is shown
-    id: str | None = None  # of the segment, where it has one
-    metric: str = ""  # that they differ by
-    references: tuple[str, ...] = ()  # all that the segment is scored against
+    shown_reference: str = "reference"  # label of the reference that is shown
+    id: str | None = None  # id of the segment, if it has one
+    metric: str = ""  # the metric by which they differ
+    references: tuple[str, ...] = ()  # all references of the segment
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(ScoreResults[CompareRow]):
-    """Comparison of systems with a baseline: a row for each system and metric, the best first."""
+    """Comparison of systems with a baseline: one row per system and metric, best first."""
 
     baseline: str
     test: str
@@ -121,15 +121,15 @@ class Comparison(ScoreResults[CompareRow]):
         return (methods, *super().notes)
 
     def differences(self, first: str, second: str, by: str | Metric, top: int) -> list[Difference]:
-        """The segments on which two systems differ most, the largest difference first."""
+        """Return the segments on which two systems differ most, largest difference first."""
         a, b = self.segment_scores(first, by), self.segment_scores(second, by)
-        gaps = np.nan_to_num(np.abs(b - a))  # a segment that one has no score for is no difference
+        gaps = np.nan_to_num(np.abs(b - a))  # missing scores are no difference
         order = np.argsort(-gaps, kind="stable")[:top]
         return [Difference(int(i), float(a[i]), float(b[i])) for i in order if gaps[i]]
 
 
 class BaselineTest(NamedTuple):
-    """A paired test against a baseline: its name, its trials and the resamples of intervals."""
+    """A paired test against a baseline, and the number of resamples for intervals."""
 
     baseline: str
     name: str
@@ -154,7 +154,7 @@ class BaselineTest(NamedTuple):
             raise InputError(f"baseline {baseline!r}: expected the name of a system, as text")
         if baseline not in systems:
             listed = f"{short(', '.join(systems))}{nearest(baseline, systems)}"
-            raise InputError(f"baseline {quoted(baseline)} is none of the systems: {listed}")
+            raise InputError(f"baseline {quoted(baseline)} is not one of the systems: {listed}")
         if test not in TESTS:
             raise InputError(f"test {quoted(test)}: expected one of {', '.join(TESTS)}")
         is_bootstrap = test == "bootstrap"
@@ -187,7 +187,7 @@ def compare_statistics(
     form: str = "karat",
     progress: Progress = silent,
 ) -> Comparison:
-    """Return the comparison of all systems with the baseline, from collected statistics."""
+    """Return the comparison of all systems with the baseline."""
     base = test.baseline
     stats = stats if resampling.buckets else _keep_paired_segments(stats)
     draws = resample_scores(stats, resampling, progress)
@@ -220,7 +220,7 @@ def compare_statistics(
 
 
 def _keep_paired_segments(stats: Mapping[StatsKey, SystemStats]) -> dict[StatsKey, SystemStats]:
-    """Return the statistics of the segments that every system has a score of, metric by metric."""
+    """Keep only the segments scored for every system, metric by metric."""
     paired = dict(stats)
     for m in dict.fromkeys(m for _, m in stats):
         keys = [key for key in stats if key[1] == m]
@@ -242,7 +242,10 @@ def _randomization_tests(
     seed: int,
     progress: Progress,
 ) -> dict[StatsKey, float]:
-    """Exchanged sums, exactly: a' = sum(b) + chosen @ (a - b), b' = sum(a) - chosen @ (a - b)."""
+    """Return p-values from exact sums after exchanges of segments between both systems:
+
+    a' = sum(b) + chosen @ (a - b), b' = sum(a) - chosen @ (a - b).
+    """
     tables = {key: ExactRows(part.row_blocks) for key, part in stats.items()}
     limbs = exchange_limbs([*tables.values()], test.trials, seed, progress)
     chosen_sums = dict(zip(tables, limbs, strict=True))
@@ -268,7 +271,7 @@ def _with_difference(
     """Return the row of a system with its difference from the baseline."""
     m, key = row.metric, (row.system, row.metric)
     low, high = interval(draws[key] - draws[base, m])
-    # Units are segments or buckets; sums of buckets may be limbs, of which the first count.
+    # Units are segments or buckets; of sums in three limbs, the first shows if there is a score.
     units = min(
         sum(
             int(np.count_nonzero(m.has_score(rows if rows.ndim == 2 else rows[:, 0])))
@@ -302,7 +305,7 @@ def find_examples(
 ) -> tuple[Example, ...]:
     """Return the segments on which each system differs most from the baseline, with their texts.
 
-    There are none where segments were put into buckets, or where a stream cannot be read again.
+    There are none if segments were put into buckets, or if a stream cannot be read again.
     """
     base = comparison.baseline
     gaps = [

@@ -238,7 +238,7 @@ def test_scoring_needs_references_and_every_output() -> None:
     with pytest.raises(kt.InputError, match=r"system B has no output for 1 of 2 .* first is 2\)"):
         kt.score(selection)
     assert kt.score(selection.without("B")).rows
-    with pytest.raises(kt.InputError, match="brings its own references"):
+    with pytest.raises(kt.InputError, match="has its own references"):
         kt.score(selection, [["r"], ["r"]])
     with pytest.raises(kt.InputError, match="no references were given"):
         kt.score(["a"])
