@@ -233,7 +233,7 @@ def test_what_does_not_belong_together_is_not_merged(files: Path, tmp_path: Path
         kt.merge_shards(folder)
     other = tmp_path / "other"
     kt.score_table(files, "chrf", **HOW, shards=other)
-    with pytest.raises(kt.InputError, match="is of another job than"):
+    with pytest.raises(kt.InputError, match="belongs to another job than"):
         kt.merge_shards([folder, other])
     empty = tmp_path / "empty"
     empty.mkdir()
@@ -444,7 +444,7 @@ def test_the_command_scores_tables(
         (["data", "--engine-option", "threads"], "expected NAME=VALUE"),
         (["data", "--engine", "flink"], "expected one of local"),
         (["none.parquet"], "No such file or directory"),
-        (["no*.parquet"], "no file fits this pattern"),
+        (["no*.parquet"], "no file matches this pattern"),
         (["data", "data/part0.parquet"], "is named twice: its rows would count twice"),
         (["text.parquet"], "not a parquet file"),
         (["empty.parquet"], "there is nothing to score"),
@@ -635,7 +635,7 @@ def test_shards_of_files_that_are_alike_but_for_their_content_are_not_merged(
         for name in ("1.csv", "2.csv"):
             (folder / name).write_text(f"candidate,reference\n{text},a b c d e\n")
         kt.write_shards(folder, "bleu", shards=tmp_path / "shards", shard=(number, 2))
-    with pytest.raises(kt.InputError, match=r"is of another job .* name the shards of one job"):
+    with pytest.raises(kt.InputError, match=r"belongs to another job .* name the shards of one job"):
         kt.merge_shards(tmp_path / "shards")
 
 

@@ -1,7 +1,7 @@
-"""Jobs: what is to be made of every piece of a table; a function of an installed package does it.
+"""Jobs on tables, and engines that run them on the pieces of a table.
 
-A job and its pieces are plain values that engines can send anywhere. Metrics go by name, with the
-version that makes their numbers: a worker with another version refuses them.
+A job and its pieces are plain values that engines can send anywhere. Metrics are sent by name, with
+the version of Karat: a worker with another version rejects them.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ T = TypeVar("T")
 
 
 Report = Callable[[int], None]
-"""Callback for the number of rows that were done since the last call."""
+"""Callback with the number of rows finished since the last call."""
 
 
 class EngineWork(Protocol[T_co]):
     """The work on one piece.
 
-    In this process it may use `threads`, checks `stop`, and calls `report` with the rows it did.
+    In this process it may use `threads`, checks `stop`, and calls `report` with finished rows.
     """
 
     def __call__(
@@ -53,39 +53,39 @@ class EngineWork(Protocol[T_co]):
 
 
 class Engine(NamedSettings):
-    """A way to run work on pieces: a value with settings, such as `dask:workers=4`."""
+    """An engine that runs work on pieces: a value with settings, such as `dask:workers=4`."""
 
     kind: ClassVar[str] = "engines"
 
     @classmethod
     def parse(cls, text: str) -> Engine:
-        """Return the engine that `name:setting=value,…` describes."""
+        """Return the engine of `name:setting=value,…`."""
         return parse_settings(cls, text)
 
     def with_options(self, options: Mapping[str, str]) -> Engine:
-        """Return the engine with other settings, given as texts, which may hold commas."""
+        """Return the engine with other settings, given as texts, which may contain commas."""
         texts = {key: str(value) for key, value in options.items()}
         values = {key: parse_setting(type(self), self.name, key, texts[key]) for key in texts}
         return replace(self, **values)
 
     @abstractmethod
     def running(self, pieces: int) -> AbstractContextManager[Runner]:
-        """Start, or connect to, whatever does the work on so many pieces; stop it at the end.
+        """Start the workers for a number of pieces, or connect to them; stop them at the end.
 
-        Raises InputError in a few seconds if an address does not answer, and MissingExtra if a
+        Raise InputError after a few seconds if an address does not answer, and MissingExtra if a
         package is not installed.
         """
 
 
 class Runner(Protocol):
-    """An engine that has been started."""
+    """A started engine."""
 
     def run(
         self, work: EngineWork[T], pieces: Sequence[TablePiece], report: Report | None = None
     ) -> Iterator[tuple[int, T]]:
-        """Yield the place of each piece and the result of its work, as they are done, each once.
+        """Yield the index of each piece and its result, as they finish, each once.
 
-        Runners that can see rows in mid-piece call `report`. An exception in the loop over the
+        Runners that see rows within a piece call `report`. An exception in the loop over the
         results (Ctrl-C) stops the work.
         """
 
@@ -106,7 +106,7 @@ class Local(Engine):
     def run(
         self, work: EngineWork[T], pieces: Sequence[TablePiece], report: Report | None = None
     ) -> Iterator[tuple[int, T]]:
-        """Yield results in order: each thread takes a piece, or all take one if there are few."""
+        """Yield results in order; with few pieces, all threads work on the same piece."""
         stop, threads = Stop(), n_threads(self.threads)
         if len(pieces) < 2 * threads or threads == 1:
             for at, piece in enumerate(pieces):
@@ -122,7 +122,7 @@ ENGINES: Registry[type[Engine]] = Registry("engines", "engine", {"local": "karat
 def as_engine(
     engine: str | Engine, options: Mapping[str, str] | None = None, threads: int | None = None
 ) -> Engine:
-    """Return an engine by its name with settings.
+    """Return an engine with its settings, checked.
 
     Args:
         engine: the engine, or its name with settings.
@@ -229,7 +229,7 @@ class TableJob:
 
 
 class JobFailure(NamedTuple):
-    """Error in a piece, which other workers need not try again."""
+    """Error in a piece; the piece is not retried."""
 
     sentence: str
 
@@ -241,25 +241,25 @@ def run_piece(
     stop: Stop | None = None,
     report: Report | None = None,
 ) -> TableStatistics | JobFailure:
-    """Measure a piece; bad input is a result, too, so that no engine tries it again.
+    """Measure a piece; return errors of input as a result, so that no engine retries it.
 
-    `partial(run_piece, job.measure_piece)` is work that engines can send.
+    Engines send `partial(run_piece, job.measure_piece)` to their workers.
     """
     try:
         return measure(piece, threads, stop, report)
     except KaratError as error:
-        if stop is not None:  # in this process: let it through as it is
+        if stop is not None:  # in this process
             raise
         return JobFailure(str(error))
 
 
 def piece_ranges(piece: TablePiece, columns: Columns) -> Iterator[RowRange]:
-    """Yield the rows of a piece in ranges, with the columns that are needed."""
+    """Yield the rows of a piece in ranges, with the needed columns."""
     yield from _row_ranges(piece, columns, _read_batches(piece, columns), {})
 
 
 def _read_batches(piece: TablePiece, columns: Columns, all_columns: bool = False) -> Iterator[Any]:
-    """Yield the record batches of a piece, with the columns that are needed or with all."""
+    """Yield the record batches of a piece, with the needed columns or with all."""
     # Scores may be numbers of any kind; named columns of JSON lines may not.
     all_columns = all_columns or bool(columns.scores and piece.format == "jsonl")
     format = TABLE_FORMATS[piece.format]
@@ -270,9 +270,9 @@ def _read_batches(piece: TablePiece, columns: Columns, all_columns: bool = False
 def _row_ranges(
     piece: TablePiece, columns: Columns, batches: Iterator[Any], kinds: dict[str, str]
 ) -> Iterator[RowRange]:
-    """Yield the rows of record batches in ranges; note the kinds of columns in `kinds`.
+    """Yield the rows of record batches in ranges; store the kinds of columns in `kinds`.
 
-    Columns of scores are left out: whole numbers in one file and fractions in another are fine.
+    Columns of scores are not stored: one file may have integers and another fractions.
     """
     reader, first = None, piece.first
     columns = replace(columns, system=piece.system)

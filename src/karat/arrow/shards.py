@@ -1,8 +1,8 @@
-"""Shards: the statistics of finished pieces in files, so that a run can be split and go on.
+"""Shards: the statistics of finished pieces in files, so that a run can be split and resumed.
 
-Every finished piece of a job is one file, written whole or not at all. It says which job it is of
-(a digest of columns, metrics, versions and the list of all pieces), which piece, and a digest of
-the bytes that were read. Merging refuses pieces of another job, a piece twice and a missing piece.
+Every finished piece of a job is one file, written atomically. It contains a digest of the job
+(columns, metrics, versions and the list of all pieces), the number of the piece, and a digest of
+its bytes. Merging rejects pieces of another job, duplicate pieces and missing pieces.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ ABOUT = record(
 
 @dataclass(frozen=True)
 class ShardJob:
-    """A job whose pieces are kept in a folder."""
+    """A job whose finished pieces are stored in a folder."""
 
     job: TableJob
     folder: str
@@ -67,7 +67,7 @@ class ShardJob:
         return os.path.join(self.folder, f"{self.digest}-{piece.number:06d}{ENDING}")
 
     def finished(self, piece: TablePiece) -> TableStatistics | None:
-        """Return the statistics of a piece that was done before, if its content is the same."""
+        """Return the stored statistics of a piece, if its content has not changed."""
         if not os.path.exists(self.path(piece)):
             return None
         try:
@@ -82,7 +82,7 @@ class ShardJob:
     def measure_piece(
         self, piece: TablePiece, threads: int, stop: Stop | None, report: Report | None
     ) -> TableStatistics:
-        """Measure a piece and keep it."""
+        """Measure a piece and store its statistics."""
         digest = content_digest(piece)
         statistics = self.job.measure_piece(piece, threads, stop, report, digest)
         about = {"job": self.digest, "piece": piece.number, "pieces": self.pieces}
@@ -93,7 +93,7 @@ class ShardJob:
 
 @contextmanager
 def shard_folder(path: FilePath | None) -> Iterator[str | None]:
-    """Yield the folder of shards; it is made if need be, and removed if nothing came of it."""
+    """Yield the folder of shards; create it if it is missing, and remove it if it stays empty."""
     if path is None:
         yield None
         return
@@ -115,7 +115,7 @@ def shard_folder(path: FilePath | None) -> Iterator[str | None]:
 
 
 def job_digest(job: TableJob, pieces: Sequence[TablePiece]) -> str:
-    """Return a digest of what is measured, and of which pieces; not of where rows are written."""
+    """Return a digest of the job and its pieces, without the folder of rows."""
     plain_job = replace(job, rows=None, single_rows=False)
     facts = [asdict(plain_job), [piece.facts() for piece in pieces]]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
@@ -177,7 +177,7 @@ def _row_arrays(row_blocks: Sequence[SegmentRows]) -> dict[str, NDArray[Any]]:
 
 @dataclass(frozen=True)
 class Shard:
-    """A piece that was read from its file."""
+    """The statistics of a piece, read from a file."""
 
     path: str
     job: str
@@ -271,7 +271,7 @@ def merge_shards(paths: FilePath | Sequence[FilePath]) -> TableStatistics:
     """
     files = shard_files([paths] if isinstance(paths, str | os.PathLike) else paths)
     if not files:
-        raise InputError("no shard was given: name files or folders that --shards wrote")
+        raise InputError("no shard was given: name files or folders written by --shards")
     first = read_shard(files[0])
     total, path_of_piece = first.statistics, {first.piece: first.path}
     total.max_rows = MAX_ROWS
@@ -280,8 +280,8 @@ def merge_shards(paths: FilePath | Sequence[FilePath]) -> TableStatistics:
         if (shard.job, shard.pieces) != (first.job, first.pieces):
             pattern = os.path.join(os.path.dirname(first.path), f"{first.job}-*{ENDING}")
             raise InputError(
-                f"{path} is of another job than {first.path}: other tables, columns, metrics or "
-                f"settings; name the shards of one job alone ({pattern})"
+                f"{path} belongs to another job than {first.path}: other tables, columns, metrics "
+                f"or settings; name the shards of one job only ({pattern})"
             )
         if shard.piece in path_of_piece:
             both = f"{path_of_piece[shard.piece]} and {path} are both of piece {shard.piece:,}"
@@ -299,7 +299,7 @@ def merge_shards(paths: FilePath | Sequence[FilePath]) -> TableStatistics:
 
 
 def shard_files(paths: Sequence[FilePath]) -> list[str]:
-    """Return the shards that are named, and those in folders that are."""
+    """Return the shards among these files and in these folders."""
     files: list[str] = []
     for path in (str(os.fspath(path)) for path in paths):
         if not os.path.isdir(path):

@@ -46,18 +46,18 @@ from karat.stats.resampling import SEED
 from karat.storage.output import FilePath
 
 ColumnNames = tuple[str | Sequence[str] | None, str | Sequence[str] | None, str | None, str | None]
-"""The columns that were named: candidate, reference, by, id."""
+"""Names of columns: candidate, reference, by, id; None to detect them."""
 
 
 class OpenTable(NamedTuple):
-    """A table in memory or in files, and the columns that are read from it."""
+    """A table in memory or in files, and the columns to read."""
 
     frame: Frame | None  # the table in memory; None if it is in files
     tables: list[TableFiles]  # the files of each system
     columns: Columns
 
     def ranges(self) -> Iterator[RowRange]:
-        """Yield all rows, in ranges that are worked on at once."""
+        """Yield all rows in ranges."""
         if self.frame is not None:
             opened = self.frame.open(self.columns.names)
             yield from table_batches(opened, self.columns, TABLE, self.frame.place)
@@ -65,7 +65,7 @@ class OpenTable(NamedTuple):
             yield from piece_ranges(piece, self.columns)
 
     def text_lookup(self, keys: Mapping[str, Sequence[int | str]], *, by_row: bool) -> TextLookup:
-        """Return a function that looks up the texts of segments by reading the table once more.
+        """Return a function that looks up the texts of segments by reading the table again.
 
         Args:
             keys: for each system the row number, or the id, of each of its segments.
@@ -104,10 +104,10 @@ class OpenTable(NamedTuple):
 def open_table(
     table: Any, names: ColumnNames, metrics: Sequence[Metric] = (), skip_missing: bool = False
 ) -> OpenTable:
-    """Return a table with its columns: those that were named, or that have usual names.
+    """Open a table; columns that are not named are detected by usual names.
 
-    Row numbers are the ids of segments where no column has ids or systems, and no system has
-    several files.
+    Row numbers are the ids of segments if no column has ids or systems, and no system has several
+    files.
     """
     frame, tables = as_frame(table), []
     candidate, reference, by, id = names
@@ -179,7 +179,7 @@ def score_table(
 
 
 def _open_again(table: Any, arguments: Mapping[str, Any]) -> OpenTable:
-    """Open a table once more, by the arguments of `measure_table`."""
+    """Open a table again, with the arguments of `measure_table`."""
     candidate, reference, by, id = map(arguments.get, ("candidate", "reference", "by", "id"))
     names = candidate, reference, by, id
     return open_table(table, names, skip_missing=bool(arguments.get("skip_missing")))
@@ -265,7 +265,7 @@ def _check_row_pairs(opened: OpenTable, statistics: TableStatistics) -> None:
 
 
 def _references_by_row(opened: OpenTable) -> dict[int, int]:
-    """Return a hash of the references of each row that has all texts."""
+    """Return a hash of the references of each row with all texts."""
     hashes: dict[int, int] = {}
     for rows in opened.ranges():
         batch = rows.read()
@@ -275,17 +275,17 @@ def _references_by_row(opened: OpenTable) -> dict[int, int]:
 
 
 class RowScores:
-    """The scores of all rows of a table in memory, which come in parts, in their order."""
+    """Collects the scores of all rows of a table in memory, part by part, in order."""
 
     def __init__(self) -> None:
         self._names: dict[str, int] = {}
         self._codes: list[Ints] = []
         self._rows: list[Ints] = []
-        self._count = 0  # of rows so far, with those that were skipped
+        self._count = 0  # rows so far, including skipped ones
         self._scores: list[Sequence[Floats]] = []
 
     def add(self, part: Part) -> None:
-        """Take the scores of the next rows."""
+        """Add the scores of the next rows."""
         codes = [self._names.setdefault(name, len(self._names)) for name in part.systems]
         n_scored = len(part.scores[0])
         self._codes.append(np.array(codes, np.int64)[part.row_codes])
@@ -295,7 +295,7 @@ class RowScores:
         self._scores.append(part.scores)
 
     def add_to(self, scoring: Scoring, opened: OpenTable) -> Scoring:
-        """Return the result with the scores of rows, their texts, and the table they belong to."""
+        """Return the result with the scores of rows, their texts, and their table."""
         metrics = list(dict.fromkeys(row.metric.of_segments() for row in scoring.rows))
         scores = [np.concatenate(parts) for parts in zip(*self._scores, strict=True)]
         wide = len(scores) > len(metrics)
@@ -319,7 +319,7 @@ class RowScores:
 
 @dataclass(frozen=True, eq=False)
 class FrameRows:
-    """A table in memory, and the rows of each system; all rows are of all systems if it is wide."""
+    """A table in memory, and the rows of each system; in a wide table, all rows."""
 
     frame: Any
     places: Mapping[str, Ints]
@@ -331,7 +331,7 @@ class FrameRows:
         columns: dict[str, Floats] = {}
         for (system, m), scores in values.items():
             name = f"{system}/{m}" if self.wide else str(m)
-            none = np.full(self.count, np.nan)  # of rows that were skipped
+            none = np.full(self.count, np.nan)  # skipped rows have no score
             columns.setdefault(name, none)[self.places[system]] = scores
         return self.frame.join(columns)
 
@@ -360,8 +360,8 @@ def measure_table(
 
     Args:
         table, metrics: as for `score_table`.
-        resampled: keep what intervals and tests need.
-        single_rows: require the scores of single rows, which buckets do not have.
+        resampled: True to keep the data that intervals and tests need.
+        single_rows: True to require the scores of single rows, which buckets do not have.
         scores: receives the scores of the rows of a table in memory.
         candidate, reference: columns of texts; by default detected. Several columns of candidates
             are several systems.
@@ -372,10 +372,10 @@ def measure_table(
         rows: folder for the table with a column of scores for each metric.
         shards: folder for finished parts, to resume a run that was stopped.
         skip_missing: leave out and count rows without a candidate or a reference; by default they
-            are refused before anything is scored.
+            are rejected before anything is scored.
         threads, progress: as for `score`.
     """
-    resolve_buckets(0, buckets)  # refused, where it is no number of buckets
+    resolve_buckets(0, buckets)  # raises if the number is invalid
     runner, chosen = as_engine(engine, engine_options, threads), tuple(load_metrics(metrics))
     opened = open_table(table, (candidate, reference, by, id), chosen, skip_missing)
     if opened.frame is not None:
@@ -450,11 +450,11 @@ def _measure_frame(
 
 
 ENOUGH_ROWS = 1_000_000
-"""Rows above which starting a cluster pays off."""
+"""Rows from which starting a cluster pays off."""
 
 
 def engine_remarks(engine: Engine, rows: int) -> tuple[str, ...]:
-    """Return a remark on a cluster that is slower than this process would be."""
+    """Return a remark if a cluster is slower than this process would be."""
     if isinstance(engine, Local) or rows >= ENOUGH_ROWS:
         return ()
     problem = (
@@ -468,8 +468,8 @@ def plan_job(
 ) -> tuple[TableJob, list[TablePiece]]:
     """Return the job of measuring a table, and its pieces; a table in memory has none.
 
-    Unless rows with missing texts are skipped, a row with a missing value is refused before any
-    work where the format shows it quickly; others are refused when they are read.
+    Unless rows with missing texts are skipped, missing values are rejected before any work if the
+    format has a quick check; otherwise they are rejected when they are read.
     """
     columns = opened.columns
     if not resampled:
@@ -545,13 +545,13 @@ def _run_unfinished(
             if isinstance(result, JobFailure):
                 raise InputError(result.sentence)
             finished += result.n_rows
-            if finished > reported:  # some engines do not report rows in mid-piece
+            if finished > reported:  # some engines do not report rows within a piece
                 report(finished - reported)
             yield result
 
 
 class ShardRow(NamedTuple):
-    """A folder of shards: how many pieces of a job there are, and how many this run did."""
+    """A folder of shards: the pieces of this run, and of the whole job."""
 
     folder: str
     shard: str

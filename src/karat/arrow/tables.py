@@ -1,7 +1,7 @@
-"""Tables of statistics that any library can take, by Arrow's PyCapsule protocol, and back.
+"""Tables of statistics in Arrow's form: written, read, and merged.
 
-A table of sums has a row for each system, metric and bucket, always with the same columns, so that
-engines need no schema of ours but this one. A table of rows has a row for each segment.
+A table of sums has one row per system, metric and bucket, always with the same columns, so that
+engines need only this schema. A table of rows has one row per segment.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SUMS = tuple(column.split()[0] for column in SUMS_SCHEMA.split(", "))
 
 
 class DataTable:
-    """A small Arrow table: `pyarrow.table(t)`, `polars.DataFrame(t)` and others take it."""
+    """A small Arrow table, for `pyarrow.table(t)`, `polars.DataFrame(t)` and others."""
 
     def __init__(self, kernel: _kernel.ArrowTable, columns: Sequence[str]) -> None:
         self._kernel, self.columns = kernel, tuple(columns)
@@ -54,14 +54,14 @@ class DataTable:
 
 
 def sign_metric(m: Metric) -> str:
-    """Return a metric's name with the version that makes its statistics; it parses back."""
+    """Return a metric's name with the version of Karat; it parses back."""
     return "|".join([m.digested(), *m.signature("unknown").split("|nrefs=unknown|")[1:]])
 
 
 def sums_table(statistics: TableStatistics) -> DataTable:
-    """Return statistics as a table of sums: a row for each system, metric and bucket that is used.
+    """Return statistics as a table of sums: one row per system, metric and nonempty bucket.
 
-    Sums of whole numbers are one number a column of the metric; others are three, their limbs.
+    Sums of integers are one number per column of the metric; sums of floats are three limbs.
     """
     names: list[tuple[str, str]] = []
     cells: list[NDArray[Any]] = [np.zeros((0, 3), np.int64)]
@@ -86,7 +86,7 @@ def sums_table(statistics: TableStatistics) -> DataTable:
 
 
 def rows_table(metrics: Sequence[Metric], parts: Sequence[Part]) -> DataTable:
-    """Return the rows that parts keep, one for each segment; statistics in METRIC/COLUMN."""
+    """Return the kept rows of parts, one per segment; statistics are in METRIC/COLUMN."""
     kernel, names = _kernel.ArrowTable(), ["system", "references"]
     rows: list[SegmentRows] = []
     systems: list[str] = []
@@ -116,7 +116,7 @@ def rows_table(metrics: Sequence[Metric], parts: Sequence[Part]) -> DataTable:
     return DataTable(kernel, names)
 
 
-# ------------------------------------------------------------------------------------- and back
+# ------------------------------------------------------------------------------------- reading
 
 
 MetricPart = tuple[str, int | None, Part]
@@ -133,7 +133,7 @@ def read_table(data: Any, name: str) -> Iterator[MetricPart]:
         read = _read_rows
     else:
         has = f"it has the columns {', '.join(names)}" if names else "it has no columns"
-        raise InputError(f"{name} is no table of karat.arrow.sums or karat.arrow.stats: {has}")
+        raise InputError(f"{name} is not a table of karat.arrow.sums or karat.arrow.stats: {has}")
     for batch in batches:
         if len(batch):
             yield from read(TableColumns(name, dict(zip(names, formats, strict=True)), batch))
@@ -168,14 +168,14 @@ class TableColumns(NamedTuple):
         return views
 
     def numbers(self, column: str) -> NDArray[Any]:
-        """Return a column of whole numbers, or of others."""
+        """Return a column of integers or floats."""
         is_integer = kind_of(self.formats[column]) == "whole numbers"
         reader = self.batch.integers if is_integer else self.batch.floats
         numbers: NDArray[Any] = self._read(column, reader)[0]
         return numbers
 
     def lists(self, column: str) -> tuple[Ints, Ints]:
-        """Return the numbers of a column of lists, and where each row's start."""
+        """Return the numbers of a column of lists, and the offsets of rows."""
         numbers, starts = self._read(column, self.batch.integer_lists)
         return numbers, starts
 
@@ -246,10 +246,13 @@ def stats(
 ) -> DataTable:
     """Return the statistics of every row of a table, in its order.
 
-    `batch` is anything that speaks Arrow's PyCapsule protocol. `candidate` and `reference` name
-    the columns of texts (a reference may be a list of texts, or several columns may be named;
-    several candidates are several systems), `by` the column of systems and `id` that of the
-    segments' ids.
+    Args:
+        batch: a table that implements Arrow's PyCapsule protocol.
+        metrics: metrics, or their names.
+        candidate, reference: columns of texts. A reference may be a list of texts; several columns
+            of candidates are several systems.
+        by, id: columns with the system and with the id of the segment.
+        threads: number of threads; None for all processors.
     """
     chosen = load_metrics(metrics)
     columns = Columns.from_names(candidate, reference, by, id).with_scores(chosen)
@@ -270,8 +273,8 @@ def sums(
 ) -> DataTable:
     """Return exact sums of the statistics of a table, by system, in a small table.
 
-    With `buckets` sums are also by bucket of ids, so that intervals and paired tests can be made of
-    them; scores need none. The other arguments are as for `stats`.
+    With `buckets`, sums are also by bucket of ids, which intervals and paired tests need. The other
+    arguments are as for `stats`.
     """
     chosen = load_metrics(metrics)
     columns = Columns.from_names(candidate, reference, by, id).with_scores(chosen)
@@ -287,9 +290,9 @@ def sums(
 def merge(tables: Any) -> TableStatistics:
     """Add up tables of `sums`, or of `stats`, of all parts of a data set.
 
-    `tables` is one table, or several in any order, each part once, made by one version of Karat.
-    The result scores and compares as `karat.score` and `karat.compare` do; it is a table of sums
-    itself, to be merged again.
+    `tables` is one table or several, in any order, each part once, made by one version of Karat.
+    The result scores and compares as `karat.score` and `karat.compare` do. It is also a table of
+    sums, which can be merged again.
     """
     tables_given: Iterable[Any] = [tables] if speaks_arrow(tables) else tables
     if isinstance(tables_given, str | bytes) or not isinstance(tables_given, Iterable):

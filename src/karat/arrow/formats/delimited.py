@@ -1,8 +1,7 @@
-"""CSV and TSV files: a head line that names the columns, then rows whose fields are texts.
+"""CSV and TSV files: a header with the names of columns, then rows of text fields.
 
-The kernel reads rows that are written by the rules (see `delimited_rows.py`). At the first that is
-not, Python's csv module takes over, and refuses the file or goes on with it: what is read and what
-is refused is what it would read and refuse alone.
+The kernel reads regular rows. From the first irregular row, Python's csv module reads the file, or
+rejects it: the result is the same as if it had read the whole file.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ class Dialect(NamedTuple):
     format: str
     kind: str  # name in messages
     delimiter: str
-    other: tuple[str, str]  # the delimiter that might be meant, and the ending of such files
+    other: tuple[str, str]  # the other delimiter, and the ending of such files
 
 
 COMMAS = Dialect("csv", "a CSV table", ",", ("\t", "tsv"))
@@ -45,11 +44,11 @@ TABS = Dialect("tsv", "a TSV table", "\t", (",", "csv"))
 
 
 class DelimitedRows:
-    """The rows of a table: first the head, then fields of text."""
+    """The header and the rows of a table, read by Python's csv module."""
 
     def __init__(self, lines: TextLines, path: str, dialect: Dialect) -> None:
         self._lines, self._path, self._dialect = lines, path, dialect
-        # The limit is one for the whole process, so it is never lowered.
+        # The limit is global, so it is never lowered.
         csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW_BYTES))
         self._rows = csv.reader(_without_nul(lines), strict=True, delimiter=dialect.delimiter)
         self._started = 1
@@ -127,15 +126,15 @@ def read_delimited(
         check_columns(piece.path, names, head)
         places = [names.index(name) if name in names else -1 for name in head]
         rows = _kernel.DelimitedFile(dialect.delimiter, places, names, MAX_ROW_BYTES)
-        strange = yield from regular_rows(rows, lines, names)
-    if strange is not None:
-        yield from read_carefully(dialect, piece, names, strange)
+        n_regular = yield from regular_rows(rows, lines, names)
+    if n_regular is not None:
+        yield from read_carefully(dialect, piece, names, n_regular)
 
 
 def read_carefully(
     dialect: Dialect, piece: TablePiece, columns: Sequence[str] | None, skip: int = 0
 ) -> Iterator[DataTable]:
-    """Yield the record batches of a file by the csv module, without its first `skip` rows."""
+    """Yield the record batches of a file, read by the csv module, after `skip` rows."""
     with text_lines(piece.path, dialect.kind) as lines:
         rows = DelimitedRows(lines, piece.path, dialect)
         names = rows.head if columns is None else list(columns)
@@ -149,7 +148,7 @@ def read_carefully(
 
 
 def delimited_columns(dialect: Dialect, path: str) -> list[str]:
-    """Return the names in the head line."""
+    """Return the names in the header."""
     with text_lines(path, dialect.kind) as lines:
         return DelimitedRows(lines, path, dialect).head
 
