@@ -91,7 +91,7 @@ class RowBatch(Protocol):
     def texts(
         self, column: int, start: int, stop: int
     ) -> tuple[_kernel.Views, Ints | None, int, str]:
-        """Return texts, offsets of lists of texts, and the first bad row (or -1) and its problem."""
+        """Return texts, offsets of lists of texts, the first bad row (or -1) and its problem."""
 
     def integers(self, column: int, start: int, stop: int) -> tuple[Ints, int]:
         """Return integers, and the first row without one, or -1."""

@@ -160,7 +160,7 @@ class ValueBatch:
     def texts(
         self, column: int, start: int, stop: int
     ) -> tuple[_kernel.Views, Ints | None, int, str]:
-        """Return texts, offsets of lists of texts, and the first bad row (or -1) and its problem."""
+        """Return texts, offsets of lists of texts, the first bad row (or -1) and its problem."""
         values = self._values[column][start:stop]
         if _kernel.first_not_str(values) < 0:
             return _kernel.Views.from_strings(values, 0, len(values)), None, -1, ""
