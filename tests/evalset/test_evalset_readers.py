@@ -283,7 +283,7 @@ OUTPUTS = {f"system-outputs/xx-en/{n}.txt": "x\ny\n" for n in ("refB", "syntheti
         (
             {**REFS, **{f"metric-scores/xx-en/{m}-refB.seg.score": "" for m in "MN"}},
             "refB",
-            "which most metric scores in the folder were made with",
+            "which most metric scores in the folder use",
         ),
         (
             {**REFS, **{f"metric-scores/xx-en/M-{r}.seg.score": "" for r in ("refB", "refA")}},

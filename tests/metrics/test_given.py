@@ -267,9 +267,9 @@ BAD: list[tuple[str, str]] = [
     ("system\tsegment\tscore\nA\t1\tinf\n", "line 2: found the score 'inf', expected a finite"),
     ("A\t1\t1\nA\t1\t2\n", "line 2: a second score of segment '1' of system 'A'"),
     ("A\t-\t1\nA\t\t2\n", "line 2: a second score of system 'A'"),
-    ("A\t1\t1\n", "no scores of system 'B'; it has those of A"),
+    ("A\t1\t1\n", "no scores of system 'B'; it has scores of A"),
     ("A\t1\t1\nB\t1\t\n", "all scores of system 'B' are missing"),
-    ("A\t0\t1\nB\t1\t1\n", "line 1: a score of segment '0', which is not there; segments go by"),
+    ("A\t0\t1\nB\t1\t1\n", "line 1: a score of segment '0', which does not exist; segments have ids"),
     ("A\t1\t1\nB\t1\n", "line 2: found 2 fields, expected 3"),
     ("\t1\t1\n", "line 1: found the system '', expected a name"),
     (
@@ -325,8 +325,8 @@ def test_metrics_without_scores_are_refused(
         ),
         ({"A": [1, math.inf]}, "segment 2: found inf, expected a finite number"),
         ({"A": 3}, "found 3, expected a score for each segment, or scores by id"),
-        ({"A": {"1": 1, "9": 2}}, "a score of segment '9', which is not there"),
-        ({}, "no scores: expected those of at least one system"),
+        ({"A": {"1": 1, "9": 2}}, "a score of segment '9', which does not exist"),
+        ({}, "no scores: expected scores of at least one system"),
     ],
 )
 def test_bad_scores_of_python_are_refused(scores: Any, message: str) -> None:
@@ -428,6 +428,6 @@ def test_a_file_for_each_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_name_that_stands_twice_is_told(tmp_path: Path) -> None:
     (tmp_path / "s.jsonl").write_text('{"system": "A", "segment": 1, "score": 1, "score": 2}\n')
-    with pytest.raises(kt.InputError, match=r"line 1: .*the name 'score' stands twice") as caught:
+    with pytest.raises(kt.InputError, match=r"line 1: .*the name 'score' occurs twice") as caught:
         kt.score({"A": ["a"]}, None, [f"given:file={tmp_path / 's.jsonl'}"])
     assert "\n" not in str(caught.value)

@@ -1,12 +1,12 @@
-"""Files of scores that another program gave: a row for each system and segment.
+"""Files of scores by another program: one row per system and segment.
 
-    .tsv .csv     columns system, segment and score under a header, or these three without one
+    .tsv .csv     columns system, segment and score, with or without a header
     .jsonl        objects with these members, or a log of ratings (`karat judge`)
     .parquet      a table with these columns
-    .seg.score    of mt-metrics-eval: system and score, the segments of each system in order
-    .sys.score    of mt-metrics-eval: system and score
+    .seg.score    mt-metrics-eval: system and score, the segments of each system in order
+    .sys.score    mt-metrics-eval: system and score
 
-A row without a segment (empty or `-`) has the score of a system. A score that is missing is empty,
+A row without a segment (empty or `-`) has the score of a system. A missing score is empty,
 None, null, NaN or NA, or has no row.
 """
 
@@ -53,7 +53,7 @@ def read_scores(path: str, column: str | None = None) -> GivenScores:
     if LOG in header and ending.endswith((".jsonl", ".ndjson")):
         return read_log_scores(path, column)
     if not header:
-        reading.check()  # why no line is an object
+        reading.check()  # the reason why no line is an object
     return _collect_scores(path, _score_columns(path, header, column), rows, reading)
 
 
@@ -98,11 +98,11 @@ def _is_id(value: object) -> bool:
 
 
 LOG = "judgements"
-"""The member of the first line of a log that no file of scores has."""
+"""A member of the first line of logs, which files of scores do not have."""
 
 
 def read_log_scores(path: str, dimension: str | None) -> GivenScores:
-    """Return the scores in a log of judgements: the mean of all judges, by dimension.
+    """Return the scores in a log of judgements: the mean of all judges in one dimension.
 
     The score of an output in comparisons is the share of them that it won.
     """
@@ -177,9 +177,9 @@ def read_metric_scores(
     of_systems: Path | None,
     segments: Sequence[str] | None = None,
 ) -> GivenScores:
-    """Return the scores of one metric of mt-metrics-eval; with ids, those go by ids.
+    """Return the scores of one metric of mt-metrics-eval; with `segments`, by these ids.
 
-    The files of that tool have higher scores for better outputs.
+    In these files, higher scores are better.
     """
     reading = Reading(lister="")
     values: dict[str, list[float]] = {}
