@@ -195,7 +195,7 @@ def text_lookup(systems: Mapping[str, Segments], references: References) -> Text
 
 
 class Keep(NamedTuple):
-    """What to keep besides the totals."""
+    """Parts of the statistics to keep besides the totals."""
 
     rows: bool = False
     segment_scores: bool = False

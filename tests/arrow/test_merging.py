@@ -88,7 +88,7 @@ def test_a_part_twice_has_an_id_twice() -> None:
 
 @pytest.mark.parametrize("tables", [[], (), "tables", 3, [pa.table({"x": [1]})], [pa.table({})]])
 def test_what_is_no_table_of_ours_is_refused(tables: Any) -> None:
-    with pytest.raises(kt.InputError, match=r"no table|not a table|expected a? ?tables?|nothing to merge"):
+    with pytest.raises(kt.InputError, match=r"not a table|expected a? ?tables?|nothing to merge"):
         kt.arrow.merge(tables)
 
 

@@ -269,7 +269,7 @@ BAD: list[tuple[str, str]] = [
     ("A\t-\t1\nA\t\t2\n", "line 2: a second score of system 'A'"),
     ("A\t1\t1\n", "no scores of system 'B'; it has scores of A"),
     ("A\t1\t1\nB\t1\t\n", "all scores of system 'B' are missing"),
-    ("A\t0\t1\nB\t1\t1\n", "line 1: a score of segment '0', which does not exist; segments have ids"),
+    ("A\t0\t1\nB\t1\t1\n", "line 1: a score of segment '0', which does not exist"),
     ("A\t1\t1\nB\t1\n", "line 2: found 2 fields, expected 3"),
     ("\t1\t1\n", "line 1: found the system '', expected a name"),
     (
