@@ -194,17 +194,17 @@ class BatchReader:
         place: Callable[[int], str] = file_row,
     ) -> None:
         self._name, self._columns, self._place = name, columns, place
-        self._places = columns.places(name, names)
+        self._indices = columns.column_indices(name, names)
         self.kinds = {
             column: check_kind(
-                name, column, formats[self._places[column]], self._allowed_kinds(column)
+                name, column, formats[self._indices[column]], self._allowed_kinds(column)
             )
-            for column in self._places
+            for column in self._indices
         }
         """Kinds of the columns that are read."""
-        for column in columns.scores:
-            check_kind(name, column, formats[self._places[column]], NUMBERS)
-        self._formats = {column: formats[place] for column, place in self._places.items()}
+        for column in columns.scores:  # which may have another role, too
+            check_kind(name, column, formats[self._indices[column]], NUMBERS)
+        self._formats = {column: formats[at] for column, at in self._indices.items()}
 
     def _allowed_kinds(self, column: str) -> Sequence[str]:
         if column in self._columns.candidate:
@@ -262,7 +262,7 @@ class BatchReader:
 
     def _rows_without_text(self, rows: RowRange, column: str) -> list[int]:
         """Return the indices in the range of rows without a text in a column."""
-        place, missing = self._places[column], []
+        place, missing = self._indices[column], []
         at, window = rows.start, rows.stop - rows.start
         while at < rows.stop:
             end = min(at + window, rows.stop)
@@ -320,7 +320,7 @@ class BatchReader:
         if rows.present is not None:
             return _joined_texts([self._texts(run, column, expected) for run in rows.runs()])
         try:
-            texts = rows.batch.texts(self._places[column], rows.start, rows.stop)
+            texts = rows.batch.texts(self._indices[column], rows.start, rows.stop)
         except IndexError as error:
             damage = f"column {quoted(column)} is damaged: {error}"
             raise InputError(f"{self._name}: {damage}") from error
@@ -333,7 +333,7 @@ class BatchReader:
         if rows.present is not None:
             parts = [self._integers(run, column) for run in rows.runs()]
             return np.asarray(np.concatenate([np.zeros(0, np.int64), *parts]))
-        numbers, row = rows.batch.integers(self._places[column], rows.start, rows.stop)
+        numbers, row = rows.batch.integers(self._indices[column], rows.start, rows.stop)
         if row >= 0:
             raise self._refusal(rows, row, column, "null", "a value")
         if "L" in self._formats[column] and (numbers < 0).any():
@@ -344,7 +344,7 @@ class BatchReader:
     def _scores(self, rows: RowRange, column: str) -> Floats:
         """Return scores, NaN if missing."""
         subject = f"{self._name}: column {quoted(column)}"
-        place, span = self._places[column], (rows.start, rows.stop)
+        place, span = self._indices[column], (rows.start, rows.stop)
         scores = np.full(rows.stop - rows.start, np.nan)
         for row, cell in enumerate(cells(rows.batch, place, self.kinds[column], span, subject)):
             value = parse_score(cell)

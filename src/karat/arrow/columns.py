@@ -94,16 +94,16 @@ class Columns:
         columns = (*self.candidate, *self.reference, self.by, self.id, *self.scores)
         return list(dict.fromkeys(name for name in columns if name is not None))
 
-    def places(self, name: str, columns: Sequence[str]) -> dict[str, int]:
+    def column_indices(self, name: str, columns: Sequence[str]) -> dict[str, int]:
         """Return the index of each column in a table called `name`."""
-        places = {}
+        indices = {}
         for column in self.names:
             if column not in columns:
                 raise missing_column(name, column, columns)
             if list(columns).count(column) > 1:
                 raise InputError(f"{name} has two columns {quoted(column)}: rename one of them")
-            places[column] = list(columns).index(column)
-        return places
+            indices[column] = list(columns).index(column)
+        return indices
 
 
 SKIP_MISSING = (

@@ -128,7 +128,7 @@ def open_table(
     columns = replace(columns, rows_are_segments=numbered, skip_missing=skip_missing)
     columns = columns.with_scores(metrics)
     if frame is not None:
-        columns.places(TABLE, existing)
+        columns.column_indices(TABLE, existing)
     return OpenTable(frame, tables, columns)
 
 
@@ -477,7 +477,7 @@ def plan_job(
     elif columns.id is None and not columns.rows_are_segments:
         raise InputError(NO_IDS)
     for path in (path for system in opened.tables for path in system.files):
-        columns.places(path, table_format(path).columns(path))
+        columns.column_indices(path, table_format(path).columns(path))
     pieces = plan_tables(opened.tables) if opened.tables else []
     needed = [name for name in columns.names if name not in columns.scores]
     for piece in [] if columns.skip_missing else pieces:

@@ -20,7 +20,7 @@ from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent
 from karat.registry import load
 from karat.results import Result
-from karat.storage.output import HAS_LOCKS, claimed_file, claimed_folder
+from karat.storage.output import HAS_LOCKS, claimed_file, claimed_folder, encode_utf8
 from karat.text.tokens import tokenize
 from karat.text.trees import Tree, Trees
 
@@ -352,7 +352,7 @@ def write_file(target: Path, pieces: Iterable[str], private: bool = False) -> No
     check_free(target)
     claimed = claimed_file(str(target), 0o600 if private else 0o666)
     with _output_errors(target), claimed as (temporary, stream):
-        stream.writelines(_encode(target.name, piece) for piece in pieces)
+        stream.writelines(encode_utf8(target.name, piece) for piece in pieces)
         stream.flush()
         check_free(target)
         if not HAS_LOCKS:
@@ -372,7 +372,7 @@ def write_folder(target: Path, files: Iterable[NamedFile], private: Collection[s
             path = Path(temporary, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             with open(os.open(path, flags, 0o600 if name in private else 0o666), "wb") as file:
-                file.writelines(_encode(name, piece) for piece in pieces)
+                file.writelines(encode_utf8(name, piece) for piece in pieces)
         check_free(target)
         os.rename(temporary, target)
 
@@ -405,11 +405,3 @@ def check_free(target: Path) -> None:
         raise OutputError(f"{target} exists already: name a new file or folder")
     if not target.absolute().parent.is_dir():
         raise OutputError(f"cannot write {target}: there is no folder {target.absolute().parent}")
-
-
-def _encode(name: str, text: str) -> bytes:
-    try:
-        return text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        reason = f"{quoted(text)} has a lone surrogate, which UTF-8 cannot hold"
-        raise OutputError(f"cannot write {name}: {reason}") from error

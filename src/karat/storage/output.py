@@ -219,7 +219,7 @@ def write_atomically(path: FilePath, text: str | bytes | Iterable[str | bytes]) 
     check_writable(path)
     target = os.fspath(path)
     pieces = [text] if isinstance(text, str | bytes) else text
-    data = (_encoded(target, piece) for piece in pieces)
+    data = (encode_utf8(target, piece) for piece in pieces)
     try:
         check_mapped()
         if _is_special(target):
@@ -260,7 +260,8 @@ def _check_access(target: str, place: str) -> None:
         raise OutputError(f"cannot write {target}: no permission to write to {place}")
 
 
-def _encoded(target: str, text: str | bytes) -> bytes:
+def encode_utf8(target: str, text: str | bytes) -> bytes:
+    """Return text as UTF-8; raise OutputError with the name of the `target` file."""
     try:
         return text if isinstance(text, bytes) else text.encode("utf-8")
     except UnicodeEncodeError as error:
