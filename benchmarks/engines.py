@@ -17,14 +17,15 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
+from functools import partial
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 
 from tables import write_table
 
-from karat.arrow.jobs import JobFailure, as_engine, work_of
-from karat.arrow.statistics import Statistics
+from karat.arrow.jobs import JobFailure, as_engine, run_piece
+from karat.arrow.statistics import TableStatistics
 from karat.arrow.table_scores import open_table, plan_job
 from karat.metrics.names import metric
 
@@ -69,8 +70,8 @@ def measure(name: str, small: Path, table: Path) -> tuple[float, float, float, s
             job, pieces = plan_job(
                 open_table(table_path, _COLUMNS), [metric(m) for m in METRICS], None, False
             )
-            total = Statistics([metric(m) for m in METRICS])
-            for _, piece_stats in runner.run(work_of(job), pieces):
+            total = TableStatistics([metric(m) for m in METRICS])
+            for _, piece_stats in runner.run(partial(run_piece, job.measure_piece), pieces):
                 if isinstance(piece_stats, JobFailure):
                     raise RuntimeError(piece_stats.sentence)
                 total += piece_stats
@@ -81,11 +82,11 @@ def measure(name: str, small: Path, table: Path) -> tuple[float, float, float, s
 _COLUMNS = ("candidate", "reference", "system", None)
 
 
-def digest_of(statistics: Statistics) -> str:
+def digest_of(statistics: TableStatistics) -> str:
     """Return a digest of all sums."""
     digest = sha256()
     for name in statistics.names():
-        for sums in (statistics.systems[name].counted, *statistics.systems[name].sums):
+        for sums in (statistics.sums_by_system[name].counts, *statistics.sums_by_system[name].sums):
             digest.update(sums.tobytes())
     return digest.hexdigest()[:16]
 

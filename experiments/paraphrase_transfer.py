@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 import karat as kt
-from karat.metrics.names import parse
+from karat.metrics.names import metric as parse
 from karat.paraphrase.align.parallel_text import read_parallel
 from karat.paraphrase.pem.combination import cross_predict, fit_svr, search_setting
 from karat.paraphrase.pem.evaluation import paired_gain, rival_features

@@ -1,12 +1,12 @@
 """Arithmetic that gives the same bits on every processor.
 
-BLAS, LAPACK, numpy's `exp` and the C library choose among routines by the processor, and the
-routines differ in the last bits. A comparison can turn on such a bit. So no other module of Karat
-multiplies matrices, solves equations or takes exponentials of its own (tests/test_layers.py looks).
+BLAS, LAPACK, numpy's `exp` and the C library choose routines by the processor, and the
+routines differ in the last bits. Such a bit can decide a comparison. So no other module of Karat
+multiplies matrices, solves equations or computes exponentials itself (see tests/test_layers.py).
 
-- `exp`, `log`, `power` and their kin are made of additions, products and quotients in the kernel.
-- `exact_sums` and `ExactRows` add rows of statistics without any rounding but the last, so that
-  order, threads and partitions do not matter either.
+- `exp`, `log`, `power` and so on are computed by the kernel from additions, products and quotients.
+- `exact_sums` and `ExactRows` add rows of statistics and round only once, at the end, so that
+  order, threads and partitions do not matter.
 - `product`, `solve_symmetric` and `inverse_symmetric` add in one fixed order.
 """
 
@@ -21,7 +21,7 @@ from karat.arrays import ArrayLike, Floats, Ints, NDArray, np
 from karat.errors import InputError
 
 SLACK = 1e-12
-"""Numbers that differ by less than this part of their size are equal: that may be rounding."""
+"""Numbers with a smaller relative difference are equal: it may be a rounding error."""
 
 
 class _Elementary:
@@ -74,18 +74,18 @@ def power(x: ArrayLike, y: ArrayLike) -> Floats:
 
 _OUT_OF_RANGE = (
     "a statistic to be summed is not a number between -2^32 and 2^32: NaN, infinite or larger "
-    "values cannot be added exactly; rescale or leave out what gives them"
+    "values cannot be added exactly; rescale them, or leave out the metric that has them"
 )
 _MAX_COUNTED = 1 << 21  # limbs have 32 bits, and doubles hold whole numbers of 53 bits
-_KEPT_CELLS = 1 << 22  # of rows whose limbs are kept
+_KEPT_CELLS = 1 << 22  # cells of rows whose limbs are kept
 _LIMB = (1 << 32) - 1
-_SMALL = 1 / 2048  # doubles below have bits beyond 2^-64
+_SMALL = 1 / 2048  # smaller doubles have bits below 2^-64
 
 
 def partial_sums(rows: NDArray[Any]) -> Ints:
     """Return the sum of some rows in a form that adds up without rounding.
 
-    That of whole numbers is their sum, that of others 3 x columns: sums of limbs.
+    The sum of integers is an array of columns, that of floats 3 x columns: sums of limbs.
     """
     if rows.dtype.kind not in "iub":
         return _refusing(_kernel.limb_sums, np.asarray(rows, dtype=np.float64))
@@ -103,7 +103,7 @@ def joined_sums(parts: Sequence[Ints]) -> NDArray[Any]:
 def grouped_sums(rows: NDArray[Any], groups: NDArray[np.int32], count: int) -> Ints:
     """Return the sums of the rows of each group in a form that adds up without rounding.
 
-    That of whole numbers is groups x columns, that of others groups x 3 x columns: sums of limbs.
+    The sums of integers are groups x columns, those of floats groups x 3 x columns: sums of limbs.
     """
     if rows.dtype.kind in "iub":
         return _kernel.grouped_sums(np.asarray(rows, dtype=np.int64), groups, count)
@@ -115,7 +115,7 @@ def grouped_sums(rows: NDArray[Any], groups: NDArray[np.int32], count: int) -> I
 
 
 def carried(limbs: Ints) -> Ints:
-    """Return sums of limbs, groups x 3 x columns, in their one form: the lower two in 32 bits."""
+    """Return sums of limbs, groups x 3 x columns, normalized: the lower two have 32 bits."""
     high, middle, low = limbs[:, 0], limbs[:, 1], limbs[:, 2]
     middle = middle + (low >> 32)
     return np.stack([high + (middle >> 32), middle & _LIMB, low & _LIMB], axis=1)
@@ -134,18 +134,18 @@ def exact_sum(values: NDArray[Any], axis: int = -1) -> Floats:
 
 
 def rounded(limbs: Ints) -> Floats:
-    """Return the doubles nearest to sums of limbs, which are along the first axis."""
+    """Return the nearest doubles to sums of limbs, which are along the first axis."""
     return np.asarray(_kernel.from_limbs(*(x.ravel() for x in limbs)).reshape(limbs.shape[1:]))
 
 
 class ExactRows:
-    """Rows of numbers of which weighted sums are wanted, the weights being whole numbers.
+    """Rows of numbers for exact sums with integer weights.
 
-    Each number is cut into limbs, whole numbers of at most 32 bits. Products of limbs and counts,
-    and their sums, are whole numbers that a double holds, so that a product of matrices is exact
-    whatever order BLAS adds in. Rows come in blocks of any type, or as limbs, rows x 3 x columns.
-    Those of a few million cells are cut up once; larger ones when they are used, so that many small
-    whole numbers stay small.
+    Each number is split into limbs, integers of at most 32 bits. Products of limbs and counts,
+    and their sums, are integers that fit into a double, so that a product of matrices is exact
+    whatever the order of additions in BLAS. Blocks have any type, or are limbs, rows x 3 x columns.
+    Up to a few million cells are split once; more are split when they are used, so that many small
+    integers stay small in memory.
     """
 
     def __init__(self, blocks: Sequence[NDArray[Any]]) -> None:
@@ -175,7 +175,7 @@ class ExactRows:
 
 
 def exact_product(counts: Floats, rows: NDArray[Any]) -> Floats:
-    """Return counts @ rows for counts that are whole numbers and not negative."""
+    """Return counts @ rows for nonnegative integer counts."""
     enlarged, scale = _enlarged(rows)
     if float(counts.sum(axis=1).max(initial=0)) > _MAX_COUNTED:
         return ExactRows([enlarged]).sums(counts) / scale
@@ -184,9 +184,9 @@ def exact_product(counts: Floats, rows: NDArray[Any]) -> Floats:
 
 
 def _enlarged(values: NDArray[Any]) -> tuple[NDArray[Any], float]:
-    """Numbers times a power of two, and that power: limbs end at 2^-64, too soon for small ones.
+    """Return numbers times a power of two, and that power: limbs end at 2^-64.
 
-    It is 1 if the largest number keeps all its bits; what others lose is then less than its last.
+    It is 1 if the largest number keeps all its bits; the loss of others is below its last bit.
     """
     largest = float(np.abs(values).max(initial=0.0))
     if not 0 < largest < _SMALL:
@@ -196,7 +196,7 @@ def _enlarged(values: NDArray[Any]) -> tuple[NDArray[Any], float]:
 
 
 def _limbs(block: NDArray[Any]) -> list[tuple[int, Floats]]:
-    """The limbs that are not all 0, by their place; whole numbers have one."""
+    """Return the limbs that are not all 0, with their index; small integers have one."""
     if block.dtype.kind in "iub":
         if block.dtype.itemsize == 8 and np.abs(block).max(initial=0) > _LIMB:
             raise InputError(_OUT_OF_RANGE)
@@ -216,7 +216,7 @@ def _refusing(routine: Callable[[Floats], NDArray[Any]], rows: Floats) -> NDArra
 
 
 def _whole_product(counts: Floats, limb: Floats) -> Ints:
-    """counts @ limb, cut where a sum could leave the whole numbers that doubles hold."""
+    """Return counts @ limb, split if a sum could exceed the integers that fit into a double."""
     totals: Floats
     if float(counts.sum(axis=1).max(initial=0)) <= _MAX_COUNTED:
         totals = counts @ limb

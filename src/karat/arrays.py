@@ -1,4 +1,4 @@
-"""Arrays: numpy, which is loaded when it is first used, and the types of arrays.
+"""numpy, imported on first use, and the types of arrays.
 
 Commands that need no numbers start without it.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 else:
 
     class _Numpy(ModuleType):
-        """Stands for numpy: each name is fetched once, when it is first used."""
+        """Proxy of numpy: each attribute is fetched on first use."""
 
         def __getattr__(self, name: str) -> Any:
             import numpy
@@ -30,7 +30,7 @@ else:
             return attribute
 
     class NDArray:
-        """Stands for the type of arrays, which only type checkers read."""
+        """Placeholder of the type of arrays, which only type checkers use."""
 
         def __class_getitem__(cls, item: Any) -> Any:
             return Any

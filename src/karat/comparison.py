@@ -55,7 +55,7 @@ class CompareRow(NamedTuple):
     losses: int | None = None
     ties: int | None = None
     verdict: str | None = None  # better, worse or undecided
-    units: int | None = None  # segments, or buckets of segments, that the verdict rests on
+    units: int | None = None  # number of segments or buckets behind the verdict
 
 
 _RESAMPLES_WON = "Share of bootstrap resamples in which the system beats the baseline."
@@ -94,15 +94,15 @@ class Example(NamedTuple):
     reference: str
     baseline_text: str
     system_text: str
-    shown_reference: str = "reference"  # of several, the one that is shown
-    id: str | None = None  # of the segment, where it has one
-    metric: str = ""  # that they differ by
-    references: tuple[str, ...] = ()  # all that the segment is scored against
+    shown_reference: str = "reference"  # label of the reference that is shown
+    id: str | None = None  # id of the segment, if it has one
+    metric: str = ""  # the metric by which they differ
+    references: tuple[str, ...] = ()  # all references of the segment
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(ScoreResults[CompareRow]):
-    """Comparison of systems with a baseline: a row for each system and metric, the best first."""
+    """Comparison of systems with a baseline: one row per system and metric, best first."""
 
     baseline: str
     test: str
@@ -136,15 +136,15 @@ class Comparison(ScoreResults[CompareRow]):
         return (methods, *super().notes)
 
     def differences(self, first: str, second: str, by: str | Metric, top: int) -> list[Difference]:
-        """The segments on which two systems differ most, the largest difference first."""
+        """Return the segments on which two systems differ most, largest difference first."""
         a, b = self.segment_scores(first, by), self.segment_scores(second, by)
-        gaps = np.nan_to_num(np.abs(b - a))  # a segment that one has no score for is no difference
+        gaps = np.nan_to_num(np.abs(b - a))  # missing scores are no difference
         order = np.argsort(-gaps, kind="stable")[:top]
         return [Difference(int(i), float(a[i]), float(b[i])) for i in order if gaps[i]]
 
 
 class BaselineTest(NamedTuple):
-    """A paired test against a baseline: its name, its trials and the resamples of intervals."""
+    """A paired test against a baseline, and the number of resamples for intervals."""
 
     baseline: str
     name: str
@@ -169,7 +169,7 @@ class BaselineTest(NamedTuple):
             raise InputError(f"baseline {baseline!r}: expected the name of a system, as text")
         if baseline not in systems:
             listed = f"{short(', '.join(systems))}{nearest(baseline, systems)}"
-            raise InputError(f"baseline {quoted(baseline)} is none of the systems: {listed}")
+            raise InputError(f"baseline {quoted(baseline)} is not one of the systems: {listed}")
         if test not in TESTS:
             raise InputError(f"test {quoted(test)}: expected one of {', '.join(TESTS)}")
         is_bootstrap = test == "bootstrap"
@@ -205,11 +205,16 @@ def compare_statistics(
     """Return the comparison of all systems with the baseline, from collected statistics."""
     stats = stats if resampling.buckets else _keep_paired_segments(stats)
     draws = resample_scores(stats, resampling, progress)
-    differences = _test_differences(stats, draws, test, resampling.seed, progress)
     scores = score_totals(stats, references, test.fields(resampling), form)
+    deltas = {
+        (system, m): scores[system, m].value - scores[test.baseline, m].value
+        for system, m in stats
+        if system != test.baseline
+    }
+    differences = _test_differences(stats, deltas, draws, test, resampling.seed, progress)
     metrics = list(dict.fromkeys(m for _, m in stats))
     best_first = sorted(
-        stats, key=lambda k: (metrics.index(k[1]), -k[1].sign * k[1].score(stats[k].total).value)
+        stats, key=lambda key: (metrics.index(key[1]), -key[1].sign * scores[key].value)
     )
     rows = []
     for key in best_first:
@@ -223,7 +228,7 @@ def compare_statistics(
 
 
 def _keep_paired_segments(stats: Mapping[StatsKey, SystemStats]) -> dict[StatsKey, SystemStats]:
-    """Return the statistics of the segments that every system has a score of, metric by metric."""
+    """Keep only the segments scored for every system, metric by metric."""
     paired = dict(stats)
     for m in dict.fromkeys(m for _, m in stats):
         keys = [key for key in stats if key[1] == m]
@@ -249,6 +254,7 @@ class DifferenceTest(NamedTuple):
 
 def _test_differences(
     stats: Mapping[StatsKey, SystemStats],
+    deltas: Mapping[StatsKey, float],
     draws: Mapping[StatsKey, Floats],
     test: BaselineTest,
     seed: int,
@@ -259,11 +265,6 @@ def _test_differences(
     Intervals come from the resamples in `draws`; so does p, unless the test is a randomization.
     """
     base = test.baseline
-    deltas = {
-        (system, m): m.score(system_stats.total).value - m.score(stats[base, m].total).value
-        for (system, m), system_stats in stats.items()
-        if system != base
-    }
     if test.name == "bootstrap":
         p_values = {
             key: paired_bootstrap(draws[key], draws[base, key[1]], delta)
@@ -311,7 +312,7 @@ def _with_difference(
 ) -> CompareRow:
     """Return the row of a system with its difference from the baseline."""
     m, key = row.metric, (row.system, row.metric)
-    # Units are segments or buckets; sums of buckets may be limbs, of which the first count.
+    # Units are segments or buckets; of sums in three limbs, the first shows if there is a score.
     units = min(
         sum(
             int(np.count_nonzero(m.has_score(rows if rows.ndim == 2 else rows[:, 0])))
@@ -345,7 +346,7 @@ def find_examples(
 ) -> tuple[Example, ...]:
     """Return the segments on which each system differs most from the baseline, with their texts.
 
-    There are none where segments were put into buckets, or where a stream cannot be read again.
+    There are none if segments were put into buckets, or if a stream cannot be read again.
     """
     base = comparison.baseline
     gaps = [

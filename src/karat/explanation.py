@@ -24,7 +24,7 @@ class ExplainedSegment(NamedTuple):
     """A segment with its grid or its treelets."""
 
     segment: int | str
-    """The number, from 1, or the name."""
+    """Number of the segment, from 1, or its name."""
     explanation: Explanation | TreeExplanation
 
 

@@ -1,4 +1,4 @@
-"""Ranked segments: the worst and the best segments of each system, with their texts."""
+"""The worst and the best segments of each system, with their texts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class RankedSegments(Result):
 
     rows: tuple[RankedSegment, ...]
     metric: Metric
-    """The metric that ranks, in the form that scores segments."""
+    """The metric that ranks the segments."""
     signatures: Mapping[str, str]
     notes: tuple[str, ...]
     settings: Mapping[str, object]

@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from karat.ranked_segments import RankedSegments
 
 Systems: TypeAlias = "Mapping[str, Texts] | Texts"
-"""Systems by name; or the candidates of one, which is then called `candidate`."""
+"""Systems by name, or the texts of a single system, which is then called `candidate`."""
 Metrics: TypeAlias = "Sequence[str | Metric] | str | Metric"
-"""Metrics, or their names; one or several."""
+"""One or several metrics, or their names."""
 StatsKey: TypeAlias = "tuple[str, Metric]"
 """A system and a metric."""
 
@@ -52,7 +52,7 @@ StatsKey: TypeAlias = "tuple[str, Metric]"
 
 
 class TextInputs(NamedTuple):
-    """Everything that is scored: systems, references, metrics and the ids of segments."""
+    """The inputs of scoring: systems, references, metrics and the ids of segments."""
 
     systems: Mapping[str, Segments]
     references: References
@@ -67,9 +67,9 @@ def make_inputs(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> TextInputs:
-    """Return the systems, references and metrics to score, from an evaluation set if one is given.
+    """Return the systems, references and metrics to score, checked.
 
-    References may be missing where no metric reads them.
+    References may be missing if no metric reads them.
     """
     if isinstance(systems, tuple):
         from karat.evalset.aligned_texts import AlignedTexts
@@ -77,7 +77,7 @@ def make_inputs(
         if isinstance(systems, AlignedTexts):
             if references is not None:
                 advice = "leave references out"
-                raise InputError(f"texts of load_texts bring their own references: {advice}")
+                raise InputError(f"texts of load_texts have their own references: {advice}")
             references = systems.references
             systems = systems.segments()
     if references is None and isinstance(systems, str | os.PathLike):
@@ -86,7 +86,7 @@ def make_inputs(
         systems = load_evalset(systems)
     if isinstance(systems, EvalSet):
         if references is not None:
-            raise InputError("an evaluation set brings its own references: leave references out")
+            raise InputError("an evaluation set has its own references: leave references out")
         inputs = inputs_from_set(systems, {}, metrics, threads, progress)
         ids, groups = systems.given_ids(), systems.groups
         texts = {
@@ -112,7 +112,7 @@ def inputs_from_set(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> TextInputs:
-    """Return the outputs of a set's systems that are scored."""
+    """Return the inputs of scoring `systems` against the references of a set."""
     chosen = metrics_for_set(metrics, evalset, threads, progress)
     if any(m.reads_texts for m in chosen) or all(evalset.references):
         refs = as_references(evalset.given_references(), len(evalset))
@@ -123,7 +123,7 @@ def inputs_from_set(
 
 
 def make_systems(systems: Systems) -> dict[str, Segments]:
-    """Return systems by name, checked to be aligned."""
+    """Return the segments of each system; require the same number from all."""
     texts_by_system = systems if isinstance(systems, Mapping) else {"candidate": systems}
     if not texts_by_system:
         raise InputError("no system was given: at least one is needed")
@@ -140,7 +140,7 @@ def metrics_for_set(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> list[Metric]:
-    """Load metrics, each once, with what they take from a set; None: texts are scored."""
+    """Load metrics without duplicates, with the data that they need from a set, if there is one."""
     return load_metrics(
         m
         for loaded in load_metrics(metrics)
@@ -149,7 +149,7 @@ def metrics_for_set(
 
 
 def load_metrics(metrics: Metrics | Iterable[Metric]) -> list[Metric]:
-    """Load metrics by name, each once."""
+    """Load metrics by name, without duplicates."""
     names = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
     if not names:
         raise InputError("no metric was given: at least one is needed")
@@ -157,13 +157,13 @@ def load_metrics(metrics: Metrics | Iterable[Metric]) -> list[Metric]:
     for m in list(map(metric, names)):
         first = chosen.get(m, m)
         if first.full_name() != m.full_name():
-            raise InputError(f"{m} is given twice, with other scores: use another name for one")
+            raise InputError(f"{m} is given twice with different scores: rename one of them")
         chosen[m] = first.claiming(m.claims)
     return list(chosen.values())
 
 
 class SegmentText(NamedTuple):
-    """The texts of one segment of a system, and its id if it has one."""
+    """Texts of one segment of a system, and its id if it has one."""
 
     candidate: str
     references: tuple[str, ...]
@@ -195,22 +195,22 @@ def text_lookup(systems: Mapping[str, Segments], references: References) -> Text
 
 
 class Keep(NamedTuple):
-    """The parts to keep besides the totals."""
+    """Parts of the statistics to keep besides the totals."""
 
     rows: bool = False
     segment_scores: bool = False
     buckets: int | None = None
-    """Sums of so many buckets in place of rows; the id of a segment is its number, from 0."""
+    """Keep sums of this many buckets instead of rows; segments are numbered from 0 as ids."""
 
 
 class SystemStats(NamedTuple):
-    """The statistics of one system by one metric, from texts or tables."""
+    """Statistics of one system under one metric, from texts or tables."""
 
     total: NDArray[Any]
     row_blocks: tuple[NDArray[Any], ...]
-    """Rows of segments or sums of buckets, in the smallest integer type; empty if not kept."""
+    """The units of resampling: rows of segments or sums of buckets; empty if not kept."""
     segment_scores: Floats | None
-    bucket_sums: tuple[CellSums, ...] = ()  # of batches, to be joined into rows
+    bucket_sums: tuple[CellSums, ...] = ()  # of single batches, before they are joined
 
     @property
     def row_table(self) -> Floats:
@@ -227,7 +227,7 @@ def compute_statistics(
 ) -> dict[StatsKey, SystemStats]:
     """Compute the statistics of every system under every metric in one pass over the text.
 
-    `resampling` says which intervals and tests will be made: signatures must not say anything else.
+    `resampling` describes the planned intervals and tests; signatures must not claim others.
     """
     systems, references, metrics, segments = inputs
     for m in metrics:
@@ -237,7 +237,7 @@ def compute_statistics(
         check_filled(len(references), keep.buckets, next(iter(systems)))
 
     def summarize(m: Metric, rows: NDArray[Any], first: int) -> SystemStats:
-        """Return the statistics of a batch, whose first segment has this index."""
+        """Return the statistics of a batch that begins with segment `first`."""
         blocks: tuple[NDArray[Any], ...] = ()
         cells: tuple[CellSums, ...] = ()
         if keep.buckets:
@@ -268,7 +268,7 @@ def compute_statistics(
 
 
 def shrink_integers(rows: NDArray[Any]) -> NDArray[Any]:
-    """Return whole numbers in the smallest type that holds them all; others as they are."""
+    """Return integers in the smallest type that holds them all; leave other arrays unchanged."""
     if rows.dtype.kind not in "iu":
         return rows
     ends = np.result_type(*(np.min_scalar_type(int(x)) for x in (rows.min(), rows.max())))
@@ -337,34 +337,34 @@ RowT = TypeVar("RowT", bound="ScoreRow | Any")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoreResults(Result, Generic[RowT]):
-    """Rows of scores that are found by name: `results["A", "bleu"]`."""
+    """Scores by system and metric: `results["A", "bleu"]`."""
 
     rows: tuple[RowT, ...]
     references: int | None
-    """Number of references of every segment; None if that varies."""
+    """Number of references per segment; None if it varies."""
     resamples: int
     seed: int
     values: Mapping[StatsKey, Floats]
-    """Segment scores by system and the metric's `of_segments()`, if they were asked for."""
+    """Segment scores by system and the metric's `of_segments()`, if they were requested."""
     form: str = field(default="karat", kw_only=True)
     """The form of signatures."""
     buckets: int | None = field(default=None, kw_only=True)
-    """Number of buckets that were resampled; None: segments were."""
+    """Number of resampled buckets; None if segments were resampled."""
     remarks: tuple[str, ...] = field(default=(), kw_only=True)
-    """Notes on how the scores were made."""
+    """Notes on how the scores were computed."""
     skipped: Mapping[str, int] | None = field(default=None, kw_only=True)
-    """Rows of a table without a text that were left out, by system; None if none may be."""
+    """Number of skipped rows of a table, by system; None if rows must not be skipped."""
 
     @property
     def settings(self) -> dict[str, object]:
-        """Metrics, references and how intervals were made."""
+        """Metrics, references, and settings of the intervals."""
         metrics = dict.fromkeys(str(row.metric) for row in self.rows)
         intervals = interval_fields(self.resamples, self.seed, self.buckets)
         return {"metrics": tuple(metrics), "references": self.references, **intervals}
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes on how scores were made, and on single ones, each once."""
+        """Notes on the computation and on single scores, without duplicates."""
         of_metrics = (note for row in self.rows for note in row.metric.remarks())
         noted = (f"{r.system}, {r.metric}: {note}" for r in self.rows for note in r.score.notes)
         return tuple(dict.fromkeys([*self.remarks, *of_metrics, *noted]))
@@ -387,7 +387,7 @@ class ScoreResults(Result, Generic[RowT]):
         raise KeyError(f"no row for system {quoted(row_key[0])} and metric {row_key[1]}")
 
     def wide(self) -> WideScores:
-        """Return the same as a table with a row for each system and a column for each metric."""
+        """Return the same scores with one row per system and one column per metric."""
         return WideScores(self, self.rows, self.settings, self.notes, self.signature)
 
     def segment_scores(self, system: str, by: str | Metric) -> Floats:
@@ -398,7 +398,7 @@ class ScoreResults(Result, Generic[RowT]):
 
 
 class ScoredTable(Protocol):
-    """A table whose rows were scored."""
+    """A table in memory whose rows were scored."""
 
     def join(self, values: Mapping[StatsKey, Floats]) -> Any:
         """Return the table with a column for the scores of each metric."""
@@ -417,22 +417,22 @@ class WideScores(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scoring(ScoreResults[ScoreRow]):
-    """Scores of all systems by all metrics; of documents or segments too, if they were kept."""
+    """Scores of all systems by all metrics; scores of documents and segments if they were kept."""
 
     texts: TextLookup | None = field(default=None, kw_only=True)
-    """Finds the texts of segments, if segment scores were asked for."""
+    """Looks up the texts of segments, if segment scores were requested."""
     ids: Sequence[str] | Mapping[str, Sequence[str]] | None = field(default=None, kw_only=True)
-    """The ids of the segments of a set, or of the rows of each system of a table in files; None if
-    they go by their numbers, from 1."""
+    """Segment ids of a set, or of each system of a table in files; None if segments are numbered
+    from 1."""
     documents: tuple[DocumentScore, ...] = field(default=(), kw_only=True)
-    """The scores of documents, if they were asked for."""
+    """The scores of documents, if they were requested."""
     table: ScoredTable | None = field(default=None, kw_only=True)
-    """The table that the segments are rows of, if they are and their scores were kept."""
+    """The table in memory whose rows are the segments, if their scores were kept."""
 
     def join(self) -> Any:
-        """Return the table that was scored with a column of scores for each metric.
+        """Return the scored table with a column of scores for each metric.
 
-        It is of the kind that was given, with the same rows in the same order, as they were then.
+        Its type and the order of its rows are those of the table that was passed to `score`.
         """
         if self.table is None:
             message = "no table to join the scores to: score a table in memory with segments=True"
@@ -441,14 +441,14 @@ class Scoring(ScoreResults[ScoreRow]):
 
     @property
     def settings(self) -> dict[str, object]:
-        """Metrics, references, how intervals were made, and whether segments were kept."""
+        """Metrics, references, settings of the intervals, and whether segments were kept."""
         level = {"level": "document"} if self.documents else {}
         return {**super().settings, "segments": bool(self.values), **level}
 
     def best_systems(self, by: str | Metric) -> tuple[str, ...]:
-        """Return the systems with the best score by a metric: several if they tie.
+        """Return the systems with the best score by a metric; several if they tie.
 
-        Scores that differ by rounding alone are equal. Missing scores are left out.
+        Scores that differ only by rounding errors are equal. Missing scores are ignored.
         """
         chosen = metric(by)
         scored = {row.system: row.score.value for row in self.rows if row.metric == chosen}
@@ -458,20 +458,20 @@ class Scoring(ScoreResults[ScoreRow]):
         return tuple(name for name, best in zip(scored, tied.tolist(), strict=True) if best)
 
     def worst(self, count: int = 10, by: str | Metric | None = None) -> RankedSegments:
-        """Return the segments of each system with the worst scores by a metric, with their texts.
+        """Return the worst segments of each system by a metric, with their texts.
 
-        The metric is the first by default. Where less is better, the worst have the highest scores.
+        The default is the first metric. If lower is better, the worst have the highest scores.
         """
         return self.ranked(worst=count, by=by)
 
     def best(self, count: int = 10, by: str | Metric | None = None) -> RankedSegments:
-        """Return the segments of each system with the best scores by a metric, with their texts."""
+        """Return the best segments of each system by a metric, with their texts."""
         return self.ranked(best=count, by=by)
 
     def ranked(
         self, *, worst: int = 0, best: int = 0, by: str | Metric | None = None
     ) -> RankedSegments:
-        """Return the worst and the best segments of each system, so many of each."""
+        """Return the `worst` and the `best` segments of each system."""
         from karat.ranked_segments import rank_segments
 
         if not self.values or self.texts is None:
@@ -501,7 +501,7 @@ def interval_fields(resamples: int, seed: int, buckets: int | None = None) -> di
 
 
 class Resampling(NamedTuple):
-    """Resamples of intervals: how many, from which seed, of segments or of how many buckets."""
+    """Settings of the bootstrap: resamples, seed, and the number of buckets (None: segments)."""
 
     resamples: int
     seed: int
@@ -509,7 +509,7 @@ class Resampling(NamedTuple):
 
     @classmethod
     def plan(cls, resamples: int, seed: int, inputs: TextInputs, buckets: int | None) -> Resampling:
-        """Return the resampling of texts; none without resamples."""
+        """Return the settings for texts; many segments are put into buckets."""
         check_count("seed", seed)
         outputs = len(inputs.systems) * inputs.segments.count
         return cls(resamples, seed, resolve_buckets(outputs, buckets) if resamples else None)
@@ -522,7 +522,7 @@ def score_statistics(
     form: str = "karat",
     progress: Progress = silent,
 ) -> Scoring:
-    """Return the scores, and intervals if they are wanted, from collected statistics."""
+    """Return the scores, with intervals if `resampling` has resamples."""
     resampled = resample_scores(stats, resampling, progress) if resampling.resamples else {}
     rows = []
     for key, total in score_totals(stats, references, interval_fields(*resampling), form).items():
@@ -534,7 +534,7 @@ def score_statistics(
 
 
 def segment_values(stats: Mapping[StatsKey, SystemStats]) -> dict[StatsKey, Floats]:
-    """Return the segment scores that were kept, by system and the metric that scores segments."""
+    """Return the segment scores that were kept, by system and the metric's `of_segments()`."""
     return {
         (system, m.of_segments()): system_stats.segment_scores
         for (system, m), system_stats in stats.items()
@@ -548,7 +548,7 @@ def score_totals(
     tests: Mapping[str, object],
     form: str = "karat",
 ) -> dict[StatsKey, Score]:
-    """Score every system by every metric, signed with how intervals and tests were made."""
+    """Score every system by every metric; signatures include the intervals and `tests`."""
     scores: dict[StatsKey, Score] = {}
     for m in dict.fromkeys(m for _, m in stats):
         keys = [key for key in stats if key[1] == m]
@@ -563,7 +563,7 @@ def resample_scores(
 ) -> dict[StatsKey, Floats]:
     """Return the score of every system and metric on every resample, from one set of draws.
 
-    Systems that differ in their number of segments have draws of their own, from the same seed.
+    Systems with different numbers of segments have separate draws from the same seed.
     """
     for (system, m), system_stats in stats.items():
         m.check_resampled(system, system_stats.total)
@@ -587,7 +587,7 @@ LEVELS = ("system", "segment", "document")
 
 
 def resolve_level(level: str, segments: bool = False, resamples: int = 0) -> str:
-    """Return the level of scores; `segments` asks for the level of segments, too."""
+    """Return the level of scores, checked; `segments` requests the segment level."""
     if level not in LEVELS:
         raise InputError(f"level {quoted(level)}: expected one of {', '.join(LEVELS)}")
     if segments and level == "document":
@@ -612,7 +612,7 @@ def segment_documents(systems: Mapping[str, Segments]) -> Sequence[str]:
 def document_scores(
     stats: Mapping[StatsKey, SystemStats], documents: Sequence[str], references: int | None
 ) -> tuple[DocumentScore, ...]:
-    """Return the score of each document: that of the sum of its segments' statistics."""
+    """Return the score of each document, from the summed statistics of its segments."""
     indices_by_document: dict[str, list[int]] = {}
     for place, document in enumerate(documents):
         indices_by_document.setdefault(document, []).append(place)

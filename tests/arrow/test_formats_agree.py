@@ -14,7 +14,7 @@ import pytest
 from karat.arrow.columns import Columns
 from karat.arrow.jobs import TableJob
 from karat.arrow.pieces import plan_pieces, table_format
-from karat.arrow.statistics import Statistics
+from karat.arrow.statistics import TableStatistics
 from karat.arrow.tables import sign_metric, sums_table
 from karat.errors import InputError
 from karat.metrics.names import metric
@@ -50,7 +50,7 @@ def write(folder: Path, ending: str) -> str:
     return str(path)
 
 
-def measure_file(path: str, out: Path | None = None) -> Statistics:
+def measure_file(path: str, out: Path | None = None) -> TableStatistics:
     columns = Columns(("candidate",), ("reference",), "system", "id")
     job = TableJob(columns, METRICS, buckets=16, rows=None if out is None else str(out))
     (piece,) = plan_pieces([path])

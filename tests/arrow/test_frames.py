@@ -417,7 +417,7 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
     "a record lacks a name": (
         [{"output": "a", "reference": "b"}, {"output": "a"}],
         {},
-        r"row 2 \(index 1\): expected a dictionary with 'reference', and it lacks it",
+        r"row 2 \(index 1\): expected a dictionary with 'reference', and it is missing",
     ),
     "a record is none": (
         [{"output": "a", "reference": "b"}, "a"],

@@ -15,7 +15,7 @@ import pytest
 import karat as kt
 from karat.arrow import jobs, table_scores
 from karat.arrow.formats.parquet import duckdb_has_nulls, parquet_has_nulls, parquet_pieces
-from karat.arrow.statistics import TableMeasure
+from karat.arrow.parts import TableMeasure
 from karat.cli.main import main
 
 WORDS = ("sat", "ran", "slept", "ate", "hid", "lay", "stood", "fell")

@@ -159,7 +159,7 @@ def test_tables_of_sums_are_the_same_bytes(table: pa.Table, data: Any) -> None:
     merged_parts = kt.arrow.merge([kt.arrow.sums(p, metrics, **HOW, buckets=4) for p in parts])
     merged_whole = kt.arrow.merge(kt.arrow.sums(table, metrics, **HOW, buckets=4))
 
-    def canonical(merged: kt.arrow.Merged) -> Any:
+    def canonical(merged: kt.arrow.TableStatistics) -> Any:
         return pa.table(merged).sort_by([(c, "ascending") for c in ("system", "metric", "bucket")])
 
     assert canonical(merged_parts) == canonical(merged_whole)

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import karat as kt
-from karat.arrow import jobs, pieces, table_scores
+from karat.arrow import jobs, pieces, statistics, table_scores
 from karat.arrow.formats import parquet
 from karat.arrow.shards import read_shard
 from karat.stats import buckets as buckets_module
@@ -100,7 +100,7 @@ def test_rows_are_kept_up_to_a_number_and_then_are_in_buckets(
             monkeypatch.setattr(module, "MAX_ROWS", rows)
 
     keep_up_to(3 * COUNT - 1)
-    for module in (buckets_module, jobs):
+    for module in (buckets_module, statistics):
         monkeypatch.setattr(module, "BUCKETS", 16)
     expected_result = kt.score_table(files, METRICS, **HOW, id="segment", resamples=30, buckets=16)
     assert numbers(kt.score_table(files, METRICS, **HOW, id="segment", resamples=30)) == numbers(
@@ -233,7 +233,7 @@ def test_what_does_not_belong_together_is_not_merged(files: Path, tmp_path: Path
         kt.merge_shards(folder)
     other = tmp_path / "other"
     kt.score_table(files, "chrf", **HOW, shards=other)
-    with pytest.raises(kt.InputError, match="is of another job than"):
+    with pytest.raises(kt.InputError, match="belongs to another job than"):
         kt.merge_shards([folder, other])
     empty = tmp_path / "empty"
     empty.mkdir()
@@ -444,7 +444,7 @@ def test_the_command_scores_tables(
         (["data", "--engine-option", "threads"], "expected NAME=VALUE"),
         (["data", "--engine", "flink"], "expected one of local"),
         (["none.parquet"], "No such file or directory"),
-        (["no*.parquet"], "no file fits this pattern"),
+        (["no*.parquet"], "no file matches this pattern"),
         (["data", "data/part0.parquet"], "is named twice: its rows would count twice"),
         (["text.parquet"], "not a parquet file"),
         (["empty.parquet"], "there is nothing to score"),
@@ -635,7 +635,7 @@ def test_shards_of_files_that_are_alike_but_for_their_content_are_not_merged(
         for name in ("1.csv", "2.csv"):
             (folder / name).write_text(f"candidate,reference\n{text},a b c d e\n")
         kt.write_shards(folder, "bleu", shards=tmp_path / "shards", shard=(number, 2))
-    with pytest.raises(kt.InputError, match=r"is of another job .* name the shards of one job"):
+    with pytest.raises(kt.InputError, match=r"belongs to another job .* name the shards"):
         kt.merge_shards(tmp_path / "shards")
 
 

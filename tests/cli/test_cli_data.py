@@ -106,7 +106,7 @@ def test_convert_overwrites_nothing(run_karat: Called, folder: Path) -> None:
     done = run_karat("data", "convert", "demo", "a.txt", "--format", "jsonl")
     assert (done.returncode, done.stderr) == (
         2,
-        "karat: a.txt exists already: name a place where nothing is yet\n",
+        "karat: a.txt exists already: name a new file or folder\n",
     )
     assert (folder / "a.txt").read_bytes() == before
     assert not [name for name in os.listdir(folder) if name.startswith(".karat")]

@@ -67,7 +67,7 @@ def test_options_of_readers_have_names_of_their_own(
     more = ["new"] if command == "convert" else []
     assert main(["data", command, "demo", *more, "--option", f"{option}=5"]) == 2
     printed = capsys.readouterr()
-    expected_message = f"--option {option}=5: {option} is no option of a reader: leave it out"
+    expected_message = f"--option {option}=5: {option} is not an option of a reader: leave it out"
     assert (
         expected_message in printed.err
         or f"format dir has no option '{option}'" in printed.out + printed.err

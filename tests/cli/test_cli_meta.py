@@ -194,7 +194,7 @@ HOSTILE = [
     (("data", "flood", "demo", "new", "-d", "fluency", "--system", "x"), "demo has no system 'x'"),
     (("data", "flood", "demo", "new", "-d", "fluency", "--share", "nan"), "share=nan: expected 0"),
     (("data", "flood", "demo", "new", "-d", "fluency", "--correct", "nan"), "correct=nan: expect"),
-    (("data", "flood", "demo", "a.txt", "-d", "fluency"), "a.txt exists already: name a place wh"),
+    (("data", "flood", "demo", "a.txt", "-d", "fluency"), "a.txt exists already: name a new file"),
 ]
 
 

@@ -14,7 +14,7 @@ from oracles.tiny_embeddings import write_model2vec
 
 import karat as kt
 from karat.evalset.conversion import save_evalset
-from karat.metrics.names import parse
+from karat.metrics.names import metric as parse
 from karat.paraphrase.pem.combination import SvrSetting
 from karat.paraphrase.pem.features import as_features
 from karat.paraphrase.pem.judged_pairs import judged_rows

@@ -206,7 +206,7 @@ BAD_LINES: list[tuple[bytes, str]] = [
     (lines(ONE, {"system": "A"}), "line 2: found an object with system, expected system, segment"),
     (lines(HEADER, ONE, {**ROW, "value": "2"}), "line 3: found the value '2', expected a number"),
     (lines(HEADER, ONE, {**ROW, "judge": 1}), "line 3: system, segment, judge and dimension must"),
-    (lines(HEADER, ONE) + b'{"system":1,"system":2}', "the name 'system' stands twice in one obj"),
+    (lines(HEADER, ONE) + b'{"system":1,"system":2}', "the name 'system' occurs twice in one obj"),
     (lines(HEADER, ONE, ROW).replace(b": 2}", b": NaN}"), "line 3: found the value nan"),
     (lines(HEADER, ONE, ROW, ROW), "line 4: judge 'x' has judged good of system 'A'"),
     (lines({**HEADER, "systems": ["A"]}, ONE), "system 'B' has outputs and is not listed"),

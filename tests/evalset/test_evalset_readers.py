@@ -283,7 +283,7 @@ OUTPUTS = {f"system-outputs/xx-en/{n}.txt": "x\ny\n" for n in ("refB", "syntheti
         (
             {**REFS, **{f"metric-scores/xx-en/{m}-refB.seg.score": "" for m in "MN"}},
             "refB",
-            "which most metric scores in the folder were made with",
+            "which most metric scores in the folder use",
         ),
         (
             {**REFS, **{f"metric-scores/xx-en/M-{r}.seg.score": "" for r in ("refB", "refA")}},
@@ -360,7 +360,7 @@ BAD: list[tuple[str, Files, str]] = [
     ("believability", {AD: ADEQUATE + "9,xx-en,ad,1,5\n"}, "line 2: a judgement of segment '9'"),
     ("believability", {AD: ADEQUATE + "1,xx-en,ad,1,x\n"}, "line 2: found the value 'x'"),
     ("believability", {AD: ADEQUATE + "1,xx-en,ad,1,5\n" * 2}, "line 3: judge 'xx-en/01' has"),
-    ("believability", {AD: ADEQUATE + '1,xx-en,ad,1,"5\n'}, "line 2: not a row of a CSV table"),
+    ("believability", {AD: ADEQUATE + '1,xx-en,ad,1,"5\n'}, "line 2: a quote that is opened"),
     ("believability", {AD: None}, "annot.raw.csv: No such file"),
     ("believability", {AD: ""}, "found the columns nothing, expected SEGID"),
     ("believability", {"text/mt_output/xx-en.b.tok.en": ""}, "found 2 files xx-en.*, expected one"),

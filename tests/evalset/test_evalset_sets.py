@@ -51,12 +51,12 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"systems": {}, "segments": ["1", "2", "3"]}, "tiny: no systems"),
     ({"systems": {"A": []}, "references": None}, "tiny: no segments"),
     ({"systems": {"A": "abc"}}, "system A is one str: give a list"),
-    ({"systems": {"A": ["x"], "B": ["y", "z"]}}, "system B: found 2, expected 1, one a segment"),
+    ({"systems": {"A": ["x"], "B": ["y", "z"]}}, "system B: found 2, expected 1, one per segment"),
     ({"systems": {"A": ["x", 1, "y"]}}, "system A, segment 2: found int, expected str"),
     ({"systems": {"": ["x", "y", "z"]}}, "system '': expected a name"),
     ({"systems": {"a\tb": ["x", "y", "z"]}}, "expected a name of at least one character"),
     ({"segments": ["1", "2", "1"]}, "segments 1 and 3 have the same id '1'"),
-    ({"references": ["r"]}, "references: found those of 1 segments, expected 3"),
+    ({"references": ["r"]}, "references: found 1 segments, expected 3"),
     ({"references": ["r", [1], "r"]}, "references of segment 2: found int, expected str"),
     ({"groups": ["d"]}, "groups: found 1, expected 3"),
     ({"sources": ["s", None, "s"]}, "sources, segment 2: found NoneType"),
@@ -202,7 +202,7 @@ def test_references_are_chosen_by_place() -> None:
         ({"segments": ["7"]}, "tiny has no segment '7'"),
         ({"segments": []}, "tiny: nothing was selected"),
         ({"systems": []}, "tiny: nothing was selected"),
-        ({"references": [-1]}, "places are counted from 0"),
+        ({"references": [-1]}, "they are numbered from 0"),
     ],
 )
 def test_a_selection_of_what_is_not_there(expected: dict[str, Any], sentence: str) -> None:
@@ -238,7 +238,7 @@ def test_scoring_needs_references_and_every_output() -> None:
     with pytest.raises(kt.InputError, match=r"system B has no output for 1 of 2 .* first is 2\)"):
         kt.score(selection)
     assert kt.score(selection.without("B")).rows
-    with pytest.raises(kt.InputError, match="brings its own references"):
+    with pytest.raises(kt.InputError, match="has its own references"):
         kt.score(selection, [["r"], ["r"]])
     with pytest.raises(kt.InputError, match="no references were given"):
         kt.score(["a"])

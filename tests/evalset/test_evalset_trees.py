@@ -115,7 +115,7 @@ def test_a_file_of_json_may_leave_references_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"trees": [TREE]}, "found those of 1 segments, expected 2"),
+        ({"trees": [TREE]}, "found 1 segments, expected 2"),
         ({"trees": [[TREE, CHAIN], [CHAIN]], "references": ["a", "b"]}, "found 2, expected 1"),
         ({"trees": [TREE, ["no tree"]]}, "trees of segment 2: found str, expected a Tree"),
         ({"trees": [TREE, kt.Tree(("",), (0,))]}, "trees of segment 2: found the word ''"),

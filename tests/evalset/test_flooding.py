@@ -139,7 +139,7 @@ def test_sentences_come_from_other_groups() -> None:
         ({"correct": 1.5}, "no answer can be correct, because the scale of right ends at 1"),
         ({"sentences": 0}, "sentences=0: expected at least 1"),
         ({"sentences": 100}, "sentences of 12 words or more outside segment"),
-        ({"dimension": "other"}, "nobody judged other, so no answer is correct"),
+        ({"dimension": "other"}, "other has no judgements, so no answer is correct"),
     ],
 )
 def test_bad_settings_are_refused(settings: dict[str, object], message: str) -> None:
@@ -150,7 +150,7 @@ def test_bad_settings_are_refused(settings: dict[str, object], message: str) -> 
 def test_a_dimension_must_rise_and_have_a_lower_end() -> None:
     evalset = answers()
     turned = replace(evalset, dimensions={"right": kt.Dimension("right", better="lower")})
-    with pytest.raises(InputError, match="right: flooding needs a dimension in which more is"):
+    with pytest.raises(InputError, match="right: flooding needs a dimension in which higher is"):
         flood(turned, Flood("right"))
     rows = replace(evalset.judgements, value=evalset.judgements.value - 3)
     below = replace(answers(low=None), judgements=rows)

@@ -296,7 +296,7 @@ def test_additions_that_do_not_fit(
 
 def test_comparisons_under_a_dimension_of_ratings(tmp_path: Path) -> None:
     rated = build_set(dimensions=[kt.Dimension("q", low=1, high=9)])
-    with pytest.raises(kt.InputError, match="under dimension q, which is one of ratings"):
+    with pytest.raises(kt.InputError, match="under dimension q, which has ratings"):
         rated.with_judgements(saved(tmp_path / "log.jsonl", rating(1, other="B")))
 
 

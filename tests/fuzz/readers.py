@@ -212,7 +212,7 @@ def table(name: str) -> Read:
         batch_sizes = [
             len(batch) for piece in pieces for batch in table_format(path).read(piece, None)
         ]
-        return batch_sizes, [job.measure_piece(piece).rows for piece in pieces]
+        return batch_sizes, [job.measure_piece(piece).n_rows for piece in pieces]
 
     return read
 

@@ -17,7 +17,7 @@ from oracles.family import Family
 from oracles.strategies import Corpus, corpora, easy_text, float_settings
 from sizes import examples
 
-from karat.metrics.names import parse
+from karat.metrics.names import metric as parse
 from karat.metrics.ngram import AEv
 from karat.text.tokens import stop_words
 

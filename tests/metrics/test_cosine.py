@@ -30,7 +30,7 @@ from karat.metrics import embedders
 from karat.metrics.base import Metric
 from karat.metrics.cosine import Vectors, cosines
 from karat.metrics.embedders import Embedded
-from karat.metrics.names import parse
+from karat.metrics.names import metric as parse
 
 TEXTS = ["cat", "cat dog", "sat sat not", "dog cat sat", "not", "dog dog cat cat cat"]
 
@@ -236,7 +236,7 @@ def test_a_name_of_a_hub_is_no_folder() -> None:
 
 def test_a_folder_without_a_model(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}")
-    with pytest.raises(InputError, match="the folder has no embedding model that is known"):
+    with pytest.raises(InputError, match="the folder has no embedding model of a known kind"):
         cosine(tmp_path).segments(["a"], [["a"]])
     with pytest.raises(InputError, match=r"model .*: a file; expected the folder"):
         cosine(tmp_path / "config.json").segments(["a"], [["a"]])
@@ -244,7 +244,7 @@ def test_a_folder_without_a_model(tmp_path: Path) -> None:
 
 def test_another_loader_than_the_folder_is_for(tiny: Path) -> None:
     other = "model2vec" if (tiny / "model.onnx").exists() else "onnx"
-    with pytest.raises(InputError, match=rf"no embedding model that is known \({other}: "):
+    with pytest.raises(InputError, match=rf"no embedding model of a known kind \({other}: "):
         cosine(tiny, loader=other).segments(["a"], [["a"]])
 
 
@@ -438,7 +438,7 @@ def test_wordllama_agrees_with_its_own_similarity(wordllama: Metric) -> None:
 def test_wordllama_leaves_logging_alone() -> None:
     pytest.importorskip("wordllama", reason="wordllama is not installed")
     code = (
-        "import logging, karat; from karat.metrics.names import parse;"
+        "import logging, karat; from karat.metrics.names import metric as parse;"
         "parse('cosine:model=wordllama').segments(['a'], [['a']]);"
         "print(logging.getLogger().handlers, logging.getLogger().level)"
     )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import karat as kt
 from karat.evalset.draws import Draw
 from karat.evalset.judgements import Dimension
-from karat.metrics.names import parse
+from karat.metrics.names import metric as parse
 from karat.settings import to_text
 from karat.stats.population import Design, estimate_mean, unit_shares
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from oracles.peers import bleu_corpus, rouge_segments
 from oracles.strategies import Corpus, any_text, corpora, easy_text
 
-from karat.metrics.names import parse
+from karat.metrics.names import metric as parse
 from karat.metrics.ngram import BLEU, AEv
 from karat.metrics.rouge import RougeN
 

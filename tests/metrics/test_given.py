@@ -19,7 +19,7 @@ from pyarrow import csv
 
 import karat as kt
 from karat.cli.main import main
-from karat.metrics.names import parse
+from karat.metrics.names import metric as parse
 
 REFERENCES = ["one", "two", "three", "four"] * 2
 SYSTEMS = {"A": REFERENCES, "B": ["uno", "dos", "tres", "cuatro"] * 2}
@@ -213,13 +213,13 @@ def test_names_and_signatures_parse_back(tmp_path: Path) -> None:
     assert (again, hash(again)) == (m, hash(m))
     assert kt.metric("given:name=COMET") == kt.ExternalScores(metric="COMET")
     Path(m.file).write_text("A\t1\t5\n")  # type: ignore[attr-defined]
-    with pytest.raises(kt.MetricError, match="they are not those of the signature"):
+    with pytest.raises(kt.MetricError, match="the signature is of other scores"):
         kt.score(SYSTEMS, None, parse(m.signature()))
 
 
 def test_one_name_has_one_set_of_scores() -> None:
     first, second = (kt.external_scores("x", {"A": [v] * 8, "B": [v] * 8}) for v in (1, 2))
-    with pytest.raises(kt.InputError, match="given twice, with other scores"):
+    with pytest.raises(kt.InputError, match="given twice with different scores"):
         kt.score(SYSTEMS, None, [first, second])
     assert len(kt.score(SYSTEMS, None, [first, first]).rows) == 2
 
@@ -267,9 +267,9 @@ BAD: list[tuple[str, str]] = [
     ("system\tsegment\tscore\nA\t1\tinf\n", "line 2: found the score 'inf', expected a finite"),
     ("A\t1\t1\nA\t1\t2\n", "line 2: a second score of segment '1' of system 'A'"),
     ("A\t-\t1\nA\t\t2\n", "line 2: a second score of system 'A'"),
-    ("A\t1\t1\n", "no scores of system 'B'; it has those of A"),
+    ("A\t1\t1\n", "no scores of system 'B'; it has scores of A"),
     ("A\t1\t1\nB\t1\t\n", "all scores of system 'B' are missing"),
-    ("A\t0\t1\nB\t1\t1\n", "line 1: a score of segment '0', which is not there; segments go by"),
+    ("A\t0\t1\nB\t1\t1\n", "line 1: a score of segment '0', which does not exist"),
     ("A\t1\t1\nB\t1\n", "line 2: found 2 fields, expected 3"),
     ("\t1\t1\n", "line 1: found the system '', expected a name"),
     (
@@ -325,8 +325,8 @@ def test_metrics_without_scores_are_refused(
         ),
         ({"A": [1, math.inf]}, "segment 2: found inf, expected a finite number"),
         ({"A": 3}, "found 3, expected a score for each segment, or scores by id"),
-        ({"A": {"1": 1, "9": 2}}, "a score of segment '9', which is not there"),
-        ({}, "no scores: expected those of at least one system"),
+        ({"A": {"1": 1, "9": 2}}, "a score of segment '9', which does not exist"),
+        ({}, "no scores: expected scores of at least one system"),
     ],
 )
 def test_bad_scores_of_python_are_refused(scores: Any, message: str) -> None:
@@ -422,12 +422,12 @@ def test_a_file_for_each_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         study("scores/one.tsv")
     full_scoring = kt.score("one.jsonl", metrics=["given:file=scores/{set}.tsv"])
     assert [row.score.value for row in full_scoring.rows] == [3, 2, 1]
-    with pytest.raises(kt.InputError, match=r"{set} is the name of an evaluation set, and none is"):
+    with pytest.raises(kt.InputError, match=r"{set} stands for the name of an evaluation set"):
         kt.score({"A": ["a", "b"]}, None, ["given:file=scores/{set}.tsv"])
 
 
 def test_a_name_that_stands_twice_is_told(tmp_path: Path) -> None:
     (tmp_path / "s.jsonl").write_text('{"system": "A", "segment": 1, "score": 1, "score": 2}\n')
-    with pytest.raises(kt.InputError, match=r"line 1: .*the name 'score' stands twice") as caught:
+    with pytest.raises(kt.InputError, match=r"line 1: .*the name 'score' occurs twice") as caught:
         kt.score({"A": ["a"]}, None, [f"given:file={tmp_path / 's.jsonl'}"])
     assert "\n" not in str(caught.value)

@@ -15,7 +15,8 @@ import karat
 from karat.errors import InputError, KaratError, MetricError
 from karat.metrics.base import Metric
 from karat.metrics.chrf import ChrF
-from karat.metrics.names import METRICS, metric, parse
+from karat.metrics.names import METRICS, metric
+from karat.metrics.names import metric as parse
 from karat.metrics.ngram import BLEU, AEv
 from karat.metrics.rouge import RougeL, RougeLsum, RougeN
 from karat.text.tokens import REGISTRY, KernelTokenizer, stop_digest

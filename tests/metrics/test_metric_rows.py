@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from oracles.strategies import Corpus, corpora
 
 from karat.errors import InputError
-from karat.metrics.names import parse
+from karat.metrics.names import metric as parse
 from karat.metrics.pairs import run_batches
 from karat.text.references import as_references
 from karat.text.segments import Strings

@@ -13,7 +13,7 @@ from sizes import examples
 
 from karat.errors import InputError
 from karat.metrics.base import Metric
-from karat.metrics.names import parse
+from karat.metrics.names import metric as parse
 from karat.metrics.rouge import RougeL, RougeLsum, RougeN
 
 NAMES = [*(f"rouge{n}" for n in range(1, 10)), "rougeL", "rougeLsum"]

@@ -10,7 +10,7 @@ import pytest
 import karat as kt
 import karat.metrics.pairs as run_module
 from karat.errors import InputError, Interrupted
-from karat.metrics.names import parse
+from karat.metrics.names import metric as parse
 from karat.progress import silent
 from karat.scoring import Keep, compute_statistics, make_inputs
 from karat.text.references import References

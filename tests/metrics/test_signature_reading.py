@@ -85,9 +85,9 @@ def test_scores_from_python_say_how_their_intervals_were_made() -> None:
 
 REFUSED = {
     "bleu|nrefs=4|karat=9.9.9": "a signature of Karat 9.9.9, and this is",
-    "bleu|": "'' is no field of a signature",
-    "bleu|nrefs": "'nrefs' is no field of a signature",
-    "bleu|nrefs=": "'nrefs=' is no field of a signature",
+    "bleu|": "'' is not a field of a signature",
+    "bleu|nrefs": "'nrefs' is not a field of a signature",
+    "bleu|nrefs=": "'nrefs=' is not a field of a signature",
     "bleu|refs=1": r"no field 'refs' in signatures; did you mean nrefs\?",
     "bleu|nrefs=many": "nrefs=many: expected a whole number",
     "bleu|nrefs=1|nrefs=1": "nrefs is given twice",
@@ -130,10 +130,10 @@ def test_a_metric_of_a_signature_is_the_metric() -> None:
 
 
 RESAMPLED = {
-    "bleu|bootstrap=6|seed=7": "says bootstrap=6, but bootstrap=5 is asked for",
-    "bleu|bootstrap=5|seed=8": "says seed=8, but seed=7 is asked for",
-    "bleu|test=bootstrap|trials=5": "says test=bootstrap, but no test is asked for",
-    "BLEU|nrefs:1|bs:9|seed:7": "says bootstrap=9, but bootstrap=5 is asked for",
+    "bleu|bootstrap=6|seed=7": "says bootstrap=6, but bootstrap=5 was requested",
+    "bleu|bootstrap=5|seed=8": "says seed=8, but seed=7 was requested",
+    "bleu|test=bootstrap|trials=5": "says test=bootstrap, but no test was requested",
+    "BLEU|nrefs:1|bs:9|seed:7": "says bootstrap=9, but bootstrap=5 was requested",
     "BLEU|nrefs:1|ar:9|seed:7": "says test=randomization, but no test",
 }
 
@@ -142,7 +142,7 @@ RESAMPLED = {
 def test_resampling_must_be_what_is_asked_for(text: str, sentence: str) -> None:
     with pytest.raises(kt.MetricError, match=sentence):
         kt.score(CANDIDATES, REFERENCES, text, resamples=5, seed=7)
-    with pytest.raises(kt.MetricError, match=r"but no \w+ is asked for: .* or leave "):
+    with pytest.raises(kt.MetricError, match=r"but no \w+ was requested: .* or leave "):
         kt.score(CANDIDATES, REFERENCES, text)
     with pytest.raises(kt.MetricError, match="given twice, with seed=7 and seed=8"):
         kt.score(CANDIDATES, REFERENCES, ["bleu|seed=7", "bleu|seed=8"])
@@ -156,5 +156,5 @@ def test_what_was_printed_can_be_asked_for_again() -> None:
     for test in ("bootstrap", "randomization"):
         comparison = kt.compare(systems, REFERENCES, "bleu", test=test, trials=9).rows[0].score
         assert kt.compare(systems, REFERENCES, comparison.signature, test=test, trials=9).rows
-        with pytest.raises(kt.MetricError, match="says trials=9, but trials=8 is asked for"):
+        with pytest.raises(kt.MetricError, match="says trials=9, but trials=8 was requested"):
             kt.compare(systems, REFERENCES, comparison.signature, test=test, trials=8)

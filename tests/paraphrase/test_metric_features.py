@@ -135,7 +135,7 @@ def test_new_files_of_given_scores(tmp_path: Path) -> None:
     assert len({row.pem for row in scores.segments}) == 3
     with pytest.raises(InputError, match="No such file"):
         kt.paraphrase.score_paraphrases({"A": OUT}, IN, model)
-    with pytest.raises(InputError, match="no scores of system 'B'; it has those of A"):
+    with pytest.raises(InputError, match="no scores of system 'B'; it has scores of A"):
         kt.paraphrase.score_paraphrases({"B": OUT}, IN, model, features=[f"given:file={path}"])
 
 

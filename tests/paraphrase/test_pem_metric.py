@@ -11,7 +11,7 @@ import pytest
 
 import karat as kt
 from karat.errors import InputError, MetricError
-from karat.metrics.names import parse
+from karat.metrics.names import metric as parse
 from karat.paraphrase.pem.metrics import PEMMetric
 from karat.paraphrase.pem.model import PEM, bundled_model_path
 from karat.paraphrase.table.phrase_table import table_digest

@@ -14,7 +14,7 @@ from oracles.small_tables import PAPER, table
 import karat as kt
 from karat.errors import InputError, MetricError
 from karat.lm.model import LanguageModel
-from karat.metrics.names import parse
+from karat.metrics.names import metric as parse
 from karat.paraphrase.pem.features import (
     PivotSettings,
     pivot_statistics,

@@ -191,7 +191,7 @@ def test_a_model_whose_language_model_has_no_numbers_is_damaged(model: OrderingM
     about, arrays = model.parts()
     odd = arrays["lm_p"].copy()
     odd[3] = np.nan
-    with pytest.raises(InputError, match=r"model\.npz: damaged \(p has a value that is no number"):
+    with pytest.raises(InputError, match=r"model\.npz: damaged \(p has a value that is not a"):
         stored(about, {**arrays, "lm_p": odd})
 
 

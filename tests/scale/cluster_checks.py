@@ -21,8 +21,8 @@ from scale import cluster_tasks
 from scale.cluster_tasks import JOB, LONGEST_WAIT, METRICS, WORK, pieces_in, write_tables
 
 import karat as kt
-from karat.arrow.jobs import Engine, JobFailure, Local, Runner, add_statistics, as_engine
-from karat.arrow.statistics import Statistics
+from karat.arrow.jobs import Engine, JobFailure, Local, Runner, as_engine
+from karat.arrow.statistics import TableStatistics
 from karat.arrow.tables import sums_table
 from karat.errors import InputError
 from karat.metrics.names import metric
@@ -33,14 +33,14 @@ TESTS = Path(__file__).parents[1]
 
 def merged(results: Iterable[tuple[int, Any]], count: int) -> list[Any]:
     """The sums of all pieces, each of which must be there once, as rows."""
-    statistics_by_piece = dict[int, Statistics]()
+    statistics_by_piece = dict[int, TableStatistics]()
     for at, result in results:
         assert at not in statistics_by_piece
         statistics_by_piece[at] = result
     assert sorted(statistics_by_piece) == list(range(count))
-    total = Statistics([metric(name) for name in JOB.metrics])
+    total = TableStatistics([metric(name) for name in JOB.metrics])
     for part in statistics_by_piece.values():  # in the order in which they came
-        total = add_statistics(total, part)
+        total += part
     rows: list[Any] = pa.table(sums_table(total)).to_pylist()
     return sorted(rows, key=lambda row: (row["system"], row["metric"]))
 

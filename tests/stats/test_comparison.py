@@ -149,7 +149,7 @@ def test_metrics_are_scored_once_however_they_are_named() -> None:
 def test_comparisons_that_make_no_sense_are_refused() -> None:
     refused = {
         "one system was given: a comparison needs at least two": {"systems": {"a": GOOD}},
-        r"baseline 'goood' is none of the systems: .*did you mean good\?": {"baseline": "goood"},
+        r"baseline 'goood' is not one of the systems: .*did you mean good\?": {"baseline": "goood"},
         "test 't': expected one of bootstrap, randomization": {"test": "t"},
         "trials=0: expected 1 to 1,000,000": {"trials": 0},
         "resamples=0: expected 1 to 1,000,000": {"test": "randomization", "resamples": 0},

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.errors import InputError
-from karat.metrics.names import parse
+from karat.metrics.names import metric as parse
 from karat.text.references import References, VaryingReferences, as_references
 from karat.text.segments import STRIDE, Lines, Strings
 

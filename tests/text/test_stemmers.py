@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from oracles.definers import porter
 from oracles.strategies import hard_text
 
-from karat.metrics.names import parse
+from karat.metrics.names import metric as parse
 from karat.text.tokens import PORTER_NLTK, Vocab, stem_words, stemmers
 
 

@@ -9,7 +9,7 @@ import pytest
 import stopwordsiso
 
 from karat.errors import InputError
-from karat.metrics.names import parse
+from karat.metrics.names import metric as parse
 from karat.text.tokens import stop_digest, stop_words
 
 SANE = 100

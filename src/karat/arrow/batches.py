@@ -1,7 +1,7 @@
-"""Batches of a table: what any library hands over by Arrow's PyCapsule protocol, checked.
+"""Batches of a table, from any library that implements Arrow's PyCapsule protocol.
 
-pyarrow, Polars, pandas, DuckDB and others give their tables as streams of record batches. Nothing
-is copied: the kernel reads texts where they are.
+pyarrow, Polars, pandas, DuckDB and others provide tables as streams of record batches. Nothing
+is copied: the kernel reads texts in place.
 """
 
 from __future__ import annotations
@@ -31,40 +31,40 @@ from karat.text.references import References, starts_of
 from karat.text.segments import Segments
 
 ONE_SYSTEM = "candidate"
-"""The name of the only system, where no column names systems."""
+"""The name of the only system, if no column has systems."""
 
 
 class Ids(NamedTuple):
-    """The ids of rows: a hash of each, and themselves, whole numbers or texts."""
+    """The ids of rows, integers or texts, and their hashes."""
 
     hashes: Ints
     values: Ints | _kernel.Views
     references: Ints | None = None
-    """Hashes of the references of each row, where rows are paired by their numbers alone."""
+    """Hashes of the references of each row, if rows are paired only by their numbers."""
 
     def listed(self) -> Ints | list[str]:
-        """Return the ids themselves, apart from the table they came from."""
+        """Return the ids, independent of the table."""
         return self.values.strings() if isinstance(self.values, _kernel.Views) else self.values
 
 
 class TableBatch(NamedTuple):
-    """Some rows of a table: texts, the system of each row, and its id."""
+    """Some rows of a table: texts, and the system and id of each row."""
 
     name: str
     first: int  # rows of the table before these
     candidates: tuple[Segments, ...]
-    """Of each column of candidates, of which a wide table has several."""
+    """The texts of each column of candidates; a wide table has several."""
     references: References
     systems: list[str]  # in a wide table, one per column of candidates
     codes: NDArray[np.int32]
-    """For each row the place of its system in `systems`; of a wide table, of its first system."""
+    """For each row the index of its system in `systems`; in a wide table, of its first system."""
     ids: Ids | None
     numbers: Mapping[str, Floats]  # columns of scores, NaN if missing
-    has_ids: bool  # True if a column has the ids; else segments go by their numbers
+    has_ids: bool  # True if a column has the ids; otherwise rows are numbered
     present: NDArray[np.bool_] | None = None
-    """For each row that was read, whether it is among these rows; None: all are."""
+    """For each row that was read, whether it is in the batch; None if all are."""
     skipped: Mapping[str, int] = MappingProxyType({})
-    """Systems, and how many of their rows were left out because a text is missing."""
+    """Number of rows without a text that were left out, by system."""
 
     def row_numbers(self) -> Ints:
         """Return the number of each row in the table, from 0."""
@@ -84,24 +84,24 @@ class TableBatch(NamedTuple):
 
 
 class RowBatch(Protocol):
-    """Rows of columns, as a record batch of Arrow has them."""
+    """Rows of columns, as in a record batch of Arrow."""
 
     def __len__(self) -> int: ...
 
     def texts(
         self, column: int, start: int, stop: int
     ) -> tuple[_kernel.Views, Ints | None, int, str]:
-        """Return texts, and of lists of texts where each row's start; or a row that has none."""
+        """Return texts, offsets of lists of texts, the first bad row (or -1) and its problem."""
 
     def integers(self, column: int, start: int, stop: int) -> tuple[Ints, int]:
-        """Return whole numbers; or a row that has none."""
+        """Return integers, and the first row without one, or -1."""
 
     def floats(self, column: int, start: int, stop: int) -> tuple[Floats, int]:
-        """Return numbers; or a row that has none."""
+        """Return numbers, and the first row without one, or -1."""
 
 
 class RowRange(NamedTuple):
-    """Rows of a record batch that are still to be read."""
+    """Rows of a record batch that have not been read yet."""
 
     reader: BatchReader
     batch: RowBatch
@@ -116,7 +116,7 @@ class RowRange(NamedTuple):
         return self.stop - self.start if self.present is None else int(self.present.sum())
 
     def runs(self) -> list[RowRange]:
-        """Return the rows to read as ranges without gaps."""
+        """Return the rows to read as contiguous ranges."""
         if self.present is None:
             return [self]
         edges = np.flatnonzero(np.diff(self.present, prepend=False, append=False)) + self.start
@@ -124,7 +124,7 @@ class RowRange(NamedTuple):
         return [self._replace(start=a, stop=b, present=None) for a, b in pairs]
 
     def read(self) -> TableBatch:
-        """Return these rows, checked one by one."""
+        """Return these rows, checked."""
         return self.reader.read(self)
 
 
@@ -132,14 +132,14 @@ ROWS_PER_RANGE = SEGMENTS_PER_BATCH
 
 
 def file_row(row: int) -> str:
-    """Return the place of a row, of which the first is 0, for a message."""
+    """Return the location of a row, counted from 0, for messages."""
     return f"row {row + 1:,}"
 
 
 def table_batches(
     data: Any, columns: Columns, name: str = "table", place: Callable[[int], str] = file_row
 ) -> Iterator[RowRange]:
-    """Yield the rows of a table in ranges that are worked on at once; `place` names a row."""
+    """Yield the rows of a table in ranges; `place` returns the location of a row for messages."""
     names, formats, batches = data if isinstance(data, tuple) else record_batches(data, name)
     yield from BatchReader(name, columns, names, formats, place).ranges(batches)
 
@@ -161,7 +161,7 @@ def record_batches(
             schema, array = data.__arrow_c_array__()
             names, formats = _kernel.arrow_columns(schema)
             return names, formats, iter([_kernel.ArrowBatch.from_capsules(schema, array)])
-    except (ValueError, TypeError, NotImplementedError, RuntimeError) as error:  # of who made it
+    except (ValueError, TypeError, NotImplementedError, RuntimeError) as error:  # of the library
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise InputError(f"{name}: {reason}; expected a table of texts") from error
     raise InputError(
@@ -174,7 +174,7 @@ def _stream_batches(stream: _kernel.ArrowStream, name: str) -> Iterator[_kernel.
     while True:
         try:
             batch = stream.next()
-        except RuntimeError as error:  # of whoever makes the batches
+        except RuntimeError as error:  # of the library
             reason = str(error).partition(". Detail: ")[0].splitlines()[0]
             raise InputError(f"{name} cannot be read: {reason}") from error
         if batch is None:
@@ -183,7 +183,7 @@ def _stream_batches(stream: _kernel.ArrowStream, name: str) -> Iterator[_kernel.
 
 
 class BatchReader:
-    """Reads the columns that are wanted from the record batches of one table, in their order."""
+    """Reads the needed columns from the record batches of one table, in order."""
 
     def __init__(
         self,
@@ -194,17 +194,17 @@ class BatchReader:
         place: Callable[[int], str] = file_row,
     ) -> None:
         self._name, self._columns, self._place = name, columns, place
-        self._places = columns.places(name, names)
+        self._indices = columns.column_indices(name, names)
         self.kinds = {
             column: check_kind(
-                name, column, formats[self._places[column]], self._allowed_kinds(column)
+                name, column, formats[self._indices[column]], self._allowed_kinds(column)
             )
-            for column in self._places
+            for column in self._indices
         }
-        """The kind of each column that is read."""
-        for column in columns.scores:
-            check_kind(name, column, formats[self._places[column]], NUMBERS)
-        self._formats = {column: formats[place] for column, place in self._places.items()}
+        """Kinds of the columns that are read."""
+        for column in columns.scores:  # which may have another role, too
+            check_kind(name, column, formats[self._indices[column]], NUMBERS)
+        self._formats = {column: formats[at] for column, at in self._indices.items()}
 
     def _allowed_kinds(self, column: str) -> Sequence[str]:
         if column in self._columns.candidate:
@@ -214,7 +214,7 @@ class BatchReader:
         return NUMBERS if column in self._columns.scores else KEYS
 
     def ranges(self, batches: Iterable[RowBatch], first: int = 0) -> Iterator[RowRange]:
-        """Yield the rows of record batches, of which `first` rows are before the first."""
+        """Yield the rows of record batches in ranges; `first` rows come before them."""
         for batch in batches:
             for start in range(0, len(batch), ROWS_PER_RANGE):
                 stop = min(start + ROWS_PER_RANGE, len(batch))
@@ -222,7 +222,7 @@ class BatchReader:
             first += len(batch)
 
     def read(self, rows: RowRange) -> TableBatch:
-        """Return some rows, checked."""
+        """Return the rows of a range, checked."""
         columns = self._columns
         skipped: Mapping[str, int] = {}
         if columns.skip_missing:
@@ -248,7 +248,7 @@ class BatchReader:
         )
 
     def _without_missing(self, rows: RowRange) -> tuple[RowRange, Mapping[str, int]]:
-        """Return the rows that have all texts, and how many were left out by system."""
+        """Return the rows with all texts, and the number of other rows by system."""
         present = np.ones(rows.stop - rows.start, bool)
         for column in (*self._columns.candidate, *self._columns.reference):
             present[self._rows_without_text(rows, column)] = False
@@ -256,13 +256,13 @@ class BatchReader:
             return rows, {}
         systems, codes = self._systems(rows._replace(present=~present))
         counts = np.bincount(codes, minlength=len(systems)).tolist()
-        if self._columns.wide:  # a row is left out for all systems
+        if self._columns.wide:  # rows are left out for all systems
             counts = [counts[0]] * len(systems)
         return rows._replace(present=present), dict(zip(systems, counts, strict=True))
 
     def _rows_without_text(self, rows: RowRange, column: str) -> list[int]:
-        """Return the rows that have no text in a column, counted from the first of the range."""
-        place, missing = self._places[column], []
+        """Return the indices in the range of rows without a text in a column."""
+        place, missing = self._indices[column], []
         at, window = rows.start, rows.stop - rows.start
         while at < rows.stop:
             end = min(at + window, rows.stop)
@@ -320,7 +320,7 @@ class BatchReader:
         if rows.present is not None:
             return _joined_texts([self._texts(run, column, expected) for run in rows.runs()])
         try:
-            texts = rows.batch.texts(self._places[column], rows.start, rows.stop)
+            texts = rows.batch.texts(self._indices[column], rows.start, rows.stop)
         except IndexError as error:
             damage = f"column {quoted(column)} is damaged: {error}"
             raise InputError(f"{self._name}: {damage}") from error
@@ -333,7 +333,7 @@ class BatchReader:
         if rows.present is not None:
             parts = [self._integers(run, column) for run in rows.runs()]
             return np.asarray(np.concatenate([np.zeros(0, np.int64), *parts]))
-        numbers, row = rows.batch.integers(self._places[column], rows.start, rows.stop)
+        numbers, row = rows.batch.integers(self._indices[column], rows.start, rows.stop)
         if row >= 0:
             raise self._refusal(rows, row, column, "null", "a value")
         if "L" in self._formats[column] and (numbers < 0).any():
@@ -344,7 +344,7 @@ class BatchReader:
     def _scores(self, rows: RowRange, column: str) -> Floats:
         """Return scores, NaN if missing."""
         subject = f"{self._name}: column {quoted(column)}"
-        place, span = self._places[column], (rows.start, rows.stop)
+        place, span = self._indices[column], (rows.start, rows.stop)
         scores = np.full(rows.stop - rows.start, np.nan)
         for row, cell in enumerate(cells(rows.batch, place, self.kinds[column], span, subject)):
             value = parse_score(cell)
@@ -361,12 +361,12 @@ class BatchReader:
 
 
 _CANDIDATE, _REFERENCE = "a text", "at least one reference"
-"""The texts that every row needs, in messages."""
+"""Texts that every row needs, for messages."""
 _SYSTEM_NAME = "the name of a system"
 _NO_TEXT = ("null", "an empty list", "a list that holds null")
-"""Problems of a column of texts that make a row one without a text."""
+"""Problems that count as a missing text."""
 _WINDOW = 64
-"""Number of rows to check at a time after a missing text; the first check covers all rows."""
+"""Number of rows to check at once after a missing text; the first check covers all rows."""
 
 
 def _joined_texts(
@@ -392,7 +392,7 @@ def reference_hashes(references: References) -> Ints:
 
 
 def refusal(place: str, column: str, problem: str, expected: str) -> InputError:
-    """Return the error for a value that cannot be used."""
+    """Return the error for an unusable value."""
     advice = "drop the row or fill it in"
     if problem in _NO_TEXT and expected in (_CANDIDATE, _REFERENCE):
         advice = f"drop the row, fill it in, or {SKIP_MISSING}"

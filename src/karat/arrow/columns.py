@@ -1,4 +1,4 @@
-"""Columns of a table: which hold the texts, and texts as the kernel reads them from Arrow."""
+"""Columns of a table by role, the kinds of values in them, and texts read from Arrow."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 
 from karat import _kernel
 from karat.arrays import Ints, np
-from karat.errors import InputError, quoted, short
+from karat.errors import InputError, quoted
+from karat.evalset.reading import USUAL_COLUMNS, list_columns, missing_column
 from karat.metrics.base import Metric
-from karat.settings import nearest
 from karat.text.references import GroupedReferences, starts_of
 from karat.text.segments import STRIDE, Segments
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The names of the columns: candidates, references, and perhaps systems and ids.
+    """Names of the columns by role: candidates, references, systems, ids and scores.
 
     A column of references holds texts or lists of texts; several columns are several references.
     Several columns of candidates are several systems, each named by its column (a wide table).
@@ -26,9 +26,9 @@ class Columns:
     reference: tuple[str, ...] = ("reference",)
     by: str | None = None
     id: str | None = None
-    rows_are_segments: bool = False  # True if the number of a row, from 0, is the id of its segment
-    scores: tuple[str, ...] = ()  # columns of scores that were given
-    system: str | None = None  # the system of all rows, where files name the systems
+    rows_are_segments: bool = False  # True if row numbers, from 0, are the ids of segments
+    scores: tuple[str, ...] = ()  # columns of given scores
+    system: str | None = None  # the system of all rows, if each file is a system
     skip_missing: bool = False  # True to leave out rows without a candidate or a reference
 
     def with_scores(self, metrics: Iterable[Metric]) -> Columns:
@@ -36,7 +36,7 @@ class Columns:
         columns = tuple(dict.fromkeys(column for m in metrics for column in m.table_columns()))
         if columns and self.wide:
             raise InputError(
-                f"column {quoted(columns[0])} has one score a row, and a wide table several "
+                f"column {quoted(columns[0])} has one score per row, and a wide table has several "
                 "systems: make it long, with a column of systems (by)"
             )
         return replace(self, scores=columns)
@@ -49,7 +49,7 @@ class Columns:
         by: str | None = None,
         id: str | None = None,
     ) -> Columns:
-        """Return the columns that were named, checked."""
+        """Return the columns by their names, checked."""
         candidates, references = (
             tuple(names) if isinstance(names, list | tuple) else (names,)
             for names in (candidate, reference)
@@ -65,7 +65,7 @@ class Columns:
             if column in references:
                 raise InputError(
                     f"column {quoted(column)} is named as candidate and as reference: a text "
-                    "scored against itself says nothing"
+                    "scored against itself is meaningless"
                 )
         for columns, role in ((candidates, "systems"), (references, "references")):
             for column in columns:
@@ -79,7 +79,7 @@ class Columns:
                 f"({quoted(by)}) were named: a table has one or the other; leave one of them out"
             )
         if by is not None and by in (*candidates, *references):
-            reason = "a text is no system's name"
+            reason = "a text cannot be the name of a system"
             raise InputError(f"column {quoted(by)} is named as text and as system (by): {reason}")
         return cls(candidates, references, by, id)
 
@@ -90,50 +90,31 @@ class Columns:
 
     @property
     def names(self) -> list[str]:
-        """All names, each once."""
+        """All columns, without duplicates."""
         columns = (*self.candidate, *self.reference, self.by, self.id, *self.scores)
         return list(dict.fromkeys(name for name in columns if name is not None))
 
-    def places(self, name: str, columns: Sequence[str]) -> dict[str, int]:
+    def column_indices(self, name: str, columns: Sequence[str]) -> dict[str, int]:
         """Return the index of each column in a table called `name`."""
-        places = {}
+        indices = {}
         for column in self.names:
             if column not in columns:
-                hint = nearest(column, columns)
-                has = f"it has {_list_names(columns)}"
-                raise InputError(f"{name} has no column {quoted(column)}{hint} ({has})")
+                raise missing_column(name, column, columns)
             if list(columns).count(column) > 1:
                 raise InputError(f"{name} has two columns {quoted(column)}: rename one of them")
-            places[column] = list(columns).index(column)
-        return places
+            indices[column] = list(columns).index(column)
+        return indices
 
 
 SKIP_MISSING = (
     "skip rows without a candidate or a reference (--skip-missing, in Python skip_missing=True)"
 )
-"""Advice on rows without a text."""
-
-USUAL = {
-    "candidate": (
-        "candidate", "candidates", "prediction", "predictions", "hypothesis", "hypotheses",
-        "output", "outputs", "answer", "generated", "generation", "response", "completion",
-    ),
-    "reference": (
-        "reference", "references", "target", "targets", "expected", "gold", "label", "labels",
-    ),
-}  # fmt: skip
-"""Usual names of the columns of texts."""
-
-
-def _list_names(names: Sequence[str], most: int = 20) -> str:
-    """Return the names of columns for a message, the first of many."""
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return ", ".join(map(short, names[:most])) + more if names else "none"
+"""Advice for rows without a text."""
 
 
 def usual_column(table: str, names: Sequence[str], role: str) -> str:
-    """Return the only column of a usual name."""
-    matches = [name for name in names if name.lower() in USUAL[role]]
+    """Return the only column with a usual name for a role."""
+    matches = [name for name in names if name.lower() in USUAL_COLUMNS[role]]
     if len(matches) == 1:
         return matches[0]
     if len(matches) > 1 and len({*matches}) == 1:
@@ -143,9 +124,9 @@ def usual_column(table: str, names: Sequence[str], role: str) -> str:
     if matches:
         problem = f"any of {', '.join(matches)} may be the column of {role}s"
     else:
-        problem = f"no column has a usual name for {role}s (it has {_list_names(names)})"
+        problem = f"no column has a usual name for {role}s (it has {list_columns(names)})"
     option = f"--{role} COLUMN, in Python {role}="
-    raise InputError(f"{table}: {problem}: name the one that is meant ({option})")
+    raise InputError(f"{table}: {problem}: name the right one ({option})")
 
 
 _SINGLE = {
@@ -157,11 +138,11 @@ _LISTS = ("+l", "+L", "+vl", "+vL", "+w")
 
 
 def kind_of(format: str) -> str:
-    """Return the kind of a column in words, from its Arrow format and those within it."""
+    """Return the kind of a column in words, from its Arrow format and nested formats."""
     head, _, inner = format.partition(" ")
     if head.startswith(_LISTS):
         return f"lists of {kind_of(inner)}"
-    if inner:  # a dictionary: what counts is what its codes stand for
+    if inner:  # a dictionary: the kind of its values counts
         return kind_of(inner)
     if head in "cCsSiIlL":
         return "whole numbers"
@@ -176,7 +157,7 @@ NUMBERS = ("floats", "whole numbers", "text", "JSON values")
 
 
 def check_kind(name: str, column: str, format: str, kinds: Sequence[str]) -> str:
-    """Return the kind of a column; refuse one that is not among those wanted."""
+    """Return the kind of a column; raise if it is not one of `kinds`."""
     kind = kind_of(format)
     if kind not in kinds:
         expected = " or ".join(kinds)
@@ -185,7 +166,7 @@ def check_kind(name: str, column: str, format: str, kinds: Sequence[str]) -> str
 
 
 class ColumnTexts(Segments):
-    """The texts of a column, one a row, read where they are."""
+    """The texts of a column, one per row, read in place."""
 
     def __init__(self, views: _kernel.Views, name: str) -> None:
         self._views, self.name = views, name

@@ -1,4 +1,4 @@
-"""Tables in memory, of whatever library: their columns, batches of rows, scores joined to them."""
+"""Tables in memory of any library: columns, batches of rows, and joining scores to them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from karat.registry import Registry
 from karat.text.references import starts_of
 
 TABLE = "table"
-"""Name of a table in memory, in messages."""
+"""Name of a table in memory, for messages."""
 
 Opened = tuple[list[str], list[str], Iterator[RowBatch]]
 """Names of columns, their Arrow formats, and record batches."""
 
 
 class Frame(ABC):
-    """A table in memory, as it was when it was given."""
+    """A table in memory; later changes of the original do not affect it."""
 
     kind: ClassVar[str] = TABLE  # name of such a table in messages
 
@@ -37,23 +37,23 @@ class Frame(ABC):
     @property
     @abstractmethod
     def names(self) -> list[str]:
-        """The names of the columns."""
+        """Names of the columns."""
 
     @property
     def rows(self) -> int | None:
-        """Number of rows, where it is known before they are read."""
+        """Number of rows, if it is known before they are read."""
         return len(self.data) if hasattr(self.data, "__len__") else None
 
     @abstractmethod
     def open(self, columns: Sequence[str]) -> Opened:
-        """Return these columns, each of which the table has once."""
+        """Return the batches of these columns, each of which the table has once."""
 
     def place(self, row: int) -> str:
-        """Return where a row is, for messages; the first is 0."""
+        """Return the location of a row, counted from 0, for messages."""
         return f"row {row + 1:,} (index {row})"
 
     def join(self, scores: Mapping[str, Floats]) -> Any:
-        """Return the table with more columns, as one of the same kind in the same order."""
+        """Return the table with columns of scores, as the same type with the same order of rows."""
         for name in scores:
             if name in self.names:
                 problem = f"has a column {quoted(name)} already, where the scores would go"
@@ -61,7 +61,7 @@ class Frame(ABC):
         return self.joined(scores)
 
     def joined(self, scores: Mapping[str, Floats]) -> Any:
-        """Return the table with more columns, whose names are new."""
+        """Return the table with columns of scores whose names are new."""
         raise InputError(
             f"{self.kind} cannot be joined with its scores: make a table of it first, such as one "
             "of pandas, Polars or pyarrow"
@@ -69,7 +69,7 @@ class Frame(ABC):
 
 
 class ArrowFrame(Frame):
-    """Anything that speaks Arrow."""
+    """Any object that implements Arrow's PyCapsule protocol."""
 
     @property
     def names(self) -> list[str]:
@@ -103,11 +103,11 @@ FRAMES: Registry[type[Frame]] = Registry(
         "datasets": "karat.arrow.frames:DatasetFrame",
     },
 )
-"""Package -> how its tables are read; others are read if they speak Arrow."""
+"""Package -> class that reads its tables; tables of others must implement Arrow's protocol."""
 
 
 def as_frame(data: Any) -> Frame | None:
-    """Return a table in memory; None for anything else: paths, lists of texts, single columns."""
+    """Return a table in memory; None for other objects: paths, lists of texts, single columns."""
     if isinstance(data, Frame):
         return data
     if isinstance(data, list | tuple):
@@ -124,10 +124,10 @@ def as_frame(data: Any) -> Frame | None:
 
 
 _HAS_COLUMNS = {"pyarrow": "schema", "datasets": "column_names"}
-"""Package -> the attribute of tables that single columns have not; for others, `columns`."""
+"""Package -> an attribute that tables have and single columns lack; the default is `columns`."""
 
 
-_MISSING = ("NAType", "NaTType")  # of pandas, which need not be installed
+_MISSING = ("NAType", "NaTType")  # types of pandas, which may not be installed
 _FORMATS: tuple[tuple[Any, str], ...] = (
     (str, "u"),
     (bool, "b"),
@@ -137,19 +137,19 @@ _FORMATS: tuple[tuple[Any, str], ...] = (
     (dict, "+s"),
     ((datetime.date, datetime.time, datetime.timedelta), "tdD"),
 )
-"""Type of values -> the Arrow format of such a column."""
+"""Type of values -> Arrow format of the column."""
 
 Place = Callable[[int], str]
 
 
 def open_values(columns: dict[str, list[Any]], place: Place) -> Opened:
-    """Return columns of values, all of one length, as a record batch."""
+    """Return columns of values of the same length as a record batch."""
     formats = [_column_format(values) for values in columns.values()]
     return list(columns), formats, iter([ValueBatch(columns, place)])
 
 
 class ValueBatch:
-    """Rows of Python values with the interface of an Arrow record batch; no texts are copied."""
+    """Python values with the interface of an Arrow record batch; texts are not copied."""
 
     def __init__(self, columns: dict[str, list[Any]], place: Place) -> None:
         self._names, self._values, self._place = list(columns), list(columns.values()), place
@@ -160,7 +160,7 @@ class ValueBatch:
     def texts(
         self, column: int, start: int, stop: int
     ) -> tuple[_kernel.Views, Ints | None, int, str]:
-        """Return texts; of lists of texts also where each row's start. Others are refused."""
+        """Return texts, offsets of lists of texts, the first bad row (or -1) and its problem."""
         values = self._values[column][start:stop]
         if _kernel.first_not_str(values) < 0:
             return _kernel.Views.from_strings(values, 0, len(values)), None, -1, ""
@@ -174,7 +174,7 @@ class ValueBatch:
         return _kernel.Views.from_strings(texts, 0, len(texts)), starts_of(counts), -1, ""
 
     def integers(self, column: int, start: int, stop: int) -> tuple[Ints, int]:
-        """Return whole numbers, and the first row that has none or -1; others are refused."""
+        """Return integers, and the first row without one, or -1; reject other values."""
         values, missing = self._before_missing(column, start, stop)
         for row, value in enumerate(values):
             if not isinstance(value, int | np.integer | np.bool_):
@@ -185,7 +185,7 @@ class ValueBatch:
         return np.array([int(value) for value in values], np.int64), missing
 
     def floats(self, column: int, start: int, stop: int) -> tuple[Floats, int]:
-        """Return numbers, and the first row that has none or -1; others are refused."""
+        """Return numbers, and the first row without one, or -1; reject other values."""
         values, missing = self._before_missing(column, start, stop)
         for row, value in enumerate(values):
             if not isinstance(value, int | float | np.number):
@@ -209,7 +209,7 @@ def is_missing(value: object) -> bool:
 
 
 def _column_format(values: Sequence[Any]) -> str:
-    """Return the Arrow format that the first value shows; texts among lists are lists of one."""
+    """Return the Arrow format of the first value; texts among lists count as lists."""
     format = next((_value_format(value) for value in values if not is_missing(value)), "n")
     if format == "u" and _kernel.first_not_str(values) >= 0 and any(map(_is_list, values)):
         return "+l u"
@@ -238,7 +238,7 @@ def _are_texts(value: Any) -> bool:
 
 
 def _describe(value: Any) -> str:
-    """Return what a value is, for a message."""
+    """Describe a value, for messages."""
     if is_missing(value):
         return "null"
     if _is_list(value) and not len(value):
@@ -251,7 +251,7 @@ def _describe(value: Any) -> str:
 
 
 class Records(Frame):
-    """A list of dictionaries; its columns are the names in the first."""
+    """A list of dictionaries; the keys of the first are the columns."""
 
     kind = "a list of dictionaries"
 
@@ -271,7 +271,7 @@ class Records(Frame):
         except (KeyError, TypeError):
             rows = enumerate(self.data)
             at, row = next(r for r in rows if not isinstance(r[1], Mapping) or name not in r[1])
-        problem = "it lacks it" if isinstance(row, Mapping) else f"it is {type(row).__name__}"
+        problem = "it is missing" if isinstance(row, Mapping) else f"it is {type(row).__name__}"
         place = f"{TABLE}, {self.place(at)}"
         raise InputError(f"{place}: expected a dictionary with {quoted(name)}, and {problem}")
 
@@ -282,7 +282,7 @@ class Records(Frame):
 
 
 class PandasFrame(Frame):
-    """A data frame; a shallow copy, so that later changes do not reach it."""
+    """A pandas data frame; a shallow copy is kept."""
 
     def __init__(self, data: Any) -> None:
         super().__init__(data.copy(deep=False))
@@ -312,13 +312,13 @@ class PandasFrame(Frame):
 
 
 def _is_arrow_backed(dtype: Any) -> bool:
-    """Return whether pandas keeps a column in Arrow's form, or can hand it over in that."""
+    """Return whether pandas stores a column as Arrow, or can export it as Arrow."""
     arrow = type(dtype).__name__ == "ArrowDtype" or getattr(dtype, "storage", "") == "pyarrow"
     return arrow or (find_spec("pyarrow") is not None and dtype.kind in "iub")
 
 
 class PolarsFrame(Frame):
-    """A data frame; a clone, which shares its columns."""
+    """A Polars data frame; a clone, which shares its columns, is kept."""
 
     def __init__(self, data: Any) -> None:
         if hasattr(data, "collect"):
@@ -337,7 +337,7 @@ class PolarsFrame(Frame):
 
 
 class PyArrowFrame(ArrowFrame):
-    """A table, a record batch, or a stream of them, which can be read once."""
+    """A pyarrow table, a record batch, or a stream of batches, which can be read once."""
 
     @property
     def names(self) -> list[str]:
@@ -356,7 +356,7 @@ _ROWS = 1 << 14
 
 
 class DatasetFrame(Frame):
-    """One split of a data set; rows that were selected or shuffled are read in their order."""
+    """One split of a Hugging Face data set; selected or shuffled rows keep their order."""
 
     kind = "a streamed data set"
 
@@ -379,7 +379,7 @@ class DatasetFrame(Frame):
 
     def joined(self, scores: Mapping[str, Floats]) -> Any:
         dataset = self.data
-        if self.rows is None:  # a stream may come in another order next time
+        if self.rows is None:  # a stream may have another order next time
             return super().joined(scores)
         for name, values in scores.items():
             dataset = dataset.add_column(name, values)

@@ -1,14 +1,14 @@
-"""Jobs: what is to be made of every piece of a table; a function of an installed package does it.
+"""Jobs on tables, and engines that run them on the pieces of a table.
 
-A job and its pieces are plain values that engines can send anywhere. Metrics go by name, with the
-version that makes their numbers: a worker with another version refuses them.
+A job and its pieces are plain values that engines can send anywhere. Metrics are sent by name, with
+the version of Karat: a worker with another version rejects them.
 """
 
 from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,28 +17,30 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 from karat import _kernel
 from karat.arrow.batches import BatchReader, RowRange
 from karat.arrow.columns import Columns
+from karat.arrow.parts import Part, TableMeasure
 from karat.arrow.pieces import TABLE_FORMATS, TablePiece
 from karat.arrow.row_files import RowFile, part_name
-from karat.arrow.statistics import Part, Statistics, TableMeasure
+from karat.arrow.statistics import TableStatistics
 from karat.errors import InputError, KaratError
+from karat.metrics.base import Metric
 from karat.metrics.names import metric
 from karat.progress import Stop, map_in_order, n_threads
 from karat.registry import Registry
 from karat.settings import NamedSettings, parse_setting, parse_settings, setting
-from karat.stats.buckets import BUCKETS, MAX_ROWS
+from karat.stats.buckets import MAX_ROWS
 
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 
 
 Report = Callable[[int], None]
-"""Callback for the number of rows that were done since the last call."""
+"""Callback with the number of rows finished since the last call."""
 
 
 class EngineWork(Protocol[T_co]):
     """The work on one piece.
 
-    In this process it may use `threads`, checks `stop`, and calls `report` with the rows it did.
+    In this process it may use `threads`, checks `stop`, and calls `report` with finished rows.
     """
 
     def __call__(
@@ -51,39 +53,39 @@ class EngineWork(Protocol[T_co]):
 
 
 class Engine(NamedSettings):
-    """A way to run work on pieces: a value with settings, such as `dask:workers=4`."""
+    """An engine that runs work on pieces: a value with settings, such as `dask:workers=4`."""
 
     kind: ClassVar[str] = "engines"
 
     @classmethod
     def parse(cls, text: str) -> Engine:
-        """Return the engine that `name:setting=value,…` describes."""
+        """Return the engine of `name:setting=value,…`."""
         return parse_settings(cls, text)
 
     def with_options(self, options: Mapping[str, str]) -> Engine:
-        """Return the engine with other settings, given as texts, which may hold commas."""
+        """Return the engine with other settings, given as texts, which may contain commas."""
         texts = {key: str(value) for key, value in options.items()}
         values = {key: parse_setting(type(self), self.name, key, texts[key]) for key in texts}
         return replace(self, **values)
 
     @abstractmethod
     def running(self, pieces: int) -> AbstractContextManager[Runner]:
-        """Start, or connect to, whatever does the work on so many pieces; stop it at the end.
+        """Start the workers for a number of pieces, or connect to them; stop them at the end.
 
-        Raises InputError in a few seconds if an address does not answer, and MissingExtra if a
+        Raise InputError after a few seconds if an address does not answer, and MissingExtra if a
         package is not installed.
         """
 
 
 class Runner(Protocol):
-    """An engine that has been started."""
+    """A started engine."""
 
     def run(
         self, work: EngineWork[T], pieces: Sequence[TablePiece], report: Report | None = None
     ) -> Iterator[tuple[int, T]]:
-        """Yield the place of each piece and the result of its work, as they are done, each once.
+        """Yield the index of each piece and its result, as they finish, each once.
 
-        Runners that can see rows in mid-piece call `report`. An exception in the loop over the
+        Runners that see rows within a piece call `report`. An exception in the loop over the
         results (Ctrl-C) stops the work.
         """
 
@@ -104,7 +106,7 @@ class Local(Engine):
     def run(
         self, work: EngineWork[T], pieces: Sequence[TablePiece], report: Report | None = None
     ) -> Iterator[tuple[int, T]]:
-        """Yield results in order: each thread takes a piece, or all take one if there are few."""
+        """Yield results in order; with few pieces, all threads work on the same piece."""
         stop, threads = Stop(), n_threads(self.threads)
         if len(pieces) < 2 * threads or threads == 1:
             for at, piece in enumerate(pieces):
@@ -120,7 +122,7 @@ ENGINES: Registry[type[Engine]] = Registry("engines", "engine", {"local": "karat
 def as_engine(
     engine: str | Engine, options: Mapping[str, str] | None = None, threads: int | None = None
 ) -> Engine:
-    """Return an engine by its name with settings.
+    """Return an engine with its settings, checked.
 
     Args:
         engine: the engine, or its name with settings.
@@ -150,20 +152,54 @@ def as_engine(
 
 @dataclass(frozen=True)
 class TableJob:
-    """The columns, metrics and numbers that are wanted of every piece."""
+    """The columns, the metrics and what to keep of every piece of a table."""
 
     columns: Columns
-    metrics: tuple[str, ...]  # names with versions, as `tables.signed` writes them
+    metrics: tuple[str, ...]  # names with versions, as `sign_metric` writes them
     buckets: int | None = None
     keep: bool = False  # True to keep rows
     most_rows: int | None = MAX_ROWS
     """The most rows to keep; where there are more, they are put into buckets. None: no limit."""
     rows: str | None = None  # a folder for files with the scores of all rows
-    single_rows: bool = False  # True to refuse more rows than are kept
+    single_rows: bool = False  # True to reject more rows than are kept
 
     def row_file(self, piece: TablePiece) -> str | None:
-        """Return the file with the scores of a piece's rows, if they are wanted."""
+        """Return the file with the scores of a piece's rows, if requested."""
         return self.rows and os.path.join(self.rows, part_name(piece))
+
+    def start(self, metrics: Sequence[Metric], source: str) -> TableStatistics:
+        """Return statistics without any rows, to which those of a table are added."""
+        return TableStatistics(
+            metrics,
+            self.buckets,
+            self.most_rows,
+            needs_rows=self.single_rows,
+            source=source,
+            skipped={} if self.columns.skip_missing else None,
+        )
+
+    def measure(
+        self,
+        ranges: Iterable[RowRange],
+        statistics: TableStatistics,
+        threads: int | None,
+        stop: Stop | None = None,
+        report: Report | None = None,
+        sink: Callable[[Part], None] | None = None,
+    ) -> TableStatistics:
+        """Return statistics with those of ranges of rows added.
+
+        With `sink`, every row is scored, and parts are also given to it, in order.
+        """
+        metrics = tuple(statistics.metrics)
+        measure = TableMeasure(metrics, self.buckets, self.keep, sink is not None)
+        for part in measure.parts(ranges, threads, stop):
+            if sink is not None:
+                sink(part)
+            statistics += part
+            if report is not None:
+                report(part.n_rows)
+        return statistics
 
     def measure_piece(
         self,
@@ -172,89 +208,58 @@ class TableJob:
         stop: Stop | None = None,
         report: Report | None = None,
         digest: str = "",
-    ) -> Statistics:
-        """Return the statistics of one piece, and write the scores of its rows if they are wanted.
+    ) -> TableStatistics:
+        """Return the statistics of one piece, and write the scores of its rows if requested.
 
         A file of rows is marked with the `digest` of the piece's content.
         """
-        metrics, columns = tuple(map(metric, self.metrics)), self.columns
-        measure = TableMeasure(metrics, self.buckets, self.keep, self.rows is not None)
-        statistics = Statistics(metrics, self.buckets)
-        statistics.source = piece.path
-        statistics.skipped = {} if columns.skip_missing else None
+        columns = self.columns
+        statistics = self.start([metric(name) for name in self.metrics], piece.path)
         path = self.row_file(piece)
+        if path is None:
+            ranges = _row_ranges(piece, columns, _read_batches(piece, columns), statistics.kinds)
+            return self.measure(ranges, statistics, threads, stop, report)
         # Columns of scores are METRIC, in a wide table CANDIDATE/METRIC.
         systems = [f"{name}/" for name in columns.candidate] if columns.wide else [""]
-        scores = [f"{system}{m.of_segments()}" for system in systems for m in metrics]
-        with RowFile(path, piece, scores, digest) if path else nullcontext() as file:
-            batches = _read_batches(piece, columns, all_columns=bool(file))
-            batches = file.reading(batches) if file else batches
+        scores = [f"{name}{m.of_segments()}" for name in systems for m in statistics.metrics]
+        with RowFile(path, piece, scores, digest) as file:
+            batches = file.reading(_read_batches(piece, columns, all_columns=True))
             ranges = _row_ranges(piece, columns, batches, statistics.kinds)
-            for part in measure.parts(ranges, threads, stop):
-                if file:
-                    file.write(part.values, part.present)
-                statistics = add_statistics(statistics, part, self.most_rows)
-                if self.single_rows and statistics.buckets:
-                    raise InputError(TOO_MANY)
-                if report:
-                    report(part.rows)
-        return statistics
-
-
-TOO_MANY = (
-    f"above {MAX_ROWS:,} rows the scores of single segments are not kept: --rows OUT writes them, "
-    "--buckets 0 keeps them"
-)
+            return self.measure(ranges, statistics, threads, stop, report, file.write)
 
 
 class JobFailure(NamedTuple):
-    """Error in a piece, which other workers need not try again."""
+    """Error in a piece; the piece is not retried."""
 
     sentence: str
 
 
 def run_piece(
-    measure: Callable[[TablePiece, int, Stop | None, Report | None], Statistics],
+    measure: Callable[[TablePiece, int, Stop | None, Report | None], TableStatistics],
     piece: TablePiece,
     threads: int = 1,
     stop: Stop | None = None,
     report: Report | None = None,
-) -> Statistics | JobFailure:
-    """Measure a piece; bad input is a result, too, so that no engine tries it again.
+) -> TableStatistics | JobFailure:
+    """Measure a piece; return errors of input as a result, so that no engine retries it.
 
-    `partial(run_piece, job.measure_piece)` is work that engines can send.
+    Engines send `partial(run_piece, job.measure_piece)` to their workers.
     """
     try:
         return measure(piece, threads, stop, report)
     except KaratError as error:
-        if stop is not None:  # in this process: let it through as it is
+        if stop is not None:  # in this process
             raise
         return JobFailure(str(error))
 
 
-def add_statistics(
-    total: Statistics, part: Part | Statistics, most_rows: int | None = MAX_ROWS
-) -> Statistics:
-    """Add a part; where more rows are kept than should be, buckets take their place."""
-    if isinstance(part, Statistics) and part.buckets and not total.buckets:
-        total = total.in_buckets(part.buckets)
-    if isinstance(part, Part) and total.buckets and part.segment_rows is not None:
-        kept_rows = Statistics(total.metrics)
-        kept_rows += part
-        part = kept_rows
-    total += part
-    if most_rows is None or total.buckets or total.rows <= most_rows or not total.keeps:
-        return total
-    return total.in_buckets(BUCKETS)
-
-
 def piece_ranges(piece: TablePiece, columns: Columns) -> Iterator[RowRange]:
-    """Yield the rows of a piece in ranges, with the columns that are needed."""
+    """Yield the rows of a piece in ranges, with the needed columns."""
     yield from _row_ranges(piece, columns, _read_batches(piece, columns), {})
 
 
 def _read_batches(piece: TablePiece, columns: Columns, all_columns: bool = False) -> Iterator[Any]:
-    """Yield the record batches of a piece, with the columns that are needed or with all."""
+    """Yield the record batches of a piece, with the needed columns or with all."""
     # Scores may be numbers of any kind; named columns of JSON lines may not.
     all_columns = all_columns or bool(columns.scores and piece.format == "jsonl")
     format = TABLE_FORMATS[piece.format]
@@ -265,9 +270,9 @@ def _read_batches(piece: TablePiece, columns: Columns, all_columns: bool = False
 def _row_ranges(
     piece: TablePiece, columns: Columns, batches: Iterator[Any], kinds: dict[str, str]
 ) -> Iterator[RowRange]:
-    """Yield the rows of record batches in ranges; note the kinds of columns in `kinds`.
+    """Yield the rows of record batches in ranges; store the kinds of columns in `kinds`.
 
-    Columns of scores are left out: whole numbers in one file and fractions in another are fine.
+    Columns of scores are not stored: one file may have integers and another fractions.
     """
     reader, first = None, piece.first
     columns = replace(columns, system=piece.system)

@@ -1,4 +1,4 @@
-"""Pieces: the parts of table files that are worked on one by one, here or on a cluster."""
+"""Pieces of table files, which are processed separately, in this process or on a cluster."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ class TablePiece:
     path: str
     format: str
     size: int  # bytes of the whole file
-    rows: int | None = None  # number of rows, where it is known before they are read
-    first: int = 0  # rows of the file before these
-    groups: tuple[int, int] | None = None  # row groups, from the first up to but without the second
-    span: tuple[int, int] | None = None  # bytes of the file that hold the rows; None: all of them
-    number: int = 0  # the place among all pieces of a table, from 1
+    rows: int | None = None  # number of rows, if it is known before they are read
+    first: int = 0  # number of rows of the file before these
+    groups: tuple[int, int] | None = None  # row groups: the first, and the one after the last
+    span: tuple[int, int] | None = None  # range of bytes that hold the rows; None: the whole file
+    number: int = 0  # the number among all pieces of a table, from 1
     fingerprint: str = ""
-    """A digest of the beginning and the end of the file, with all of a parquet file's footer."""
-    system: str | None = None  # the system of all rows, where files name the systems
+    """Digest of the beginning and the end of the file, with the footer of a parquet file."""
+    system: str | None = None  # the system of all rows, if each file is a system
 
     def facts(self) -> dict[str, object]:
-        """Return what identifies this piece, wherever its file is stored."""
+        """Return the facts that identify this piece, wherever its file is stored."""
         name = os.path.basename(self.path)
         file = {"file": name, "size": self.size, "fingerprint": self.fingerprint}
         system = {} if self.system is None else {"system": self.system}
@@ -43,18 +43,18 @@ class TablePiece:
 
 
 class TableFormat(NamedTuple):
-    """A format of tables: how a file is cut into pieces, and how one is read."""
+    """A format of tables: functions that split a file into pieces and read a piece."""
 
     pieces: Callable[[str], list[TablePiece]]
     read: Callable[[TablePiece, Sequence[str] | None], RecordBatches]
-    """The record batches of a piece; with these columns alone, or with all (None)."""
+    """Returns the record batches of a piece, with these columns or with all (None)."""
     columns: Callable[[str], list[str]]
-    """The names of the columns of a file."""
+    """Returns the names of the columns of a file."""
     read_nullable: Callable[[TablePiece, Sequence[str] | None], RecordBatches] | None = None
-    """Like `read`, where values may be missing; None: `read` allows it."""
+    """Like `read`, but values may be missing; None if `read` allows that."""
     shows_nulls: Callable[[TablePiece, Sequence[str]], bool] | None = None
-    """Whether a quick look at a piece shows nulls in these columns, unless it refuses them itself;
-    None: never."""
+    """Returns whether a quick check of a piece finds nulls in these columns, or raises; None if the
+    format has no quick check."""
 
 
 TABLE_FORMATS: Registry[TableFormat] = Registry(
@@ -67,28 +67,28 @@ TABLE_FORMATS: Registry[TableFormat] = Registry(
         "jsonl": "karat.arrow.formats.jsonl:JSONL",
     },
 )
-"""Format -> how it is read; the name is also the ending of its files."""
+"""Formats by name, which is also the ending of their files."""
 
 _ENDINGS = {"pq": "parquet", "ndjson": "jsonl"}
 
 
 def format_of(path: str) -> str | None:
-    """Return the format that the ending of a file names, if it is one of tables."""
+    """Return the format of a table by the ending of its file; None for other files."""
     ending = os.path.splitext(path.lower().removesuffix(".gz"))[1].removeprefix(".")
     format = _ENDINGS.get(ending, ending)
     return format if format in TABLE_FORMATS.entries() else None
 
 
 class TableFiles(NamedTuple):
-    """The files of one table, and the system that they name."""
+    """The files of one table, and their system."""
 
     system: str | None
-    """The system of all rows; None if a column names the systems, or if there is only one."""
+    """The system of all rows; None if a column has the systems, or if there is only one."""
     files: list[str]
 
 
 def table_name(path: FilePath) -> str:
-    """Return the name of the system in a table: its file or folder without ending, a pattern."""
+    """Return the name of the system in a table: its file or folder without ending, or a pattern."""
     name = str(os.fspath(path))
     if glob.has_magic(name) and not os.path.exists(name):
         return name
@@ -132,7 +132,7 @@ def find_tables(table: Any, columns_name_systems: bool) -> list[TableFiles]:
 
 
 def find_files(paths_given: FilePath | Sequence[FilePath]) -> list[str]:
-    """Return the files that paths, folders and patterns such as `data/*.parquet` name, in order."""
+    """Return the files of paths, folders and patterns such as `data/*.parquet`, in order."""
     listed = isinstance(paths_given, list | tuple)
     paths: list[Any] = list(paths_given) if listed else [paths_given]  # type: ignore[arg-type]
     if not paths:
@@ -171,7 +171,7 @@ def _expand_path(path: str) -> list[str]:
     if not os.path.exists(path) and glob.has_magic(path):
         files = sorted(file for file in glob.glob(path, recursive=True) if not _is_hidden(file))
         if not files:
-            raise InputError(f"{path}: no file fits this pattern")
+            raise InputError(f"{path}: no file matches this pattern")
         return files
     return [path]
 
@@ -207,7 +207,7 @@ def table_format(path: str) -> TableFormat:
 
 
 def file_size(path: str) -> int:
-    """Return the bytes of a file, which must be there."""
+    """Return the size of an existing file in bytes."""
     if os.path.isdir(path):
         raise InputError(f"{path} is a directory: expected a table")
     try:
@@ -223,7 +223,7 @@ _READ = 1 << 20
 
 
 def content_digest(piece: TablePiece) -> str:
-    """Return a digest of the bytes that hold the rows of a piece, and of the file's footer."""
+    """Return a digest of the bytes of a piece's rows and of the file's footer."""
     begin, end = piece.span or (0, piece.size)
     digest = hashlib.sha256(piece.fingerprint.encode())
     try:
@@ -243,7 +243,7 @@ _MAX_FOOTER = 1 << 28
 
 
 def _fingerprint(path: str) -> str:
-    """Return a digest of both ends of a file: it changes with another file of its name and size."""
+    """Return a digest of both ends of a file, to detect another file of the same size."""
     try:
         with open_file(path) as file:
             digest = hashlib.sha256(file.read(_ENDS))
@@ -260,7 +260,7 @@ def _fingerprint(path: str) -> str:
 
 
 def open_file(path: str) -> Any:
-    """Open a file for reading, one of this machine or one that pyarrow can reach by its address."""
+    """Open a local file, or one at an address that pyarrow can read."""
     if "://" not in path:
         return open(path, "rb")
     from karat.arrow.formats.parquet import open_input

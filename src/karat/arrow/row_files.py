@@ -1,4 +1,4 @@
-"""Files with the scores of rows: a parquet file for each piece, in a folder of its own."""
+"""Files with the scores of rows: one parquet file per piece, in one folder."""
 
 from __future__ import annotations
 
@@ -9,25 +9,26 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from karat.arrays import Floats, NDArray, np
+from karat.arrays import Floats, np
 from karat.arrow.formats.parquet import pyarrow_module
+from karat.arrow.parts import Part
 from karat.arrow.pieces import TablePiece
 from karat.errors import InputError, OutputError
 from karat.storage.output import TEMPORARY, FilePath, check_local, claimed_folder, replacing
 
 
 def part_name(piece: TablePiece) -> str:
-    """Return the file name of a piece, the same for every writer."""
+    """Return the file name of a piece."""
     stem = os.path.splitext(os.path.basename(piece.path).removesuffix(".gz"))[0]
     return f"{stem}-{piece.first:012d}.parquet"
 
 
 DIGEST = b"karat.piece"
-"""The key of a file's metadata with the digest of the piece that its rows come from."""
+"""Key in the metadata of a file for the digest of its piece."""
 
 
 def has_rows_of(path: str, digest: str) -> bool:
-    """Return whether a file is whole, and has the rows of a piece with this content."""
+    """Return whether a file is complete and has the rows of a piece with this digest."""
     if not os.path.exists(path):
         return False
     parquet, arrow = pyarrow_module("pyarrow.parquet"), pyarrow_module("pyarrow")
@@ -39,9 +40,9 @@ def has_rows_of(path: str, digest: str) -> bool:
 
 
 class RowFile:
-    """The rows of a piece with their scores, written as they come, whole or not at all.
+    """Writes the rows of a piece with their scores, batch by batch; the file is atomic.
 
-    `with RowFile(...) as file:` - read batches through `file.reading`, then give their scores to
+    `with RowFile(...) as file:` - read batches through `file.reading`, then pass their scores to
     `file.write` in the order of the rows.
     """
 
@@ -60,24 +61,25 @@ class RowFile:
         return self
 
     def reading(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Yield record batches, and remember them until their scores are known."""
+        """Yield record batches, and keep them until their scores are known."""
         arrow = pyarrow_module("pyarrow")
         for batch in batches:
             record_batch = arrow.record_batch(batch)
             self._waiting.append(record_batch)
             yield record_batch
 
-    def write(self, values: Sequence[Floats], present: NDArray[np.bool_] | None = None) -> None:
-        """Take the scores of the next rows; write every batch that is complete.
+    def write(self, part: Part) -> None:
+        """Accept the scores of the next rows; write every completed batch.
 
-        Rows that are not `present` were not scored: their scores are null.
+        Rows that are not present were not scored: their scores are null.
         """
-        for held, new in zip(self._scores, values, strict=True):
+        present = part.present
+        for held, new in zip(self._scores, part.scores, strict=True):
             scores = new if present is None else np.full(len(present), np.nan)
             if present is not None:
                 scores[present] = new
             held.append(scores)
-        self._held += len(values[0]) if present is None else len(present)
+        self._held += len(part.scores[0]) if present is None else len(present)
         while self._waiting and self._held >= self._waiting[0].num_rows:
             self._write(self._waiting.popleft())
 
@@ -106,18 +108,22 @@ class RowFile:
 
 
 MARK = "_karat"
-"""The file that says that a folder was written by Karat; readers of tables skip it."""
+"""The file that marks a folder as written by Karat; readers of tables skip it."""
 
 
 @contextmanager
 def row_folder(
     path: FilePath | None, pieces: Sequence[TablePiece], digest: str, *, resumable: bool, part: bool
 ) -> Iterator[str | None]:
-    """Yield the folder to write to; it gets its name at the end, in place of an earlier one.
+    """Yield the folder to write to; at the end it is renamed to `path` and replaces an earlier one.
 
-    If the work is stopped, what was written stays there under another name, for the same job to go
-    on, where it is `resumable`. Where only a `part` of the pieces is done, files go to the folder
-    itself, which must not hold rows of another job; `digest` is that of the job.
+    Args:
+        path: the final folder; None to write no rows.
+        pieces: all pieces of the job.
+        digest: digest of the job.
+        resumable: True to keep the files of a stopped job under another name, to resume it.
+        part: True if only a part of the pieces is written, directly into the final folder, which
+            must not have rows of another job.
     """
     if path is None:
         yield None
@@ -162,7 +168,7 @@ def row_folder(
 
 
 def check_apart(rows: FilePath | None, shards: FilePath | None) -> None:
-    """Refuse folders of rows and of shards of which one is in the other: rows are replaced."""
+    """Raise if the folder of rows or of shards is inside the other: rows are replaced."""
     if rows is None or shards is None:
         return
     rows_path, shards_path = (os.path.realpath(os.fspath(path)) for path in (rows, shards))
@@ -172,7 +178,7 @@ def check_apart(rows: FilePath | None, shards: FilePath | None) -> None:
 
 
 def _check_target(path: str, target: str, pieces: Sequence[TablePiece]) -> None:
-    """Refuse a folder that holds anything but parquet files, or an input."""
+    """Raise if a folder was not written by --rows, or holds an input."""
     names = [part_name(piece) for piece in pieces]
     if len(set(names)) < len(names):
         raise OutputError(f"{path}: two of the tables have the same name: rename one of them")
@@ -190,7 +196,7 @@ def _check_target(path: str, target: str, pieces: Sequence[TablePiece]) -> None:
 
 
 def _put_in_place(unfinished: str, target: str, old: str, names: set[str]) -> None:
-    """Give a folder its name; the one that had it is called `old` until then."""
+    """Rename a finished folder to `target`; an earlier one is moved to `old` and removed."""
     try:
         for name in os.listdir(unfinished):
             if name not in names and name != MARK:  # left behind by a worker that died

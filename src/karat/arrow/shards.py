@@ -1,8 +1,8 @@
-"""Shards: the statistics of finished pieces in files, so that a run can be split and go on.
+"""Shards: the statistics of finished pieces in files, so that a run can be split and resumed.
 
-Every finished piece of a job is one file, written whole or not at all. It says which job it is of
-(a digest of columns, metrics, versions and the list of all pieces), which piece, and a digest of
-the bytes that were read. Merging refuses pieces of another job, a piece twice and a missing piece.
+Every finished piece of a job is one file, written atomically. It contains a digest of the job
+(columns, metrics, versions and the list of all pieces), the number of the piece, and a digest of
+its bytes. Merging rejects pieces of another job, duplicate pieces and missing pieces.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from itertools import pairwise
 from typing import Any
 
 from karat.arrays import NDArray, np
-from karat.arrow.jobs import Report, TableJob, add_statistics
-from karat.arrow.merged import Merged
+from karat.arrow.jobs import Report, TableJob
+from karat.arrow.parts import SegmentRows
 from karat.arrow.pieces import TablePiece, content_digest
 from karat.arrow.row_files import has_rows_of
-from karat.arrow.statistics import SegmentRows, Statistics, SystemSums
+from karat.arrow.statistics import SystemSums, TableStatistics
 from karat.errors import InputError, quoted
 from karat.metrics.names import metric
 from karat.progress import Stop
+from karat.stats.buckets import MAX_ROWS
 from karat.storage.output import FilePath, check_local
 from karat.storage.schema import check_fields, integer, list_of, mapping_of, nullable, record, text
 from karat.storage.store import ModelStore, damaged, read_store, write_store
@@ -54,7 +55,7 @@ ABOUT = record(
 
 @dataclass(frozen=True)
 class ShardJob:
-    """A job whose pieces are kept in a folder."""
+    """A job whose finished pieces are stored in a folder."""
 
     job: TableJob
     folder: str
@@ -65,8 +66,8 @@ class ShardJob:
         """Return the file of a piece."""
         return os.path.join(self.folder, f"{self.digest}-{piece.number:06d}{ENDING}")
 
-    def finished(self, piece: TablePiece) -> Statistics | None:
-        """Return the statistics of a piece that was done before, if its content is the same."""
+    def finished(self, piece: TablePiece) -> TableStatistics | None:
+        """Return the stored statistics of a piece, if its content has not changed."""
         if not os.path.exists(self.path(piece)):
             return None
         try:
@@ -80,8 +81,8 @@ class ShardJob:
 
     def measure_piece(
         self, piece: TablePiece, threads: int, stop: Stop | None, report: Report | None
-    ) -> Statistics:
-        """Measure a piece and keep it."""
+    ) -> TableStatistics:
+        """Measure a piece and store its statistics."""
         digest = content_digest(piece)
         statistics = self.job.measure_piece(piece, threads, stop, report, digest)
         about = {"job": self.digest, "piece": piece.number, "pieces": self.pieces}
@@ -92,7 +93,7 @@ class ShardJob:
 
 @contextmanager
 def shard_folder(path: FilePath | None) -> Iterator[str | None]:
-    """Yield the folder of shards; it is made if need be, and removed if nothing came of it."""
+    """Yield the folder of shards; create it if it is missing, and remove it if it stays empty."""
     if path is None:
         yield None
         return
@@ -114,7 +115,7 @@ def shard_folder(path: FilePath | None) -> Iterator[str | None]:
 
 
 def job_digest(job: TableJob, pieces: Sequence[TablePiece]) -> str:
-    """Return a digest of what is measured, and of which pieces; not of where rows are written."""
+    """Return a digest of the job and its pieces, without the folder of rows."""
     plain_job = replace(job, rows=None, single_rows=False)
     facts = [asdict(plain_job), [piece.facts() for piece in pieces]]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
@@ -133,14 +134,14 @@ def as_shard(shard: str | tuple[int, int]) -> tuple[int, int]:
 # ------------------------------------------------------------------------------------- files
 
 
-def write_shard(path: str, statistics: Statistics, about: dict[str, object]) -> None:
+def write_shard(path: str, statistics: TableStatistics, about: dict[str, object]) -> None:
     """Write the statistics of a piece."""
     from karat.arrow.tables import sign_metric
 
     arrays: dict[str, NDArray[Any]] = {}
     text_ids = []
-    for at, system_sums in enumerate(statistics.systems.values()):
-        arrays[f"{at}.counted"] = system_sums.counted
+    for at, system_sums in enumerate(statistics.sums_by_system.values()):
+        arrays[f"{at}.counted"] = system_sums.counts
         for m, sums in enumerate(system_sums.sums):
             arrays[f"{at}.sums.{m}"] = sums
         row_arrays = _row_arrays(system_sums.row_blocks) if system_sums.row_blocks else {}
@@ -150,9 +151,9 @@ def write_shard(path: str, statistics: Statistics, about: dict[str, object]) -> 
         **about,
         "metrics": [sign_metric(m) for m in statistics.metrics],
         "buckets": statistics.buckets,
-        "rows": statistics.rows,
+        "rows": statistics.n_rows,
         "references": list(statistics.reference_range),
-        "systems": list(statistics.systems),
+        "systems": list(statistics.sums_by_system),
         "text_ids": text_ids,
         "kinds": statistics.kinds,
         **({} if statistics.skipped is None else {"skipped": statistics.skipped}),
@@ -176,14 +177,14 @@ def _row_arrays(row_blocks: Sequence[SegmentRows]) -> dict[str, NDArray[Any]]:
 
 @dataclass(frozen=True)
 class Shard:
-    """A piece that was read from its file."""
+    """The statistics of a piece, read from a file."""
 
     path: str
     job: str
     piece: int
     pieces: int
     digest: str
-    statistics: Statistics
+    statistics: TableStatistics
 
 
 def read_shard(path: str) -> Shard:
@@ -195,17 +196,24 @@ def read_shard(path: str) -> Shard:
         raise damaged(path, str(error)) from error
     about = store.about
     metrics = [metric(name) for name in about["metrics"]]
-    statistics = Statistics(metrics, about["buckets"])
-    statistics.rows, statistics.reference_range = about["rows"], tuple(about["references"])
-    statistics.kinds, statistics.source = about["kinds"], about["file"]
-    statistics.skipped = about.get("skipped")
     try:
-        for at, system in enumerate(about["systems"]):
-            statistics.systems[system] = _read_system(
-                store, at, len(metrics), bool(about["text_ids"][at])
-            )
+        low, high = about["references"]
+        sums_by_system = {
+            system: _read_system(store, at, len(metrics), bool(about["text_ids"][at]))
+            for at, system in enumerate(about["systems"])
+        }
     except (KeyError, IndexError, ValueError, UnicodeDecodeError) as error:
         raise damaged(path, f"its arrays do not fit: {error}") from error
+    statistics = TableStatistics(
+        metrics,
+        about["buckets"],
+        n_rows=about["rows"],
+        reference_range=(low, high),
+        sums_by_system=sums_by_system,
+        kinds=about["kinds"],
+        source=about["file"],
+        skipped=about.get("skipped"),
+    )
     _check_shapes(path, statistics)
     facts = (about["job"], about["piece"], about["pieces"], about["digest"])
     return Shard(path, *facts, statistics)
@@ -231,12 +239,12 @@ def _read_system(store: ModelStore, at: int, metrics: int, text_ids: bool) -> Sy
     )
 
 
-def _check_shapes(path: str, statistics: Statistics) -> None:
+def _check_shapes(path: str, statistics: TableStatistics) -> None:
     size = statistics.buckets or 1
-    for system_sums in statistics.systems.values():
+    for system_sums in statistics.sums_by_system.values():
         widths = [len(m.columns()) for m in statistics.metrics]
         shapes = [{(size, width), (size, 3, width)} for width in widths]
-        good = system_sums.counted.shape == (size, 2) and system_sums.counted.dtype == np.int64
+        good = system_sums.counts.shape == (size, 2) and system_sums.counts.dtype == np.int64
         good &= statistics.buckets is None or not system_sums.row_blocks
         good &= all(
             s.shape in w and s.dtype == np.int64
@@ -255,7 +263,7 @@ def _check_shapes(path: str, statistics: Statistics) -> None:
 # ------------------------------------------------------------------------------------- merging
 
 
-def merge_shards(paths: FilePath | Sequence[FilePath]) -> Merged:
+def merge_shards(paths: FilePath | Sequence[FilePath]) -> TableStatistics:
     """Merge the shards of a job.
 
     Args:
@@ -263,22 +271,23 @@ def merge_shards(paths: FilePath | Sequence[FilePath]) -> Merged:
     """
     files = shard_files([paths] if isinstance(paths, str | os.PathLike) else paths)
     if not files:
-        raise InputError("no shard was given: name files or folders that --shards wrote")
+        raise InputError("no shard was given: name files or folders written by --shards")
     first = read_shard(files[0])
     total, path_of_piece = first.statistics, {first.piece: first.path}
+    total.max_rows = MAX_ROWS
     for path in files[1:]:
         shard = read_shard(path)
         if (shard.job, shard.pieces) != (first.job, first.pieces):
             pattern = os.path.join(os.path.dirname(first.path), f"{first.job}-*{ENDING}")
             raise InputError(
-                f"{path} is of another job than {first.path}: other tables, columns, metrics or "
-                f"settings; name the shards of one job alone ({pattern})"
+                f"{path} belongs to another job than {first.path}: other tables, columns, metrics "
+                f"or settings; name the shards of one job only ({pattern})"
             )
         if shard.piece in path_of_piece:
             both = f"{path_of_piece[shard.piece]} and {path} are both of piece {shard.piece:,}"
             raise InputError(f"{both}: its rows would count twice; leave one out")
         path_of_piece[shard.piece] = path
-        total = add_statistics(total, shard.statistics)
+        total += shard.statistics
     missing = [at for at in range(1, first.pieces + 1) if at not in path_of_piece]
     if missing:
         numbers = ", ".join(map(str, missing[:5])) + (", …" if len(missing) > 5 else "")
@@ -286,11 +295,11 @@ def merge_shards(paths: FilePath | Sequence[FilePath]) -> Merged:
         raise InputError(
             f"{problem}: run the command that made the others again; it does only these"
         )
-    return Merged(total)
+    return total
 
 
 def shard_files(paths: Sequence[FilePath]) -> list[str]:
-    """Return the shards that are named, and those in folders that are."""
+    """Return the shards among these files and in these folders."""
     files: list[str] = []
     for path in (str(os.fspath(path)) for path in paths):
         if not os.path.isdir(path):

@@ -14,17 +14,15 @@ from karat.arrow.batches import RowRange, reference_hashes, table_batches
 from karat.arrow.columns import Columns, usual_column
 from karat.arrow.frames import TABLE, Frame, as_frame
 from karat.arrow.jobs import (
-    TOO_MANY,
     Engine,
     JobFailure,
     Local,
     TableJob,
-    add_statistics,
     as_engine,
     piece_ranges,
     run_piece,
 )
-from karat.arrow.merged import Merged
+from karat.arrow.parts import NO_IDS, Part
 from karat.arrow.pieces import (
     TABLE_FORMATS,
     TableFiles,
@@ -35,7 +33,7 @@ from karat.arrow.pieces import (
 )
 from karat.arrow.row_files import check_apart, row_folder
 from karat.arrow.shards import ShardJob, as_shard, job_digest, shard_folder
-from karat.arrow.statistics import NO_IDS, Part, Statistics, TableMeasure
+from karat.arrow.statistics import TOO_MANY_ROWS, TableStatistics
 from karat.arrow.tables import sign_metric
 from karat.comparison import Comparison, find_examples
 from karat.errors import InputError, quoted
@@ -48,18 +46,18 @@ from karat.stats.resampling import SEED
 from karat.storage.output import FilePath
 
 ColumnNames = tuple[str | Sequence[str] | None, str | Sequence[str] | None, str | None, str | None]
-"""The columns that were named: candidate, reference, by, id."""
+"""Names of columns: candidate, reference, by, id; None to detect them."""
 
 
 class OpenTable(NamedTuple):
-    """A table in memory or in files, and the columns that are read from it."""
+    """A table in memory or in files, and the columns to read."""
 
     frame: Frame | None  # the table in memory; None if it is in files
     tables: list[TableFiles]  # the files of each system
     columns: Columns
 
     def ranges(self) -> Iterator[RowRange]:
-        """Yield all rows, in ranges that are worked on at once."""
+        """Yield all rows in ranges."""
         if self.frame is not None:
             opened = self.frame.open(self.columns.names)
             yield from table_batches(opened, self.columns, TABLE, self.frame.place)
@@ -67,7 +65,7 @@ class OpenTable(NamedTuple):
             yield from piece_ranges(piece, self.columns)
 
     def text_lookup(self, keys: Mapping[str, Sequence[int | str]], *, by_row: bool) -> TextLookup:
-        """Return a function that looks up the texts of segments by reading the table once more.
+        """Return a function that looks up the texts of segments by reading the table again.
 
         Args:
             keys: for each system the row number, or the id, of each of its segments.
@@ -106,10 +104,10 @@ class OpenTable(NamedTuple):
 def open_table(
     table: Any, names: ColumnNames, metrics: Sequence[Metric] = (), skip_missing: bool = False
 ) -> OpenTable:
-    """Return a table with its columns: those that were named, or that have usual names.
+    """Open a table; columns that are not named are detected by usual names.
 
-    Row numbers are the ids of segments where no column has ids or systems, and no system has
-    several files.
+    Row numbers are the ids of segments if no column has ids or systems, and no system has several
+    files.
     """
     frame, tables = as_frame(table), []
     candidate, reference, by, id = names
@@ -130,7 +128,7 @@ def open_table(
     columns = replace(columns, rows_are_segments=numbered, skip_missing=skip_missing)
     columns = columns.with_scores(metrics)
     if frame is not None:
-        columns.places(TABLE, existing)
+        columns.column_indices(TABLE, existing)
     return OpenTable(frame, tables, columns)
 
 
@@ -165,8 +163,8 @@ def score_table(
     scores = RowScores() if segments and in_memory else None
     by_ids = segments and not in_memory
     keep: dict[str, Any] = {"resampled": resamples > 0 or by_ids, "single_rows": by_ids}
-    merged = measure_table(table, metrics, **keep, scores=scores, progress=progress, **how)
-    scoring = merged.score(
+    statistics = measure_table(table, metrics, **keep, scores=scores, progress=progress, **how)
+    scoring = statistics.score(
         resamples, seed=seed, segments=by_ids, progress=progress, signature=signature
     )
     if not segments:
@@ -175,13 +173,13 @@ def score_table(
     if scores is not None:
         return scores.add_to(scoring, opened)
     has_ids = opened.columns.id is not None
-    ids = {name: merged.statistics.sorted_ids(name) for name in merged.statistics.names()}
+    ids = {name: statistics.sorted_ids(name) for name in statistics.names()}
     labels = {name: [str(id if has_ids else id + 1) for id in ids[name]] for name in ids}
     return replace(scoring, texts=opened.text_lookup(ids, by_row=not has_ids), ids=labels)
 
 
 def _open_again(table: Any, arguments: Mapping[str, Any]) -> OpenTable:
-    """Open a table once more, by the arguments of `measure_table`."""
+    """Open a table again, with the arguments of `measure_table`."""
     candidate, reference, by, id = map(arguments.get, ("candidate", "reference", "by", "id"))
     names = candidate, reference, by, id
     return open_table(table, names, skip_missing=bool(arguments.get("skip_missing")))
@@ -214,15 +212,15 @@ def compare_table(
             table must be one that can be read twice.
     """
     table = as_frame(table) or table
-    merged = measure_table(table, metrics, resampled=True, progress=progress, **how)
+    statistics = measure_table(table, metrics, resampled=True, progress=progress, **how)
     opened = _open_again(table, how)
-    _check_row_pairs(opened, merged.statistics)
+    _check_row_pairs(opened, statistics)
     tested: dict[str, Any] = {"test": test, "trials": trials, "resamples": resamples, "seed": seed}
-    comparison = merged.compare(baseline, **tested, progress=progress, signature=signature)
+    comparison = statistics.compare(baseline, **tested, progress=progress, signature=signature)
     if not (examples and comparison.values):
         return comparison
     has_ids = opened.columns.id is not None
-    paired = merged.statistics.without_unpaired()
+    paired = statistics.without_unpaired()
     ids = dict.fromkeys(paired.names(), paired.sorted_ids(comparison.baseline))
     texts = opened.text_lookup(ids, by_row=not has_ids)
     example_rows = find_examples(comparison, texts, examples, with_ids=has_ids)
@@ -235,7 +233,7 @@ _PAIRED_BY_ROW = (
 )
 
 
-def _check_row_pairs(opened: OpenTable, statistics: Statistics) -> None:
+def _check_row_pairs(opened: OpenTable, statistics: TableStatistics) -> None:
     """Reject files whose rows cannot be paired by their numbers.
 
     Files of systems without a column of ids must have the same number of rows, with the same
@@ -244,17 +242,16 @@ def _check_row_pairs(opened: OpenTable, statistics: Statistics) -> None:
     tables, columns = opened.tables, opened.columns
     if not columns.rows_are_segments or len(tables) < 2:
         return
-    counted = [statistics.systems[str(system.system)].counted for system in tables]
-    rows = [
-        int(cells[:, 0].sum()) + (statistics.skipped or {}).get(str(system.system), 0)
-        for system, cells in zip(tables, counted, strict=True)
-    ]
+    names = [str(system.system) for system in tables]
+    counts = [statistics.sums_by_system[name].counts for name in names]
+    skipped = statistics.skipped or {}
+    rows = [statistics.systems[name] + skipped.get(name, 0) for name in names]
     first = tables[0].files[0]
     for system, number in zip(tables, rows, strict=True):
         if number != rows[0]:
             files = f"{first} has {rows[0]:,} rows and {system.files[0]} {number:,}"
             raise InputError(f"{files}: {_PAIRED_BY_ROW}")
-    if not columns.skip_missing and all((cells == counted[0]).all() for cells in counted):
+    if not columns.skip_missing and all((cells == counts[0]).all() for cells in counts):
         return
     baseline, *other_references = (
         _references_by_row(opened._replace(tables=[system])) for system in tables
@@ -268,7 +265,7 @@ def _check_row_pairs(opened: OpenTable, statistics: Statistics) -> None:
 
 
 def _references_by_row(opened: OpenTable) -> dict[int, int]:
-    """Return a hash of the references of each row that has all texts."""
+    """Return a hash of the references of each row with all texts."""
     hashes: dict[int, int] = {}
     for rows in opened.ranges():
         batch = rows.read()
@@ -278,30 +275,29 @@ def _references_by_row(opened: OpenTable) -> dict[int, int]:
 
 
 class RowScores:
-    """The scores of all rows of a table in memory, which come in parts, in their order."""
+    """Collects the scores of all rows of a table in memory, part by part, in order."""
 
     def __init__(self) -> None:
         self._names: dict[str, int] = {}
         self._codes: list[Ints] = []
         self._rows: list[Ints] = []
-        self._count = 0  # of rows so far, with those that were skipped
-        self._values: list[Sequence[Floats]] = []
+        self._count = 0  # rows so far, including skipped ones
+        self._scores: list[Sequence[Floats]] = []
 
     def add(self, part: Part) -> None:
-        """Take the scores of the next rows."""
+        """Add the scores of the next rows."""
         codes = [self._names.setdefault(name, len(self._names)) for name in part.systems]
-        scored = len(part.values[0])
-        if part.segment_rows is not None:
-            self._codes.append(np.array(codes, np.int64)[part.segment_rows.codes[:scored]])
-        places = np.arange(scored) if part.present is None else np.flatnonzero(part.present)
-        self._rows.append(places + self._count)
-        self._count += scored if part.present is None else len(part.present)
-        self._values.append(part.values)
+        n_scored = len(part.scores[0])
+        self._codes.append(np.array(codes, np.int64)[part.row_codes])
+        rows = np.arange(n_scored) if part.present is None else np.flatnonzero(part.present)
+        self._rows.append(rows + self._count)
+        self._count += n_scored if part.present is None else len(part.present)
+        self._scores.append(part.scores)
 
     def add_to(self, scoring: Scoring, opened: OpenTable) -> Scoring:
-        """Return the result with the scores of rows, their texts, and the table they belong to."""
+        """Return the result with the scores of rows, their texts, and their table."""
         metrics = list(dict.fromkeys(row.metric.of_segments() for row in scoring.rows))
-        scores = [np.concatenate(parts) for parts in zip(*self._values, strict=True)]
+        scores = [np.concatenate(parts) for parts in zip(*self._scores, strict=True)]
         wide = len(scores) > len(metrics)
         codes, rows = np.concatenate(self._codes), np.concatenate(self._rows)
         values, places = {}, {}
@@ -323,7 +319,7 @@ class RowScores:
 
 @dataclass(frozen=True, eq=False)
 class FrameRows:
-    """A table in memory, and the rows of each system; all rows are of all systems if it is wide."""
+    """A table in memory, and the rows of each system; in a wide table, all rows."""
 
     frame: Any
     places: Mapping[str, Ints]
@@ -335,7 +331,7 @@ class FrameRows:
         columns: dict[str, Floats] = {}
         for (system, m), scores in values.items():
             name = f"{system}/{m}" if self.wide else str(m)
-            none = np.full(self.count, np.nan)  # of rows that were skipped
+            none = np.full(self.count, np.nan)  # skipped rows have no score
             columns.setdefault(name, none)[self.places[system]] = scores
         return self.frame.join(columns)
 
@@ -359,13 +355,13 @@ def measure_table(
     skip_missing: bool = False,
     threads: int | None = None,
     progress: Progress = silent,
-) -> Merged:
+) -> TableStatistics:
     """Return the statistics of a table.
 
     Args:
         table, metrics: as for `score_table`.
-        resampled: keep what intervals and tests need.
-        single_rows: require the scores of single rows, which buckets do not have.
+        resampled: True to keep the data that intervals and tests need.
+        single_rows: True to require the scores of single rows, which buckets do not have.
         scores: receives the scores of the rows of a table in memory.
         candidate, reference: columns of texts; by default detected. Several columns of candidates
             are several systems.
@@ -376,10 +372,10 @@ def measure_table(
         rows: folder for the table with a column of scores for each metric.
         shards: folder for finished parts, to resume a run that was stopped.
         skip_missing: leave out and count rows without a candidate or a reference; by default they
-            are refused before anything is scored.
+            are rejected before anything is scored.
         threads, progress: as for `score`.
     """
-    resolve_buckets(0, buckets)  # refused, where it is no number of buckets
+    resolve_buckets(0, buckets)  # raises if the number is invalid
     runner, chosen = as_engine(engine, engine_options, threads), tuple(load_metrics(metrics))
     opened = open_table(table, (candidate, reference, by, id), chosen, skip_missing)
     if opened.frame is not None:
@@ -390,28 +386,26 @@ def measure_table(
             raise InputError(f"engine {runner} works on tables in files: this one is in memory")
     resampled = resampled or (shards is not None and id is not None)
     job, pieces = plan_job(opened, chosen, buckets, resampled)
-    total = Statistics(chosen, job.buckets)
-    total.skipped = {} if skip_missing else None
+    if single_rows and job.buckets:
+        raise InputError(TOO_MANY_ROWS)
+    job = replace(job, single_rows=single_rows)
+    total = job.start(chosen, TABLE)
     systems = [files.system for files in opened.tables if files.system is not None]
     total.order = job.columns.candidate if job.columns.wide else tuple(systems)
     if isinstance(runner, Local) and opened.frame is not None:
         opened = opened._replace(columns=job.columns)
         total = _measure_frame(opened, job, total, scores, runner.threads, progress)
     else:
-        job = replace(job, single_rows=single_rows)
-        if single_rows and job.buckets:
-            raise InputError(TOO_MANY)
         with closing(run_pieces(runner, job, pieces, rows, shards, progress)) as results:
             for statistics in results:
-                total = add_statistics(total, statistics, job.most_rows)
-                if single_rows and total.buckets:
-                    raise InputError(TOO_MANY)
+                total += statistics
     _check_scored(total, pieces)
     total.check_used()
-    return Merged(total, engine_remarks(runner, total.rows))
+    total.remarks = engine_remarks(runner, total.n_rows)
+    return total
 
 
-def _check_scored(total: Statistics, pieces: Sequence[TablePiece]) -> None:
+def _check_scored(total: TableStatistics, pieces: Sequence[TablePiece]) -> None:
     """Require rows of every system."""
     for name, count in (total.skipped or {}).items():
         if count and name not in total.systems:
@@ -420,44 +414,47 @@ def _check_scored(total: Statistics, pieces: Sequence[TablePiece]) -> None:
                 "reference is missing: there is nothing to score"
             )
     for system, name in [(piece.system, piece.path) for piece in pieces] or [(None, TABLE)]:
-        if not total.systems or (system or next(iter(total.systems))) not in total.systems:
+        if (
+            not total.sums_by_system
+            or (system or next(iter(total.sums_by_system))) not in total.sums_by_system
+        ):
             raise InputError(f"{name} has no rows: there is nothing to score")
 
 
 def _measure_frame(
     opened: OpenTable,
     job: TableJob,
-    total: Statistics,
+    total: TableStatistics,
     scores: RowScores | None,
     threads: int | None,
     progress: Progress,
-) -> Statistics:
+) -> TableStatistics:
     """Return the statistics of a table in memory.
 
-    Rows with missing texts are skipped, or refused before anything is scored.
+    Rows with missing texts are skipped, or rejected before anything is scored.
     """
     n_rows = opened.frame.rows if opened.frame else None
     if n_rows is not None and not job.columns.skip_missing:  # a stream can be read only once
         for rows in opened.ranges():
             rows.read()
-    keeps_scores = scores is not None
-    measure = TableMeasure(total.metrics, job.buckets, job.keep or keeps_scores, keeps_scores)
-    expected = (n_rows or 0) * len(job.columns.candidate)  # 0: unknown
-    for part in measure.parts(opened.ranges(), threads):
-        if scores is not None:
-            scores.add(part)
-        counted_part = part if job.keep else part._replace(segment_rows=None)
-        total = add_statistics(total, counted_part, job.most_rows)
-        progress(total.rows, expected, "scoring rows")
-    return total
+    n_outputs = (n_rows or 0) * len(job.columns.candidate)  # 0: unknown
+    n_done = 0
+
+    def report(n_rows: int) -> None:
+        nonlocal n_done
+        n_done += n_rows
+        progress(n_done, n_outputs, "scoring rows")
+
+    sink = None if scores is None else scores.add
+    return job.measure(opened.ranges(), total, threads, report=report, sink=sink)
 
 
 ENOUGH_ROWS = 1_000_000
-"""Rows above which starting a cluster pays off."""
+"""Rows from which starting a cluster pays off."""
 
 
 def engine_remarks(engine: Engine, rows: int) -> tuple[str, ...]:
-    """Return a remark on a cluster that is slower than this process would be."""
+    """Return a remark if a cluster is slower than this process would be."""
     if isinstance(engine, Local) or rows >= ENOUGH_ROWS:
         return ()
     problem = (
@@ -471,8 +468,8 @@ def plan_job(
 ) -> tuple[TableJob, list[TablePiece]]:
     """Return the job of measuring a table, and its pieces; a table in memory has none.
 
-    Unless rows with missing texts are skipped, a row with a missing value is refused before any
-    work where the format shows it quickly; others are refused when they are read.
+    Unless rows with missing texts are skipped, missing values are rejected before any work if the
+    format has a quick check; otherwise they are rejected when they are read.
     """
     columns = opened.columns
     if not resampled:
@@ -480,7 +477,7 @@ def plan_job(
     elif columns.id is None and not columns.rows_are_segments:
         raise InputError(NO_IDS)
     for path in (path for system in opened.tables for path in system.files):
-        columns.places(path, table_format(path).columns(path))
+        columns.column_indices(path, table_format(path).columns(path))
     pieces = plan_tables(opened.tables) if opened.tables else []
     needed = [name for name in columns.names if name not in columns.scores]
     for piece in [] if columns.skip_missing else pieces:
@@ -502,7 +499,7 @@ def run_pieces(
     shards: FilePath | None,
     progress: Progress,
     shard: tuple[int, int] | None = None,
-) -> Generator[Statistics, None, None]:
+) -> Generator[TableStatistics, None, None]:
     """Yield the statistics of the pieces of a table in files, finished ones first.
 
     Args:
@@ -533,7 +530,7 @@ def run_pieces(
 
 def _run_unfinished(
     engine: Engine, job: TableJob | ShardJob, pieces: Sequence[TablePiece], progress: Progress
-) -> Iterator[Statistics]:
+) -> Iterator[TableStatistics]:
     counts = [piece.rows for piece in pieces if piece.rows is not None]
     total = sum(counts) if len(counts) == len(pieces) else 0  # 0: unknown
     reported = finished = 0
@@ -547,14 +544,14 @@ def _run_unfinished(
         for _, result in runner.run(partial(run_piece, job.measure_piece), pieces, report):
             if isinstance(result, JobFailure):
                 raise InputError(result.sentence)
-            finished += result.rows
-            if finished > reported:  # some engines do not report rows in mid-piece
+            finished += result.n_rows
+            if finished > reported:  # some engines do not report rows within a piece
                 report(finished - reported)
             yield result
 
 
 class ShardRow(NamedTuple):
-    """A folder of shards: how many pieces of a job there are, and how many this run did."""
+    """A folder of shards: the pieces of this run, and of the whole job."""
 
     folder: str
     shard: str
@@ -611,7 +608,7 @@ def write_shards(
     job, pieces = plan_job(opened, chosen, buckets, resampled=id is not None)
     runner = as_engine(engine, engine_options, threads)
     results = run_pieces(runner, job, pieces, rows, shards, progress, (number, count))
-    scored = sum(statistics.rows for statistics in results)
+    scored = sum(statistics.n_rows for statistics in results)
     name, n_own = os.fspath(shards), len(pieces[number - 1 :: count])
     row = ShardRow(name, f"{number}/{count}", n_own, len(pieces), scored)
     settings = {"metrics": tuple(map(str, chosen)), "shard": row.shard, "folder": name}

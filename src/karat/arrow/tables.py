@@ -1,24 +1,26 @@
-"""Tables of statistics that any library can take, by Arrow's PyCapsule protocol, and back.
+"""Tables of statistics in Arrow's form: written, read, and merged.
 
-A table of sums has a row for each system, metric and bucket, always with the same columns, so that
-engines need no schema of ours but this one. A table of rows has a row for each segment.
+A table of sums has one row per system, metric and bucket, always with the same columns, so that
+engines need only this schema. A table of rows has one row per segment.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from karat import _kernel
 from karat.arithmetic import carried
 from karat.arrays import Ints, NDArray, np
-from karat.arrow.batches import ONE_SYSTEM, record_batches
-from karat.arrow.columns import kind_of
-from karat.arrow.statistics import Part, SegmentRows, Statistics, part_of_rows
+from karat.arrow.batches import ONE_SYSTEM, record_batches, speaks_arrow, table_batches
+from karat.arrow.columns import Columns, kind_of
+from karat.arrow.parts import Part, SegmentRows, TableMeasure
+from karat.arrow.statistics import TableStatistics, join_metrics
 from karat.errors import InputError, quoted
 from karat.metrics.base import Metric
 from karat.metrics.names import metric
-from karat.stats.buckets import MAX_BUCKETS, sum_cells
+from karat.scoring import Metrics, load_metrics
+from karat.stats.buckets import MAX_BUCKETS, resolve_buckets, sum_cells
 
 SUMS_SCHEMA = (
     "system string, metric string, buckets bigint, bucket bigint, segments bigint, ids bigint, "
@@ -30,7 +32,7 @@ SUMS = tuple(column.split()[0] for column in SUMS_SCHEMA.split(", "))
 
 
 class DataTable:
-    """A small Arrow table: `pyarrow.table(t)`, `polars.DataFrame(t)` and others take it."""
+    """A small Arrow table, for `pyarrow.table(t)`, `polars.DataFrame(t)` and others."""
 
     def __init__(self, kernel: _kernel.ArrowTable, columns: Sequence[str]) -> None:
         self._kernel, self.columns = kernel, tuple(columns)
@@ -52,23 +54,23 @@ class DataTable:
 
 
 def sign_metric(m: Metric) -> str:
-    """Return a metric's name with the version that makes its statistics; it parses back."""
+    """Return a metric's name with the version of Karat; it parses back."""
     return "|".join([m.digested(), *m.signature("unknown").split("|nrefs=unknown|")[1:]])
 
 
-def sums_table(statistics: Statistics) -> DataTable:
-    """Return statistics as a table of sums: a row for each system, metric and bucket that is used.
+def sums_table(statistics: TableStatistics) -> DataTable:
+    """Return statistics as a table of sums: one row per system, metric and nonempty bucket.
 
-    Sums of whole numbers are one number a column of the metric; others are three, their limbs.
+    Sums of integers are one number per column of the metric; sums of floats are three limbs.
     """
     names: list[tuple[str, str]] = []
     cells: list[NDArray[Any]] = [np.zeros((0, 3), np.int64)]
     lists: list[NDArray[Any]] = []
-    for system, system_sums in statistics.systems.items():
-        used = np.flatnonzero(system_sums.counted[:, 0])
+    for system, system_sums in statistics.sums_by_system.items():
+        used = np.flatnonzero(system_sums.counts[:, 0])
         for m, sums in zip(statistics.metrics, system_sums.sums, strict=True):
             names += [(system, sign_metric(m))] * len(used)
-            cells.append(np.column_stack([used, system_sums.counted[used]]))
+            cells.append(np.column_stack([used, system_sums.counts[used]]))
             lists += [row.ravel() for row in sums[used]]
     kernel = _kernel.ArrowTable()
     kernel.strings("system", [system for system, _ in names])
@@ -84,7 +86,7 @@ def sums_table(statistics: Statistics) -> DataTable:
 
 
 def rows_table(metrics: Sequence[Metric], parts: Sequence[Part]) -> DataTable:
-    """Return the rows that parts keep, one for each segment; statistics in METRIC/COLUMN."""
+    """Return the kept rows of parts, one per segment; statistics are in METRIC/COLUMN."""
     kernel, names = _kernel.ArrowTable(), ["system", "references"]
     rows: list[SegmentRows] = []
     systems: list[str] = []
@@ -114,7 +116,7 @@ def rows_table(metrics: Sequence[Metric], parts: Sequence[Part]) -> DataTable:
     return DataTable(kernel, names)
 
 
-# ------------------------------------------------------------------------------------- and back
+# ------------------------------------------------------------------------------------- reading
 
 
 MetricPart = tuple[str, int | None, Part]
@@ -131,7 +133,7 @@ def read_table(data: Any, name: str) -> Iterator[MetricPart]:
         read = _read_rows
     else:
         has = f"it has the columns {', '.join(names)}" if names else "it has no columns"
-        raise InputError(f"{name} is no table of karat.arrow.sums or karat.arrow.stats: {has}")
+        raise InputError(f"{name} is not a table of karat.arrow.sums or karat.arrow.stats: {has}")
     for batch in batches:
         if len(batch):
             yield from read(TableColumns(name, dict(zip(names, formats, strict=True)), batch))
@@ -166,14 +168,14 @@ class TableColumns(NamedTuple):
         return views
 
     def numbers(self, column: str) -> NDArray[Any]:
-        """Return a column of whole numbers, or of others."""
+        """Return a column of integers or floats."""
         is_integer = kind_of(self.formats[column]) == "whole numbers"
         reader = self.batch.integers if is_integer else self.batch.floats
         numbers: NDArray[Any] = self._read(column, reader)[0]
         return numbers
 
     def lists(self, column: str) -> tuple[Ints, Ints]:
-        """Return the numbers of a column of lists, and where each row's start."""
+        """Return the numbers of a column of lists, and the offsets of rows."""
         numbers, starts = self._read(column, self.batch.integer_lists)
         return numbers, starts
 
@@ -225,5 +227,89 @@ def _read_rows(columns: TableColumns) -> Iterator[MetricPart]:
             raise InputError(f"{columns.name} has no column {quoted(missing[0])}: {m} needs it")
         table = np.stack([columns.numbers(column) for column in metric_columns], axis=1)
         segment_rows = SegmentRows(codes, ids, references, [table])
-        part = part_of_rows(systems, segment_rows, None, None)
+        part = Part.from_rows(systems, segment_rows, None, None)
         yield sign_metric(m), None, part._replace(segment_rows=segment_rows)
+
+
+# -------------------------------------------------------- functions that engines call on batches
+
+
+def stats(
+    batch: Any,
+    metrics: Metrics = ("bleu",),
+    *,
+    candidate: str | Sequence[str] = "candidate",
+    reference: str | Sequence[str] = "reference",
+    by: str | None = None,
+    id: str | None = None,
+    threads: int | None = 1,
+) -> DataTable:
+    """Return the statistics of every row of a table, in its order.
+
+    Args:
+        batch: a table that implements Arrow's PyCapsule protocol.
+        metrics: metrics, or their names.
+        candidate, reference: columns of texts. A reference may be a list of texts; several columns
+            of candidates are several systems.
+        by, id: columns with the system and with the id of the segment.
+        threads: number of threads; None for all processors.
+    """
+    chosen = load_metrics(metrics)
+    columns = Columns.from_names(candidate, reference, by, id).with_scores(chosen)
+    measure = TableMeasure(tuple(chosen), keep_rows=True)
+    return rows_table(chosen, list(measure.parts(table_batches(batch, columns), threads)))
+
+
+def sums(
+    batch: Any,
+    metrics: Metrics = ("bleu",),
+    *,
+    candidate: str | Sequence[str] = "candidate",
+    reference: str | Sequence[str] = "reference",
+    by: str | None = None,
+    id: str | None = None,
+    buckets: int | None = None,
+    threads: int | None = 1,
+) -> DataTable:
+    """Return exact sums of the statistics of a table, by system, in a small table.
+
+    With `buckets`, sums are also by bucket of ids, which intervals and paired tests need. The other
+    arguments are as for `stats`.
+    """
+    chosen = load_metrics(metrics)
+    columns = Columns.from_names(candidate, reference, by, id).with_scores(chosen)
+    if buckets is not None and id is None:
+        raise InputError("buckets are made of ids: name the column that has them (id=)")
+    measure = TableMeasure(tuple(chosen), resolve_buckets(0, buckets))
+    statistics = TableStatistics(chosen, measure.buckets)
+    for part in measure.parts(table_batches(batch, columns), threads):
+        statistics += part
+    return sums_table(statistics)
+
+
+def merge(tables: Any) -> TableStatistics:
+    """Add up tables of `sums`, or of `stats`, of all parts of a data set.
+
+    `tables` is one table or several, in any order, each part once, made by one version of Karat.
+    The result scores and compares as `karat.score` and `karat.compare` do. It is also a table of
+    sums, which can be merged again.
+    """
+    tables_given: Iterable[Any] = [tables] if speaks_arrow(tables) else tables
+    if isinstance(tables_given, str | bytes) or not isinstance(tables_given, Iterable):
+        raise InputError(f"tables is {type(tables).__name__}, expected tables of karat.arrow.sums")
+    by_signature: dict[str, TableStatistics] = {}
+    for number, table in enumerate(tables_given, 1):
+        for signature, buckets, part in read_table(table, f"table {number}"):
+            statistics = by_signature.setdefault(
+                signature, TableStatistics([metric(signature)], buckets)
+            )
+            if statistics.buckets != buckets:
+                both = " and ".join(str(n or "no") for n in (statistics.buckets, buckets))
+                raise InputError(f"table {number}: {both} buckets cannot be merged")
+            if statistics.n_rows and bool(statistics.row_blocks) != (part.segment_rows is not None):
+                problem = "tables of sums and of single rows (karat.arrow.stats)"
+                raise InputError(f"table {number}: {problem} cannot be merged: make all in one way")
+            by_signature[signature] += part
+    if not by_signature:
+        raise InputError("no table was given: there is nothing to merge")
+    return join_metrics(list(by_signature.values()))

@@ -1,12 +1,12 @@
-"""Files of judgements that are added to a set: JSON lines, such as the log of a model, or a table.
+"""Adding files of judgements to a set: JSON lines, such as the log of a model, or a table.
 
     {"judgements": "NAME", "dimensions": [{"name": "fluency", "low": 1, "high": 5}], "signature": …}
     {"system": "A", "segment": "1", "judge": "m", "dimension": "fluency", "value": 4, "kind": …}
     {"segment": "1", "system": "A", "other": "B", "judge": "m", "dimension": "quality", "value": 1}
 
-The first kind of object, if there is one, is in the first line. `kind` and `evidence` may be
-there; `evidence` is a text that is not kept. `other` makes a comparison of two outputs. A table has
-tab-separated columns as `human.tsv`, and perhaps `other`.
+The first kind of object is optional and comes in the first line. `kind` and `evidence` are
+optional; `evidence` is a text that is not kept. `other` makes a comparison of two outputs. A table
+has the tab-separated columns of `human.tsv`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ HEADER = ("judgements", "dimensions", "signature")
 
 
 def read_judgements(path: Path, reading: Reading) -> tuple[list[GivenJudgement], list[Dimension]]:
-    """Return the judgements of a file, and the dimensions that it describes."""
+    """Return the judgements of a file, and the dimensions that it declares."""
     try:
         is_json = first_line(path).startswith("{")
     except OSError as error:
@@ -61,13 +61,13 @@ def read_judgements(path: Path, reading: Reading) -> tuple[list[GivenJudgement],
 
 
 def has_ratings(path: GivenPath) -> bool:
-    """Return whether a file is one of judgements of an evaluation set, by its first line.
+    """Return whether a file has judgements of an evaluation set, by its first line.
 
-    So is a table whose first line is no header: the reader says what is wrong.
+    Unreadable files and tables without a header count as such: the reader reports the problem.
     """
     try:
         line = first_line(Path(path))
-    except (OSError, InputError):  # the reader says what is wrong
+    except (OSError, InputError):
         return True
     columns = json_object(line) if line.startswith("{") else line.split("\t")
     return (
@@ -76,7 +76,7 @@ def has_ratings(path: GivenPath) -> bool:
 
 
 class Additions(NamedTuple):
-    """Files that are added to a set, and names of judges that are models."""
+    """Files to add to a set, and the names of judges that are models."""
 
     judgements: Sequence[GivenPath] = ()
     model_judges: Sequence[str] = ()
@@ -101,7 +101,7 @@ class Additions(NamedTuple):
             extended = replace(extended, judgements=replace(rows, kinds=kinds))
         if self.draws is None:
             return extended
-        # The file may repeat draws of the set, as a plan for the next round does; their reasons
+        # The file may repeat draws of the set, like a plan for the next round; their reasons
         # may differ.
         new_draws = list(read_draws(Path(self.draws), reading))
         repeated = {draw._replace(reason="") for _, draw in new_draws}
@@ -142,7 +142,7 @@ def with_judgements(
 
 
 JudgementFile: TypeAlias = tuple[Sequence[GivenJudgement], Sequence[Dimension], Location]
-"""Judgements, the dimensions that their file describes, and the file."""
+"""Judgements, the dimensions declared in their file, and the file."""
 
 
 def _add_judgements(
@@ -204,7 +204,7 @@ def _add_judgements(
 def _new_judgements(
     rows: Sequence[GivenJudgement], ratings: JudgementTable, name: str, reading: Reading
 ) -> Iterator[GivenJudgement]:
-    """Yield the judgements that are not there already; record one with another value."""
+    """Yield the judgements that the set does not have; record those with another value."""
     first_values: dict[tuple[str, ...], tuple[object, Location]] = {
         row[:4]: (row.value, name) for row in ratings.select_judges({row.judge for row in rows})
     }
@@ -217,7 +217,7 @@ def _new_judgements(
 
 
 def _dimension_conflict(earlier: Dimension, dimension: Dimension) -> str:
-    """Explain how a dimension differs from the earlier one; "" if they agree."""
+    """Describe how a dimension differs from the earlier one; "" if they agree."""
     for name in ("better", "low", "high"):
         earlier_value, value = getattr(earlier, name), getattr(dimension, name)
         if None not in (earlier_value, value) and earlier_value != value:

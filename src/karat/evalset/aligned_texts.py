@@ -1,4 +1,4 @@
-"""Files of texts that hold more than a segment a line: systems beside their references."""
+"""Texts of systems and references in other formats than one segment per line."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from karat.text.segments import Segments, Strings
 
 
 class AlignedTexts(NamedTuple):
-    """Systems and their references, segment by segment, as `score` and `compare` take them."""
+    """Aligned segments of systems and references, for `score` and `compare`."""
 
     systems: Mapping[str, tuple[str, ...]]
     references: Sequence[tuple[str, ...]]
     documents: tuple[str, ...]
-    """The document that each segment belongs to."""
+    """The document of each segment."""
 
     def segments(self, names: Mapping[str, str] | None = None) -> dict[str, Segments]:
         """Return the segments of each system, with their documents.
 
         Args:
-            names: names of the systems' files, for messages; by default the names of the systems.
+            names: names for messages, by system; by default the names of the systems.
         """
         titles = names or {name: f"system {name}" for name in self.systems}
         return {
@@ -40,7 +40,7 @@ TextFormat = Callable[[Mapping[str, GivenPath], Sequence[GivenPath]], AlignedTex
 TEXT_FORMATS: Registry[TextFormat] = Registry(
     "text_formats", "format", {"gtm-sgml": "karat.evalset.aligned_texts:read_gtm_texts"}
 )
-"""Format of files -> the function that reads systems (by name) and references, and aligns them."""
+"""Format -> function that reads systems (by name) and references, and aligns them."""
 
 
 def load_texts(
@@ -66,7 +66,7 @@ def load_texts(
 
 
 class SgmlSegment(NamedTuple):
-    """A segment of a document, and the line of the file where it begins."""
+    """A segment of a document, and the line where it begins."""
 
     document: str
     id: str
@@ -75,7 +75,7 @@ class SgmlSegment(NamedTuple):
 
 
 SgmlSegments = dict[tuple[str, str], SgmlSegment]
-"""The segments of a file in its order, by document and segment id."""
+"""The segments of a file in order, by document and segment id."""
 
 _TAG = re.compile(r"<(/?)\s*(doc|seg)\b([^<>]*)>", re.IGNORECASE)
 _NO_SPACE = re.compile(r"\S")
@@ -84,19 +84,19 @@ _ATTRIBUTE = re.compile(r"""(?<![\w:-])([\w:-]+)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]
 
 
 def read_gtm_sgml(path: GivenPath) -> SgmlSegments:
-    """Return the segments of a file; whatever is wrong with it is an error that names the line."""
+    """Return the segments of a file; errors have the line."""
     return _SgmlReader(str(path), read_text(Path(path))).segments()
 
 
 class _SgmlReader:
-    """Goes from tag to tag."""
+    """Parser of an SGML file."""
 
     def __init__(self, name: str, text: str) -> None:
         self.name, self.text, self.at = name, text, 0
         self.newlines = [match.start() for match in re.finditer("\n", text)]
 
     def segments(self) -> SgmlSegments:
-        """Return all segments; every document, and every segment of one, is there once."""
+        """Return all segments; require unique documents, and unique segments in a document."""
         segments: SgmlSegments = {}
         first_lines: dict[str, int] = {}
         while tag := self._next_tag():
@@ -167,7 +167,7 @@ def _tag_name(tag: re.Match[str]) -> str:
 def read_gtm_texts(
     systems: Mapping[str, GivenPath], references: Sequence[GivenPath]
 ) -> AlignedTexts:
-    """Return systems and references of files, aligned by document and segment id.
+    """Read systems and references from files, aligned by document and segment id.
 
     Segments are in the order of the first system.
     """

@@ -1,4 +1,4 @@
-"""Catalogues: the formats and the known sets of one kind of sets, found by name or by content."""
+"""Catalogues of formats and known sets: lookup by name, and detection by content."""
 
 from __future__ import annotations
 
@@ -18,37 +18,37 @@ from karat.storage.unpacking import unpacked
 from karat.text.sniffing import parsed_json
 
 VARIABLE = "KARAT_DATA"
-"""The environment variable that names the folder with the known sets."""
+"""The environment variable with the folder of the known sets."""
 GivenPath = str | os.PathLike[str]
 Detect = Callable[[Path], tuple[str, Path]]
-_LONGEST = 1 << 24  # bytes of a first line that are looked at
+_LONGEST = 1 << 24  # bytes of a first line that are inspected
 
 
 class SetFormat(NamedTuple):
-    """Format of evaluation sets: its reader, its writer and how it is detected.
+    """A format of sets: its reader, its writer and its detection.
 
-    A reader of evaluation sets takes a path, a `Reading` and its options, and returns an `EvalSet`.
-    Functions of Karat are named as "module:function", so that they are loaded when they are used.
+    A reader of evaluation sets is called with a path, a `Reading` and its options, and returns an
+    `EvalSet`. Functions of Karat are given as "module:function", and imported on first use.
     """
 
     reader: str | Callable[..., Any]
     holds: tuple[str, ...] = ()
-    """Files and folders that are in a folder of this format."""
+    """Files and folders in a folder of this format."""
     columns: tuple[str, ...] = ()
-    """Columns that the header of a tab-separated table has."""
+    """Columns in the header of a tab-separated table."""
     members: tuple[str, ...] = ()
-    """Members that the first object of a file of JSON lines has."""
+    """Members of the first object of a file of JSON lines."""
     writer: str | Callable[[Any], Iterable[Any]] = ""
-    """Makes the pieces of a file, or the named files of a folder if the format is one."""
+    """Yields the pieces of a file, or the named files if the format is a folder."""
     files: tuple[str, ...] = ()
-    """Patterns of names: of a file, and of files in a folder of this format or one level below."""
+    """Patterns of file names, also for files in a folder or one level below it."""
     detects: str | Callable[[Path], bool] = ""
-    """Returns whether a file is of this format if neither its name nor its first line shows it."""
+    """Returns whether a file has this format, if its name and first line do not show it."""
     about: str = ""
-    """The files of this format in a few words, for lists of formats."""
+    """Short description of the files, for lists of formats."""
 
     def fits(self, path: Path, line: str) -> bool:
-        """Return whether a folder, or a file with that first line, is of this format."""
+        """Return whether a folder, or a file with that first line, has this format."""
         if path.is_dir():
             patterns = (place for name in self.files for place in (name, f"*/{name}"))
             if self.holds:
@@ -63,7 +63,7 @@ class SetFormat(NamedTuple):
         )
 
     def is_detected(self, path: Path) -> bool:
-        """Return whether a file is of this format by more than its name and first line."""
+        """Return whether the format's own check detects a file."""
         return bool(self.detects) and bool(load(self.detects)(path))
 
 
@@ -75,7 +75,7 @@ check_format = make_check(
 
 
 class KnownSet(NamedTuple):
-    """A set that has a name: its format, its place, and the options of its reader."""
+    """A set with a name: its format, its path, and the options of its reader."""
 
     format: str
     place: str
@@ -84,12 +84,12 @@ class KnownSet(NamedTuple):
     bundled: bool = False
 
     def path(self, name: str) -> Path:
-        """Return the place among the bundled data or in the data folder; it must be there."""
+        """Return the path in the bundled data or in the data folder; raise if it is missing."""
         if self.bundled:
             return Path(str(resources.files("karat") / "data" / self.place))
         folder = os.environ.get(VARIABLE)
         if not folder:
-            advice = f"{VARIABLE} is not set: let it name the folder that holds {self.place}"
+            advice = f"{VARIABLE} is not set: set it to the folder that contains {self.place}"
             raise InputError(f"{name} is a known set, and {advice}")
         path = Path(folder) / self.place
         if not path.exists():
@@ -107,13 +107,13 @@ class Catalogue(NamedTuple):
     """Describe a set of another kind; "" if it is not one."""
 
     def known_set(self, name: GivenPath) -> KnownSet | None:
-        """Return the known set of a name; a path is never a name."""
+        """Return the known set with a name; None for paths and other names."""
         if not isinstance(name, str | os.PathLike):
             raise InputError(f"found {quoted(name)}, expected a set, its name or its path")
         return self.known_sets.get(name) if isinstance(name, str) else None
 
     def path(self, name_or_path: GivenPath) -> Path:
-        """Return the place of a set, which is given by it or by a name."""
+        """Return the path of a set, given by its name or its path."""
         known_set = self.known_set(name_or_path)
         return Path(name_or_path) if known_set is None else known_set.path(str(name_or_path))
 
@@ -124,16 +124,16 @@ class Catalogue(NamedTuple):
             raise InputError(f"{os.fspath(path)}: {self.other(path) or problem}")
 
     def find_format(self, path: Path, line: str) -> str | None:
-        """Return the format that a folder or the first line of a file shows.
+        """Return the format of a folder, or of a file by its first line.
 
-        Formats of installed packages are looked at if no other fits.
+        Formats of installed packages are tried last.
         """
         return next(
             (name for name, format in self.formats.usable() if format.fits(path, line)), None
         )
 
     def recognise(self, path: Path) -> str | None:
-        """Return the format of a folder or file by its content; refuse sets of another kind."""
+        """Return the format of a folder or file by its content; reject sets of another kind."""
         line = "" if path.is_dir() else first_line(path)
         if name := self.find_format(path, line):
             return name
@@ -149,7 +149,7 @@ class Catalogue(NamedTuple):
         filled: Any,
         options: Mapping[str, Any] = MappingProxyType({}),
     ) -> Any:
-        """Call the reader of a format with what it fills; `detect` finds a format not named."""
+        """Call the reader of a format, or of the detected one; the reader fills `filled`."""
         try:
             format, path = detect(path) if format is None else (format, path)
             set_format = self.formats[format]
@@ -166,7 +166,7 @@ class Catalogue(NamedTuple):
 
 
 def first_line(path: Path) -> str:
-    """Return the first line of a file (`.gz` too) that is not blank, whatever its bytes are."""
+    """Return the first line of a file (`.gz` too) that is not blank, even of a binary file."""
     with path.open("rb") as file:
         lines: Iterable[bytes] = iter(lambda: file.readline(_LONGEST), b"")
         if path.suffix == ".gz":
@@ -176,13 +176,13 @@ def first_line(path: Path) -> str:
 
 
 def json_object(line: str) -> dict[str, Any]:
-    """Return the JSON object of a line; an empty one where it has none."""
+    """Return the JSON object of a line; an empty one for other lines."""
     record = parsed_json(line)
     return record if isinstance(record, dict) else {}
 
 
 class SetKind(NamedTuple):
-    """The functions that the core needs, each as "module:function"."""
+    """A kind of sets defined by an app: the functions that the core needs, as "module:function"."""
 
     agreement: str
     """From a set and the controls that are left out to a `JudgeAgreement`."""
@@ -195,7 +195,7 @@ class SetKind(NamedTuple):
     draws: str
     """From a set and a file to the draws of its units."""
     advice: str
-    """From a name or path to what is said of such a set elsewhere; "" if it is of another kind."""
+    """From a name or path to advice on such a set; "" if it is of another kind."""
 
 
 SET_KINDS: Registry[SetKind] = Registry("set_kinds", "kind of set", {})

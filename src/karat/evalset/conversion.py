@@ -1,4 +1,4 @@
-"""Check, parse, convert and save evaluation sets; nothing is overwritten or half-written."""
+"""Check, parse, convert and save evaluation sets; files are never overwritten, and atomic."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent
 from karat.registry import load
 from karat.results import Result
-from karat.storage.output import HAS_LOCKS, claimed_file, claimed_folder
+from karat.storage.output import HAS_LOCKS, claimed_file, claimed_folder, encode_utf8
 from karat.text.tokens import tokenize
 from karat.text.trees import Tree, Trees
 
 PIPELINE = "en_core_web_sm"
-"""The pipeline that is asked for unless another is named."""
+"""The default pipeline."""
 
 
 def parse_references(
     references: Iterable[str], pipeline: str = PIPELINE, tok: str | None = None
 ) -> Trees:
-    """Return the dependency trees of references, by a spaCy pipeline.
+    """Return the dependency trees of references, parsed by a spaCy pipeline.
 
     If the parser finds several sentences in a text, the roots of the others become daughters of the
-    first root. Tokens of white space are left out.
+    first root. White-space tokens are left out.
 
     Args:
         references: texts, one for each tree.
@@ -107,7 +107,7 @@ def _parse_texts(texts: Sequence[str], pipeline: str, tok: str | None) -> Iterat
 
 
 def _head_number(token: Any, number: dict[int, int]) -> int:
-    """Return the number of the nearest ancestor that is kept; 0 for a root."""
+    """Return the number of the nearest kept ancestor; 0 for a root."""
     while token.head.i != token.i:
         token = token.head
         if token.i in number:
@@ -132,7 +132,7 @@ class SetCount(NamedTuple):
 
 
 class SystemCount(NamedTuple):
-    """One system: outputs that are there, missing and empty ones, and how much it was judged."""
+    """Counts of one system: outputs, missing and empty ones, and judgements."""
 
     system: str
     outputs: int
@@ -143,7 +143,7 @@ class SystemCount(NamedTuple):
 
 
 class DimensionCount(NamedTuple):
-    """One dimension: its scale, by how many it was judged, how often, and between which values."""
+    """One dimension: its scale, its judgements and judges, and the range of values."""
 
     dimension: str
     better: str
@@ -159,10 +159,10 @@ class DimensionCount(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class EvalSetCheck(Result):
-    """The contents of a set, if it can be used, and every problem if it cannot."""
+    """The contents of a usable set, or the problems of an unusable one."""
 
     name: str
-    """The set as it was given."""
+    """The name or path of the set."""
     evalset: EvalSet | None
     rows: tuple[SetCount, ...] = ()
     """One row for the whole set, or none."""
@@ -173,7 +173,7 @@ class EvalSetCheck(Result):
     settings: Mapping[str, object] = field(default_factory=dict)
     signature: str = ""
     problem_count: int = 0
-    """Of a file in which every line is wrong, not all are kept in `problems`."""
+    """Number of all problems; `problems` has only the first of very many."""
 
 
 def check_evalset(
@@ -188,7 +188,7 @@ def check_evalset(
 ) -> EvalSetCheck:
     """Describe a set and list its problems.
 
-    A set that cannot be used is no error here: `evalset` is then None, and `problems` says why.
+    An unusable set is not an error: `evalset` is then None, and `problems` has the reasons.
 
     Args:
         evalset: the set, or its name or path, as for `load_evalset`.
@@ -252,7 +252,7 @@ def _describe_set(name: str, evalset: EvalSet, settings: Mapping[str, object]) -
 def _set_remarks(
     evalset: EvalSet, systems: Iterable[SystemCount], dimensions: Iterable[DimensionCount]
 ) -> list[str]:
-    """Return remarks that are not errors but affect how far numbers can be trusted."""
+    """Return remarks on properties that are not errors but limit the use of the set."""
     remarks = list(evalset.notes)
     if evalset.trees is not None:
         remarks.append("every reference has a dependency tree")
@@ -348,11 +348,11 @@ def save_as(catalogue: Catalogue, content: Any, path: GivenPath, format: str) ->
 
 
 def write_file(target: Path, pieces: Iterable[str], private: bool = False) -> None:
-    """Write a new file, whole or not at all; only its owner can read a `private` one."""
+    """Write a new file (atomic); only its owner can read a `private` file."""
     check_free(target)
     claimed = claimed_file(str(target), 0o600 if private else 0o666)
     with _output_errors(target), claimed as (temporary, stream):
-        stream.writelines(_encode(target.name, piece) for piece in pieces)
+        stream.writelines(encode_utf8(target.name, piece) for piece in pieces)
         stream.flush()
         check_free(target)
         if not HAS_LOCKS:
@@ -361,9 +361,9 @@ def write_file(target: Path, pieces: Iterable[str], private: bool = False) -> No
 
 
 def write_folder(target: Path, files: Iterable[NamedFile], private: Collection[str] = ()) -> None:
-    """Write a new folder with all its files, or nothing; only its owner can read `private` files.
+    """Write a new folder (atomic); only its owner can read `private` files.
 
-    Names of files that differ only in case are refused: on some disks they are one file.
+    File names that differ only in case are rejected: on some disks they are one file.
     """
     check_free(target)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
@@ -372,13 +372,13 @@ def write_folder(target: Path, files: Iterable[NamedFile], private: Collection[s
             path = Path(temporary, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             with open(os.open(path, flags, 0o600 if name in private else 0o666), "wb") as file:
-                file.writelines(_encode(name, piece) for piece in pieces)
+                file.writelines(encode_utf8(name, piece) for piece in pieces)
         check_free(target)
         os.rename(temporary, target)
 
 
 def check_distinct(files: Iterable[NamedFile]) -> Iterator[NamedFile]:
-    """Yield files; names that differ only in case or in Unicode's forms of a letter are refused."""
+    """Yield files; reject names that differ only in case or in Unicode normalization."""
     names: dict[str, str] = {}
     for name, pieces in files:
         first = names.setdefault(unicodedata.normalize("NFC", name).casefold(), name)
@@ -392,7 +392,7 @@ def check_distinct(files: Iterable[NamedFile]) -> Iterator[NamedFile]:
 
 @contextmanager
 def _output_errors(target: Path) -> Iterator[None]:
-    """Turn an error of the disk into a sentence."""
+    """Turn an error of writing into one sentence."""
     try:
         yield
     except OSError as error:
@@ -400,16 +400,8 @@ def _output_errors(target: Path) -> Iterator[None]:
 
 
 def check_free(target: Path) -> None:
-    """Refuse a place where something is already, or where nothing can be."""
+    """Raise if a path exists already, or if its folder does not exist."""
     if os.path.lexists(target):
-        raise OutputError(f"{target} exists already: name a place where nothing is yet")
+        raise OutputError(f"{target} exists already: name a new file or folder")
     if not target.absolute().parent.is_dir():
         raise OutputError(f"cannot write {target}: there is no folder {target.absolute().parent}")
-
-
-def _encode(name: str, text: str) -> bytes:
-    try:
-        return text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        reason = f"{quoted(text)} has a lone surrogate, which UTF-8 cannot hold"
-        raise OutputError(f"cannot write {name}: {reason}") from error

@@ -1,4 +1,4 @@
-"""A draft of an evaluation set: the one place where a set is checked, whatever it was read from."""
+"""Drafts of evaluation sets: every set is checked here, whatever its format."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from karat.text.trees import Tree
 
 
 class EvalSetDraft:
-    """Collects the content of a set, records problems, and builds an `EvalSet`."""
+    """Collects the contents of a set, records problems, and builds an `EvalSet`."""
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ class EvalSetDraft:
             self.reading.check_name("group", group, self.location)
         if len(self.references) != len(self.segments):
             count, expected = len(self.references), len(self.segments)
-            self._problem(f"references: found those of {count:,} segments, expected {expected:,}")
+            self._problem(f"references: found {count:,} segments, expected {expected:,}")
         for i, texts in enumerate(self.references, 1):
             for text in texts:
                 if not isinstance(text, str):
@@ -108,10 +108,10 @@ class EvalSetDraft:
                     self._problem(f"references of segment {i}: found {kind}, expected str")
 
     def _check_trees(self, trees: Sequence[Sequence[object]]) -> None:
-        """Record trees that do not fit the references or cannot be written as CoNLL-U."""
+        """Record trees that do not match the references or cannot be written as CoNLL-U."""
         if len(trees) != len(self.segments):
             count, expected = len(trees), len(self.segments)
-            self._problem(f"trees: found those of {count:,} segments, expected {expected:,}")
+            self._problem(f"trees: found {count:,} segments, expected {expected:,}")
         for i, (group, texts) in enumerate(zip(trees, self.references, strict=False), 1):
             if len(group) != len(texts):
                 problem = f"found {len(group)}, expected {len(texts)}, one for each reference"
@@ -131,7 +131,7 @@ class EvalSetDraft:
 
     def _check_column(self, title: str, column: Sequence[object], missing: bool = False) -> None:
         if len(column) != len(self.segments):
-            expected = f"{len(self.segments):,}, one a segment"
+            expected = f"{len(self.segments):,}, one per segment"
             self._problem(f"{title}: found {len(column):,}, expected {expected}")
         allowed = (str, type(None)) if missing else (str,)
         bad = next((i for i, text in enumerate(column) if not isinstance(text, allowed)), None)
@@ -152,7 +152,7 @@ class EvalSetDraft:
     ) -> None:
         """Add a judgement; record an invalid one as a problem and skip it.
 
-        With `other`, it compares the output with that of another system.
+        With `other`, the judgement compares the output with that of another system.
         """
         row_location = self.location if location is None else location
         number, problem = parse_number(value), self._item_problem(system, segment, judge, dimension)
@@ -185,7 +185,7 @@ class EvalSetDraft:
             self.reading.problem(location, problem)
 
     def _item_problem(self, system: str, segment: str, judge: str, dimension: str) -> str:
-        """Explain why an output cannot have a judgement; "" if it can."""
+        """Describe why a judgement of an output is invalid; "" if it is valid."""
         if system not in self._system:
             return f"a judgement of system {quoted(system)}, which is not in the set"
         if segment not in self._segment:
@@ -202,7 +202,7 @@ class EvalSetDraft:
         return ""
 
     def finish(self) -> EvalSet:
-        """Build the set; raise the first problem if there is any."""
+        """Build the set; raise the first problem, if any."""
         pairs = [*check_pairs(self._compared, self.dimensions, self.reading)]
         for location, row in win_shares(pairs):
             self.judge(*row, location)
@@ -260,7 +260,7 @@ def make_evalset(
     description: str = "",
     licence: str = "",
 ) -> EvalSet:
-    """Return an evaluation set made of Python lists, checked.
+    """Return an evaluation set from Python lists, checked.
 
     Args:
         name: name of the set.
@@ -279,7 +279,7 @@ def make_evalset(
     for system, texts in systems.items():
         if isinstance(texts, str | bytes):
             problem = f"system {short(system)} is one {type(texts).__name__}"
-            raise InputError(f"{problem}: give a list with a string a segment")
+            raise InputError(f"{problem}: give a list with one string per segment")
     outputs = {system: tuple(texts) for system, texts in systems.items()}
     count = len(next(iter(outputs.values()), ()))
     ids = [str(i) for i in range(1, count + 1)]

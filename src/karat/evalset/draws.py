@@ -1,14 +1,14 @@
 """Draws: which segments or groups were chosen for judging, and how.
 
-An estimate from a part of a set is right if the part was drawn at random, with probabilities that
-are known. A table `draws.tsv`, or objects in JSON lines:
+An estimate from a part of a set is unbiased if the part was drawn at random, with known
+probabilities. A table `draws.tsv`, or objects in JSON lines:
 
     unit  of       probability  reason  round
     12    segment  0.1          random  1
 
     {"draw": "12", "of": "segment", "probability": 0.1, "reason": "random", "round": 1}
 
-The probability is empty (null, or not there) for a unit that was not drawn at random.
+The probability is empty (null or missing) for a unit that was not drawn at random.
 """
 
 from __future__ import annotations
@@ -38,23 +38,23 @@ MIN_PROBABILITY, MAX_ROUNDS = 1e-9, 1_000_000
 
 
 class Draw(NamedTuple):
-    """A segment or group that was chosen for judging in one round."""
+    """A segment or group that was selected for judging in one round."""
 
     unit: str
     """The id of a segment or a group."""
     probability: float | None
-    """The probability with which it was drawn in this round; None if not drawn at random."""
+    """The probability of being drawn in this round; None if not drawn at random."""
     reason: str = ""
-    """Why it was chosen, such as random or useful."""
+    """Why it was selected, such as random or useful."""
     round: int = 1
     of: str = SEGMENT
     """The kind of the unit: segment or group."""
 
 
-Placed: TypeAlias = tuple[Location, Draw]
+PlacedDraw: TypeAlias = tuple[Location, Draw]
 
 
-def read_draws(path: Path, reading: Reading) -> Iterator[Placed]:
+def read_draws(path: Path, reading: Reading) -> Iterator[PlacedDraw]:
     """Yield the draws in a table or a file of JSON lines; record invalid rows as problems."""
     if is_json_lines(path):
         yield from parse_draws(read_json_lines(path, reading), reading)
@@ -66,7 +66,7 @@ def read_draws(path: Path, reading: Reading) -> Iterator[Placed]:
 
 def parse_draws(
     rows: Iterable[tuple[FileLocation, dict[str, Any]]], reading: Reading
-) -> Iterator[Placed]:
+) -> Iterator[PlacedDraw]:
     """Yield the draws in JSON objects; record invalid ones as problems."""
     for location, record in rows:
         if not check_members(record, ("draw", *COLUMNS[1:]), location, reading):
@@ -84,8 +84,8 @@ def parse_draws(
 
 def _parse_draw(
     unit: Any, of: Any, probability: object, reason: str, round: Any, at: Location, reading: Reading
-) -> Iterator[Placed]:
-    """Yield a draw, if it is one."""
+) -> Iterator[PlacedDraw]:
+    """Yield a draw if it is valid; record a problem otherwise."""
     share, turn = None if probability is None else parse_number(probability), parse_number(round)
     if probability is not None and share is None:
         problem = f"found the probability {quoted(probability)}"
@@ -97,7 +97,7 @@ def _parse_draw(
 
 
 def check_set_draws(
-    draws: Iterable[Placed],
+    draws: Iterable[PlacedDraw],
     segments: Collection[str],
     groups: Collection[str] | None,
     reading: Reading,
@@ -142,7 +142,7 @@ def draw_problem(draw: Draw) -> str:
 def select_draws(
     draws: tuple[Draw, ...] | None, segments: Collection[str], groups: Collection[str] | None
 ) -> tuple[Draw, ...] | None:
-    """Return the draws of some segments and groups."""
+    """Return the draws of these segments and groups."""
     if draws is None:
         return None
     units = {SEGMENT: {*segments}, GROUP: {*(groups or ())}}

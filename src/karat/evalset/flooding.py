@@ -1,7 +1,7 @@
-"""Flooded answers: the second evaluation of question answering (Soricut and Brill 2004, 4.3).
+"""Flooded answers, as in the second evaluation of question answering (Soricut and Brill 2004, 4.3).
 
-Correct answers of some systems get two long sentences from elsewhere, and their ratings fall: so a
-guideline that punishes what does not belong there is simulated on judgements that did not.
+Two long sentences of other answers are appended to correct answers of some systems, and their
+ratings are lowered: this simulates judgements by a guideline that penalizes irrelevant text.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from karat.results import Result
 PLACES = (1, 2, 3, 6)
 """The ranks of the systems that the paper floods."""
 LONG = 12
-"""Words of a sentence that is long enough to flood with."""
+"""The least words of a sentence that is used for flooding."""
 _ENDS = re.compile(r"(?<=[.!?])\s+")
 
 
@@ -33,13 +33,13 @@ class Flood:
 
     dimension: str
     systems: tuple[str, ...] = ()
-    """Whose; without any, those that rank 1st, 2nd, 3rd and 6th by the dimension."""
+    """Systems to flood. Default: those at ranks 1, 2, 3 and 6 by the dimension."""
     correct: float | None = None
     """Lowest rating of a correct answer. Default: the middle of the dimension's scale."""
     share: float = 2 / 3
-    """Of the correct answers that are flooded."""
+    """Share of the correct answers that are flooded."""
     downgrade: float = 0.5
-    """The share that flooded answers keep of their rating above the lower end of its scale."""
+    """Factor of a flooded answer's rating, measured from the lower end of the scale."""
     sentences: int = 2
     seed: int = 12345
 
@@ -57,7 +57,7 @@ class Flood:
 
 
 class FloodedAnswer(NamedTuple):
-    """The place of an answer that was flooded."""
+    """A flooded answer."""
 
     system: str
     segment: str
@@ -65,7 +65,7 @@ class FloodedAnswer(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class FloodedSet(Result):
-    """A set with flooded answers, and which they are."""
+    """A set with flooded answers, and the list of them."""
 
     evalset: EvalSet
     systems: tuple[str, ...]
@@ -76,7 +76,7 @@ class FloodedSet(Result):
 
 
 def flood(evalset: EvalSet | GivenPath, settings: Flood) -> FloodedSet:
-    """Return a set in which correct answers have sentences of other answers and lower ratings.
+    """Return a set in which sentences of other answers are appended to correct answers.
 
     Args:
         evalset: a set with ratings, or its name or path.
@@ -87,13 +87,13 @@ def flood(evalset: EvalSet | GivenPath, settings: Flood) -> FloodedSet:
     dimension = evalset.dimensions[settings.dimension]
     if dimension.better == "lower":
         raise InputError(
-            f"{settings.dimension}: flooding needs a dimension in which more is better"
+            f"{settings.dimension}: flooding needs a dimension in which higher is better"
         )
     chosen = settings.systems or _systems_at_ranks(evalset, human)
     check_known("system", chosen, evalset.systems, evalset.name)
     if not chosen:
         raise InputError(
-            f"{evalset.name}: nobody judged {settings.dimension}, so no answer is correct"
+            f"{evalset.name}: {settings.dimension} has no judgements, so no answer is correct"
         )
     lowest_correct, reason = _lowest_correct(evalset, dimension, settings.correct)
     settings = replace(settings, correct=lowest_correct)
@@ -153,7 +153,7 @@ def _lowest_correct(
 
 
 def _systems_at_ranks(evalset: EvalSet, human: Floats) -> tuple[str, ...]:
-    """Return the systems at the paper's places, by their mean; of equals the first."""
+    """Return the systems at the paper's ranks, by their mean rating; the first of equals."""
     n_judged = (~np.isnan(human)).sum(axis=1)
     means = np.where(n_judged > 0, np.nansum(human, axis=1) / np.maximum(n_judged, 1), -np.inf)
     order = np.argsort(-means, kind="stable")[: int((n_judged > 0).sum())]
@@ -164,7 +164,7 @@ def _systems_at_ranks(evalset: EvalSet, human: Floats) -> tuple[str, ...]:
 def _replace_outputs(
     evalset: EvalSet, outputs: dict[str, list[str | None]], is_flooded: Flags, settings: Flood
 ) -> EvalSet:
-    """Return the set with other outputs and lower ratings."""
+    """Return the set with the flooded outputs and lower ratings."""
     rows = evalset.judgements
     in_dimension = rows.dimension == rows.dimensions.index(settings.dimension)
     lowered = in_dimension & is_flooded[rows.system, rows.segment]
@@ -172,7 +172,7 @@ def _replace_outputs(
     if (rows.value[lowered] < low).any():
         problem = f"a rating below {low:g} cannot be lowered"
         raise InputError(
-            f"{settings.dimension}: {problem}: give the dimension the lower end of its scale"
+            f"{settings.dimension}: {problem}: set the lower end of the dimension's scale"
         )
     values = np.where(lowered, low + settings.downgrade * (rows.value - low), rows.value)
     return replace(

@@ -1,7 +1,7 @@
-"""Given scores: what another program said of outputs, by system and segment.
+"""Given scores: scores of outputs by another program, by system and segment.
 
-Scores of segments go by segment id, or are in the order of the segments. A system may
-have a score of its own besides.
+Scores of segments have segment ids, or are in the order of the segments. A system may
+also have a score of its own.
 """
 
 from __future__ import annotations
@@ -21,15 +21,16 @@ from karat.settings import nearest
 from karat.storage.digests import text_digest
 
 NEAR = 1e-6
-"""Relative difference up to which a system score is the mean of the system's segment scores."""
+"""Relative tolerance for a system score to equal the mean of the segment scores."""
 MISSING = ("", "none", "null", "nan", "na", "<na>")
-"""Spellings of a missing score, in small letters."""
+"""Spellings of a missing score, in lower case."""
 
 
 def parse_score(value: object) -> float | None:
-    """Return a score as a finite number, NaN if it is missing, None if it is anything else.
+    """Return a score as a finite number, NaN if it is missing, None if it is invalid.
 
-    One rule for files, columns and Python: nothing, None, null, NaN and NA are missing scores.
+    The rule is the same for files, columns and Python: an empty text, None, null, NaN and NA are
+    missing scores.
     """
     is_nan = isinstance(value, float) and math.isnan(value)
     is_blank = isinstance(value, str) and value.strip().lower() in MISSING
@@ -40,26 +41,26 @@ def parse_score(value: object) -> float | None:
 
 @dataclass(frozen=True, eq=False)
 class GivenScores:
-    """Scores of one metric: finite numbers, NaN where one is missing."""
+    """Scores of one metric: finite numbers, NaN if missing."""
 
     source: str
-    """Name in messages: a file, or what the scores are of."""
+    """Name in messages: a file, or a description of the scores."""
     by_id: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """System -> id of a segment -> score."""
     in_order: Mapping[str, Floats] = field(default_factory=dict)
-    """System -> a score for each segment, where they have no ids."""
+    """System -> a score for each segment, without ids."""
     by_system: Mapping[str, float] = field(default_factory=dict)
     """System -> the score of the whole system."""
     places: Mapping[str, Location] = field(default_factory=dict)
-    """Id of a segment -> where it was first found."""
+    """Id of a segment -> the location of its first score."""
     oriented: bool = False
     """True if the scores are stored so that higher is better."""
     lower_is_better: bool = False
-    """True if the file says that less is better."""
+    """True if the file declares that lower is better."""
 
     @cached_property
     def digest(self) -> str:
-        """Eight characters that change when a score does, for signatures."""
+        """Digest of the scores, for signatures."""
         rows: list[tuple[str, ...]] = []
         for system, scores in self.by_id.items():
             rows += (("id", system, s, repr(x)) for s, x in scores.items() if not math.isnan(x))
@@ -71,17 +72,17 @@ class GivenScores:
 
     @property
     def systems(self) -> list[str]:
-        """The systems that have scores."""
+        """Systems with scores."""
         return list(dict.fromkeys([*self.by_id, *self.in_order, *self.by_system]))
 
     @property
     def has_segments(self) -> bool:
-        """True if segments have scores, not systems alone."""
+        """True if segments have scores, not only systems."""
         return bool(self.by_id or self.in_order)
 
     @cached_property
     def has_system_scores(self) -> bool:
-        """True if a system has a score that is not the mean of its segments' scores."""
+        """True if a system has a score that differs from the mean of its segments' scores."""
         return any(not math.isnan(self.system_score(system)) for system in self.by_system)
 
     @cached_property
@@ -92,7 +93,7 @@ class GivenScores:
         return bool(values) and min(values) < 0 >= max(values)
 
     def present_scores(self, system: str) -> Floats:
-        """Return the scores of a system's segments that are there."""
+        """Return the scores of a system's segments, without missing ones."""
         values = self.in_order.get(system)
         if values is None:
             values = np.array([*self.by_id.get(system, {}).values()], np.float64)
@@ -101,7 +102,7 @@ class GivenScores:
     def segment_scores(
         self, system: str, ids: Sequence[str] | Sequence[int] | Ints, first: int
     ) -> Floats:
-        """Return the scores of some segments, of which the first has a number, from 0."""
+        """Return the scores of segments with these ids; `first` is the index of the first."""
         if system in self.in_order:
             return self.in_order[system][first : first + len(ids)]
         system_scores = self.by_id.get(system, {})
@@ -119,13 +120,13 @@ class GivenScores:
         """Require scores of a system."""
         if system not in self.systems:
             system_names = short(", ".join(self.systems) or "none")
-            has = f"it has those of {system_names}{nearest(system, self.systems)}"
+            has = f"it has scores of {system_names}{nearest(system, self.systems)}"
             raise InputError(f"{self.source}: no scores of system {quoted(system)}; {has}")
         if not len(self.present_scores(system)) and system not in self.by_system:
             raise InputError(f"{self.source}: all scores of system {quoted(system)} are missing")
 
     def check_order(self, system: str, segments: int) -> None:
-        """Require one score per segment where scores have no ids."""
+        """Require one score per segment if scores have no ids."""
         count = len(self.in_order.get(system, ())) if system in self.in_order else segments
         if count != segments:
             problem = f"found {count:,} scores, expected {segments:,}, one a segment"
@@ -135,15 +136,15 @@ class GivenScores:
         """Reject scores of unknown segments; `example` is a valid id."""
         for name, location in self.places.items():
             if not is_segment(name):
-                problem = f"a score of segment {quoted(name)}, which is not there"
-                advice = f"segments go by their ids, such as {quoted(example)}"
+                problem = f"a score of segment {quoted(name)}, which does not exist"
+                advice = f"segments have ids such as {quoted(example)}"
                 raise InputError(
                     f"{location}: {problem}; {advice} (lines of a file are numbered from 1)"
                 )
 
 
 Offered: TypeAlias = Mapping[str, Callable[[], GivenScores]]
-"""Metrics whose scores come with a set, by name, read when they are asked for."""
+"""Scores that come with a set, by the name of the metric, read on demand."""
 
 
 def make_given_scores(
@@ -153,7 +154,7 @@ def make_given_scores(
 ) -> GivenScores:
     """Return scores from Python, checked.
 
-    `scores[system]` has a score for each segment, or scores by id; a sequence alone is that of the
+    `scores[system]` has a score for each segment, or scores by id; a sequence belongs to the
     system `candidate`. None and NaN are missing.
     """
     scores_by_system = scores if isinstance(scores, Mapping) else {"candidate": scores}
@@ -184,13 +185,13 @@ def make_given_scores(
     }
     present_totals = {system: score for system, score in totals.items() if not math.isnan(score)}
     if not (by_id or in_order or present_totals):
-        raise InputError(f"{source}: no scores: expected those of at least one system")
+        raise InputError(f"{source}: no scores: expected scores of at least one system")
     return GivenScores(source, by_id, in_order, present_totals, location_of_segment)
 
 
 def _check_score(location: str, score: object) -> float:
     number = score
-    with suppress(TypeError, ValueError, OverflowError):  # of numpy, a decimal or a fraction
+    with suppress(TypeError, ValueError, OverflowError):  # numpy numbers, decimals, fractions
         number = float(score)  # type: ignore[arg-type]
     value = None if isinstance(score, str | bool) else parse_score(number)
     if value is None:

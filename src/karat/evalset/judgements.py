@@ -15,19 +15,19 @@ from karat.evalset.reading import Location, Reading, parse_number, read_table
 
 PERSON, MODEL, ADJUDICATED = "person", "model", "adjudicated"
 KINDS = (PERSON, MODEL, ADJUDICATED)
-"""Kinds of judges; an unknown one ("") counts as a person."""
+"""Kinds of judges; an unknown kind ("") counts as a person."""
 
 UNNAMED_RATERS = ("all", "merged", "raters", "annotators", "experts")
-"""Names that readers give to the raters of a file with one score per output and no rater's name."""
+"""Names for unnamed raters of files with one score per output."""
 
 
 def raters_unnamed(judges: Collection[str]) -> bool:
-    """Return whether the raters are not named, so that their number is unknown."""
+    """Return whether the raters are unnamed, so that their number is unknown."""
     return bool(judges) and all(judge in UNNAMED_RATERS for judge in judges)
 
 
 def kind_problem(kind: object) -> str:
-    """Explain why this is not a kind of judge; "" if it is."""
+    """Describe an invalid kind of judge; "" if it is valid."""
     if kind == "" or kind in KINDS:
         return ""
     return f"found the kind {quoted(kind)}, expected one of {', '.join(KINDS)}"
@@ -50,7 +50,7 @@ class Judgement(NamedTuple):
 
 
 class GivenJudgement(NamedTuple):
-    """A judgement as a file has it, not checked against a set."""
+    """A judgement in a file, not yet checked against a set."""
 
     system: str
     segment: str
@@ -60,11 +60,11 @@ class GivenJudgement(NamedTuple):
     location: Location
     kind: str = ""
     other: str = ""
-    """The system that the output was compared with; "" for a rating."""
+    """The other system of a comparison; "" for a rating."""
 
     @property
     def pair(self) -> tuple[Location, tuple[str, str, str, str, object, str]]:
-        """The comparison, as `check_pairs` takes it."""
+        """The comparison, as an argument of `check_pairs`."""
         return self.location, (*self[:5], self.other)
 
 
@@ -104,12 +104,12 @@ def parse_judgement(
 
 @dataclass(frozen=True)
 class Dimension:
-    """Quality that was judged: its name and better direction; scale and question if known."""
+    """A judged quality: its name and direction, and its scale and question if known."""
 
     name: str
     better: Literal["higher", "lower"] = "higher"
     low: float | None = None
-    """The lower end of the scale that judges were given, whichever end is better."""
+    """The lower end of the scale, whichever end is better."""
     high: float | None = None
     guideline: str = ""
     """The question that judges were asked."""
@@ -129,18 +129,18 @@ class Dimension:
 
     @property
     def sign(self) -> int:
-        """1 where more is better, -1 where less is."""
+        """1 if higher is better, -1 if lower is better."""
         return 1 if self.better == "higher" else -1
 
     def off_scale(self, value: float) -> bool:
-        """Return whether a value is not on the scale, as far as that is known."""
+        """Return whether a value is outside the known scale."""
         low = self.low is not None and value < self.low
         return low or (self.high is not None and value > self.high)
 
 
 @dataclass(frozen=True, eq=False)
 class JudgementTable(Sequence[Judgement]):
-    """Rows of judgements in the order they were read: numbers of names, and values.
+    """Judgements in the order of reading: indices of names, and values.
 
     `systems[system[i]]` is the system of row i, and so on.
     """
@@ -155,7 +155,7 @@ class JudgementTable(Sequence[Judgement]):
     dimension: NDArray[np.int32]
     value: Floats
     kinds: tuple[str, ...]
-    """The kind of each judge, one of `judge_kinds.KINDS`; "" if unknown: counts as a person."""
+    """The kind of each judge, one of `KINDS`; "" if unknown, which counts as a person."""
 
     def __len__(self) -> int:
         return len(self.value)
@@ -188,7 +188,7 @@ class JudgementTable(Sequence[Judgement]):
         return f"<{len(self):,} judgements by {len(self.judges):,} judges>"
 
     def select_rows(self, rows: Flags) -> JudgementTable:
-        """The rows that are marked, with the same tables of names but for judges without a row."""
+        """Return the marked rows, without judges who have no rows."""
         used, judge = np.unique(self.judge[rows], return_inverse=True)
         columns = {k: getattr(self, k)[rows] for k in ("system", "segment", "dimension", "value")}
         return replace(
@@ -201,12 +201,12 @@ class JudgementTable(Sequence[Judgement]):
 
     @property
     def judge_kinds(self) -> dict[str, str]:
-        """The kind of each judge, by name, where it is known."""
+        """The known kinds of judges, by name."""
         pairs = zip(self.judges, self.kinds, strict=True)
         return {judge: kind for judge, kind in pairs if kind}
 
     def select_judges(self, names: Collection[str]) -> JudgementTable:
-        """Return the rows of some judges."""
+        """Return the rows of these judges."""
         codes = [i for i, name in enumerate(self.judges) if name in names]
         return self.select_rows(np.isin(self.judge, codes))
 
@@ -243,7 +243,7 @@ class JudgementTable(Sequence[Judgement]):
         )
 
     def select_items(self, systems: Sequence[str], segments: Sequence[str]) -> JudgementTable:
-        """Return the rows of some systems and segments, numbered by these."""
+        """Return the rows of these systems and segments, with indices into them."""
         system = _renumber(self.systems, systems)[self.system]
         segment = _renumber(self.segments, segments)[self.segment]
         is_selected = (system >= 0) & (segment >= 0)
@@ -257,34 +257,34 @@ class JudgementTable(Sequence[Judgement]):
 
 
 def _renumber(old: Sequence[str], new: Sequence[str]) -> Ints:
-    """Old number -> new number, or -1."""
+    """Return the new index of each old name, or -1."""
     location = {name: i for i, name in enumerate(new)}
     return np.array([location.get(name, -1) for name in old], dtype=np.int64)
 
 
 # ------------------------------------------------------------------------------- identical judges
 #
-# Judges who gave the same values to everything they share are most likely one judge, stored twice.
+# Judges who gave the same values to all units they share are most likely one judge, stored twice.
 # They count as one wherever human scores are averaged and agreement is measured; otherwise their
 # agreement with each other would pass for agreement between judges.
 
 HONEST_KAPPA = 0.8
 CHANCE_LEVEL = 0.001
-"""Below this probability a coincidence is not taken for chance."""
+"""Below this probability, agreement is not explained by chance."""
 
 
 def identical_judges(values: Floats) -> list[int]:
-    """Return a number for each judge (row), the same for identical ones: that of the first.
+    """Return the index of the first identical judge for each judge (row).
 
-    Judges who gave equal values to everything they share are most likely one, counted twice. Equal
-    values alone are no evidence: two judges who call everything good agree on all of it. So the
-    chance is computed. Honest judges who agree with a kappa of 0.8 give equal values to a unit
-    with probability a = e + 0.8 (1 - e), e being the chance that two values drawn from theirs are
-    equal. They agree on all of n units with probability a^n, and judges are identical where that is
-    below 0.001 over the number of pairs. For constant judges a is 1, and no n is enough.
+    Equal values on all shared units are not enough: two judges who call everything good agree on
+    everything. So the probability of agreement is computed. Honest judges who agree with a kappa of
+    0.8 give equal values to a unit with probability a = e + 0.8 (1 - e), where e is the probability
+    that two of their values, drawn at random, are equal. They agree on n units with probability
+    a^n, and judges are identical if that is below 0.001 over the number of pairs. For constant
+    judges a is 1, and no n is enough.
 
-    A judge with a different value for a unit of the group does not join it: A can equal B, and B
-    can equal C, while A and C differ.
+    A judge with a different value for a unit of a group does not join the group: A can equal B, and
+    B can equal C, while A and C differ.
     """
     groups = list(range(len(values)))
     group_values = values.copy()
@@ -335,9 +335,9 @@ def representatives(rows: JudgementTable) -> dict[str, str]:
 
 
 def count_once(rows: JudgementTable, counted_as: dict[str, str]) -> JudgementTable:
-    """Return the judgements with identical judges as one, who judged each output once.
+    """Return the judgements with identical judges merged into one.
 
-    `counted_as` has the representative of each judge.
+    `counted_as` maps each judge to their representative.
     """
     if all(judge == first for judge, first in counted_as.items()):
         return rows
@@ -356,7 +356,7 @@ Key: TypeAlias = tuple[str, str, str, str]
 
 
 class JudgedPair(NamedTuple):
-    """Value that one judge gave to the output of a system beside that of another."""
+    """Value that one judge gave to the output of a system compared with another's."""
 
     system: str
     segment: str
@@ -367,18 +367,18 @@ class JudgedPair(NamedTuple):
 
     @property
     def turned(self) -> JudgedPair:
-        """This comparison, seen from the other system."""
+        """This comparison from the other system's point of view."""
         return self._replace(system=self.other, other=self.system, value=1 - self.value)
 
 
-Placed: TypeAlias = tuple[Location, JudgedPair]
+PlacedPair: TypeAlias = tuple[Location, JudgedPair]
 
 
 def check_pairs(
     rows: Iterable[tuple[Location, tuple[str, str, str, str, object, str]]],
     dimensions: Mapping[str, Dimension],
     reading: Reading,
-) -> Iterator[Placed]:
+) -> Iterator[PlacedPair]:
     """Yield each pair once, with its first location; record invalid pairs as problems."""
     first_values: dict[tuple[str, ...], tuple[float, Location]] = {}
     for location, (*names, value, other) in rows:
@@ -390,7 +390,7 @@ def check_pairs(
             problem = f"found the value {quoted(value)} of a comparison, expected 0 to 1"
         elif dimension.sign < 0 or dimension.off_scale(0) or dimension.off_scale(1):
             problem = (
-                f"a comparison under dimension {short(dimension.name)}, which is one of ratings: "
+                f"a comparison under dimension {short(dimension.name)}, which has ratings: "
                 "expected a scale from 0 to 1, higher is better; use another dimension"
             )
         elif key not in first_values:
@@ -403,14 +403,14 @@ def check_pairs(
 
 
 def conflict_problem(key: Sequence[Any], value: object, before: object, first: Location) -> str:
-    """Describe a judgement that was given before with a different value."""
+    """Describe a repeated judgement with a different value."""
     system, segment, judge, dimension = key
     output = f"{short(dimension)} of system {quoted(system)} on segment {quoted(segment)}"
     return f"judge {quoted(judge)} gave {output} {value} here and {before} before ({first})"
 
 
-def win_shares(pairs: Iterable[Placed]) -> Iterator[tuple[Location, Judgement]]:
-    """Yield the share of comparisons that each output won, at the place of the first."""
+def win_shares(pairs: Iterable[PlacedPair]) -> Iterator[tuple[Location, Judgement]]:
+    """Yield the share of comparisons that each output won, with the location of the first."""
     won: dict[Key, dict[str, list[float]]] = {}
     places: dict[Key, Location] = {}
     for location, pair in pairs:
@@ -427,7 +427,7 @@ def _compared_outputs(pairs: Iterable[JudgedPair]) -> set[Key]:
 
 
 def drop_shares(rows: JudgementTable, pairs: Iterable[JudgedPair]) -> JudgementTable:
-    """Return the judgements without the shares of comparisons won."""
+    """Return the judgements without the shares of won comparisons."""
     keys = _compared_outputs(pairs)
     return rows.select_rows(np.array([row[:4] not in keys for row in rows], bool)) if keys else rows
 
@@ -435,7 +435,7 @@ def drop_shares(rows: JudgementTable, pairs: Iterable[JudgedPair]) -> JudgementT
 def select_pairs(
     rows: JudgementTable, pairs: tuple[JudgedPair, ...]
 ) -> tuple[JudgementTable, tuple[JudgedPair, ...]]:
-    """Return judgements and the pairs of their systems and segments; shares are of these pairs."""
+    """Return judgements and the pairs among them, with shares recomputed from these pairs."""
     if not pairs:
         return rows, pairs
     systems, segments = {*rows.systems}, {*rows.segments}

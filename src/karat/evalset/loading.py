@@ -1,4 +1,4 @@
-"""`load_evalset`: a set by its name or its place, in whatever format it is."""
+"""Loading of evaluation sets by name or path, in any format."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ RESERVED_OPTIONS = (
     *("name_or_path", "evalset", "path", "format", "read_as", "progress"),
     *("judgements", "model_judges", "draws"),
 )
-"""Names of parameters of functions that take the options of readers, too."""
+"""Parameters of functions that also accept the options of readers."""
 
 
 FORMATS = Registry(
@@ -169,7 +169,7 @@ EVALSETS = Catalogue(FORMATS, KNOWN, EvalSet, _other_set_advice)
 
 
 class KnownRow(NamedTuple):
-    """A set that has a name, and whether it is here to be read."""
+    """A known set, and whether it is available."""
 
     name: str
     is_available: bool
@@ -187,7 +187,7 @@ class FormatRow(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class KnownEvalSets(Result):
-    """The sets that have names, and the formats of others."""
+    """The known sets, and the formats of others."""
 
     rows: tuple[KnownRow, ...]
     notes: tuple[str, ...]
@@ -211,14 +211,14 @@ def known_evalsets() -> KnownEvalSets:
 
 
 def parse_options(texts: Iterable[str]) -> dict[str, Any]:
-    """Return `NAME=VALUE` as a reader takes it."""
+    """Return `NAME=VALUE` texts as options of a reader."""
     options: dict[str, Any] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not name or not equals:
             raise InputError(f"--option {text}: expected NAME=VALUE")
         if name in RESERVED_OPTIONS:
-            raise InputError(f"--option {text}: {name} is no option of a reader: leave it out")
+            raise InputError(f"--option {text}: {name} is not an option of a reader: leave it out")
         if name in options:
             raise InputError(f"--option {text}: {name} is given twice")
         options[name] = value
@@ -244,7 +244,7 @@ def load_evalset(
         format: name of the format; by default detected.
         judgements: files of judgements to add: JSON lines, or a table like `human.tsv`.
         model_judges: names of judges that are models; human scores are without them.
-        draws: file that says how segments were drawn for judging.
+        draws: file with the draws of segments for judging.
         progress: function that is called with the progress.
         options: options of the format's reader.
     """
@@ -271,12 +271,12 @@ def as_additions(
 
 
 def as_evalset(evalset: EvalSet | GivenPath, progress: Progress = silent) -> EvalSet:
-    """Return a set as it is, or the one that `load_evalset` finds by its name or place."""
+    """Return a set unchanged, or load it by name or path."""
     return evalset if isinstance(evalset, EvalSet) else load_evalset(evalset, progress=progress)
 
 
 def evalset_advice(name_or_path: GivenPath) -> str:
-    """Advise where an evaluation set is accepted; "" if this is not one."""
+    """Return advice on where evaluation sets are accepted; "" if this is not one."""
     path = Path(name_or_path)
     line = first_line(path) if path.is_file() else ""
     jsonl = not {"evalset", "outputs"}.isdisjoint(json_object(line))
@@ -295,14 +295,14 @@ def read_evalset(
     options: Mapping[str, Any] = MappingProxyType({}),
     added: Additions = NOTHING,
 ) -> EvalSet:
-    """Return a set as `load_evalset` does, leaving what was found wrong in `reading`."""
+    """Load a set as `load_evalset` does; problems are recorded in `reading`."""
     known_set = EVALSETS.known_set(name_or_path)
     if known_set is not None:
         if format not in (None, known_set.format):
             read = f"read as {known_set.format}, not as {format}"
             raise InputError(f"{name_or_path} is a known set, {read}")
         format = known_set.format
-        if format not in ("dir", "jsonl"):  # these hold their names
+        if format not in ("dir", "jsonl"):  # these contain their names
             options = {"name": name_or_path, **known_set.options, **options}
     else:
         EVALSETS.check_place(name_or_path)
@@ -312,7 +312,7 @@ def read_evalset(
 
 
 def detect(path: Path) -> tuple[str, Path]:
-    """Return the format and place of a set: a file, a folder, or the one such file in a folder."""
+    """Return the format and path of a set: a file, a folder, or the only set in a folder."""
     if path.is_dir() and (format := EVALSETS.recognise(path)):
         return format, path
     files = sorted(path.iterdir()) if path.is_dir() else [path]

@@ -1,7 +1,9 @@
-"""Reading of files: lines, tables and JSON objects, each with its place, problems collected.
+"""Reading of records with their locations: lines, tables (CSV, TSV, parquet) and JSON lines.
 
-A reader continues after a bad row, so that one run lists all problems of a file; an error that
-makes further reading pointless is raised at once.
+`Reading` collects problems: a reader continues after a bad row, so that one run lists all problems
+of a file. An error that makes further reading pointless is raised at once. `open_records` reads any
+tabular file, and `USUAL_COLUMNS` has the usual names of columns by role. Large tables are read by
+the kernel (`karat.arrow.formats`), with the same names and messages.
 """
 
 from __future__ import annotations
@@ -20,21 +22,23 @@ from karat.errors import InputError, quoted, short
 from karat.errors import sentence as bounded
 from karat.progress import Progress, silent
 from karat.registry import load
+from karat.settings import nearest
 from karat.storage.unpacking import read_bytes
 from karat.text.segments import check_line_ends
 from karat.text.sniffing import refuse_binary
 
+MAX_LISTED_COLUMNS = 20
 MAX_PROBLEMS = 1000
-"""So many are kept; of a file in which every line is wrong, the others are only counted."""
+"""The most problems that are kept; others are only counted."""
 
 T = TypeVar("T")
 _CELLS_PER_OUTPUT = 100
-_FREE_CELLS = 1 << 20  # that may all be empty
+_FREE_CELLS = 1 << 20  # cells that may all be empty
 _BATCH = 4096  # rows between two calls of the progress callback
 
 
 class FileLocation(NamedTuple):
-    """A line of a file, from 1."""
+    """A line of a file, numbered from 1."""
 
     file: str
     line: int
@@ -49,9 +53,9 @@ Records: TypeAlias = Iterator[tuple[FileLocation, Mapping[str, Any]]]
 
 
 class Reading:
-    """One reading of a set: the problems so far, and the progress callback.
+    """The problems of reading a set, and the progress callback.
 
-    `lister` is the command that lists all problems of such a set.
+    `lister` is the command that lists all problems of the set.
     """
 
     def __init__(self, progress: Progress = silent, lister: str = "karat data check") -> None:
@@ -60,7 +64,7 @@ class Reading:
         self.more = 0
 
     def problem(self, location: Location, sentence: str) -> None:
-        """Record a problem that makes the set unusable."""
+        """Record a problem, which makes the set unusable."""
         if len(self.problems) < MAX_PROBLEMS:
             self.problems.append(bounded(f"{location}: {sentence}"))
         else:
@@ -75,14 +79,14 @@ class Reading:
         return is_valid
 
     def check_once(self, ids: Iterable[tuple[FileLocation, str]]) -> None:
-        """Record ids that occur on several lines as problems."""
+        """Record repeated ids as problems."""
         lines: dict[str, int] = {}
         for location, name in ids:
             if lines.setdefault(name, location.line) != location.line:
                 self.problem(location, f"the id {quoted(name)} again (first in line {lines[name]})")
 
     def check(self) -> None:
-        """Raise the first problem, with the number of others."""
+        """Raise the first problem, if any, with the number of others."""
         if self.problems:
             raise InputError(self._first())
 
@@ -103,15 +107,15 @@ class Reading:
 
     @property
     def count(self) -> int:
-        """The number of problems, those not kept included."""
+        """The number of problems, including those that are not kept."""
         return len(self.problems) + self.more
 
     def all(self) -> list[str]:
-        """Return all problems, and the number of those not kept."""
+        """Return the kept problems, and a line with the number of others."""
         return self.problems + ([f"and {self.more:,} more like these"] if self.more else [])
 
     def numbered(self, rows: Sequence[Any], path: Path) -> Iterator[tuple[FileLocation, Any]]:
-        """Yield rows with their locations, one per line, starting at line 1."""
+        """Yield rows with their locations, one row per line."""
         for number, row in enumerate(rows, 1):
             if number % _BATCH == 0:
                 self.progress(number, len(rows), f"reading {path.name}")
@@ -133,9 +137,9 @@ def read_text(path: Path) -> str:
 
 
 def read_lines(path: Path, ends: bool = False) -> list[str]:
-    """Return the lines of a file, with `ends` if wanted; LF or CRLF ends one, the last may lack it.
+    """Return the lines of a file, with line `ends` if requested.
 
-    Python's own idea of lines has other ends, which are text here.
+    LF or CRLF ends a line; the last line may lack it. Other line ends of Python are text.
     """
     text = read_text(path)
     check_line_ends(text, str(path))
@@ -145,6 +149,50 @@ def read_lines(path: Path, ends: bool = False) -> list[str]:
     if last:
         lines.append(last)
     return lines if ends else [line.removesuffix("\r") for line in lines]
+
+
+# --------------------------------------------------------------------------- columns and roles
+
+USUAL_COLUMNS = {
+    "candidate": (
+        "candidate", "candidates", "prediction", "predictions", "hypothesis", "hypotheses",
+        "output", "outputs", "answer", "generated", "generation", "response", "completion",
+    ),
+    "reference": (
+        "reference", "references", "target", "targets", "expected", "gold", "label", "labels",
+    ),
+    "system": ("system", "system_name", "sys", "system_id", "model"),
+    "segment": ("segment", "segment_id", "seg", "seg_id", "id", "line"),
+}  # fmt: skip
+"""Usual names of the columns of a table, by role; the first name is preferred."""
+
+
+def list_columns(columns: Sequence[str]) -> str:
+    """Return the names of columns for a message; of many, the first."""
+    n_more = len(columns) - MAX_LISTED_COLUMNS
+    more = f" and {n_more:,} more" if n_more > 0 else ""
+    return (", ".join(map(short, columns[:MAX_LISTED_COLUMNS])) or "none") + more
+
+
+def missing_column(table: str, column: str, columns: Sequence[str]) -> InputError:
+    """Return the error for a column that a table does not have."""
+    has = f"(it has {list_columns(columns)})"
+    return InputError(f"{table} has no column {quoted(column)}{nearest(column, columns)} {has}")
+
+
+def csv_problem(error: csv.Error) -> str:
+    """Explain an error of Python's csv module, and how to correct the file."""
+    reason = str(error)
+    if "end of data" in reason:
+        return "a quote that is opened in this row is not closed; close it, or double it"
+    if "expected after" in reason:
+        return (
+            "text follows the closing quote of a field; double every quote within a field that "
+            "begins with one"
+        )
+    if "new-line" in reason:
+        return "a carriage return without a line feed; convert line ends to LF, or quote it"
+    return reason
 
 
 def is_json_lines(path: Path) -> bool:
@@ -171,7 +219,7 @@ def read_rows(path: Path, reading: Reading, commas: bool = False) -> TableRows:
             yield FileLocation(str(path), start), row
             start = reader.line_num + 1
     except csv.Error as error:
-        raise InputError(f"{path}, line {start}: not a row of a CSV table ({error})") from error
+        raise InputError(f"{path}, line {start}: {csv_problem(error)}") from error
 
 
 def read_header(path: Path, commas: bool = False) -> list[str]:
@@ -246,10 +294,10 @@ def open_records(
 ) -> tuple[list[str], Records]:
     """Return the columns of a table and its rows by column, each with its location.
 
-    The ending says what the file is: JSON lines (`.jsonl`, `.ndjson`), whose first object names the
-    columns; parquet (`.parquet`, `.pq`); CSV (`.csv`); otherwise fields between tabs. Blank lines
-    are skipped, rows of another length are recorded as problems. `without_header` returns the
-    columns of a table whose first row is already data, and none for a header.
+    The format depends on the ending: JSON lines (`.jsonl`, `.ndjson`), whose first object has the
+    columns; parquet (`.parquet`, `.pq`); CSV (`.csv`); otherwise tab-separated fields. Blank lines
+    are skipped; rows of another length are recorded as problems. `without_header` returns the
+    columns of a table without a header from its first row, and nothing for a header.
     """
     name = path.name.lower().removesuffix(".gz")
     if name.endswith((".parquet", ".pq")):
@@ -285,10 +333,9 @@ def read_records(
     reading: Reading,
     optional: Mapping[str, type] = MappingProxyType({}),
 ) -> Iterator[tuple[FileLocation, dict[str, Any]]]:
-    """Yield the objects of a file with one per line that have members of these kinds.
+    """Yield the objects of a file of JSON lines that have members of these kinds.
 
-    Objects that lack one that is not optional, or have one of another kind, are recorded as
-    problems.
+    Objects with missing members, or with members of another kind, are recorded as problems.
     """
     for location, record in read_json_lines(path, reading):
         members = {**kinds, **{key: kind for key, kind in optional.items() if key in record}}
@@ -307,15 +354,15 @@ def unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record = dict(pairs)
     if len(record) < len(pairs):
         twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
-        raise ValueError(f"the name {quoted(twice)} stands twice in one object")
+        raise ValueError(f"the name {quoted(twice)} occurs twice in one object")
     return record
 
 
 def check_filled(path: Path, outputs: int, systems: int, segments: int) -> None:
-    """Refuse a large set in which hardly any system has an output for a segment.
+    """Raise if a large set has hardly any outputs.
 
-    A set has a place for each system and segment; without this, a small file of names that occur
-    once would take any amount of memory.
+    A set has a cell for each system and segment; without this check, a small file of names that
+    occur once would need any amount of memory.
     """
     if systems * segments > max(_FREE_CELLS, _CELLS_PER_OUTPUT * outputs):
         raise InputError(
@@ -340,11 +387,11 @@ def is_name(value: object) -> bool:
 
 
 def parse_number(value: object) -> float | None:
-    """Return a finite number, from a number or its usual spelling; None if it is anything else."""
+    """Return a finite number from a number or a text; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     if isinstance(value, str) and ("_" in value or not value.isascii()):
-        return None  # Python's own spellings
+        return None  # spellings that only Python accepts
     try:
         parsed = float(value)
     except (ValueError, OverflowError):
@@ -355,7 +402,7 @@ def parse_number(value: object) -> float | None:
 def check_member(
     record: Mapping[str, Any], key: str, kind: type, location: FileLocation, reading: Reading
 ) -> Any:
-    """Return a member of a JSON object; if it has another type, record a problem."""
+    """Return a member of a JSON object; record a problem if it has another type."""
     value = record.get(key)
     if isinstance(value, kind):
         return value
@@ -368,7 +415,7 @@ def check_member(
 def check_members(
     record: Mapping[str, Any], names: Sequence[str], location: FileLocation, reading: Reading
 ) -> bool:
-    """Return whether all members of a JSON object have one of the names; record the first other."""
+    """Return whether a JSON object has only these members; record the first other one."""
     unknown = next((key for key in record if key not in names), None)
     if unknown is not None:
         problem = f"found the name {quoted(unknown)}, expected {', '.join(names)}"

@@ -1,4 +1,4 @@
-"""Evaluation sets: segments, references, the outputs of systems, and what judges said of them."""
+"""Evaluation sets: segments, references, the outputs of systems, and judgements of them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class EvalSet:
-    """Evaluation set: outputs of systems, references and human scores; made by `make_evalset`.
+    """An evaluation set: outputs of systems, references and human scores; see `make_evalset`.
 
     A missing output is None; a missing human score is NaN.
     """
@@ -44,10 +44,10 @@ class EvalSet:
     segments: tuple[str, ...]
     """The id of each segment."""
     groups: tuple[str, ...] | None
-    """The document or question that each segment belongs to, if segments are grouped."""
+    """The document or question of each segment, if segments are grouped."""
     sources: tuple[str, ...] | None
     references: tuple[tuple[str, ...], ...]
-    """The references of each segment, as many as there are."""
+    """The references of each segment."""
     systems: Mapping[str, tuple[str | None, ...]]
     """The output of each system for each segment; None if missing."""
     judgements: JudgementTable
@@ -55,17 +55,17 @@ class EvalSet:
     description: str = ""
     licence: str = ""
     remarks: tuple[str, ...] = ()
-    """Choices of the reader where the data leave one; reports have them among their notes."""
+    """Choices that the reader made, for the notes of reports."""
     trees: tuple[tuple[Tree, ...], ...] | None = None
-    """The dependency tree of each reference, in the same places; None if the set has no trees."""
+    """The dependency tree of each reference; None if the set has no trees."""
     draws: tuple[Draw, ...] | None = None
-    """The draws of segments or groups for judging; None if nothing is known."""
+    """The draws of segments or groups for judging; None if they are unknown."""
     pairs: tuple[JudgedPair, ...] = ()
-    """Comparisons of two outputs; `judgements` has the shares of them that outputs won."""
+    """Comparisons of two outputs; `judgements` has the share of wins of each output."""
     offered: Offered = field(default_factory=dict, compare=False)
-    """Scores of other metrics that come with the set, by name, read when they are asked for."""
+    """Scores of other metrics that come with the set, by name, read on demand."""
     left_out: frozenset[str] = field(default=frozenset(), compare=False)
-    """Ids of segments that `select` left out."""
+    """Ids of segments that `select` removed."""
 
     def __len__(self) -> int:
         return len(self.segments)
@@ -79,12 +79,12 @@ class EvalSet:
 
     @property
     def signature(self) -> str:
-        """The set in signatures: its name and the digest of its content."""
+        """The set in signatures: its name and the digest of its contents."""
         return f"set:{quote(self.name, safe=' ')}@{self.digest}"
 
     @cached_property
     def digest(self) -> str:
-        """Eight characters that change when an output, a judgement or a draw does."""
+        """Digest of outputs, judgements and draws."""
         rows = self.judgements
         trees = None if self.trees is None else text_digest(repr(self.trees))
         return data_digest(
@@ -104,16 +104,16 @@ class EvalSet:
     def human(
         self, dimension: str, normalise: str = "none", judges: Iterable[str] | None = None
     ) -> Floats:
-        """A matrix of systems by segments: the mean over judges, more is better, NaN if unjudged.
+        """Return a matrix of systems by segments: the mean over judges, NaN if not judged.
 
-        This is what people said. Models are left out, and where an output was adjudicated, that
-        value counts instead of people's. Identical judges count as one (`identical_judges`).
-        `judges` names the judges that count, of any kind.
+        Values are signed so that higher is better. Models are left out, and adjudicated values
+        replace those of people. Identical judges count as one (`identical_judges`). `judges` names
+        the judges to use, of any kind.
 
-        With `normalise="z"` the values x of each judge become (x - m) / s first, where m and s are
-        the mean and the standard deviation (n - 1) of all that the judge gave in this dimension. A
-        judge whose values do not differ has no such scale and is left out. The dimension may be a
-        difference of two, such as `quality - understandability`: of what this gives for each.
+        With `normalise="z"` the values x of each judge are first replaced by (x - m) / s, where m
+        and s are the mean and the standard deviation (n - 1) of the judge's values in this
+        dimension. Judges without any variation are left out. The dimension may be a difference of
+        two, such as `quality - understandability`.
         """
         if normalise not in ("none", "z"):
             raise InputError(f"normalise={quoted(normalise)}: expected 'none' or 'z'")
@@ -134,7 +134,7 @@ class EvalSet:
         size = shape[0] * shape[1]
         cell = rows.system.astype(np.int64) * shape[1] + rows.segment
         good = np.isfinite(value)
-        if judges is None:  # where an output was adjudicated, other judgements do not count
+        if judges is None:  # adjudicated values replace other judgements
             adjudicated = [i for i, kind in enumerate(rows.kinds) if kind == ADJUDICATED]
             final = np.isin(rows.judge, adjudicated)
             good &= final | ~np.isin(cell, cell[final & good])
@@ -148,7 +148,7 @@ class EvalSet:
     def representatives(self, dimension: str) -> dict[str, str]:
         """Map each judge of a dimension to the first of the judges identical to them.
 
-        Identical judges gave equal values to everything they share, and more of it than chance
+        Identical judges gave equal values to all outputs they share, and more of them than chance
         explains. They are most likely one judge, stored twice.
         """
         if dimension not in self._representatives:
@@ -158,10 +158,10 @@ class EvalSet:
 
     @cached_property
     def _representatives(self) -> dict[str, dict[str, str]]:
-        return {}  # filled by `representatives`: every human score needs it
+        return {}  # cache of `representatives`: every human score needs it
 
     def identical_notes(self, dimensions: Iterable[str]) -> tuple[str, ...]:
-        """Return a sentence for each group of identical judges in some dimensions."""
+        """Return a note for each group of identical judges in these dimensions."""
         groups: dict[tuple[str, ...], list[str]] = {}
         parts = (part for name in dimensions for part in self.difference(name) or (name,))
         for dimension in dict.fromkeys(parts):
@@ -182,12 +182,12 @@ class EvalSet:
         return tuple(j for j, kind in self.judgements.judge_kinds.items() if kind == MODEL)
 
     def rated_by(self, judge: str, dimension: str) -> Floats:
-        """Return the values of one judge of any kind, as `human` does: systems by segments."""
+        """Return the values of one judge of any kind: systems by segments, as in `human`."""
         return self.human(dimension, judges=[judge])
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on the set for reports that use its human scores."""
+        """Notes on the set for reports that use its human scores."""
         models = self.model_judges
         notes = (*self.remarks, *self.identical_notes(self.dimensions))
         if not models:
@@ -197,7 +197,7 @@ class EvalSet:
 
     @property
     def human_dimensions(self) -> tuple[str, ...]:
-        """The dimensions, without those that only models judged."""
+        """The dimensions, without those judged only by models."""
         if not self.model_judges:
             return tuple(self.dimensions)
         people, rows = self.judgements.without_models(), self.judgements
@@ -208,10 +208,10 @@ class EvalSet:
     def chosen_dimensions(
         self, names: Sequence[str] = (), differences: bool = False
     ) -> tuple[str, ...]:
-        """Return some dimensions, or all if none is named; each must be there and be named once.
+        """Return the named dimensions, checked, or all with human scores.
 
-        With `differences`, one may be the difference of two, such as `quality - fluency`. A
-        dimension that only models judged has no human scores: it is not chosen, and is refused.
+        With `differences`, a name may be the difference of two, such as `quality - fluency`.
+        Dimensions judged only by models have no human scores and are rejected.
         """
         self.known_dimensions(names, differences)
         by_models = {*self.dimensions} - {*self.human_dimensions}
@@ -237,9 +237,9 @@ class EvalSet:
         return tuple(names) or tuple(self.dimensions)
 
     def difference(self, dimension: str) -> tuple[str, str] | None:
-        """The two dimensions of a difference such as `quality - understandability`.
+        """Return the two dimensions of a difference such as `quality - understandability`.
 
-        None for a dimension of the set, whatever its name, and for any other text.
+        Return None for a dimension of the set, whatever its name, and for any other text.
         """
         if dimension in self.dimensions:
             return None
@@ -248,7 +248,7 @@ class EvalSet:
         matches = [pair for pair in pairs if {*pair} <= {*self.dimensions}]
         if len(matches) > 1:
             problem = f"it is the difference of {len(matches)} pairs of dimensions of {self.name}"
-            raise InputError(f"dimension {quoted(dimension)}: {problem}; rename them to tell which")
+            raise InputError(f"dimension {quoted(dimension)}: {problem}; rename one of them")
         return matches[0] if matches else None
 
     def check_dimension(self, dimension: str) -> None:
@@ -264,9 +264,9 @@ class EvalSet:
         segments: Iterable[str] | None = None,
         references: Sequence[int] | None = None,
     ) -> EvalSet:
-        """Return some systems and segments, in the order given, and the references of some places.
+        """Return a set with these systems and segments, in this order, and some references.
 
-        `references=[0, 2]` keeps the first and third of each segment that has them.
+        `references=[0, 2]` keeps the first and third reference of each segment that has them.
         """
         system_names = list(self.systems if systems is None else systems)
         segment_ids = list(self.segments if segments is None else segments)
@@ -275,7 +275,7 @@ class EvalSet:
         if not system_names or not segment_ids:
             raise InputError(f"{self.name}: nothing was selected: at least one system and segment")
         if any(i < 0 for i in references or ()):
-            raise InputError(f"{self.name}: references={references}: places are counted from 0")
+            raise InputError(f"{self.name}: references={references}: they are numbered from 0")
         index_of_segment = {name: i for i, name in enumerate(self.segments)}
         indices = [index_of_segment[name] for name in segment_ids]
         groups = None if self.groups is None else tuple(self.groups[i] for i in indices)
@@ -302,7 +302,7 @@ class EvalSet:
         )
 
     def without(self, *systems: str) -> EvalSet:
-        """Return all systems but these."""
+        """Return the set without these systems."""
         check_known("system", systems, self.systems, self.name)
         return self.select(systems=[name for name in self.systems if name not in systems])
 
@@ -317,7 +317,7 @@ class EvalSet:
         `scores` and `systems` are as for `karat.external_scores`.
         """
         make_scores = partial(make_given_scores, f"scores of {name}", scores, systems)
-        make_scores()  # refuses what is wrong
+        make_scores()  # raises if a score is invalid
         return replace(self, offered={**self.offered, name: make_scores})
 
     def with_judgements(
@@ -342,11 +342,11 @@ class EvalSet:
         return with_judgements(self, judgements, judge_kinds, dimensions)
 
     def texts(self) -> tuple[dict[str, list[str]], list[list[str]] | References]:
-        """Systems and references as `score` and `compare` take them: every output must be there."""
+        """Return the systems and references for `score`; raise if an output is missing."""
         return self.outputs(), self.given_references()
 
     def outputs(self) -> dict[str, list[str]]:
-        """The outputs of all systems: every one must be there."""
+        """Return the outputs of all systems; raise if one is missing."""
         complete = {}
         for system, outputs in self.systems.items():
             missing = [i for i, text in enumerate(outputs) if text is None]
@@ -361,15 +361,12 @@ class EvalSet:
         return complete
 
     def given_ids(self) -> tuple[str, ...] | None:
-        """Ids of the segments; None if they are their numbers from 1."""
+        """Return the ids of the segments; None if they are numbers from 1."""
         numbers = tuple(str(i) for i in range(1, len(self) + 1))
         return None if self.segments == numbers else self.segments
 
     def given_references(self) -> list[list[str]] | References:
-        """References as metrics take them, with their trees if the set has any.
-
-        Every segment must have one.
-        """
+        """Return references for metrics, with their trees; raise if a segment has none."""
         bare = [s for s, group in zip(self.segments, self.references, strict=True) if not group]
         if bare:
             number = f"{len(bare):,} of {len(self):,} segments have"
@@ -384,13 +381,13 @@ class EvalSet:
 def _select_places(
     groups: Sequence[tuple[T, ...]], at: Sequence[int], places: Sequence[int]
 ) -> tuple[tuple[T, ...], ...]:
-    """Some places of some groups, as far as each has them."""
+    """Return the items at these places of the groups at these indices, if they exist."""
     chosen = (groups[i] for i in at)
     return tuple(tuple(group[k] for k in places if k < len(group)) for group in chosen)
 
 
 def _differences(first: Floats, second: Floats) -> Floats:
-    """first - second, equal where they differ by rounding alone: 1.1 - 1 is 2.1 - 2."""
+    """Return first - second, with equal values for equal differences: 1.1 - 1 is 2.1 - 2."""
     differences = first - second
     sizes = np.abs(np.stack([first, second]))
     slack = SLACK * float(np.max(sizes, initial=0, where=~np.isnan(sizes)))
@@ -403,7 +400,7 @@ def _differences(first: Floats, second: Floats) -> Floats:
 
 
 def _z_by_judge(rows: JudgementTable) -> Floats:
-    """(x - m) / s with the judge's own m and s; NaN for a judge without spread."""
+    """Return (x - m) / s with each judge's m and s; NaN for judges without variation."""
     value = np.full(len(rows), np.nan)
     for judge in range(len(rows.judges)):
         of_judge = rows.judge == judge
@@ -413,11 +410,11 @@ def _z_by_judge(rows: JudgementTable) -> Floats:
     return value
 
 
-MAX_LISTED_NAMES = 30  # that can still be read
+MAX_LISTED_NAMES = 30
 
 
 def check_known(kind: str, names: Iterable[str], existing: Iterable[str], subject: str) -> None:
-    """Require that every name exists and is given once."""
+    """Raise unless every name exists and is given once."""
     from difflib import get_close_matches
 
     existing_names, names_so_far = dict.fromkeys(existing), set[str]()

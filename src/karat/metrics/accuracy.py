@@ -41,8 +41,8 @@ from karat.text.tokens import (
 )
 
 MAX_EDIT_CELLS = 10**12
-"""The largest table (candidate tokens x reference tokens) that is worked on: minutes, but little
-memory; what a long pair needs grows with the length of its texts times the root of one."""
+"""The largest table (candidate tokens x reference tokens) that is computed: minutes, but little
+memory, which grows with the length of the texts times the square root of one length."""
 
 SCRIPTS = {"accuracy": _kernel.accuracy_scripts, "unit": _kernel.word_scripts}
 COUNTS = {"accuracy": _kernel.accuracy_edits, "unit": _kernel.word_edits}
@@ -50,7 +50,7 @@ KINDS = ("keep", "substitute", "insert", "delete")
 
 
 def edit_counts(pairs: Pairs, recipe: Recipe, costs: str) -> Ints:
-    """For each pair substitutions, insertions, deletions, and the moves that are in both."""
+    """Return substitutions, insertions, deletions and moves for each pair."""
 
     def count() -> Ints:
         candidates, references = pairs.candidates.tokens(recipe), pairs.references.tokens(recipe)
@@ -66,7 +66,7 @@ def _check_size(pairs: Pairs, candidates: Ragged, references: Ragged) -> None:
 
 
 class Operation(NamedTuple):
-    """One step of an alignment: positions in both texts (None: in neither), and the move it is in.
+    """One step of an alignment: positions in both texts (None if absent), and its move, if any.
 
     A deletion and an insertion of the same word carry the same `move` number.
     """
@@ -91,13 +91,13 @@ class Alignment:
 
     @property
     def cost(self) -> int:
-        """3 for each insertion and deletion, 4 for each substitution, whatever it was made by."""
+        """3 for each insertion and deletion, 4 for each substitution, whatever costs were used."""
         one_sided = self.count("insert") + self.count("delete")
         return 3 * one_sided + 4 * self.count("substitute")
 
     @property
     def moves(self) -> tuple[tuple[int, int], ...]:
-        """The places of each moved word in the reference and in the candidate."""
+        """The positions of each moved word in the reference and in the candidate."""
         gone = {o.move: o.reference for o in self.operations if o.kind == "delete"}
         come = {o.move: o.candidate for o in self.operations if o.kind == "insert"}
         both = sorted(m for m in gone.keys() & come.keys() if m is not None)
@@ -107,7 +107,7 @@ class Alignment:
 class Alignments(Sequence[Alignment]):
     """The alignments of many pairs; `operations` is one array, each pair's rows at `offsets`.
 
-    A row is (kind as a place in `KINDS`, reference position, candidate position). Without a
+    A row is (index of the kind in `KINDS`, reference position, candidate position). Without a
     vocabulary the ids are code points.
     """
 
@@ -141,7 +141,7 @@ class Alignments(Sequence[Alignment]):
 
 
 def spell_tokens(ids: NDArray[np.int32], vocab: _kernel.Vocab | None) -> tuple[str, ...]:
-    """The tokens with these ids; without a vocabulary the ids are code points."""
+    """Return the tokens with these ids; without a vocabulary the ids are code points."""
     if vocab is None:
         return tuple(map(chr, ids.tolist()))
     return tuple(vocab.words(i, i + 1)[0] for i in ids.tolist())
@@ -150,7 +150,7 @@ def spell_tokens(ids: NDArray[np.int32], vocab: _kernel.Vocab | None) -> tuple[s
 def operations(
     rows: list[list[int]], reference: Sequence[Hashable], candidate: Sequence[Hashable]
 ) -> tuple[Operation, ...]:
-    """Rows as operations; of a word's deletions and insertions the first are a move, and so on."""
+    """Return rows as operations; a word's deletions and insertions are paired in order as moves."""
     waiting: dict[str, dict[Hashable, deque[int]]] = {k: defaultdict(deque) for k in KINDS[2:]}
     moves: dict[int, int] = {}
     for at, (kind, i, j) in enumerate(rows):
@@ -232,7 +232,7 @@ def alignment(
 def best_alignment(
     metric: Metric, candidate: str, references: str | Sequence[str], costs: str, recipe: Recipe
 ) -> Alignment:
-    """The alignment with the reference that a metric scores best, the first of equals."""
+    """Return the alignment with the best-scoring reference; the first of equals."""
     texts = one_or_several(references)
     values = metric.sign * metric.segments([candidate] * len(texts), texts, threads=1)
     best = texts[int(values.argmax())]
@@ -240,7 +240,7 @@ def best_alignment(
 
 
 def error_rate(errors: NDArray[Any], length: NDArray[Any]) -> Floats:
-    """errors / length; for a length of 0: 0 without errors, else 1."""
+    """Return errors / length; for a length of 0: 0 without errors, else 1."""
     out = np.minimum(errors, 1).astype(np.float64)
     rates: Floats = np.divide(errors, length, out=out, where=length > 0)
     return rates
@@ -248,7 +248,7 @@ def error_rate(errors: NDArray[Any], length: NDArray[Any]) -> Floats:
 
 @dataclass(frozen=True)
 class TokenMetric(Metric):
-    """The base of accuracies and word error rate: the tokens, and scores without a bound."""
+    """The base class of accuracies and word error rate: tokens, and unbounded scores."""
 
     bounded: ClassVar[bool] = False
     aliases: ClassVar[Any] = MappingProxyType({"tokenizer": "tok"})
@@ -264,13 +264,13 @@ class TokenMetric(Metric):
 
 @dataclass(frozen=True)
 class Accuracy(TokenMetric):
-    """The base of all accuracies: a row is [S, I, D, M, R]."""
+    """The base class of accuracies: a row is [S, I, D, M, R]."""
 
     counts_moves: ClassVar[bool] = False
 
     @abstractmethod
     def _edits(self, pairs: Pairs) -> tuple[Ints, Ints]:
-        """For each pair S, I, D and M in columns, and R."""
+        """Return S, I, D and M in columns, and R, for each pair."""
 
     def columns(self) -> tuple[str, ...]:
         return ("substitutions", "insertions", "deletions", "moves", "tokens")

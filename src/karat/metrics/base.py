@@ -1,6 +1,6 @@
-"""The base of all metrics: statistics are rows, scores come from sums of rows.
+"""The base class of metrics: statistics are rows, and scores come from sums of rows.
 
-`stats` gives one numeric row per segment; `score` is pure and takes any sum of rows. Corpus,
+`stats` returns one numeric row per segment; `score` is pure and takes any sum of rows. Corpus,
 document and segment scores, resampling and shards are all "sum rows, score".
 """
 
@@ -57,7 +57,7 @@ def _measure_problem(metric: Metric, rows: Any, scores: Any) -> str:
         return "no `value`: expected a dictionary of arrays"
     for name, values in scores.items():
         if not isinstance(values, np.ndarray) or values.shape != rows.shape[:1]:
-            return f"{name!r} of another length than there are rows, or no array"
+            return f"{name!r} that is no array with one number per row"
         if problem := _number_problem(values):
             return f"for {name!r} {problem}"
     return ""
@@ -71,17 +71,17 @@ _SETTING_HINTS = {
     "trials": "use as many trials (compare --trials; --resamples for the bootstrap test)",
     "buckets": "resample as many buckets (--buckets)",
 }
-"""For every claim, how to make it true."""
+"""Claim of a signature -> what the user can do to make it true."""
 
 
 @dataclass(frozen=True)
 class Claims:
-    """Claims by name: nrefs, bootstrap, seed, buckets, test, trials."""
+    """Claims of a signature about a run: nrefs, bootstrap, seed, buckets, test, trials."""
 
     values: tuple[tuple[str, str], ...] = ()
 
     def check(self, metric: object, facts: Mapping[str, object], only: str = "") -> None:
-        """Refuse claims that are not among the facts; with `only`, look at that claim alone."""
+        """Raise if a claim differs from the facts; with `only`, check only that claim."""
         for name, value in self.values:
             if value == "unknown" or (only and name != only):
                 continue
@@ -94,7 +94,7 @@ class Claims:
                 )
 
     def join(self, metric: object, other: Claims) -> Claims:
-        """The claims of two signatures of one metric, which must agree."""
+        """Return the claims of two signatures of one metric, which must agree."""
         claims = dict(self.values)
         for name, value in other.values:
             if claims.setdefault(name, value) != value:
@@ -104,7 +104,7 @@ class Claims:
 
 
 def references_fact(number: int | str | None) -> dict[str, object]:
-    """The number of references as signatures write it."""
+    """Return the number of references as a field of signatures."""
     return {"nrefs": "var" if number is None else number}
 
 
@@ -112,16 +112,16 @@ def _describe_fact(name: str, value: object) -> str:
     if name == "nrefs":
         count_text = "the number of references varies" if value == "var" else f"there are {value}"
         return "every segment has 1 reference" if value == 1 else count_text
-    return f"{name}={value} is asked for" if value is not None else f"no {name} is asked for"
+    return f"no {name} was requested" if value is None else f"{name}={value} was requested"
 
 
 def is_count(value: str) -> bool:
-    """Return whether a value is a whole number as signatures print it."""
+    """Return whether a text is a whole number as signatures print it."""
     return value.isascii() and value.isdigit() and (value == "0" or not value.startswith("0"))
 
 
 def check_version(signature: str, version: str) -> None:
-    """Refuse a signature of another version of Karat: its numbers may be others."""
+    """Raise if a signature has another version of Karat, whose numbers may differ."""
     if version != __version__:
         raise MetricError(
             f"{signature}: a signature of Karat {version}, and this is {__version__}, whose "
@@ -131,19 +131,19 @@ def check_version(signature: str, version: str) -> None:
 
 
 def check_plugin(signature: str, claimed: str, installed: str) -> None:
-    """Refuse a signature of a plugin's other version, or of a plugin that is not the one here."""
+    """Raise if a signature has another plugin, or another version of it, than the one installed."""
     if claimed and claimed != installed:
-        package = f"this is {installed}" if installed else "the metric here is Karat's own"
+        package = f"this is {installed}" if installed else "the installed metric is Karat's own"
         raise MetricError(
             f"{signature}: a signature of {claimed}, and {package}: install that version, or leave "
-            f"plugin={claimed} out to score with what is here"
+            f"plugin={claimed} out to score with the installed one"
         )
 
 
 MetricT = TypeVar("MetricT", bound="Metric")
 
 FORMS = ("karat", "sacrebleu")
-"""The forms that signatures are written in."""
+"""Forms of signatures."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class Score:
 
 
 def check_form(form: str) -> None:
-    """Refuse a form of signatures that there is not."""
+    """Raise if the signature form is unknown."""
     if form not in FORMS:
         raise InputError(f"signature {quoted(form)}: expected one of {', '.join(FORMS)}")
 
@@ -174,10 +174,7 @@ def format_signature(
     resampling: Mapping[str, object] = MappingProxyType({}),
     package: str = "",
 ) -> str:
-    """Return Karat's form of the signature of a metric whose full name is given.
-
-    `package` is the package of the metric and its version, if it is not Karat's.
-    """
+    """Return the signature in Karat's form; `package` is the plugin of the metric, with version."""
     plugin = {"plugin": package} if package else {}
     fields = {**references_fact(references), "karat": __version__, **plugin, **resampling}
     return full_name + "".join(f"|{name}={value}" for name, value in fields.items())
@@ -185,30 +182,30 @@ def format_signature(
 
 @dataclass(frozen=True)
 class Metric(NamedSettings, ABC):
-    """A metric; its string form is its name, argument, key and signature."""
+    """A metric; its string form is its name and its command-line argument, and parses back."""
 
     kind: ClassVar[str] = "metrics"
-    """The registry that it belongs to."""
+    """The registry of metrics."""
     title: ClassVar[str] = ""
-    """The title in lists, if that is not its name."""
+    """Title in lists, if it differs from the name."""
     full_scale: ClassVar[float] = 1.0
-    """The end of the scale, such as 1 or 100; it decides how many decimals are shown."""
+    """The upper end of the scale, such as 1 or 100; it determines the number of decimals."""
     score_range: ClassVar[str] = ""
-    """The range of scores in words, where `bounded` and `sign` do not tell it."""
+    """The range of scores in words, if `bounded` and `sign` do not define it."""
     bounded: ClassVar[bool] = True
-    """True if scores keep to the scale; accuracies may be negative, error rates exceed 100."""
+    """False if scores can leave the scale: accuracies may be negative, error rates exceed 100."""
     digests: ClassVar[Mapping[str, Callable[[str], str]]] = MappingProxyType(
         {"stop": stop_digest, "tok": tokenizer_origin, "stem": stemmer_origin}
     )
     reads_texts: ClassVar[bool] = True
-    """False if scores come from elsewhere: then references are not needed."""
+    """False if scores come from other programs, so that no references are needed."""
     uses_human_scores: ClassVar[bool] = False
-    """True if scores are made from human scores: then agreement with those means nothing."""
+    """True if scores are made from human scores, so that agreement with those is meaningless."""
     claims: ClassVar[Claims] = Claims()
-    """Other claims of the signature that the metric was read from; no part of its value."""
+    """Claims of the signature that the metric was parsed from; not part of its value."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Check what `rows` and `measure` of other packages' classes return."""
+        """Check the results of `rows` and `measure` in classes of other packages."""
         super().__init_subclass__(**kwargs)
         checks = {"rows": _rows_problem, "measure": _measure_problem}
         if cls.__module__.partition(".")[0] != "karat":
@@ -217,45 +214,45 @@ class Metric(NamedSettings, ABC):
 
     @property
     def sign(self) -> int:
-        """1 if higher is better, -1 if lower is (error rates); a class may have `sign = -1`."""
+        """1 if higher is better, -1 if lower is better; a class may define `sign = -1`."""
         return 1
 
     @property
     def slow(self) -> bool:
-        """True if a segment takes so long that batches must be small, for threads and progress."""
+        """True if segments take so long that batches must be small."""
         return False
 
     @abstractmethod
     def columns(self) -> tuple[str, ...]:
-        """The names of the numbers in a row."""
+        """Return the names of the numbers in a row."""
 
     @abstractmethod
     def rows(self, pairs: Pairs) -> NDArray[Any]:
-        """One row per segment of a run of candidates and their references."""
+        """Return one row per segment of a batch of candidates and their references."""
 
     @abstractmethod
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
-        """For every (sum of) row(s) the value, under `value`, and the parts it is made from."""
+        """Return the score of each row, or sum of rows, as `value`, and its parts by name."""
 
     def overlaps(self) -> Iterator[tuple[Recipe, int]]:
-        """The n-gram matches it will ask for, so that metrics can share them."""
+        """Yield the recipes and orders of its n-grams, so that metrics can share matches."""
         return iter(())
 
     def of_segments(self) -> Metric:
-        """Return the metric that scores single segments; most often this one."""
+        """Return the metric that scores single segments; by default this one."""
         return self
 
     def of_documents(self) -> Metric:
-        """Return the metric that scores some segments of a system together; most often this one."""
+        """Return the metric that scores documents; by default this one."""
         return self
 
     def input_files(self) -> list[str]:
-        """Return the files that its settings name: models, tables, scores."""
+        """Return the files named in its settings: models, tables, scores."""
         values = (getattr(self, f.name) for f in self.settings() if f.metadata.get("place"))
         return [value for value in values if isinstance(value, str)]
 
     def has_score(self, rows: NDArray[Any]) -> Flags:
-        """Return whether each segment has a score; outside scores may be missing."""
+        """Return whether each segment has a score; given scores may be missing."""
         return np.ones(len(rows), bool)
 
     def without_scores(self, rows: NDArray[Any], left_out: Flags) -> NDArray[Any]:
@@ -273,24 +270,24 @@ class Metric(NamedSettings, ABC):
     def for_evalset(
         self, evalset: EvalSet | None, threads: int | None = None, progress: Progress = silent
     ) -> Sequence[Metric]:
-        """Return the metrics that it stands for, with what they take from an evaluation set.
+        """Return the metrics to compute for an evaluation set, with the data they need from it.
 
-        Without a set (None) texts are scored; a metric that needs one refuses them.
+        None means that texts are scored; a metric that needs a set raises.
         """
         return (self,)
 
     def table_columns(self) -> tuple[str, ...]:
-        """Return the columns of a table that it reads numbers from."""
+        """Return the columns of a table from which it reads scores."""
         return ()
 
     def check_outputs(self, systems: Sequence[str], segments: SegmentNames) -> None:
-        """Refuse systems and segments that it cannot score."""
+        """Raise if systems or segments cannot be scored."""
 
     def check_used(self, system: str, total: NDArray[Any]) -> None:
-        """Refuse a table that lacks rows it has scores for; `total` is the sum of its rows."""
+        """Raise if a table lacks rows that have given scores; `total` is the sum of its rows."""
 
     def check_resampled(self, system: str, total: NDArray[Any]) -> None:
-        """Refuse a system whose score does not come from its segments; `total` is their sum."""
+        """Raise if a score is not based on segments; `total` is the sum of the system's rows."""
 
     def signature(
         self,
@@ -298,12 +295,12 @@ class Metric(NamedSettings, ABC):
         form: str = "karat",
         resampling: Mapping[str, object] = MappingProxyType({}),
     ) -> str:
-        """Return every setting, the number of references (None: it varies) and the version.
+        """Return the signature: all settings, the number of references and the version.
 
-        A metric of another package is signed with that package's version, too.
-
-        `form="sacrebleu"` writes BLEU, chrF and TER as sacreBLEU does, others as Karat does; see
-        docs/reference/metrics-guide.md. `resampling` says how intervals and tests were made.
+        Args:
+            references: number of references per segment; None if it varies.
+            form: `karat`, or `sacrebleu` for sacreBLEU's form of BLEU, chrF and TER.
+            resampling: settings of intervals and tests.
         """
         check_form(form)
         if form == "sacrebleu":
@@ -315,7 +312,7 @@ class Metric(NamedSettings, ABC):
         return format_signature(self.full_name(), references, resampling, origin(type(self)))
 
     def method(self, references: int | None) -> str:
-        """Return the signature without what differs between two runs of one method."""
+        """Return the signature without fields that differ between two runs of one method."""
         return self.signature(references)
 
     def claiming(self: MetricT, claims: Claims) -> MetricT:
@@ -327,7 +324,7 @@ class Metric(NamedSettings, ABC):
         return copied
 
     def check_claims(self, references: int | None, resampling: Mapping[str, object]) -> None:
-        """Refuse a signature that says something else than what is given and asked for."""
+        """Raise if the claims of the signature differ from the inputs or the resampling."""
         self.claims.check(self, {**references_fact(references), **resampling})
 
     def stats(
@@ -338,14 +335,15 @@ class Metric(NamedSettings, ABC):
         threads: int | None = None,
         progress: Progress = silent,
     ) -> NDArray[Any]:
-        """One row of statistics per segment; any sum of rows can be scored."""
-        parts = self._collect(candidates, references, lambda _, rows, __: rows, threads, progress)[
-            0
-        ]
-        return np.concatenate(parts)
+        """Return one row of statistics per segment; any sum of rows can be scored."""
+
+        def keep(m: Metric, rows: NDArray[Any], first: int) -> NDArray[Any]:
+            return rows
+
+        return np.concatenate(self._collect(candidates, references, keep, threads, progress)[0])
 
     def score(self, row: NDArray[Any], references: int | str | None = "unknown") -> Score:
-        """The score of one row, or of a sum of rows; `references` is for the signature."""
+        """Return the score of a row or a sum of rows; `references` is for the signature."""
         row = np.asarray(row)
         if row.shape != (len(self.columns()),):
             raise InputError(
@@ -355,7 +353,7 @@ class Metric(NamedSettings, ABC):
         return self.scores(row[None, :], references)[0]
 
     def scores(self, rows: NDArray[Any], references: int | str | None = "unknown") -> list[Score]:
-        """The score of each of several rows, at little more cost than that of one."""
+        """Return the scores of several rows, at little more cost than that of one."""
         columns = {name: v.tolist() for name, v in self.measure(rows).items()}
         values, signature = columns.pop("value"), self.signature(references)
         parts = ({name: float(v[i]) for name, v in columns.items()} for i in range(len(rows)))
@@ -372,7 +370,7 @@ class Metric(NamedSettings, ABC):
         threads: int | None = None,
         progress: Progress = silent,
     ) -> Score:
-        """The score of all segments together."""
+        """Return the corpus score."""
         from karat.arithmetic import joined_sums, partial_sums
 
         sums, number = self._collect(
@@ -388,7 +386,7 @@ class Metric(NamedSettings, ABC):
         threads: int | None = None,
         progress: Progress = silent,
     ) -> Floats:
-        """The score of every segment, by `of_segments()`."""
+        """Return the score of every segment, by `of_segments()`."""
 
         def reduce(m: Metric, rows: NDArray[Any], first: int) -> Floats:
             return m.of_segments().measure(rows)["value"]

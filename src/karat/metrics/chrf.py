@@ -23,7 +23,7 @@ from karat.metrics.pairs import Pairs
 from karat.settings import setting
 from karat.text.tokens import CASES, CHARACTERS, Recipe
 
-_TINY = 1e-16  # the definer's stand-in for an undefined precision or recall
+_TINY = 1e-16  # chrF++.py's value of an undefined precision or recall
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class ChrF(Metric):
 
     @staticmethod
     def _triples(pairs: Pairs, recipe: Recipe, order: int) -> Ints:
-        """Per pair and order: n-grams of candidate, of reference, matches."""
+        """Return n-grams of the candidate, of the reference, and matches, per pair and order."""
         candidates, references = pairs.candidates.tokens(recipe), pairs.references.tokens(recipe)
         reference = gram_totals(references.lengths, order)
         candidate = gram_totals(pairs.spread(candidates.lengths), order)
@@ -100,7 +100,7 @@ class ChrF(Metric):
 
 
 def _sum(orders: Floats) -> Floats:
-    """Add up order by order, as the definer does: of references that all but tie, one is chosen."""
+    """Add up order by order, as sacreBLEU does: rounding decides between nearly tied references."""
     total: Floats = 0.0 * orders[:, 0]
     for n in range(orders.shape[1]):
         total = total + orders[:, n]

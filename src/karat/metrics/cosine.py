@@ -1,7 +1,7 @@
-"""Vectors of texts: each different text is embedded once, and kept while there is room.
+"""Cosine similarity of sentence embeddings; the vectors of recent texts are cached in memory.
 
-Nothing is kept on disk: a static model makes thousands of vectors a second, and scores of a slow
-model can be written once and read by the metric `given`.
+Nothing is stored on disk: a static model makes thousands of vectors a second, and scores of a slow
+model can be saved once and read by the metric `given`.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from karat.settings import setting
 from karat.text.tokens import CASES
 
 MAX_CACHED_BYTES = 1 << 27
-"""Bytes of vectors and texts that are kept."""
-_TEXTS = 256  # embedded in one call
-_CHARACTERS = 1 << 16  # in one call, as if all texts were as long as the longest
+"""Bytes of cached vectors and texts."""
+_TEXTS = 256  # texts embedded in one call
+_CHARACTERS = 1 << 16  # characters in one call, with texts padded to the longest
 
 Vector = tuple[NDArray[np.float32], bool]
-"""The vector of a text, and whether the text was cut."""
+"""The vector of a text, and whether the text was truncated."""
 
 
 class Vectors:
-    """The vectors of one model."""
+    """The vectors of one model, with a cache."""
 
     def __init__(
         self, name: str, embedder: Embedder, batch: int = 1, cache_bytes: int = MAX_CACHED_BYTES
@@ -53,7 +53,7 @@ class Vectors:
         self.dim = int(self._embed(["a"]).vectors.shape[1])
 
     def of(self, texts: Sequence[str]) -> Embedded:
-        """Return a row for each text; zeros for a text of white space alone."""
+        """Return a vector for each text; zeros for a text of only white space."""
         distinct = dict.fromkeys(texts)
         vector_of: dict[str, Vector] = {}
         with self._lock:
@@ -77,9 +77,9 @@ class Vectors:
             for text in texts:
                 text.encode("utf-8")
         except UnicodeEncodeError as error:
-            problem = f"the text {quoted(error.object)} has a lone surrogate, which no model takes"
+            problem = f"the text {quoted(error.object)} has a lone surrogate"
             raise InputError(f"{self.name}: {problem}; remove it") from error
-        # Numbers that overflow are refused below, and need no warning.
+        # Numbers that overflow are rejected below, and need no warning.
         with explain_errors(self.name, "the model failed"), np.errstate(all="ignore"):
             embedded = self.embedder.embed(texts, self._batch)
         shape = embedded.vectors.shape
@@ -106,11 +106,11 @@ class Vectors:
                 self._room += self._size(text)
 
     def _size(self, text: str) -> int:
-        return 4 * self.dim + 4 * len(text) + 256  # and what Python adds
+        return 4 * self.dim + 4 * len(text) + 256  # with Python's overhead
 
 
 def _blocks(texts: list[str]) -> Iterator[list[str]]:
-    """Yield texts of similar length, so many that their tokens fit into memory."""
+    """Yield blocks of texts of similar length whose tokens fit into memory."""
     block: list[str] = []
     for text in sorted(texts, key=len):
         if block and (len(block) == _TEXTS or (len(block) + 1) * len(text) > _CHARACTERS):
@@ -122,9 +122,9 @@ def _blocks(texts: list[str]) -> Iterator[list[str]]:
 
 
 def cosines(first: NDArray[np.float32], second: NDArray[np.float32]) -> Floats:
-    """Return the cosine of each row of two tables; 0 where a vector is 0.
+    """Return the cosine of each pair of rows; 0 if a vector is 0.
 
-    Sums are made in the order of the numbers, so equal vectors have a cosine of exactly 1.
+    Numbers are added in order, so equal vectors have a cosine of exactly 1.
     """
     a, b = first.astype(np.float64), second.astype(np.float64)
     both, of_a, of_b = (
@@ -137,7 +137,7 @@ def cosines(first: NDArray[np.float32], second: NDArray[np.float32]) -> Floats:
 
 @lru_cache(maxsize=4)
 def _shared_vectors(name: str, embedder: Embedder, batch: int) -> Vectors:
-    """Return the vectors of a model, shared by all that use it in this process."""
+    """Return the vectors of a model, shared by all metrics of this process."""
     return Vectors(name, embedder, batch)
 
 
@@ -198,15 +198,15 @@ class Cosine(Metric):
         return [] if self.model is None else embedder_files(self.model)
 
     def check_outputs(self, systems: Sequence[str], segments: SegmentNames) -> None:
-        """Refuse a model that cannot be loaded, before any work."""
+        """Raise if the model cannot be loaded, before any work."""
         _ = self.vectors
 
     def columns(self) -> tuple[str, ...]:
-        """The sum of cosines, the number of segments, and of those with a text that was cut."""
+        """Return the columns: sum of cosines, number of segments, number of truncated segments."""
         return "cosine", "segments", "cut"
 
     def rows(self, pairs: Pairs) -> NDArray[Any]:
-        """The highest cosine of each segment."""
+        """Return the highest cosine of each segment."""
         vectors = self.vectors
         sides = (side.views(self.case).strings() for side in (pairs.candidates, pairs.references))
         candidates, references = map(vectors.of, sides)
@@ -217,11 +217,11 @@ class Cosine(Metric):
         return rows[pairs.best(value)]
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
-        """The mean."""
+        """Return the mean cosine."""
         return {"value": rows[:, 0] / np.maximum(rows[:, 1], 1)}
 
     def notes(self, row: NDArray[Any]) -> tuple[str, ...]:
-        """Return how many segments have a text of which only the beginning counts."""
+        """Return a note on segments with a truncated text."""
         cut = int(row[2])
         if not cut:
             return ()

@@ -1,4 +1,4 @@
-"""The words of a text that no reference has, for marking."""
+"""Words of a text that no reference has, to highlight them."""
 
 from __future__ import annotations
 

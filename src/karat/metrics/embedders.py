@@ -21,21 +21,21 @@ from karat.storage.digests import files_digest
 
 
 class Embedded(NamedTuple):
-    """Vectors of texts, a row each, and which texts were cut because they are too long."""
+    """Vectors of texts, one row each, and which texts were truncated because they are too long."""
 
     vectors: NDArray[Any]
     cut: Flags
 
 
 class Embedder(ABC):
-    """A model that was loaded; `embed` may be called from several threads."""
+    """A loaded model; `embed` may be called from several threads."""
 
     longest: int | None = None
-    """Tokens that it takes; None: any number."""
+    """The most tokens of a text; None if there is no limit."""
 
     @abstractmethod
     def embed(self, texts: list[str], batch: int) -> Embedded:
-        """Return vectors of texts; a neural model takes `batch` texts at once."""
+        """Return the vectors of texts; a neural model processes `batch` texts at once."""
 
 
 def import_package(name: str, subject: str) -> Any:
@@ -51,7 +51,7 @@ def import_package(name: str, subject: str) -> Any:
 
 @contextmanager
 def explain_errors(subject: str, problem: str) -> Iterator[None]:
-    """Turn what a library raises into one sentence: libraries raise anything."""
+    """Turn any exception of a library into an InputError with one sentence."""
     try:
         yield
     except KaratError:
@@ -62,12 +62,12 @@ def explain_errors(subject: str, problem: str) -> Iterator[None]:
 
 
 _MODEL2VEC_FILES = ("config.json", "model.safetensors", "tokenizer.json")
-_MAX_NAME_BYTES = 1 << 16  # that are looked at
-_BYTES = 4  # of a character, so that a text of few characters has few tokens
+_MAX_NAME_BYTES = 1 << 16  # bytes of tensor names that are read
+_BYTES = 4  # the most bytes, and so tokens, of a character
 
 
 def model2vec_files(folder: Path) -> list[Path]:
-    """Return the files of a model; none if the folder holds no model of this kind."""
+    """Return the files of a model; empty if the folder has no model of this kind."""
     files = [folder / name for name in _MODEL2VEC_FILES]
     if not all(file.is_file() for file in files):
         return []
@@ -78,7 +78,7 @@ def model2vec_files(folder: Path) -> list[Path]:
 
 
 def model2vec_damage(folder: Path) -> str | None:
-    """Return what is wrong with a folder that has all files of a model but is none; else None."""
+    """Describe the damage of a folder that has all files of a model; None if there is none."""
     files = [folder / name for name in _MODEL2VEC_FILES]
     if not all(file.is_file() for file in files):
         return None
@@ -90,7 +90,7 @@ def model2vec_damage(folder: Path) -> str | None:
 
 
 def _config(config: Path) -> Any:
-    """Return what the settings of a model are; None if they are not JSON."""
+    """Return the settings of a model; None if they are not JSON."""
     try:
         return json.loads(config.read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -98,7 +98,7 @@ def _config(config: Path) -> Any:
 
 
 def _tensor_names(weights: Path) -> bytes:
-    """Return the beginning of a file of tensors, which is their names."""
+    """Return the beginning of a file of tensors, which holds their names."""
     with weights.open("rb") as file:
         (length,) = struct.unpack("<Q", file.read(8).ljust(8, b"\0"))
         return file.read(min(length, _MAX_NAME_BYTES))
@@ -125,14 +125,14 @@ class Model2VecEmbedder(Embedder):
         self._lock = threading.Lock()
 
     def embed(self, texts: list[str], batch: int) -> Embedded:
-        """Return vectors; they do not depend on which texts are embedded together."""
+        """Return vectors; they do not depend on the other texts."""
         with self._lock:
             vectors = self._model.encode(texts, use_multiprocessing=False)
             cut = np.array([self._is_cut(text) for text in texts], np.bool_)
         return Embedded(vectors, cut)
 
     def _is_cut(self, text: str) -> bool:
-        """Return whether the model reads the beginning of a text only, by characters or tokens."""
+        """Return whether the model truncates a text, by characters or by tokens."""
         if self.longest is None or _BYTES * len(text) <= self.longest:
             return False
         many = len(text) > self.longest * self._model.median_token_length
@@ -141,7 +141,7 @@ class Model2VecEmbedder(Embedder):
 
 @contextmanager
 def _no_card() -> Iterator[None]:
-    """Hide the warning that README.md does not describe the model: nobody reads it here."""
+    """Hide the warning that README.md does not describe the model."""
     logger = logging.getLogger("huggingface_hub.repocard")
     before = logger.level
     logger.setLevel(logging.ERROR)
@@ -160,14 +160,14 @@ _LENGTHS = (
     ("tokenizer_config.json", "model_max_length"),
     ("config.json", "max_position_embeddings"),
 )
-"""Files that say how many tokens a model takes; the first that does counts."""
+"""Files and keys with the most tokens of a text; the first that exists counts."""
 _SETTINGS = ("tokenizer.json", "modules.json", "1_Pooling/config.json")
-_FATAL = 4  # what goes wrong is raised, and need not be logged as well
-_NO_LENGTH_LIMIT = 1 << 20  # tokenisers without a length say that they take 1e30 tokens
+_FATAL = 4  # errors are raised and need not be logged, too
+_NO_LENGTH_LIMIT = 1 << 20  # tokenisers without a limit have one of 1e30 tokens
 
 
 def onnx_files(folder: Path) -> list[Path]:
-    """Return the files of a model; none if the folder holds no model of this kind."""
+    """Return the files of a model; empty if the folder has no model of this kind."""
     models = [folder / name for name in _MODELS if (folder / name).is_file()]
     if not (models and (folder / "tokenizer.json").is_file()):
         return []
@@ -177,7 +177,7 @@ def onnx_files(folder: Path) -> list[Path]:
 
 
 class OnnxEmbedder(Embedder):
-    """A neural model, run by onnxruntime on the processor, a thread for each call."""
+    """A neural model, run by onnxruntime on the CPU with one thread per call."""
 
     def __init__(self, folder: Path) -> None:
         subject = f"model {folder}"
@@ -229,7 +229,7 @@ class OnnxEmbedder(Embedder):
 
 
 def _choose_output(subject: str, folder: Path, session: Any) -> tuple[str, str]:
-    """Return the output to take, and its pooling."""
+    """Return the name of the output to use, and its pooling."""
     outputs = {model_output.name: len(model_output.shape) for model_output in session.get_outputs()}
     name = "sentence_embedding" if "sentence_embedding" in outputs else next(iter(outputs))
     if outputs[name] == 2:
@@ -267,7 +267,7 @@ def _max_tokens(folder: Path, truncation: Any) -> int | None:
 
 
 def _read_json(file: Path, kind: type) -> Any:
-    """Return what a JSON file says; nothing if there is none."""
+    """Return the content of a JSON file; empty if there is no file."""
     if not file.is_file():
         return kind()
     try:
@@ -284,7 +284,7 @@ _OTHER_FORMATS = {"onnx", "openvino"}  # folders of the same model for other lib
 
 
 def transformer_files(folder: Path) -> list[Path]:
-    """Return the files of a model; none if the folder holds no model of this kind."""
+    """Return the files of a model; empty if the folder has no model of this kind."""
     if not (folder / "modules.json").is_file():
         return []
     files = (
@@ -294,7 +294,7 @@ def transformer_files(folder: Path) -> list[Path]:
 
 
 class TransformerEmbedder(Embedder):
-    """A neural model."""
+    """A neural model, run by sentence-transformers."""
 
     def __init__(self, folder: Path) -> None:
         library = import_package("sentence_transformers", f"model {folder}")
@@ -321,7 +321,7 @@ class TransformerEmbedder(Embedder):
 
 @contextmanager
 def _no_bar() -> Iterator[None]:
-    """Hide the bar that transformers shows while it loads weights."""
+    """Hide the progress bar of transformers while it loads weights."""
     logging = import_module("transformers.utils.logging")
     was_enabled = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
@@ -346,12 +346,12 @@ def wordllama_files() -> list[Path]:
     for file in files:
         if not file.is_file():
             problem = f"the package has no {file.name}, which its wheels carry"
-            raise InputError(f"model {WORDLLAMA}: {problem}: install it anew")
+            raise InputError(f"model {WORDLLAMA}: {problem}: reinstall it")
     return files
 
 
 def _import_wordllama() -> Any:
-    """Import the package; it sets up logging for the whole program, which is undone."""
+    """Import the package, and undo its setup of logging for the whole program."""
     root = logging.getLogger()
     before = root.level, root.handlers[:]
     try:
@@ -367,12 +367,12 @@ class WordLlamaEmbedder(Embedder):
     def __init__(self) -> None:
         home = wordllama_files()[0].parents[1]
         with explain_errors(f"model {WORDLLAMA}", "cannot be loaded"):
-            # As a cache the package's own folder is searched under the names that it has there.
+            # Its own folder as cache: the package finds its files there by name.
             load = _import_wordllama().WordLlama.load
             self._model = load(cache_dir=home, disable_download=True)
 
     def embed(self, texts: list[str], batch: int) -> Embedded:
-        """Return vectors; they do not depend on which texts are embedded together."""
+        """Return vectors; they do not depend on the other texts."""
         return Embedded(self._model.embed(texts), np.zeros(len(texts), np.bool_))
 
 
@@ -382,7 +382,7 @@ LOADERS: Mapping[str, str] = {
     "onnx": "model.onnx or onnx/model.onnx, and tokenizer.json",
     "sentence-transformers": "modules.json; needs that package",
 }
-"""Name of a loader -> the files that it looks for."""
+"""Loader -> the files that it needs."""
 
 _Kind = tuple[Callable[[Path], list[Path]], Callable[[Path], Embedder]]
 _FOLDERS: Mapping[str, _Kind] = {
@@ -401,7 +401,7 @@ Stamp = tuple[tuple[str, int, int], ...]
 
 
 def load_embedder(model: str, loader: str = "auto") -> Embedder:
-    """Return a model, loaded once for as long as its files do not change."""
+    """Return a model, cached until its files change."""
     stamp = tuple((str(f), f.stat().st_size, f.stat().st_mtime_ns) for f in _files(model))
     return _load(model, _choose_loader(model, loader), stamp)
 
@@ -412,7 +412,7 @@ def _load(model: str, loader: str, _stamp: Stamp) -> Embedder:
 
 
 def embedder_files(model: str) -> list[str]:
-    """Return the places of a model's files, and of others in its folder (not all of very many)."""
+    """Return the paths of a model's files and of others in its folder (up to a limit)."""
     files = [*map(str, _files(model))]
     if model != WORDLLAMA:
         for place, folders, names in os.walk(_folder(model)):
@@ -424,12 +424,12 @@ def embedder_files(model: str) -> list[str]:
 
 
 def embedder_digest(model: str) -> str:
-    """Return eight digits that differ with the content of a model's files."""
+    """Return the digest of a model's files."""
     return files_digest(_files(model))
 
 
 def _files(model: str) -> list[Path]:
-    """Return the files of a model, whichever loader reads them."""
+    """Return the files of a model for all loaders."""
     if model == WORDLLAMA:
         return wordllama_files()
     folder = _folder(model)
@@ -438,7 +438,7 @@ def _files(model: str) -> list[Path]:
 
 
 def _choose_loader(model: str, loader: str) -> str:
-    """Return the loader of a model."""
+    """Return the name of the loader for a model."""
     if model == WORDLLAMA:
         if loader != "auto":
             problem = f"loader={loader} is for folders, and {WORDLLAMA} is a package"
@@ -453,7 +453,7 @@ def _choose_loader(model: str, loader: str) -> str:
         raise InputError(f"model {model}: {damage}")
     looked = [name for name in _FOLDERS if loader in ("auto", name)]
     files = "; ".join(f"{name}: {LOADERS[name]}" for name in looked)
-    raise InputError(f"model {model}: the folder has no embedding model that is known ({files})")
+    raise InputError(f"model {model}: the folder has no embedding model of a known kind ({files})")
 
 
 def _folder(model: str) -> Path:

@@ -1,10 +1,10 @@
-"""Given scores as a metric: what another program said of the same outputs.
+"""Scores by another program for the same outputs, as a metric.
 
-Statistics are the sum of the scores, how many there are, and how many segments there are:
+Statistics are the sum of the scores, their number, and the number of segments:
 
     score = sum of scores / number of scores
 
-A system score that was given and is not this mean stands in its place, for whole systems alone.
+For whole systems, a given system score that differs from this mean replaces it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 LOWER = frozenset(
     ["ter", "wer", "cer", "per", "cder", "hter", "mwer", "metricx", "ppl", "perplexity"]
 )
-"""Metrics of which lower scores are better; all at or below 0, they were negated."""
+"""Metrics whose lower scores are better, unless all scores are at or below 0 (negated)."""
 HIGHER = frozenset(
     [
         *("bartscore", "bertscore", "bleu", "bleurt", "chrf", "comet", "cometkiwi", "f200spbleu"),
@@ -42,9 +42,9 @@ HIGHER = frozenset(
         *("rouge", "sacrebleu", "spbleu", "unite", "xcomet", "yisi"),
     ]
 )
-"""Metrics of which higher scores are better."""
+"""Metrics whose higher scores are better."""
 SET = "{set}"
-"""The place of an evaluation set's name in the path of a file."""
+"""Placeholder for the name of the evaluation set in the path of a file."""
 _SYSTEM = {
     "given": "the score that the system was given, where it has one",
     "mean": "the mean of its segment scores",
@@ -66,7 +66,7 @@ class ExternalScores(Metric):
     reads_texts: ClassVar[bool] = False
     aliases: ClassVar[Mapping[str, str]] = {"name": "metric"}
     segments_only: ClassVar[bool] = False
-    """True where segments are scored, and no system scores stand in their place."""
+    """True if system scores are ignored, to score segments."""
 
     file: str | None = setting(
         None,
@@ -96,22 +96,22 @@ class ExternalScores(Metric):
 
     @cached_property
     def scores_by_system(self) -> GivenScores:
-        """All scores, of systems and segments."""
+        """All scores of systems and segments."""
         if self.file is None:
             raise InputError(f"{self} has no scores here: {_SOURCES_HINT}")
         if SET in self.file:
-            problem = f"{SET} is the name of an evaluation set, and none is scored"
+            problem = f"{SET} stands for the name of an evaluation set, and texts are scored"
             raise InputError(f"{self}: {problem}: name the file")
         return self._check_digest(read_scores(self.file, self.column))
 
     def _check_digest(self, scores: GivenScores) -> GivenScores:
         if self.digest not in (None, scores.digest):
             problem = f"the scores of {scores.source} have the digest {scores.digest}"
-            raise MetricError(f"{self}: {problem}: they are not those of the signature")
+            raise MetricError(f"{self}: {problem}: the signature is of other scores")
         return scores
 
     def with_scores(self, scores: GivenScores) -> ExternalScores:
-        """Return this metric with its scores."""
+        """Return this metric with these scores."""
         metric = copy.copy(self)
         metric.__dict__["scores_by_system"] = self._check_digest(scores)
         return metric
@@ -124,7 +124,7 @@ class ExternalScores(Metric):
 
     @property
     def is_loaded(self) -> bool:
-        """True if the scores can be looked at now."""
+        """True if the scores are available without an evaluation set or a table."""
         has_file = self.file is not None and SET not in self.file
         return has_file or "scores_by_system" in self.__dict__
 
@@ -137,7 +137,7 @@ class ExternalScores(Metric):
     def for_evalset(
         self, evalset: EvalSet | None, threads: int | None = None, progress: Progress = silent
     ) -> Sequence[Metric]:
-        """Return the metrics of a set that the name, its pattern or the file stands for."""
+        """Return a metric for each of the set's scores that matches the name, or for the file."""
         if self.is_loaded or self.of_table or (self.file is not None and evalset is None):
             return (self,)
         if self.file is not None and evalset is not None:
@@ -166,7 +166,7 @@ class ExternalScores(Metric):
 
     @property
     def sign(self) -> int:
-        """1 if higher is better: as it says, as the set has it, or by the name of the metric."""
+        """1 if higher is better: by the setting, the file, or the name of the metric."""
         if self.higher is not None:
             return 1 if self.higher else -1
         if self.is_loaded and self.scores_by_system.lower_is_better:
@@ -177,7 +177,7 @@ class ExternalScores(Metric):
         return -1 if self._word in LOWER and not turned else 1
 
     def remarks(self) -> tuple[str, ...]:
-        """Return what is taken for granted, and what system scores mean."""
+        """Return notes on the assumed direction and on system scores."""
         scores = self.scores_by_system if self.is_loaded else None
         notes = []
         if self.higher is None and not (scores and (scores.oriented or scores.lower_is_better)):
@@ -198,11 +198,11 @@ class ExternalScores(Metric):
         return tuple(f"{self}: {note}." for note in notes)
 
     def columns(self) -> tuple[str, ...]:
-        """The sum of scores, their number, that of segments; system scores, and their number."""
+        """Return the columns: sums and numbers of segment scores, segments and system scores."""
         return "sum", "known", "segments", "system_sum", "system_known"
 
     def rows(self, pairs: Pairs) -> Floats:
-        """The score of each segment, 0 where there is none, and the system's."""
+        """Return the score of each segment, 0 if it is missing, and the system score."""
         outputs = pairs.outputs
         values, system_scores = np.full((2, outputs.count), np.nan)
         if not self.of_table:
@@ -218,7 +218,7 @@ class ExternalScores(Metric):
         return InputError(f"{self} is a column of a table, and no table is scored: {_SOURCES_HINT}")
 
     def _look_up(self, outputs: Outputs, values: Floats, system_scores: Floats) -> None:
-        """Fill in the scores of segments and systems."""
+        """Fill in the scores of segments and of systems."""
         scores, ids = self.scores_by_system, outputs.segments()
         if outputs.of_table and scores.has_segments and (outputs.ids is None or scores.in_order):
             expected = "scores by the ids of segments, and a column of ids (--id COLUMN)"
@@ -231,11 +231,11 @@ class ExternalScores(Metric):
                 system_scores[places] = scores.system_score(system)
 
     def table_columns(self) -> tuple[str, ...]:
-        """The column of scores, if it is one of the table."""
+        """Return the column of scores, if it is in the table."""
         return (self.column,) if self.of_table and self.column else ()
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
-        """The mean of the scores, or the system score; NaN where there is neither."""
+        """Return the mean of the scores, or the system score; NaN if both are missing."""
         total, count, segments, system_total, systems = np.asarray(rows, np.float64).T
         mean = np.divide(total, count, out=np.full(len(rows), np.nan), where=count > 0)
         value = mean
@@ -255,7 +255,7 @@ class ExternalScores(Metric):
         return changed
 
     def of_segments(self) -> Metric:
-        """Return what scores segments, where system scores have no part."""
+        """Return the metric without system scores."""
         segment_metric = copy.copy(self)
         segment_metric.__dict__["segments_only"] = True
         return segment_metric
@@ -265,7 +265,7 @@ class ExternalScores(Metric):
         return self.of_segments()
 
     def check_outputs(self, systems: Sequence[str], segments: SegmentNames) -> None:
-        """Refuse systems without scores, and scores of segments that are not there."""
+        """Raise if a system has no scores, or a score belongs to an unknown segment."""
         if self.of_table:
             raise self._no_table()
         for system in systems:
@@ -274,7 +274,7 @@ class ExternalScores(Metric):
         self.scores_by_system.check_ids(segments.has_id, (segments.listed() or ["1"])[0])
 
     def check_used(self, system: str, total: NDArray[Any]) -> None:
-        """Refuse scores that no row of a whole table has asked for."""
+        """Raise if the table has no row for a score."""
         n_scores = len(self.scores_by_system.present_scores(system)) if self.is_loaded else 0
         if n_scores > total[1]:
             more = f"{n_scores - int(total[1]):,} of {n_scores:,} scores of system {quoted(system)}"
@@ -283,7 +283,7 @@ class ExternalScores(Metric):
             )
 
     def check_resampled(self, system: str, total: NDArray[Any]) -> None:
-        """Refuse a system score that does not come from segments."""
+        """Raise if the system score is not the mean of segment scores."""
         if total[4] > 0:
             mean = "; system=mean takes the mean of segment scores" if total[1] > 0 else ""
             raise InputError(
@@ -292,7 +292,7 @@ class ExternalScores(Metric):
             )
 
     def notes(self, row: NDArray[Any]) -> tuple[str, ...]:
-        """Return how many segments have no score."""
+        """Return a note on segments without a score."""
         n_scored, segments = int(row[1]), int(row[2])
         if n_scored == segments or (row[4] > 0 and not n_scored):
             return ()
@@ -305,7 +305,7 @@ class ExternalScores(Metric):
         return str(type(self)(**{**settings, "digest": self._full_digest()}))
 
     def method(self, references: int | None) -> str:
-        """Return the signature without the digest of the scores: every run has its own."""
+        """Return the signature without the digest of the scores, which differs between runs."""
         return self.signature(references).replace(f",digest={self._full_digest()}", "")
 
     def _full_digest(self) -> str | None:
@@ -322,7 +322,7 @@ def external_scores(
     systems: Mapping[str, float] | None = None,
     higher: bool | None = None,
 ) -> ExternalScores:
-    """Return scores that were made elsewhere as a metric.
+    """Return scores by another program as a metric.
 
     Args:
         name: the metric's name, which is shown and decides the direction unless `higher` does.
@@ -337,6 +337,6 @@ def external_scores(
 
 
 def _split_missing(scores: Floats) -> tuple[Floats, Floats]:
-    """Return scores with 0 for those that are missing, and 1 where there is one."""
+    """Return scores with 0 for missing ones, and an array with 1 where a score is present."""
     has_score = ~np.isnan(scores)
     return np.where(has_score, scores, 0.0), has_score.astype(np.float64)

@@ -38,7 +38,7 @@ SEARCHES = {
     "greedy": "the longest run first, as GTM 1.4 does",
     "exact": "the maximum under the cap, with a certificate",
 }
-"""The ways to search for a matching."""
+"""Methods of searching for a matching."""
 
 CAPS = {
     "fraction": "min(|C|, mean |R|), of the last run a part, as GTM 1.4 does",
@@ -50,8 +50,8 @@ BUDGET = 50_000_000
 """Steps of the exact search in one segment: about half a second."""
 
 MAX_GTM_TOKENS = 1_000_000
-"""The longest candidate, and the longest references taken together, that are matched: some 250 MB
-and, for texts made to be hard, a minute or two."""
+"""The longest candidate, and the longest joined references, that are matched: about 250 MB
+and, for adversarial texts, a minute or two."""
 
 
 @dataclass(frozen=True)
@@ -86,12 +86,12 @@ class GTM(Metric):
 
     @property
     def exact(self) -> bool:
-        """True if the search is for the maximum, with a certificate."""
+        """True if the search finds the maximum, with a certificate."""
         return self.search == "exact"
 
     @property
     def whole_cap(self) -> bool:
-        """True if hits count whole or not at all."""
+        """True if hits count in full or not at all."""
         return self.cap == "whole"
 
     def full_name(self) -> str:
@@ -125,7 +125,7 @@ class GTM(Metric):
         return parts
 
     def notes(self, row: NDArray[Any]) -> tuple[str, ...]:
-        """Return the number of segments that are certain to have the maximum matching."""
+        """Return a note on the number of segments whose matching is proven to be the maximum."""
         if not self.exact:
             return ()
         segments, proven = (round(float(number)) for number in row[4:6])
@@ -166,11 +166,11 @@ class AlignedBlock(NamedTuple):
     column: int
     length: int
     counted: float
-    """The part of its length that the cap leaves; its last hits are given up first."""
+    """The part of its length that counts under the cap; its last hits are dropped first."""
     reference: int
     """The number of the reference."""
     position: int
-    """Its first position there."""
+    """Its first position in the reference."""
 
 
 class Pared(NamedTuple):
@@ -190,12 +190,12 @@ class Explanation:
     references: tuple[tuple[str, ...], ...]
     row_ids: tuple[int, ...]
     column_ids: tuple[int, ...]
-    """The ids that are compared: equal ids are a hit; a barrier has an id of its own."""
+    """The ids that are compared: equal ids are a hit; barriers have a separate id."""
     blocks: tuple[AlignedBlock, ...]
-    """The runs, the longest first, of equals the last."""
+    """The runs, the longest first; of equally long runs, the last first."""
     cap: float
     sum: float
-    """Of length^e over what counts of each run."""
+    """Sum of length^e over the counted parts of runs."""
     size: float
     precision: float
     recall: float
@@ -203,9 +203,9 @@ class Explanation:
     proven: bool
     """True if no matching has a larger size."""
     bound: float
-    """No matching has a larger size than this."""
+    """Upper bound on the size of any matching."""
     largest: float
-    """The size of the largest matching that is known; the greedy search may have missed it."""
+    """The size of the largest known matching; the greedy search may have missed it."""
 
     @property
     def columns(self) -> int:
@@ -235,14 +235,14 @@ class Explanation:
 
     @cached_property
     def nearest(self) -> int:
-        """The number of the reference that takes the cheapest edits, the first of equals."""
+        """The number of the reference with the cheapest edits; the first of equals."""
         costs = [self.edits(number).cost for number in range(len(self.references))]
         return costs.index(min(costs))
 
     def edits(self, reference: int | None = None) -> Alignment:
-        """The edit alignment, with moves, with one reference: the nearest if none is named.
+        """Return the edit alignment, with moves, to one reference; by default the nearest.
 
-        Words are equal where the metric takes them to be (lower case, stems).
+        Words are compared as the metric compares them (lower case, stems).
         """
         number = self.nearest if reference is None else reference
         starts = [0, *(barrier + 1 for barrier in self.barriers)]
@@ -251,7 +251,7 @@ class Explanation:
         return Alignment(self.references[number], self.candidate, steps)
 
     def hits(self, limit: int | None = None) -> Iterator[Hit]:
-        """All hits of the grid, row by row, or the first of them; there may be millions."""
+        """Yield the hits of the grid, row by row, up to a limit; there may be millions."""
         places: dict[int, list[int]] = {}
         for j, word in enumerate(self.column_ids):
             places.setdefault(word, []).append(j)
@@ -259,7 +259,7 @@ class Explanation:
         return islice(cells, limit)
 
     def runs(self, limit: int | None = None) -> list[MatchedRun]:
-        """The maximal runs of the first hits: diagonals of the grid, chosen or not."""
+        """Return the maximal runs of the first hits: diagonals of the grid, matched or not."""
         last: dict[int, MatchedRun] = {}  # on each diagonal
         ended: list[MatchedRun] = []
         for row, column in self.hits(limit):
@@ -274,15 +274,15 @@ class Explanation:
 
 _BARRIER = -1  # no word has this id
 CHECKED = 5_000_000
-"""Steps of the exact search that looks for a larger matching than the greedy one."""
+"""Steps of the exact search for a larger matching than the greedy one."""
 
 MAX_GRID_TOKENS = 100_000
-"""The longest candidate, and the longest references taken together, that are explained: a page of
+"""The longest candidate, and the longest joined references, that are explained: a page of
 them takes half a GB."""
 
 
 def explain_matching(metric: GTM, candidate: str, references: str | Sequence[str]) -> Explanation:
-    """The matching of one candidate with its references by one metric."""
+    """Return the matching of one candidate with its references."""
     texts = one_or_several(references)
     lexicon = Lexicon()
     candidate_ids, (words,) = _tokenize_side([candidate], "candidate", lexicon, metric.recipe)
@@ -324,9 +324,9 @@ def explain_matching(metric: GTM, candidate: str, references: str | Sequence[str
 def _certificate(
     metric: GTM, grid: tuple[Any, Any, Ints, float], matching: tuple[Any, ...]
 ) -> tuple[bool, float, float]:
-    """Return whether a matching is the maximum, a bound for it, and the largest size known.
+    """Return whether a matching is the maximum, an upper bound, and the largest known size.
 
-    A greedy matching is compared with what the exact search finds in a smaller budget.
+    A greedy matching is compared with the result of the exact search in a smaller budget.
     """
     from karat.arithmetic import SLACK  # numpy is loaded where it is needed
 
@@ -346,7 +346,7 @@ def _certificate(
 def _tokenize_side(
     texts: Sequence[str], name: str, lexicon: Lexicon, recipe: Recipe
 ) -> tuple[Ragged, tuple[tuple[str, ...], ...]]:
-    """The ids of one side that are compared, and each text's words as they stand in it."""
+    """Return the ids of one side that are compared, and the words of each text."""
     passage = lexicon.passage(texts, name)
     compared = passage.tokens(recipe)
     if len(compared.ids) > MAX_GRID_TOKENS:

@@ -1,7 +1,7 @@
-"""Names: one string per metric, `name` or `name:setting=value,setting=value`, and back.
+"""Names of metrics: `name` or `name:setting=value,setting=value`.
 
-`parse(str(metric)) == metric`. Aliases (`ps`, `rs`, `rouge3`, `chrf++`) and presets parse to the
-metric they stand for and print canonically. Metrics are loaded when they are named.
+`metric(str(m)) == m`. Aliases (`ps`, `rs`, `rouge3`, `chrf++`) and presets are parsed to the metric
+that they stand for and printed under its own name. Metric classes are imported on first use.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def _fold(name: str) -> str:
 
 
 def _check_plugin(name: str, plugin: object) -> None:
-    """Refuse a plugin that is no metric, or that would print another name than it has."""
+    """Raise if a plugin is no metric, or has another name than it is registered under."""
     if not (isinstance(plugin, type) and issubclass(plugin, Metric)):
         raise MetricError(f"metric {name}: {quoted(plugin)} is no subclass of karat.Metric")
     if not re.fullmatch(r"[\w+.-]+", name):
@@ -72,24 +72,21 @@ ALIASES: Mapping[str, tuple[str, dict[str, Any]]] = {
     "chrf++": ("chrf", {"words": 2}),
     "rouge2": ("rouge1", {"n": 2}),
 }
-"""Other name -> name and the settings it stands for."""
+"""Alias -> name and settings."""
 
 
 def metric(name: str | Metric) -> Metric:
-    """Return the metric of that name; a metric is returned as it is."""
-    if not isinstance(name, str | Metric):
+    """Return the metric with a name or signature (Karat's or sacreBLEU's); pass metrics through."""
+    if isinstance(name, Metric):
+        return name
+    if not isinstance(name, str):
         kind = getattr(name, "__name__", type(name).__name__)
         raise MetricError(f"{kind} is no metric: give its name, such as bleu, or a metric")
-    return parse(name) if isinstance(name, str) else name
-
-
-def parse(text: str) -> Metric:
-    """Return the metric that a string names; a signature, Karat's or sacreBLEU's, is read too."""
-    if "|" not in text:
-        return parse_name(text)
+    if "|" not in name:
+        return parse_name(name)
     from karat.metrics.signatures import parse_signature
 
-    return parse_signature(text)
+    return parse_signature(name)
 
 
 def parse_name(text: str) -> Metric:
@@ -103,7 +100,7 @@ def parse_name(text: str) -> Metric:
 
 
 def _resolve(head: str) -> tuple[str, dict[str, Any]] | None:
-    """Return the canonical name for what was written, and the settings that come with it."""
+    """Return the canonical name of a metric, and the settings that an alias implies."""
     written = _fold(head)
     if written in ALIASES:
         return ALIASES[written]
@@ -114,7 +111,7 @@ def _resolve(head: str) -> tuple[str, dict[str, Any]] | None:
 
 
 def _describe_unknown(head: str) -> str:
-    """Return the sentence for a name that no metric has."""
+    """Return the error message for an unknown metric."""
     several = re.split(r"[\s,;]+", head)
     if len(several) > 1 and all(map(_resolve, several)):
         options = " ".join(f"-m {name}" for name in several)
@@ -130,13 +127,13 @@ def _describe_unknown(head: str) -> str:
 
 
 def _other_metric_hint(item: str) -> str:
-    """Return a hint for a metric that stands where a setting should."""
+    """Return a hint if a setting looks like the name of another metric."""
     key = item.partition("=")[0].strip()
     return f" (another metric is another option: -m {item.strip()})" if _resolve(key) else ""
 
 
 class MetricSetting(NamedTuple):
-    """One setting of one metric; a metric without settings has one row with none."""
+    """One setting of one metric; a metric without settings has one row without a setting."""
 
     metric: str
     title: str
@@ -159,7 +156,7 @@ class MetricCatalogue(Result):
 
     @property
     def settings(self) -> dict[str, object]:
-        """The metrics that were asked for."""
+        """The metrics that are listed."""
         return {"metrics": tuple(dict.fromkeys(row.metric for row in self.rows))}
 
 
@@ -175,7 +172,7 @@ def list_metrics(*names: str) -> MetricCatalogue:
         listed = sorted(METRICS.usable(broken), key=lambda entry: entry[0][:1])
         chosen += [cls for _, cls in listed]
     rows = tuple(row for cls in dict.fromkeys(chosen) for row in _rows(cls))
-    other = ", ".join(f"{a} = {parse(a)}" for a in ALIASES if str(parse(a)) != a)
+    other = ", ".join(f"{a} = {metric(a)}" for a in ALIASES if str(metric(a)) != a)
     notes = (
         "Write a metric as name or name:setting=value,setting=value.",
         f"Other names: {other}; rouge3, rouge4, … for other orders.",

@@ -1,7 +1,7 @@
 """The n-gram family of Soricut and Brill (2004): AEv, with BLEU as one of its points.
 
-P(n) is the share of the candidates' n-grams that stand in the references, R(n) the share of the
-references' n-grams that stand in the candidates, matches clipped. With weights w_n and N orders:
+P(n) is the share of the candidates' n-grams that occur in the references, R(n) the share of the
+references' n-grams that occur in the candidates, with clipped matches. With weights w_n, N orders:
 
     PS(N) = BP exp(sum_n w_n log P(n))        BP = 1 if B|c| >= |r|, else exp(1 - |r| / (B|c|))
     RS(N) = WP exp(sum_n w_n log R(n))        WP = 1 if |c| <= W|r|, else exp(1 - |c| / (W|r|))
@@ -38,7 +38,7 @@ MAX_ORDER = 20
 def smoothed_shares(
     matches: NDArray[Any], totals: NDArray[Any], smooth: str, value: float | None
 ) -> tuple[Floats, Flags]:
-    """Matches over totals for every order, smoothed, and which orders were reached.
+    """Return smoothed matches over totals for every order, and which orders were reached.
 
     The rules are sacreBLEU's: without any match all shares are 0; an order with a total of 0 is
     not reached and has the share 0.
@@ -64,7 +64,7 @@ def smoothed_shares(
 
 
 def weighted_product(shares: Floats, weights: NDArray[Any]) -> Floats:
-    """exp(sum_n w_n log share_n); an order of weight 0 does not count, a share of 0 makes 0."""
+    """Return exp(sum_n w_n log share_n); 0 if a share with a positive weight is 0."""
     from karat.arithmetic import exp, log
 
     logs = log(np.where(shares > 0, shares, 1.0))
@@ -74,20 +74,20 @@ def weighted_product(shares: Floats, weights: NDArray[Any]) -> Floats:
 
 
 def penalty(excess: Floats, free: Flags) -> Floats:
-    """1 where it is free, else exp(1 - excess)."""
+    """Return 1 where `free`, else exp(1 - excess)."""
     from karat.arithmetic import exp
 
     return np.where(free, 1.0, exp(1 - np.where(free, 1.0, excess)))
 
 
 def ratio(a: NDArray[Any], b: NDArray[Any]) -> Floats:
-    """a / b, infinite where b is 0."""
+    """Return a / b, infinite where b is 0."""
     quotients: Floats = np.divide(a, b, out=np.full(np.shape(a), np.inf), where=np.asarray(b) > 0)
     return quotients
 
 
 def gram_totals(lengths: Ints, order: int) -> Ints:
-    """The number of n-grams of each order in texts of these lengths."""
+    """Return the number of n-grams of each order in texts of these lengths."""
     totals: Ints = np.maximum(lengths[:, None] - np.arange(order), 0)
     return totals
 
@@ -97,13 +97,9 @@ def _per_order(letter: str, shares: Floats, factor: float = 1.0) -> dict[str, Fl
 
 
 def _full_smooth_value(metric: BLEU | AEv) -> str:
-    """The amount that smoothing uses, default or not."""
+    """Return the smoothing value, with the default filled in."""
     default = _SMOOTH_VALUES.get(metric.smooth)
     return to_text(default if metric.smooth_value is None else metric.smooth_value)
-
-
-def _lengths(c: NDArray[Any], r: NDArray[Any]) -> dict[str, Floats]:
-    return {"length": 1.0 * c, "reference_length": 1.0 * r}
 
 
 @dataclass(frozen=True)
@@ -142,7 +138,7 @@ class BLEU(Metric):
 
     @property
     def smoothed_by(self) -> float | None:
-        """The amount of smoothing, default or not; None where smoothing has none."""
+        """The smoothing value, with the default filled in; None if smoothing has none."""
         default = _SMOOTH_VALUES.get(self.smooth)
         return default if default is None or self.smooth_value is None else self.smooth_value
 
@@ -180,7 +176,7 @@ class BLEU(Metric):
         bp = penalty(ratio(r, c), c >= r)
         value = 100 * bp * weighted_product(shares, counted / orders[:, None])
         share = np.where(r > 0, ratio(c, r), 0.0)
-        parts = {"bp": bp, "ratio": share, **_lengths(c, r)}
+        parts = {"bp": bp, "ratio": share, "length": 1.0 * c, "reference_length": 1.0 * r}
         return {"value": value, **_per_order("p", shares, 100), **parts}
 
 
@@ -258,7 +254,7 @@ class AEv(Metric):
 
     @property
     def _recipes(self) -> list[tuple[Recipe, slice]]:
-        """The orders that are counted, and the tokens of each."""
+        """Recipes of tokens, each with the orders of its n-grams."""
         if self.stop == "none" or self.stop_scope == "sequence" or self.n == 1:
             return [(self.recipe, slice(0, self.n))]
         return [(self.recipe, slice(0, 1)), (self._all_words, slice(1, self.n))]
@@ -287,7 +283,7 @@ class AEv(Metric):
         return pairs.sum(per_pair) / np.diff(pairs.starts)[:, None]
 
     def _counts(self, pairs: Pairs) -> tuple[Ints, ...]:
-        """Matches per pair and clipped, n-grams of candidates and of references, by order."""
+        """Return matches per pair, clipped matches, and n-grams of both sides, by order."""
         by_recipe = []
         for recipe, orders in self._recipes:
             matches, clipped = pairs.matches(recipe, orders.stop)
@@ -309,21 +305,28 @@ class AEv(Metric):
         if not math.isinf(self.b):
             bp = penalty(ratio(r, self.b * c), self.b * c >= r)
         ps, rs = bp * weighted_product(p, weights), wp * weighted_product(recall, weights)
-        parts = {"ps": ps, "rs": rs, "bp": bp, "wp": wp, **_lengths(c, r)}
+        parts = {
+            "ps": ps,
+            "rs": rs,
+            "bp": bp,
+            "wp": wp,
+            "length": 1.0 * c,
+            "reference_length": 1.0 * r,
+        }
         value = self.combine(ps, rs)
         return {"value": value, **_per_order("p", p), **_per_order("r", recall), **parts}
 
     def combine(self, ps: Floats, rs: Floats) -> Floats:
-        """RS PS / (alpha RS + (1 - alpha) PS); 0/0 is 0."""
+        """Return RS PS / (alpha RS + (1 - alpha) PS); 0/0 is 0."""
         if self.alpha in (0.0, 1.0):  # by definition, also where the quotient is 0/0
             return ps if self.alpha == 1 else rs
         below = self.alpha * rs + (1 - self.alpha) * ps
         return np.divide(rs * ps, below, out=np.zeros(len(ps)), where=below > 0)
 
     def _wp(self, c: NDArray[Any], r: NDArray[Any]) -> Floats:
-        """The wordiness penalty, W on the reference's side.
+        """Return the wordiness penalty, with W on the side of the reference.
 
-        The paper prints W|c| against |r|; but then W = 2 punishes a candidate of exactly the
+        The paper has W|c| against |r|; but then W = 2 penalizes a candidate of exactly the
         reference's length, and W = inf, its setting for ROUGE, makes every score 0.
         """
         if self.wp == "printed":
@@ -334,7 +337,7 @@ class AEv(Metric):
         return penalty(ratio(c, self.w * r), c <= self.w * r)
 
     def notes(self, row: NDArray[Any]) -> tuple[str, ...]:
-        """Return the orders without a match, if that made the score 0."""
+        """Return a note on orders without a match, if they made the score 0."""
         scores = self.measure(row[None, :])
         if scores["value"][0] > 0:
             return ()

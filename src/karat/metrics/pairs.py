@@ -1,7 +1,7 @@
-"""Pairs: a run of candidates beside their references, and what is counted between them.
+"""Batches of candidates paired with their references, and the counts between them.
 
 Arrays with one entry per *pair* run over all references of the first segment, then of the second,
-and so on; `starts` says where each segment's pairs begin.
+and so on; `starts` has the first pair of each segment.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SegmentNames:
-    """The ids of all segments that are scored; of lines without ids, their numbers from 1."""
+    """Ids of the scored segments; lines without ids are numbered from 1."""
 
     count: int
     ids: Sequence[str] | None = None
     left_out: frozenset[str] = frozenset()
-    """Ids of the set that are not scored now."""
+    """Ids of segments of the set that are not scored."""
 
     @cached_property
     def _all(self) -> frozenset[str]:
@@ -42,34 +42,34 @@ class SegmentNames:
         return [str(i) for i in range(1, self.count + 1)] if self.ids is None else self.ids
 
     def has_id(self, name: str) -> bool:
-        """Return whether the set has a segment of that id."""
+        """Return whether the set has a segment with that id."""
         return name in self._all
 
 
 @dataclass(frozen=True)
 class Outputs:
-    """The systems and segments of candidates, in their order."""
+    """The system and the segment of each row of a batch."""
 
     systems: Sequence[str]
-    """Names of systems; all rows are of the first, unless `codes` says otherwise."""
+    """Names of systems; without `codes`, all rows belong to the first."""
     codes: NDArray[np.int32] | None = None
-    """For rows of a table the place of each row's system in `systems`."""
+    """For rows of a table, the index of each row's system in `systems`."""
     ids: Callable[[], Sequence[str] | Ints] | None = None
-    """The ids of all segments; without it, the number of each, from 1."""
+    """Returns the ids of all segments; without it, segments are numbered from 1."""
     columns: Mapping[str, Floats] = field(default_factory=dict)
-    """Columns of numbers of a table, NaN where there is none."""
+    """Columns of scores of a table; NaN if missing."""
     first: int = 0
-    """The number of the first segment, from 0."""
+    """Index of the first segment."""
     count: int = 0
-    """Rows of a batch."""
+    """Number of rows."""
 
     @property
     def of_table(self) -> bool:
-        """True for rows of a table, which may be in any order."""
+        """True for rows of a table, which may come in any order."""
         return self.codes is not None
 
     def cut(self, start: int, stop: int) -> Outputs:
-        """Return some rows."""
+        """Return the rows from `start` to `stop`."""
         all_ids = self.ids
         return Outputs(
             self.systems,
@@ -81,7 +81,7 @@ class Outputs:
         )
 
     def repeated(self, times: Ints) -> Outputs:
-        """Return each row as often as given; rows are then found by their ids alone."""
+        """Return each row `times` times, with ids."""
         ids = [str(name) for name in self.segments()]
         listed = [name for name, n in zip(ids, times.tolist(), strict=True) for _ in range(n)]
         codes = np.zeros(self.count, np.int32) if self.codes is None else self.codes
@@ -96,7 +96,7 @@ class Outputs:
         return range(self.first + 1, self.first + self.count + 1)
 
     def by_system(self) -> Iterator[tuple[str, Ints]]:
-        """Yield each system with its rows."""
+        """Yield each system with the indices of its rows."""
         if self.codes is None:
             yield self.systems[0], np.arange(self.count)
             return
@@ -108,10 +108,10 @@ T = TypeVar("T")
 ArrayT = TypeVar("ArrayT", bound="NDArray[Any]")
 
 MAX_LCS_CELLS = 10**12
-"""The largest LCS table (candidate tokens x reference tokens) that is worked on: a minute or so."""
+"""The largest LCS table (candidate tokens x reference tokens) that is computed: about a minute."""
 
 MAX_STORED_LCS_CELLS = 2**33
-"""The largest LCS table of two sentences that is walked back through (a bit each: 1 GB)."""
+"""The largest LCS table of two sentences that is stored for backtracking (one bit each: 1 GB)."""
 
 
 class Matches(NamedTuple):
@@ -143,13 +143,13 @@ class Pairs:
         self._found: dict[object, object] = {}
 
     def once(self, key: object, make: Callable[[], T]) -> T:
-        """Return the value of `make`, made once for all metrics that ask under the same key."""
+        """Return the value of `make`, computed once per key and shared by all metrics."""
         if key not in self._found:
             self._found[key] = make()
         return self._found[key]  # type: ignore[return-value]
 
     def check_sizes(self, sizes: Ints, most: int, subject: str) -> None:
-        """Refuse pairs that are too large, naming the first segment with the largest."""
+        """Raise if a pair is too large; the message has the segment with the largest pair."""
         if len(sizes) and sizes.max() > most:
             pair = int(sizes.argmax())
             problem = f"{sizes[pair]:,} {subject} (at most {most:,})"
@@ -157,7 +157,7 @@ class Pairs:
             raise InputError(f"segment {self.segment_number(pair):,}: {problem}; {advice}")
 
     def segment_number(self, pair: int) -> int:
-        """The number of a pair's segment, from 1, for messages."""
+        """Return the number of a pair's segment, from 1, for messages."""
         return int(np.searchsorted(self.starts, pair, side="right")) + self._first
 
     @property
@@ -172,7 +172,7 @@ class Pairs:
         return np.repeat(per_segment, np.diff(self.starts), axis=0)  # type: ignore[return-value]
 
     def split_references(self) -> Pairs:
-        """Return the same pairs as if every reference were that of a segment of its own."""
+        """Return the same pairs as segments with one reference each."""
         if self.single:
             return self
         times, texts = np.diff(self.starts), self.candidates.views("mixed").strings()
@@ -192,9 +192,9 @@ class Pairs:
         return total
 
     def best(self, per_pair: Floats, *ties: Ints) -> Ints:
-        """For each segment the pair with the largest number.
+        """Return the pair with the largest number for each segment.
 
-        Of equals, the one that is larger in the first of `ties`, and so on; else the first.
+        Ties are broken by the arrays in `ties`, one after the other, then by the order of pairs.
         """
         if self.single:
             return np.arange(len(per_pair))
@@ -205,7 +205,7 @@ class Pairs:
         return best_pairs
 
     def closest(self, lengths: Ints, candidate_lengths: Ints) -> Ints:
-        """For each segment the reference length closest to its own; of two, the shorter."""
+        """Return the reference length closest to each candidate's length; the shorter of two."""
         if self.single:
             return lengths
         distance = np.abs(lengths - self.spread(candidate_lengths))
@@ -215,7 +215,7 @@ class Pairs:
         return closest_lengths
 
     def matches(self, recipe: Recipe, order: int) -> Matches:
-        """N-gram matches of all orders up to `order`."""
+        """Return the n-gram matches of all orders up to `order`."""
 
         def match() -> Matches:
             most = max(order, self._orders.get(recipe, 0))
@@ -228,7 +228,7 @@ class Pairs:
         return Matches(per_pair[:, :order], clipped[:, :order])
 
     def lcs(self, recipe: Recipe) -> Ints:
-        """The length of the longest common subsequence of every pair."""
+        """Return the length of the longest common subsequence of every pair."""
 
         def measure() -> Ints:
             candidates, references = self.candidates.tokens(recipe), self.references.tokens(recipe)
@@ -240,7 +240,7 @@ class Pairs:
         return self.once(("lcs", recipe), measure)
 
     def summary_lcs(self, recipe: Recipe, separator: str) -> tuple[Ints, Ints, Ints]:
-        """Union-LCS hits of every pair, with the lengths of both texts in tokens."""
+        """Return the union-LCS hits of every pair, and the lengths of both texts in tokens."""
         candidates, candidate_starts = self.candidates.sentences(separator)
         references, reference_starts = self.references.sentences(separator)
         a, b = candidates.tokens(recipe), references.tokens(recipe)
@@ -257,7 +257,7 @@ class Pairs:
     def matching(
         self, recipe: Recipe, e: float, exact: bool, budget: int, whole_cap: bool = False
     ) -> Floats:
-        """GTM's size of every segment with |C|, mean |R|, a bound for the size, and its proof."""
+        """Return GTM's match size of every segment, |C|, mean |R|, a bound, and if it is proven."""
 
         def match() -> Floats:
             candidates, references = self.candidates.tokens(recipe), self.references.tokens(recipe)
@@ -278,7 +278,7 @@ class Pairs:
 
 
 def _longest(tokens: Ragged, starts: Ints) -> Ints:
-    """The tokens of each text's longest sentence; 0 for a text without sentences."""
+    """Return the number of tokens in each text's longest sentence; 0 without sentences."""
     lengths = np.append(tokens.lengths, 0)
     longest: Ints = np.maximum.reduceat(lengths, starts[:-1])
     longest[np.diff(starts) == 0] = 0
@@ -289,13 +289,13 @@ ReducedT = TypeVar("ReducedT")
 
 
 class Counter(Protocol):
-    """A metric, or anything that gives one row for every segment of a batch."""
+    """A metric, or anything that computes one row per segment of a batch."""
 
     def overlaps(self) -> Iterator[tuple[Recipe, int]]:
-        """The n-gram matches it will ask for, so that counters can share them."""
+        """Yield the recipes and orders of its n-grams, so that counters can share matches."""
 
     def rows(self, pairs: Pairs) -> NDArray[Any]:
-        """One row per segment of a batch of candidates and their references."""
+        """Return one row per segment of a batch of candidates and their references."""
 
 
 def largest_orders(metrics: Iterable[Counter]) -> dict[Recipe, int]:
@@ -312,16 +312,16 @@ CounterT = TypeVar("CounterT", bound=Counter)
 SEGMENTS_PER_BATCH = 4096
 BYTES_PER_BATCH = 1 << 23
 SLOW_SEGMENTS_PER_BATCH = 256
-"""Segments of a batch where a metric is slow."""
+"""Segments of a batch if a metric is slow."""
 _FEW_BATCHES = 64
-"""Batches up to which the pages of mapped files are kept."""
+"""With more batches, the pages of mapped files are released."""
 
 
 class Counting(Generic[CounterT, ReducedT]):
-    """Metrics that count batch after batch, on any threads, each with a lexicon of its own.
+    """Computes the rows of metrics batch by batch, on any thread; each thread has its own lexicon.
 
-    `reduce(metric, rows, first)` makes of a metric's rows of a batch what is kept of them; `first`
-    is the number of the batch's first segment.
+    `reduce(metric, rows, first)` returns what is kept of the rows of a batch that begins with
+    segment `first`.
     """
 
     def __init__(
@@ -340,9 +340,9 @@ class Counting(Generic[CounterT, ReducedT]):
         references: References,
         cut: tuple[int, int],
     ) -> list[list[ReducedT]]:
-        """Return found[text][metric] of one batch of texts, of which each has its outputs.
+        """Return reduced[text][metric] of one batch.
 
-        Text is tokenised once for all metrics that cut it alike; n-grams are counted once.
+        Text is tokenised once for all metrics with the same recipe; n-grams are counted once.
         """
         if not hasattr(self._local, "lexicon"):
             self._local.lexicon = Lexicon()
@@ -364,7 +364,7 @@ class Counting(Generic[CounterT, ReducedT]):
 def cuts_of(
     systems: Sequence[Segments], references: References, metrics: Sequence[Counter] = ()
 ) -> list[tuple[int, int]]:
-    """Return the batches into which aligned texts are cut, by the text and the metrics alone."""
+    """Return the batches of aligned texts; they depend only on the texts and the metrics."""
     sources: list[Any] = [*systems, references]
     slow = any(getattr(metric, "slow", False) for metric in metrics)
     most = min(SEGMENTS_PER_BATCH, SLOW_SEGMENTS_PER_BATCH) if slow else SEGMENTS_PER_BATCH
@@ -382,10 +382,11 @@ def run_batches(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> list[list[list[ReducedT]]]:
-    """`reduce(metric, rows, first)` as found[batch][system][metric], in the order of the text.
+    """Return `reduce(metric, rows, first)` as reduced[batch][system][metric], in text order.
 
-    `ids` are those of the segments; without them, they go by their numbers, from 1. `outputs` says
-    which system and segment each row is of, where one text has those of several systems.
+    Args:
+        ids: returns the ids of the segments; by default they are numbered from 1.
+        outputs: system and segment of each row, if one text has outputs of several systems.
     """
     texts = [
         (outputs or Outputs((name,), ids=ids), segments_of_system)

@@ -29,14 +29,14 @@ _CASE_HELP = "case (the tokeniser rouge always lower-cases)"
 
 
 def f_measure(p: Floats, r: Floats, alpha: float) -> Floats:
-    """P R / (alpha R + (1 - alpha) P), 0 where nothing matches."""
+    """Return P R / (alpha R + (1 - alpha) P), 0 where nothing matches."""
     below = alpha * r + (1 - alpha) * p
     return np.divide(p * r, below, out=np.zeros(len(p)), where=below > 0)
 
 
 @dataclass(frozen=True)
 class Rouge(Metric):
-    """The base of the family: a row is [value, P, R, 1]."""
+    """The base class of the family: a row is [value, P, R, 1]."""
 
     alpha: float = setting(0.5, _ALPHA_HELP, low=0, high=1)
     tok: str = setting("rouge", "tokeniser", choices=TOKENIZERS)
@@ -54,7 +54,7 @@ class Rouge(Metric):
 
     @abstractmethod
     def hits(self, pairs: Pairs) -> tuple[Ints, Ints, Ints]:
-        """For each pair: hits, the candidate's units, the reference's units."""
+        """Return hits, units of the candidate and units of the reference for each pair."""
 
     def columns(self) -> tuple[str, ...]:
         return ("value", "precision", "recall", "segments")

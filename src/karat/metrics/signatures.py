@@ -5,9 +5,9 @@
     TER|nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:2.6.0
 
 Also in the short form (`#:1|c:mixed|e:no|tok:13a|s:exp|v:2.6.0`). A field that is left out has
-sacreBLEU's default. Karat signs with `version:karat-0.2.0`, for it is not sacreBLEU.
+sacreBLEU's default. Karat's version is written as `version:karat-0.2.0`.
 
-sacreBLEU does not sign all its settings: not BLEU's order, and no more than two decimals of a
+sacreBLEU does not sign all settings: not BLEU's order, and only two decimals of a
 smoothing value. Metrics with such settings have no signature in this form.
 """
 
@@ -26,10 +26,10 @@ from karat.settings import nearest, to_text
 from karat.text.tokens import tokenizer_origin
 
 FIRST, LAST = (2, 0), (2, 6)
-"""The versions of sacreBLEU that print this form and the same numbers as Karat."""
+"""Versions of sacreBLEU with this form of signatures and the same numbers as Karat."""
 
 TOKENIZERS = ("13a", "intl", "zh", "char", "none", "flores101", "flores200", "spBLEU-1K")
-"""sacreBLEU's tokenisers that are signed by their names alone."""
+"""sacreBLEU's tokenisers that are signed without a version."""
 
 MECAB = ("ja-mecab", "ko-mecab")
 """sacreBLEU's tokenisers that are signed with their version."""
@@ -46,7 +46,7 @@ _TEST_SETS = ("test", "lang", "origlang", "subset")
 
 Settings = dict[str, Any]
 Reader = Callable[[str], Settings | None]
-"""A field's value as settings; None if it is none."""
+"""Parses the value of a field into settings; None if the value is invalid."""
 
 
 def _switch(setting: str, inverted: bool = False) -> Reader:
@@ -69,7 +69,7 @@ def _case(value: str) -> Settings | None:
 
 
 def _tok(value: str) -> Settings | None:
-    """The tokeniser of a name; one of a package must be the installed version."""
+    """Parse a tokeniser; a version must be the installed one."""
     if value in (*TOKENIZERS, *MECAB):
         return {"tok": value}
     name = next((name for name in MECAB if value.startswith(f"{name}-")), None)
@@ -81,7 +81,7 @@ def _tok(value: str) -> Settings | None:
 
 
 def written_tokenizer(tok: str) -> str | None:
-    """A tokeniser as sacreBLEU signs it; None for those that it does not have."""
+    """Return a tokeniser as sacreBLEU signs it; None if sacreBLEU does not have it."""
     if tok in MECAB:
         return f"{tok}-{tokenizer_origin(tok)}"
     return tok if tok in TOKENIZERS else None
@@ -109,14 +109,14 @@ _FIELDS: dict[str, dict[str, tuple[Reader, str]]] = {
         "asian": (_switch("asian"), "yes or no"),
     },
 }
-"""Metric -> its fields in sacreBLEU's order, how each is read, and what is expected."""
+"""Metric -> its fields in sacreBLEU's order, each with its parser and the expected values."""
 
 _ALL = {*_SHARED, *(f for fields in _FIELDS.values() for f in fields)}
 _ALL |= {short for table in _SHORT_OF.values() for short in table}
 
 
 def parse_sacrebleu(text: str, head: str, fields: list[str]) -> Metric:
-    """The metric of a signature: its name (or nothing), and `name:value` for each field."""
+    """Return the metric of a signature, from its name (may be empty) and `name:value` fields."""
     pairs = [(name.strip(), value.strip()) for name, _, value in (f.partition(":") for f in fields)]
     name, settings = (
         _parse_metric_name(text, head) if head else (_guess_metric(text, dict(pairs)), {})
@@ -138,7 +138,7 @@ def parse_sacrebleu(text: str, head: str, fields: list[str]) -> Metric:
 
 
 def _parse_metric_name(text: str, head: str) -> tuple[str, Settings]:
-    """The metric of a name such as `chrF2++`, and the settings that the name says."""
+    """Return the metric of a name such as `chrF2++`, and the settings in the name."""
     written = head.lower()
     if written in ("bleu", "ter"):
         return written, {}
@@ -153,10 +153,10 @@ def _parse_metric_name(text: str, head: str) -> tuple[str, Settings]:
 
 
 def _guess_metric(text: str, fields: Mapping[str, str]) -> str:
-    """The metric that fields belong to."""
+    """Return the metric that has these fields."""
     if {"nc", "nw", "space"} & {*fields}:
         raise MetricError(
-            f"{text}: a signature of chrF says its beta in its name alone; write the name before "
+            f"{text}: chrF has its beta only in its name; write the name before "
             f"it, as in chrF2|{text}"
         )
     if {"norm", "punct", "asian", "nr", "pn", "as"} & {*fields} or "tercom" in fields.values():
@@ -198,7 +198,7 @@ def _check_version(text: str, version: str | None) -> None:
 
 
 def _claims(text: str, fields: Mapping[str, str]) -> Claims:
-    """References, resamples, seed and trials, under Karat's names."""
+    """Return the claims about references, resamples, seed and trials, by Karat's names."""
     for field in _TEST_SETS:
         if field in fields:
             raise MetricError(
@@ -223,7 +223,7 @@ _TITLES = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
 def sacrebleu_signature(
     metric: Any, references: int | str | None, resampling: Mapping[str, object]
 ) -> str | None:
-    """The signature as sacreBLEU writes it; None where that form cannot say what the metric is."""
+    """Return the signature in sacreBLEU's form; None if it cannot express the settings."""
     values = _values(metric) if metric.name in _TITLES else None
     if values is None or "buckets" in resampling:
         return None
@@ -261,14 +261,14 @@ def _values(metric: Any) -> dict[str, str] | None:
 
 
 FIELDS = ("nrefs", "karat", "plugin", "test", "trials", "bootstrap", "seed", "buckets")
-"""The fields that follow the settings in Karat's signatures."""
+"""Fields after the settings in Karat's signatures."""
 
 _TESTS = ("bootstrap", "randomization")
 _UNCOUNTED = (("nrefs", "var"), ("nrefs", "unknown"))
 
 
 def parse_signature(text: str) -> Metric:
-    """The metric of a signature, with its claims."""
+    """Return the metric of a signature, with its claims."""
     head, *fields = (part.strip() for part in text.split("|"))
     if head.partition(":")[0] in _ALL and ":" in head:  # the metric's name is left out
         head, fields = "", [head, *fields]
@@ -280,11 +280,11 @@ def parse_signature(text: str) -> Metric:
 
 
 def _sign(text: str, field: str) -> str:
-    """The sign between a field's name and its value, = or :."""
+    """Return the sign between a field's name and its value, = or :."""
     sign = next((c for c in field if c in "=:"), "")
     if not sign or field.startswith(sign) or field.endswith(sign):
         raise MetricError(
-            f"{text}: {quoted(field)} is no field of a signature; expected Karat's form, "
+            f"{text}: {quoted(field)} is not a field of a signature; expected Karat's form, "
             f"as in bleu|nrefs=1, or sacreBLEU's, as in BLEU|nrefs:1|case:mixed"
         )
     return sign

@@ -4,8 +4,8 @@
     TER = 100 (S + I + D + shifts) / R
 
 Lower is better; both may exceed 100. A corpus score is that of the summed counts. An empty
-reference gives 0 with an empty candidate, else 100. Several references: WER takes the one with
-the lowest rate; TER the fewest edits to any, over the references' mean length. TER's shifts are
+reference gives 0 with an empty candidate, else 100. Several references: WER uses the one with
+the lowest rate; TER the fewest edits to any, over the mean reference length. TER's shifts are
 searched for greedily, within limits that are part of the definition (csrc/metrics/ter.hpp).
 """
 
@@ -35,7 +35,7 @@ from karat.text.references import one_or_several
 from karat.text.tokens import CASES, Lexicon, Passage, Ragged, Recipe
 
 MAX_TER_TOKENS = 200_000
-"""The longest segment that TER takes: about 100 MB and a minute."""
+"""The longest segment that TER accepts: about 100 MB and a minute."""
 
 
 @dataclass(frozen=True)
@@ -95,16 +95,16 @@ class TER(Metric):
 
     @property
     def tokenizer(self) -> str:
-        """The tokeniser: Tercom's without any rules leaves white space only."""
+        """The tokeniser; without rules, Tercom's only splits at white space."""
         return "tercom" if self.norm or self.nopunct else "none"
 
     def tokens(self, candidates: Passage, references: Passage) -> tuple[Ragged, Ragged]:
-        """Both texts as Tercom cuts them."""
+        """Return the tokens of both texts by Tercom's rules."""
         if self.tokenizer == "none":
             recipe = Recipe("none", self.case)
             return candidates.tokens(recipe), references.tokens(recipe)
         options = self.norm, self.nopunct, self.asian
-        # sacreBLEU cuts its references twice, and for some texts (1..5) that makes a difference.
+        # sacreBLEU tokenises references twice, which makes a difference for some texts (1..5).
         return (
             candidates.tercom(*options, self.case, twice=False),
             references.tercom(*options, self.case, twice=True),
@@ -116,14 +116,14 @@ class TER(Metric):
         return {"value": value, "edits": edits, "shifts": shifts, "tokens": tokens}
 
     def explain(self, candidate: str, references: str | Sequence[str]) -> ShiftedAlignment:
-        """The shifts and the edits after them, by the reference with the fewest edits."""
+        """Return the shifts and the edits after them, for the reference with the fewest edits."""
         texts = one_or_several(references)
         explanations = [_explain_shifts(self, candidate, text) for text in texts]
         return min(explanations, key=lambda explanation: explanation.edits)
 
 
 class Shift(NamedTuple):
-    """A block of words, taken out at `start` and put back before word `target` of the rest."""
+    """A block of words, removed at `start` and inserted before word `target` of the rest."""
 
     start: int
     length: int
@@ -137,7 +137,7 @@ class ShiftedAlignment:
 
     candidate: tuple[str, ...]
     shifts: tuple[Shift, ...]
-    """Each in the text that the ones before it have made."""
+    """Positions refer to the text after the preceding shifts."""
     alignment: Alignment
     """Its `candidate` is the shifted text."""
 
@@ -148,7 +148,7 @@ class ShiftedAlignment:
 
 
 def _explain_shifts(metric: TER, candidate: str, reference: str) -> ShiftedAlignment:
-    """The shifts and edits of one candidate with one reference."""
+    """Return the shifts and edits of one candidate with one reference."""
     lexicon = Lexicon()
     candidate_ids, reference_ids = (
         tokens.ids

@@ -1,11 +1,11 @@
-"""Tree accuracies (Bangalore, Rambow and Whittaker 2000), and what they say about readers.
+"""Tree accuracies (Bangalore, Rambow and Whittaker 2000), and predictions of readers' ratings.
 
 The references are dependency trees. For every treelet (a head and all its daughters) the words in
 the order of the reference are aligned with the same words in the order of the candidate, as in the
 string accuracies; one level up, the head stands for the treelet. Errors are summed over treelets
-and divided by R, the words of the tree. Words that the candidate lacks are deletions, words that it
-has besides are insertions; each counts once. docs/explanation/accuracy.md says
-how words are tied to nodes.
+and divided by R, the words of the tree. Words missing from the candidate are deletions, and extra
+words are insertions; each counts once. docs/explanation/accuracy.md explains
+how words are assigned to nodes.
 
     simple tree accuracy     = 1 - (I + D + S) / R
     generation tree accuracy = 1 - (M + I' + D' + S) / R
@@ -61,9 +61,9 @@ class TreeAccuracy(Accuracy):
         return pairs.once(("treelets", self.recipe), count), lengths
 
     def explain(self, candidate: str, references: Tree | Sequence[Tree]) -> TreeExplanation:
-        """The errors treelet by treelet, and the words lacking and besides, by the best tree.
+        """Return the errors of each treelet, and missing and extra words, for the best tree.
 
-        The best tree is the one that this metric scores best, the first of equals.
+        The best tree has the best score by this metric; the first of equals.
         """
         trees = [references] if isinstance(references, Tree) else references
         if not isinstance(trees, list | tuple) or not all(isinstance(t, Tree) for t in trees):
@@ -147,14 +147,14 @@ class QualityAccuracy(_Regression):
 
 @dataclass(frozen=True)
 class Treelet:
-    """A head and its daughters, as far as the candidate has them, in both orders."""
+    """A head and its daughters that occur in the candidate, in both orders."""
 
     head: int
-    """The place of the head in the reference, whether the candidate has it or not."""
+    """Index of the head in the reference, even if the candidate lacks it."""
     nodes: tuple[int, ...]
-    """The words of the treelet that the candidate has, by their places in the reference."""
+    """Indices in the reference of the treelet's words that the candidate has."""
     places: tuple[int, ...]
-    """The place of each of these in the candidate."""
+    """Indices of these words in the candidate."""
     alignment: Alignment
     """From the order of the reference to that of the candidate."""
     counts_moves: bool
@@ -162,22 +162,22 @@ class Treelet:
 
     @property
     def moves(self) -> int:
-        """The words that moved; 0 where moves are not counted."""
+        """Number of moved words; 0 if moves are not counted."""
         return len(self.alignment.moves) if self.counts_moves else 0
 
     @property
     def substitutions(self) -> int:
-        """The words that stand in the place of others."""
+        """Number of substituted words."""
         return self.alignment.count("substitute")
 
     @property
     def insertions(self) -> int:
-        """The words inserted that are in no move."""
+        """Number of inserted words that are not moves."""
         return self.alignment.count("insert") - self.moves
 
     @property
     def deletions(self) -> int:
-        """The words deleted that are in no move."""
+        """Number of deleted words that are not moves."""
         return self.alignment.count("delete") - self.moves
 
     @property
@@ -193,12 +193,12 @@ class TreeExplanation:
     signature: str
     value: float
     tree: Tree
-    """The reference that the metric scores by."""
+    """The best-scoring reference."""
     reference: int
-    """Its number among those given, from 0."""
+    """Its index among the references."""
     candidate: tuple[str, ...]
     places: tuple[int | None, ...]
-    """For each word of the tree its place in the candidate; None for a word that is not there."""
+    """For each word of the tree its index in the candidate; None if it is missing."""
     treelets: tuple[Treelet, ...]
     """All treelets, in the order of their heads."""
 
@@ -209,7 +209,7 @@ class TreeExplanation:
 
     @cached_property
     def besides(self) -> tuple[int, ...]:
-        """The words of the candidate that are none of the tree's: one insertion each."""
+        """The words of the candidate that are not in the tree: one insertion each."""
         tied = set(self.places)
         return tuple(place for place in range(len(self.candidate)) if place not in tied)
 
@@ -225,7 +225,7 @@ class TreeExplanation:
 
     @property
     def errors(self) -> int:
-        """The errors of all treelets, and the words that are lacking or besides."""
+        """Number of errors of all treelets, and of missing and extra words."""
         return sum(self.counts.values())
 
     @property
@@ -234,14 +234,14 @@ class TreeExplanation:
         return 1 - self.share(self.errors)
 
     def share(self, errors: int) -> float:
-        """Return the accuracy that some errors cost: errors / R."""
+        """Return the loss of accuracy by some errors: errors / R."""
         return errors / len(self.tree)
 
 
 def _treelets(
     tree: Tree, words: Sequence[int], places: Sequence[int], counts_moves: bool
 ) -> Iterator[Treelet]:
-    """Every head with its daughters; `words` are ids that are equal where words are."""
+    """Yield every head with its daughters; equal words have equal ids in `words`."""
     members: dict[int, list[int]] = {}
     for node, head in enumerate(tree.heads):
         if head:

@@ -1,1 +1,1 @@
-"""Files: mapped, unpacked, written whole or not at all, and models as arrays in one file."""
+"""Files: mapped, unpacked, written atomically, and models as arrays in one file."""

@@ -1,4 +1,4 @@
-"""Limits of memory, and pages of mapped files that are given back."""
+"""Arrays in files: limits of memory, mapped arrays, and NPY data."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from karat.errors import InputError
 from karat.storage.output import temporary_file, writing_temporary
 
 MAX_MEMORY = 1 << 60
-"""Bytes that no machine has."""
+"""More bytes than any machine has."""
 MIN_MEMORY = 1 << 26
-"""Bytes below which no limit can be kept: Python and its modules take about as much."""
+"""The lowest limit in bytes: Python and its modules need about as much."""
 
 
 def as_memory(memory: int | None, least: int | None = None) -> int:
-    """Return the limit in bytes: a quarter of this machine's memory, unless it is given."""
+    """Return the memory limit in bytes; the default is a quarter of the machine's memory."""
     if memory is None:
         try:
             return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
@@ -37,9 +37,9 @@ def as_memory(memory: int | None, least: int | None = None) -> int:
 
 
 def forget_pages(arrays: Iterable[NDArray[Any]]) -> None:
-    """Give back the memory of mapped arrays, which are read again where they are used again.
+    """Release the memory of mapped arrays; they are read again when they are used again.
 
-    Pages of a mapped file count as memory of the process until memory is scarce.
+    Otherwise, pages of a mapped file count as memory of the process until memory is scarce.
     """
     for array in arrays:
         base: Any = array
@@ -54,14 +54,14 @@ _PIECE = 1 << 22  # bytes
 
 
 class FileArray(NamedTuple):
-    """An array of 64-bit whole numbers, not negative, that is all of an open file."""
+    """An array of unsigned 64-bit integers that is the whole content of an open file."""
 
     size: int
     file: int
     """The file descriptor; its owner closes it."""
 
     def mapped(self) -> NDArray[Any]:
-        """Return the array, mapped; it stays when the file is closed."""
+        """Return the mapped array; it stays valid when the file is closed."""
         held = mmap.mmap(self.file, self.size * 8, access=mmap.ACCESS_READ)
         return np.frombuffer(held, np.dtype("<u8"), self.size)
 
@@ -80,7 +80,7 @@ def npy_header(array: Stored) -> bytes:
 
 
 def npy_numbers(array: Stored) -> Iterator[bytes | memoryview]:
-    """Yield the numbers, as bytes."""
+    """Yield the numbers as bytes."""
     if isinstance(array, FileArray):
         os.lseek(array.file, 0, os.SEEK_SET)
         left = array.size * 8
@@ -95,11 +95,11 @@ def npy_numbers(array: Stored) -> Iterator[bytes | memoryview]:
         data = little.reshape(-1).view(np.uint8).data if little.size else memoryview(b"")
         for at in range(0, len(data), _PIECE):
             yield data[at : at + _PIECE]
-            forget_pages([array])  # it may be a mapped file, larger than memory
+            forget_pages([array])  # a mapped file may be larger than memory
 
 
 def npy_size(array: Stored) -> int:
-    """Return the number of those bytes."""
+    """Return the number of bytes of the numbers."""
     return array.size * 8 if isinstance(array, FileArray) else int(array.nbytes)
 
 
@@ -109,11 +109,11 @@ def _little(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 class ArrayFile:
-    """Rows of numbers in a temporary file, which grows at its end; rows may be written again.
+    """Rows of numbers in a temporary file; rows can be appended and overwritten.
 
-    Without `width` a row is one number, and arrays have one dimension. Reading takes no memory but
-    the result's. Several threads may read. The file is removed with the object. With `in_memory`
-    the rows are held in memory instead.
+    Without `width` a row is one number, and arrays have one dimension. Reading needs only the
+    memory of the result. Several threads may read. The file is removed with the object. With
+    `in_memory` the rows are held in memory instead.
     """
 
     def __init__(
@@ -134,11 +134,11 @@ class ArrayFile:
         return self.dtype.itemsize * self._width
 
     def append(self, rows: NDArray[Any]) -> None:
-        """Write rows behind the last."""
+        """Write rows after the last."""
         self.write(self._rows, rows)
 
     def write(self, start: int, rows: NDArray[Any]) -> None:
-        """Write rows from a place on, which is at most the end."""
+        """Write rows from index `start`, which is at most the number of rows."""
         data = np.ascontiguousarray(rows, dtype=self.dtype)
         with self._lock, writing_temporary(self.purpose):
             self._file.seek(start * self._bytes)
@@ -146,7 +146,7 @@ class ArrayFile:
         self._rows = max(self._rows, start + data.size // self._width)
 
     def read(self, start: int = 0, stop: int | None = None) -> NDArray[Any]:
-        """Return rows in memory of their own."""
+        """Return a copy of rows."""
         stop = self._rows if stop is None else min(stop, self._rows)
         rows = np.empty((stop - start, *self._shape), dtype=self.dtype)
         with self._lock, writing_temporary(self.purpose):
@@ -160,7 +160,7 @@ class ArrayFile:
         return rows
 
     def mapped(self) -> NDArray[Any]:
-        """Return all rows, mapped; rows that are written later are not in it."""
+        """Return all rows as a mapped array; rows written later are not in it."""
         shape = (self._rows, *self._shape)
         if not self._rows:
             return np.empty(shape, dtype=self.dtype)
@@ -172,6 +172,6 @@ class ArrayFile:
         return np.frombuffer(held, dtype=self.dtype).reshape(shape)
 
     def close(self) -> None:
-        """Remove the file; arrays that are mapped stay."""
-        with suppress(OSError):  # what could not be written is reported where it was
+        """Remove the file; mapped arrays stay valid."""
+        with suppress(OSError):  # errors of writing were reported by `write`
             self._file.close()

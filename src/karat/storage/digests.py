@@ -1,7 +1,7 @@
 """Digests for signatures: eight hexadecimal digits that change when content does.
 
-A signature names every file, model and data set that can change its number by such a digest: of the
-content, never of the path. All of them are made here.
+A signature has such a digest of every file, model and data set that can change its number: of the
+content, never of the path.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import Any
 from karat.arrays import NDArray, np
 
 DIGITS = 8
-_PIECE = 1 << 22  # bytes that are read together
+_PIECE = 1 << 22  # bytes read at once
 
 
 def bytes_digest(*pieces: bytes | memoryview | Any) -> str:
-    """Return the digest of bytes, as if the pieces were one."""
+    """Return the digest of the concatenated pieces."""
     hasher = sha256()
     for piece in pieces:
         hasher.update(piece)
@@ -55,7 +55,7 @@ def data_digest(*parts: object) -> str:
 
 
 def file_sha256(path: str | os.PathLike[str]) -> str:
-    """Return the SHA-256 of a file's bytes, which are read piece by piece."""
+    """Return the SHA-256 of a file, which is read piece by piece."""
     hasher = sha256()
     with open(path, "rb") as file:
         while piece := file.read(_PIECE):
@@ -64,23 +64,20 @@ def file_sha256(path: str | os.PathLike[str]) -> str:
 
 
 def file_digest(path: str | os.PathLike[str]) -> str:
-    """Return the digest of a file, the first digits of its SHA-256.
-
-    It is computed once for as long as the file's time and size do not change.
-    """
+    """Return the digest of a file; cached until its time or size changes."""
     return _file_sha256(*_stamp(path))[:DIGITS]
 
 
 def files_digest(paths: Sequence[Path]) -> str:
-    """Return the digest of several files in their order, whatever their names are."""
+    """Return the digest of the contents of several files, in order."""
     digests = [bytes.fromhex(_file_sha256(*_stamp(path))) for path in paths]
     return bytes_digest(*digests)
 
 
 def archive_digest(checksums: Iterable[tuple[str, int]]) -> str:
-    """Return the digest of an archive by the names and checksums of its parts.
+    """Return the digest of an archive from the names and checksums of its parts.
 
-    An archive keeps the CRC-32 of each part, so a model of many gigabytes need not be read.
+    Archives contain the CRC-32 of each part, so a model of many gigabytes need not be read.
     """
     return text_digest("\n".join(f"{name}:{checksum:08x}" for name, checksum in checksums))
 

@@ -1,8 +1,8 @@
-"""Files that are mapped and not read, and what becomes of one that is cut short meanwhile.
+"""Memory-mapped files, and a check that none was truncated while it was in use.
 
-A mapped file is read as long as it is in use. If another program makes it shorter, the missing part
+If another program truncates a mapped file, the missing part
 reads as zeros (see `csrc/core/mapped_files.hpp`), and `check_mapped` raises. It is called after
-each piece of work and before anything is printed or written, so no result is ever made of those
+each piece of work and before anything is printed or written, so no result is computed from those
 zeros.
 """
 
@@ -25,7 +25,7 @@ class _Mapping:
         self.mapped = weakref.ref(mapped)
 
     def is_short(self) -> bool:
-        """Return whether the file has lost something that was mapped."""
+        """Return whether the file is shorter than its mapping."""
         mapped = self.mapped()
         if mapped is None:
             return False
@@ -40,7 +40,7 @@ _lock = threading.Lock()
 
 
 def map_whole(file: IO[bytes], name: str) -> mmap.mmap:
-    """Map an open file, which is watched as long as the mapping is in use; it may be closed."""
+    """Map an open file, and watch it while the mapping is in use; the file may be closed."""
     mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     key = id(mapped)
     with _lock:

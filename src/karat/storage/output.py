@@ -1,4 +1,4 @@
-"""Files that are either written whole or left as they were."""
+"""Atomic writing: files are either written completely or left unchanged."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ except ImportError:  # Windows
 
 @contextmanager
 def writing_temporary(purpose: str) -> Iterator[None]:
-    """Turn an error of writing into a sentence; `purpose` says what the file is for."""
+    """Turn errors of writing into one sentence; `purpose` is the purpose of the file."""
     try:
         yield
     except OSError as error:
@@ -47,22 +47,21 @@ def temporary_file(purpose: str) -> IO[bytes]:
 TEMPORARY = ".karat-"
 """Prefix of temporary names."""
 HAS_LOCKS = fcntl is not None
-"""Whether files can be locked. Windows cannot: names are random there, and leftovers stay."""
+"""Whether files can be locked; without locks (Windows) names are random, and leftovers stay."""
 _MAX_WRITERS = 100
-"""Writers that one target may have at the same time before names become random."""
+"""Simultaneous writers of one target; for more, names are random."""
 _MAX_FREE_SLOTS = 8
-"""Free slots in a row after which the search for leftovers ends."""
+"""Consecutive free slots after which the search for leftovers ends."""
 
 
 @contextmanager
 def claimed_file(target: str, mode: int = 0o666) -> Iterator[tuple[str, IO[bytes]]]:
     """Yield the path of a new temporary file for `target`, and the file open for writing.
 
-    The caller renames it while it is open (if there are locks). If it was not renamed, it is
-    removed.
+    The caller renames it while it is open (if there are locks); otherwise it is removed.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    # os.open and not tempfile, whose files are private whatever the umask says.
+    # os.open instead of tempfile, whose files are private whatever the umask.
     path, descriptor = _claim(target, lambda path: os.open(path, flags, mode))
     identity = os.fstat(descriptor)
     with open(descriptor, "wb") as stream:
@@ -76,7 +75,7 @@ def claimed_file(target: str, mode: int = 0o666) -> Iterator[tuple[str, IO[bytes
 
 @contextmanager
 def claimed_folder(target: str, mode: int = 0o777) -> Iterator[str]:
-    """Yield the path of a new temporary folder for `target`; it is removed if it is not renamed."""
+    """Yield the path of a new temporary folder for `target`; it is removed unless renamed."""
 
     def create(path: str) -> int:
         os.mkdir(path, mode)
@@ -93,13 +92,13 @@ def claimed_folder(target: str, mode: int = 0o777) -> Iterator[str]:
 
 @contextmanager
 def temporary_folder(name: str) -> Iterator[str]:
-    """Yield a private folder for temporary files, which is removed at the end."""
+    """Yield a private temporary folder, which is removed at the end."""
     with claimed_folder(os.path.join(tempfile.gettempdir(), name), 0o700) as folder:
         yield folder
 
 
 def _claim(target: str, create: Callable[[str], int]) -> tuple[str, int]:
-    """Create and lock the first temporary name that has no living writer; remove leftovers."""
+    """Create and lock the first temporary name without a running writer; remove leftovers."""
     for slot in range(_MAX_WRITERS if HAS_LOCKS else 0):
         path = _temporary_path(target, str(slot))
         while not os.path.lexists(path) or _remove_leftover(path):
@@ -110,7 +109,7 @@ def _claim(target: str, create: Callable[[str], int]) -> tuple[str, int]:
             if _lock(descriptor) is not False and _is_at(path, os.fstat(descriptor)):
                 _remove_later_leftovers(target, slot)
                 return path, descriptor
-            os.close(descriptor)  # another writer took the new file for a leftover
+            os.close(descriptor)  # another writer mistook the new file for a leftover
     path = _temporary_path(target, os.urandom(8).hex())
     return path, create(path)
 
@@ -122,7 +121,7 @@ def _temporary_path(target: str, suffix: str) -> str:
 
 
 def _remove_leftover(path: str) -> bool:
-    """Remove a temporary file or folder that is ours and has no writer; return whether it went."""
+    """Remove a temporary file or folder of this user without a writer; return the success."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except FileNotFoundError:
@@ -140,7 +139,7 @@ def _remove_leftover(path: str) -> bool:
 
 
 def _remove_later_leftovers(target: str, slot: int) -> None:
-    """Remove leftovers of later slots; after several free slots in a row there are none."""
+    """Remove leftovers of later slots, up to several consecutive free slots."""
     free = 0
     for later in range(slot + 1, _MAX_WRITERS):
         path = _temporary_path(target, str(later))
@@ -154,7 +153,7 @@ def _remove_later_leftovers(target: str, slot: int) -> None:
 
 
 def _remove_if_at(path: str, identity: os.stat_result) -> None:
-    """Remove the file or folder with that identity, unless it was renamed."""
+    """Remove the file or folder at `path` if it has that identity."""
     if _is_at(path, identity):
         shutil.rmtree(path, ignore_errors=True)
         with suppress(OSError):
@@ -169,7 +168,7 @@ def _is_at(path: str, identity: os.stat_result) -> bool:
 
 
 def _lock(descriptor: int) -> bool | None:
-    """Lock a file until it is closed; False if another process has, None if no lock can be had."""
+    """Lock a file until it is closed; False if it is locked already, None without locks."""
     if fcntl is None:
         return None
     try:
@@ -185,7 +184,7 @@ FilePath = str | os.PathLike[str]
 
 
 def check_writable(path: FilePath) -> None:
-    """Raise OutputError if `path` cannot be written, before any work is done for it."""
+    """Raise OutputError if `path` cannot be written, before any work is done."""
     target = os.fspath(path)
     check_local(target)
     if not target:
@@ -205,7 +204,7 @@ def check_writable(path: FilePath) -> None:
 
 
 def check_local(path: FilePath) -> None:
-    """Refuse an address such as s3://bucket/file, which would become a folder of that name."""
+    """Reject an address such as s3://bucket/file, which would become a local folder."""
     if "://" in str(path):
         problem = "is an address: results are written to files of this machine"
         raise OutputError(f"{path} {problem}; name a file or a mounted folder")
@@ -220,7 +219,7 @@ def write_atomically(path: FilePath, text: str | bytes | Iterable[str | bytes]) 
     check_writable(path)
     target = os.fspath(path)
     pieces = [text] if isinstance(text, str | bytes) else text
-    data = (_encoded(target, piece) for piece in pieces)
+    data = (encode_utf8(target, piece) for piece in pieces)
     try:
         check_mapped()
         if _is_special(target):
@@ -236,9 +235,9 @@ def write_atomically(path: FilePath, text: str | bytes | Iterable[str | bytes]) 
 
 @contextmanager
 def replacing(path: FilePath) -> Iterator[IO[bytes]]:
-    """Open a file to write to, at any place in it, that replaces `path` when all went well.
+    """Open a seekable file that replaces `path` on success.
 
-    What `write_atomically` says of files is true of it. Devices and pipes get the bytes at the end.
+    Files are replaced as by `write_atomically`. Devices and pipes receive the bytes at the end.
     """
     check_writable(path)
     target = os.fspath(path)
@@ -261,7 +260,8 @@ def _check_access(target: str, place: str) -> None:
         raise OutputError(f"cannot write {target}: no permission to write to {place}")
 
 
-def _encoded(target: str, text: str | bytes) -> bytes:
+def encode_utf8(target: str, text: str | bytes) -> bytes:
+    """Return text as UTF-8; raise OutputError with the name of the `target` file."""
     try:
         return text if isinstance(text, bytes) else text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -270,7 +270,7 @@ def _encoded(target: str, text: str | bytes) -> bytes:
 
 
 def _is_special(target: str) -> bool:
-    """Return whether writing means sending: to a device, a pipe, or a stream of this process."""
+    """Return whether this is a device, a pipe, or a standard stream."""
     if os.path.abspath(target).startswith(("/dev/std", "/dev/fd/", "/proc/self/fd/")):
         return True
     return os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode)
@@ -282,7 +282,7 @@ def _replacement(target: str) -> Iterator[IO[bytes]]:
         yield stream
         stream.flush()
         os.fsync(stream.fileno())
-        check_mapped()  # what was written may have been read on the way
+        check_mapped()  # the content may come from mapped files
         if os.path.exists(target):
             os.chmod(temporary, stat.S_IMODE(os.stat(target).st_mode))
         if not HAS_LOCKS:

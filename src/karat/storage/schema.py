@@ -1,10 +1,9 @@
-"""Schemas of stored models: the fields of its text, and its arrays.
+"""Schemas of stored models: the fields of their description, and their arrays.
 
-A checksum says that a file is as it was written, not that it was written by Karat. So every model
-has a schema, which is checked when it is opened: `check_fields` for the text, `check_arrays` for
-types, lengths that belong together, and values. Both raise a ValueError that names the first thing
-that is wrong. What only the kernel can know (hash tables, references between arrays) it checks when
-it takes the arrays over.
+A checksum proves that a file is unchanged, not that it was written by Karat. So every model
+has a schema, which is checked when it is opened: `check_fields` for the description, `check_arrays`
+for types, related lengths, and values. Both raise a ValueError with the first problem. Hash tables
+and references between arrays are checked by the kernel when it receives the arrays.
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ def _expect(is_valid: bool, value: object, location: str, expected: str) -> None
 
 
 def text(value: object, location: str) -> None:
-    """A string of no great length."""
+    """A short string."""
     _expect(isinstance(value, str) and len(value) <= 10_000, value, location, "a short string")
 
 
 def anything(value: object, location: str) -> None:
-    """Any value: it is kept and never used."""
+    """Any value; it is stored and never used."""
 
 
 def integer(low: int, high: int = 2**53) -> Kind:
-    """A whole number within bounds, both included."""
+    """An integer within inclusive bounds."""
 
     def check(value: object, location: str) -> None:
         is_valid = isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
@@ -45,7 +44,7 @@ def integer(low: int, high: int = 2**53) -> Kind:
 
 
 def real(low: float = -1e300, high: float = 1e300) -> Kind:
-    """A finite number within bounds, both included."""
+    """A finite number within inclusive bounds."""
 
     def check(value: object, location: str) -> None:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -79,7 +78,7 @@ def list_of(kind: Kind, least: int = 0) -> Kind:
 
 
 def mapping_of(kind: Kind, least: int = 0) -> Kind:
-    """An object whose members, whatever their names, are of a kind."""
+    """An object whose members are all of a kind."""
 
     def check(value: object, location: str) -> None:
         members = value if isinstance(value, Mapping) else None
@@ -91,7 +90,7 @@ def mapping_of(kind: Kind, least: int = 0) -> Kind:
 
 
 def record(fields: Mapping[str, Kind], **optional: Kind) -> Kind:
-    """An object with such members; the optional ones may be missing, others are not looked at."""
+    """An object with these members; `optional` ones may be missing, others are ignored."""
 
     def check(value: object, location: str) -> None:
         members = value if isinstance(value, Mapping) else {}
@@ -106,7 +105,7 @@ def record(fields: Mapping[str, Kind], **optional: Kind) -> Kind:
 
 
 def check_fields(about: object, kind: Kind) -> None:
-    """Raise a ValueError if the text of a model is not of the kind."""
+    """Raise a ValueError if the description of a model is not of the kind."""
     kind(about, "about.json")
 
 
@@ -115,7 +114,7 @@ class ModelLayout(NamedTuple):
 
     Lengths are names: two arrays of length `words` are equally long, and one of `words + 1` has one
     more. An array of two dimensions has two names, `rows x columns`. A length is a multiple of
-    `multiple`. `low` and `high` bound the values, both included.
+    `multiple`. `low` and `high` are inclusive bounds of the values.
     """
 
     dtype: str
@@ -125,11 +124,11 @@ class ModelLayout(NamedTuple):
     multiple: int = 1
 
 
-_BLOCK = 1 << 20  # values that are looked at together
+_BLOCK = 1 << 20  # values checked at once
 
 
 def check_arrays(arrays: Mapping[str, NDArray[Any]], columns: Mapping[str, ModelLayout]) -> None:
-    """Raise a ValueError if arrays are missing, or do not fit their columns or each other."""
+    """Raise a ValueError if arrays are missing or do not match their layouts or each other."""
     lengths: dict[str, int] = {}
     for name, column in columns.items():
         array, sides = arrays.get(name), column.length.split(" x ")
@@ -149,20 +148,20 @@ def check_arrays(arrays: Mapping[str, NDArray[Any]], columns: Mapping[str, Model
 
 
 def _check_values(name: str, array: NDArray[Any], column: ModelLayout) -> None:
-    """In blocks, so that little memory is needed."""
+    """Check the values of an array in blocks, to save memory."""
     if array.dtype.kind != "f" and (column.low, column.high) == (-math.inf, math.inf):
         return
     flat = array.reshape(-1)
     for start in range(0, len(flat), _BLOCK):
         block = flat[start : start + _BLOCK]
         if not np.isfinite(block).all():
-            raise ValueError(f"{short(name)} has a value that is no number")
+            raise ValueError(f"{short(name)} has a value that is not a number")
         if not ((block >= column.low) & (block <= column.high)).all():
             raise ValueError(f"{short(name)} has a value out of {column.low:g} to {column.high:g}")
 
 
 def word_columns(name: str) -> dict[str, ModelLayout]:
-    """The three arrays of a table of words; the kernel looks at what is in them."""
+    """Return the layouts of a word table's arrays; the kernel checks their contents."""
     return {
         f"{name}_bytes": ModelLayout("uint8", f"bytes of {name}"),
         f"{name}_offsets": ModelLayout("int64", f"{name} + 1"),

@@ -1,9 +1,9 @@
-"""Long work in stages, whose results are kept in a folder: what is finished is not done again.
+"""Long work in stages, whose results are stored in a folder so that a stopped run can resume.
 
-Every stage writes a file and then a manifest: what it was made from (digests of inputs, settings,
-the version of Karat) and the digest of the file. A stage is finished if its manifest is what would
-be written now and its file has that digest. Both are written whole or not at all, so work that was
-stopped or killed goes on after the last finished stage.
+Every stage writes a file and then a manifest: its inputs (digests of files, settings,
+the version of Karat) and the digest of the file. A stage is finished if its manifest equals the one
+that would be written now and its file has that digest. Both are written atomically, so work that
+was stopped or killed continues after the last finished stage.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class Stages:
-    """The stages of one piece of work, in a folder; `done_already` names those that were found."""
+    """The stages of one piece of work; `done_already` lists those finished by an earlier run."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -40,12 +40,16 @@ class Stages:
         make: Callable[[Path], object],
         read: Callable[[Path], T],
     ) -> T:
-        """Return what is read from the file of a stage, which is made unless it is finished.
+        """Return the result of a stage; make its file first unless the stage is finished.
 
-        `name` says what the result is, as in `alignment of fr`; `inputs` is all it depends on.
+        Args:
+            name: description of the result, such as `alignment of fr`.
+            inputs: everything that the result depends on.
+            make: writes the file.
+            read: reads the file.
         """
         file_name = re.sub(r"[^a-z0-9]+", "-", name.lower())[:40]
-        if file_name != name.replace(" ", "-"):  # another one for every stage
+        if file_name != name.replace(" ", "-"):  # keep the names of stages distinct
             file_name += f"-{sha256(name.encode()).hexdigest()[:8]}"
         path = self.folder / f"{file_name}.npz"
         manifest = path.with_suffix(".json")
@@ -68,7 +72,7 @@ class Stages:
 
 @contextmanager
 def work_folder(path: FilePath | None) -> Iterator[Path]:
-    """Give the folder of that name, which is made if it is missing, or a temporary one."""
+    """Yield the folder `path`, which is created if it is missing, or a temporary one."""
     if path is None:
         with ExitStack() as stack:
             with writing_temporary("stages of the work are kept there"):
@@ -91,7 +95,7 @@ def work_folder(path: FilePath | None) -> Iterator[Path]:
 
 
 def _sha256(path: Path) -> str | None:
-    """Return the digest of a file's bytes; None without a file."""
+    """Return the digest of a file; None if it cannot be read."""
     try:
         return file_sha256(path)
     except OSError:

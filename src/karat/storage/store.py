@@ -1,13 +1,13 @@
-"""Models on disk: named arrays in one file that is mapped, not read.
+"""Models on disk: named arrays in one memory-mapped file.
 
-A store is a `.npz` whose arrays begin at multiples of 64 bytes, with a text `about` (JSON) that
-says what it is. NumPy opens it like any other archive; `read_store` maps it, so that a large model
-is there at once and processes share its memory. Arrays that are made into something else before
+A store is a `.npz` file whose arrays begin at multiples of 64 bytes, with a JSON description
+`about`. NumPy opens it like any other archive; `read_store` maps it, so that a large model
+is available at once and processes share its memory. Arrays that are converted before
 use may be packed (deflated) instead. Nothing in it is ever executed.
 
-The archive has a checksum of every array (CRC-32), which is looked at on opening: a file that was
-changed by a single byte is refused. Of a store above `VERIFIED` bytes only the small arrays and the
-packed ones are; `python -m zipfile -t FILE` looks at all.
+The archive has a checksum of every array (CRC-32), which is verified on opening: a file that was
+changed by a single byte is rejected. In a store above `VERIFIED` bytes only small and packed arrays
+are verified; `python -m zipfile -t FILE` verifies all.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from karat.storage.unpacking import check_unpacked
 
 ALIGNMENT = 64
 VERIFIED = 1 << 28
-"""Bytes of a file all of whose checksums are looked at: a tenth of a second's work."""
+"""The largest file in bytes whose checksums are all verified: about a tenth of a second."""
 SMALL = 1 << 20
-"""Bytes of an array that is verified in any file."""
+"""The largest array in bytes that is verified in any file."""
 MAX_ABOUT_BYTES = 1 << 25
-"""Bytes of the text that says what a store is."""
+"""The largest description of a store."""
 _ABOUT = "about.json"
 _PADDING = 0xA1A1  # the id of an extra field that only fills space
-_LARGE = 20  # bytes that zipfile adds to the header of what may have more than 2 GB
+_LARGE = 20  # bytes that zipfile adds to the header of parts that may exceed 2 GB
 
 BROKEN = (
     zipfile.BadZipFile,
@@ -73,7 +73,7 @@ class ModelStore:
         return {k: v for k, v in self.about.items() if k not in ("kind", "version")}
 
     def array(self, name: str, kind: str) -> NDArray[Any]:
-        """An array of one dimension by its name, checked for its type (`int32`, `float64`, …)."""
+        """Return a one-dimensional array by name; require its type (`int32`, `float64`, …)."""
         array = self.arrays.get(name)
         if array is None or array.dtype != np.dtype(kind) or array.ndim != 1:
             raise damaged(self.name, f"expected an array {quoted(name)} of {kind}")
@@ -81,18 +81,18 @@ class ModelStore:
 
 
 def with_prefix(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
-    """The arrays of a part, as they are named in the store of the whole."""
+    """Return arrays with a prefix before their names."""
     return {f"{prefix}{name}": array for name, array in arrays.items()}
 
 
 def without_prefix(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
-    """The arrays of the part whose names have that prefix, as the part names them."""
+    """Return the arrays whose names have a prefix, without the prefix."""
     selected = ((name, array) for name, array in arrays.items() if name.startswith(prefix))
     return {name.removeprefix(prefix): array for name, array in selected}
 
 
 def is_store(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file is a store (or another archive), and not text."""
+    """Return whether a file is a store or another zip archive."""
     try:
         with open(path, "rb") as file:
             return file.read(2) == b"PK"
@@ -103,13 +103,10 @@ def is_store(path: str | os.PathLike[str]) -> bool:
 
 
 def damaged(name: str, reason: str) -> InputError:
-    """Return the error for where a file of the right kind does not hold together.
-
-    A part of a model may have said so already; it is said once.
-    """
+    """Return the error for a damaged file; do not repeat that of a part."""
     if reason.startswith(f"{name}: damaged ("):
         return InputError(reason)
-    return InputError(f"{name}: damaged ({reason}): make it anew")
+    return InputError(f"{name}: damaged ({reason}): create it again")
 
 
 def write_store(
@@ -121,10 +118,10 @@ def write_store(
     *,
     packed: Collection[str] = (),
 ) -> None:
-    """Write a model whole or not at all; the same model gives the same bytes.
+    """Write a model atomically; the same model gives the same bytes.
 
-    Nothing is held in memory that was not there before. The arrays named in `packed` are deflated:
-    they take less room, and are read instead of mapped.
+    No array is copied in memory. The arrays named in `packed` are deflated: they need less space,
+    and are read instead of mapped.
     """
     description = _description_bytes(kind, version, about)
     with replacing(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
@@ -147,7 +144,7 @@ def _description_bytes(kind: str, version: int, about: Mapping[str, Any]) -> byt
 def content_digest(
     kind: str, version: int, about: Mapping[str, Any], arrays: Mapping[str, Stored]
 ) -> str:
-    """Return the digest that the file of a model will have, for a model that is in no file."""
+    """Return the digest that a model will have when it is written to a file."""
     checksums = [(_ABOUT, zlib.crc32(_description_bytes(kind, version, about)))]
     for name, array in arrays.items():
         checksum = zlib.crc32(npy_header(array))
@@ -176,7 +173,7 @@ def _entries_digest(entries: Iterable[zipfile.ZipInfo]) -> str:
 def _open_entry(
     archive: zipfile.ZipFile, stream: IO[bytes], name: str, size: int, packed: bool = False
 ) -> IO[bytes]:
-    """Open a part of the archive, of so many bytes, that begins at an aligned place."""
+    """Open a part of the archive with `size` bytes, aligned."""
     entry = zipfile.ZipInfo(name)  # dated 1980: no clock in the file
     entry.compress_type = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
     entry.file_size = size
@@ -187,7 +184,7 @@ def _open_entry(
 
 
 def read_store(path: str | os.PathLike[str], kind: str, version: int) -> ModelStore:
-    """Map a model, after making sure that it is one of this kind and version, and complete."""
+    """Map a model, checked to be complete and of this kind and version."""
     name = os.fspath(path)
     try:
         with open(path, "rb") as file:
@@ -202,9 +199,9 @@ def read_store(path: str | os.PathLike[str], kind: str, version: int) -> ModelSt
     except OSError as error:
         raise InputError(f"{name}: {error.strerror or error}") from error
     except InputError:
-        raise  # it says what is wrong
+        raise
     except BROKEN as error:
-        cut = "a damaged one, or one cut short: make it anew"
+        cut = "a damaged or truncated one: create it again"
         content = cut if is_store(path) else "something else"
         raise InputError(f"{name}: expected a {kind} of Karat, found {content}") from error
     _check_kind(name, about, kind, version)
@@ -216,7 +213,7 @@ def read_store(path: str | os.PathLike[str], kind: str, version: int) -> ModelSt
 
 
 def _check_sizes(archive: zipfile.ZipFile, name: str, size: int) -> None:
-    """Refuse an archive that would unpack to too much, or whose parts lie over each other."""
+    """Reject an archive that unpacks to too much, or whose parts overlap."""
     entries = archive.infolist()
     packed = [e for e in entries if e.compress_type != zipfile.ZIP_STORED]
     check_unpacked(name, sum(e.compress_size for e in packed), sum(e.file_size for e in packed))
@@ -228,7 +225,7 @@ def _check_sizes(archive: zipfile.ZipFile, name: str, size: int) -> None:
 
 
 def file_stamp(path: str) -> tuple[int, int] | None:
-    """Return the time and the size of a file, by which a change is noticed; None without a file."""
+    """Return the time and the size of a file, to detect changes; None without a file."""
     try:
         status = os.stat(path)
     except (OSError, ValueError):  # ValueError: a name that no file can have
@@ -237,7 +234,7 @@ def file_stamp(path: str) -> tuple[int, int] | None:
 
 
 def stored_kind(path: str | os.PathLike[str]) -> str | None:
-    """Return the kind of a file, such as a phrase table; None where it is nothing of Karat's."""
+    """Return the kind of a store, such as a phrase table; None for other files."""
     try:
         with zipfile.ZipFile(path) as archive:
             _check_sizes(archive, os.fspath(path), os.path.getsize(path))
@@ -257,7 +254,7 @@ def _check_kind(name: str, about: object, kind: str, version: int) -> None:
     if about.get("version") != version:
         content = f"a {kind} of version {quoted(about.get('version'))}"
         reads = f"this Karat reads version {version}"
-        raise InputError(f"{name}: {content}, and {reads}: make it anew")
+        raise InputError(f"{name}: {content}, and {reads}: create it again")
 
 
 def _map_array(name: str, mapped: mmap.mmap, entry: zipfile.ZipInfo, verified: int) -> NDArray[Any]:
@@ -277,7 +274,7 @@ def _map_array(name: str, mapped: mmap.mmap, entry: zipfile.ZipInfo, verified: i
         if entry.compress_type != zipfile.ZIP_DEFLATED:
             raise ValueError("packed in another way")
         packed = mapped[start : start + entry.compress_size]
-        # Never more than it is said to have.
+        # At most one byte more than the header declares.
         held = zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, entry.file_size + 1)
         _verify(held, entry)
         return _parse_array(held, 0, entry.file_size)
@@ -290,11 +287,11 @@ def _verify(data: bytes | memoryview, entry: zipfile.ZipInfo) -> None:
     if len(data) < entry.file_size:
         raise ValueError("cut short")
     if zlib.crc32(data) != entry.CRC:
-        raise ValueError("its checksum is another")
+        raise ValueError("its checksum differs")
 
 
 def _parse_array(held: mmap.mmap | bytes, start: int, size: int) -> NDArray[Any]:
-    """The array whose header begins at `start` and that has so many bytes with it."""
+    """Return the array in `size` bytes from `start`, header included."""
     head = io.BytesIO(held[start : start + 1024])
     np.lib.format.read_magic(head)
     shape, _, dtype = np.lib.format.read_array_header_1_0(head)

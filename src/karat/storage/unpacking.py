@@ -1,9 +1,9 @@
-"""Compressed files, unpacked piece by piece and never beyond a limit.
+"""Compressed files, unpacked piece by piece up to a limit.
 
-A small file can unpack to any size. So there are two limits: a file may unpack to 2 GB, and what
-is larger than 64 MB may be at most 200 times as large as it was packed. Honest text deflates to a
-third or a tenth, so the second limit ends the reading of most hostile files early. The variable
-KARAT_MAX_UNPACKED names another number of bytes (such as 500M or 20G); it is then the only limit.
+A small file can unpack to any size. So there are two limits: a file may unpack to 2 GB, and above
+64 MB it may be at most 200 times as large as its packed size. Normal text deflates to a third or a
+tenth, so the second limit stops most hostile files early. The variable KARAT_MAX_UNPACKED sets
+another limit in bytes (such as 500M or 20G), which is then the only one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ VARIABLE = "KARAT_MAX_UNPACKED"
 MAX_UNPACKED_BYTES = 2 << 30
 MAX_RATIO = 200
 FLOOR = 64 << 20
-"""Bytes up to which any ratio will do."""
+"""Any ratio is allowed up to this many bytes."""
 
 NOT_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
 """Errors of reading a damaged `.gz` file."""
@@ -37,7 +37,7 @@ _UNITS = {"": 0, "K": 10, "M": 20, "G": 30}
 
 
 def max_unpacked() -> int | None:
-    """Return the number of bytes that the user allows; None if nothing was said."""
+    """Return the limit in bytes set by the user; None if it is not set."""
     setting = os.environ.get(VARIABLE)
     if not setting:
         return None
@@ -48,10 +48,10 @@ def max_unpacked() -> int | None:
 
 
 def check_unpacked(name: str, packed: int, unpacked: int) -> None:
-    """Refuse a file that unpacks to too much: `packed` bytes became `unpacked`, or would."""
+    """Raise if a file of `packed` bytes unpacks to too many bytes, `unpacked`."""
     allowed = max_unpacked()
     most = MAX_UNPACKED_BYTES if allowed is None else allowed
-    do = f"if you trust it, let {VARIABLE} name the bytes to allow, such as 20G"
+    do = f"if you trust it, set {VARIABLE} to the bytes to allow, such as 20G"
     if unpacked > most:
         raise InputError(f"{name}: it unpacks to more than {_format_size(most)}; {do}")
     if allowed is None and unpacked > FLOOR and unpacked > MAX_RATIO * packed:
@@ -67,7 +67,7 @@ def _format_size(size: int) -> str:
 
 
 def unpacked(file: IO[bytes], name: str) -> Iterator[bytes]:
-    """Yield what a `.gz` file holds, in pieces; errors of a damaged one are sentences."""
+    """Yield the unpacked content of a `.gz` file in pieces."""
     done = 0
     try:
         with gzip.GzipFile(fileobj=file) as archive:
@@ -75,7 +75,7 @@ def unpacked(file: IO[bytes], name: str) -> Iterator[bytes]:
                 done += len(piece)
                 try:
                     packed = file.tell()
-                except OSError:  # a pipe does not say: only the bytes count
+                except OSError:  # a pipe has no position: only the limit in bytes applies
                     packed = done
                 check_unpacked(name, packed, done)
                 yield piece
@@ -92,12 +92,12 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 _ZSTANDARD = 93
-_HEAD = struct.Struct("<26xHH")  # of a member: the lengths of its name and of what follows it
+_HEAD = struct.Struct("<26xHH")  # header of a member: lengths of its name and extra field
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError)
 
 
 class ZipMembers:
-    """A zip file that is open: its names, and what is under them."""
+    """The members of an open zip file, by name."""
 
     def __init__(self, path: str | PathLike[str]) -> None:
         self.path = path
@@ -125,7 +125,7 @@ class ZipMembers:
         self._zip.close()
 
     def read(self, name: str) -> bytes:
-        """Return what is under a name."""
+        """Return the content of a member."""
         info = self._infos[name]
         try:
             if info.compress_type != _ZSTANDARD:
@@ -140,7 +140,7 @@ class ZipMembers:
             raise MissingExtra(f"{self.path}: {problem}: pip install 'karat[arrow]'") from None
 
     def _packed(self, info: zipfile.ZipInfo) -> bytes:
-        """Return the bytes as they are packed, which `zipfile` alone does not give."""
+        """Return the packed bytes of a member, which `zipfile` does not provide."""
         file = self._zip.fp
         if file is None:
             raise ValueError("closed")

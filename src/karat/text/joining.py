@@ -1,7 +1,7 @@
-"""Words back to text: which of them stand together, as in `(a man, 30)`.
+"""Joining words to text: which of them have no space between, as in `(a man, 30)`.
 
-Where the words come from a text that is known, its own spaces are the best guide (`spaces_of`); for
-the rest there are a few rules of English type.
+If the words come from a known text, its own spaces are the best guide (`spaces_of`); for
+other words there are a few rules of English typography.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def spaces_of(text: str, words: Sequence[str]) -> list[bool] | None:
 
 
 def join_words(words: Iterable[str], spaced: Iterable[bool | None] | None = None) -> str:
-    """Join words; `spaced` says of each whether a space is before it, or None for a rule."""
+    """Join words; `spaced` has for each whether a space precedes it, or None to use the rules."""
     text: list[str] = []
     before, quoted = "", False
     listed = list(words)
@@ -48,7 +48,7 @@ def join_words(words: Iterable[str], spaced: Iterable[bool | None] | None = None
 
 
 def _apart(before: str, word: str, quoted: bool) -> bool:
-    """Return whether two words have a space between; an opening quote is given as `"(`."""
+    """Return whether a space separates two words; an opening quote is passed as `"(`."""
     if word == '"':
         return not quoted and before not in _OPENING
     closing = word in _CLOSING or is_clitic(word)

@@ -1,7 +1,7 @@
-"""References: for every segment, as many as there are.
+"""References of segments: one or several for each.
 
 `references[i]` holds the references of segment i: one string or several. Never the other way
-round: a list per reference set is refused, with the call that turns it.
+round: one list per reference set is rejected, with advice on how to transpose it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class References:
 
     @property
     def sources(self) -> Sequence[Segments]:
-        """The line-aligned sources; none where references come in another way."""
+        """The line-aligned sources; empty if references are stored in another way."""
         return self._sources
 
     @property
@@ -53,11 +53,11 @@ class References:
         return None if self._optional else len(self._sources)
 
     def counts(self) -> Ints:
-        """Return the number of references of every segment, where no line may be empty."""
+        """Return the number of references of every segment."""
         return np.full(len(self), len(self._sources), np.int64)
 
     def place(self, segment: int) -> str:
-        """Return where a segment is, for messages."""
+        """Return the location of a segment, for messages."""
         return f"segment {segment + 1:,}"
 
     def sizes(self) -> Ints:
@@ -66,7 +66,7 @@ class References:
         return sum(rest, start=first)
 
     def views(self, start: int, stop: int) -> tuple[_kernel.Views, Ints]:
-        """Return the references of a batch of segments, and where each segment's start."""
+        """Return the references of a batch, and the index of each segment's first reference."""
         parts = [source.views(start, stop) for source in self._sources]
         if len(parts) == 1 and not self._optional:
             return parts[0], np.arange(stop - start + 1, dtype=np.int64)
@@ -81,7 +81,7 @@ class References:
         return InputError(f"segment {segment + 1:,} has no reference: its line is empty in {names}")
 
     def trees(self, start: int, stop: int) -> TreeBatch | None:
-        """Return the dependency trees of a batch of segments, if the references have any."""
+        """Return the dependency trees of a batch of segments; None without trees."""
         return None
 
     def strings(self, indices: Sequence[int]) -> list[list[str]]:
@@ -117,18 +117,18 @@ class GroupedReferences(References):
         return counts
 
     def _cuts(self) -> Ints:
-        """Return where the references of each stride begin, and where the last end."""
+        """Return the offsets of the references of each stride."""
         cuts: Ints = self._starts[np.append(np.arange(0, len(self), STRIDE), len(self))]
         return cuts
 
 
 def starts_of(sizes: Sequence[int] | Ints) -> Ints:
-    """Return where groups of these sizes begin, and where the last ends."""
+    """Return the offsets of groups with these sizes; the last is the total."""
     return np.concatenate(([0], np.cumsum(np.asarray(sizes, dtype=np.int64))))
 
 
 class VaryingReferences(GroupedReferences):
-    """References from Python strings, any number from one up for each segment."""
+    """References from Python strings, at least one for each segment."""
 
     def __init__(self, references: Sequence[Sequence[str]]) -> None:
         counts = [len(group) for group in references]
@@ -161,7 +161,7 @@ class VaryingReferences(GroupedReferences):
 
 
 class NoReferences(GroupedReferences):
-    """No references, where no metric reads any."""
+    """No references, for metrics that do not read texts."""
 
     def __init__(self, segments: int) -> None:
         super().__init__("references", np.zeros(segments, np.int64))
@@ -215,7 +215,7 @@ def as_references(
         if len(groups) != segments and groups and all(len(g) == segments for g in groups):
             raise InputError(
                 f"references holds {len(groups)} lists of {segments}: references[i] must hold the "
-                f"references of segment i; turn them with list(zip(*references))"
+                f"references of segment i; transpose them with list(zip(*references))"
             )
         checked = VaryingReferences(groups)
     if len(checked) != segments:
@@ -249,7 +249,7 @@ def check_aligned(sources: Sequence[Segments | References]) -> None:
 
 
 def _unequal(a: str, n: int, b: str, m: int, longer: Segments | References | None) -> str:
-    """Return the message for sources of different length; `longer` knows its segments' places."""
+    """Return the message for sources of different lengths; `longer` locates its segments."""
     most, least, end = (a, b, m) if n > m else (b, a, n)
     place = longer.place(end) if isinstance(longer, References) else f"segment {end + 1:,}"
     return (

@@ -1,7 +1,7 @@
-"""Segments: text as the kernel reads it, from Python strings or from a mapped file.
+"""Segments: text for the kernel, from Python strings or from a mapped file.
 
-All of Karat reads text through `Segments`: a length, the size of every stride of segments, and
-views of a batch of strides. A batch is held in memory at a time, so files may be of any size.
+All text is read through `Segments`: a length, the size of every stride of segments, and
+views of a batch of strides. Only one batch is in memory at a time, so files may have any size.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from karat.text.sniffing import refuse_binary, refuse_json, refuse_sgml
 STRIDE = 256
 """Segments are indexed, and batches cut, at multiples of this."""
 
-_PIECE = 1 << 26  # bytes indexed between two looks at the clock and the keyboard
+_PIECE = 1 << 26  # bytes indexed between two calls of the progress callback
 
-_COMPARED = 1 << 20  # bytes that are compared at a time
+_COMPARED = 1 << 20  # bytes compared at once
 
 
 class Segments(ABC):
@@ -41,23 +41,23 @@ class Segments(ABC):
     name: str
     """Name in messages: a file name, `candidates`, `references`."""
     ids: Sequence[str] | None = None
-    """Ids of the segments, where they have other ones than their numbers from 1."""
+    """Ids of the segments; None if they are numbered from 1."""
     documents: Sequence[str] | None = None
-    """The document that each segment belongs to, where that is known."""
+    """The document of each segment, if known."""
 
     @abstractmethod
     def __len__(self) -> int: ...
 
     @abstractmethod
     def sizes(self) -> Ints:
-        """Return the number of bytes (of characters, for strings) in each stride."""
+        """Return the number of bytes (characters for strings) in each stride."""
 
     @abstractmethod
     def views(self, start: int, stop: int) -> _kernel.Views:
         """Return the segments from `start`, a multiple of `STRIDE`, to `stop`."""
 
     def release(self, start: int, stop: int) -> None:  # noqa: B027 - strings have nothing to do
-        """Let go of the memory of segments that were read; they can be read again."""
+        """Release the memory of segments that were read; they can be read again."""
 
     def strings(self, indices: Sequence[int]) -> list[str]:
         """Return the texts of a few segments."""
@@ -69,7 +69,7 @@ class Segments(ABC):
 
 
 def has_no_order(texts: object) -> bool:
-    """Return whether this is a dict or a table, read by its keys, or a set, in any order."""
+    """Return whether this is a mapping, a table or a set, which have no order of texts."""
     return isinstance(texts, Mapping | set | frozenset) or hasattr(texts, "columns")
 
 
@@ -90,7 +90,7 @@ class Strings(Segments):
         if isinstance(strings, str | bytes):
             raise InputError(f"{name} is one {kind}: give a list of strings, or a pathlib.Path")
         try:
-            # A copy of the sequence (not of the strings): it cannot change while it is read.
+            # A copy of the sequence, not of the strings, so that it cannot change.
             self._strings = tuple(strings)
         except TypeError as error:
             raise InputError(f"{name} is {kind}, expected a list of strings") from error
@@ -119,9 +119,9 @@ class Lines(Segments):
     `\\n` or `\\r\\n` ends a line; the last one may lack it. A byte-order mark at the start of the
     file is skipped. Compressed files (`.gz`), pipes and standard input (`-`) go through an unnamed
     temporary file. The file is checked once, here: it must exist, hold at least one line and be
-    valid UTF-8; `nul_line` is the first line with a NUL byte (1-based), if there is one. JSON
-    lines, SGML, archives, images and the like are refused, unless `as_text` says that the lines are
-    the segments whatever they look like.
+    valid UTF-8; `nul_line` is the first line with a NUL byte (1-based), if any. JSON
+    lines, SGML, archives, images and so on are rejected, unless `as_text` means that the lines are
+    segments, whatever they look like.
     """
 
     def __init__(
@@ -136,7 +136,7 @@ class Lines(Segments):
         index = self._index(progress)
         self._lines = index.lines
         self.nul_line = index.nul_line + 1 if index.nul_line >= 0 else None
-        # numpy is loaded here, not within the kernel, where Ctrl-C would become another error.
+        # numpy is imported here, not in the kernel, where Ctrl-C would become another error.
         self._starts = [*np.asarray(index.starts()).tolist(), len(self._buffer)]
 
     def digest(self) -> str:
@@ -158,7 +158,7 @@ class Lines(Segments):
             if size > _PIECE:
                 self._release(before, at)
             progress(at, size, f"reading {self.name}")
-        check_mapped()  # what was lost reads as zeros: no line ends
+        check_mapped()  # lost bytes read as zeros, without line ends
         if index.invalid_line >= 0:
             line, column = index.invalid_line + 1, index.invalid_column
             column += self._start if line == 1 else 0  # the byte-order mark counts too
@@ -185,7 +185,7 @@ class Lines(Segments):
         self._release(self._starts[start // STRIDE], self._starts[-(-stop // STRIDE)])
 
     def _release(self, start: int, stop: int) -> None:
-        """Let go of the pages of the mapped file; the system may keep them, but not as ours."""
+        """Release pages of the mapped file; the system may keep them in its cache."""
         page = mmap.PAGESIZE
         first, last = -(-start // page) * page, stop // page * page
         if first < last and hasattr(mmap, "MADV_DONTNEED"):
@@ -193,7 +193,7 @@ class Lines(Segments):
 
 
 SEGMENTS = "one segment a line"
-"""The content of most files, for messages."""
+"""The expected content of most files, for messages."""
 
 
 def map_file(
@@ -201,8 +201,7 @@ def map_file(
 ) -> mmap.mmap:
     """Map the bytes of a file; `.gz` files and pipes are unpacked to a temporary one.
 
-    `expected` says in messages what should be in it. Binary formats are refused by what they are,
-    unless `as_text`.
+    `expected` is the expected content, for messages. Binary formats are rejected unless `as_text`.
     """
     try:
         with _open(path, name, expected) as file:
@@ -240,7 +239,7 @@ def _open(path: str | os.PathLike[str], name: str, expected: str) -> IO[bytes]:
 
 
 def _spool(pieces: Iterator[bytes], name: str) -> IO[bytes]:
-    """Copy what cannot be mapped to an unnamed temporary file, so that memory stays bounded."""
+    """Copy a stream to an unnamed temporary file, which can be mapped."""
     purpose = f"{name} is copied there to be read"
     spooled = temporary_file(purpose)
     try:
@@ -250,7 +249,7 @@ def _spool(pieces: Iterator[bytes], name: str) -> IO[bytes]:
         with writing_temporary(purpose):
             spooled.flush()
     except BaseException:
-        with suppress(OSError):  # whatever is still to be written to it
+        with suppress(OSError):  # closing may have to write the rest
             spooled.close()
         raise
     return spooled
@@ -259,8 +258,7 @@ def _spool(pieces: Iterator[bytes], name: str) -> IO[bytes]:
 def _read(source: Any) -> Iterator[bytes]:
     """Yield everything from a pipe or a file.
 
-    A pipe is looked at now and then, not waited for: Ctrl-C that comes just before a blocking read
-    would otherwise be noticed only when something arrives.
+    Pipes are polled: Ctrl-C just before a blocking read would be noticed only when data arrive.
     """
     try:
         number = source.fileno()
@@ -280,7 +278,7 @@ def _read(source: Any) -> Iterator[bytes]:
 
 
 Texts: TypeAlias = "Segments | os.PathLike[str] | Iterable[str]"
-"""Forms in which segments are given: `Segments`, the path of a file, or strings."""
+"""Accepted forms of segments: `Segments`, the path of a file, or strings."""
 
 
 def as_segments(texts: Texts, name: str) -> Segments:
@@ -295,7 +293,7 @@ def as_segments(texts: Texts, name: str) -> Segments:
 def batches(sources: Sequence[Segments], segments: int, nbytes: int) -> Iterator[tuple[int, int]]:
     """Cut aligned sources into batches of at most `segments` segments or about `nbytes` bytes.
 
-    The cuts depend on the text alone, never on the number of threads.
+    The cuts depend only on the text, never on the number of threads.
     """
     sizes = sum((source.sizes() for source in sources[1:]), start=sources[0].sizes())
     total, start, held = len(sources[0]), 0, 0

@@ -1,7 +1,7 @@
-"""Files that are not plain text, told by their content and refused with what to do.
+"""Detection of files that are not plain text; the error message says what to do.
 
-Binary formats are told by their first bytes, JSON by the first lines: two objects among them, or a
-file that is one object or array; SGML by a tag that opens a document or a set, and one with an id.
+Binary formats are detected by their first bytes; JSON by the first lines: two objects, or a
+file that is one object or array; SGML by a tag that opens a document or set, and a tag with an id.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from karat.errors import InputError, short
 Buffer = bytes | mmap.mmap
 
 FIRST_LINES = 8
-"""Number of lines that are looked at."""
+"""Number of lines that are inspected."""
 
-_LONGEST = 1 << 20  # bytes of a line that are parsed; of a longer one its start is looked at
+_LONGEST = 1 << 20  # bytes of a line that are inspected
 
 
 class _Kind(NamedTuple):
@@ -95,7 +95,7 @@ def _binary(data: Buffer) -> _Kind | None:
 
 
 def _is_prose(head: bytes) -> bool:
-    """Return whether a file begins with letters: text may begin like any format's name."""
+    """Return whether a file begins as text, even if the text looks like a magic number."""
     if head.translate(None, _CONTROLS) != head:
         return False
     try:
@@ -114,7 +114,7 @@ _DOCUMENT = re.compile(
 
 
 def refuse_json(data: Buffer, start: int, name: str) -> None:
-    """Refuse lines of JSON objects, and a whole JSON document, given as one segment a line."""
+    """Reject JSON lines and JSON documents where one segment per line is expected."""
     lines = list(_first_lines(data, start))
     alike = [line for line in lines if _OBJECT.match(line)]  # a line that was cut is one, too
     objects = [line for line in alike if len(line) == _LONGEST or parsed_json(line) is not None]
@@ -136,7 +136,7 @@ _HAS_ID = re.compile(rb"<(doc\s[^<>]*\bdocid|seg\s[^<>]*\bid)\s*=", re.IGNORECAS
 
 
 def refuse_sgml(data: Buffer, start: int, name: str) -> None:
-    """Refuse the SGML of evaluations (GTM's, NIST's), given as one segment a line."""
+    """Reject SGML of evaluations (GTM's, NIST's) where one segment per line is expected."""
     lines = [line for line in _first_lines(data, start) if not line.lstrip().startswith(b"<?xml")]
     lines = [line for line in lines if not line.lstrip().upper().startswith(b"<!DOCTYPE")]
     if lines and _OPENS.match(lines[0]) and any(_HAS_ID.search(line) for line in lines):
@@ -149,7 +149,7 @@ def refuse_sgml(data: Buffer, start: int, name: str) -> None:
 
 
 def _first_lines(data: Buffer, start: int) -> Iterator[bytes]:
-    """Yield the first lines that are not blank, each cut off where it is very long."""
+    """Yield the first lines that are not blank; very long lines are truncated."""
     count = 0
     while count < FIRST_LINES and start < len(data):
         end = data.find(b"\n", start)
@@ -162,7 +162,7 @@ def _first_lines(data: Buffer, start: int) -> Iterator[bytes]:
 
 
 def parsed_json(line: str | bytes) -> object:
-    """Return what a line of JSON holds; None where it is not JSON."""
+    """Return the value of a line of JSON; None if it is not JSON."""
     try:
         return json.loads(line)
     except (ValueError, RecursionError):
@@ -170,7 +170,7 @@ def parsed_json(line: str | bytes) -> object:
 
 
 def _advice(objects: list[bytes], array: bool) -> tuple[str, str]:
-    """Return the fields of the first object, and how to take one of them out."""
+    """Return the fields of the first object, and advice on how to extract one of them."""
     first = parsed_json(objects[0]) if objects else None
     first = first[0] if isinstance(first, list) else first
     texts = first if isinstance(first, dict) else {}

@@ -1,4 +1,4 @@
-"""Japanese and Korean words by MeCab, as sacreBLEU's `ja-mecab` and `ko-mecab` cut them."""
+"""Tokenisers of other packages, as in sacreBLEU: MeCab for Japanese and Korean, SentencePiece."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from karat.storage.digests import bytes_digest
 
 
 class MecabTokenizer:
-    """Words of a language by MeCab and one dictionary; the package is loaded at the first text."""
+    """MeCab with one dictionary; the package is imported at the first text."""
 
     def __init__(
         self, name: str, meaning: str, package: str, dictionary: str, suffix: str, extra: str
@@ -22,7 +22,7 @@ class MecabTokenizer:
         self.name, self.meaning = name, meaning
         self._package, self._dictionary = package, dictionary
         self._suffix, self._extra = suffix, extra
-        self._local = threading.local()  # a tagger has a state: every thread has its own
+        self._local = threading.local()  # taggers have state: one per thread
 
     def version(self) -> str:
         """Return the versions of MeCab and of its dictionary, as sacreBLEU signs them."""
@@ -82,7 +82,7 @@ def _processor(path: Path, name: str) -> tuple[Any, str]:
 
 
 class SpmTokenizer:
-    """The pieces of a model: that of a file, or one that sacreBLEU has `downloaded`."""
+    """A SentencePiece model from a file, or one that sacreBLEU has `downloaded`."""
 
     def __init__(self, name: str, path: str, meaning: str = "", downloaded: bool = False) -> None:
         self.name, self.meaning = name, meaning
@@ -101,7 +101,7 @@ class SpmTokenizer:
             lone = "a lone surrogate in the text cannot be encoded; remove it"
             wrong = lone if odd else f"the model fails: {error}; is its file damaged?"
             raise InputError(f"tokeniser {self.name}: {wrong}") from error
-        return " ".join(pieces).split()  # sacreBLEU cuts at white space inside pieces, too
+        return " ".join(pieces).split()  # sacreBLEU splits pieces at white space, too
 
     def _model(self) -> tuple[Any, str]:
         if not self._downloaded:
@@ -116,7 +116,7 @@ class SpmTokenizer:
 
 @cache
 def model_tokenizer(path: str) -> SpmTokenizer:
-    """Return the tokeniser of a model's file."""
+    """Return the tokeniser with the model of a file."""
     return SpmTokenizer(f"spm:{path}", path)
 
 

@@ -1,8 +1,8 @@
-"""Recipes: how text becomes tokens, as a value, and the work of following one.
+"""Tokenisation: recipes as values, and batches of text tokenised by them.
 
-Case is lowered in the text, before it is cut into tokens, because that is where the tools that
+Text is lower-cased before it is split into tokens, because that is where the tools that
 defined the tokenisers do it (`<SKIPPED>` and the final sigma depend on it). Stemming and stop words
-are maps over the vocabulary: they see each distinct word once.
+are maps over the vocabulary: they are applied to each distinct word once.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PORTER_NLTK = "porter-nltk"
 
 
 def _identity(word: str) -> str:
-    """Stand for a stemmer of Karat or of Snowball, which `stem_words` calls by its name."""
+    """Placeholder of a built-in stemmer, which `stem_words` calls by name."""
     return word
 
 
@@ -54,7 +54,7 @@ def _stemmer_problem(stems: list[str]) -> str:
 def stem_words(
     stemmer: str, words: _kernel.Vocab, start: int, target: _kernel.Vocab
 ) -> NDArray[np.int32]:
-    """Stem the words from id `start` on; return the ids of the stems in `target`."""
+    """Stem the words with ids from `start`; return the ids of the stems in `target`."""
     if stemmer == PORTER_NLTK:
         return _kernel.porter_nltk(words, start, target)
     import Stemmer
@@ -64,8 +64,8 @@ def stem_words(
         return target.add(
             call(f"stemmer {stemmer}", function, lambda: [*map(function, new)], _stemmer_problem)
         )
-    # A stemmer has a state, so every call (and thread) makes its own; that is cheap. It keeps no
-    # stems: each word comes once.
+    # Stemmers have state, so every call (and thread) creates one, which is cheap. It caches no
+    # stems, because each word comes once.
     stem = Stemmer.Stemmer(stemmer, 0)
     try:
         return target.add(stem.stemWords(new))
@@ -75,7 +75,7 @@ def stem_words(
 
 
 class StopList(frozenset[str]):
-    """Lower-case words; `word in stops` also knows the typographic apostrophe."""
+    """Lower-case words; `word in stops` also accepts the typographic apostrophe."""
 
     def __contains__(self, word: object) -> bool:
         return super().__contains__(_straight(word) if isinstance(word, str) else word)
@@ -95,7 +95,7 @@ def _stop_list(words: Iterable[str]) -> StopList:
 
 
 def stop_words(name: str) -> StopList:
-    """Return the stop list of that name; a file is read again once it has changed."""
+    """Return the stop list of that name; a file is read again if it has changed."""
     is_file = name not in ("none", "en") and not name.startswith("iso-")
     return _stop_words(name, file_stamp(name) if is_file else None)
 
@@ -121,7 +121,7 @@ def _stop_words(name: str, _stamp: tuple[int, int] | None) -> StopList:
 
 
 def stop_digest(name: str) -> str:
-    """Return eight characters that change when the list does, for signatures."""
+    """Return the digest of a stop list, for signatures."""
     return text_digest("\n".join(sorted(stop_words(name))))
 
 
@@ -143,7 +143,7 @@ def _read(path: str) -> StopList:
 
 
 CHARACTERS = {False: "characters", True: "characters-and-space"}
-"""For chrF: every character is its own id, with white space or without."""
+"""Whether white space counts -> the tokeniser of chrF, whose ids are code points."""
 
 CASES = {"mixed": "as it is", "lower": "lower-cased before tokenising"}
 
@@ -179,11 +179,11 @@ class Ragged(NamedTuple):
 class Lexicon:
     """Vocabularies, one for each tokeniser and case, and maps over them that grow with them.
 
-    No number that Karat reports depends on ids, only on which are equal; so every worker keeps a
-    lexicon of its own, and forgets it when it has grown large.
+    Scores depend only on which ids are equal, not on the ids; so every worker has its own
+    lexicon, and clears it when it has grown large.
     """
 
-    _ENOUGH = 1 << 17  # words; a larger table would not stay in the cache
+    _ENOUGH = 1 << 17  # words; a larger table would not fit into the processor's cache
 
     def __init__(self) -> None:
         self._vocabs: dict[tuple[str, str], _kernel.Vocab] = {}
@@ -191,7 +191,7 @@ class Lexicon:
         self._keeps: dict[Recipe, Flags] = {}
 
     def vocab(self, tok: str, case: str) -> _kernel.Vocab:
-        """Return the vocabulary of all text cut by one tokeniser."""
+        """Return the vocabulary of a tokeniser and case."""
         if (tok, case) not in self._vocabs:
             self._vocabs[tok, case] = _kernel.Vocab()
         return self._vocabs[tok, case]
@@ -207,7 +207,7 @@ class Lexicon:
         return stems
 
     def words(self, recipe: Recipe) -> _kernel.Vocab:
-        """Return the vocabulary of a recipe's tokens; it may grow with the next batch."""
+        """Return the vocabulary of a recipe's tokens; it grows with every batch."""
         if recipe.stem == "none":
             return self.vocab(recipe.tok, recipe.case)
         unstopped = Recipe(recipe.tok, recipe.case, recipe.stem)
@@ -215,7 +215,7 @@ class Lexicon:
         return self._stems[unstopped][0]
 
     def keeps(self, recipe: Recipe) -> Flags:
-        """Return whether each word of the vocabulary is no stop word, whatever its case."""
+        """Return for each word of the vocabulary whether it is not a stop word, in any case."""
         vocab = self.vocab(recipe.tok, recipe.case)
         flags_so_far = self._keeps.get(recipe, np.empty(0, dtype=np.bool_))
         if len(flags_so_far) < len(vocab):
@@ -226,17 +226,17 @@ class Lexicon:
         return flags_so_far
 
     def passage(self, texts: Sequence[str], name: str) -> Passage:
-        """Return a few texts to be tokenised; `name` is theirs in messages."""
+        """Return a passage of a few texts; `name` is used in messages."""
         return Passage(Strings(texts, name).views(0, len(texts)), self)
 
     def tidy(self) -> None:
-        """Forget everything if there is too much of it."""
+        """Clear the vocabularies if they have grown too large."""
         if sum(len(vocab) for vocab in self._vocabs.values()) > self._ENOUGH:
             self._vocabs, self._stems, self._keeps = {}, {}, {}
 
 
 class Passage:
-    """A batch of segments that is tokenised at most once for each recipe."""
+    """A batch of segments, tokenised at most once for each recipe."""
 
     def __init__(self, views: _kernel.Views, lexicon: Lexicon) -> None:
         self._views, self._lexicon = views, lexicon
@@ -249,11 +249,11 @@ class Passage:
         return self._views.lower()
 
     def with_same_words(self, views: _kernel.Views) -> Passage:
-        """Return another batch of segments whose words have the same ids."""
+        """Return another batch of segments with the same vocabulary."""
         return Passage(views, self._lexicon)
 
     def views(self, case: str) -> _kernel.Views:
-        """Return the text, as it is or lower-cased."""
+        """Return the text, lower-cased if `case` is lower."""
         return self._views if case == "mixed" else self._lowered
 
     def tokens(self, recipe: Recipe) -> Ragged:
@@ -292,12 +292,12 @@ class Passage:
         return self._lexicon.words(recipe)
 
     def words(self, words: _kernel.Views, recipe: Recipe) -> NDArray[np.int32]:
-        """Return the ids of words that were cut elsewhere, by the vocabulary of a recipe."""
+        """Return the ids of ready-made words in the vocabulary of a recipe."""
         lowered = words.lower() if recipe.case == "lower" else words
         return self._lexicon.vocab(recipe.tok, recipe.case).intern(lowered)
 
     def sentences(self, separator: str) -> tuple[Passage, Ints]:
-        """Return the sentences of every segment as a passage, and where each segment's start."""
+        """Return the sentences of every segment as a passage, and the offsets of segments."""
         if separator not in self._sentences:
             views, starts = self._views.split_sentences(separator)
             self._sentences[separator] = Passage(views, self._lexicon), starts
@@ -305,23 +305,23 @@ class Passage:
 
 
 def select(tokens: Ragged, keep: Flags) -> Ragged:
-    """Return the tokens that are to be kept, row by row."""
+    """Return the tokens for which `keep` is true, row by row."""
     before = np.concatenate(([0], np.cumsum(keep, dtype=np.int64)))
     return Ragged(tokens.ids[keep], before[tokens.offsets])
 
 
 class KernelTokenizer(NamedTuple):
-    """A tokeniser of the kernel, which is called there by its name."""
+    """A tokeniser of the kernel, called by its name."""
 
     meaning: str
 
 
 class ModelTokenizers(NamedTuple):
-    """Tokenisers that are made of a file, which the user names after a colon."""
+    """A family of tokenisers with a model file, which the user gives after a colon."""
 
     meaning: str
     place: str
-    """The function, as `module:attribute`, from the path of a file to its tokeniser."""
+    """The function from a path to a tokeniser, as `module:attribute`."""
 
 
 Tokenizer = KernelTokenizer | ModelTokenizers | Callable[[str], list[str]]
@@ -356,7 +356,7 @@ REGISTRY: Registry[Tokenizer] = Registry(
 
 
 class _Meanings(Mapping[str, str]):
-    """Name -> meaning; entry points are read only for unknown names and for lists."""
+    """Name -> meaning; entry points are read only for unknown names and for listings."""
 
     def __getitem__(self, name: str) -> str:
         try:
@@ -383,7 +383,7 @@ class _Meanings(Mapping[str, str]):
 
 
 TOKENIZERS: Mapping[str, str] = _Meanings()
-"""The tokenisers and what they do."""
+"""Tokeniser -> description."""
 
 
 def tokenizers() -> Mapping[str, str]:
@@ -392,7 +392,7 @@ def tokenizers() -> Mapping[str, str]:
 
 
 def find_tokenizer(name: str) -> Tokenizer | None:
-    """Return the tokeniser of a name, or of a name and the file that follows it after a colon."""
+    """Return the tokeniser of `name` or `name:file`; None if it is unknown."""
     head, colon, file = name.partition(":")
     family = REGISTRY.find(f"{head}:FILE") if file else None
     if isinstance(family, ModelTokenizers):
@@ -405,10 +405,7 @@ def find_tokenizer(name: str) -> Tokenizer | None:
 
 
 def tokenizer_origin(name: str) -> str:
-    """Return what a signature says of a tokeniser that is not the kernel's; else "".
-
-    That is package and version, or a digest of the model.
-    """
+    """Return package and version, or the model's digest, of a tokeniser; "" for the kernel's."""
     tokenizer = find_tokenizer(name)
     if tokenizer is None or isinstance(tokenizer, KernelTokenizer):
         return ""
@@ -417,7 +414,7 @@ def tokenizer_origin(name: str) -> str:
 
 
 def cut(views: _kernel.Views, vocab: _kernel.Vocab, name: str) -> tuple[NDArray[np.int32], Ints]:
-    """Cut a batch of segments into tokens; return their ids and where each segment's begin."""
+    """Split a batch of segments into tokens; return their ids and the offsets of segments."""
     function = find_tokenizer(name)
     if function is None or isinstance(function, KernelTokenizer | ModelTokenizers):
         return _kernel.tokenize(views, vocab, name)
@@ -438,7 +435,7 @@ def _tokenizer_problem(rows: list[list[str]]) -> str:
 
 
 Vocab = _kernel.Vocab
-"""Words to ids in order of first sight, and back; may be shared by several texts."""
+"""Words and ids, numbered by first occurrence; may be shared by several texts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -459,12 +456,12 @@ class Tokens:
         return [self.vocab.words(i, i + 1)[0] for i in ids.tolist()]
 
     def part(self, start: int, stop: int) -> Tokens:
-        """Return some of the segments."""
+        """Return the segments from `start` to `stop`."""
         offsets = self.offsets[start : stop + 1]
         return Tokens(self.ids[offsets[0] : offsets[-1]], offsets - offsets[0], self.vocab)
 
     def map(self, function: Callable[[str], str]) -> Tokens:
-        """Apply any function to the words: it is called once for each distinct one."""
+        """Apply a function to the words; it is called once for each distinct word."""
         target = Vocab()
         mapped = target.add([function(word) for word in self.vocab.words(0, len(self.vocab))])
         return Tokens(mapped[self.ids], self.offsets, target)
@@ -509,7 +506,7 @@ def token_parts(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> Iterator[Tokens]:
-    """Yield the tokens of texts batch by batch; the vocabulary grows meanwhile."""
+    """Yield the tokens of texts batch by batch; `vocab` grows with them."""
     tok, case, stem = recipe.tok, recipe.case, recipe.stem
     check_choice("tok", tok, TOKENIZERS)
     check_choice("case", case, CASES)
@@ -518,7 +515,7 @@ def token_parts(
     words_as_cut, done = Recipe(tok, case, stop=recipe.stop), 0
 
     def cut(bounds: tuple[int, int]) -> tuple[Ragged, Vocab]:
-        lexicon = Lexicon()  # every batch has a vocabulary of its own
+        lexicon = Lexicon()  # every batch has its own vocabulary
         tokens = Passage(segments.views(*bounds), lexicon).tokens(words_as_cut)
         return tokens, lexicon.vocab(tok, case)
 

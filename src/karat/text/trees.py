@@ -1,4 +1,4 @@
-"""Dependency trees of references: words with heads, as CoNLL-U has them."""
+"""Dependency trees of references, as in CoNLL-U: words with heads."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from karat.text.segments import map_file
 
 @dataclass(frozen=True)
 class Tree:
-    """A sentence as a dependency tree: `heads[i]` is the number of word i's head, 0 the root's.
+    """A sentence as a dependency tree: `heads[i]` is the number of word i's head, 0 for the root.
 
     Words are numbered from 1, as in CoNLL-U: Tree(("a", "cat", "sat"), (2, 3, 0)).
     """
@@ -56,7 +56,7 @@ class Tree:
 
 
 class TreeBatch(NamedTuple):
-    """The trees of a batch of segments, one after the other: words, heads, where each begins."""
+    """The trees of a batch of segments: words, heads, and the offset of each tree."""
 
     words: _kernel.Views
     heads: NDArray[np.int32]
@@ -64,7 +64,7 @@ class TreeBatch(NamedTuple):
 
 
 class Trees(GroupedReferences):
-    """References that are trees; as text, each is its words with spaces between them.
+    """References that are trees; as text, each is its words joined by spaces.
 
     `Trees(trees)` takes for each segment one tree or a sequence of trees.
     """
@@ -87,7 +87,7 @@ class Trees(GroupedReferences):
 
     @classmethod
     def flat(cls, name: str, batch: TreeBatch, ids: Sequence[str], lines: Sequence[int]) -> Trees:
-        """One tree a segment, as a reader found and checked them, and the lines they begin at."""
+        """Return checked trees of a file, one per segment, with the lines where they begin."""
         trees = cls.__new__(cls)
         GroupedReferences.__init__(trees, name, np.ones(len(batch.offsets) - 1, np.int64))
         trees._batch, trees._ids, trees._lines = batch, ids, lines
@@ -95,7 +95,7 @@ class Trees(GroupedReferences):
 
     @classmethod
     def combine(cls, sources: Sequence[Trees]) -> Trees:
-        """Several references a segment: the trees of all sources, which have the same length."""
+        """Return the trees of several sources of the same length as references of one set."""
         check_aligned(sources)
         if len(sources) == 1:
             return sources[0]
@@ -104,7 +104,7 @@ class Trees(GroupedReferences):
         return trees
 
     def place(self, segment: int) -> str:
-        """The segment's number, with line and sentence where they are known."""
+        """Return the segment's number, with its line and sentence if they are known."""
         if not len(self._lines):
             return super().place(segment)
         sentence = f", sentence {self._ids[segment]}" if self._ids[segment] else ""
@@ -126,7 +126,7 @@ class Trees(GroupedReferences):
         return Tree(tuple(words), tuple(self._batch.heads[begin:end].tolist()), self._ids[k])
 
     def sizes(self) -> Ints:
-        """About eight bytes a word."""
+        """Return an estimate: eight bytes per word."""
         sizes: Ints = np.diff(self._batch.offsets[self._cuts()]) * 8
         return sizes
 
@@ -150,9 +150,9 @@ class Trees(GroupedReferences):
 
 
 class TextWithTrees(VaryingReferences):
-    """References that are text and have a tree each: tree metrics see the trees, others the text.
+    """Texts with a tree each: tree metrics read the trees, other metrics the texts.
 
-    A tree's words need not be cut as the text is.
+    The words of a tree may differ from the tokens of the text.
     """
 
     def __init__(
@@ -180,9 +180,9 @@ EXPECTED = "CoNLL-U, one word a line"
 
 
 class ConlluColumns(NamedTuple):
-    """Sentence i has the words `offsets[i]` to `offsets[i + 1]` of every column.
+    """Columns of a CoNLL-U file: sentence i has the words `offsets[i]` to `offsets[i + 1]`.
 
-    `ids`, `documents` (which one it belongs to) and `lines` (where it begins) are by sentence.
+    `ids`, `documents` (the number of its document) and `lines` (where it begins) are by sentence.
     """
 
     words: _kernel.Views
@@ -217,7 +217,7 @@ def read_conllu(path: str | os.PathLike[str]) -> Trees:
 
 
 def conllu_lines(trees: Iterable[Tree]) -> Iterator[str]:
-    """The lines of a CoNLL-U file that `read_conllu` reads as these trees."""
+    """Yield the lines of a CoNLL-U file that `read_conllu` reads as these trees."""
     for tree in trees:
         if tree.id:
             yield f"# sent_id = {tree.id}\n"

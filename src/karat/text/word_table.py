@@ -1,4 +1,4 @@
-"""Words to ids and back in arrays that can be stored and mapped, for models on disk."""
+"""Strings and vocabularies in arrays that can be stored in files and mapped."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PURPOSE = "lines of text are held there"
 
 
 class StoredStrings(Segments):
-    """Segments in files; any string may be one."""
+    """Segments in temporary files; they may be any strings."""
 
     def __init__(self, strings: Iterable[str] = (), name: str = "texts") -> None:
         self.name = name
@@ -34,7 +34,7 @@ class StoredStrings(Segments):
             self._write()
 
     def _write(self) -> None:
-        """Write a stride, or what there is at the end."""
+        """Write the next stride, or the rest at the end."""
         data = [string.encode("utf-8", "surrogatepass") for string in self._held]
         self._ends.append(
             np.cumsum([len(encoded) for encoded in data], dtype=np.int64) + len(self._bytes)
@@ -44,7 +44,7 @@ class StoredStrings(Segments):
         self._held = []
 
     def done(self) -> StoredStrings:
-        """Return the segments, to which none is added any more."""
+        """Write the rest and return the segments; none may be added afterwards."""
         if self._held:
             self._write()
         return self
@@ -73,14 +73,14 @@ _PARTS = ("bytes", "offsets", "slots")
 
 
 def word_arrays(vocab: _kernel.Vocab, name: str) -> dict[str, NDArray[Any]]:
-    """The words of a vocabulary as arrays `NAME_bytes`, `NAME_offsets` and `NAME_slots`."""
+    """Return the words of a vocabulary as arrays NAME_bytes, NAME_offsets and NAME_slots."""
     text, offsets = _kernel.vocab_bytes(vocab)
     parts: list[NDArray[Any]] = [text, offsets, _kernel.word_slots(text, offsets)]
     return {f"{name}_{part}": array for part, array in zip(_PARTS, parts, strict=True)}
 
 
 def word_table(arrays: Arrays, name: str) -> WordTable:
-    """The table in stored arrays; a ValueError or KeyError if they do not hold together."""
+    """Return the table in stored arrays; raise ValueError or KeyError if they are inconsistent."""
     parts = [arrays[f"{name}_{part}"] for part in _PARTS]
     try:
         return WordTable(*parts)

@@ -372,7 +372,7 @@ def test_a_truncated_model_is_refused(place: Path, karat: Run, share: float) -> 
     cut = place / "cut.npz"
     cut.write_bytes(full_result[: int(share * len(full_result))])
     done = karat("realize", "generate", str(place / "bank.conllu"), "--model", str(cut))
-    refused(done, "expected a realiser of Karat, found a damaged one, or one cut short")
+    refused(done, "expected a realiser of Karat, found a damaged or truncated one")
     for command in ("evaluate", "explain"):
         assert "cut short" in str(run(command, place / "bank.conllu", "--model", cut).exception)
     assert "cut short" in str(run("grammar", cut).exception)

@@ -1,1 +1,1 @@
-"""Formats of table files: each has pieces that can be read apart, and a reader of one piece."""
+"""Formats of table files: each splits files into pieces and reads a piece."""

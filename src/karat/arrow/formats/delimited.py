@@ -1,8 +1,7 @@
-"""CSV and TSV files: a head line that names the columns, then rows whose fields are texts.
+"""CSV and TSV files: a header with the names of columns, then rows of text fields.
 
-The kernel reads rows that are written by the rules (see `delimited_rows.py`). At the first that is
-not, Python's csv module takes over, and refuses the file or goes on with it: what is read and what
-is refused is what it would read and refuse alone.
+The kernel reads regular rows. From the first irregular row, Python's csv module reads the file, or
+rejects it: the result is the same as if it had read the whole file.
 """
 
 from __future__ import annotations
@@ -27,6 +26,7 @@ from karat.arrow.formats.text_lines import (
 from karat.arrow.pieces import TableFormat, TablePiece
 from karat.arrow.tables import DataTable
 from karat.errors import InputError, quoted
+from karat.evalset.reading import csv_problem
 from karat.text.sniffing import parsed_json
 
 
@@ -36,7 +36,7 @@ class Dialect(NamedTuple):
     format: str
     kind: str  # name in messages
     delimiter: str
-    other: tuple[str, str]  # the delimiter that might be meant, and the ending of such files
+    other: tuple[str, str]  # the other delimiter, and the ending of such files
 
 
 COMMAS = Dialect("csv", "a CSV table", ",", ("\t", "tsv"))
@@ -44,18 +44,18 @@ TABS = Dialect("tsv", "a TSV table", "\t", (",", "csv"))
 
 
 class DelimitedRows:
-    """The rows of a table: first the head, then fields of text."""
+    """The header and the rows of a table, read by Python's csv module."""
 
     def __init__(self, lines: TextLines, path: str, dialect: Dialect) -> None:
         self._lines, self._path, self._dialect = lines, path, dialect
-        # The limit is one for the whole process, so it is never lowered.
+        # The limit is global, so it is never lowered.
         csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW_BYTES))
         self._rows = csv.reader(_without_nul(lines), strict=True, delimiter=dialect.delimiter)
         self._started = 1
         try:
             head = next(self._rows, None)
         except csv.Error as error:
-            raise self._csv_error(error) from error
+            raise lines.refusal(csv_problem(error), self._started) from error
         if head is None:
             raise InputError(f"{path} is empty: expected {dialect.kind}")
         lines.end_row()
@@ -74,7 +74,7 @@ class DelimitedRows:
                 lines.end_row()
                 self._started = lines.number + 1
         except csv.Error as error:
-            raise self._csv_error(error) from error
+            raise lines.refusal(csv_problem(error), self._started) from error
 
     def _check_head(self, head: list[str]) -> None:
         dialect = self._dialect
@@ -108,19 +108,6 @@ class DelimitedRows:
         expected = f"expected {len(self.head):,} as in the head line"
         return self._lines.refusal(f"found {fields}, {expected}; {advice}", self._started)
 
-    def _csv_error(self, error: csv.Error) -> InputError:
-        reason = str(error)
-        if "end of data" in reason:
-            reason = "a quote that is opened in this row is not closed; close it, or double it"
-        elif "expected after" in reason:
-            reason = (
-                "text follows the closing quote of a field; double every quote within a field "
-                "that begins with one"
-            )
-        elif "new-line" in reason:
-            reason = "a carriage return without a line feed; convert line ends to LF, or quote it"
-        return self._lines.refusal(reason, self._started)
-
 
 def _without_nul(lines: TextLines) -> Iterator[str]:
     for line in lines:
@@ -139,15 +126,15 @@ def read_delimited(
         check_columns(piece.path, names, head)
         places = [names.index(name) if name in names else -1 for name in head]
         rows = _kernel.DelimitedFile(dialect.delimiter, places, names, MAX_ROW_BYTES)
-        strange = yield from regular_rows(rows, lines, names)
-    if strange is not None:
-        yield from read_carefully(dialect, piece, names, strange)
+        n_regular = yield from regular_rows(rows, lines, names)
+    if n_regular is not None:
+        yield from read_carefully(dialect, piece, names, n_regular)
 
 
 def read_carefully(
     dialect: Dialect, piece: TablePiece, columns: Sequence[str] | None, skip: int = 0
 ) -> Iterator[DataTable]:
-    """Yield the record batches of a file by the csv module, without its first `skip` rows."""
+    """Yield the record batches of a file, read by the csv module, after `skip` rows."""
     with text_lines(piece.path, dialect.kind) as lines:
         rows = DelimitedRows(lines, piece.path, dialect)
         names = rows.head if columns is None else list(columns)
@@ -161,7 +148,7 @@ def read_carefully(
 
 
 def delimited_columns(dialect: Dialect, path: str) -> list[str]:
-    """Return the names in the head line."""
+    """Return the names in the header."""
     with text_lines(path, dialect.kind) as lines:
         return DelimitedRows(lines, path, dialect).head
 

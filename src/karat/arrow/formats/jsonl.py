@@ -1,11 +1,11 @@
-"""JSON lines: an object on each line, whose names are the columns.
+"""JSON lines: one object per line, whose members are the columns.
 
-The first object decides what a column holds, and every line must hold the same: texts, lists of
-texts, or whole numbers. Where all columns are read, those of the first object count, a value may
-be missing, and what is neither of these is written as JSON. Blank lines are skipped.
+The first object determines the kind of a column: texts, lists of texts, or integers; every line
+must have the same kind. If all columns are read, they are those of the first object, values may be
+missing, and values of other kinds are written as JSON. Blank lines are skipped.
 
-The kernel reads named columns. At the first line that is not as usual, Python's json module takes
-over, and refuses the file or goes on with it; it also reads all columns.
+The kernel reads named columns. From the first irregular line, Python's json module reads the file,
+or rejects it; it also reads all columns.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from karat.errors import InputError, quoted, short
 from karat.evalset.reading import unique_members
 
 TEXT, TEXTS, WHOLE, JSON = "a text", "a list of texts", "a whole number", "any JSON value"
-"""Kinds of columns, as messages name them."""
+"""Kinds of columns, as in messages."""
 
 FORMATS = {TEXT: "u", TEXTS: "+l", WHOLE: "l"}
-"""Arrow's formats of the kinds that can be worked on."""
+"""Kind of a column -> Arrow format."""
 
 NEEDED = f"{TEXT}, {TEXTS} or {WHOLE}"
 _WIDEST = 63  # bits of a whole number
 
 
 def kind_of_value(value: object) -> str | None:
-    """Return the kind of a value that can be worked on; None for others."""
+    """Return the kind of a value; None if it is not a text, a list of texts or an integer."""
     if type(value) is str:
         return TEXT
     if type(value) is list:
@@ -56,7 +56,7 @@ def kind_of_value(value: object) -> str | None:
 
 
 def describe_value(value: object) -> str:
-    """Return what a value is, for a message."""
+    """Describe a value, for messages."""
     if kind := kind_of_value(value):
         return f"{kind} ({quoted(value)})" if kind != TEXTS else kind
     if value is None or isinstance(value, bool):
@@ -78,7 +78,7 @@ class JsonColumn(NamedTuple):
     nullable: bool
 
     def takes(self, value: object) -> bool:
-        """Return whether a value belongs in this column."""
+        """Return whether the column accepts a value."""
         if kind_of_value(value) == self.kind or self.kind == JSON:
             return True
         return value is None and self.nullable
@@ -157,15 +157,14 @@ def _array_error(path: str) -> InputError:
 
 
 class JsonTable:
-    """Takes rows one by one, checks them, and makes a record batch of them."""
+    """The columns of a file, whose rows are checked and made into record batches."""
 
     def __init__(
         self, lines: TextLines, path: str, columns: Sequence[str] | None, nullable: bool = False
     ) -> None:
-        """Read the first row, which decides what columns hold.
+        """Read the first row, which determines the kinds of columns.
 
-        With `nullable`, values of the columns may be missing: the first row that has a value of a
-        column decides what the column holds.
+        With `nullable`, values may be missing: the first row with a value determines the kind.
         """
         self._lines, self._nullable = lines, nullable
         self._rows = json_rows(lines, path)
@@ -188,7 +187,7 @@ class JsonTable:
             self.columns.append(JsonColumn(name, kind or JSON, columns is None))
 
     def _nullable_columns(self, path: str, columns: Sequence[str] | None) -> list[JsonColumn]:
-        """Return columns by their first values; rows that were read for this are read again."""
+        """Return columns with the kinds of their first values; the rows are yielded again."""
         names = list(self._first) if columns is None else columns
         kinds: dict[str, str] = {}
         all_names: dict[str, None] = {}
@@ -224,7 +223,7 @@ class JsonTable:
             yield values
 
     def refuse_nulls(self, data: bytes, before: int) -> None:
-        """Refuse a line that lacks a value; `before` is the number of lines before these."""
+        """Raise if a line lacks a value; `before` is the number of lines before `data`."""
         for number, row in _lines_with_nulls(data):
             for column in self.columns:
                 if column.name in row and _value_or_none(row[column.name]) is None:
@@ -254,23 +253,23 @@ class JsonTable:
 
 
 _ROWS_FOR_KINDS = 1000
-"""Rows that are read to find out what a column holds; one without a value in them holds texts."""
+"""Rows that are read to determine kinds; a column without a value in them has texts."""
 
 
 def _value_or_none(value: Any) -> Any:
-    """Return a value of a column; None for an empty list and for one with a null in it."""
+    """Return a value; None for an empty list or a list with a null."""
     return None if type(value) is list and (not value or None in value) else value
 
 
 _NULLS = (b"null", b"[]")
-"""Null and the empty list, as they are usually written."""
+"""Null and the empty list, as usually written."""
 _BYTES_SCANNED = 1 << 22
 
 
 def refuse_jsonl_nulls(piece: TablePiece, columns: Sequence[str]) -> bool:
-    """Refuse the first line with a null or an empty list in these columns; else False.
+    """Raise for the first line with a null or an empty list in these columns; else return False.
 
-    The bytes of the file are searched, and only lines that have a match are parsed.
+    The bytes of the file are searched, and only lines with a match are parsed.
     """
     with text_lines(piece.path, KIND) as lines:
         table = JsonTable(lines, piece.path, columns)
@@ -281,13 +280,13 @@ def refuse_jsonl_nulls(piece: TablePiece, columns: Sequence[str]) -> bool:
             table.refuse_nulls(data, before)
             before += data.count(b"\n") + len(end)
             if len(rest) > MAX_ROW_BYTES:
-                return False  # it is refused when the row is read
+                return False  # it is rejected when the row is read
         table.refuse_nulls(rest, before)
     return False
 
 
 def _lines_with_nulls(data: bytes) -> Iterator[tuple[int, JsonRow]]:
-    """Yield lines that may have a null or an empty list: their numbers, from 0, and objects."""
+    """Yield the numbers, from 0, and objects of lines that may have a null or an empty list."""
     number = counted = 0
     nearest = {token: data.find(token) for token in _NULLS}
     while places := [place for place in nearest.values() if place >= 0]:
@@ -302,7 +301,7 @@ def _lines_with_nulls(data: bytes) -> Iterator[tuple[int, JsonRow]]:
         try:
             row = json.loads(data[begin:end])
         except (ValueError, RecursionError):
-            continue  # it is refused when the row is read
+            continue  # it is rejected when the row is read
         if isinstance(row, dict):
             yield number, row
 
@@ -317,15 +316,15 @@ def read_jsonl(piece: TablePiece, columns: Sequence[str] | None) -> Iterator[Dat
     names, formats = list(columns), [FORMATS[column.kind] for column in first.columns]
     with text_lines(piece.path, KIND) as lines:
         rows = _kernel.JsonLinesFile(names, formats, MAX_ROW_BYTES)
-        strange = yield from regular_rows(rows, lines, names)
-    if strange is not None:
-        yield from read_carefully(piece, columns, strange)
+        n_regular = yield from regular_rows(rows, lines, names)
+    if n_regular is not None:
+        yield from read_carefully(piece, columns, n_regular)
 
 
 def read_carefully(
     piece: TablePiece, columns: Sequence[str] | None, skip: int = 0, nullable: bool = False
 ) -> Iterator[DataTable]:
-    """Yield the record batches of a file by the json module, without its first `skip` rows."""
+    """Yield the record batches of a file, read by the json module, after `skip` rows."""
     with text_lines(piece.path, KIND) as lines:
         table = JsonTable(lines, piece.path, columns, nullable)
         yield from map(table.table, row_batches(islice(table, skip, None), lines))

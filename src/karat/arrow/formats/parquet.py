@@ -1,6 +1,6 @@
-"""Parquet files, read by pyarrow: a piece is as many row groups as make a good amount of work.
+"""Parquet files, read by pyarrow; a piece is a run of row groups.
 
-Where pyarrow is not installed and DuckDB is, that reads them.
+If only DuckDB is installed, it reads them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ROWS_PER_PIECE = 1 << 17
 
 
 class RowGroup(NamedTuple):
-    """The rows of a row group, and the bytes that hold them."""
+    """The number of rows of a row group, and its range of bytes."""
 
     rows: int
     start: int
@@ -29,7 +29,7 @@ class RowGroup(NamedTuple):
 
 
 def pieces_of(path: str, size: int, groups: Sequence[RowGroup]) -> list[TablePiece]:
-    """Return runs of row groups of about `ROWS_PER_PIECE` rows; `size` is that of the file."""
+    """Return runs of row groups with about `ROWS_PER_PIECE` rows; `size` is the file's size."""
     pieces, start, before = [], 0, 0
     for stop in range(1, len(groups) + 1):
         run = groups[start:stop]
@@ -44,13 +44,13 @@ def pieces_of(path: str, size: int, groups: Sequence[RowGroup]) -> list[TablePie
 
 _MEMORY = "1GB"
 _DUCKDB_SETTINGS: dict[str, Any] = {
-    "threads": 1,  # pieces are read side by side
+    "threads": 1,  # pieces are read in parallel
     "preserve_insertion_order": True,
     "memory_limit": _MEMORY,
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
 }
-# Everything is said, so that nothing is guessed: a folder named k=v would else be a column.
+# Explicit, so that nothing is guessed: a folder named k=v would become a column.
 _SOURCE = "read_parquet(?, hive_partitioning=false, binary_as_string=false, filename=false)"
 _GROUPS = """
 SELECT any_value(row_group_num_rows), min(start), max(start + total_compressed_size)
@@ -61,7 +61,7 @@ GROUP BY row_group_id ORDER BY row_group_id
 
 
 class StreamedBatch:
-    """A record batch to hand on, once."""
+    """A record batch that can be read once."""
 
     def __init__(self, capsules: tuple[object, object]) -> None:
         self._capsules = capsules
@@ -72,7 +72,7 @@ class StreamedBatch:
 
 @contextmanager
 def _connect(path: str) -> Iterator[Any]:
-    """Open a database in memory, and turn what it says of a file into one sentence."""
+    """Open a database in memory, and turn its errors into one sentence."""
     import duckdb
 
     if "://" in path:
@@ -97,7 +97,7 @@ WHERE stats_null_count > 0 AND row_group_id >= ? AND row_group_id < ?
 
 
 def duckdb_has_nulls(piece: TablePiece, columns: Sequence[str]) -> bool:
-    """Return whether these columns of a piece have nulls, as the file's footer says."""
+    """Return whether these columns of a piece have nulls, by the file's footer."""
     first, last = piece.groups or (0, 1 << 31)
     with _connect(piece.path) as connection:
         rows = connection.execute(_NULLS, [glob.escape(piece.path), first, last]).fetchall()
@@ -131,11 +131,11 @@ def read_by_duckdb(piece: TablePiece, columns: Sequence[str] | None) -> Iterator
             yield StreamedBatch(capsules)
 
 
-_ROWS_READ = 1 << 14  # of a record batch
+_ROWS_READ = 1 << 14  # rows of a record batch
 
 
 def pyarrow_module(name: str) -> Any:
-    """Import a module of pyarrow, or say how to install it."""
+    """Import a module of pyarrow; raise with the command to install it."""
     from importlib import import_module
 
     try:
@@ -147,12 +147,12 @@ def pyarrow_module(name: str) -> Any:
 
 @contextmanager
 def reading_parquet(path: str) -> Iterator[None]:
-    """Turn what pyarrow says of a file into one sentence."""
+    """Turn errors of pyarrow into one sentence."""
     arrow = pyarrow_module("pyarrow")
     try:
         yield
     except InputError:
-        raise  # it says what is wrong
+        raise
     except OSError as error:
         reason = error.strerror if error.strerror else _first_line(error)
         raise InputError(f"{path}: {reason}") from error
@@ -167,7 +167,7 @@ def _first_line(error: Exception) -> str:
 
 
 def open_input(path: str) -> Any:
-    """Open a file of this machine, or one at an address such as s3://bucket/file."""
+    """Open a local file, or one at an address such as s3://bucket/file."""
     fs = pyarrow_module("pyarrow.fs")
     with reading_parquet(path):
         if "://" not in path:
@@ -235,10 +235,10 @@ def parquet_columns(path: str) -> list[str]:
 
 
 def parquet_has_nulls(piece: TablePiece, columns: Sequence[str]) -> bool:
-    """Return whether these columns of a piece have nulls, as the file's footer says.
+    """Return whether these columns of a piece have nulls, by the file's footer.
 
-    In a column of lists an empty list counts as a null. A column without statistics is not looked
-    into.
+    In a column of lists an empty list counts as a null. A column without statistics is not
+    checked.
     """
     if _by_duckdb():
         return duckdb_has_nulls(piece, columns)

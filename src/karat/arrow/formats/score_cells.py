@@ -1,4 +1,4 @@
-"""Scores of other programs in tables: cells of columns, and the rows of parquet files."""
+"""Values of single cells: columns of given scores, and the rows of parquet files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Rows = Iterator[tuple[FileLocation, Mapping[str, Any]]]
 
 
 def parquet_rows(path: str) -> tuple[list[str], Rows]:
-    """Return the columns of a file, and its rows with their numbers, from 1."""
+    """Return the columns of a file, and its rows by column, numbered from 1."""
     format = TABLE_FORMATS["parquet"]
     return format.columns(path), _read_rows(path)
 
@@ -50,7 +50,7 @@ def _read_rows(path: str) -> Rows:
 def cells(
     batch: RowBatch, at: int, kind: str, rows: tuple[int, int], subject: str
 ) -> Iterator[str | float | None]:
-    """Yield texts or numbers of a column, None for missing values and other kinds."""
+    """Yield the texts or numbers of a column; None for missing values and other kinds."""
     start, stop = rows
     reads: dict[str, Any] = {"floats": batch.floats, "whole numbers": batch.integers}
     text = kind in ("text", "JSON values")

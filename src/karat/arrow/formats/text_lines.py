@@ -1,4 +1,4 @@
-"""Lines of table files that are text: UTF-8, `.gz` too, one at a time within a bounded memory."""
+"""Lines of text tables: UTF-8, also `.gz`, read one at a time in bounded memory."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import IO, TypeVar
 from karat import _kernel
 from karat.arrow.pieces import TablePiece, file_size
 from karat.arrow.tables import DataTable
-from karat.errors import InputError, quoted, short
-from karat.settings import nearest
+from karat.errors import InputError
+from karat.evalset.reading import missing_column
 from karat.storage.unpacking import NOT_GZIP
 from karat.text.sniffing import refuse_binary
 
 MAX_ROW_BYTES = 16 << 20
-"""Bytes of a row: of all its lines, where a quoted field holds line ends."""
+"""The most bytes of a row, with all its lines if a quoted field has line ends."""
 
 ROWS_PER_BATCH = 4096
 BYTES_PER_BATCH = 8 << 20
-"""A record batch ends after so many rows or bytes of the file."""
+"""A record batch ends after this many rows or bytes of the file."""
 
 Row = TypeVar("Row")
 _BOM = b"\xef\xbb\xbf"
@@ -32,7 +32,7 @@ _TABLES = (
 
 
 class TextLines:
-    """The lines of a file with their line ends, and how far they have been read."""
+    """The lines of a file with their line ends, and the position of the reader."""
 
     def __init__(self, file: IO[bytes], path: str) -> None:
         self._file, self._path = file, path
@@ -57,21 +57,21 @@ class TextLines:
             yield line
 
     def read_bytes(self, size: int) -> bytes:
-        """Return bytes after the last line; none at the end of the file."""
+        """Return the next bytes; empty at the end of the file."""
         return self._file.read(size)
 
     def end_row(self) -> None:
-        """Note that the last line ends a row."""
+        """Mark the last line as the end of a row."""
         self.row_start = self.read
 
     def refusal(self, sentence: str, line: int | None = None) -> InputError:
-        """Return the error for a line, the last one if none is named."""
+        """Return the error for a line; by default the last one."""
         return InputError(f"{self._path}, line {line or self.number:,}: {sentence}")
 
 
 @contextmanager
 def text_lines(path: str, kind: str) -> Iterator[TextLines]:
-    """Open the lines of a file; `kind` is what it should be, such as "a CSV table"."""
+    """Open the lines of a file; `kind` is the expected kind, such as "a CSV table"."""
     check_local(path, kind)
     try:
         with open(path, "rb") as file:
@@ -88,7 +88,7 @@ def text_lines(path: str, kind: str) -> Iterator[TextLines]:
 
 
 def check_local(path: str, kind: str) -> None:
-    """Refuse an address: files of text are read from this machine."""
+    """Reject an address: text files are read only from this machine."""
     if "://" in path:
         raise InputError(
             f"{path}: {kind} is read from this machine alone; download it, or store it as parquet"
@@ -96,7 +96,7 @@ def check_local(path: str, kind: str) -> None:
 
 
 def whole_file(path: str, format: str, kind: str) -> list[TablePiece]:
-    """Return the one piece of a file of text."""
+    """Return the only piece of a text file."""
     check_local(path, kind)
     return [TablePiece(path, format, file_size(path))]
 
@@ -113,7 +113,7 @@ def _last_bytes(file: io.BufferedReader) -> bytes:
 
 
 def _check_text(head: bytes, tail: bytes, path: str, kind: str) -> None:
-    """Reject a file that is not text, by what it is."""
+    """Reject a file that is not text; the message has its format."""
     if not head:
         raise InputError(f"{path} is empty: expected {kind}")
     for magic, name, advice in _TABLES:
@@ -126,12 +126,11 @@ def check_columns(path: str, required: Sequence[str], columns: Sequence[str]) ->
     """Require columns in a table."""
     for column in required:
         if column not in columns:
-            hint, has = nearest(column, columns), short(", ".join(columns))
-            raise InputError(f"{path} has no column {quoted(column)}{hint} (it has {has})")
+            raise missing_column(path, column, columns)
 
 
 def row_batches(rows: Iterable[Row], lines: TextLines) -> Iterator[list[Row]]:
-    """Yield rows in lists that make a record batch each."""
+    """Yield lists of rows, one for each record batch."""
     batch: list[Row] = []
     last = lines.read + BYTES_PER_BATCH
     for row in rows:
@@ -149,9 +148,9 @@ BYTES_READ = 1 << 20
 def regular_rows(
     rows: _kernel.DelimitedFile | _kernel.JsonLinesFile, lines: TextLines, names: Sequence[str]
 ) -> Generator[DataTable, None, int | None]:
-    """Yield record batches; return the number of rows before one that is strange, if there is one.
+    """Yield record batches; return the number of rows before the first irregular row, or None.
 
-    A file without rows has one batch, so that columns are checked in any case.
+    A file without rows has one batch, so that its columns are checked.
     """
     done = 0
     while True:

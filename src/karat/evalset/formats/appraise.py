@@ -1,18 +1,18 @@
-"""Campaigns of Appraise as `ExportSystemScoresToCSV` writes them: no header, no texts.
+"""Campaigns of Appraise, exported by `ExportSystemScoresToCSV`: without header and texts.
 
     annotator, system, item, type, source language, target language, score, document#system,
     is a document score, [error spans as JSON,] start time, end time
 
-Texts come from another evaluation set, named with `texts`, whose groups are the documents. Items
-are numbered by annotator, so a segment is known by its place in its document: the items of a
-document, in their order, are its segments. That holds where an annotator has judged all of a
-document; where an annotator has judged a part, nothing says which part, and it is left out.
+Texts come from another evaluation set, `texts`, whose groups are the documents. Items are numbered
+by annotator, so a segment is identified by its position in its document: the items of a document,
+in order, are its segments. That requires that an annotator has judged the whole document; documents
+that were judged in part are left out.
 
-Left out too: what is not an item of the campaign proper (types other than TGT, tutorials,
-`#bad` and `#duplicate` documents, scores of whole documents). Of two scores of an item by one
-annotator the later is taken.
+Also left out: items for quality control (types other than TGT, tutorials,
+`#bad` and `#duplicate` documents) and scores of whole documents. Of two scores of an item by one
+annotator, the later one counts.
 
-Dimensions are `score` (0 to 100, higher is better) and, where there are spans, `penalty`: the sum
+Dimensions are `score` (0 to 100, higher is better) and, if there are spans, `penalty`: the sum
 of the weights of the errors, lower is better: 5 for major ones, 1 for minor ones, 0.1 for any of
 punctuation, 0 for undecided ones. A campaign whose errors have types is an MQM campaign
 without scores: it has `penalty` alone.
@@ -64,7 +64,7 @@ _Key = tuple[str, str, str]
 def read_appraise(
     path: Path, reading: Reading, *, texts: str | None = None, name: str | None = None
 ) -> EvalSet:
-    """Return the judgements of a file together with the texts of another set."""
+    """Return the judgements of a file with the texts of another set."""
     if texts is None:
         problem = "an export of Appraise has no texts: name a set that has them"
         raise InputError(f"{path}: {problem}, with documents as groups (--option texts=SET)")
@@ -115,10 +115,10 @@ def read_appraise(
 def _locate_segments(
     items: Sequence[_Item], base: EvalSet, places: Mapping[str, list[str]], skipped: Counter[str]
 ) -> Iterator[tuple[str, str, _Item]]:
-    """Yield the system and segment of each item that has them; count the others."""
+    """Yield the system and segment of each usable item; count the others by reason."""
     documents: dict[_Key, dict[int, _Item]] = {}
     for item in items:
-        # The set's names of `wmt23.NAME` and `DOCUMENT#NAME`.
+        # The export has `wmt23.NAME` and `DOCUMENT#NAME`.
         system = item.system if item.system in base.systems else item.system.partition(".")[2]
         document = item.document.removesuffix(f"#{system}")
         if item.kind != _SEGMENT or "#bad" in item.document or "#duplicate" in item.document:

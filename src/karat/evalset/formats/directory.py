@@ -1,22 +1,22 @@
 r"""Karat's own layout: a folder of line-aligned text files, a table of judgements, a TOML file.
 
-    karat.toml          name, dimensions, how to read the files below (see `_KINDS`)
-    systems/NAME.txt    the outputs of a system, one segment a line
-    references/*.txt    if there are references: a file for each, in the order of their names
-    references/*.conllu if they have dependency trees: a sentence a segment (see below)
-    source.txt          if there are sources
-    segments.tsv        if segments have ids (default: 1, 2, …) or groups: columns id and group
-    human.tsv           if there are judgements: columns system, segment, judge, dimension, value,
-                        kind (of the judge: person, model or adjudicated) where it is known, and
-                        other (a system that the output is compared with) where pairs were judged
-    draws.tsv           if segments were drawn for judging: see `draws`
+    karat.toml          name, dimensions, and settings of the files below (see `_KINDS`)
+    systems/NAME.txt    the outputs of a system, one segment per line
+    references/*.txt    optional: one file per reference, in the order of their names
+    references/*.conllu optional: dependency trees, one sentence per segment (see below)
+    source.txt          optional: the sources
+    segments.tsv        optional: columns id (default: 1, 2, …) and group
+    human.tsv           optional: judgements, with columns system, segment, judge, dimension, value,
+                        and perhaps kind (of the judge: person, model or adjudicated) and other
+                        (a system with which the output is compared)
+    draws.tsv           optional: draws of segments for judging; see `draws`
 
-Text is written as it is, one segment a line. Where that is ambiguous - a text with a line end, an
-empty text where empty lines mean missing ones - `escapes = true` gives `\n`, `\r`, `\\` and `\e`
-(nothing) a meaning in all text files.
+Text is written unchanged, one segment per line. If that is ambiguous - a text with a line end, an
+empty text where empty lines mean missing texts - `escapes = true` enables `\n`, `\r`, `\\` and `\e`
+(an empty text) in all text files.
 
-Trees replace text, which is then their words with spaces between them; or they come with text
-whose file has the same name (`1.txt`, `1.conllu`), a sentence for each text that is there.
+Trees replace text, which is then their words joined by spaces; or they come with text
+in a file of the same name (`1.txt`, `1.conllu`), with one sentence for each text.
 """
 
 from __future__ import annotations
@@ -49,19 +49,19 @@ FILE = "karat.toml"
 
 _KINDS = {
     **dict.fromkeys(("name", "description", "licence"), str),
-    "optional-references": bool,  # an empty line of a reference file: there is no such reference
-    "optional-outputs": bool,  # an empty line of a system's file: the system has no output there
-    "escapes": bool,  # \n, \r, \\ and \e (an empty text that is there) are read as such
-    "systems": list,  # in order; without it, the system files sorted by name
+    "optional-references": bool,  # an empty line in a reference file is a missing reference
+    "optional-outputs": bool,  # an empty line in a system's file is a missing output
+    "escapes": bool,  # \n, \r, \\ and \e (an empty text) are escapes
+    "systems": list,  # in order; by default the system files sorted by name
     "dimension": list,
 }
-"""The keys of a `karat.toml`, and the types of their values."""
+"""Keys of a `karat.toml`, and the types of their values."""
 _OF_DIMENSION = {"name": str, "better": str, "low": float, "high": float, "guideline": str}
 _WORDS = {str: "a string", bool: "true or false", list: "an array", float: "a number"}
 
 
 def read_settings(path: Path, reading: Reading) -> tuple[dict[str, Any], list[Dimension]]:
-    """Return the values in a `karat.toml`, checked, and the dimensions that it declares."""
+    """Return the checked values of a `karat.toml`, and the dimensions that it declares."""
     values = read_toml(read_text(path), str(path))
     _check_keys(values, _KINDS, str(path), reading)
     reading.check()
@@ -83,7 +83,7 @@ def read_settings(path: Path, reading: Reading) -> tuple[dict[str, Any], list[Di
 
 
 def read_toml(text: str, name: str) -> dict[str, Any]:
-    """Return what a TOML text says, by Python's own parser; Python 3.10 has none."""
+    """Parse a TOML text; Python 3.10 needs the package tomli."""
     from importlib import import_module
 
     for parser in ("tomllib", "tomli"):
@@ -101,7 +101,7 @@ def read_toml(text: str, name: str) -> dict[str, Any]:
 def _check_keys(
     values: Mapping[str, Any], kinds: Mapping[str, type], location: str, reading: Reading
 ) -> bool:
-    """Return whether all keys are known and their values of the right kind; record others."""
+    """Return whether all keys and the types of their values are valid; record problems."""
     n_problems = reading.count
     for key, value in values.items():
         kind = kinds.get(key)
@@ -134,7 +134,7 @@ def _format_settings(settings: Mapping[str, Any], dimensions: Iterable[Dimension
 
 
 def toml_string(text: str) -> str:
-    """Return a TOML string: JSON's spelling, but for DEL, which TOML wants escaped."""
+    """Return a TOML string: like JSON, but with DEL escaped."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -202,7 +202,7 @@ class _Files:
         ]
 
     def compare(self, path: Path, count: int, header: int = 0, units: str = "lines") -> None:
-        """Note a file that has more or fewer lines, or other units, than the first one."""
+        """Record a file whose number of lines, or other units, differs from the first one's."""
         if self.first is None:
             self.first, self.count = path, count
         elif count != self.count:
@@ -226,7 +226,7 @@ def _drop_missing(column: Iterable[T | None]) -> list[T]:
 def _read_references(
     folder: Path, files: _Files, optional: bool, reading: Reading
 ) -> tuple[list[list[str | None]], list[list[Tree | None]]]:
-    """Return a column of texts for each reference, and one of trees if references have any."""
+    """Return a column of texts for each reference, and a column of trees if it has any."""
     paths = text_files(folder, reading, (".txt", ".conllu"))
     texts: list[list[str | None]] = []
     trees: list[list[Tree | None]] = []
@@ -251,7 +251,7 @@ def _read_references(
 def _read_tree_column(
     path: Path, texts: list[str | None] | None, files: _Files, reading: Reading
 ) -> list[Tree | None]:
-    """Return the trees of a file, in the places of the texts beside it, if there are such."""
+    """Return the trees of a file, aligned with the texts of the same name, if any."""
     parsed = reading.attempt(lambda: read_conllu(path))
     trees = [] if parsed is None else [tree for group in parsed for tree in group]
     if texts is None:
@@ -266,12 +266,12 @@ def _read_tree_column(
 
 
 def file_name(system: str) -> str:
-    """Return the file of a system: its name, with %XX for what file names cannot hold."""
+    """Return the file name of a system, with %XX for unsafe characters."""
     return _UNSAFE.sub(lambda found: f"%{ord(found[0]):02X}", system) + ".txt"
 
 
 def text_files(folder: Path, reading: Reading, endings: tuple[str, ...] = (".txt",)) -> list[Path]:
-    """Return the files with these endings of a folder, if there is one, `2.txt` before `10.txt`."""
+    """Return the files of a folder with these endings, `2.txt` before `10.txt`."""
     if not folder.exists():
         return []
     try:
@@ -304,7 +304,7 @@ def _read_segments(
 
 
 def directory_files(evalset: EvalSet) -> Iterator[tuple[str, Iterable[str]]]:
-    """Yield the files of a folder that reads back as the set, each with its text in pieces."""
+    """Yield the files of a folder that reads back as the set, with their texts in pieces."""
     settings = _make_settings(evalset)
     escapes = settings["escapes"]
     yield FILE, _format_settings(settings, evalset.dimensions.values())
@@ -314,8 +314,8 @@ def directory_files(evalset: EvalSet) -> Iterator[tuple[str, Iterable[str]]]:
         column = [group[k] if k < len(group) else None for group in evalset.references]
         name = f"references/{k + 1:0{width}}"
         trees = [group[k] for group in evalset.trees or () if k < len(group)]
-        # Trees alone tell the text where it is their words, and which segment each belongs to
-        # where every segment has one.
+        # Trees alone are enough if their words are the text
+        # and every segment has one.
         if [str(tree) for tree in trees] != column:
             yield f"{name}.txt", _format_lines(column, escapes)
         if trees:
@@ -336,7 +336,7 @@ def directory_files(evalset: EvalSet) -> Iterator[tuple[str, Iterable[str]]]:
 
 
 def _judgement_lines(evalset: EvalSet) -> Iterator[str]:
-    """Yield the lines of `human.tsv`, with kinds and others only where there are some."""
+    """Yield the lines of `human.tsv`; columns kind and other only if they are used."""
     kinds, pairs = evalset.judgements.judge_kinds, evalset.pairs
     optional = {"kind": bool(kinds), "other": bool(pairs)}
     columns = [*Judgement._fields, *(name for name, is_used in optional.items() if is_used)]
@@ -352,7 +352,7 @@ def _make_settings(evalset: EvalSet) -> dict[str, Any]:
     texts = [text or "" for text in (*outputs, *references, *(evalset.sources or ()))]
     varying = len({len(group) for group in evalset.references}) > 1
     missing = None in outputs
-    # An empty text that is there must not be taken for one that is missing.
+    # An empty text must not be mistaken for a missing one.
     hidden = (missing and "" in outputs) or (varying and "" in references)
     return {
         "name": evalset.name,
@@ -366,10 +366,10 @@ def _make_settings(evalset: EvalSet) -> dict[str, Any]:
 
 
 def _format_lines(column: Iterable[str | None], escapes: bool) -> Iterator[str]:
-    """Yield texts as lines that read back; an empty line is a text that is missing."""
+    """Yield texts as lines that read back; an empty line is a missing text."""
     for i, text in enumerate(column):
         line = text or ""
-        # A mark that belongs to the first text would be taken for the file's byte-order mark.
+        # A mark in the first text would be mistaken for the file's byte-order mark.
         mark = "\ufeff" if i == 0 and line.startswith("\ufeff") else ""
         if escapes:
             line = line.replace("\\", r"\\").replace("\n", r"\n").replace("\r", r"\r")

@@ -1,19 +1,19 @@
-"""JSON lines: an evaluation set in one file, which holds any text and any number of references.
+"""JSON lines: an evaluation set in one file, with any text and any number of references.
 
     {"evalset": "NAME", "description": …, "licence": …, "systems": […], "dimensions": [{"name": …}]}
     {"id": "1", "group": "d1", "source": "…", "references": ["…"], "outputs": {"A": "…", "B": null}}
     {"system": "A", "segment": "1", "judge": "j1", "dimension": "fluency", "value": 4}
     {"draw": "1", "of": "segment", "probability": 0.1, "reason": "random", "round": 1}
 
-The first kind of object, if there is one, is in the first line. A segment needs `id` and
-`outputs`; an output that is null or not there is missing. Judgements have lines of their own,
-anywhere, or in a segment's `judgements`, then without `segment`. `systems` gives their order.
+The first kind of object is optional and comes in the first line. A segment needs `id` and
+`outputs`; an output that is null or absent is missing. Judgements have separate lines,
+anywhere, or are in a segment's `judgements`, then without `segment`. `systems` has their order.
 A judgement may have the `kind` of its judge (person, model or adjudicated), `evidence`, a text that
-is not kept, and `other`, a system that it compares the output with (see `judged_pairs`). `draws`
-says what a draw is.
+is not kept, and `other`, a system with which the output is compared (see `JudgedPair`). Draws
+are described in `evalset/draws.py`.
 
-Where references have dependency trees, all have them, in a segment's `trees`; without
-`references`, these are the words of the trees. A head is the number of a word from 1, 0 the root's.
+If references have dependency trees, all have them, in a segment's `trees`; without `references`,
+the words of the trees are the references. Words are numbered from 1; the head of the root is 0.
 
     {"id": "1", …, "trees": [{"words": ["a", "cat", "sat"], "heads": [2, 3, 0], "id": "s1"}]}
 """
@@ -132,7 +132,7 @@ def _parse_trees(record: _Record, location: FileLocation, reading: Reading) -> I
 def _segment_column(
     segments: list[tuple[FileLocation, _Record]], key: str, reading: Reading
 ) -> list[str] | None:
-    """Return a member that all segments have, or none has."""
+    """Return a member of all segments; None if no segment has it."""
     if not any(key in record for _, record in segments):
         return None
     return [check_member(record, key, str, at, reading) or "" for at, record in segments]

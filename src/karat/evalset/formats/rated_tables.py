@@ -21,21 +21,21 @@ from karat.evalset.reading import (
 from karat.evalset.sets import EvalSet
 
 RATINGS = {"naturalness": "natur", "quality": "quality"}
-"""Dimension -> how its five columns are called, before their numbers."""
+"""Dimension -> prefix of its five columns."""
 
 _GUIDELINE = "Share of the other outputs in the row that it beats; ties count one half."
 
 
 def read_e2e(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
-    """Return the set in a folder; the segments are the inputs, called 1 to 630 as in `mr_id`.
+    """Return the set in a folder; the segments are the inputs, numbered 1 to 630 as in `mr_id`.
 
-        primary/SYSTEM.tsv          MR, output: as the team wrote it (quotes, blank lines)
+        primary/SYSTEM.tsv          MR, output, as submitted (quotes, blank lines)
         testset_w_refs.csv          mr, ref: a row for each reference, grouped by input
         naturalness.nopii.csv       a row for each worker and unit: sys1…sys5, natur1…natur5
         quality.nopii.csv           the same with quality1…quality5
 
-    Workers chose their own scale, so only the order within a row means anything. A judgement is the
-    share of comparisons that an output wins, over all rows of the worker that have it:
+    Workers chose their own scale, so only the order within a row is meaningful. A judgement is the
+    share of comparisons that an output wins, over all rows of the worker with this output:
 
         value = (outputs in the row rated lower + half of those rated equal) / other outputs
 
@@ -125,13 +125,13 @@ def read_believability(
     reference: str = "tok",
     name: str | None = None,
 ) -> EvalSet:
-    """Return the set in a folder; `reference="raw"` takes the reference before tokenisation.
+    """Return the set in a folder; `reference="raw"` uses the reference before tokenisation.
 
         annotations/ar-en/ar-en.ad.annot.raw.csv    SEGID, LANGPAIR, ANNOTYPE, ANNOTATOR_01, …
         text/mt_output/ar-en.NAME.tok.en            the output, which SEGID numbers from 1
         text/test/ted_test1.tok.en                  one English reference for all pairs
 
-    A system is called after its pair. Annotators are numbered by pair: `ar-en/01` and `fa-en/01`
+    A system is named after its pair. Annotators are numbered by pair: `ar-en/01` and `fa-en/01`
     are two judges. Only a set of a single pair has sources.
     """
     have = sorted(folder.name for folder in (path / "annotations").iterdir() if folder.is_dir())
@@ -195,8 +195,8 @@ _SIMILARITY = Dimension("similarity", low=0.0, high=1.0)
 def read_paraphrases(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
     """Return the set in a table with the columns source, reference, candidate and score.
 
-    Candidates come from no system: a segment is one candidate, called `SOURCE.CANDIDATE` by
-    numbers; its group is the source; all are outputs of one system, `candidate`.
+    Candidates have no system: a segment is one candidate, named `SOURCE.CANDIDATE` by
+    number; its group is the source; all are outputs of one system, `candidate`.
     """
     rows = list(read_table(path, ("source", "reference", "candidate", "score"), reading))
     numbers: dict[str, int] = {}
@@ -229,10 +229,10 @@ COLUMNS = ("source", "system", "paraphrase", "judge")
 
 
 def read_judged_paraphrases(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
-    """Return the set in a table with a row for each judge of each paraphrase.
+    """Return the set in a table with one row per judge and paraphrase.
 
     Columns are source, system, paraphrase, judge and one for each dimension, on a scale of 1 to 5;
-    an empty cell is no judgement. An original is a segment and its own reference.
+    an empty cell is a missing judgement. An original is a segment and its own reference.
     """
     dimensions = [name for name in read_header(path) if name not in COLUMNS]
     rows = list(read_table(path, (*COLUMNS, *dimensions), reading))
@@ -241,7 +241,7 @@ def read_judged_paraphrases(path: Path, reading: Reading, *, name: str | None = 
     for location, (source, system, text, *_rest) in rows:
         item = system, ids.setdefault(source, str(len(ids) + 1))
         if outputs.setdefault(item, text) != text:
-            problem = f"another paraphrase by {short(system)} of the same source stood before"
+            problem = f"a different paraphrase by {short(system)} of the same source came before"
             reading.problem(location, problem)
     sources = list(ids)
     draft = EvalSetDraft(

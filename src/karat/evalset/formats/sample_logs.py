@@ -1,11 +1,11 @@
-"""Samples that evaluation tools log: an output of a system for an item, its targets, its scores.
+"""Logs of evaluation tools: outputs of systems with targets and scores.
 
-A log is of one system and one task; several logs make a set. A segment is called after its sample,
-`TASK/SAMPLE` where there are several tasks, `SAMPLE/N` for the N-th time a sample was answered,
-where any was answered again.
+A log has one system and one task; several logs make a set. A segment is named after its sample,
+`TASK/SAMPLE` if there are several tasks, and `SAMPLE/N` for the N-th answer to a sample,
+if any sample has several answers.
 
-The scores in a log come from the tool's own metrics, not from people. They become judgements only
-if they are asked for: `scores=exact_match,ter:lower`; without `:lower` more is better. A score that
+The scores in a log come from the tool's metrics, not from people. They become judgements only
+on request: `scores=exact_match,ter:lower`; without `:lower` higher is better. A score that
 a model gave is a judgement of that model.
 """
 
@@ -52,7 +52,7 @@ class LoggedSample(NamedTuple):
     scores: Mapping[str, object]
     location: Location
     graders: Mapping[str, str] = MappingProxyType({})
-    """The model that gave a score, where the log says that one did."""
+    """The model that gave a score, if one did."""
 
 
 def build_sample_set(
@@ -65,7 +65,7 @@ def build_sample_set(
     description: str,
     remarks: Sequence[str] = (),
 ) -> EvalSet:
-    """Return the set of all samples; `judge` is the name under which scores are judgements."""
+    """Return the set of all samples; `judge` is the name of the judge who gave the scores."""
     reading.check()
     dimensions = _score_dimensions(scores, samples, path)
     tasks = list(dict.fromkeys(sample.task for sample in samples))
@@ -85,7 +85,7 @@ def build_sample_set(
             reading.problem(sample.location, f"{problem} (first in {before.location})")
     outputs = {item: sample.output for item, sample in cells.items()}
     groups = None
-    if len(tasks) > 1 or is_repeated:  # by task, by sample where it was answered again
+    if len(tasks) > 1 or is_repeated:  # by task, and by sample if it has several answers
         groups = [
             "/".join([sample.task] * (len(tasks) > 1) + [sample.name] * is_repeated)
             for sample in segments.values()
@@ -178,7 +178,7 @@ def read_lm_eval(
 
 
 def _latest_files(path: Path) -> tuple[list[Path], list[str]]:
-    """Return the last file of each model and task, and which others there are."""
+    """Return the last file of each model and task, and a remark on others."""
     if not path.is_dir():
         return [path], []
     runs: dict[tuple[str, str], list[tuple[str, Path]]] = {}
@@ -193,7 +193,7 @@ def _latest_files(path: Path) -> tuple[list[Path], list[str]]:
 
 
 def _task_and_time(file: Path) -> tuple[str, str]:
-    """Return the task and the time that the name of a file says."""
+    """Return the task and the time in the name of a file."""
     match = _NAME.fullmatch(file.name.removesuffix(".gz"))
     return (match["task"], match["time"] or "") if match else (file.name.split(".")[0], "")
 
@@ -253,7 +253,7 @@ def _lm_eval_samples(
 
 
 def _generated_texts(responses: list[Any]) -> list[str] | None:
-    """Return the texts that were generated for a document; None if there are none."""
+    """Return the texts generated for a document; None if there are none."""
     if len(responses) != 1:
         return None  # one request for each choice
     texts = responses[0] if isinstance(responses[0], list) else responses
@@ -277,7 +277,7 @@ def _target_references(target: object, lists: bool) -> tuple[str, ...]:
 
 
 def _prompt(arguments: object) -> str:
-    """Return the prompt, which newer versions write as an object and older ones as a list."""
+    """Return the prompt; newer versions write it as an object, older ones as a list."""
     first: object = arguments
     for key in ("gen_args_0", "arg_0"):
         if isinstance(first, dict):
@@ -397,7 +397,7 @@ def _completion(output: Any, attached: Any) -> str | None:
 
 
 def _content_text(content: Any, attached: Any) -> str | None:
-    """Return the text of a string, of messages, or of the parts of one, a line each."""
+    """Return the text of a string, of messages, or of parts of a message, one per line."""
     if isinstance(content, str):
         return _resolve_attachment(content, attached)
     if not isinstance(content, list):
@@ -417,7 +417,7 @@ def _resolve_attachment(text: str, attached: Any) -> str:
 def _inspect_scores(scores: Any) -> tuple[dict[str, object], dict[str, str]]:
     """Return scores as numbers, and the models that gave some; `NAME.KEY` if one has several.
 
-    The score of a model comes with what the model was asked. A grader without a name goes by that
+    The score of a model comes with the prompt. A grader without a name has the name
     of the score.
     """
     numbers: dict[str, object] = {}

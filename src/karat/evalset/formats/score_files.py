@@ -1,12 +1,12 @@
-"""Files of scores that another program gave: a row for each system and segment.
+"""Files of scores by another program: one row per system and segment.
 
-    .tsv .csv     columns system, segment and score under a header, or these three without one
+    .tsv .csv     columns system, segment and score, with or without a header
     .jsonl        objects with these members, or a log of ratings (`karat judge`)
     .parquet      a table with these columns
-    .seg.score    of mt-metrics-eval: system and score, the segments of each system in order
-    .sys.score    of mt-metrics-eval: system and score
+    .seg.score    mt-metrics-eval: system and score, the segments of each system in order
+    .sys.score    mt-metrics-eval: system and score
 
-A row without a segment (empty or `-`) has the score of a system. A score that is missing is empty,
+A row without a segment (empty or `-`) has the score of a system. A missing score is empty,
 None, null, NaN or NA, or has no row.
 """
 
@@ -20,6 +20,7 @@ from karat.arrays import np
 from karat.errors import InputError, quoted, short
 from karat.evalset.given_scores import GivenScores, parse_score
 from karat.evalset.reading import (
+    USUAL_COLUMNS,
     FileLocation,
     Location,
     Reading,
@@ -29,8 +30,6 @@ from karat.evalset.reading import (
 )
 from karat.settings import nearest
 
-SYSTEM = ("system", "system_name", "sys", "system_id", "model")
-SEGMENT = ("segment", "segment_id", "seg", "seg_id", "id", "line")
 SCORE = "score"
 WHOLE_SYSTEM = ("", "-")
 """Segments of rows with the score of a whole system."""
@@ -47,14 +46,14 @@ def read_scores(path: str, column: str | None = None) -> GivenScores:
 
     def columns_without_header(row: list[str]) -> list[str]:
         bare = len(row) == 3 and parse_score(row[2]) is not None
-        return [SYSTEM[0], SEGMENT[0], SCORE] if bare else []
+        return ["system", "segment", SCORE] if bare else []
 
     reading = Reading(lister="")
     header, rows = open_records(file, reading, columns_without_header)
     if LOG in header and ending.endswith((".jsonl", ".ndjson")):
         return read_log_scores(path, column)
     if not header:
-        reading.check()  # why no line is an object
+        reading.check()  # the reason why no line is an object
     return _collect_scores(path, _score_columns(path, header, column), rows, reading)
 
 
@@ -99,11 +98,11 @@ def _is_id(value: object) -> bool:
 
 
 LOG = "judgements"
-"""The member of the first line of a log that no file of scores has."""
+"""A member of the first line of logs, which files of scores do not have."""
 
 
 def read_log_scores(path: str, dimension: str | None) -> GivenScores:
-    """Return the scores in a log of judgements: the mean of all judges, by dimension.
+    """Return the scores in a log of judgements: the mean of all judges in one dimension.
 
     The score of an output in comparisons is the share of them that it won.
     """
@@ -154,8 +153,10 @@ def _score_columns(
     """Choose the columns of system, segment and score."""
     location, has = f"{path}, line 1", short(", ".join(map(str, header)) or "nothing")
     by_name = {str(name).lower(): name for name in reversed(header)}
-    system = next((by_name[name] for name in SYSTEM if name in by_name), None)
-    segment = next((by_name[name] for name in SEGMENT if name in by_name), None)
+    system, segment = (
+        next((by_name[name] for name in USUAL_COLUMNS[role] if name in by_name), None)
+        for role in ("system", "segment")
+    )
     candidates = [name for name in header if name not in (system, segment)]
     if column is not None and column not in candidates:
         hint = nearest(column, candidates)
@@ -176,9 +177,9 @@ def read_metric_scores(
     of_systems: Path | None,
     segments: Sequence[str] | None = None,
 ) -> GivenScores:
-    """Return the scores of one metric of mt-metrics-eval; with ids, those go by ids.
+    """Return the scores of one metric of mt-metrics-eval; with `segments`, by these ids.
 
-    The files of that tool have higher scores for better outputs.
+    In these files, higher scores are better.
     """
     reading = Reading(lister="")
     values: dict[str, list[float]] = {}

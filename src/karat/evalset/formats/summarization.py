@@ -24,11 +24,11 @@ EXPERTS = "experts"
 
 
 def read_summeval(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
-    """Return the set in a file of JSON lines, one document each.
+    """Return the set in a file of JSON lines, one per document.
 
         {"id": …, "source": …, "references": […], "systems": {"M0": {"summary": …, "scores": {…}}}}
 
-    The scores are means over the experts, from 1 to 5; the one judge is called `experts`.
+    The scores are means over the experts, from 1 to 5; the only judge is `experts`.
     """
     kinds = {"id": str, "source": str, "references": list, "systems": dict}
     documents = list(read_records(path, kinds, reading))
@@ -74,7 +74,7 @@ def read_summeval_annotations(
         {"id": …, "model_id": "M0", "decoded": …, "references": […], "text": …,
          "expert_annotations": [{"coherence": 1, …}, …], "turker_annotations": […]}
 
-    Annotators are known by their place alone: judges are `expert-1`, `turker-1` and so on.
+    Annotators are identified only by position: judges are `expert-1`, `turker-1` and so on.
     """
     if judges not in KINDS:
         raise InputError(f"judges={quoted(judges)}: expected {', '.join(KINDS)}")
@@ -130,10 +130,10 @@ _COVERAGE = Dimension(
 def read_realsumm(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
     """Return the set in a folder of line-aligned files.
 
-        ids.txt  documents.txt  references.txt      one document a line
-        SCUs.txt                                    content units of a reference, tabs between them
-        summaries/SYSTEM.summary                    one summary a line
-        labels/SYSTEM.label                         1 or 0 for every unit, tabs between them
+        ids.txt  documents.txt  references.txt      one document per line
+        SCUs.txt                                    tab-separated content units of a reference
+        summaries/SYSTEM.summary                    one summary per line
+        labels/SYSTEM.label                         tab-separated 1 or 0 for every unit
 
     Coverage is the share of the reference's units that a summary has. The marks `<t> … </t>` of
     sentences are removed from references.
@@ -184,20 +184,20 @@ WEIGHTS = {
     "weighted": {"vital": 1.0, "okay": 0.5},
 }
 ASSIGNMENT = "assignment"
-"""The labels come without the name of who gave them."""
+"""The judge: the labels have no names of annotators."""
 
 
 def read_rag24(
     path: Path, reading: Reading, *, references: str = "joined", name: str | None = None
 ) -> EvalSet:
-    """Return the set in a file of JSON lines, an answer of a run each.
+    """Return the set in a file of JSON lines, one per answer of a run.
 
         {"qid": …, "run_id": …, "query": …, "answer_text": …,
          "nuggets": [{"text": …, "importance": "vital", "assignment": "partial_support"}]}
 
-    Segments are topics; their nuggets are one reference with a nugget a sentence (`joined`), or a
-    reference each (`listed`). With s = 1 for support, 1/2 for partial support (0 where strict), 0
-    for none:
+    Segments are topics; their nuggets are one reference with one sentence per nugget (`joined`), or
+    a reference each (`listed`). With s = 1 for support, 1/2 for partial support (0 if strict), and
+    0 otherwise:
 
         all = mean of s over all nuggets        vital = mean of s over vital nuggets
         weighted = (sum over vital + sum over okay / 2) / (number of vital + number of okay / 2)

@@ -1,4 +1,4 @@
-"""Sets of WMT: files of MQM errors, and folders of mt-metrics-eval."""
+"""WMT sets: files of MQM errors, and folders of mt-metrics-eval."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ def read_mqm(
     name: str | None = None,
     licence: str = "",
 ) -> EvalSet:
-    """Return the set in a table with a row for every error that a rater marked in an output.
+    """Return the set in a table with one row per error that a rater marked in an output.
 
         system  doc  doc_id  seg_id  rater  source  target  category  severity
 
-    The marks `<v>` and `</v>` of an error's span are removed; a row `No-error` says that there is
-    none. The penalty of an output is the sum of the weights of its errors, so less is better. A
+    The marks `<v>` and `</v>` of an error's span are removed; a row `No-error` means that there is
+    none. The penalty of an output is the sum of the weights of its errors, so lower is better. A
     weight belongs to `severity[/category[/subcategory]]`; the most specific one counts.
     `references` are by default the systems called `ref…`.
     """
@@ -126,7 +126,7 @@ def read_mqm(
 
 
 def weight_of(severity: str, category: str, weights: Mapping[str, float]) -> float | None:
-    """Return the weight of the most specific name there is; names are in lower case."""
+    """Return the weight of the most specific name; names are in lower case."""
     deepest = max((name.count("/") for name in weights), default=0)
     parts = [severity, *category.split("/", deepest)][: deepest + 1]
     for length in range(len(parts), 0, -1):
@@ -144,7 +144,7 @@ WMT_STANDARD = {
     "wmt22": {"cs-en": "refB", "en-cs": "refB"},
     "wmt23": {"en-he": "refB", "he-en": "refB"},
 }
-"""Test set -> pair -> the standard reference, where it is not the first."""
+"""Test set -> pair -> the standard reference, if it is not the first."""
 _STANDARD = re.compile(r"ref[a-z]?", re.IGNORECASE)
 _RATINGS = ".seg.rating"
 _REFERENCE = re.compile(r"(.*[-_.])?ref[a-z]?", re.IGNORECASE)
@@ -169,8 +169,8 @@ def read_mt_metrics_eval(
 
     Segment scores become dimensions, higher being better; `None` is missing. Ratings become the
     dimension NAME.rating: the negated sum of an output's error scores, by rater; a file `merged` is
-    read where there is no other. Systems that are called like a reference are left out unless
-    `humans` is `yes`. The scores of metrics are offered under METRIC, or METRIC-REF for other
+    read only if there is no other. Systems named like a reference are left out unless
+    `humans` is `yes`. The scores of metrics are available as METRIC, or METRIC-REF for other
     references than those in use.
     """
     pair = _choose_pair(path, pair)
@@ -214,13 +214,13 @@ def read_mt_metrics_eval(
 def _find_metric_scores(
     folder: Path, references: Sequence[str], segments: Sequence[str]
 ) -> Offered:
-    """Return the scores of metrics, by name, to be read when they are asked for."""
+    """Return readers of the scores of metrics, by name."""
     files: dict[str, dict[str, Path]] = {}
     for file in sorted(folder.glob("*.s??.score")):
         full, kind, _ = file.name.rsplit(".", 2)
         files.setdefault(full, {})[kind] = file
     readers: dict[str, Callable[[], GivenScores]] = {}
-    for standard in (True, False):  # a short name is that of the standard references
+    for standard in (True, False):  # short names are for the standard references
         for full, parts in files.items():
             name, _, references_used = full.rpartition("-")
             if (references_used in ("src", ".".join(references))) is standard:
@@ -232,7 +232,7 @@ def _find_metric_scores(
 
 
 def _is_reference(system: str, references: Collection[str]) -> bool:
-    """Return whether a system's name is that of a reference."""
+    """Return whether a system is named like a reference."""
     return system in references or bool(_REFERENCE.fullmatch(system))
 
 
@@ -251,7 +251,7 @@ def _choose_pair(path: Path, pair: str | None) -> str:
 def _choose_references(
     path: Path, pair: str, chosen: str | Sequence[str] | None, by_name: Mapping[str, Path]
 ) -> tuple[dict[str, Path], list[str]]:
-    """Return the references that are used, by name, and a remark if there was a choice."""
+    """Return the references to use, by name, and a remark if there was a choice."""
     if chosen is not None:
         check_known("reference", split_names(chosen), by_name, str(path))
         return {name: by_name[name] for name in split_names(chosen)}, []
@@ -267,7 +267,7 @@ def _choose_references(
 
 
 def _standard_reference(names: Iterable[str], path: Path, pair: str) -> tuple[str, str]:
-    """Return the standard reference, and why it is taken to be that."""
+    """Return the standard reference, and the reason for the choice."""
     available = list(names)
     official = WMT_STANDARD.get(path.resolve().name, {}).get(pair)
     if official in available:
@@ -280,7 +280,7 @@ def _standard_reference(names: Iterable[str], path: Path, pair: str) -> tuple[st
     uses = Counter(name for name in candidates for file in files if f"-{name}." in file)
     if uses:
         best = max(candidates, key=lambda name: uses[name])
-        return best, "which most metric scores in the folder were made with"
+        return best, "which most metric scores in the folder use"
     return candidates[0], "the first of the standard names (ref, refA, refB, …)"
 
 
@@ -297,7 +297,7 @@ def _read_documents(path: Path, reading: Reading) -> list[str] | None:
 
 
 def _human_files(path: Path, pair: str) -> list[tuple[Path, str, str]]:
-    """List the files of scores and of ratings, each with its dimension and its judge."""
+    """Return the files of scores and ratings, each with its dimension and judge."""
     scores, ratings = (
         {
             file: file.name[len(pair) + 1 : -len(ending)]
@@ -340,7 +340,7 @@ def _penalty(field: str, location: FileLocation, reading: Reading) -> float | No
 def _read_human_scores(
     file: Path, dimension: str, rater: str, draft: EvalSetDraft, references: Collection[str]
 ) -> None:
-    """Take a block of all segments per system; a third field names the rater.
+    """Add the scores of a file: all segments of each system; a third field is the rater.
 
     Ratings are error spans, whose score is their negated sum.
     """
