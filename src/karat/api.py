@@ -14,6 +14,7 @@ from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import check_form
 from karat.progress import Progress, progress_callback, silent
+from karat.score_settings import ComparisonSettings, ScoreSettings
 from karat.scoring import (
     Keep,
     Metrics,
@@ -30,7 +31,6 @@ from karat.scoring import (
     text_lookup,
 )
 from karat.settings import check_count, check_trials
-from karat.stats.resampling import SEED
 from karat.text.references import GivenReferences, References
 from karat.text.segments import Segments, Texts
 
@@ -50,11 +50,11 @@ def score(
     by: str | None = None,
     id: str | None = None,
     skip_missing: bool = False,
-    resamples: int = 0,
-    seed: int = SEED,
-    buckets: int | None = None,
-    segments: bool = False,
-    level: str = "system",
+    resamples: int = ScoreSettings.resamples,
+    seed: int = ScoreSettings.seed,
+    buckets: int | None = ScoreSettings.buckets,
+    segments: bool = ScoreSettings.segments,
+    level: str = ScoreSettings.level,
     threads: int | None = None,
     progress: Progress | bool = silent,
     signature: str = "karat",
@@ -134,12 +134,12 @@ def compare(
     by: str | None = None,
     id: str | None = None,
     skip_missing: bool = False,
-    baseline: str | None = None,
-    test: str = "bootstrap",
-    trials: int | None = None,
-    resamples: int | None = None,
-    seed: int = SEED,
-    buckets: int | None = None,
+    baseline: str | None = ComparisonSettings.baseline,
+    test: str = ComparisonSettings.test,
+    trials: int | None = ComparisonSettings.trials,
+    resamples: int | None = ComparisonSettings.resamples,
+    seed: int = ComparisonSettings.seed,
+    buckets: int | None = ComparisonSettings.buckets,
     threads: int | None = None,
     progress: Progress | bool = silent,
     signature: str = "karat",

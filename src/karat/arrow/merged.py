@@ -23,9 +23,8 @@ from karat.scoring import (
     load_metrics,
     score_statistics,
 )
-from karat.settings import check_trials
+from karat.settings import SEED, check_trials
 from karat.stats.buckets import BUCKETS, MAX_ROWS, resolve_buckets
-from karat.stats.resampling import SEED
 
 
 def skipping_notes(scored: Statistics, all_statistics: Statistics | None = None) -> tuple[str, ...]:

@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from karat.cli.parameters import COMMON, HEADINGS
 from karat.errors import quoted
+from karat.headings import COMMON, HEADINGS
 
 MAX_HELP_LINES = 45
 """Lines of help that fit a screen, WIDTH columns wide."""

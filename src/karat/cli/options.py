@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import Field, fields
 from functools import partial
+from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -14,13 +16,9 @@ from click.shell_completion import CompletionItem
 from karat.cli import show
 from karat.cli.command import second_words
 from karat.cli.parameters import (
-    ADVANCED,
-    COMMON,
-    INPUT,
-    OUTPUT,
-    TABLES,
-    TESTS,
     Listing,
+    Numbers,
+    WholeNumbers,
     bundle,
     choice,
     combine,
@@ -32,9 +30,10 @@ from karat.cli.parameters import (
 )
 from karat.cli.show import SPREADSHEET_SAFE
 from karat.errors import InputError, OutputError
+from karat.headings import ADVANCED, INPUT, OUTPUT, TABLES
 from karat.registry import registry_of
 from karat.report.render.renderers import check_spreadsheet_safe
-from karat.settings import MAX_TRIALS
+from karat.settings import Settings, resamples_setting, seed_setting
 
 if TYPE_CHECKING:
     from karat.cli.inputs import InputFiles, SetInput
@@ -70,6 +69,50 @@ def complete_set(ctx: click.Context, param: click.Parameter, incomplete: str) ->
     set_names = [name for name in KNOWN if name.startswith(incomplete)]
     names = [CompletionItem(name) for name in [*second_words(ctx, incomplete), *set_names]]
     return names or [CompletionItem(incomplete, type="file")]
+
+
+# ------------------------------------------------------------------------------ from settings
+
+_COMPLETE = {"METRIC": complete_metric, "JUDGE": complete_metric}
+"""Metavar of an option -> the completion of its values."""
+
+
+def setting_option(name: str, declared: Field[Any]) -> Callable[[F], F]:
+    """Return the decorator that adds the option of a setting (`karat.settings.setting`)."""
+    about, default = declared.metadata, declared.default
+    spelling, kind, items = about["option"], about["kind"], about["items"]
+    if spelling.split()[-1].startswith("-"):
+        spelling = f"{spelling} {name}"
+    if kind is bool:
+        return flag(spelling, about["help"], heading=about["heading"])
+    more = {key: about[key] for key in ("heading", "metavar", "required")}
+    more["shell_complete"] = _COMPLETE.get(about["metavar"])
+    more["show_default"] = about["show_default"] and default not in (None, ())
+    if kind is tuple:
+        more["show_default"] = False  # help says it in words
+        more["multiple"] = items not in (int, float)
+    if about["registry"]:
+        more |= {"cls": Listing, "registry": about["registry"]}
+    value_kind: Any = None
+    if about["choices"]:
+        value_kind = choice(*about["choices"])
+    elif about["place"]:
+        value_kind = path
+    elif kind is int:
+        low, high = (int(about[key]) if isfinite(about[key]) else None for key in ("low", "high"))
+        value_kind = integer(low, high)
+    elif items in (int, float):
+        value_kind = WholeNumbers() if items is int else Numbers()
+    return option(spelling, about["help"], value_kind, default, **more)
+
+
+def settings_options(cls: type[Settings], *names: str) -> Callable[[F], F]:
+    """Return the decorator that adds the options of settings: of all that have one, or of some.
+
+    The command receives each value under the name of its field.
+    """
+    chosen = [f for f in fields(cls) if f.name in names or not names]
+    return combine(*(setting_option(f.name, f) for f in chosen if f.metadata.get("option")))
 
 
 evalset = option(
@@ -168,7 +211,8 @@ threads = option(
     integer(min=1),
     heading=ADVANCED,
 )
-seed = option("--seed", "Seed of the random numbers.", integer(min=0), 12345, heading=TESTS)
+seed = setting_option("seed", seed_setting())
+resamples = setting_option("resamples", resamples_setting())
 dimensions = option(
     "-d --dimension dimensions",
     "Dimension that was judged, such as fluency. Repeat for several. Default: all.",
@@ -189,45 +233,6 @@ set_references = option(
     multiple=True,
     metavar="N|NAME",
     heading=INPUT,
-)
-normalise = option(
-    "--normalise",
-    "`z` scales the scores of each judge to mean 0 and standard deviation 1.",
-    choice("none", "z"),
-    "none",
-    heading=ADVANCED,
-)
-over = option(
-    "--over",
-    "Units that the bootstrap resamples.",
-    choice("both", "segments", "systems"),
-    "both",
-    heading=TESTS,
-)
-
-
-def resampling(
-    help: str = "Number of bootstrap resamples for the intervals; 0 for no intervals.",
-    default: int | None = 1000,
-    least: int = 0,
-    **more: Any,
-) -> Callable[[F], F]:
-    """Return `--resamples`; 0 and None are defaults that help does not show."""
-    settings = {"heading": TESTS, "show_default": bool(default), **more}
-    return option("--resamples", help, integer(least, MAX_TRIALS), default, **settings)
-
-
-resamples = resampling()
-interval_resamples = resampling("Add 95% intervals from N bootstrap resamples.", 0, heading=COMMON)
-comparison_resamples = resampling(
-    "Number of bootstrap resamples, for intervals and the bootstrap test. Default: 1000.", None, 1
-)
-test = option("--test", "Paired test.", choice("bootstrap", "randomization"), "bootstrap")
-trials = option(
-    "--trials",
-    "Number of trials of the randomization test. Default: 10000.",
-    integer(1, MAX_TRIALS),
-    heading=TESTS,
 )
 charts = option(
     "--charts",
@@ -428,12 +433,3 @@ tables = _table_input()
 """Options that only tables have: `table`."""
 sharded_tables = _table_input(_shard)
 """Options that only tables have, with `--shard`: `table`."""
-
-
-buckets = option(
-    "--buckets",
-    "Resample N buckets of segments instead of single segments; 0 for never. Default: 4096 above "
-    "two million segments.",
-    integer(0, 1 << 16),
-    heading=TESTS,
-)

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
+from karat.headings import COMMON
 from karat.registry import load, registry_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -33,21 +34,6 @@ class share(click.FloatRange):  # noqa: N801
 
     def __init__(self) -> None:
         super().__init__(0, 1)
-
-
-COMMON, INPUT, MODEL, TABLES, NUGGETS, WORDS, SCORES, TESTS, OUTPUT, ADVANCED = HEADINGS = (
-    "Options",
-    "Input",
-    "Language model",
-    "Tables",
-    "Nuggets",
-    "Words",
-    "Scores",
-    "Intervals and tests",
-    "Output",
-    "Advanced",
-)
-"""Headings of options in the help, in this order; the common ones are the first."""
 
 
 _DETAILS = re.compile(r"  \[([^][]*)\]$")

@@ -14,9 +14,6 @@ from karat.cli.command import Command, command_group
 from karat.cli.inputs import SetInput
 from karat.cli.options import FORMATS, checked_format, command_line, format_of, spreadsheet_safe
 from karat.cli.parameters import (
-    INPUT,
-    MODEL,
-    OUTPUT,
     CommandFunction,
     Listing,
     Numbers,
@@ -29,6 +26,7 @@ from karat.cli.parameters import (
 )
 from karat.cli.show import check_output, note, say, show
 from karat.errors import InputError, Interrupted, OutputError, quoted
+from karat.headings import INPUT, MODEL, OUTPUT
 from karat.nuggets.cli import options as nuggets_options
 from karat.progress import Bar
 

@@ -13,8 +13,7 @@ from karat import _kernel
 from karat.arithmetic import SLACK
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.progress import Progress, silent
-from karat.settings import check_seed, check_trials
-from karat.stats.resampling import SEED
+from karat.settings import SEED, check_seed, check_trials
 
 Words = NDArray[np.uint64]
 MAX_EXACT_CELLS = 12  # all 4,096 exchanges of so many cells are tried

@@ -16,6 +16,7 @@ from karat.arithmetic import SLACK
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError
 from karat.progress import Progress, silent
+from karat.settings import SEED
 from karat.stats.exchanges import (
     Exchanges,
     Permutation,
@@ -25,7 +26,6 @@ from karat.stats.exchanges import (
     masks,
     no_exchange,
 )
-from karat.stats.resampling import SEED
 
 ScoreSums = Callable[[Floats], Floats]  # sums of statistics, a row each -> scores
 _ROUNDING = 1e-10  # of a score: sums of statistics here are rounded at every step

@@ -12,22 +12,13 @@ import click
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.inputs import InputFiles, TableOptions
-from karat.cli.parameters import (
-    NUGGETS,
-    OUTPUT,
-    TABLES,
-    TESTS,
-    F,
-    choice,
-    flag,
-    integer,
-    option,
-    path,
-)
+from karat.cli.parameters import F, choice, flag, option, path
 from karat.cli.show import check_different, check_output, command_line, say, show
 from karat.errors import InputError, OutputError, quoted
-from karat.gating.decisions import MIN_RESAMPLES, LimitError
+from karat.gating.decisions import LimitError
+from karat.gating.gates import GateSettings
 from karat.gating.items import SOURCES
+from karat.headings import OUTPUT, TABLES
 from karat.progress import Bar
 from karat.registry import load
 
@@ -105,19 +96,7 @@ def _add_source_options(function: F) -> F:
     heading=TABLES,
 )
 @_add_source_options
-@flag("--no-loss", "Fail if an answer lost a vital nugget that the baseline has.", heading=NUGGETS)
-@option(
-    "--correction",
-    "Intervals for several metrics: simultaneous, or none for separate intervals.",
-    choice("simultaneous", "none"),
-    "simultaneous",
-    heading=TESTS,
-)
-@options.resampling("Number of bootstrap resamples for the intervals.", least=MIN_RESAMPLES)
-@options.seed
-@option(
-    "--examples", "Show the N items with the largest losses.", integer(min=0), 10, heading=OUTPUT
-)
+@options.settings_options(GateSettings)
 @flag("--texts", "With --update: store the outputs in the baseline, for reports.", heading=OUTPUT)
 @option("--junit", "Also write the checks to FILE as JUnit XML.", path, heading=OUTPUT)
 @flag(

@@ -9,10 +9,13 @@ import click
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.inputs import InputFiles, TableOptions, table_paths
-from karat.cli.parameters import COMMON, OUTPUT, bundle, choice, flag, integer, option
+from karat.cli.parameters import bundle, flag, integer, option
 from karat.cli.show import check_output, command_line, say, show
 from karat.errors import InputError
+from karat.headings import COMMON, OUTPUT
 from karat.progress import Bar
+from karat.score_settings import ComparisonSettings, ScoreSettings
+from karat.settings import resamples_setting
 
 if TYPE_CHECKING:
     from karat.metrics.base import Metric
@@ -81,20 +84,10 @@ _view_options = bundle(
 @click.command(name="score", cls=Command)
 @options.texts
 @options.metrics
-@options.interval_resamples
-@flag("--segments", "Show the score of every segment.")
-@option(
-    "--level",
-    "Show the scores of each `document` of a set or of SGML files, or of each `segment`.",
-    choice("system", "segment", "document"),
-    "system",
-    heading=OUTPUT,
-)
+@options.settings_options(ScoreSettings)
 @_view_options
 @options.output
 @options.sharded_tables
-@options.seed
-@options.buckets
 @options.signature
 @flag("--signature-only", "Print the signatures without scoring.", heading=OUTPUT)
 @options.threads
@@ -215,8 +208,7 @@ def show_signatures(
 @click.command(name="compare", cls=Command)
 @options.texts
 @options.metrics
-@option("--baseline", "System to compare the others with. Default: the first.", metavar="NAME")
-@options.test
+@options.settings_options(ComparisonSettings)
 @option(
     "--examples",
     "Show the N segments where each system differs most from the baseline.",
@@ -225,10 +217,6 @@ def show_signatures(
 )
 @options.output
 @options.tables
-@options.comparison_resamples
-@options.trials
-@options.seed
-@options.buckets
 @options.wide
 @options.signature
 @options.threads
@@ -274,21 +262,22 @@ def compare_command(
     show(comparison.wide() if wide else comparison, format, output)
 
 
-@click.command(name="merge", cls=Command)
-@click.argument("shards", nargs=-1, required=True, type=click.Path(), metavar="SHARDS...")
-@options.resampling(
+_MERGE_RESAMPLES = resamples_setting(
+    None,
     "Add 95% intervals from N bootstrap resamples; with --compare, also the resamples of the "
     "bootstrap test.",
-    None,
     heading=COMMON,
 )
+
+
+@click.command(name="merge", cls=Command)
+@click.argument("shards", nargs=-1, required=True, type=click.Path(), metavar="SHARDS...")
+@options.setting_option("resamples", _MERGE_RESAMPLES)
 @flag("--compare", "Compare the systems with a baseline.")
 @option(
     "--baseline", "System to compare the others with. Default: the first by name.", metavar="NAME"
 )
-@options.test
-@options.trials
-@options.seed
+@options.settings_options(ComparisonSettings, "test", "trials", "seed")
 @options.output
 @options.signature
 def merge_command(

@@ -12,9 +12,10 @@ from click.core import ParameterSource
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.inputs import system_name
-from karat.cli.parameters import ADVANCED, TESTS, F, choice, flag, integer, option, path, share
+from karat.cli.parameters import F, choice, flag, integer, option, path, share
 from karat.cli.show import check_charts, check_output, say, show, write_charts
 from karat.errors import InputError
+from karat.headings import ADVANCED, TESTS
 from karat.progress import Bar, silent
 
 if TYPE_CHECKING:
