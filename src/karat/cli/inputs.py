@@ -14,8 +14,8 @@ import click
 from karat.cli.command import TYPED
 from karat.cli.options import PLAIN_TEXT
 from karat.cli.parameters import F
-from karat.cli.show import check_different, check_output, note
-from karat.errors import InputError, quoted, sentence
+from karat.cli.show import check_output, note
+from karat.errors import InputError, OutputError, quoted, sentence
 from karat.progress import Progress, silent
 from karat.registry import load
 from karat.text.references import References, check_aligned
@@ -36,15 +36,16 @@ class SetInput(NamedTuple):
 
     name: str
     read_as: str | None = None
-    reader_options: Sequence[str] = ()
+    reader_options: tuple[str, ...] = ()
     judgements: Sequence[str] = ()
     model_judges: Sequence[str] = ()
     exclude: Sequence[str] = ()
 
-    def check_output(self, *paths: str | None, inputs: Sequence[str] = ()) -> None:
+    def check_output(
+        self, output: str | None, inputs: Sequence[str] = (), **other_outputs: str | None
+    ) -> None:
         """Reject outputs that cannot be written or that are part of the input."""
-        for path in paths:
-            check_output(path, [*self.judgements, *inputs], [self.name])
+        check_output(output, [*self.judgements, *inputs], [self.name], **other_outputs)
 
     def reading(self) -> dict[str, Any]:
         """Return the arguments of functions that read a set."""
@@ -380,7 +381,8 @@ class TableOptions(NamedTuple):
         if output is not None:
             paths = [split_table_name(argument)[1] for argument in inputs.candidates]
             check_output(output, [file for path in paths for file in find_files(path)])
-        check_different(output=output, rows=self.rows)
+            if self.rows is not None and os.path.realpath(output) == os.path.realpath(self.rows):
+                raise OutputError(f"--output and --rows are both {output}: use two different files")
 
     def settings(self, inputs: InputFiles) -> dict[str, Any]:
         """Return the arguments of the functions for tables."""

@@ -36,7 +36,7 @@ from karat.report.render.renderers import check_spreadsheet_safe
 from karat.settings import Settings, resamples_setting, seed_setting
 
 if TYPE_CHECKING:
-    from karat.cli.inputs import InputFiles, SetInput
+    from karat.cli.inputs import InputFiles
 
 F = TypeVar("F", bound=Callable[..., Any])
 PLAIN_TEXT = "text"
@@ -244,16 +244,15 @@ charts = option(
 
 
 def numbered_references(
-    references: Sequence[str], source: SetInput
-) -> tuple[tuple[int, ...], SetInput]:
-    """Return the numbers in `--reference`, or the set with its reader told the names there."""
+    references: Sequence[str], reader_options: tuple[str, ...]
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Return the numbers in `--reference`, and the reader's options, which include names there."""
     names = [text for text in references if not re.fullmatch("[0-9]{1,9}", text)]
     if names and len(names) < len(references):
         raise InputError("--reference: give names or numbers of references, not both")
     if names:
-        reader_options = (*source.reader_options, f"references={','.join(names)}")
-        return (), source._replace(reader_options=reader_options)
-    return tuple(map(int, references)), source
+        return (), (*reader_options, f"references={','.join(names)}")
+    return tuple(map(int, references)), reader_options
 
 
 _judgements = named(

@@ -10,7 +10,7 @@ from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.inputs import SetInput, add_kind_options, read_draws_of
 from karat.cli.parameters import bundle, option, path
-from karat.cli.show import check_different, show
+from karat.cli.show import show
 from karat.errors import InputError
 from karat.estimation.settings import EstimateSettings
 from karat.headings import INPUT, OUTPUT
@@ -62,8 +62,7 @@ def command(
     """
     from karat.estimation.estimates import estimate
 
-    source.check_output(output, plan, inputs=[draws] if draws else [])
-    check_different(output=output, plan=plan)
+    source.check_output(output, [draws] if draws else [], plan=plan)
     if plan and not settings["next"]:
         raise InputError("--plan writes the units of --next: say how many with --next N")
     settings |= {"exclude": source.exclude, "threads": threads}

@@ -13,7 +13,7 @@ from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.inputs import InputFiles, TableOptions
 from karat.cli.parameters import F, choice, flag, option, path
-from karat.cli.show import check_different, check_output, command_line, say, show
+from karat.cli.show import check_output, command_line, say, show
 from karat.errors import InputError, OutputError, quoted
 from karat.gating.decisions import LimitError
 from karat.gating.gates import GateSettings
@@ -133,9 +133,7 @@ def command(
     from karat.gating.gates import gate, write_baseline
     from karat.gating.items import count_items
 
-    for file in (output, junit):
-        check_output(file, [*inputs.paths(), baseline])
-    check_different(output=output, junit=junit)
+    check_output(output, [*inputs.paths(), baseline], junit=junit)
     if update:
         check_output(baseline, inputs.paths())
         check_replaceable(baseline)
@@ -151,8 +149,7 @@ def command(
         else:
             parsed = _gate_metrics(names, baseline)
             metric_files = [name for metric in parsed for name in metric.input_files()]
-            for file in (output, junit):
-                check_output(file, metric_files)
+            check_output(output, metric_files, junit=junit)
             outputs = _text_outputs(inputs, parsed, columns, progress)
             settings = {name: value for name, value in columns.items() if value is not None}
             settings["threads"] = threads

@@ -11,7 +11,7 @@ from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.inputs import SetInput
 from karat.cli.parameters import option, path
-from karat.cli.show import check_charts, check_different, check_output, show, write_charts
+from karat.cli.show import check_output, show, write_charts
 from karat.errors import InputError
 from karat.headings import INPUT, OUTPUT
 from karat.meta.settings import FitSettings, MetaSettings, ReliabilitySettings, weights_setting
@@ -60,11 +60,15 @@ def meta_command(
     karat meta demo --save experiment.toml
     karat meta --experiment experiment.toml
     """
+    from karat.metrics.names import metric
+
     study = _make_study(names, experiment, settings)
-    for file in (save, output):
-        _check_study_output(file, study, experiment)
-    check_different(save=save, output=output)
-    check_charts(charts)
+    inputs = [experiment] if experiment else []
+    for planned in study.experiments:
+        inputs += planned.judgements
+        inputs += [file for name in planned.metrics for file in metric(name).input_files()]
+    sets = [planned.evalset for planned in study.experiments]
+    check_output(output, inputs, sets, save=save, charts=charts)
     is_single = len(study.experiments) == 1
     if charts and not is_single:
         raise InputError("--charts works with one set: for several sets, use -o page.html")
@@ -97,16 +101,6 @@ def meta_command(
     show(full_report if full_report is not None and format == "html" else result, format, output)
 
 
-def _check_study_output(path: str | None, study: MetaStudy, experiment_file: str | None) -> None:
-    """Reject an output that is an input of an experiment."""
-    from karat.metrics.names import metric
-
-    check_output(path, [experiment_file] if experiment_file else [])
-    for experiment in study.experiments:
-        files = [file for name in experiment.metrics for file in metric(name).input_files()]
-        check_output(path, [*experiment.judgements, *files], [experiment.evalset])
-
-
 def _make_study(
     names: tuple[str, ...], experiment_file: str | None, settings: dict[str, Any]
 ) -> MetaStudy:
@@ -129,9 +123,9 @@ def _make_study(
     weights = settings.pop("weights")
     metrics = settings.pop("metrics") or options.DEFAULT_METRICS
     settings["read_as"] = settings["read_as"] or ""
-    source = SetInput(names[0], reader_options=settings["reader_options"])
-    settings["references"], source = options.numbered_references(settings["references"], source)
-    settings["reader_options"] = source.reader_options
+    settings["references"], settings["reader_options"] = options.numbered_references(
+        settings["references"], settings["reader_options"]
+    )
     experiments = (Experiment(name, tuple(metrics), **settings) for name in names)
     return MetaStudy(tuple(experiments), weights)
 
@@ -200,8 +194,7 @@ def reliability_command(
     from karat.meta.reliability import reliability
     from karat.report.documents.reliability import SHUFFLED, reliability_charts
 
-    source.check_output(output)
-    check_charts(charts)
+    source.check_output(output, charts=charts)
     settings["metrics"] = settings["metrics"] or options.DEFAULT_METRICS
     with Bar() as progress:
         result = reliability(source.load(progress), progress=progress, **settings)

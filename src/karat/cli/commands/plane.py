@@ -8,7 +8,7 @@ from karat.cli import options
 from karat.cli.command import Group, help_group
 from karat.cli.inputs import SetInput
 from karat.cli.parameters import option
-from karat.cli.show import check_charts, check_output, show, write_charts
+from karat.cli.show import check_output, show, write_charts
 from karat.errors import InputError
 from karat.meta.settings import PlaneSettings
 from karat.progress import Bar
@@ -74,9 +74,11 @@ def fit(
 
     metric = _family(settings.pop("base"))
     region = _region(*map(settings.pop, ("task", "guideline")))
-    settings["references"], source = options.numbered_references(settings["references"], source)
-    source.check_output(output)
-    check_charts(charts)
+    settings["references"], reader_options = options.numbered_references(
+        settings["references"], source.reader_options
+    )
+    source = source._replace(reader_options=reader_options)
+    source.check_output(output, charts=charts)
     with Bar() as progress:
         evalset = source.load(progress)
         study = study_plane(evalset, metric, region=region, progress=progress, **settings)
@@ -126,8 +128,7 @@ def recommend(
     from karat.meta.plane_study import recommend as recommend_metrics
     from karat.report.documents.planes import regions_chart
 
-    check_output(output)
-    check_charts(charts)
+    check_output(output, charts=charts)
     recommendation = recommend_metrics(task, guideline)
     write_charts([regions_chart(recommendation)], charts)
     show(recommendation, format, output)
