@@ -1,6 +1,6 @@
-"""`karat.score` and `karat.compare`: of texts, evaluation sets and tables.
+"""`karat.score` and `karat.compare` for texts, evaluation sets and tables.
 
-A table is a data frame, anything that speaks Arrow, a list of dictionaries, or a file of a table.
+A table is a data frame, any Arrow-compatible object, a list of dictionaries, or a file.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def score(
             are several systems, several columns of references are several references.
         by, id: columns with the system and with the id of the segment.
         skip_missing: leave out and count rows of a table without a candidate or a reference; by
-            default they are refused.
+            default they are an error.
         resamples: number of bootstrap resamples for 95% intervals; 0 for no intervals.
         seed: seed of the random numbers.
         buckets: number of buckets of segments to resample; by default single segments, and 4,096
@@ -203,13 +203,13 @@ def compare(
 def is_table(
     source: Any, references: Any, columns: Mapping[str, Columns], skip_missing: bool
 ) -> bool:
-    """Return whether this is a table in memory or the files of one, not texts or a set."""
+    """Return whether this is a table in memory or in files, and not texts or a set."""
     table_settings = [
         f"{name}= names a column of a table" for name in columns if columns[name] is not None
     ]
     table_settings += ["skip_missing= is for tables"] if skip_missing else []
     if not table_settings and (isinstance(references, References) or _are_texts(source)):
-        return False  # the usual case, for which nothing more is loaded
+        return False  # the usual case: do not load the code for tables
     from karat.arrow.frames import as_frame
 
     is_frame = not _are_aligned_texts(source) and as_frame(source) is not None
@@ -233,7 +233,7 @@ def is_table(
 
 
 def _are_texts(value: Any) -> bool:
-    """Return whether this is a list of texts, lists by system, or a set; others may be as well."""
+    """Return whether this is certainly texts, texts by system, or a set."""
     if isinstance(value, Mapping):
         return all(map(_are_texts, value.values()))
     if isinstance(value, list | tuple) and value and isinstance(value[0], str):
@@ -242,7 +242,7 @@ def _are_texts(value: Any) -> bool:
 
 
 def _are_aligned_texts(value: Any) -> bool:
-    """Return whether these are texts of `load_texts`."""
+    """Return whether these are texts from `load_texts`."""
     if not isinstance(value, tuple):
         return False
     from karat.evalset.aligned_texts import AlignedTexts
@@ -251,7 +251,7 @@ def _are_aligned_texts(value: Any) -> bool:
 
 
 def _is_file(value: Any, has_columns: bool) -> bool:
-    """Return whether this names the files of a table; columns are `has_columns` of nothing else."""
+    """Return whether this names files of a table; with `has_columns`, every path does."""
     if isinstance(value, Mapping) and value:
         paths = [path for path in value.values() if isinstance(path, str | os.PathLike)]
         return len(paths) == len(value) and all(_is_file(path, has_columns) for path in paths)

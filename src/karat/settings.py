@@ -1,8 +1,8 @@
 """Settings: fields of frozen dataclasses, each declared once with its default, meaning and limits.
 
-`Settings` are those of a function: the fields are also its result's settings and its command's
-options (`karat.cli.options.settings_options`). `NamedSettings`, such as metrics and classifiers,
-are written in one string, `name:setting=value,setting=value`, and parse back.
+`Settings` belong to a function; options of its command follow from the fields
+(`karat.cli.options.settings_options`). `NamedSettings`, such as metrics and classifiers, have a
+string form, `name:setting=value,setting=value`, which parses back.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ def setting(
         unset: text of None, if that is the default.
         place: the value is the path of a file. A path with a comma has no string form.
         compare: whether values that differ in this field differ.
-        option: spelling on the command line, such as `-l --level`; empty for no option.
+        option: spelling on the command line, such as `-l --level`, and the name of the parameter
+            if it is not that of the field; empty for no option.
         heading, metavar, show_default, required: look of the option in help, and whether it must
             be given.
     """
@@ -72,6 +73,12 @@ def setting(
     look = {"heading": heading, "metavar": metavar, "required": required}
     display = {"option": option, "show_default": show_default, **look}
     return field(default=default, compare=compare, metadata={**description, **limits, **display})
+
+
+def parameter_name(f: Field[Any]) -> str:
+    """Return the name of a setting as a parameter: in its `option`, or else that of the field."""
+    names = [word for word in f.metadata["option"].split() if not word.startswith("-")]
+    return names[0] if names else f.name
 
 
 @dataclass(frozen=True)
@@ -85,12 +92,8 @@ class Settings:
                 continue
             value = _plain_value(getattr(self, f.name), f.metadata["kind"], f.metadata["items"])
             object.__setattr__(self, f.name, value)
-            if problem := _problem(f, value) or self._problem(f, value):
-                raise self._error(f.name, value, problem)
-
-    def _problem(self, f: Field[Any], value: Any) -> str:
-        """Describe what else is wrong with a value; empty if nothing is."""
-        return ""
+            if problem := _problem(f, value):
+                raise self._error(parameter_name(f), value, problem)
 
     def _error(self, name: str, value: Any, problem: str) -> InputError:
         return InputError(f"{name}={quoted(value)} {problem}")
@@ -98,7 +101,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class NamedSettings(Settings):
-    """A value whose string form is its name, argument and key, and parses back."""
+    """Settings with a string form, which is name, argument and key, and parses back."""
 
     name: ClassVar[str]
     """Its name on the command line."""
@@ -107,15 +110,18 @@ class NamedSettings(Settings):
     presets: ClassVar[Mapping[str, dict[str, Any]]] = MappingProxyType({})
     """Settings that go together, by name."""
     digests: ClassVar[Mapping[str, Callable[[str], str]]] = MappingProxyType({})
-    """Settings that name a file or list: signatures show what is in it, by a digest."""
+    """Settings that name a file or list: signatures include a digest of its content."""
 
-    def _problem(self, f: Field[Any], value: Any) -> str:
-        is_free_text = isinstance(value, str) and f.metadata["choices"] is None
-        if not is_free_text or f.metadata["place"]:
-            return ""
-        odd = not value or any(c in ",|\0" or c.isspace() for c in value)
-        problem = "holds a comma, a bar or white space, which a metric's name cannot carry"
-        return problem if odd else ""
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for f in fields(self):
+            text = getattr(self, f.name)
+            has_choices = f.metadata["choices"] is not None
+            if not isinstance(text, str) or has_choices or f.metadata["place"]:
+                continue
+            if not text or any(c in ",|\0" or c.isspace() for c in text):
+                problem = "holds a comma, a bar or white space, which a metric's name cannot carry"
+                raise self._error(f.name, text, problem)
 
     def _error(self, name: str, value: Any, problem: str) -> InputError:
         return MetricError(f"{self._head()}: {name}={to_text(value)} {problem}")
@@ -124,7 +130,7 @@ class NamedSettings(Settings):
         return self._written(lambda name: to_text(getattr(self, name)))
 
     def digested(self) -> str:
-        """Return the name as `str` does, but files and lists with a digest of their content."""
+        """Return the string form, with digests of files and lists."""
         return self._written(self._full)
 
     def _written(self, value: Callable[[str], str]) -> str:
@@ -145,11 +151,11 @@ class NamedSettings(Settings):
         return list(fields(cls))
 
     def full_name(self) -> str:
-        """Return the name with every setting; files and lists with a digest of their content."""
+        """Return the name with every setting, and digests of files and lists."""
         return self._with_settings({f.name: self._full(f.name) for f in self.settings()})
 
     def identity(self) -> str:
-        """Return the name with every setting; of files their digest alone, wherever they are."""
+        """Return the name with every setting; files appear only by digest, without their path."""
         texts = {f.name: self._full(f.name) for f in self.settings() if f.compare}
         for f in self.settings():
             if f.metadata["place"] and texts.get(f.name, "none") != "none":
@@ -172,9 +178,9 @@ def parse_settings(
     fixed: Mapping[str, Any] = MappingProxyType({}),
     hint: Callable[[str], str] = lambda item: "",
 ) -> NamedT:
-    """Return the value of a class that `name:setting=value,…` describes.
+    """Parse `name:setting=value,…` into a value of a class.
 
-    `fixed` are settings that the name itself stands for; `hint` is said of an item that is none.
+    `fixed` are settings that the name implies; `hint` returns advice on an item without `=`.
     """
     head, colon, rest = (part.strip() for part in text.partition(":"))
     preset: Mapping[str, Any] = {}
@@ -202,13 +208,13 @@ def parse_settings(
 
 
 def parse_setting(cls: type[NamedSettings], head: str, key: str, text: str) -> Any:
-    """Return the value of one setting of a class from its text; `head` is the name in messages."""
+    """Parse the value of one setting of a class; `head` is the name in messages."""
     by_name = {f.name: f for f in cls.settings()}
     if key not in by_name:
         names = [*by_name, *(["preset"] if cls.presets else [])]
         has = f"it has {', '.join(names)}" if names else "it has none"
         raise MetricError(f"{head} has no setting {quoted(key)}{nearest(key, names)} ({has})")
-    if key in cls.digests and "@" in text:  # `name@digest`, as signatures have it
+    if key in cls.digests and "@" in text:  # `name@digest`, as in signatures
         text, _, digest = text.rpartition("@")
         if cls.digests[key](text) != digest:
             problem = f"{text} is not the one of the signature ({digest})"
@@ -217,7 +223,8 @@ def parse_setting(cls: type[NamedSettings], head: str, key: str, text: str) -> A
         return from_text(text, by_name[key])
     except (ValueError, KeyError) as error:
         kind = by_name[key].metadata["kind"]
-        expected = "numbers as in 0.5/0.5" if kind is tuple else _KIND_WORDS.get(kind, "a number")
+        text_forms = {bool: "yes or no", tuple: "numbers as in 0.5/0.5"}
+        expected = text_forms.get(kind) or _KIND_WORDS.get(kind, "a number")
         raise MetricError(f"{head}: {key}={text}: expected {expected}") from error
 
 
@@ -235,7 +242,7 @@ def _plain_value(value: Any, kind: type, items: type | None) -> Any:
 _KIND_WORDS = {
     int: "a whole number",
     float: "a number",
-    bool: "yes or no",
+    bool: "true or false",
     str: "a string",
     tuple: "a list",
 }
@@ -268,7 +275,7 @@ def _value_problem(f: Field[Any], kind: Any, value: Any) -> str:
         registry_of(registry)[value]  # raises if there is no such name
     elif choices is not None:
         choices = choices() if callable(choices) else choices
-        if value not in choices:  # a list of them reads entry points
+        if value not in choices:  # listing them reads entry points
             names = list(choices)
             return f"is not one of {', '.join(names)}{nearest(value, names)}"
     elif kind in (int, float):
@@ -290,10 +297,10 @@ def _limit_text(limit: float) -> str:
 def check_settings(
     function: Callable[..., Any], targets: Iterable[Callable[..., Any]], settings: Iterable[str]
 ) -> None:
-    """Reject settings that neither a function nor those it passes them on to have."""
+    """Reject settings that neither a function nor the functions it calls with them have."""
     passed_on = [p for target in targets for p in signature(target).parameters.values()]
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in passed_on):
-        return  # that function looks at them itself
+        return  # that function checks them itself
     parameters = [*signature(function).parameters.values(), *passed_on]
     keyword_only = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
     allowed = list(dict.fromkeys(keyword_only))
@@ -304,7 +311,7 @@ def check_settings(
 
 
 def nearest(word: str, names: Iterable[str]) -> str:
-    """Return a suggestion, if some name is close to the word."""
+    """Return `; did you mean NAME?` if a name is similar to the word."""
     import difflib
 
     folded = {name.lower(): name for name in names}
@@ -313,7 +320,7 @@ def nearest(word: str, names: Iterable[str]) -> str:
 
 
 def to_text(value: Any) -> str:
-    """Return a setting's value in the one-string form."""
+    """Return a setting's value as text."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, tuple):

@@ -33,7 +33,7 @@ from karat.errors import InputError, OutputError
 from karat.headings import ADVANCED, INPUT, OUTPUT, TABLES
 from karat.registry import registry_of
 from karat.report.render.renderers import check_spreadsheet_safe
-from karat.settings import Settings, resamples_setting, seed_setting
+from karat.settings import Settings, parameter_name, resamples_setting, seed_setting
 
 if TYPE_CHECKING:
     from karat.cli.inputs import InputFiles
@@ -46,14 +46,14 @@ command_line = show.command_line
 DEFAULT_METRICS = ("bleu", "chrf", "rouge1", "rouge2", "rougeL", "aev")
 FORMATS = ("text", "json", "tsv", "csv", "md", "latex", "html", "svg")
 ENDINGS = {{"text": "txt", "latex": "tex"}.get(format, format): format for format in FORMATS}
-"""Ending of an output -> its format; other endings that name no format are text."""
+"""Ending of an output -> its format; unknown endings are text."""
 _OTHER_ENDINGS = {"htm": "html", "markdown": "md", "latex": "latex"}
 _NOT_WRITTEN = re.compile(
     r"xlsx?|ods|docx?|odt|rtf|pptx?|parquet|feather|arrow|orc|avro|pickle|pkl|npy|npz|h5|hdf5|mat|"
     r"rds|sav|dta|db|sqlite|pdf|ps|eps|png|jpe?g|gif|webp|bmp|tiff?|zip|gz|tgz|bz2|xz|zst|7z|rar|"
     r"tar|jsonl|ndjson|xml|ya?ml|toml|rst|ipynb"
 )
-"""Endings of formats that are not written: a report under such a name would be something else."""
+"""Endings of formats that cannot be written, and would mislead as names of reports."""
 
 
 def complete_metric(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -63,7 +63,7 @@ def complete_metric(ctx: click.Context, param: click.Parameter, incomplete: str)
 
 
 def complete_set(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-    """Second words of a command's name and the names of known sets; where none fits, files."""
+    """Complete second words of commands and names of known sets; if none fits, files."""
     from karat.evalset.loading import KNOWN
 
     set_names = [name for name in KNOWN if name.startswith(incomplete)]
@@ -78,18 +78,21 @@ _COMPLETE = {"METRIC": complete_metric, "JUDGE": complete_metric}
 
 
 def setting_option(name: str, declared: Field[Any]) -> Callable[[F], F]:
-    """Return the decorator that adds the option of a setting (`karat.settings.setting`)."""
+    """Return the decorator that adds the option of a setting (`karat.settings.setting`).
+
+    The command receives its value as `name`.
+    """
     about, default = declared.metadata, declared.default
-    spelling, kind, items = about["option"], about["kind"], about["items"]
-    if spelling.split()[-1].startswith("-"):
-        spelling = f"{spelling} {name}"
+    kind, items = about["kind"], about["items"]
+    dashed = [word for word in about["option"].split() if word.startswith("-")]
+    spelling = " ".join([*dashed, name])
     if kind is bool:
         return flag(spelling, about["help"], heading=about["heading"])
     more = {key: about[key] for key in ("heading", "metavar", "required")}
     more["shell_complete"] = _COMPLETE.get(about["metavar"])
     more["show_default"] = about["show_default"] and default not in (None, ())
     if kind is tuple:
-        more["show_default"] = False  # help says it in words
+        more["show_default"] = False  # the help text states it
         more["multiple"] = items not in (int, float)
     if about["registry"]:
         more |= {"cls": Listing, "registry": about["registry"]}
@@ -109,10 +112,12 @@ def setting_option(name: str, declared: Field[Any]) -> Callable[[F], F]:
 def settings_options(cls: type[Settings], *names: str) -> Callable[[F], F]:
     """Return the decorator that adds the options of settings: of all that have one, or of some.
 
-    The command receives each value under the name of its field.
+    The command receives each value under the name of its parameter.
     """
     chosen = [f for f in fields(cls) if f.name in names or not names]
-    return combine(*(setting_option(f.name, f) for f in chosen if f.metadata.get("option")))
+    return combine(
+        *(setting_option(parameter_name(f), f) for f in chosen if f.metadata.get("option"))
+    )
 
 
 evalset = option(
@@ -133,17 +138,17 @@ _read_as = option(
 
 
 class _TextFormats(Listing):
-    """`--read-as` where files are read: plain text, or a format of the registry."""
+    """`--read-as` of commands that read files: plain text, or a format of the registry."""
 
     def names(self) -> list[str]:
         return [PLAIN_TEXT, *super().names()]
 
 
 class _FilesOrSet(_TextFormats):
-    """`--read-as` where files are read, or a set."""
+    """`--read-as` of commands that read files or a set."""
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
-        """Return formats of sets; of files, too, unless a set is named."""
+        """Complete formats of sets, and formats of files unless a set is given."""
         file_formats = super().shell_complete(ctx, incomplete)
         sets = [name for name in registry_of("formats") if name.startswith(incomplete)]
         offered = [] if ctx.params.get("evalset") else file_formats
@@ -287,12 +292,6 @@ outputs_reader = _set_input(exclude, _read_as, _reader_options)
 """Options for reading SET, with systems to leave out; the command receives `source`."""
 
 
-def checked_format(ctx: click.Context, format: str) -> str:
-    """Return the format of a report; refuse --spreadsheet-safe with one that it is not for."""
-    check_spreadsheet_safe(format, bool(ctx.meta.get(SPREADSHEET_SAFE)))
-    return format
-
-
 def _mark_safe(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     ctx.meta[SPREADSHEET_SAFE] = value
 
@@ -307,22 +306,27 @@ spreadsheet_safe = flag(
 )
 
 
-def format_of(path: str, value: str | None) -> str:
-    """Return the format of a report: the one that was asked for, or that of its ending."""
-    ending = os.path.splitext(path)[1].removeprefix(".").lower()
+def report_format(ctx: click.Context, path: str | None, value: str | None) -> str:
+    """Return the format of a report: `value`, or by the ending of its file.
+
+    Raise if the ending or --spreadsheet-safe does not go with it.
+    """
+    ending = os.path.splitext(path or "")[1].removeprefix(".").lower()
     if _NOT_WRITTEN.fullmatch(ending):
         ends = f"use one of {', '.join(f'.{suffix}' for suffix in ENDINGS)}"
         raise OutputError(f"{path}: cannot write .{ending} files; {ends}")
-    return value or (ENDINGS | _OTHER_ENDINGS).get(ending, "text")
+    format = value or (ENDINGS | _OTHER_ENDINGS).get(ending, "text")
+    check_spreadsheet_safe(format, bool(ctx.meta.get(SPREADSHEET_SAFE)))
+    return format
 
 
 class _Format(click.Choice):  # type: ignore[type-arg]  # no generic in click 8.1
-    """A format of Karat's, or of a package whose renderer is registered."""
+    """A built-in format, or one that a plug-in registered."""
 
     choices = property(lambda self: tuple(registry_of("renderers")), lambda self, names: None)
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return a format; entry points are read if it is not Karat's."""
+        """Return a format; entry points are read only if it is not built in."""
         is_registered = value in registry_of("renderers")
         return value if is_registered else super().convert(value, param, ctx)
 
@@ -336,9 +340,7 @@ output = combine(
         "-f --format format",
         "Output format: {names}. Default: by the ending of --output, else text.",
         _Format(FORMATS),
-        callback=lambda ctx, param, value: checked_format(
-            ctx, format_of(str(ctx.params.get("output") or ""), value)
-        ),
+        callback=lambda ctx, param, value: report_format(ctx, ctx.params.get("output"), value),
         metavar="FORMAT",
         cls=Listing,
         registry="renderers",
@@ -353,7 +355,7 @@ wide = flag(
 
 
 def segment_options(unit: str) -> Callable[[F], F]:
-    """Add `--segment N` and `--worst N`: which segments are shown; `unit` they are called."""
+    """Add `--segment N` and `--worst N`, which select segments; help calls them `unit`."""
     worst = option("--worst", f"Show the N {unit}s with the lowest scores.", integer(min=1))
     numbered = option(
         "-s --segment segments",

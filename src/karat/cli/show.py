@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 SPREADSHEET_SAFE = "karat.spreadsheet-safe"
-"""The key under which a context keeps whether formulas are neutralised in CSV and TSV."""
+"""Key of a context's `meta`: whether formulas are neutralised in CSV and TSV."""
 
 
 _NOT_PART_OF_A_SET = (".html", ".htm", ".md", ".pdf", ".png", ".svg", ".tex")
-"""Endings of files that no set is made of."""
+"""Endings of files that are never part of a set."""
 
 
 def check_output(
@@ -84,7 +84,7 @@ def note(text: str) -> None:
 
 
 def check_page(option: str, path: str | None) -> None:
-    """Reject a web page whose name has another ending."""
+    """Reject the name of a web page that does not end in .html or .htm."""
     if path and Path(path).suffix.lower() not in ("", ".html", ".htm"):
         raise OutputError(f"{option} {path}: the report is a web page; use a name like page.html")
 
@@ -95,7 +95,7 @@ def command_line() -> str:
 
 
 def show(report: Document | Result, format: str, path: str | None) -> None:
-    """Render a document, or that of a result, and print it or write it to a file."""
+    """Render a document or a result, and print it or write it to a file."""
     document = report if isinstance(report, Document) else report.document(command_line())
     context = click.get_current_context(silent=True)
     safe = bool(context and context.meta.get(SPREADSHEET_SAFE)) and format in SPREADSHEET_FORMATS
@@ -113,7 +113,7 @@ def say(text: Iterable[str], path: str | None) -> None:
     if path is not None:
         write_atomically(path, text)
         return
-    if isinstance(sys.stdout, TextIOWrapper):  # whatever the locale: reports are UTF-8
+    if isinstance(sys.stdout, TextIOWrapper):  # reports are UTF-8 in every locale
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     for piece in text:
         check_mapped()

@@ -12,7 +12,7 @@ import click
 from karat.cli import options
 from karat.cli.command import Command, command_group
 from karat.cli.inputs import SetInput
-from karat.cli.options import FORMATS, checked_format, command_line, format_of, spreadsheet_safe
+from karat.cli.options import FORMATS, command_line, report_format, spreadsheet_safe
 from karat.cli.parameters import (
     CommandFunction,
     Listing,
@@ -144,7 +144,7 @@ def _asking(
 
 def _ending(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
     """Return the format that was asked for, or the one of the report's ending."""
-    return checked_format(ctx, format_of(str(ctx.params.get("report") or ""), value))
+    return report_format(ctx, ctx.params.get("report"), value)
 
 
 _WHERE = (

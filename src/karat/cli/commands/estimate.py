@@ -1,4 +1,4 @@
-"""`karat estimate`: what people would say, from few labels and the values of judges."""
+"""`karat estimate`: human scores from few labels and many judgements."""
 
 from __future__ import annotations
 

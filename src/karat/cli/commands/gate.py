@@ -1,4 +1,4 @@
-"""`karat gate`."""
+"""`karat gate`: pass or fail a run against a baseline."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ UNDECIDED_EXIT = 3
 def _parse_limits(
     ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
 ) -> dict[str, float] | None:
-    """Return limits by metric: `1.0` is for all that are not named, `chrf=1.0` for one."""
+    """Return limits by metric: `chrf=1.0` is for one, `1.0` for all others."""
     limits: dict[str, float] = {}
     option = param.opts[0]
     for text in value:
@@ -168,7 +168,7 @@ def command(
         settings |= limits
         try:
             result = gate(*outputs, names, **settings)
-        except LimitError as error:  # named as it was typed
+        except LimitError as error:  # named like the option
             raise InputError(f"--{error.limit_name.replace('_', '-')}{error.problem}") from error
     show(result, format, output)
     _write_ci_reports(result, junit, github, undecided == "fail")
@@ -177,7 +177,7 @@ def command(
 
 
 def _gate_metrics(names: Sequence[str] | None, baseline: str) -> list[Metric]:
-    """Return the metrics that were named, or those of the baseline, or the default."""
+    """Return the metrics of `--metric`, else of the baseline, else the default."""
     from karat.gating.gates import baseline_metrics
     from karat.gating.texts import DEFAULT_METRICS
     from karat.scoring import load_metrics
@@ -188,7 +188,7 @@ def _gate_metrics(names: Sequence[str] | None, baseline: str) -> list[Metric]:
 def _source_outputs(
     inputs: InputFiles, sources: Mapping[str, Any]
 ) -> tuple[tuple[Any, Any], dict[str, Any]]:
-    """Return a run and what it is scored against, by the options of another source of scores."""
+    """Return a run, its key, and the settings of another source of scores."""
     ((source, options),) = ((name, value) for name, value in sources.items() if value is not None)
     candidate = _single_candidate(inputs)
     if inputs.references or inputs.evalset:
@@ -234,7 +234,7 @@ def _write_ci_reports(
         from karat.report.gates import gate_annotations, gate_summary
 
         for line in gate_annotations(result, undecided_fails):
-            click.echo(line, err=True)  # GitHub reads both streams; the other has the result
+            click.echo(line, err=True)  # GitHub reads both streams; standard output has the result
         if path := os.environ.get("GITHUB_STEP_SUMMARY"):
             summary = gate_summary(result, command_line())
             try:

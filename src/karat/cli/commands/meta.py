@@ -104,7 +104,7 @@ def meta_command(
 def _make_study(
     names: tuple[str, ...], experiment_file: str | None, settings: dict[str, Any]
 ) -> MetaStudy:
-    """Return the experiments of a file, or those of the options."""
+    """Return the study of an experiment file, or of the options."""
     from karat.meta.experiment import Experiment, MetaStudy, read_study
 
     if experiment_file is not None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class ScoreView(NamedTuple):
-    """Options for what `karat score` shows: all scores, a wide table, the worst segments."""
+    """View of the scores: all scores, a wide table, or the best and worst segments."""
 
     worst: int | None
     best: int | None
@@ -37,7 +37,7 @@ class ScoreView(NamedTuple):
         return (self.worst, self.best, self.sort) != (None, None, None)
 
     def check(self, level: str, **conflicting: bool) -> None:
-        """Reject other options that do not go with these; names of arguments are options."""
+        """Reject conflicting options; `conflicting` says by name which options are given."""
         used = {f"--{name.replace('_', '-')}": value for name, value in conflicting.items()}
         used["--wide"] = self.wide
         if self.ranks_segments:
@@ -56,7 +56,7 @@ class ScoreView(NamedTuple):
                     )
 
     def apply(self, scoring: Scoring) -> Result:
-        """Return the scores to show; all segments if no number of them was given."""
+        """Return the scores to show; with --sort alone, all segments."""
         if not self.ranks_segments:
             return scoring.wide() if self.wide else scoring
         worst = self.worst or 0
@@ -187,7 +187,7 @@ def _score_tables(
 def show_signatures(
     metrics: list[Metric], references: int | None, format: str, output: str | None, **settings: Any
 ) -> None:
-    """Show the signatures, bare lines for people and a table for everything else."""
+    """Show the signatures: one per line as text, a table in other formats."""
     from karat.report.documents.scores import note_signature_form, signature_document
     from karat.scoring import interval_fields
 
