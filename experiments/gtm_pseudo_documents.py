@@ -24,8 +24,8 @@ import karat as kt
 from karat.meta.reliability import ReliabilityRow, reliability
 from karat.meta.scores import ScoredSet, score_evalset
 from karat.metrics.base import Metric
+from karat.settings import SEED
 from karat.stats.correlation import statistic
-from karat.stats.resampling import SEED
 
 Floats = NDArray[np.float64]
 STATISTICS = ("pearson", "spearman", "tau-b")

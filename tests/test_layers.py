@@ -18,8 +18,8 @@ KERNEL = Path(__file__).parents[1] / "csrc"
 
 LAYERS = (
     ("_kernel",),
-    ("errors",),
-    ("settings", "registry", "exports", "results"),
+    ("errors", "headings"),
+    ("settings", "registry", "exports", "results", "score_settings"),
     ("arrays",),
     ("progress", "storage"),
     ("arithmetic",),

@@ -374,7 +374,7 @@ TOO_MANY: dict[str, Callable[[int], object]] = {
 
 @pytest.mark.parametrize("case", TOO_MANY)
 def test_resamples_and_trials_have_a_limit(case: str) -> None:
-    with pytest.raises(InputError, match=f"={MAX_TRIALS + 1}: expected [01] to 1,000,000"):
+    with pytest.raises(InputError, match=f"={MAX_TRIALS + 1}.*: expected .*1,000,000"):
         TOO_MANY[case](MAX_TRIALS + 1)
 
 

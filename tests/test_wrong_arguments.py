@@ -44,7 +44,7 @@ SET = "found 5, expected a set, its name or its path"
         (lambda: kt.score(A, A, seed=-1, resamples=9), "seed=-1: expected a whole number, 0 or"),
         (lambda: kt.score(A, A, threads="x"), "threads='x': expected a whole number, at least 1"),
         (lambda: kt.compare({"A": A, "B": A}, A, examples=-1), "examples=-1: expected a whole"),
-        (lambda: kt.Experiment("demo", ("bleu",), seed="x"), "seed='x': expected a whole number"),
+        (lambda: kt.Experiment("demo", ("bleu",), seed="x"), "seed='x' is str, expected a whole"),
         (lambda: kt.wilcoxon("demo", A), "found 'demo', expected numbers"),
         (lambda: kt.williams([1], [2], {"a": 5}), "found {'a': 5}, expected numbers"),
         (lambda: kt.rank_metrics("demo", {"a": [[1]]}), "found 'demo', expected numbers"),

@@ -1,6 +1,6 @@
-"""`karat.score` and `karat.compare`: of texts, evaluation sets and tables.
+"""`karat.score` and `karat.compare` for texts, evaluation sets and tables.
 
-A table is a data frame, anything that speaks Arrow, a list of dictionaries, or a file of a table.
+A table is a data frame, any Arrow-compatible object, a list of dictionaries, or a file.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import check_form
 from karat.progress import Progress, progress_callback, silent
+from karat.score_settings import ComparisonSettings, ScoreSettings
 from karat.scoring import (
     Keep,
     Metrics,
@@ -30,7 +31,6 @@ from karat.scoring import (
     text_lookup,
 )
 from karat.settings import check_count, check_trials
-from karat.stats.resampling import SEED
 from karat.text.references import GivenReferences, References
 from karat.text.segments import Segments, Texts
 
@@ -50,11 +50,11 @@ def score(
     by: str | None = None,
     id: str | None = None,
     skip_missing: bool = False,
-    resamples: int = 0,
-    seed: int = SEED,
-    buckets: int | None = None,
-    segments: bool = False,
-    level: str = "system",
+    resamples: int = ScoreSettings.resamples,
+    seed: int = ScoreSettings.seed,
+    buckets: int | None = ScoreSettings.buckets,
+    segments: bool = ScoreSettings.segments,
+    level: str = ScoreSettings.level,
     threads: int | None = None,
     progress: Progress | bool = silent,
     signature: str = "karat",
@@ -75,7 +75,7 @@ def score(
             are several systems, several columns of references are several references.
         by, id: columns with the system and with the id of the segment.
         skip_missing: leave out and count rows of a table without a candidate or a reference; by
-            default they are refused.
+            default they are an error.
         resamples: number of bootstrap resamples for 95% intervals; 0 for no intervals.
         seed: seed of the random numbers.
         buckets: number of buckets of segments to resample; by default single segments, and 4,096
@@ -134,12 +134,12 @@ def compare(
     by: str | None = None,
     id: str | None = None,
     skip_missing: bool = False,
-    baseline: str | None = None,
-    test: str = "bootstrap",
-    trials: int | None = None,
-    resamples: int | None = None,
-    seed: int = SEED,
-    buckets: int | None = None,
+    baseline: str | None = ComparisonSettings.baseline,
+    test: str = ComparisonSettings.test,
+    trials: int | None = ComparisonSettings.trials,
+    resamples: int | None = ComparisonSettings.resamples,
+    seed: int = ComparisonSettings.seed,
+    buckets: int | None = ComparisonSettings.buckets,
     threads: int | None = None,
     progress: Progress | bool = silent,
     signature: str = "karat",
@@ -203,13 +203,13 @@ def compare(
 def is_table(
     source: Any, references: Any, columns: Mapping[str, Columns], skip_missing: bool
 ) -> bool:
-    """Return whether this is a table in memory or the files of one, not texts or a set."""
+    """Return whether this is a table in memory or in files, and not texts or a set."""
     table_settings = [
         f"{name}= names a column of a table" for name in columns if columns[name] is not None
     ]
     table_settings += ["skip_missing= is for tables"] if skip_missing else []
     if not table_settings and (isinstance(references, References) or _are_texts(source)):
-        return False  # the usual case, for which nothing more is loaded
+        return False  # the usual case: do not load the code for tables
     from karat.arrow.frames import as_frame
 
     is_frame = not _are_aligned_texts(source) and as_frame(source) is not None
@@ -233,7 +233,7 @@ def is_table(
 
 
 def _are_texts(value: Any) -> bool:
-    """Return whether this is a list of texts, lists by system, or a set; others may be as well."""
+    """Return whether this is certainly texts, texts by system, or a set."""
     if isinstance(value, Mapping):
         return all(map(_are_texts, value.values()))
     if isinstance(value, list | tuple) and value and isinstance(value[0], str):
@@ -242,7 +242,7 @@ def _are_texts(value: Any) -> bool:
 
 
 def _are_aligned_texts(value: Any) -> bool:
-    """Return whether these are texts of `load_texts`."""
+    """Return whether these are texts from `load_texts`."""
     if not isinstance(value, tuple):
         return False
     from karat.evalset.aligned_texts import AlignedTexts
@@ -251,7 +251,7 @@ def _are_aligned_texts(value: Any) -> bool:
 
 
 def _is_file(value: Any, has_columns: bool) -> bool:
-    """Return whether this names the files of a table; columns are `has_columns` of nothing else."""
+    """Return whether this names files of a table; with `has_columns`, every path does."""
     if isinstance(value, Mapping) and value:
         paths = [path for path in value.values() if isinstance(path, str | os.PathLike)]
         return len(paths) == len(value) and all(_is_file(path, has_columns) for path in paths)

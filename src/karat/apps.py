@@ -1,6 +1,6 @@
-"""The apps: what each of them declares to the core, by kind and name; nothing is loaded here.
+"""Entries that the apps add to registries of the core, by kind and name.
 
-The core knows no app. A name that an app declares is found as the core's own are.
+The core does not import apps: it loads these entries on first use.
 """
 
 DECLARED = {

@@ -1,15 +1,15 @@
-"""Everything Karat raises on purpose.
+"""The exceptions of Karat.
 
-KaratError                the root; its text is one clear sentence, fit to be shown to a user
-├── InputError            what was given cannot be scored (file, line, found, expected, what to do)
+KaratError                base class; its text is one clear sentence for the user
+├── InputError            input cannot be used (file, line, found, expected, what to do)
 │   ├── MetricError       an unknown metric or parameter, or a value out of range
 │   └── MissingExtra      an optional package is needed and not installed
-├── EndpointError         a language model's endpoint is down, or refuses key, model or requests
-├── OutputError           the result cannot be written where it was asked for
+├── EndpointError         a language model's endpoint is down, or rejects key, model or requests
+├── OutputError           the output cannot be written
 └── Interrupted           the work was stopped on request; nothing was written
 
-Messages are bounded. What they quote goes through `quoted` or `short`, which cut it and say how
-long it is; `sentence` escapes hidden characters, and is the last bound, for every error there is.
+Messages have a maximum length. Quoted values go through `quoted` or `short`, which truncate them
+and state their length; `sentence` escapes hidden characters and truncates the whole message.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SHORT = {"\n": r"\n", "\t": r"\t", "\r": r"\r"}
 
 
 def visible(text: str, keep: str = "") -> str:
-    """The text with every hidden character escaped, save those in `keep`."""
+    """Return the text with hidden characters escaped, except characters in `keep`."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(_escape(c) if c not in keep and _is_hidden(c) else c for c in text)
@@ -44,39 +44,39 @@ def _escape(char: str) -> str:
 
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""First characters of text that a spreadsheet may take for a formula, or drop before one."""
+"""First characters of text that spreadsheets read as a formula, or skip before one."""
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?", re.ASCII | re.IGNORECASE)
 
 
 def no_formula(text: str) -> str:
-    """Return text that a spreadsheet does not take for a formula: an apostrophe before it.
+    """Return text with an apostrophe before it if a spreadsheet would read it as a formula.
 
-    Text that is a plain number, such as `-5`, stays as it is.
+    Plain numbers, such as `-5`, are unchanged.
     """
     is_formula = text.startswith(FORMULA_STARTS) and not _NUMBER.fullmatch(text)
     return f"'{text}" if is_formula else text
 
 
 MAX_FIELD_LENGTH = 80
-"""Characters of a field that a message shows."""
+"""Most characters of a quoted value."""
 MAX_MESSAGE_LENGTH = 1500
-"""Characters of a whole message; what is longer loses its middle."""
+"""Most characters of a message; longer ones lose their middle."""
 
 
 def short(text: object) -> str:
-    """Return a name or text for a message as it is, or cut, with its length."""
+    """Return a name or text for a message; if too long, truncated with its length."""
     return _cut(str(text), "")
 
 
 def quoted(value: object) -> str:
-    """Return a value for a message as Python spells it, or cut, with its length."""
+    """Return the repr of a value for a message; if too long, truncated with its length."""
     if isinstance(value, str | bytes | bytearray):
         text = repr(value[:MAX_FIELD_LENGTH])
         length = f"… ({len(value):,} {'characters' if isinstance(value, str) else 'bytes'})"
         return visible(text + length * (len(value) > MAX_FIELD_LENGTH))
     try:
         return _cut(repr(value), "as text, ")
-    except (ValueError, RecursionError):  # Python spells no number of more than 4,300 digits
+    except (ValueError, RecursionError):  # Python does not print numbers of more than 4,300 digits
         return "a value too long or too deep to be shown"
 
 
@@ -86,7 +86,7 @@ def _cut(text: str, prefix: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return a message with hidden characters escaped, and never longer than a short paragraph."""
+    """Return a message with hidden characters escaped, truncated to a short paragraph."""
     if len(text) <= MAX_MESSAGE_LENGTH:
         return visible(text)
     head, tail = text[: 2 * MAX_MESSAGE_LENGTH // 3], text[-MAX_MESSAGE_LENGTH // 3 :]
@@ -94,7 +94,7 @@ def sentence(text: str) -> str:
 
 
 class KaratError(Exception):
-    """The root of all errors that Karat raises on purpose."""
+    """Base class of all errors that Karat raises."""
 
     def __init__(self, *parts: object) -> None:
         super().__init__(*(sentence(part) if isinstance(part, str) else part for part in parts))

@@ -1,4 +1,4 @@
-"""The parts of all long work: a callback, threads that work in order, and a way to stop it."""
+"""Long work: progress callbacks and bars, threads with results in order, and a way to stop."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ Job = TypeVar("Job")
 Done = TypeVar("Done")
 
 Progress: TypeAlias = Callable[[int, int, str], None]
-"""`progress(done, total, what)`: called from the thread that started the work, now and then.
+"""`progress(done, total, stage)`, called now and then from the thread that started the work.
 
-A total of 0 is one that nobody knows."""
+A total of 0 means that the total is unknown."""
 
 
 def silent(done: int, total: int, stage: str) -> None:
-    """Report to nobody."""
+    """Ignore progress."""
 
 
 class Stop:
-    """A request to stop that any worker can look at: `stop.check()` raises once it was made."""
+    """A request to stop, shared by workers: `stop.check()` raises once it was made."""
 
     def __init__(self) -> None:
         self._event = threading.Event()
 
     def request(self) -> None:
-        """Ask all workers that share this object to stop."""
+        """Request all workers that share this object to stop."""
         self._event.set()
 
     def check(self) -> None:
@@ -50,9 +50,9 @@ class Stop:
 
 @contextmanager
 def interrupts_later() -> Iterator[None]:
-    """Put off Ctrl-C until the end of a block that must not end half-way.
+    """Delay Ctrl-C until the end of a block that must not be interrupted.
 
-    Does nothing outside the main thread, and where the handler is not one of Python's.
+    Do nothing outside the main thread, and if the signal handler is not a Python function.
     """
     signals: list[int] = []
     before = signal.getsignal(signal.SIGINT)
@@ -74,13 +74,13 @@ _working = threading.local()
 
 
 def current_stop() -> Stop:
-    """The request to stop that this thread's work must heed; elsewhere one that nobody makes."""
+    """Return the stop request of this worker thread; elsewhere, one that is never made."""
     stop: Stop | None = getattr(_working, "stop", None)
     return stop or Stop()
 
 
 def n_threads(threads: int | None) -> int:
-    """The number of threads to use: as many as this process may, unless it is given."""
+    """Return the number of threads to use; by default all processors of this process."""
     if threads is not None and (not isinstance(threads, int) or threads < 1):
         raise InputError(f"threads={quoted(threads)}: expected a whole number, at least 1")
     if hasattr(os, "sched_getaffinity"):
@@ -91,11 +91,10 @@ def n_threads(threads: int | None) -> int:
 def map_in_order(
     work: Callable[[Job], Done], jobs: Iterable[Job], workers: int, stop: Stop | None = None
 ) -> Generator[Done, None, None]:
-    """`work` of every job on threads, in the order of the jobs; two a worker are under way.
+    """Yield `work(job)` of every job in the order of jobs, with two jobs per worker in flight.
 
-    What the kernel does releases the GIL. Whoever stops listening stops the workers: before their
-    next job or, if they look at `stop`, within one. A result is given only if all mapped files are
-    still as long as they were.
+    The kernel releases the GIL. Closing the generator stops the workers before their next job or,
+    if they check `stop`, during one. Results are yielded only if no mapped file was truncated.
     """
     from concurrent.futures import ThreadPoolExecutor
 
@@ -110,7 +109,7 @@ def map_in_order(
         try:
             return waiting.popleft().result()
         finally:
-            check_mapped()  # an error too may come of a file that was cut short
+            check_mapped()  # an error may also come from a file that was truncated
 
     with ThreadPoolExecutor(workers, thread_name_prefix="karat") as pool:
         waiting: deque[Future[Done]] = deque()
@@ -134,10 +133,10 @@ def map_jobs(
     progress: Progress,
     stage: str,
 ) -> list[Done]:
-    """`work` of every job, on threads if there are several; a job reports how far it has come.
+    """Return `work(job, progress)` of every job, on threads if there are several.
 
-    On one thread every report counts. On several, jobs are counted once they are done, and a report
-    only looks whether to stop.
+    On one thread, progress within jobs is reported. On several, only finished jobs are reported,
+    and a job's own reports only check whether to stop.
     """
     results: list[Done] = []
     size = 1
@@ -165,45 +164,30 @@ _PATIENCE = 1.0  # seconds before the bar shows
 _PAUSE = 0.1  # seconds between two drawings
 
 
-class _Bar:
-    """`with ... as progress:` gives a progress callback; what it drew is gone at the end."""
+class Bar:
+    """A bar on standard error, if that is a terminal; `with Bar() as progress` clears it."""
 
     def __init__(self) -> None:
+        self._is_visible = sys.stderr.isatty()
         self._started = time.monotonic()
         self._drawn = 0.0
-        self._shown = False
 
     def __enter__(self) -> Progress:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        if self._shown:
+        if self._drawn:
             self.clear()
 
     def __call__(self, done: int, total: int, stage: str) -> None:
         now = time.monotonic()
-        if now - self._started < _PATIENCE or now - self._drawn < _PAUSE:
-            return
-        self.draw(done, total, stage[:40])
-        self._drawn, self._shown = now, True
+        is_early = now - self._started < _PATIENCE or now - self._drawn < _PAUSE
+        if self._is_visible and not is_early:
+            self.draw(done, total, stage[:40])
+            self._drawn = now
 
     def draw(self, done: int, total: int, stage: str) -> None:
-        """Draw the bar, in place of an earlier one."""
-        raise NotImplementedError
-
-    def clear(self) -> None:
-        """Remove the bar."""
-        raise NotImplementedError
-
-
-class Bar(_Bar):
-    """A bar on standard error, drawn only on a terminal."""
-
-    def __call__(self, done: int, total: int, stage: str) -> None:
-        if sys.stderr.isatty():
-            super().__call__(done, total, stage)
-
-    def draw(self, done: int, total: int, stage: str) -> None:
+        """Draw the bar over the previous one."""
         text = f"{done:,}"
         if total:
             full = int(done / total * _WIDTH)
@@ -213,18 +197,21 @@ class Bar(_Bar):
         sys.stderr.flush()
 
     def clear(self) -> None:
+        """Remove the bar."""
         sys.stderr.write("\r\x1b[K")
         sys.stderr.flush()
 
 
-class NotebookBar(_Bar):
-    """One line in the output of a notebook's cell, which is updated and then emptied."""
+class NotebookBar(Bar):
+    """One line in the output of a notebook cell, updated in place and cleared at the end."""
 
     def __init__(self) -> None:
         super().__init__()
+        self._is_visible = True
         self._handle: Any = None
 
     def draw(self, done: int, total: int, stage: str) -> None:
+        """Update the line."""
         from html import escape
 
         counts = f"{done:,}/{total:,}" if total else f"{done:,}"
@@ -232,6 +219,7 @@ class NotebookBar(_Bar):
         self._show(f"{stage} {counts}", f"<div>{escape(stage)} {element} {counts}</div>")
 
     def clear(self) -> None:
+        """Empty the line."""
         self._show("", "")
 
     def _show(self, plain: str, html: str) -> None:
@@ -245,7 +233,7 @@ class NotebookBar(_Bar):
 
 
 def in_notebook() -> bool:
-    """Return whether this runs in the kernel of a notebook, which shows rich output."""
+    """Return whether this runs in a notebook, which shows rich output."""
     running = sys.modules.get("IPython")
     shell = running.get_ipython() if running else None
     return shell is not None and hasattr(shell, "kernel") and "IPython.display" in sys.modules
@@ -253,7 +241,7 @@ def in_notebook() -> bool:
 
 @contextmanager
 def progress_callback(progress: Progress | bool) -> Iterator[Progress]:
-    """Yield a progress callback: the one that is given, or a bar where True is."""
+    """Yield a progress callback: the given one, or a bar for True."""
     if progress is True:
         with NotebookBar() if in_notebook() else Bar() as bar:
             yield bar

@@ -1,11 +1,11 @@
-"""Registries: one way to find everything that has a name.
+"""Registries: named things, found in Karat, its apps, the program and installed packages.
 
     Registry("metrics", "metric", {"bleu": "karat.metrics.ngram:BLEU"})["bleu"]
 
-An entry is a value, or `module:attribute`, which is loaded when it is asked for. A name is looked
-for among the registry's own entries, then among those that apps and programs declared, then among
-the entry points `karat.KIND` of installed packages. Entry points are read only when a name is
-unknown or a list is asked for.
+An entry is a value, or `module:attribute`, which is loaded on first use. A name is looked up among
+the registry's own entries, then among the entries that apps and programs declared, then among the
+entry points `karat.KIND` of installed packages. Entry points are read only for unknown names and
+for lists of all names.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ T = TypeVar("T")
 _DECLARED: dict[str, dict[str, Any]] = {}
 """Entries of programs and apps, by kind; see `karat.apps`."""
 _ORIGINS: dict[int, str] = {}
-"""Package and version of what came from an entry point, by its id."""
+"""Id of an object from an entry point -> its package and version."""
 
 
 def declared(kind: str) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def make_check(fits: Callable[[Any], bool], singular: str, expected: str) -> Che
 
 
 class Registry(Generic[T]):
-    """The names of one kind, and what they stand for."""
+    """Things of one kind by name."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class Registry(Generic[T]):
         folded: Callable[[str], str] = str,
         check: Check = lambda name, value: None,
     ) -> None:
-        """`folded` makes names that count as equal equal; `check` rejects unsuitable values."""
+        """`folded` normalises names before they are compared; `check` rejects unsuitable values."""
         self.kind, self.singular = kind, singular
         self._entries: dict[str, T | str] = dict(entries)
         self._first = tuple(entries)
@@ -77,7 +77,7 @@ class Registry(Generic[T]):
     def entries(self) -> dict[str, T | str]:
         """Return the entries of Karat, its apps and this program: no entry point is read."""
         built_in = {name: self._entries[name] for name in self._first}
-        # Ours always win. What was loaded keeps the place of its declaration.
+        # Built-in entries win. Loaded entries keep the position of their declaration.
         return {**built_in, **declared(self.kind), **self._entries}
 
     def add(self, name: str, value: T) -> None:
@@ -88,13 +88,13 @@ class Registry(Generic[T]):
         declared(self.kind)[name] = value
 
     def names(self) -> list[str]:
-        """Return all names, those of installed packages last."""
+        """Return all names; names of installed packages come last."""
         return list({**self.entries(), **_entry_points(self.kind)})
 
     def usable(self, broken: list[str] | None = None) -> Iterator[tuple[str, T]]:
-        """Yield all that can be loaded, by name; sentences about the rest are left in `broken`.
+        """Yield all entries that can be loaded, by name; append messages on others to `broken`.
 
-        Entry points are read when all others were looked at.
+        Entry points are read last.
         """
         seen_names: set[str] = set()
         for names in (self.entries, self.names):
@@ -102,12 +102,12 @@ class Registry(Generic[T]):
                 seen_names.add(name)
                 try:
                     yield name, self[name]
-                except InputError as error:  # another package's; the others can still be used
+                except InputError as error:  # a broken plug-in; the others can still be used
                     if broken is not None:
                         broken.append(str(error))
 
     def name(self, written: str) -> str | None:
-        """Return the name as it is registered for what was written; None if there is none."""
+        """Return the registered spelling of a name; None if it is unknown."""
         if not isinstance(written, str):
             return None
         for names in (self.entries, lambda: _entry_points(self.kind)):
@@ -117,7 +117,7 @@ class Registry(Generic[T]):
         return None
 
     def find(self, written: str) -> T | None:
-        """Return what has that name; None if there is none."""
+        """Return the entry of a name; None if it is unknown."""
         name = self.name(written)
         if name is None:
             return None
@@ -155,20 +155,20 @@ class Registry(Generic[T]):
         package = f"{point.dist.name}@{point.dist.version}" if point.dist else point.value
         try:
             value: T = point.load()
-        except (Exception, SystemExit) as error:  # whatever another package does
+        except (Exception, SystemExit) as error:  # plug-ins may raise anything
             problem = f"{self.singular} {name} of the package {package} cannot be loaded"
             raise InputError(f"{problem}: {type(error).__name__}: {error}") from error
         try:
             self._check(name, value)
         except InputError as error:
             raise type(error)(f"{error} (package {package})") from error
-        _ORIGINS[id(value)] = package  # what is loaded stays: no other object gets its id
+        _ORIGINS[id(value)] = package  # the object stays alive, so its id stays unique
         return value
 
 
 @cache
 def _entry_points(kind: str) -> Mapping[str, list[EntryPoint]]:
-    """Return the entry points of a kind by name: more than one where packages disagree."""
+    """Return the entry points of a kind by name; several if packages conflict."""
     from importlib.metadata import entry_points
 
     points: dict[str, list[EntryPoint]] = {}
@@ -180,7 +180,7 @@ def _entry_points(kind: str) -> Mapping[str, list[EntryPoint]]:
 
 
 def plugins() -> list[str]:
-    """Return the packages whose things are in use."""
+    """Return the packages whose plug-ins are in use."""
     return sorted(set(_ORIGINS.values()))
 
 
@@ -199,11 +199,11 @@ KINDS = {
     "stemmers": "karat.text.tokens:stemmers",
     "renderers": "karat.report.render.renderers:RENDERERS",
 }
-"""Kinds of the core that others can add to -> their registry, or its maker; apps have theirs."""
+"""Kind that plug-ins can extend -> its registry, or a function that returns it. Apps add kinds."""
 
 
 def registry_of(kind: str) -> Registry[Any]:
-    """Return the registry of a kind that others can add to."""
+    """Return the registry of a kind that plug-ins can extend."""
     kinds = {**KINDS, **declared("kinds")}
     if kind not in kinds:
         raise InputError(f"kind {quoted(kind)}: expected one of {', '.join(kinds)}")
@@ -228,7 +228,7 @@ def register(value: T, kind: str | None = None, name: str | None = None) -> T:
 
 
 def origin(value: Any) -> str:
-    """Return `package@version` of something that is not Karat's; an empty string for Karat's."""
+    """Return `package@version` of a plug-in's object; an empty string for Karat's own."""
     module = str(getattr(value, "__module__", None) or "builtins")
     if id(value) in _ORIGINS or module.partition(".")[0] == "karat":
         return _ORIGINS.get(id(value), "")
@@ -242,9 +242,9 @@ def call(
     problem: Callable[[T], str],
     error_type: type[InputError] = InputError,
 ) -> T:
-    """Call a function of something that may be another package's.
+    """Call a function of an object that may come from a plug-in.
 
-    If it is, failures and results that have a `problem` become one sentence, which names it.
+    For a plug-in, failures and results with a `problem` become one sentence that names it.
     """
     if not origin(owner):
         return function()
@@ -253,7 +253,7 @@ def call(
         result = function()
     except KaratError:
         raise
-    except (Exception, SystemExit) as error:  # whatever another package does
+    except (Exception, SystemExit) as error:  # plug-ins may raise anything
         failure = f"{type(error).__name__}: {error}"
         raise error_type(f"{subject} failed: {failure}{package}") from error
     if wrong := problem(result):
@@ -262,7 +262,7 @@ def call(
 
 
 def expect_type(kind: type | tuple[type, ...], expected: str) -> Callable[[Any], str]:
-    """Return the `problem` of a result that is of another kind."""
+    """Return the `problem` function that requires a type of result."""
     return lambda result: (
         "" if isinstance(result, kind) else f"{quoted(result)}, expected {expected}"
     )

@@ -1,4 +1,4 @@
-"""Results: what commands and their functions return, as plain data.
+"""Results of public functions, as plain data.
 
 A result is a frozen dataclass with flat `rows` (NamedTuples), `settings`, `notes`, a `signature`.
 The columns of rows are declared below their class, the documents select from them.
@@ -136,7 +136,7 @@ class Result:
     def document(self, command: str = "") -> Any:
         """Return the tables and figures; `command` is the command line that made them, if any.
 
-        Signatures and notes are those of the result, unless its document has its own.
+        The document gets the signatures and notes of the result, unless it has its own.
         """
         document = DOCUMENTS[type(self).__name__](self)
         signatures, notes = document.signatures, document.notes
@@ -162,15 +162,15 @@ class Result:
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def to_pandas(self, table: str | None = None) -> Any:
-        """Return the rows, or those of another table, as a pandas data frame."""
+        """Return the rows of the result, or of another table, as a pandas data frame."""
         return _import_package("pandas").DataFrame(self._columns(table))
 
     def to_polars(self, table: str | None = None) -> Any:
-        """Return the rows, or those of another table, as a Polars data frame."""
+        """Return the rows of the result, or of another table, as a Polars data frame."""
         return _import_package("polars").DataFrame(self._columns(table), strict=False)
 
     def to_arrow(self, table: str | None = None) -> Any:
-        """Return the rows, or those of another table, as an Arrow table."""
+        """Return the rows of the result, or of another table, as an Arrow table."""
         return _import_package("pyarrow").table(self._columns(table))
 
     def _columns(self, table: str | None) -> dict[str, list[Any]]:

@@ -1,57 +1,107 @@
-"""Settings: values with one name, `name` or `name:setting=value,setting=value`, and back.
+"""Settings: fields of frozen dataclasses, each declared once with its default, meaning and limits.
 
-A `Named` value is a frozen dataclass whose fields are settings, each with its meaning and limits.
-Metrics and classifiers are such values.
+`Settings` belong to a function; options of its command follow from the fields
+(`karat.cli.options.settings_options`). `NamedSettings`, such as metrics and classifiers, have a
+string form, `name:setting=value,setting=value`, which parses back.
 """
 
 from __future__ import annotations
 
-import difflib
 import math
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import Field, dataclass, field, fields
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields
 from inspect import signature
 from numbers import Integral, Real
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
 
 from karat.errors import InputError, MetricError, quoted
+from karat.headings import ADVANCED, COMMON, TESTS
+from karat.registry import registry_of
 
-Choices = Mapping[str, str] | Callable[[], Any]
+Choices = Collection[str] | Callable[[], Any]
+
+SEED = 12345
+"""Default seed of all random numbers."""
+MAX_TRIALS = 1_000_000
+"""Most resamples or trials of a test."""
 
 
 def setting(
-    default: Any,
-    help: str,
+    default: Any = MISSING,
+    help: str = "",
     *,
     kind: type | None = None,
+    items: type | None = None,
     choices: Choices | None = None,
+    registry: str = "",
     low: float = -math.inf,
     high: float = math.inf,
     above: float = -math.inf,
+    below: float = math.inf,
+    distinct: bool = False,
     unset: str = "none",
     place: bool = False,
     compare: bool = True,
+    option: str = "",
+    heading: str = COMMON,
+    metavar: str | None = None,
+    show_default: bool = True,
+    required: bool = False,
 ) -> Any:
-    """Return a field of a metric: its default, its meaning in one sentence and its limits.
+    """Return a field of settings: its default, its meaning in one sentence and its limits.
 
     Args:
-        default, help: default value, and meaning in one sentence.
+        default, help: default value, if there is one, and meaning in one sentence.
         kind: type; by default that of the default.
+        items: type of the items of a tuple; None for any.
         choices: names that are allowed.
-        low, high, above: limits: low <= value <= high, and value > above.
+        registry: kind of the registry that has the allowed names; `{names}` in `help` lists them.
+        low, high, above, below: limits: low <= value <= high, and above < value < below.
+        distinct: whether the items of a tuple must differ.
         unset: text of None, if that is the default.
         place: the value is the path of a file. A path with a comma has no string form.
         compare: whether values that differ in this field differ.
+        option: spelling on the command line, such as `-l --level`, and the name of the parameter
+            if it is not that of the field; empty for no option.
+        heading, metavar, show_default, required: look of the option in help, and whether it must
+            be given.
     """
     description = {"help": help, "kind": kind or type(default), "unset": unset, "place": place}
-    limits = {"choices": choices, "low": low, "high": high, "above": above}
-    return field(default=default, compare=compare, metadata={**description, **limits})
+    limits: dict[str, Any] = {"low": low, "high": high, "above": above, "below": below}
+    limits |= {"choices": choices, "registry": registry, "items": items, "distinct": distinct}
+    look = {"heading": heading, "metavar": metavar, "required": required}
+    display = {"option": option, "show_default": show_default, **look}
+    return field(default=default, compare=compare, metadata={**description, **limits, **display})
+
+
+def parameter_name(f: Field[Any]) -> str:
+    """Return the name of a setting as a parameter: in its `option`, or else that of the field."""
+    names = [word for word in f.metadata["option"].split() if not word.startswith("-")]
+    return names[0] if names else f.name
 
 
 @dataclass(frozen=True)
-class NamedSettings:
-    """A value whose string form is its name, argument and key, and parses back."""
+class Settings:
+    """The settings of a function, checked."""
+
+    def __post_init__(self) -> None:
+        """Check every setting; lists become tuples, and numbers plain ints and floats."""
+        for f in fields(self):
+            if not f.metadata:  # not declared by `setting`
+                continue
+            value = _plain_value(getattr(self, f.name), f.metadata["kind"], f.metadata["items"])
+            object.__setattr__(self, f.name, value)
+            if problem := _problem(f, value):
+                raise self._error(parameter_name(f), value, problem)
+
+    def _error(self, name: str, value: Any, problem: str) -> InputError:
+        return InputError(f"{name}={quoted(value)} {problem}")
+
+
+@dataclass(frozen=True)
+class NamedSettings(Settings):
+    """Settings with a string form, which is name, argument and key, and parses back."""
 
     name: ClassVar[str]
     """Its name on the command line."""
@@ -60,22 +110,27 @@ class NamedSettings:
     presets: ClassVar[Mapping[str, dict[str, Any]]] = MappingProxyType({})
     """Settings that go together, by name."""
     digests: ClassVar[Mapping[str, Callable[[str], str]]] = MappingProxyType({})
-    """Settings that name a file or list: signatures show what is in it, by a digest."""
+    """Settings that name a file or list: signatures include a digest of its content."""
 
     def __post_init__(self) -> None:
-        """Check every setting; numbers become plain ints and floats."""
+        super().__post_init__()
         for f in fields(self):
-            value = _plain_number(getattr(self, f.name), f.metadata["kind"])
-            object.__setattr__(self, f.name, value)
-            problem = _problem(f, value)
-            if problem:
-                raise MetricError(f"{self._head()}: {f.name}={to_text(value)} {problem}")
+            text = getattr(self, f.name)
+            has_choices = f.metadata["choices"] is not None
+            if not isinstance(text, str) or has_choices or f.metadata["place"]:
+                continue
+            if not text or any(c in ",|\0" or c.isspace() for c in text):
+                problem = "holds a comma, a bar or white space, which a metric's name cannot carry"
+                raise self._error(f.name, text, problem)
+
+    def _error(self, name: str, value: Any, problem: str) -> InputError:
+        return MetricError(f"{self._head()}: {name}={to_text(value)} {problem}")
 
     def __str__(self) -> str:
         return self._written(lambda name: to_text(getattr(self, name)))
 
     def digested(self) -> str:
-        """Return the name as `str` does, but files and lists with a digest of their content."""
+        """Return the string form, with digests of files and lists."""
         return self._written(self._full)
 
     def _written(self, value: Callable[[str], str]) -> str:
@@ -96,11 +151,11 @@ class NamedSettings:
         return list(fields(cls))
 
     def full_name(self) -> str:
-        """Return the name with every setting; files and lists with a digest of their content."""
+        """Return the name with every setting, and digests of files and lists."""
         return self._with_settings({f.name: self._full(f.name) for f in self.settings()})
 
     def identity(self) -> str:
-        """Return the name with every setting; of files their digest alone, wherever they are."""
+        """Return the name with every setting; files appear only by digest, without their path."""
         texts = {f.name: self._full(f.name) for f in self.settings() if f.compare}
         for f in self.settings():
             if f.metadata["place"] and texts.get(f.name, "none") != "none":
@@ -123,9 +178,9 @@ def parse_settings(
     fixed: Mapping[str, Any] = MappingProxyType({}),
     hint: Callable[[str], str] = lambda item: "",
 ) -> NamedT:
-    """Return the value of a class that `name:setting=value,…` describes.
+    """Parse `name:setting=value,…` into a value of a class.
 
-    `fixed` are settings that the name itself stands for; `hint` is said of an item that is none.
+    `fixed` are settings that the name implies; `hint` returns advice on an item without `=`.
     """
     head, colon, rest = (part.strip() for part in text.partition(":"))
     preset: Mapping[str, Any] = {}
@@ -153,13 +208,13 @@ def parse_settings(
 
 
 def parse_setting(cls: type[NamedSettings], head: str, key: str, text: str) -> Any:
-    """Return the value of one setting of a class from its text; `head` is the name in messages."""
+    """Parse the value of one setting of a class; `head` is the name in messages."""
     by_name = {f.name: f for f in cls.settings()}
     if key not in by_name:
         names = [*by_name, *(["preset"] if cls.presets else [])]
         has = f"it has {', '.join(names)}" if names else "it has none"
         raise MetricError(f"{head} has no setting {quoted(key)}{nearest(key, names)} ({has})")
-    if key in cls.digests and "@" in text:  # `name@digest`, as signatures have it
+    if key in cls.digests and "@" in text:  # `name@digest`, as in signatures
         text, _, digest = text.rpartition("@")
         if cls.digests[key](text) != digest:
             problem = f"{text} is not the one of the signature ({digest})"
@@ -167,15 +222,16 @@ def parse_setting(cls: type[NamedSettings], head: str, key: str, text: str) -> A
     try:
         return from_text(text, by_name[key])
     except (ValueError, KeyError) as error:
-        kinds = {bool: "yes or no", tuple: "numbers as in 0.5/0.5", int: "a whole number"}
-        expected = kinds.get(by_name[key].metadata["kind"], "a number")
+        kind = by_name[key].metadata["kind"]
+        text_forms = {bool: "yes or no", tuple: "numbers as in 0.5/0.5"}
+        expected = text_forms.get(kind) or _KIND_WORDS.get(kind, "a number")
         raise MetricError(f"{head}: {key}={text}: expected {expected}") from error
 
 
-def _plain_number(value: Any, kind: type) -> Any:
-    """Return a whole number given for a float, or one of numpy's, as Python's own."""
-    if isinstance(value, list | tuple) and kind is tuple:
-        return tuple(_plain_number(item, float) for item in value)
+def _plain_value(value: Any, kind: type, items: type | None) -> Any:
+    """Return a list as a tuple, and a whole number given for a float, or numpy's, as Python's."""
+    if kind is tuple and isinstance(value, list | tuple):
+        return tuple(_plain_value(item, items or object, None) for item in value)
     if isinstance(value, bool):
         return value
     if kind is float and isinstance(value, Real):
@@ -183,38 +239,68 @@ def _plain_number(value: Any, kind: type) -> Any:
     return int(value) if kind is int and isinstance(value, Integral) else value
 
 
+_KIND_WORDS = {
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    str: "a string",
+    tuple: "a list",
+}
+
+
 def _problem(f: Field[Any], value: Any) -> str:
     """Describe what is wrong with a value of a setting; empty if nothing is."""
-    kind, choices = f.metadata["kind"], f.metadata["choices"]
+    kind, items = f.metadata["kind"], f.metadata["items"]
     if value is None:
         return "" if f.default is None else "is missing"
+    if kind is not tuple or not isinstance(value, tuple):
+        return _value_problem(f, kind, value)
+    if items is not None:
+        for item in value:
+            if problem := _value_problem(f, items, item):
+                return f"has {quoted(item)}, which {problem}"
+    if f.metadata["distinct"]:
+        for item in value:
+            if value.count(item) > 1:
+                return f"has {quoted(item)} twice"
+    return ""
+
+
+def _value_problem(f: Field[Any], kind: Any, value: Any) -> str:
+    """Describe what is wrong with a value, or with an item of a tuple."""
+    choices, registry = f.metadata["choices"], f.metadata["registry"]
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        return f"is {type(value).__name__}, expected {kind.__name__}"
-    if choices is not None:
+        return f"is {type(value).__name__}, expected {_KIND_WORDS.get(kind, kind.__name__)}"
+    if registry:
+        registry_of(registry)[value]  # raises if there is no such name
+    elif choices is not None:
         choices = choices() if callable(choices) else choices
-        if value not in choices:  # a list of them reads entry points
+        if value not in choices:  # listing them reads entry points
             names = list(choices)
             return f"is not one of {', '.join(names)}{nearest(value, names)}"
     elif kind in (int, float):
-        low, high, above = (f.metadata[key] for key in ("low", "high", "above"))
-        if not (low <= value <= high and value > above):
-            lower = f"above {to_text(above)}" if above > low else f"at least {to_text(low)}"
-            limits = [lower] if max(low, above) > -math.inf else []
-            limits += [f"at most {to_text(high)}"] if high < math.inf else []
+        low, high, above, below = (f.metadata[key] for key in ("low", "high", "above", "below"))
+        is_below = value < below or below == math.inf
+        if not (low <= value <= high and value > above and is_below):
+            ends = {"above": above, "at least": low, "at most": high, "below": below}
+            limits = [
+                f"{word} {_limit_text(end)}" for word, end in ends.items() if math.isfinite(end)
+            ]
             return f"is out of range: expected {' and '.join(limits) or 'a number'}"
-    odd = not value or any(c in ",|\0" or c.isspace() for c in str(value))
-    if kind is str and choices is None and not f.metadata["place"] and odd:
-        return "holds a comma, a bar or white space, which a metric's name cannot carry"
     return ""
+
+
+def _limit_text(limit: float) -> str:
+    return f"{limit:,}" if isinstance(limit, int) else to_text(limit)
 
 
 def check_settings(
     function: Callable[..., Any], targets: Iterable[Callable[..., Any]], settings: Iterable[str]
 ) -> None:
-    """Reject settings that neither a function nor those it passes them on to have."""
+    """Reject settings that neither a function nor the functions it calls with them have."""
     passed_on = [p for target in targets for p in signature(target).parameters.values()]
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in passed_on):
-        return  # that function looks at them itself
+        return  # that function checks them itself
     parameters = [*signature(function).parameters.values(), *passed_on]
     keyword_only = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
     allowed = list(dict.fromkeys(keyword_only))
@@ -225,14 +311,16 @@ def check_settings(
 
 
 def nearest(word: str, names: Iterable[str]) -> str:
-    """Return a suggestion, if some name is close to the word."""
+    """Return `; did you mean NAME?` if a name is similar to the word."""
+    import difflib
+
     folded = {name.lower(): name for name in names}
     close = difflib.get_close_matches(word.lower(), folded, n=1, cutoff=0.5)
     return f"; did you mean {folded[close[0]]}?" if close else ""
 
 
 def to_text(value: Any) -> str:
-    """Return a setting's value in the one-string form."""
+    """Return a setting's value as text."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, tuple):
@@ -263,9 +351,6 @@ def _number(text: str) -> float:
     return value
 
 
-MAX_TRIALS = 1_000_000
-
-
 def check_trials(name: str, value: int, least: int = 0) -> None:
     """Reject a number of resamples or trials that is too small or too large."""
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MAX_TRIALS:
@@ -281,3 +366,42 @@ def check_count(name: str, value: int, least: int = 0) -> None:
     """Require a whole number of `least` or more."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise InputError(f"{name}={quoted(value)}: expected a whole number, {least} or more")
+
+
+# ------------------------------------------------------------ settings that many functions have
+
+
+def seed_setting() -> Any:
+    """Return the setting `seed`."""
+    return setting(SEED, "Seed of the random numbers.", low=0, option="--seed", heading=TESTS)
+
+
+def resamples_setting(
+    default: int | None = 1000,
+    help: str = "Number of bootstrap resamples for the intervals; 0 for no intervals.",
+    *,
+    low: int = 0,
+    heading: str = TESTS,
+) -> Any:
+    """Return the setting `resamples`; help does not show the defaults 0 and None."""
+    return setting(
+        default,
+        help,
+        kind=int,
+        low=low,
+        high=MAX_TRIALS,
+        option="--resamples",
+        heading=heading,
+        show_default=bool(default),
+    )
+
+
+def normalise_setting() -> Any:
+    """Return the setting `normalise`."""
+    return setting(
+        "none",
+        "`z` scales the scores of each judge to mean 0 and standard deviation 1.",
+        choices=("none", "z"),
+        option="--normalise",
+        heading=ADVANCED,
+    )

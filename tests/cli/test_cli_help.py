@@ -73,8 +73,8 @@ def test_options_are_completed(karat: Karat) -> None:
     assert completed(karat, "score", "--s") == [
         f"plain,--{name}"
         for name in (
-            *("set", "segments", "sort", "spreadsheet-safe", "shards", "skip-missing", "shard"),
-            *("seed", "signature", "signature-only"),
+            *("set", "segments", "seed", "sort", "spreadsheet-safe", "shards", "skip-missing"),
+            *("shard", "signature", "signature-only"),
         )
     ]
 

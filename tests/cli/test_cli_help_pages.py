@@ -13,7 +13,8 @@ import pytest
 import karat as kt
 from karat.cli.command import MAX_HELP_LINES, WIDTH, Command, Helpful
 from karat.cli.main import cli, main
-from karat.cli.parameters import HEADINGS, Option
+from karat.cli.parameters import Option
+from karat.headings import HEADINGS
 
 Output = Callable[..., str]
 

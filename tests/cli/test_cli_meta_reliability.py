@@ -83,7 +83,7 @@ BAD = [
     (("--lengths", "5-2"), "expected numbers from 1, a range in rising order"),
     (("--lengths", "1,two"), "found 'two', expected whole numbers such as 1,2,5 or 1-25"),
     (("--lengths", ""), "expected whole numbers such as 1,2,5"),
-    (("--lengths", "1,1"), "lengths: 1 is named twice"),
+    (("--lengths", "1,1"), "lengths=(1, 1) has 1 twice"),
     (("--reference-counts", "4"), "reference counts 4: expected 1 to 3"),
     (("--documents", "glued"), "glued"),
     (("--statistic", "spa"), "spa compares systems"),

@@ -317,7 +317,7 @@ def test_wrong_settings_are_refused() -> None:
         ({"smooth_method": "flor"}, "did you mean floor"),
         ({"tokenize": "14a"}, "did you mean 13a"),
         ({"max_ngram_order": 0}, "n=0 is out of range"),
-        ({"max_ngram_order": 4.0}, "n=4 is float, expected int"),
+        ({"max_ngram_order": 4.0}, "n=4 is float, expected a whole number"),
     ):
         with pytest.raises(karat.InputError, match=sentence):
             ours.BLEU(**wrong)  # type: ignore[arg-type]

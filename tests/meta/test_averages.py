@@ -347,7 +347,7 @@ def test_a_study_reads_back(names: list[str]) -> None:
         ),
         (
             "weights = ['a']\n[[experiment]]\nevalset = 'a'\nmetrics = ['bleu']\n",
-            "study: found weights = ",
+            "study: weights=('a',) has 'a', which",
         ),
     ],
 )

@@ -106,7 +106,7 @@ def test_points_may_be_systems() -> None:
         (["bleu", "bleu:eff=yes"], {}, "bleu:eff=yes is named twice"),
         (["bleu@taste"], {}, r"bleu:eff=yes has no part 'taste' \(it has "),
         (["wer", "wer@substitutions", "wer@taste"], {}, "has no part 'taste'"),
-        (["bleu"], {"level": "item"}, "level 'item': expected one of segment, system"),
+        (["bleu"], {"level": "item"}, "level='item' is not one of segment, system"),
         (["bleu", "chrf", "ter"], {"level": "system"}, "4 points for 4 coefficients"),
         (["bleu"], {"dimensions": ["taste"]}, "has no dimension 'taste'"),
         (["blue"], {}, "blue"),

@@ -61,7 +61,7 @@ def test_corrections_are_applied_to_all_pairs() -> None:
         for options in ("none", "holm")
     )
     assert corrected == holm(plain).tolist()
-    with pytest.raises(InputError, match="correction 'bonferroni': expected one of none, holm, bh"):
+    with pytest.raises(InputError, match="correction='bonferroni' is not one of none, holm, bh"):
         rank_metrics(human, metric_scores, correction="bonferroni")
     with pytest.raises(InputError, match="level 'document': expected one of system, segment"):
         rank_metrics(human, metric_scores, level="document")
@@ -135,7 +135,7 @@ def test_system_scores_of_all_cells_are_those_of_matrices_with_all_human_scores_
         expected = {"judged": np.nanmean(reports, axis=1), "all": scores.mean(axis=1)}
         for variant, single in expected.items():
             assert rows[variant][name].value == pytest.approx(np.corrcoef(means, single)[0, 1])
-    with pytest.raises(InputError, match="system_scores 'some': expected one of judged, all"):
+    with pytest.raises(InputError, match="system_scores='some' is not one of judged, all"):
         rank_metrics(judged, metric_scores, system_scores="some")
     short = {"a": human[:, :5]}
     with pytest.raises(InputError, match="expected the same, systems x segments"):

@@ -196,9 +196,9 @@ def test_errors_are_one_clear_sentence(text: str, sentence: str) -> None:
 
 
 def test_constructors_validate_too() -> None:
-    with pytest.raises(MetricError, match="n=2 is float, expected int"):
+    with pytest.raises(MetricError, match="n=2 is float, expected a whole number"):
         BLEU(n=2.0)  # type: ignore[arg-type]
-    with pytest.raises(MetricError, match="n=yes is bool, expected int"):
+    with pytest.raises(MetricError, match="n=yes is bool, expected a whole number"):
         BLEU(n=True)
     with pytest.raises(MetricError, match="tok=none is missing"):
         BLEU(tok=None)  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import pytest
 from sample_charts import CHARTS, CURVES, HEAT_MAP, SCATTER, joined
 
-from karat.cli.show import check_charts, write_charts
+from karat.cli.show import check_output, write_charts
 from karat.errors import MissingExtra, OutputError
 from karat.report.charts.models import (
     CellChart,
@@ -129,7 +129,7 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("as it was")
     with pytest.raises(OutputError, match="this is a file; give a folder"):
-        check_charts(str(path))
+        check_output(None, charts=str(path))
 
 
 def test_without_typst_it_says_what_to_install(
@@ -138,5 +138,5 @@ def test_without_typst_it_says_what_to_install(
     monkeypatch.setitem(sys.modules, "typst", None)
     typesetter.cache_clear()
     with pytest.raises(MissingExtra, match=r"typst: pip install 'karat\[charts\]'"):
-        check_charts(str(tmp_path / "charts"))
+        check_output(None, charts=str(tmp_path / "charts"))
     assert list(tmp_path.iterdir()) == []

@@ -11,7 +11,8 @@ from oracles.resampling_loops import add_rows, bootstrap, exchanges, middle
 import karat.stats.resampling as module
 from karat.arithmetic import ExactRows, rounded
 from karat.progress import Progress, silent
-from karat.stats.resampling import SEED, bootstrap_sums, exchange_limbs, interval
+from karat.settings import SEED
+from karat.stats.resampling import bootstrap_sums, exchange_limbs, interval
 
 ROWS = st.integers(1, 3).flatmap(
     lambda columns: st.lists(

@@ -17,9 +17,8 @@ from karat.errors import InputError, quoted, short
 from karat.metrics.base import Metric, check_form
 from karat.progress import Progress, silent
 from karat.scoring import Resampling, Scoring, SystemStats, interval_fields, score_statistics
-from karat.settings import check_trials
+from karat.settings import SEED, check_trials
 from karat.stats.buckets import BUCKETS, MAX_ROWS, CellSums, add_cells, check_filled
-from karat.stats.resampling import SEED
 
 MAX_SYSTEMS = 10_000
 """Systems of one table; more are most likely ids."""

@@ -41,8 +41,8 @@ from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.scoring import Metrics, Places, Scoring, SegmentText, TextLookup, load_metrics
+from karat.settings import SEED
 from karat.stats.buckets import MAX_ROWS, resolve_buckets
-from karat.stats.resampling import SEED
 from karat.storage.output import FilePath
 
 ColumnNames = tuple[str | Sequence[str] | None, str | Sequence[str] | None, str | None, str | None]

@@ -4,7 +4,7 @@ import sys
 
 
 def run() -> None:
-    """Start `karat`; Ctrl-C while modules are still imported is no error."""
+    """Start `karat`; handle Ctrl-C even while modules are still being imported."""
     try:
         from karat.cli.main import run as start
 

@@ -13,31 +13,31 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from karat.cli.parameters import COMMON, HEADINGS
 from karat.errors import quoted
+from karat.headings import COMMON, HEADINGS
 
 MAX_HELP_LINES = 45
-"""Lines of help that fit a screen, WIDTH columns wide."""
+"""Lines of help that fit on a screen of WIDTH columns."""
 WIDTH = 100
 _FEW = 8
-"""Options that need no headings."""
+"""Most options that are shown without headings."""
 _ALL = "karat.help-all"
-"""The key under which a context keeps that all options are to be shown."""
+"""Key of a context's `meta`: whether to show all options."""
 _VERBATIM = "\b\n"
-"""Click's mark of lines that are not wrapped: the examples of a command."""
+"""Click's mark before lines that it must not wrap: the examples of a command."""
 
 
 class Helpful(click.Command):
-    """A command or a group whose help ends with the examples of its docstring."""
+    """A command or group whose help ends with the examples of its docstring."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Reject an option that was given twice where click would use only the last value."""
+        """Reject a repeated option where click would silently use the last value."""
         if not ctx.resilient_parsing:
             _, _, params = self.make_parser(ctx).parse_args(list(args))  # in the order of typing
             for place, param in enumerate(params):
                 if not isinstance(param, click.Option) or param.multiple or param.count:
                     continue
-                is_plain_flag = param.is_flag and not param.secondary_opts  # twice changes nothing
+                is_plain_flag = param.is_flag and not param.secondary_opts  # twice is the same
                 if param in params[:place] and not is_plain_flag:
                     problem = f"{param.opts[-1]} is given twice, but takes one value"
                     raise click.UsageError(f"{problem}: leave one out")
@@ -56,7 +56,7 @@ class Helpful(click.Command):
                     formatter.write(f"{'':{formatter.current_indent}}{line}\n")
 
     def examples(self) -> list[str]:
-        """Return the lines of the docstring that show how the command is called."""
+        """Return the example command lines of the docstring."""
         lines = inspect.cleandoc(self.help or "").partition(_VERBATIM)[2].splitlines()
         return [line.strip() for line in lines if line.strip()]
 
@@ -83,7 +83,7 @@ class Command(Helpful):
             formatter.write_text(f"Run `{more}` for more options: {', '.join(hidden_headings)}.")
 
     def sections(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
-        """Return the two columns of help of all options by heading; few options have none."""
+        """Return the help records of all options by heading; few options share one heading."""
         records: dict[str, list[tuple[str, str]]] = {heading: [] for heading in HEADINGS}
         options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
         record_of = {param: param.get_help_record(ctx) for param in options}
@@ -94,7 +94,7 @@ class Command(Helpful):
         return {heading: records[heading] for heading in HEADINGS if records[heading]}
 
     def shows_all(self, ctx: click.Context) -> bool:
-        """Return whether all options are shown: if they fit, or if they were asked for."""
+        """Return whether to show all options: they fit on the screen, or `--help-all` was given."""
         if ctx.meta.get(_ALL):
             return True
         ctx.meta[_ALL] = True
@@ -139,13 +139,13 @@ _SACREBLEU = {
     ("--sentence-level", "-sl"): "segment scores, is --segments",
 }
 _HABITS = {name: text for names, text in _SACREBLEU.items() for name in names}
-"""Options of sacreBLEU that people type from habit."""
+"""Options of sacreBLEU that users may type from habit, with advice."""
 
 
 def usage_sentence(
     error: click.ClickException, command: click.Command, typed: Sequence[str]
 ) -> str:
-    """Return the sentence for a slip: click's words, and the right form."""
+    """Return one sentence for a usage error: click's message, with advice or an example."""
     lines = re.findall(r"^ *(karat .*)$", command.help or "", re.M)
     param = getattr(error, "param", None)
     names = {*(param.opts if param else ()), getattr(error, "option_name", "")}
@@ -166,7 +166,8 @@ def usage_sentence(
         similar = [option for option in option_names if option.startswith(f"--{name[1]}")]
     text = f"No such option '{name}'."
     habit = _HABITS.get(name) if "--reference" in option_names else None
-    if similar and not (habit and len(name) > 2):  # a letter may be meant for either, a word is not
+    is_habit = habit and len(name) > 2  # a single letter may mean either option
+    if similar and not is_habit:
         text += f" Did you mean {' or '.join(sorted(similar))}?"
     if habit:
         text += f" sacreBLEU's {name}, {habit}."
@@ -176,11 +177,10 @@ def usage_sentence(
 # ----------------------------------------------------------------------------------------- groups
 
 TYPED = "karat.typed"
-"""The key under which a context keeps the words typed after the command, in their order."""
+"""Key of a context's `meta`: the words typed after the command, in order."""
 
 Listed = Mapping[str, tuple[str, str]]
-"""Name, of one word or two -> `module` (which has a `command`) or `module:attribute`, and a help
-line."""
+"""Name of one or two words -> `module` (with a `command`) or `module:attribute`, and its help."""
 
 
 class Group(Helpful, click.Group):
@@ -190,7 +190,7 @@ class Group(Helpful, click.Group):
 
 
 class Commands(Group):
-    """A group that imports a command only to run it."""
+    """A group that imports a command only when it is called."""
 
     def __init__(self, *args: Any, listed: Listed, **kwargs: Any) -> None:
         context_settings = {"help_option_names": ["-h", "--help"], "max_content_width": WIDTH}
@@ -208,11 +208,11 @@ class Commands(Group):
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Offer words: the second one of a name is offered after the first (`second_words`)."""
+        """Complete single words; `second_words` completes the second word of a name."""
         return [item for item in super().shell_complete(ctx, incomplete) if " " not in item.value]
 
     def command_for(self, words: Sequence[str]) -> click.Command:
-        """Return the command that words call: this group, one of its commands, or one of theirs."""
+        """Return the command that words call: this group, or a command at any depth below it."""
         name, rest = self._split(words)
         command = self.get_command(None, name)
         if isinstance(command, Commands):
@@ -221,7 +221,7 @@ class Commands(Group):
         return subcommands.get(rest[0], command or self) if rest else command or self
 
     def _split(self, typed: Sequence[str]) -> tuple[str, list[str]]:
-        """Return the name of the command, of two words where there is such a one, and the rest."""
+        """Split words into the name of a command, of two words if it has two, and the rest."""
         size = 2 if " ".join(typed[:2]) in self.listed else 1
         return " ".join(typed[:size]), list(typed[size:])
 
@@ -253,7 +253,7 @@ class Commands(Group):
 
 
 def second_words(ctx: click.Context, incomplete: str) -> list[str]:
-    """Return the words that make a name of two words: `fit` after `karat meta`."""
+    """Return second words of two-word names, such as `fit` after `karat meta`."""
     group, first = ctx.parent and ctx.parent.command, f"{ctx.info_name} "
     if not isinstance(group, Commands) or ctx.meta.get(TYPED):
         return []
@@ -265,7 +265,7 @@ GroupT = TypeVar("GroupT", bound=Group)
 
 
 def help_group(cls: type[GroupT], name: str, help: str, **settings: Any) -> GroupT:
-    """Return the group `karat NAME`; called without a command it shows its help."""
+    """Return the group `karat NAME`, which shows its help when called without a command."""
 
     @click.pass_context
     def show_help(context: click.Context) -> None:
@@ -276,5 +276,5 @@ def help_group(cls: type[GroupT], name: str, help: str, **settings: Any) -> Grou
 
 
 def command_group(name: str, listed: Listed, help: str) -> Commands:
-    """Return the group `karat NAME` of commands that are imported when they are called."""
+    """Return the group `karat NAME`, which imports a command only when it is called."""
     return help_group(Commands, name, help, listed=listed)

@@ -14,8 +14,8 @@ import click
 from karat.cli.command import TYPED
 from karat.cli.options import PLAIN_TEXT
 from karat.cli.parameters import F
-from karat.cli.show import check_different, check_output, note
-from karat.errors import InputError, quoted, sentence
+from karat.cli.show import check_output, note
+from karat.errors import InputError, OutputError, quoted, sentence
 from karat.progress import Progress, silent
 from karat.registry import load
 from karat.text.references import References, check_aligned
@@ -32,19 +32,20 @@ _SUFFIXES = {".txt", ".gz", ".out", ".hyp"}
 
 
 class SetInput(NamedTuple):
-    """An evaluation set, how it is read, and what is added to it or left out."""
+    """An evaluation set, how to read it, judgements to add and systems to leave out."""
 
     name: str
     read_as: str | None = None
-    reader_options: Sequence[str] = ()
+    reader_options: tuple[str, ...] = ()
     judgements: Sequence[str] = ()
     model_judges: Sequence[str] = ()
     exclude: Sequence[str] = ()
 
-    def check_output(self, *paths: str | None, inputs: Sequence[str] = ()) -> None:
+    def check_output(
+        self, output: str | None, inputs: Sequence[str] = (), **other_outputs: str | None
+    ) -> None:
         """Reject outputs that cannot be written or that are part of the input."""
-        for path in paths:
-            check_output(path, [*self.judgements, *inputs], [self.name])
+        check_output(output, [*self.judgements, *inputs], [self.name], **other_outputs)
 
     def reading(self) -> dict[str, Any]:
         """Return the arguments of functions that read a set."""
@@ -54,7 +55,7 @@ class SetInput(NamedTuple):
         return {**judging, **parse_options(self.reader_options)}
 
     def load(self, progress: Progress = silent, draws: str | None = None) -> EvalSet:
-        """Load the set; `draws` is a file that says how segments were drawn."""
+        """Load the set; `draws` is a file with the draws of segments for labelling."""
         from karat.evalset.loading import load_evalset
 
         evalset = load_evalset(
@@ -71,7 +72,7 @@ class SetInput(NamedTuple):
     ) -> Any:
         """Load a set of any kind; `kind_options` are the options of `add_kind_options`.
 
-        An evaluation set includes its draws; those of other kinds are read by `read_draws_of`.
+        `draws` is added to evaluation sets; for other kinds of sets, use `read_draws_of`.
         """
         from karat.evalset.catalogue import SET_KINDS
 
@@ -85,7 +86,7 @@ class SetInput(NamedTuple):
 
 
 def add_kind_options(function: F) -> F:
-    """Add the options that other kinds of sets have."""
+    """Add the options of other kinds of sets."""
     from karat.evalset.catalogue import SET_KINDS
 
     for kind in SET_KINDS.entries():
@@ -94,7 +95,7 @@ def add_kind_options(function: F) -> F:
 
 
 def read_draws_of(loaded: Any, draws: str | None) -> Sequence[Draw] | None:
-    """Read the draws of a set of another kind; None if the set has its own."""
+    """Read the draws of another kind of set; None for evaluation sets, which include them."""
     from karat.evalset.catalogue import SET_KINDS
 
     kind = type(loaded).__name__
@@ -108,7 +109,7 @@ def read_draws_of(loaded: Any, draws: str | None) -> Sequence[Draw] | None:
 
 
 class InputFiles(NamedTuple):
-    """The input of `score` and `compare`: files with references, or a set, which has its own."""
+    """Inputs of `score` and `compare`: files and their references, or an evaluation set."""
 
     candidates: Sequence[str]
     references: Sequence[str]
@@ -121,7 +122,7 @@ class InputFiles(NamedTuple):
         return [*(split_name(argument)[1] for argument in self.candidates), *self.references]
 
     def check(self, output: str | None, metrics: Sequence[Metric] = ()) -> None:
-        """Reject options that do not go together, before anything is read."""
+        """Reject conflicting options, before anything is read."""
         check_output(output, [file for metric in metrics for file in metric.input_files()])
         if self.evalset is not None:
             if self.references or self.optional_references:
@@ -138,9 +139,9 @@ class InputFiles(NamedTuple):
     def open(
         self, metrics: Sequence[Metric], progress: Progress = silent, copies: bool = False
     ) -> tuple[dict[str, Segments] | EvalSet, References | None]:
-        """Return systems by name and their references, if metrics read any; or a set.
+        """Return systems by name and their references (if metrics need any), or a set and None.
 
-        With `copies`, a system may have the text of a reference.
+        With `copies`, a system may have the same text as a reference.
         """
         if self.evalset is not None:
             return self._open_set(self.evalset, progress), None
@@ -184,7 +185,7 @@ class InputFiles(NamedTuple):
 
         opened: dict[str, Segments] = {}
         for name, path in paths.items():
-            # `-m bleu chrf` makes a file of the second metric.
+            # In `-m bleu chrf`, the second metric is parsed as a file.
             if path in (*METRICS.entries(), *ALIASES) and not Path(path).exists():
                 advice = f"if it is meant as a metric, write -m {path}"
                 raise InputError(f"{path}: no such file; {advice}")
@@ -214,7 +215,7 @@ class InputFiles(NamedTuple):
     def _open_format(
         self, read_as: str, paths: dict[str, str]
     ) -> tuple[dict[str, Segments], References]:
-        """Open files that hold more than one segment per line."""
+        """Open files of another format than one segment per line."""
         from karat.evalset.aligned_texts import TEXT_FORMATS, load_texts
         from karat.text.references import VaryingReferences
 
@@ -238,7 +239,7 @@ class InputFiles(NamedTuple):
         return evalset.select(systems=self.candidates) if self.candidates else evalset
 
     def n_references(self) -> int | None:
-        """Return the number of references of every segment, if files need not be read for it."""
+        """Return the number of references per segment, if it is constant and needs no reading."""
         if self.evalset is not None:
             counts = set(map(len, self._open_set(self.evalset).references))
             return counts.pop() if len(counts) == 1 else None
@@ -289,9 +290,9 @@ _REFERENCE_FREE_NAME = re.compile(
 
 
 def check_reference_names(candidates: Sequence[str], references: Sequence[str]) -> None:
-    """Reject candidates that are a reference's file, or are named like one beside other_paths.
+    """Reject candidates that are also references, or are named like one among several candidates.
 
-    `-r ref1.txt ref2.txt` makes a system of the second; `NAME=FILE` says that it is intended.
+    In `-r ref1.txt ref2.txt`, the second file is parsed as a candidate. `NAME=FILE` permits it.
     """
     for path in candidates:
         for reference in references:
@@ -318,7 +319,7 @@ def check_reference_names(candidates: Sequence[str], references: Sequence[str]) 
 
 
 def _preceding_references(candidates: Sequence[str]) -> dict[str, str]:
-    """Return candidates that were typed straight after `-r FILE`, with that file."""
+    """Return candidates that were typed right after `-r FILE`, with that file."""
     context = click.get_current_context(silent=True)
     words: Sequence[str] = context.meta.get(TYPED, ()) if context else ()
     preceding: dict[str, str] = {}
@@ -354,12 +355,12 @@ class TableOptions(NamedTuple):
     shard: str | None = None
 
     def are_tables(self, inputs: InputFiles) -> bool:
-        """Return whether the inputs are tables; reject options that do not go together."""
+        """Return whether the inputs are tables; reject options for tables if they are not."""
         default = TableOptions()
         used = [name for name in self._fields if getattr(self, name) != getattr(default, name)]
         paths = [split_table_name(argument)[1] for argument in inputs.candidates]
         is_text = inputs.evalset is not None or inputs.read_as or inputs.optional_references
-        # References in files belong to text, unless the candidates cannot be text.
+        # If references are files, candidates are text, unless their format is binary.
         is_binary = any(path.lower().endswith(_BINARY_ENDINGS) for path in paths)
         has_reference_files = any(os.path.isfile(name) for name in inputs.references)
         if not is_text and paths and (used or is_binary or not has_reference_files):
@@ -380,7 +381,8 @@ class TableOptions(NamedTuple):
         if output is not None:
             paths = [split_table_name(argument)[1] for argument in inputs.candidates]
             check_output(output, [file for path in paths for file in find_files(path)])
-        check_different(output=output, rows=self.rows)
+            if self.rows is not None and os.path.realpath(output) == os.path.realpath(self.rows):
+                raise OutputError(f"--output and --rows are both {output}: use two different files")
 
     def settings(self, inputs: InputFiles) -> dict[str, Any]:
         """Return the arguments of the functions for tables."""
@@ -398,9 +400,9 @@ class TableOptions(NamedTuple):
 
 
 def split_table_name(argument: str) -> tuple[str | None, str]:
-    """Split `NAME=FILE` or `FILE` into the name of the system, if it is given, and the file.
+    """Split `NAME=FILE` or `FILE` into the name of the system (or None) and the file.
 
-    An equals sign in an existing path, or in a pattern that matches files, is part of it.
+    An equals sign in an existing path, or in a pattern that matches files, is part of the path.
     """
     name, equals, path = argument.partition("=")
     is_path = os.path.exists(argument) or (glob.has_magic(argument) and glob.glob(argument))

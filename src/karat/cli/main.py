@@ -1,4 +1,4 @@
-"""`karat`: the group of all commands, each loaded when it is called, and the edge of all errors."""
+"""`karat`: the group of all commands, and the place where errors become messages."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ COMMANDS = {
     "demo": (f"{_CORE}.demo:demo_command", "Run a comparison on bundled texts and write a report."),
     "completion": (f"{_CORE}.demo:completion_command", "Print the completion script for a shell."),
 }
-"""Name -> module (and attribute, if it is not `command`), and the line that help shows."""
+"""Name -> module (and attribute, if it is not `command`), and the line in the help."""
 
 BUG = 70
 """Exit code of an unexpected error (`EX_SOFTWARE`): 1 would be a failed gate."""
@@ -68,13 +68,13 @@ def cli() -> None:
 
 
 def run() -> None:
-    """The entry point: every error becomes one sentence and an exit code."""
-    # The products here are small: a second BLAS thread would only spin beside the first.
+    """Run `karat`; turn every error into one sentence and an exit code."""
+    # Matrices are small here: a second BLAS thread would only spin.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the caller (`>&-`)
             mode = "r" if name == "stdin" else "w"
-            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - for as long as we run
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - stays open until exit
     try:
         code = main(sys.argv[1:])
     except Exception:
@@ -86,12 +86,12 @@ def run() -> None:
 
 
 def main(args: list[str]) -> int:
-    """Run the command line; the exit code."""
+    """Run a command line and return its exit code."""
     completion_request = os.environ.get("_KARAT_COMPLETE")
     if completion_request:
         return shell_complete(cli, {}, "karat", "_KARAT_COMPLETE", completion_request)
     try:
-        # Not cli.main(), which has its own ideas of closed pipes and Ctrl-C.
+        # Not cli.main(), which handles closed pipes and Ctrl-C differently.
         with cli.make_context("karat", args or ["--help"]) as context:
             cli.invoke(context)
         sys.stdout.flush()
@@ -99,10 +99,10 @@ def main(args: list[str]) -> int:
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except OSError as error:
-        # What is still buffered goes nowhere, so that the end of the process is quiet.
+        # Discard buffered output, so that flushing at exit raises no second error.
         with suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):  # the reader has gone (`| head`): nothing is wrong
+        if isinstance(error, BrokenPipeError):  # the reader closed the pipe (`| head`)
             return 0
         return _fail(f"cannot write the result: {error.strerror or error}", 2)
     except (Exception, KeyboardInterrupt) as error:
@@ -110,11 +110,11 @@ def main(args: list[str]) -> int:
 
 
 _KEEPING = ("--shards", "--work")
-"""Options that name a folder for finished parts of the work."""
+"""Options that name a folder in which finished parts are kept."""
 
 
 def _sentence(error: BaseException, words: list[str]) -> tuple[str, int]:
-    """Return the message for an error, and the exit code."""
+    """Return the message and the exit code for an error."""
     if isinstance(error, click.ClickException):
         return usage_sentence(error, cli.command_for(words), words), 2
     if isinstance(error, Interrupted | KeyboardInterrupt | click.Abort):
@@ -127,7 +127,7 @@ def _sentence(error: BaseException, words: list[str]) -> tuple[str, int]:
     if not isinstance(error, KaratError):
         if not plugins():
             raise error
-        packages = f"with {', '.join(plugins())} in use"  # not ours alone to explain
+        packages = f"with {', '.join(plugins())} in use"  # the error may be a plug-in's
         return f"{type(error).__name__} {packages}: {error}", 2
     return str(error), 2
 

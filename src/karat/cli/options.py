@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import Field, fields
 from functools import partial
+from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -14,13 +16,9 @@ from click.shell_completion import CompletionItem
 from karat.cli import show
 from karat.cli.command import second_words
 from karat.cli.parameters import (
-    ADVANCED,
-    COMMON,
-    INPUT,
-    OUTPUT,
-    TABLES,
-    TESTS,
     Listing,
+    Numbers,
+    WholeNumbers,
     bundle,
     choice,
     combine,
@@ -32,12 +30,13 @@ from karat.cli.parameters import (
 )
 from karat.cli.show import SPREADSHEET_SAFE
 from karat.errors import InputError, OutputError
+from karat.headings import ADVANCED, INPUT, OUTPUT, TABLES
 from karat.registry import registry_of
 from karat.report.render.renderers import check_spreadsheet_safe
-from karat.settings import MAX_TRIALS
+from karat.settings import Settings, parameter_name, resamples_setting, seed_setting
 
 if TYPE_CHECKING:
-    from karat.cli.inputs import InputFiles, SetInput
+    from karat.cli.inputs import InputFiles
 
 F = TypeVar("F", bound=Callable[..., Any])
 PLAIN_TEXT = "text"
@@ -47,14 +46,14 @@ command_line = show.command_line
 DEFAULT_METRICS = ("bleu", "chrf", "rouge1", "rouge2", "rougeL", "aev")
 FORMATS = ("text", "json", "tsv", "csv", "md", "latex", "html", "svg")
 ENDINGS = {{"text": "txt", "latex": "tex"}.get(format, format): format for format in FORMATS}
-"""Ending of an output -> its format; other endings that name no format are text."""
+"""Ending of an output -> its format; unknown endings are text."""
 _OTHER_ENDINGS = {"htm": "html", "markdown": "md", "latex": "latex"}
 _NOT_WRITTEN = re.compile(
     r"xlsx?|ods|docx?|odt|rtf|pptx?|parquet|feather|arrow|orc|avro|pickle|pkl|npy|npz|h5|hdf5|mat|"
     r"rds|sav|dta|db|sqlite|pdf|ps|eps|png|jpe?g|gif|webp|bmp|tiff?|zip|gz|tgz|bz2|xz|zst|7z|rar|"
     r"tar|jsonl|ndjson|xml|ya?ml|toml|rst|ipynb"
 )
-"""Endings of formats that are not written: a report under such a name would be something else."""
+"""Endings of formats that cannot be written, and would mislead as names of reports."""
 
 
 def complete_metric(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -64,12 +63,61 @@ def complete_metric(ctx: click.Context, param: click.Parameter, incomplete: str)
 
 
 def complete_set(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-    """Second words of a command's name and the names of known sets; where none fits, files."""
+    """Complete second words of commands and names of known sets; if none fits, files."""
     from karat.evalset.loading import KNOWN
 
     set_names = [name for name in KNOWN if name.startswith(incomplete)]
     names = [CompletionItem(name) for name in [*second_words(ctx, incomplete), *set_names]]
     return names or [CompletionItem(incomplete, type="file")]
+
+
+# ------------------------------------------------------------------------------ from settings
+
+_COMPLETE = {"METRIC": complete_metric, "JUDGE": complete_metric}
+"""Metavar of an option -> the completion of its values."""
+
+
+def setting_option(name: str, declared: Field[Any]) -> Callable[[F], F]:
+    """Return the decorator that adds the option of a setting (`karat.settings.setting`).
+
+    The command receives its value as `name`.
+    """
+    about, default = declared.metadata, declared.default
+    kind, items = about["kind"], about["items"]
+    dashed = [word for word in about["option"].split() if word.startswith("-")]
+    spelling = " ".join([*dashed, name])
+    if kind is bool:
+        return flag(spelling, about["help"], heading=about["heading"])
+    more = {key: about[key] for key in ("heading", "metavar", "required")}
+    more["shell_complete"] = _COMPLETE.get(about["metavar"])
+    more["show_default"] = about["show_default"] and default not in (None, ())
+    if kind is tuple:
+        more["show_default"] = False  # the help text states it
+        more["multiple"] = items not in (int, float)
+    if about["registry"]:
+        more |= {"cls": Listing, "registry": about["registry"]}
+    value_kind: Any = None
+    if about["choices"]:
+        value_kind = choice(*about["choices"])
+    elif about["place"]:
+        value_kind = path
+    elif kind is int:
+        low, high = (int(about[key]) if isfinite(about[key]) else None for key in ("low", "high"))
+        value_kind = integer(low, high)
+    elif items in (int, float):
+        value_kind = WholeNumbers() if items is int else Numbers()
+    return option(spelling, about["help"], value_kind, default, **more)
+
+
+def settings_options(cls: type[Settings], *names: str) -> Callable[[F], F]:
+    """Return the decorator that adds the options of settings: of all that have one, or of some.
+
+    The command receives each value under the name of its parameter.
+    """
+    chosen = [f for f in fields(cls) if f.name in names or not names]
+    return combine(
+        *(setting_option(parameter_name(f), f) for f in chosen if f.metadata.get("option"))
+    )
 
 
 evalset = option(
@@ -90,17 +138,17 @@ _read_as = option(
 
 
 class _TextFormats(Listing):
-    """`--read-as` where files are read: plain text, or a format of the registry."""
+    """`--read-as` of commands that read files: plain text, or a format of the registry."""
 
     def names(self) -> list[str]:
         return [PLAIN_TEXT, *super().names()]
 
 
 class _FilesOrSet(_TextFormats):
-    """`--read-as` where files are read, or a set."""
+    """`--read-as` of commands that read files or a set."""
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
-        """Return formats of sets; of files, too, unless a set is named."""
+        """Complete formats of sets, and formats of files unless a set is given."""
         file_formats = super().shell_complete(ctx, incomplete)
         sets = [name for name in registry_of("formats") if name.startswith(incomplete)]
         offered = [] if ctx.params.get("evalset") else file_formats
@@ -168,7 +216,8 @@ threads = option(
     integer(min=1),
     heading=ADVANCED,
 )
-seed = option("--seed", "Seed of the random numbers.", integer(min=0), 12345, heading=TESTS)
+seed = setting_option("seed", seed_setting())
+resamples = setting_option("resamples", resamples_setting())
 dimensions = option(
     "-d --dimension dimensions",
     "Dimension that was judged, such as fluency. Repeat for several. Default: all.",
@@ -190,45 +239,6 @@ set_references = option(
     metavar="N|NAME",
     heading=INPUT,
 )
-normalise = option(
-    "--normalise",
-    "`z` scales the scores of each judge to mean 0 and standard deviation 1.",
-    choice("none", "z"),
-    "none",
-    heading=ADVANCED,
-)
-over = option(
-    "--over",
-    "Units that the bootstrap resamples.",
-    choice("both", "segments", "systems"),
-    "both",
-    heading=TESTS,
-)
-
-
-def resampling(
-    help: str = "Number of bootstrap resamples for the intervals; 0 for no intervals.",
-    default: int | None = 1000,
-    least: int = 0,
-    **more: Any,
-) -> Callable[[F], F]:
-    """Return `--resamples`; 0 and None are defaults that help does not show."""
-    settings = {"heading": TESTS, "show_default": bool(default), **more}
-    return option("--resamples", help, integer(least, MAX_TRIALS), default, **settings)
-
-
-resamples = resampling()
-interval_resamples = resampling("Add 95% intervals from N bootstrap resamples.", 0, heading=COMMON)
-comparison_resamples = resampling(
-    "Number of bootstrap resamples, for intervals and the bootstrap test. Default: 1000.", None, 1
-)
-test = option("--test", "Paired test.", choice("bootstrap", "randomization"), "bootstrap")
-trials = option(
-    "--trials",
-    "Number of trials of the randomization test. Default: 10000.",
-    integer(1, MAX_TRIALS),
-    heading=TESTS,
-)
 charts = option(
     "--charts",
     "Also write every chart to FOLDER as PNG, PDF and SVG (needs typst).",
@@ -239,16 +249,15 @@ charts = option(
 
 
 def numbered_references(
-    references: Sequence[str], source: SetInput
-) -> tuple[tuple[int, ...], SetInput]:
-    """Return the numbers in `--reference`, or the set with its reader told the names there."""
+    references: Sequence[str], reader_options: tuple[str, ...]
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Return the numbers in `--reference`, and the reader's options, which include names there."""
     names = [text for text in references if not re.fullmatch("[0-9]{1,9}", text)]
     if names and len(names) < len(references):
         raise InputError("--reference: give names or numbers of references, not both")
     if names:
-        reader_options = (*source.reader_options, f"references={','.join(names)}")
-        return (), source._replace(reader_options=reader_options)
-    return tuple(map(int, references)), source
+        return (), (*reader_options, f"references={','.join(names)}")
+    return tuple(map(int, references)), reader_options
 
 
 _judgements = named(
@@ -283,13 +292,6 @@ outputs_reader = _set_input(exclude, _read_as, _reader_options)
 """Options for reading SET, with systems to leave out; the command receives `source`."""
 
 
-def checked_format(ctx: click.Context, format: str) -> str:
-    """Return the format of a report; refuse --spreadsheet-safe with one that it is not for."""
-    if ctx.meta.get(SPREADSHEET_SAFE):
-        check_spreadsheet_safe(format)
-    return format
-
-
 def _mark_safe(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     ctx.meta[SPREADSHEET_SAFE] = value
 
@@ -304,22 +306,28 @@ spreadsheet_safe = flag(
 )
 
 
-def format_of(path: str, value: str | None) -> str:
-    """Return the format of a report: the one that was asked for, or that of its ending."""
-    ending = os.path.splitext(path)[1].removeprefix(".").lower()
+def report_format(ctx: click.Context, path: str | None, value: str | None) -> str:
+    """Return the format of a report: `value`, or by the ending of its file.
+
+    Raise if the ending or --spreadsheet-safe does not go with it.
+    """
+    ending = os.path.splitext(path or "")[1].removeprefix(".").lower()
     if _NOT_WRITTEN.fullmatch(ending):
         ends = f"use one of {', '.join(f'.{suffix}' for suffix in ENDINGS)}"
         raise OutputError(f"{path}: cannot write .{ending} files; {ends}")
-    return value or (ENDINGS | _OTHER_ENDINGS).get(ending, "text")
+    format = value or (ENDINGS | _OTHER_ENDINGS).get(ending, "text")
+    if ctx.meta.get(SPREADSHEET_SAFE):
+        check_spreadsheet_safe(format)
+    return format
 
 
 class _Format(click.Choice):  # type: ignore[type-arg]  # no generic in click 8.1
-    """A format of Karat's, or of a package whose renderer is registered."""
+    """A built-in format, or one that a plug-in registered."""
 
     choices = property(lambda self: tuple(registry_of("renderers")), lambda self, names: None)
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return a format; entry points are read if it is not Karat's."""
+        """Return a format; entry points are read only if it is not built in."""
         is_registered = value in registry_of("renderers")
         return value if is_registered else super().convert(value, param, ctx)
 
@@ -333,9 +341,7 @@ output = combine(
         "-f --format format",
         "Output format: {names}. Default: by the ending of --output, else text.",
         _Format(FORMATS),
-        callback=lambda ctx, param, value: checked_format(
-            ctx, format_of(str(ctx.params.get("output") or ""), value)
-        ),
+        callback=lambda ctx, param, value: report_format(ctx, ctx.params.get("output"), value),
         metavar="FORMAT",
         cls=Listing,
         registry="renderers",
@@ -350,7 +356,7 @@ wide = flag(
 
 
 def segment_options(unit: str) -> Callable[[F], F]:
-    """Add `--segment N` and `--worst N`: which segments are shown; `unit` they are called."""
+    """Add `--segment N` and `--worst N`, which select segments; help calls them `unit`."""
     worst = option("--worst", f"Show the N {unit}s with the lowest scores.", integer(min=1))
     numbered = option(
         "-s --segment segments",
@@ -429,12 +435,3 @@ tables = _table_input()
 """Options that only tables have: `table`."""
 sharded_tables = _table_input(_shard)
 """Options that only tables have, with `--shard`: `table`."""
-
-
-buckets = option(
-    "--buckets",
-    "Resample N buckets of segments instead of single segments; 0 for never. Default: 4096 above "
-    "two million segments.",
-    integer(0, 1 << 16),
-    heading=TESTS,
-)

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
+from karat.headings import COMMON
 from karat.registry import load, registry_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -21,33 +22,18 @@ path.name = "file"  # which help shows as FILE
 
 
 class integer(click.IntRange):  # noqa: N801 - a kind of values, as `path` is
-    """The kind of whole numbers between two limits: `whole(min, max)`."""
+    """Whole numbers between two limits: `integer(min, max)`."""
 
     name = "n"
 
 
 class share(click.FloatRange):  # noqa: N801
-    """The kind of numbers from 0 to 1."""
+    """Numbers from 0 to 1."""
 
     name = "x"
 
     def __init__(self) -> None:
         super().__init__(0, 1)
-
-
-COMMON, INPUT, MODEL, TABLES, NUGGETS, WORDS, SCORES, TESTS, OUTPUT, ADVANCED = HEADINGS = (
-    "Options",
-    "Input",
-    "Language model",
-    "Tables",
-    "Nuggets",
-    "Words",
-    "Scores",
-    "Intervals and tests",
-    "Output",
-    "Advanced",
-)
-"""Headings of options in the help, in this order; the common ones are the first."""
 
 
 _DETAILS = re.compile(r"  \[([^][]*)\]$")
@@ -72,14 +58,14 @@ class Option(click.Option):
 
 
 class Listing(Option):
-    """An option that names things of a registry: `{names}` in its help stands for all of them."""
+    """An option whose values are names of a registry; `{names}` in its help lists them."""
 
     def __init__(self, *args: Any, registry: str, **more: Any) -> None:
         self._registry = registry
         super().__init__(*args, **more)
 
     def names(self) -> list[str]:
-        """Return what may be named, things of installed packages included."""
+        """Return all names, including those of installed plug-ins."""
         return list(registry_of(self._registry))
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
@@ -90,17 +76,17 @@ class Listing(Option):
         return spelling, help_text.replace("{names}", listed)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return the names that begin so."""
+        """Return the names that begin with the incomplete word."""
         return [CompletionItem(name) for name in self.names() if name.startswith(incomplete)]
 
 
 def choice(*names: str) -> click.Choice[str]:
-    """Return the kind of one of some names."""
+    """Return the type of an option with these values."""
     return click.Choice(names)
 
 
 MAX_RANGE = 10_000
-"""Numbers that one range such as 1-25 may have."""
+"""Most numbers in one range such as 1-25."""
 
 
 class WholeNumbers(click.ParamType):  # type: ignore[type-arg]  # no generic in click 8.1
@@ -172,13 +158,13 @@ def option(
 
     `heading` is where the help shows it.
     """
-    if default is not ...:  # None is a default, too: that of a switch nobody touched
+    if default is not ...:  # None is a default, too: the option was not given
         more = {"default": default, "show_default": default is not None, **more}
     return click.option(*names.split(), type=kind, help=help, **{"cls": Option, **more})
 
 
 def not_empty(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
-    """Refuse an empty name: it is a slip (a variable of the shell that is not set)."""
+    """Reject an empty value, which is usually an unset shell variable."""
     if value == "" or (isinstance(value, tuple) and "" in value):
         option = next(name for name in param.opts if name.startswith("--"))
         kind = param.metavar or param.type.name.upper()
@@ -188,11 +174,11 @@ def not_empty(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
 
 
 named = partial(option, callback=not_empty)
-"""An option whose value is a name, which must not be empty."""
+"""Like `option`, for names, which must not be empty."""
 
 
 def flag(names: str, help: str, **more: Any) -> Callable[[F], F]:
-    """Return the decorator that adds an option that is given or not."""
+    """Return the decorator that adds an option without a value."""
     return click.option(*names.split(), is_flag=True, help=help, cls=Option, **more)
 
 
@@ -204,14 +190,14 @@ def combine(*options: Callable[[Any], Any]) -> Callable[[F], F]:
 def bundle(
     name: str, *options: Any, make: CommandFunction | str = dict, arguments: Sequence[str] = ()
 ) -> Callable[[CommandFunction], CommandFunction]:
-    """Return options whose values a command receives together, as `name`.
+    """Return the decorator that adds options whose values a command receives together, as `name`.
 
     Args:
         name: name of the command's parameter.
         options: decorators that add the options.
-        make: called with the values of the options; its result is the value of the parameter. A
-            function, or `module:function`, which is loaded when the command is called.
-        arguments: names of the command's arguments that `make` takes, too.
+        make: function from the values of the options to the value of the parameter; or
+            `module:function`, which is loaded when the command is called.
+        arguments: names of the command's arguments that are also passed to `make`.
     """
 
     def add(function: CommandFunction) -> CommandFunction:
@@ -221,8 +207,7 @@ def bundle(
             return function(**values, **{name: load(make)(**bundled)})
 
         n_before = len(getattr(call, "__click_params__", ()))
-        for decorate in reversed(options):
-            call = decorate(call)
+        call = combine(*options)(call)
         added = call.__click_params__[n_before:][::-1]  # type: ignore[attr-defined]
         return call
 

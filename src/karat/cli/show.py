@@ -25,20 +25,47 @@ if TYPE_CHECKING:
 
 
 SPREADSHEET_SAFE = "karat.spreadsheet-safe"
-"""The key under which a context keeps whether formulas are neutralised in CSV and TSV."""
+"""Key of a context's `meta`: whether formulas are neutralised in CSV and TSV."""
 
 
 _NOT_PART_OF_A_SET = (".html", ".htm", ".md", ".pdf", ".png", ".svg", ".tex")
-"""Endings of files that no set is made of."""
+"""Endings of files that are never part of a set."""
 
 
-def check_output(path: str | None, inputs: Iterable[str] = (), sets: Iterable[str] = ()) -> None:
-    """Reject an output that cannot be written or is an input, before any work is done.
+def check_output(
+    output: str | None,
+    inputs: Iterable[str] = (),
+    sets: Iterable[str] = (),
+    *,
+    charts: str | None = None,
+    **other_outputs: str | None,
+) -> None:
+    """Reject outputs that cannot be written, are inputs or are the same file, before any work.
 
-    `sets` are files or folders of sets; an output must not be one of their files.
+    Args:
+        output: file of `--output`.
+        inputs: files that are read.
+        sets: files or folders of sets that are read; an output must not be one of their files.
+        charts: folder of `--charts`.
+        other_outputs: other files, by the name of their option.
     """
-    if path is None:
-        return
+    options: dict[str, str] = {}
+    for option, path in {"output": output, **other_outputs}.items():
+        if path is None:
+            continue
+        _check_file(path, [*inputs], [*sets])
+        first = options.setdefault(os.path.realpath(path), option)
+        if first != option:
+            raise OutputError(f"--{first} and --{option} are both {path}: use two different files")
+    if charts is not None:
+        if os.path.exists(charts) and not os.path.isdir(charts):
+            raise OutputError(f"--charts {charts}: this is a file; give a folder")
+        from karat.report.render.svg import typesetter
+
+        typesetter()  # raises if it is not installed
+
+
+def _check_file(path: str, inputs: Sequence[str], sets: Sequence[str]) -> None:
     check_writable(path)
     for name in (*inputs, *sets):
         if os.path.isfile(path) and os.path.exists(name) and os.path.samefile(path, name):
@@ -51,22 +78,13 @@ def check_output(path: str | None, inputs: Iterable[str] = (), sets: Iterable[st
             raise OutputError(f"{path} is inside the set {name}: choose another output file")
 
 
-def check_different(**paths: str | None) -> None:
-    """Reject the same file for two outputs; names of arguments are names of options."""
-    options: dict[str, str] = {}
-    for name, path in paths.items():
-        first = options.setdefault(os.path.realpath(path), name) if path is not None else name
-        if first != name:
-            raise OutputError(f"--{first} and --{name} are both {path}: use two different files")
-
-
 def note(text: str) -> None:
     """Print a note on standard error."""
     click.echo(f"karat: note: {text}", err=True)
 
 
 def check_page(option: str, path: str | None) -> None:
-    """Reject a web page whose name has another ending."""
+    """Reject the name of a web page that does not end in .html or .htm."""
     if path and Path(path).suffix.lower() not in ("", ".html", ".htm"):
         raise OutputError(f"{option} {path}: the report is a web page; use a name like page.html")
 
@@ -77,7 +95,7 @@ def command_line() -> str:
 
 
 def show(report: Document | Result, format: str, path: str | None) -> None:
-    """Render a document, or that of a result, and print it or write it to a file."""
+    """Render a document or a result, and print it or write it to a file."""
     document = report if isinstance(report, Document) else report.document(command_line())
     context = click.get_current_context(silent=True)
     safe = bool(context and context.meta.get(SPREADSHEET_SAFE)) and format in SPREADSHEET_FORMATS
@@ -95,7 +113,7 @@ def say(text: Iterable[str], path: str | None) -> None:
     if path is not None:
         write_atomically(path, text)
         return
-    if isinstance(sys.stdout, TextIOWrapper):  # whatever the locale: reports are UTF-8
+    if isinstance(sys.stdout, TextIOWrapper):  # reports are UTF-8 in every locale
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     for piece in text:
         check_mapped()
@@ -103,17 +121,6 @@ def say(text: Iterable[str], path: str | None) -> None:
 
 
 KINDS = ("png", "pdf", "svg")
-
-
-def check_charts(folder: str | None) -> None:
-    """Refuse, before any work is done, a folder that cannot be one or a machine without plots."""
-    if folder is None:
-        return
-    if os.path.exists(folder) and not os.path.isdir(folder):
-        raise OutputError(f"--charts {folder}: this is a file; give a folder")
-    from karat.report.render.svg import typesetter
-
-    typesetter()
 
 
 def write_charts(charts: Sequence[Chart], folder: str | None) -> None:

@@ -19,7 +19,8 @@ from karat.estimation.estimate_results import (
 )
 from karat.estimation.evalset_samples import make_sample
 from karat.estimation.planning import plan_draws, plan_units
-from karat.estimation.samples import UNITS, Sample, judge_values
+from karat.estimation.samples import Sample, judge_values
+from karat.estimation.settings import EstimateSettings
 from karat.estimation.system_estimates import (
     EstimatedDifference,
     EstimatedScore,
@@ -36,16 +37,11 @@ from karat.evalset.loading import as_evalset
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.registry import load
-from karat.settings import check_count, check_seed, check_settings
+from karat.settings import check_settings
 from karat.stats.estimates import MeanInterval
 from karat.stats.population import Prediction, tune_prediction
-from karat.stats.resampling import SEED
 from karat.stats.significance import CORRECTIONS, SIGNIFICANCE_LEVEL, single_level, verdict
 
-POPULATIONS = {
-    "set": "the segments of the set",
-    "new": "new segments like those of the set",
-}
 MIN_LABELS = 10  # labelled units below which nothing is estimated
 FindDifference: TypeAlias = Callable[[str, str], EstimatedDifference | None]
 """From the names of two systems to their difference; None if it cannot be estimated."""
@@ -53,18 +49,18 @@ FindDifference: TypeAlias = Callable[[str, str], EstimatedDifference | None]
 
 def estimate(
     source: Any,
-    dimension: str | None = None,
-    judges: Sequence[str | Metric] | str | Metric = (),
+    dimension: str | None = EstimateSettings.dimension,
+    judges: Sequence[str | Metric] | str | Metric = EstimateSettings.judges,
     *,
-    population: str = "set",
-    unit: str = "auto",
+    population: str = EstimateSettings.population,
+    unit: str = EstimateSettings.unit,
     draws: Sequence[Draw] | None = None,
-    baseline: str | None = None,
-    correction: str = "holm",
+    baseline: str | None = EstimateSettings.baseline,
+    correction: str = EstimateSettings.correction,
     exclude: Iterable[str] = (),
-    normalise: str = "none",
-    next: int = 0,
-    seed: int = SEED,
+    normalise: str = EstimateSettings.normalise,
+    next: int = EstimateSettings.next,
+    seed: int = EstimateSettings.seed,
     threads: int | None = None,
     progress: Progress = silent,
     **settings: Any,
@@ -92,7 +88,10 @@ def estimate(
     judge_names = _as_list("judges", judges, "judges or metrics")
     excluded = _as_list("exclude", exclude, "systems")
     options: dict[str, Any] = {"population": population, "unit": unit, "correction": correction}
-    _check(options, dimension, draws, next, seed)
+    EstimateSettings(dimension=dimension, normalise=normalise, next=next, seed=seed, **options)
+    is_listed = isinstance(draws, list | tuple) and all(isinstance(draw, Draw) for draw in draws)
+    if draws is not None and not is_listed:
+        raise InputError(f"draws={quoted(draws)}: expected a list of karat.Draw")
     if type(source).__name__ in SET_KINDS:
         estimate_kind = load(SET_KINDS[type(source).__name__].estimate)
         if normalise != "none":
@@ -121,23 +120,6 @@ def _as_list(name: str, value: Any, kind: str) -> list[Any]:
     if not isinstance(value, Iterable):
         raise InputError(f"{name}={quoted(value)}: expected names of {kind}")
     return list(value)
-
-
-def _check(
-    options: Mapping[str, object], dimension: object, draws: Any, next: int, seed: int
-) -> None:
-    known_by = {"population": POPULATIONS, "unit": UNITS, "correction": CORRECTIONS}
-    for name, value in options.items():
-        choices: Iterable[str] = known_by[name]
-        if not isinstance(value, str) or value not in choices:
-            raise InputError(f"{name} {quoted(value)}: expected one of {', '.join(choices)}")
-    if dimension is not None and not isinstance(dimension, str):
-        raise InputError(f"dimension={quoted(dimension)}: expected the name of a dimension")
-    listed = isinstance(draws, list | tuple) and all(isinstance(draw, Draw) for draw in draws)
-    if draws is not None and not listed:
-        raise InputError(f"draws={quoted(draws)}: expected a list of karat.Draw")
-    check_count("next", next)
-    check_seed(seed)
 
 
 def _choose_dimension(evalset: Any, dimension: str | None) -> str:

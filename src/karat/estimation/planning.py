@@ -21,9 +21,8 @@ from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent
 from karat.results import Column, Result, number
-from karat.settings import check_seed
+from karat.settings import SEED, check_seed
 from karat.stats.population import Prediction
-from karat.stats.resampling import SEED
 
 RANDOM = "random"
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from karat.arithmetic import power
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError, MetricError, quoted
+from karat.estimation.settings import UNITS
 from karat.evalset.draws import GROUP, SEGMENT, Draw, check_set_draws
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
@@ -161,7 +162,6 @@ class Sample:
         return replace(self, x=x, all_values=x_all, judges=names)
 
 
-UNITS = ("auto", SEGMENT, GROUP)
 FAR = 3.0  # standard deviations below the expected number of groups with labels
 
 

@@ -35,7 +35,7 @@ FAIL, UNDECIDED, PASS = "fail", "undecided", "pass"
 VERDICTS = (FAIL, UNDECIDED, PASS)
 """Verdicts, the worst first."""
 SIMULTANEOUS: str = "simultaneous"
-CORRECTIONS = {
+CORRECTIONS: dict[str, str] = {
     SIMULTANEOUS: "simultaneous for all metrics",
     "none": "not corrected for the number of metrics",
 }

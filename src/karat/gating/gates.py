@@ -40,11 +40,11 @@ from karat.gating.decisions import (
     worst_changes,
 )
 from karat.gating.items import ItemScores, MeasuredItems, count_items, item_scores, source_reader
+from karat.headings import NUGGETS, OUTPUT, TESTS
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.scoring import interval_fields
-from karat.settings import check_count, check_settings, check_trials
-from karat.stats.resampling import SEED
+from karat.settings import Settings, check_settings, resamples_setting, seed_setting, setting
 from karat.storage.output import FilePath
 
 
@@ -210,6 +210,36 @@ class GateResult(Result):
         return f"<GateResult: {self.verdict}; {'; '.join(self.sentences)}>"
 
 
+@dataclass(frozen=True)
+class GateSettings(Settings):
+    """Settings of `gate`, except limits."""
+
+    no_loss: bool = setting(
+        False,
+        "Fail if an answer lost a vital nugget that the baseline has.",
+        option="--no-loss",
+        heading=NUGGETS,
+    )
+    correction: str = setting(
+        SIMULTANEOUS,
+        "Intervals for several metrics: simultaneous, or none for separate intervals.",
+        choices=CORRECTIONS,
+        option="--correction",
+        heading=TESTS,
+    )
+    resamples: int = resamples_setting(
+        1000, "Number of bootstrap resamples for the intervals.", low=MIN_RESAMPLES
+    )
+    seed: int = seed_setting()
+    examples: int = setting(
+        10,
+        "Show the N items with the largest losses.",
+        low=0,
+        option="--examples",
+        heading=OUTPUT,
+    )
+
+
 def gate(
     output: Any,
     references: Any = None,
@@ -219,11 +249,11 @@ def gate(
     max_drop: Limit = 0.0,
     min_score: Limit = None,
     max_item_drop: Limit = None,
-    no_loss: bool = False,
-    correction: str = SIMULTANEOUS,
-    resamples: int = 1000,
-    seed: int = SEED,
-    examples: int = 10,
+    no_loss: bool = GateSettings.no_loss,
+    correction: str = GateSettings.correction,
+    resamples: int = GateSettings.resamples,
+    seed: int = GateSettings.seed,
+    examples: int = GateSettings.examples,
     source: str = "texts",
     progress: Progress = silent,
     **settings: Any,
@@ -239,11 +269,7 @@ def gate(
         correction: `simultaneous` or `none`. `resamples`, `seed`, `progress` are as for `score`,
             `examples` is the number of items to show, `settings` are those of the source.
     """
-    check_count("examples", examples)
-    check_trials("resamples", resamples, MIN_RESAMPLES)
-    if correction not in CORRECTIONS:
-        expected = f"expected one of {', '.join(CORRECTIONS)}"
-        raise InputError(f"correction {quoted(correction)}: {expected}")
+    GateSettings(no_loss, correction, resamples, seed, examples)
     check_settings(gate, [source_reader(source)], settings)
     stored = read_baseline(baseline)
     if metrics is None and not isinstance(output, ItemScores):

@@ -12,11 +12,8 @@ import click
 from karat.cli import options
 from karat.cli.command import Command, command_group
 from karat.cli.inputs import SetInput
-from karat.cli.options import FORMATS, checked_format, command_line, format_of, spreadsheet_safe
+from karat.cli.options import FORMATS, command_line, report_format, spreadsheet_safe
 from karat.cli.parameters import (
-    INPUT,
-    MODEL,
-    OUTPUT,
     CommandFunction,
     Listing,
     Numbers,
@@ -29,6 +26,7 @@ from karat.cli.parameters import (
 )
 from karat.cli.show import check_output, note, say, show
 from karat.errors import InputError, Interrupted, OutputError, quoted
+from karat.headings import INPUT, MODEL, OUTPUT
 from karat.nuggets.cli import options as nuggets_options
 from karat.progress import Bar
 
@@ -146,7 +144,7 @@ def _asking(
 
 def _ending(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
     """Return the requested format, by default that of the report's suffix."""
-    return checked_format(ctx, format_of(str(ctx.params.get("report") or ""), value))
+    return report_format(ctx, ctx.params.get("report"), value)
 
 
 _WHERE = (

@@ -10,20 +10,10 @@ import click
 
 from karat.cli import options
 from karat.cli.command import Command, command_group
-from karat.cli.parameters import (
-    ADVANCED,
-    WORDS,
-    F,
-    Gigabytes,
-    Listing,
-    choice,
-    flag,
-    integer,
-    option,
-    path,
-)
+from karat.cli.parameters import F, Gigabytes, Listing, choice, flag, integer, option, path
 from karat.cli.show import check_output, show
 from karat.errors import InputError
+from karat.headings import ADVANCED, WORDS
 from karat.progress import Bar
 
 COMMANDS: dict[str, tuple[str, str]] = {

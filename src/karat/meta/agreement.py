@@ -14,7 +14,7 @@ from karat.arithmetic import exact_product, exact_sum
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError, quoted
 from karat.progress import Progress, silent
-from karat.settings import check_trials
+from karat.settings import SEED, check_trials
 from karat.stats.correlation import Statistic, clipped, quotient, statistic, why_undefined
 from karat.stats.exchanges import Exchanges, Permutation, Words, bit_positions
 from karat.stats.grouped import (
@@ -31,7 +31,7 @@ from karat.stats.paired_tests import (
     perm_both_system_pearson,
     standardised,
 )
-from karat.stats.resampling import SEED, bootstrap_indices, count_copies
+from karat.stats.resampling import bootstrap_indices, count_copies
 
 
 class Agreement(NamedTuple):

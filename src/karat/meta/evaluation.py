@@ -19,7 +19,6 @@ from karat.progress import Progress, n_threads, silent
 from karat.results import SignedResult
 from karat.stats.correlation import STATISTICS
 from karat.stats.exchanges import MAX_EXACT_CELLS
-from karat.stats.resampling import SEED
 
 MIN_RANKING_SYSTEMS = 10
 
@@ -220,12 +219,12 @@ def rank_metrics(
     statistic: str = "pearson",
     level: str = "segment",
     *,
-    over: str = "both",
-    resamples: int = 1000,
-    trials: int = 1000,
-    correction: str = "none",
-    seed: int = SEED,
-    system_scores: str = "judged",
+    over: str = Experiment.over,
+    resamples: int = Experiment.resamples,
+    trials: int = Experiment.trials,
+    correction: str = Experiment.correction,
+    seed: int = Experiment.seed,
+    system_scores: str = Experiment.system_scores,
     threads: int | None = None,
     progress: Progress = silent,
 ) -> Ranking:

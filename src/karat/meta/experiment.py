@@ -6,85 +6,41 @@ An `Experiment` holds every setting, prints itself whole, and can be saved as TO
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
 from karat.errors import InputError, quoted
 from karat.evalset.formats.directory import read_toml, toml_string
 from karat.evalset.loading import parse_options
-from karat.meta.agreement import OVER
-from karat.meta.scores import SYSTEM_SCORES
-from karat.meta.views import LEVELS, check_behind
+from karat.meta.settings import MetaSettings, weights_setting
+from karat.meta.views import check_behind
 from karat.metrics.base import Metric
 from karat.metrics.given import SET, ExternalScores
 from karat.metrics.names import metric
-from karat.settings import check_seed, check_trials
+from karat.settings import Settings
 from karat.stats.correlation import STATISTICS
-from karat.stats.resampling import SEED
-from karat.stats.significance import CORRECTIONS, SIGNIFICANCE_LEVEL
 
 MetricName: TypeAlias = str | Metric  # a metric, or its name
 
 
 ONLY_IF_GIVEN = ("judgements", "model_judges")  # settings that are stated only where they are given
-CHOICES: dict[str, Iterable[str]] = {
-    "over": OVER,
-    "normalise": ("none", "z"),
-    "correction": CORRECTIONS,
-    "system_scores": SYSTEM_SCORES,
-}
-"""Setting -> the values that it can have."""
 
 
 @dataclass(frozen=True)
-class Experiment:
-    """Settings of a meta-evaluation. No dimensions or no references means all of them."""
-
-    evalset: str  # a folder, a file, or the name of a known set
-    metrics: tuple[MetricName, ...]
-    dimensions: tuple[str, ...] = ()
-    levels: tuple[str, ...] = ("system", "segment", "item")
-    statistics: tuple[str, ...] = ("pearson", "tau-b")
-    normalise: str = "none"  # none, or z: each judge's scores on a scale of their own first
-    exclude: tuple[str, ...] = ()  # systems that are left out
-    references: tuple[int, ...] = ()  # the numbers of the references that are used, from 1
-    over: str = "both"  # the units of the bootstrap: segments, systems or both
-    resamples: int = 1000
-    trials: int = 1000  # of the permutation test between metrics; 0 for none
-    correction: str = "none"  # of the p-values for many comparisons: none, holm or bh
-    level: float = SIGNIFICANCE_LEVEL  # metrics are told apart at p of at most this
-    seed: int = SEED
-    read_as: str = ""  # the format of the set; found from its content if it is empty
-    reader_options: tuple[str, ...] = ()  # options of the format's reader, as NAME=VALUE
-    p_values: bool = False  # True to give each correlation its two-sided p-value
-    system_scores: str = "judged"  # outputs that metric scores of systems are of: judged or all
-    judgements: tuple[str, ...] = ()  # files of judgements that are added to the set
-    model_judges: tuple[str, ...] = ()  # names of judges that are models
+class Experiment(MetaSettings):
+    """Settings of a meta-evaluation, which can be saved as TOML and run again."""
 
     def __post_init__(self) -> None:
-        for level in self.levels:
-            LEVELS[level]  # refuses unknown names
-        for name, choices in CHOICES.items():
-            if (value := getattr(self, name)) not in choices:
-                raise InputError(f"{name} {quoted(value)}: expected one of {', '.join(choices)}")
-        for name in ("resamples", "trials"):
-            check_trials(name, getattr(self, name))
-        check_seed(self.seed)
+        super().__post_init__()
+        for name in self.metrics:
+            if not isinstance(name, MetricName):
+                raise InputError(f"metrics: found {quoted(name)}, expected the name of a metric")
         if not self.metrics or not self.levels or not self.statistics:
             raise InputError("an experiment needs at least one metric, level and statistic")
-        if any(number < 1 for number in self.references):
-            raise InputError("references are numbered from 1")
-        if not 0 < self.level < 1:
-            raise InputError(f"level={self.level}: expected a number between 0 and 1")
         parse_options(self.reader_options)
         for statistic in self.statistics:
             check_behind(STATISTICS[statistic], self.levels)
-        for name in ("dimensions", "levels", "statistics", "exclude", "references"):
-            values = getattr(self, name)
-            for value in values:
-                if values.count(value) > 1:
-                    raise InputError(f"{name}: {quoted(value)} is named twice")
 
     def __str__(self) -> str:
         return "".join(self.toml())
@@ -100,13 +56,14 @@ class Experiment:
 
 
 @dataclass(frozen=True)
-class MetaStudy:
+class MetaStudy(Settings):
     """Several experiments whose metrics are averaged: sets, language pairs, levels, statistics."""
 
     experiments: tuple[Experiment, ...]
-    weights: tuple[float, ...] = ()  # one number an experiment; all count the same if it is empty
+    weights: tuple[float, ...] = weights_setting()
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.experiments:
             raise InputError("a study needs at least one experiment")
         if len(self.experiments) > 1 and any(e.p_values for e in self.experiments):
@@ -185,21 +142,19 @@ def read_study(text: str, name: str = "study") -> MetaStudy:
     experiments = [
         _experiment(table, f"{name}, experiment {k}") for k, table in enumerate(several, 1)
     ]
-    typed_weights = _typed(name, "weights", weights, "tuple[float, ...]")
     try:
-        return MetaStudy(tuple(experiments), typed_weights)
+        return MetaStudy(tuple(experiments), weights)
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
 
 
 def _experiment(content: dict[str, Any], name: str) -> Experiment:
     """An experiment from the content of a file, or of a part of it."""
-    fields_by_name = {field.name: field for field in fields(Experiment)}
-    for key, value in content.items():
-        if key not in fields_by_name:
-            expected = f"expected {', '.join(fields_by_name)}"
+    names = [field.name for field in fields(Experiment)]
+    for key in content:
+        if key not in names:
+            expected = f"expected {', '.join(names)}"
             raise InputError(f"{name}: found the key {quoted(key)}, {expected}")
-        content[key] = _typed(name, key, value, str(fields_by_name[key].type))
     missing = [key for key in ("evalset", "metrics") if key not in content]
     if missing:
         raise InputError(f"{name}: {missing[0]} is missing: an experiment needs it")
@@ -207,24 +162,3 @@ def _experiment(content: dict[str, Any], name: str) -> Experiment:
         return Experiment(**content)
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
-
-
-_KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
-    "str": (str, "a string"),
-    "MetricName": (str, "a string"),
-    "int": (int, "a whole number"),
-    "float": ((int, float), "a number"),
-    "bool": (bool, "true or false"),
-}
-
-
-def _typed(name: str, key: str, value: Any, kind: str) -> Any:
-    """A value of the type that its field has."""
-    many = kind.startswith("tuple")
-    inner, words = _KINDS[kind.removeprefix("tuple[").split(",")[0]]
-    items = value if many and isinstance(value, list) else [value]
-    good = all(isinstance(x, inner) and (inner is bool or not isinstance(x, bool)) for x in items)
-    if not good or (many and not isinstance(value, list)):
-        expected = f"an array, each of its items {words}" if many else words
-        raise InputError(f"{name}: found {key} = {quoted(value)}, expected {expected}")
-    return tuple(value) if many else value

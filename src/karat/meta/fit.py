@@ -11,7 +11,7 @@ the same terms shows their coefficients for comparison.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import NamedTuple
 
 from karat.arrays import Floats, Ints, np
@@ -21,6 +21,7 @@ from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
 from karat.meta.agreement import weighted_means
 from karat.meta.scores import ScoredSet, score_evalset, weighted_sums
+from karat.meta.settings import FitSettings
 from karat.metrics.base import Metric
 from karat.metrics.names import metric
 from karat.metrics.tree import QualityAccuracy, SimpleTreeAccuracy, UnderstandabilityAccuracy
@@ -28,7 +29,6 @@ from karat.progress import Progress, silent
 from karat.results import SignedResult
 from karat.stats.regression import least_squares, left_out_predictions, unseen_error
 
-FITTED_LEVELS = ("segment", "system")  # the points: outputs, or systems
 VALUE = "value"
 INTERCEPT = "intercept"
 
@@ -111,9 +111,9 @@ def fit_scores(
     metrics: Sequence[str | Metric] | str | Metric,
     dimensions: Sequence[str] | str = (),
     *,
-    level: str = "segment",
-    normalise: str = "none",
-    exclude: Sequence[str] = (),
+    level: str = FitSettings.level,
+    normalise: str = FitSettings.normalise,
+    exclude: Sequence[str] = FitSettings.exclude,
     threads: int | None = None,
     progress: Progress = silent,
 ) -> ScoreFit:
@@ -130,8 +130,7 @@ def fit_scores(
         threads: number of threads; by default all processors.
         progress: function that is called with the progress.
     """
-    if level not in FITTED_LEVELS:
-        raise InputError(f"level {quoted(level)}: expected one of {', '.join(FITTED_LEVELS)}")
+    settings = FitSettings((), (), level, normalise, tuple(exclude))
     loaded = as_evalset(evalset, progress)
     terms = _parse_terms(metrics, level, loaded)
     loaded = loaded.without(*exclude) if exclude else loaded
@@ -162,14 +161,13 @@ def fit_scores(
             place = [*loaded.systems][i], loaded.segments[j] if level == "segment" else ""
             points.append(FittedPoint(name, *place, *point_scores))
     term_names = tuple(str(term) for term in terms)
-    settings = {"metrics": term_names, "dimensions": names, "level": level, "normalise": normalise}
     return ScoreFit(
         loaded.name,
         tuple(rows),
         tuple(fits),
         tuple(left_out),
         tuple(points),
-        {**settings, "exclude": tuple(exclude)},
+        asdict(replace(settings, metrics=term_names, dimensions=names)),
         (*_notes(terms, normalise), *scored.notes(), *loaded.notes),
         {**{str(m): scored.signature(m) for m in scored.metrics}, "set": loaded.signature},
     )

@@ -35,9 +35,9 @@ from karat.metrics.base import Metric
 from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.results import SignedResult
-from karat.settings import check_trials
+from karat.settings import SEED, check_trials
 from karat.stats.correlation import clipped, pearson, quotient
-from karat.stats.resampling import SEED, percentiles
+from karat.stats.resampling import percentiles
 from karat.stats.significance import is_significant
 
 ALPHAS = tuple(k / 10 for k in range(11))

@@ -37,13 +37,13 @@ from karat.meta.plane import (
     score_compared_metrics,
 )
 from karat.meta.scores import score_evalset, with_references
+from karat.meta.settings import PlaneSettings
 from karat.metrics.base import Metric
 from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.registry import Registry
 from karat.results import Result, SignedResult
-from karat.settings import NamedSettings, check_trials, parse_settings, setting
-from karat.stats.resampling import SEED
+from karat.settings import SEED, NamedSettings, check_trials, parse_settings, setting
 from karat.stats.significance import UNDECIDED
 
 
@@ -619,14 +619,14 @@ def study_plane(
     dimensions: Sequence[str] = (),
     *,
     references: Sequence[int] = (),
-    compare_with: Sequence[str | Metric] = (),
-    by: str | Grouping | None = None,
+    compare_with: Sequence[str | Metric] = PlaneSettings.compare_with,
+    by: str | Grouping | None = PlaneSettings.by,
     region: Region | None = None,
-    normalise: str = "none",
-    over: str = "both",
-    resamples: int = 1000,
-    splits: int = 200,
-    seed: int = SEED,
+    normalise: str = PlaneSettings.normalise,
+    over: str = PlaneSettings.over,
+    resamples: int = PlaneSettings.resamples,
+    splits: int = PlaneSettings.splits,
+    seed: int = PlaneSettings.seed,
     threads: int | None = None,
     progress: Progress = silent,
 ) -> PlaneStudy:

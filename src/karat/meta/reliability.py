@@ -15,12 +15,11 @@ from math import comb
 from typing import NamedTuple, TypeAlias
 
 from karat.arrays import Flags, Floats, Ints, np
-from karat.errors import InputError, quoted, short
+from karat.errors import InputError, short
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
 from karat.meta.documents import (
-    DOCUMENT_KINDS,
     mean_human_scores,
     pseudo_documents,
     score_joined_shuffles,
@@ -33,18 +32,17 @@ from karat.meta.scores import (
     references_of,
     score_evalset,
 )
+from karat.meta.settings import ReliabilitySettings
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.results import SignedResult
 from karat.scoring import metrics_for_set
-from karat.settings import check_seed
 from karat.stats.correlation import STATISTICS, statistic
 from karat.stats.paired_tests import wilcoxon
-from karat.stats.resampling import SEED, central
+from karat.stats.resampling import central
 
 LENGTHS = tuple(range(1, 26))  # segments in a pseudo-document, as in the paper
 ENOUGH_DOCUMENTS = 4  # documents of each system that default lengths must leave
-COMBINATIONS = 20  # combinations of references; the paper has at most 6 and tries all
 LISTED = 100_000  # with more combinations, each is drawn by itself instead of from a list
 
 
@@ -76,51 +74,6 @@ class CurveTest(NamedTuple):
     better: int  # number of lengths at which the first agrees better
     delta: float  # the mean difference, first minus second
     p: float
-
-
-@dataclass(frozen=True)
-class ReliabilitySettings:
-    """Every setting of a study of reliability, checked."""
-
-    evalset: str
-    metrics: tuple[str, ...]
-    dimensions: tuple[str, ...]
-    lengths: tuple[int, ...]
-    references: tuple[int | None, ...]
-    statistics: tuple[str, ...]
-    documents: str
-    normalise: str
-    repeats: int
-    shuffles_per_combination: int
-    combinations: int
-    seed: int
-
-    def __post_init__(self) -> None:
-        for name in ("lengths", "references", "statistics"):
-            values = getattr(self, name)
-            for value in values:
-                if values.count(value) > 1:
-                    label = "reference counts" if name == "references" else name
-                    raise InputError(f"{label}: {quoted(value)} is named twice")
-        if not self.statistics:
-            raise InputError("no statistic was given: at least one is needed")
-        for by in map(statistic, self.statistics):
-            if by.of_segments is not None:
-                raise InputError(
-                    f"{by.name} compares systems, not pseudo-documents: choose another"
-                )
-        for name in ("repeats", "shuffles_per_combination", "combinations"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name}={getattr(self, name)}: expected at least 1")
-        if self.shuffles_per_combination > self.repeats:
-            raise InputError(
-                f"shuffles_per_combination={self.shuffles_per_combination}: there are only "
-                f"{self.repeats} shuffles (repeats)"
-            )
-        check_seed(self.seed)
-        if self.documents not in DOCUMENT_KINDS:
-            kinds = ", ".join(DOCUMENT_KINDS)
-            raise InputError(f"documents {quoted(self.documents)}: expected one of {kinds}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -156,15 +109,15 @@ def reliability(
     dimensions: str | Sequence[str] = (),
     *,
     metrics: Sequence[str | Metric] | str | Metric = ("bleu",),
-    lengths: Sequence[int] = (),
+    lengths: Sequence[int] = ReliabilitySettings.lengths,
     reference_counts: Sequence[int] = (),
-    statistics: Sequence[str] = ("pearson", "spearman"),
-    documents: str = "summed",
-    normalise: str = "none",
-    repeats: int = 100,
+    statistics: Sequence[str] = ReliabilitySettings.statistics,
+    documents: str = ReliabilitySettings.documents,
+    normalise: str = ReliabilitySettings.normalise,
+    repeats: int = ReliabilitySettings.repeats,
     shuffles_per_combination: int | None = None,
-    combinations: int = COMBINATIONS,
-    seed: int = SEED,
+    combinations: int = ReliabilitySettings.combinations,
+    seed: int = ReliabilitySettings.seed,
     threads: int | None = None,
     progress: Progress = silent,
 ) -> ReliabilityCurves:

@@ -212,7 +212,10 @@ class AEv(Metric):
     alpha: float = setting(0.5, "weight of precision: 0 is recall, 1 is precision", low=0, high=1)
     n: int = setting(4, "the longest n-grams", low=1, high=MAX_ORDER)
     weights: tuple[float, ...] | None = setting(
-        None, "one weight per order, as 0/0/1, used as they are; default 1/n each", kind=tuple
+        None,
+        "one weight per order, as 0/0/1, used as they are; default 1/n each",
+        kind=tuple,
+        items=float,
     )
     b: float = setting(1.0, "brevity constant B; inf: no penalty", above=0)
     w: float = setting(2.0, "wordiness constant W; inf: no penalty", above=0)

@@ -49,8 +49,7 @@ from karat.nuggets.sets.keys_and_runs import Nugget, NuggetKey, Question, make_k
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.settings import check_count
-from karat.stats.resampling import SEED
+from karat.settings import SEED, check_count
 from karat.storage.output import write_atomically
 
 if TYPE_CHECKING:

@@ -60,9 +60,9 @@ from karat.nuggets.sets.judgements import HALF, UNNAMED, Judgements
 from karat.nuggets.sets.keys_and_runs import Response, make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
+from karat.settings import SEED
 from karat.stats.distributions import student_quantile
 from karat.stats.estimates import ALPHA, MeanInterval, PointEstimate, ScaledIntervals
-from karat.stats.resampling import SEED
 
 UNIT = "question"
 

@@ -32,7 +32,7 @@ from karat.reproduction.results import (
     Reproduction,
     to_verdict,
 )
-from karat.stats.resampling import SEED
+from karat.settings import SEED
 from karat.stats.significance import BETTER, WORSE
 from karat.text.trees import Tree
 

@@ -15,7 +15,7 @@ from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent
 from karat.registry import Registry, call, expect_type, make_check
 from karat.reproduction.results import Reproduction
-from karat.stats.resampling import SEED
+from karat.settings import SEED
 from karat.storage.digests import files_digest
 
 BUNDLED = "bundled"  # the name of the data that come with Karat

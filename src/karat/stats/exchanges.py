@@ -14,8 +14,7 @@ from karat import _kernel
 from karat.arithmetic import SLACK
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.progress import Progress
-from karat.settings import check_seed, check_trials
-from karat.stats.resampling import SEED
+from karat.settings import SEED, check_seed, check_trials
 
 Words = NDArray[np.uint64]
 MAX_EXACT_CELLS = 12  # with up to this many cells, all 4,096 exchanges are tried

@@ -23,6 +23,7 @@ from karat.arithmetic import SLACK
 from karat.arrays import ArrayLike, Flags, Floats, as_floats, np
 from karat.errors import InputError, quoted
 from karat.progress import Progress, silent
+from karat.settings import SEED
 from karat.stats.correlation import pearson, pearson_rows
 from karat.stats.distributions import normal_tail, student_tail
 from karat.stats.exchanges import (
@@ -33,7 +34,6 @@ from karat.stats.exchanges import (
     chosen_system_sums,
     masks,
 )
-from karat.stats.resampling import SEED
 
 Measures = Callable[[Floats, Floats, Floats, Flags], Floats]
 _CELLS = 1 << 22  # cells of all trials in memory at once

@@ -16,9 +16,8 @@ from karat import _kernel
 from karat.arithmetic import ExactRows, rounded
 from karat.arrays import Flags, Floats, Ints, np
 from karat.progress import Progress, silent
-from karat.settings import check_seed, check_trials
+from karat.settings import SEED, check_seed, check_trials
 
-SEED = 12345
 _BATCH_CELLS = 1 << 17  # cells drawn at a time: a batch stays in the cache, and progress moves
 
 

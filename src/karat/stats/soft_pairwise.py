@@ -14,6 +14,7 @@ from karat import _kernel
 from karat.arithmetic import SLACK
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError
+from karat.settings import SEED
 from karat.stats.exchanges import (
     Exchanges,
     Permutation,
@@ -23,7 +24,6 @@ from karat.stats.exchanges import (
     masks,
     no_exchange,
 )
-from karat.stats.resampling import SEED
 
 ScoreSums = Callable[[Floats], Floats]  # from sums of statistics, one per row, to scores
 TRIALS = 1000  # trials of the p-values between systems

@@ -11,21 +11,10 @@ import click
 
 from karat.cli.command import Command
 from karat.cli.options import complete_set
-from karat.cli.parameters import (
-    ADVANCED,
-    COMMON,
-    F,
-    choice,
-    combine,
-    flag,
-    integer,
-    named,
-    option,
-    path,
-    share,
-)
+from karat.cli.parameters import F, choice, combine, flag, integer, named, option, path, share
 from karat.cli.show import say
 from karat.errors import InputError, short, visible
+from karat.headings import ADVANCED, COMMON
 from karat.progress import Bar
 from karat.studio.options import OPTIONS, PORT, TOKEN_VARIABLE, StudioOptions
 

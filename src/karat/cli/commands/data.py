@@ -194,7 +194,7 @@ def draw(
     from karat.evalset.draws import format_draws
     from karat.storage.output import write_atomically
 
-    source.check_output(output, plan)
+    source.check_output(output, plan=plan)
     with Bar() as progress:
         drawn_units = draw_units(source.load(progress), count, unit, seed=seed)
     if plan:

@@ -1,4 +1,4 @@
-"""`karat estimate`: what people would say, from few labels and the values of judges."""
+"""`karat estimate`: human scores from few labels and many judgements."""
 
 from __future__ import annotations
 
@@ -9,35 +9,17 @@ import click
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.inputs import SetInput, add_kind_options, read_draws_of
-from karat.cli.parameters import INPUT, OUTPUT, TESTS, choice, integer, option, path
-from karat.cli.show import check_different, show
+from karat.cli.parameters import bundle, option, path
+from karat.cli.show import show
 from karat.errors import InputError
+from karat.estimation.settings import EstimateSettings
+from karat.headings import INPUT, OUTPUT
 from karat.progress import Bar
 
 
 @click.command(name="estimate", cls=Command)
 @options.set_argument
-@option("-d --dimension", "Dimension that people judged, such as fluency.", metavar="NAME")
-@option(
-    "-J --judge judges",
-    "Judge: a model that judged the set, scores that come with it, or a metric (see `karat "
-    "metrics`). Repeat for several. Default: the models that judged it.",
-    multiple=True,
-    metavar="JUDGE",
-    shell_complete=options.complete_metric,
-)
-@option(
-    "--population",
-    "Estimate scores for the segments of SET (set), or for new segments like them (new).",
-    choice("set", "new"),
-    "set",
-)
-@option(
-    "--baseline",
-    "System to compare the others with. Default: the one with the best estimate.",
-    metavar="NAME",
-)
-@option("--next", "Draw N units to label next (see --plan).", integer(min=1), metavar="N")
+@bundle("settings", options.settings_options(EstimateSettings))
 @options.output
 @options.human_reader
 @option(
@@ -47,37 +29,22 @@ from karat.progress import Bar
     heading=INPUT,
 )
 @option(
-    "--unit",
-    "Unit that was drawn: a segment, or a group of them (a document). Default: detected.",
-    choice("auto", "segment", "group"),
-    "auto",
-    show_default=False,
-    heading=INPUT,
-)
-@option(
     "--plan",
     "With --next: write the draws, with their probabilities, to FILE (TSV).",
     path,
     heading=OUTPUT,
 )
-@option(
-    "--correction",
-    "Correction of the differences, p and intervals, for the number of comparisons.",
-    choice("none", "holm", "bh"),
-    "holm",
-    heading=TESTS,
-)
-@options.seed
-@options.normalise
 @add_kind_options
 @options.threads
 def command(
     source: SetInput,
+    settings: dict[str, Any],
     format: str,
     output: str | None,
     plan: str | None,
     draws: str | None,
-    **values: Any,
+    threads: int | None,
+    **kind_options: Any,
 ) -> None:
     """Estimate human scores from few labels and many judgements of a model or metric.
 
@@ -95,14 +62,12 @@ def command(
     """
     from karat.estimation.estimates import estimate
 
-    source.check_output(output, plan, inputs=[draws] if draws else [])
-    check_different(output=output, plan=plan)
-    if plan and not values["next"]:
+    source.check_output(output, [draws] if draws else [], plan=plan)
+    if plan and not settings["next"]:
         raise InputError("--plan writes the units of --next: say how many with --next N")
-    settings = {name: values.pop(name) for name in _SETTINGS}
-    settings |= {"next": values.pop("next") or 0, "exclude": source.exclude}
+    settings |= {"exclude": source.exclude, "threads": threads}
     with Bar() as progress:
-        loaded = source._replace(exclude=()).load_any_kind((), values, progress, draws)
+        loaded = source._replace(exclude=()).load_any_kind((), kind_options, progress, draws)
         settings["draws"] = read_draws_of(loaded, draws)
         result = estimate(loaded, progress=progress, **settings)
     if plan:
@@ -111,9 +76,3 @@ def command(
 
         write_atomically(plan, "".join(format_draws(result.draws)))
     show(result, format, output)
-
-
-_SETTINGS = (
-    *("dimension", "judges", "population", "unit", "baseline", "correction", "normalise"),
-    *("seed", "threads"),
-)

@@ -1,4 +1,4 @@
-"""`karat gate`."""
+"""`karat gate`: pass or fail a run against a baseline."""
 
 from __future__ import annotations
 
@@ -12,22 +12,13 @@ import click
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.inputs import InputFiles, TableOptions
-from karat.cli.parameters import (
-    NUGGETS,
-    OUTPUT,
-    TABLES,
-    TESTS,
-    F,
-    choice,
-    flag,
-    integer,
-    option,
-    path,
-)
-from karat.cli.show import check_different, check_output, command_line, say, show
+from karat.cli.parameters import F, choice, flag, option, path
+from karat.cli.show import check_output, command_line, say, show
 from karat.errors import InputError, OutputError, quoted
-from karat.gating.decisions import MIN_RESAMPLES, LimitError
+from karat.gating.decisions import LimitError
+from karat.gating.gates import GateSettings
 from karat.gating.items import SOURCES
+from karat.headings import OUTPUT, TABLES
 from karat.progress import Bar
 from karat.registry import load
 
@@ -43,7 +34,7 @@ UNDECIDED_EXIT = 3
 def _parse_limits(
     ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
 ) -> dict[str, float] | None:
-    """Return limits by metric: `1.0` is for all that are not named, `chrf=1.0` for one."""
+    """Return limits by metric: `chrf=1.0` is for one, `1.0` for all others."""
     limits: dict[str, float] = {}
     option = param.opts[0]
     for text in value:
@@ -105,19 +96,7 @@ def _add_source_options(function: F) -> F:
     heading=TABLES,
 )
 @_add_source_options
-@flag("--no-loss", "Fail if an answer lost a vital nugget that the baseline has.", heading=NUGGETS)
-@option(
-    "--correction",
-    "Intervals for several metrics: simultaneous, or none for separate intervals.",
-    choice("simultaneous", "none"),
-    "simultaneous",
-    heading=TESTS,
-)
-@options.resampling("Number of bootstrap resamples for the intervals.", least=MIN_RESAMPLES)
-@options.seed
-@option(
-    "--examples", "Show the N items with the largest losses.", integer(min=0), 10, heading=OUTPUT
-)
+@options.settings_options(GateSettings)
 @flag("--texts", "With --update: store the outputs in the baseline, for reports.", heading=OUTPUT)
 @option("--junit", "Also write the checks to FILE as JUnit XML.", path, heading=OUTPUT)
 @flag(
@@ -154,9 +133,7 @@ def command(
     from karat.gating.gates import gate, write_baseline
     from karat.gating.items import count_items
 
-    for file in (output, junit):
-        check_output(file, [*inputs.paths(), baseline])
-    check_different(output=output, junit=junit)
+    check_output(output, [*inputs.paths(), baseline], junit=junit)
     if update:
         check_output(baseline, inputs.paths())
         check_replaceable(baseline)
@@ -172,8 +149,7 @@ def command(
         else:
             parsed = _gate_metrics(names, baseline)
             metric_files = [name for metric in parsed for name in metric.input_files()]
-            for file in (output, junit):
-                check_output(file, metric_files)
+            check_output(output, metric_files, junit=junit)
             outputs = _text_outputs(inputs, parsed, columns, progress)
             settings = {name: value for name, value in columns.items() if value is not None}
             settings["threads"] = threads
@@ -192,7 +168,7 @@ def command(
         settings |= limits
         try:
             result = gate(*outputs, names, **settings)
-        except LimitError as error:  # named as it was typed
+        except LimitError as error:  # named like the option
             raise InputError(f"--{error.limit_name.replace('_', '-')}{error.problem}") from error
     show(result, format, output)
     _write_ci_reports(result, junit, github, undecided == "fail")
@@ -201,7 +177,7 @@ def command(
 
 
 def _gate_metrics(names: Sequence[str] | None, baseline: str) -> list[Metric]:
-    """Return the metrics that were named, or those of the baseline, or the default."""
+    """Return the metrics of `--metric`, else of the baseline, else the default."""
     from karat.gating.gates import baseline_metrics
     from karat.gating.texts import DEFAULT_METRICS
     from karat.scoring import load_metrics
@@ -212,7 +188,7 @@ def _gate_metrics(names: Sequence[str] | None, baseline: str) -> list[Metric]:
 def _source_outputs(
     inputs: InputFiles, sources: Mapping[str, Any]
 ) -> tuple[tuple[Any, Any], dict[str, Any]]:
-    """Return a run and what it is scored against, by the options of another source of scores."""
+    """Return a run, its key, and the settings of another source of scores."""
     ((source, options),) = ((name, value) for name, value in sources.items() if value is not None)
     candidate = _single_candidate(inputs)
     if inputs.references or inputs.evalset:
@@ -258,7 +234,7 @@ def _write_ci_reports(
         from karat.report.gates import gate_annotations, gate_summary
 
         for line in gate_annotations(result, undecided_fails):
-            click.echo(line, err=True)  # GitHub reads both streams; the other has the result
+            click.echo(line, err=True)  # GitHub reads both streams; standard output has the result
         if path := os.environ.get("GITHUB_STEP_SUMMARY"):
             summary = gate_summary(result, command_line())
             try:

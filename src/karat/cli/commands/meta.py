@@ -10,24 +10,12 @@ import click
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.inputs import SetInput
-from karat.cli.parameters import (
-    ADVANCED,
-    INPUT,
-    OUTPUT,
-    TESTS,
-    Listing,
-    Numbers,
-    WholeNumbers,
-    choice,
-    flag,
-    integer,
-    option,
-    path,
-)
-from karat.cli.show import check_charts, check_different, check_output, show, write_charts
+from karat.cli.parameters import option, path
+from karat.cli.show import check_output, show, write_charts
 from karat.errors import InputError
+from karat.headings import INPUT, OUTPUT
+from karat.meta.settings import FitSettings, MetaSettings, ReliabilitySettings, weights_setting
 from karat.progress import Bar
-from karat.settings import MAX_TRIALS
 
 if TYPE_CHECKING:
     from karat.meta.experiment import MetaStudy
@@ -38,60 +26,13 @@ if TYPE_CHECKING:
 @click.argument("names", metavar="[SET]...", nargs=-1, shell_complete=options.complete_set)
 @options.metrics
 @options.dimensions
-@option(
-    "-l --level levels",
-    "Level of the correlation: {names}. Repeat for several. Default: system segment item.",
-    metavar="LEVEL",
-    cls=Listing,
-    registry="levels",
-    multiple=True,
-)
-@option(
-    "-s --statistic statistics",
-    "Statistic: {names}. Repeat for several. Default: pearson tau-b.",
-    metavar="NAME",
-    cls=Listing,
-    registry="statistics",
-    multiple=True,
-)
+@options.settings_options(MetaSettings)
 @options.output
 @options.experiment_reader
-@option(
-    "--weights",
-    "Weights of several SETs, such as 2,1,1. Default: equal weights.",
-    Numbers(),
-    metavar="NUMBERS",
-    heading=INPUT,
-)
+@options.setting_option("weights", weights_setting())
 @option("--experiment", "Run the experiment in FILE (TOML).", path, heading=INPUT)
-@options.over
-@options.resamples
-@option(
-    "--trials",
-    "Number of trials of the permutation test between metrics; 0 for no test.",
-    integer(0, MAX_TRIALS),
-    1000,
-    heading=TESTS,
-)
-@option(
-    "--correction",
-    "Correction of p-values for the number of comparisons.",
-    choice("none", "holm", "bh"),
-    "none",
-    heading=TESTS,
-)
-@flag("--p-values", "Add a two-sided p-value to every correlation.", heading=TESTS)
-@options.seed
 @option("--save", "Save the experiment to FILE (TOML).", path, heading=OUTPUT)
 @options.charts
-@options.normalise
-@option(
-    "--system-scores",
-    "Outputs that the metric score of a system is computed from.",
-    choice("judged", "all"),
-    "judged",
-    heading=ADVANCED,
-)
 @options.threads
 def meta_command(
     names: tuple[str, ...],
@@ -119,11 +60,15 @@ def meta_command(
     karat meta demo --save experiment.toml
     karat meta --experiment experiment.toml
     """
+    from karat.metrics.names import metric
+
     study = _make_study(names, experiment, settings)
-    for file in (save, output):
-        _check_study_output(file, study, experiment)
-    check_different(save=save, output=output)
-    check_charts(charts)
+    inputs = [experiment] if experiment else []
+    for planned in study.experiments:
+        inputs += planned.judgements
+        inputs += [file for name in planned.metrics for file in metric(name).input_files()]
+    sets = [planned.evalset for planned in study.experiments]
+    check_output(output, inputs, sets, save=save, charts=charts)
     is_single = len(study.experiments) == 1
     if charts and not is_single:
         raise InputError("--charts works with one set: for several sets, use -o page.html")
@@ -156,27 +101,15 @@ def meta_command(
     show(full_report if full_report is not None and format == "html" else result, format, output)
 
 
-def _check_study_output(path: str | None, study: MetaStudy, experiment_file: str | None) -> None:
-    """Reject an output that is an input of an experiment."""
-    from karat.metrics.names import metric
-
-    check_output(path, [experiment_file] if experiment_file else [])
-    for experiment in study.experiments:
-        files = [file for name in experiment.metrics for file in metric(name).input_files()]
-        check_output(path, [*experiment.judgements, *files], [experiment.evalset])
-
-
 def _make_study(
     names: tuple[str, ...], experiment_file: str | None, settings: dict[str, Any]
 ) -> MetaStudy:
-    """Return the experiments of a file, or those of the options."""
+    """Return the study of an experiment file, or of the options."""
     from karat.meta.experiment import Experiment, MetaStudy, read_study
 
-    context = click.get_current_context()
-    typed = click.core.ParameterSource.COMMANDLINE
-    typed_names = [key for key in settings if context.get_parameter_source(key) is typed]
     if experiment_file is not None:
-        if names or typed_names:
+        context, typed = click.get_current_context(), click.core.ParameterSource.COMMANDLINE
+        if names or any(context.get_parameter_source(name) is typed for name in settings):
             advice = "leave out other options, or edit the file"
             raise InputError(f"--experiment {experiment_file} has all settings: {advice}")
         from karat.evalset.reading import read_text
@@ -187,14 +120,12 @@ def _make_study(
     for name in names:
         if names.count(name) > 1:
             raise InputError(f"the set {name} is given twice: leave one out")
-    weights = settings.pop("weights") or ()
+    weights = settings.pop("weights")
     metrics = settings.pop("metrics") or options.DEFAULT_METRICS
-    reader_options = settings["reader_options"]
-    settings = {key: settings[key] for key in settings if key in typed_names}
-    if references := settings.pop("references", ()):
-        source = SetInput(names[0], reader_options=reader_options)
-        settings["references"], source = options.numbered_references(references, source)
-        settings["reader_options"] = source.reader_options
+    settings["read_as"] = settings["read_as"] or ""
+    settings["references"], settings["reader_options"] = options.numbered_references(
+        settings["references"], settings["reader_options"]
+    )
     experiments = (Experiment(name, tuple(metrics), **settings) for name in names)
     return MetaStudy(tuple(experiments), weights)
 
@@ -211,15 +142,9 @@ def _make_study(
     shell_complete=options.complete_metric,
 )
 @options.dimensions
-@option(
-    "-l --level",
-    "Level of the scores: single outputs (segment) or systems.",
-    choice("segment", "system"),
-    "segment",
-)
+@options.settings_options(FitSettings)
 @options.output
 @options.human_reader
-@options.normalise
 @options.threads
 def fit_command(source: SetInput, format: str, output: str | None, **settings: Any) -> None:
     """Fit human scores to metrics by ordinary least squares.
@@ -248,57 +173,10 @@ def fit_command(source: SetInput, format: str, output: str | None, **settings: A
 @options.set_argument
 @options.metrics
 @options.dimensions
-@option(
-    "--lengths",
-    "Numbers of segments per pseudo-document, such as 1,2,5 or 1-25. Default: 1-25, as long as "
-    "each system has 4 documents.",
-    WholeNumbers(),
-    (),
-    show_default=False,
-    metavar="N,N,…",
-)
-@option(
-    "--reference-counts",
-    "Numbers of references per segment, such as 1,2,3. Default: all references.",
-    WholeNumbers(),
-    (),
-    show_default=False,
-    metavar="N,N,…",
-)
-@option(
-    "-s --statistic statistics",
-    "Statistic: {names}. Repeat for several. Statistics that compare systems, such as spa, are "
-    "not allowed. Default: pearson spearman.",
-    metavar="NAME",
-    cls=Listing,
-    registry="statistics",
-    multiple=True,
-)
-@option(
-    "--documents",
-    "Score a document by the summed statistics of its segments, or as one text.",
-    choice("summed", "joined"),
-    "summed",
-)
+@options.settings_options(ReliabilitySettings)
 @options.output
 @options.human_reader
-@option(
-    "--repeats",
-    "Number of times that segments are shuffled.",
-    integer(1, MAX_TRIALS),
-    100,
-    heading=TESTS,
-)
-@option(
-    "--combinations",
-    "Maximum number of reference combinations.",
-    integer(1, MAX_TRIALS),
-    20,
-    heading=TESTS,
-)
-@options.seed
 @options.charts
-@options.normalise
 @options.threads
 def reliability_command(
     source: SetInput, charts: str | None, format: str, output: str | None, **settings: Any
@@ -316,10 +194,8 @@ def reliability_command(
     from karat.meta.reliability import reliability
     from karat.report.documents.reliability import SHUFFLED, reliability_charts
 
-    source.check_output(output)
-    check_charts(charts)
+    source.check_output(output, charts=charts)
     settings["metrics"] = settings["metrics"] or options.DEFAULT_METRICS
-    settings["statistics"] = settings["statistics"] or ("pearson", "spearman")
     with Bar() as progress:
         result = reliability(source.load(progress), progress=progress, **settings)
     write_charts(reliability_charts(result.rows, SHUFFLED), charts)

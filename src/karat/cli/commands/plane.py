@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from karat.cli import options
 from karat.cli.command import Group, help_group
 from karat.cli.inputs import SetInput
-from karat.cli.parameters import TESTS, integer, option
-from karat.cli.show import check_charts, check_output, show, write_charts
+from karat.cli.parameters import option
+from karat.cli.show import check_output, show, write_charts
 from karat.errors import InputError
+from karat.meta.settings import PlaneSettings
 from karat.progress import Bar
-from karat.settings import MAX_TRIALS
 
 if TYPE_CHECKING:
     from karat.meta.plane_study import Region
@@ -48,34 +48,11 @@ command = help_group(
 )
 @option("--task", _TASK + " With --guideline, show the paper's prediction.", metavar="TASK")
 @option("--guideline", _GUIDELINE, metavar="NAME")
-@option(
-    "--compare-with",
-    "Other metric to show, such as bleu or rouge1. Repeat for several.",
-    multiple=True,
-    metavar="METRIC",
-    shell_complete=options.complete_metric,
-)
-@option(
-    "--by",
-    "Also fit groups of segments: `groups` of the set, or `lengths:parts=N` for N groups by "
-    "reference length.",
-    metavar="GROUPING",
-)
+@options.settings_options(PlaneSettings)
 @options.output
 @options.human_reader
 @options.set_references
-@options.over
-@options.resamples
-@option(
-    "--splits",
-    "Number of random splits into halves that test the choice on the other half.",
-    integer(0, MAX_TRIALS),
-    200,
-    heading=TESTS,
-)
-@options.seed
 @options.charts
-@options.normalise
 @options.threads
 def fit(
     source: SetInput, charts: str | None, format: str, output: str | None, **settings: Any
@@ -97,9 +74,11 @@ def fit(
 
     metric = _family(settings.pop("base"))
     region = _region(*map(settings.pop, ("task", "guideline")))
-    settings["references"], source = options.numbered_references(settings["references"], source)
-    source.check_output(output)
-    check_charts(charts)
+    settings["references"], reader_options = options.numbered_references(
+        settings["references"], source.reader_options
+    )
+    source = source._replace(reader_options=reader_options)
+    source.check_output(output, charts=charts)
     with Bar() as progress:
         evalset = source.load(progress)
         study = study_plane(evalset, metric, region=region, progress=progress, **settings)
@@ -149,8 +128,7 @@ def recommend(
     from karat.meta.plane_study import recommend as recommend_metrics
     from karat.report.documents.planes import regions_chart
 
-    check_output(output)
-    check_charts(charts)
+    check_output(output, charts=charts)
     recommendation = recommend_metrics(task, guideline)
     write_charts([regions_chart(recommendation)], charts)
     show(recommendation, format, output)

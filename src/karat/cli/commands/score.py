@@ -9,10 +9,13 @@ import click
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.inputs import InputFiles, TableOptions, table_paths
-from karat.cli.parameters import COMMON, OUTPUT, bundle, choice, flag, integer, option
+from karat.cli.parameters import bundle, flag, integer, option
 from karat.cli.show import check_output, command_line, say, show
 from karat.errors import InputError
+from karat.headings import COMMON, OUTPUT
 from karat.progress import Bar
+from karat.score_settings import ComparisonSettings, ScoreSettings
+from karat.settings import resamples_setting
 
 if TYPE_CHECKING:
     from karat.metrics.base import Metric
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class ScoreView(NamedTuple):
-    """Options for what `karat score` shows: all scores, a wide table, the worst segments."""
+    """View of the scores: all scores, a wide table, or the best and worst segments."""
 
     worst: int | None
     best: int | None
@@ -34,7 +37,7 @@ class ScoreView(NamedTuple):
         return (self.worst, self.best, self.sort) != (None, None, None)
 
     def check(self, level: str, **conflicting: bool) -> None:
-        """Reject other options that do not go with these; names of arguments are options."""
+        """Reject conflicting options; `conflicting` says by name which options are given."""
         used = {f"--{name.replace('_', '-')}": value for name, value in conflicting.items()}
         used["--wide"] = self.wide
         if self.ranks_segments:
@@ -53,7 +56,7 @@ class ScoreView(NamedTuple):
                     )
 
     def apply(self, scoring: Scoring) -> Result:
-        """Return the scores to show; all segments if no number of them was given."""
+        """Return the scores to show; with --sort alone, all segments."""
         if not self.ranks_segments:
             return scoring.wide() if self.wide else scoring
         worst = self.worst or 0
@@ -81,20 +84,10 @@ _view_options = bundle(
 @click.command(name="score", cls=Command)
 @options.texts
 @options.metrics
-@options.interval_resamples
-@flag("--segments", "Show the score of every segment.")
-@option(
-    "--level",
-    "Show the scores of each `document` of a set or of SGML files, or of each `segment`.",
-    choice("system", "segment", "document"),
-    "system",
-    heading=OUTPUT,
-)
+@options.settings_options(ScoreSettings)
 @_view_options
 @options.output
 @options.sharded_tables
-@options.seed
-@options.buckets
 @options.signature
 @flag("--signature-only", "Print the signatures without scoring.", heading=OUTPUT)
 @options.threads
@@ -194,7 +187,7 @@ def _score_tables(
 def show_signatures(
     metrics: list[Metric], references: int | None, format: str, output: str | None, **settings: Any
 ) -> None:
-    """Show the signatures, bare lines for people and a table for everything else."""
+    """Show the signatures: one per line as text, a table in other formats."""
     from karat.report.documents.scores import note_signature_form, signature_document
     from karat.scoring import interval_fields
 
@@ -215,8 +208,7 @@ def show_signatures(
 @click.command(name="compare", cls=Command)
 @options.texts
 @options.metrics
-@option("--baseline", "System to compare the others with. Default: the first.", metavar="NAME")
-@options.test
+@options.settings_options(ComparisonSettings)
 @option(
     "--examples",
     "Show the N segments where each system differs most from the baseline.",
@@ -225,10 +217,6 @@ def show_signatures(
 )
 @options.output
 @options.tables
-@options.comparison_resamples
-@options.trials
-@options.seed
-@options.buckets
 @options.wide
 @options.signature
 @options.threads
@@ -274,21 +262,22 @@ def compare_command(
     show(comparison.wide() if wide else comparison, format, output)
 
 
-@click.command(name="merge", cls=Command)
-@click.argument("shards", nargs=-1, required=True, type=click.Path(), metavar="SHARDS...")
-@options.resampling(
+_MERGE_RESAMPLES = resamples_setting(
+    None,
     "Add 95% intervals from N bootstrap resamples; with --compare, also the resamples of the "
     "bootstrap test.",
-    None,
     heading=COMMON,
 )
+
+
+@click.command(name="merge", cls=Command)
+@click.argument("shards", nargs=-1, required=True, type=click.Path(), metavar="SHARDS...")
+@options.setting_option("resamples", _MERGE_RESAMPLES)
 @flag("--compare", "Compare the systems with a baseline.")
 @option(
     "--baseline", "System to compare the others with. Default: the first by name.", metavar="NAME"
 )
-@options.test
-@options.trials
-@options.seed
+@options.settings_options(ComparisonSettings, "test", "trials", "seed")
 @options.output
 @options.signature
 def merge_command(

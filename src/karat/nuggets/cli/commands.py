@@ -9,9 +9,10 @@ import click
 
 from karat.cli import options
 from karat.cli.command import Command
-from karat.cli.parameters import OUTPUT, choice, flag, option
+from karat.cli.parameters import choice, flag, option
 from karat.cli.show import check_output, note, show
 from karat.errors import InputError
+from karat.headings import OUTPUT
 from karat.nuggets.cli import options as nuggets_options
 from karat.progress import Bar
 

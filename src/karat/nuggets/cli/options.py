@@ -9,21 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from karat.cli.command import Command as HelpCommand
-from karat.cli.parameters import (
-    COMMON,
-    INPUT,
-    NUGGETS,
-    SCORES,
-    Listing,
-    bundle,
-    choice,
-    flag,
-    named,
-    not_empty,
-    option,
-    path,
-)
+from karat.cli.parameters import Listing, bundle, choice, flag, named, not_empty, option, path
 from karat.errors import InputError
+from karat.headings import COMMON, INPUT, NUGGETS, SCORES
 from karat.nuggets.sets.judgements import HALF, TIES
 from karat.progress import Progress
 

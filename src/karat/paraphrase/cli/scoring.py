@@ -12,9 +12,10 @@ from click.core import ParameterSource
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.inputs import system_name
-from karat.cli.parameters import ADVANCED, TESTS, F, choice, flag, integer, option, path, share
-from karat.cli.show import check_charts, check_output, say, show, write_charts
+from karat.cli.parameters import F, choice, flag, integer, option, path, share
+from karat.cli.show import check_output, say, show, write_charts
 from karat.errors import InputError
+from karat.headings import ADVANCED, TESTS
 from karat.progress import Bar, silent
 
 if TYPE_CHECKING:
@@ -293,8 +294,7 @@ def evaluate(
     folds_source = click.get_current_context().get_parameter_source("folds")
     if settings["train_first"] is not None and folds_source is ParameterSource.COMMANDLINE:
         raise click.UsageError("--folds and --train-first exclude each other: give one")
-    check_output(output, sets=[name])
-    check_charts(charts)
+    check_output(output, sets=[name], charts=charts)
     with Bar() as progress:
         result = evaluate_paraphrases(
             name, model, compare_with=compare_with or None, progress=progress, **settings

@@ -10,9 +10,10 @@ import click
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import F
-from karat.cli.parameters import ADVANCED, INPUT, WORDS, Gigabytes, choice, integer, option, path
+from karat.cli.parameters import Gigabytes, choice, integer, option, path
 from karat.cli.show import check_output, say
 from karat.errors import InputError, quoted
+from karat.headings import ADVANCED, INPUT, WORDS
 from karat.paraphrase.cli.scoring import dimension_option
 from karat.progress import Bar, Progress
 

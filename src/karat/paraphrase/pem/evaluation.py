@@ -30,8 +30,9 @@ from karat.paraphrase.pem.model import BUNDLED, PEM, SCALE, as_pem
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.scoring import interval_fields
+from karat.settings import SEED
 from karat.stats.correlation import pearson, spearman
-from karat.stats.resampling import SEED, bootstrap_sums
+from karat.stats.resampling import bootstrap_sums
 from karat.storage.digests import data_digest
 
 RIVALS: Mapping[str, tuple[str, ...]] = {

@@ -53,7 +53,8 @@ from karat.paraphrase.pem.judged_pairs import JudgedPairs, control_sentences
 from karat.paraphrase.table.phrase_table import ABOUT as TABLE
 from karat.paraphrase.table.phrase_table import PhraseTable
 from karat.progress import Progress, silent
-from karat.stats.resampling import SEED, bootstrap_sums, interval
+from karat.settings import SEED
+from karat.stats.resampling import bootstrap_sums, interval
 from karat.storage import schema
 from karat.storage.digests import text_digest
 from karat.storage.store import (

@@ -28,8 +28,7 @@ from karat.paraphrase.table.phrase_table import Maps, PhraseTable, Translation
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.scoring import interval_fields
-from karat.settings import to_text
-from karat.stats.resampling import SEED
+from karat.settings import SEED, to_text
 from karat.storage.output import FilePath
 from karat.text.references import check_aligned
 from karat.text.segments import Segments, Texts, as_segments

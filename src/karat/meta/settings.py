@@ -1,0 +1,226 @@
+"""Settings of meta-evaluations, studies of reliability, fits and planes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from karat.errors import InputError
+from karat.headings import ADVANCED, INPUT, TESTS
+from karat.settings import (
+    MAX_TRIALS,
+    Settings,
+    normalise_setting,
+    resamples_setting,
+    seed_setting,
+    setting,
+)
+from karat.stats.significance import CORRECTIONS, SIGNIFICANCE_LEVEL
+
+if TYPE_CHECKING:
+    from karat.meta.plane_study import Grouping
+    from karat.metrics.base import Metric
+
+
+def _over_setting() -> Any:
+    return setting(
+        "both",
+        "Units that the bootstrap resamples.",
+        choices=("both", "segments", "systems"),
+        option="--over",
+        heading=TESTS,
+    )
+
+
+def weights_setting() -> Any:
+    """Return the setting `weights` of several experiments."""
+    return setting(
+        (),
+        "Weights of several SETs, such as 2,1,1. Default: equal weights.",
+        items=float,
+        option="--weights",
+        heading=INPUT,
+        metavar="NUMBERS",
+    )
+
+
+def _trials_setting(default: int, help: str, option: str, low: int = 0) -> Any:
+    return setting(default, help, low=low, high=MAX_TRIALS, option=option, heading=TESTS)
+
+
+def _statistics_setting(default: tuple[str, ...], remark: str = "") -> Any:
+    return setting(
+        default,
+        f"Statistic: {{names}}. Repeat for several.{remark} Default: {' '.join(default)}.",
+        items=str,
+        registry="statistics",
+        distinct=True,
+        option="-s --statistic",
+        metavar="NAME",
+    )
+
+
+@dataclass(frozen=True)
+class MetaSettings(Settings):
+    """Settings of a meta-evaluation. No dimensions or no references means all of them."""
+
+    evalset: str = setting(help="A folder, a file, or the name of a known set.", kind=str)
+    metrics: tuple[str | Metric, ...] = setting(help="Metrics to rank.", kind=tuple)
+    dimensions: tuple[str, ...] = setting((), "Dimensions.", items=str, distinct=True)
+    levels: tuple[str, ...] = setting(
+        ("system", "segment", "item"),
+        "Level of the correlation: {names}. Repeat for several. Default: system segment item.",
+        items=str,
+        registry="levels",
+        distinct=True,
+        option="-l --level",
+        metavar="LEVEL",
+    )
+    statistics: tuple[str, ...] = _statistics_setting(("pearson", "tau-b"))
+    normalise: str = normalise_setting()
+    exclude: tuple[str, ...] = setting((), "Systems to leave out.", items=str, distinct=True)
+    references: tuple[int, ...] = setting(
+        (), "Numbers of the references to use, from 1.", items=int, low=1, distinct=True
+    )
+    over: str = _over_setting()
+    resamples: int = resamples_setting()
+    trials: int = _trials_setting(
+        1000, "Number of trials of the permutation test between metrics; 0 for no test.", "--trials"
+    )
+    correction: str = setting(
+        "none",
+        "Correction of p-values for the number of comparisons.",
+        choices=CORRECTIONS,
+        option="--correction",
+        heading=TESTS,
+    )
+    level: float = setting(
+        SIGNIFICANCE_LEVEL, "Largest p at which two metrics differ.", above=0, below=1
+    )
+    seed: int = seed_setting()
+    read_as: str = setting("", "Format of the set; empty to detect it.")
+    reader_options: tuple[str, ...] = setting(
+        (), "Options of the reader, as NAME=VALUE.", items=str
+    )
+    p_values: bool = setting(
+        False,
+        "Add a two-sided p-value to every correlation.",
+        option="--p-values",
+        heading=TESTS,
+    )
+    system_scores: str = setting(
+        "judged",
+        "Outputs that the metric score of a system is computed from.",
+        choices=("judged", "all"),
+        option="--system-scores",
+        heading=ADVANCED,
+    )
+    judgements: tuple[str, ...] = setting((), "Files of judgements to add.", items=str)
+    model_judges: tuple[str, ...] = setting((), "Judges that are models.", items=str)
+
+
+@dataclass(frozen=True)
+class ReliabilitySettings(Settings):
+    """Settings of a study of reliability."""
+
+    evalset: str
+    metrics: tuple[str, ...]
+    dimensions: tuple[str, ...]
+    lengths: tuple[int, ...] = setting(
+        (),
+        "Numbers of segments per pseudo-document, such as 1,2,5 or 1-25. Default: 1-25, as long as "
+        "each system has 4 documents.",
+        items=int,
+        distinct=True,
+        option="--lengths",
+        metavar="N,N,…",
+    )
+    references: tuple[int | None, ...] = setting(
+        (),
+        "Numbers of references per segment, such as 1,2,3. Default: all references.",
+        items=int,
+        distinct=True,
+        option="--reference-counts reference_counts",
+        metavar="N,N,…",
+    )
+    statistics: tuple[str, ...] = _statistics_setting(
+        ("pearson", "spearman"),
+        " Statistics that compare systems, such as spa, are not allowed.",
+    )
+    documents: str = setting(
+        "summed",
+        "Score a document by the summed statistics of its segments, or as one text.",
+        choices=("summed", "joined"),
+        option="--documents",
+    )
+    normalise: str = normalise_setting()
+    repeats: int = _trials_setting(
+        100, "Number of times that segments are shuffled.", "--repeats", low=1
+    )
+    shuffles_per_combination: int = setting(
+        1, "Shuffles on which each combination of references is scored.", low=1
+    )
+    combinations: int = _trials_setting(
+        20, "Maximum number of reference combinations.", "--combinations", low=1
+    )
+    seed: int = seed_setting()
+
+    def __post_init__(self) -> None:
+        from karat.stats.correlation import statistic
+
+        super().__post_init__()
+        if not self.statistics:
+            raise InputError("no statistic was given: at least one is needed")
+        for name in self.statistics:
+            if statistic(name).of_segments is not None:
+                raise InputError(f"{name} compares systems, not pseudo-documents: choose another")
+        if self.shuffles_per_combination > self.repeats:
+            raise InputError(
+                f"shuffles_per_combination={self.shuffles_per_combination}: there are only "
+                f"{self.repeats} shuffles (repeats)"
+            )
+
+
+@dataclass(frozen=True)
+class FitSettings(Settings):
+    """Settings of a fit of human scores."""
+
+    metrics: tuple[str, ...]
+    dimensions: tuple[str, ...]
+    level: str = setting(
+        "segment",
+        "Level of the scores: single outputs (segment) or systems.",
+        choices=("segment", "system"),
+        option="-l --level",
+    )
+    normalise: str = normalise_setting()
+    exclude: tuple[str, ...] = setting((), "Systems to leave out.", items=str)
+
+
+@dataclass(frozen=True)
+class PlaneSettings(Settings):
+    """Settings of a study of the AEv plane."""
+
+    compare_with: tuple[str | Metric, ...] = setting(
+        (),
+        "Other metric to show, such as bleu or rouge1. Repeat for several.",
+        option="--compare-with",
+        metavar="METRIC",
+    )
+    by: str | Grouping | None = setting(  # noqa: RUF009 - a field
+        None,
+        "Also fit groups of segments: `groups` of the set, or `lengths:parts=N` for N groups by "
+        "reference length.",
+        kind=str,
+        option="--by",
+        metavar="GROUPING",
+    )
+    over: str = _over_setting()
+    resamples: int = resamples_setting()
+    splits: int = _trials_setting(
+        200,
+        "Number of random splits into halves that test the choice on the other half.",
+        "--splits",
+    )
+    seed: int = seed_setting()
+    normalise: str = normalise_setting()
