@@ -47,7 +47,6 @@ def setting(
     heading: str = COMMON,
     metavar: str | None = None,
     show_default: bool = True,
-    required: bool = False,
 ) -> Any:
     """Return a field of settings: its default, its meaning in one sentence and its limits.
 
@@ -64,15 +63,14 @@ def setting(
         compare: whether values that differ in this field differ.
         option: spelling on the command line, such as `-l --level`, and the name of the parameter
             if it is not that of the field; empty for no option.
-        heading, metavar, show_default, required: look of the option in help, and whether it must
-            be given.
+        heading, metavar, show_default: how help shows the option.
     """
     description = {"help": help, "kind": kind or type(default), "unset": unset, "place": place}
     limits: dict[str, Any] = {"low": low, "high": high, "above": above, "below": below}
     limits |= {"choices": choices, "registry": registry, "items": items, "distinct": distinct}
-    look = {"heading": heading, "metavar": metavar, "required": required}
-    display = {"option": option, "show_default": show_default, **look}
-    return field(default=default, compare=compare, metadata={**description, **limits, **display})
+    look = {"heading": heading, "metavar": metavar, "show_default": show_default}
+    metadata = {**description, **limits, **look, "option": option}
+    return field(default=default, compare=compare, metadata=metadata)
 
 
 def parameter_name(f: Field[Any]) -> str:

@@ -88,7 +88,7 @@ def setting_option(name: str, declared: Field[Any]) -> Callable[[F], F]:
     spelling = " ".join([*dashed, name])
     if kind is bool:
         return flag(spelling, about["help"], heading=about["heading"])
-    more = {key: about[key] for key in ("heading", "metavar", "required")}
+    more = {key: about[key] for key in ("heading", "metavar")}
     more["shell_complete"] = _COMPLETE.get(about["metavar"])
     more["show_default"] = about["show_default"] and default not in (None, ())
     if kind is tuple:
