@@ -49,7 +49,7 @@ def test_a_damaged_regression_is_refused(name: str) -> None:
 def test_a_regression_with_nan_is_refused() -> None:
     arrays = fit_svr(X, Y, SvrSetting()).arrays()
     arrays["svr_weights"] = np.full_like(arrays["svr_weights"], np.nan)
-    with pytest.raises(ValueError, match="no number"):
+    with pytest.raises(ValueError, match="not a number"):
         SVR.from_arrays(arrays)
 
 
