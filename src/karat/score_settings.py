@@ -7,8 +7,8 @@ from typing import Any
 
 from karat.headings import COMMON, OUTPUT, TESTS
 from karat.settings import MAX_TRIALS, Settings, resamples_setting, seed_setting, setting
-from karat.stats.buckets import MAX_BUCKETS
 
+MAX_BUCKETS = 1 << 16
 LEVELS = ("system", "segment", "document")
 """Levels of scores."""
 PAIRED_TESTS = {
