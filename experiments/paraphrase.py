@@ -25,7 +25,7 @@ import karat as kt
 from karat.evalset.sets import EvalSet
 from karat.paraphrase.align.parallel_text import Parallel, read_parallel
 from karat.paraphrase.pem.combination import cross_predict
-from karat.paraphrase.pem.evaluation import Gain, paired_gain, rival_features, rival_scores
+from karat.paraphrase.pem.evaluation import RIVALS, Gain, paired_gain, rival_scores
 from karat.paraphrase.pem.features import PairFeatures
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, add_controls, judged_rows
 from karat.paraphrase.pem.model import PEM
@@ -75,6 +75,15 @@ def left_out(judged: JudgedPairs, matrix: np.ndarray) -> np.ndarray:
 def odd_rows(judged: JudgedPairs) -> np.ndarray:
     number: dict[str, int] = {}
     return np.array([number.setdefault(o, len(number)) % 2 == 1 for o in judged.originals])
+
+
+def rival_features(judged: JudgedPairs, features: PairFeatures) -> dict[str, np.ndarray]:
+    """The features of each rival: metrics in place of the pivots."""
+    scores, rest = rival_scores(judged, RIVALS), features.without_pivots()
+    return {
+        name: np.column_stack([rest, *(scores[part] for part in metrics)])
+        for name, metrics in RIVALS.items()
+    }
 
 
 def rich(judged: JudgedPairs, features: PairFeatures) -> None:

@@ -18,13 +18,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from paraphrase import rival_features
 
 import karat as kt
 from karat.metrics.names import metric as parse
 from karat.paraphrase.align.parallel_text import read_parallel
 from karat.paraphrase.pem.combination import cross_predict, fit_svr, search_setting
-from karat.paraphrase.pem.evaluation import paired_gain, rival_features
-from karat.paraphrase.pem.features import FeatureCounter, extract_features
+from karat.paraphrase.pem.evaluation import paired_gain
+from karat.paraphrase.pem.features import FeatureCounter
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, add_controls, judged_rows
 from karat.paraphrase.pem.model import PEM
 from karat.paraphrase.pem.training import Pivot, train_pem
@@ -45,7 +46,7 @@ def left_out(pem: PEM, judged: JudgedPairs, form: str) -> np.ndarray:
     """Cross-validated predictions of the paraphrases without controls."""
     texts = judged.originals, judged.paraphrases
     counter = FeatureCounter(pem.pivots, pem.language, form)
-    pair_features = extract_features(counter, *texts)
+    pair_features = counter.features(*texts)
     return cross_predict(pair_features.matrix, judged.human, judged.originals)[judged.real]
 
 

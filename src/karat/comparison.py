@@ -15,6 +15,7 @@ from karat.errors import InputError, quoted, short
 from karat.metrics.base import Metric, Score
 from karat.progress import Progress, silent
 from karat.results import number, program_columns
+from karat.score_settings import PAIRED_TESTS
 from karat.scoring import (
     Resampling,
     ScoreResults,
@@ -31,10 +32,6 @@ from karat.settings import check_trials, nearest
 from karat.stats.resampling import exchange_limbs, interval
 from karat.stats.significance import ahead, approximate_randomization, paired_bootstrap, verdict
 
-TESTS = {
-    "bootstrap": "paired bootstrap resampling",
-    "randomization": "paired approximate randomization",
-}
 DEFAULT_TRIALS = {"bootstrap": 1000, "randomization": 10000}
 
 
@@ -128,7 +125,7 @@ class Comparison(ScoreResults[CompareRow]):
         of_buckets = f" of {self.buckets:,} buckets of {count}segments" if self.buckets else ""
         methods = (
             f"Intervals: 95%, from {self.resamples:,} bootstrap resamples{of_buckets}; for "
-            f"differences, of both systems together. p: {TESTS[self.test]} against "
+            f"differences, of both systems together. p: {PAIRED_TESTS[self.test]} against "
             f"{self.baseline}, {self.trials:,} trials, all metrics and systems on the same draws."
         )
         if self.values:
@@ -170,8 +167,8 @@ class BaselineTest(NamedTuple):
         if baseline not in systems:
             listed = f"{short(', '.join(systems))}{nearest(baseline, systems)}"
             raise InputError(f"baseline {quoted(baseline)} is not one of the systems: {listed}")
-        if test not in TESTS:
-            raise InputError(f"test {quoted(test)}: expected one of {', '.join(TESTS)}")
+        if test not in PAIRED_TESTS:
+            raise InputError(f"test {quoted(test)}: expected one of {', '.join(PAIRED_TESTS)}")
         is_bootstrap = test == "bootstrap"
         if trials is None:
             default = DEFAULT_TRIALS[test]

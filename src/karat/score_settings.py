@@ -9,6 +9,13 @@ from karat.headings import COMMON, OUTPUT, TESTS
 from karat.settings import MAX_TRIALS, Settings, resamples_setting, seed_setting, setting
 
 MAX_BUCKETS = 1 << 16
+LEVELS = ("system", "segment", "document")
+"""Levels of scores."""
+PAIRED_TESTS = {
+    "bootstrap": "paired bootstrap resampling",
+    "randomization": "paired approximate randomization",
+}
+"""Paired tests, and their names in notes."""
 
 
 def _buckets_setting() -> Any:
@@ -35,7 +42,7 @@ class ScoreSettings(Settings):
     level: str = setting(
         "system",
         "Show the scores of each `document` of a set or of SGML files, or of each `segment`.",
-        choices=("system", "segment", "document"),
+        choices=LEVELS,
         option="--level",
         heading=OUTPUT,
     )
@@ -54,9 +61,7 @@ class ComparisonSettings(Settings):
         option="--baseline",
         metavar="NAME",
     )
-    test: str = setting(
-        "bootstrap", "Paired test.", choices=("bootstrap", "randomization"), option="--test"
-    )
+    test: str = setting("bootstrap", "Paired test.", choices=PAIRED_TESTS, option="--test")
     resamples: int | None = resamples_setting(
         None,
         "Number of bootstrap resamples, for intervals and the bootstrap test. Default: 1000.",

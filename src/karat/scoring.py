@@ -17,6 +17,7 @@ from karat.metrics.names import metric
 from karat.metrics.pairs import SegmentNames, run_batches
 from karat.progress import Progress, silent
 from karat.results import Column, Result, number
+from karat.score_settings import LEVELS
 from karat.settings import check_count
 from karat.stats.buckets import (
     CellSums,
@@ -580,10 +581,6 @@ def resample_scores(
             message = "in some resamples no segment has a score: intervals need more scores"
             raise InputError(f"{m}, system {quoted(system)}: {message}")
     return draws
-
-
-LEVELS = ("system", "segment", "document")
-"""Levels of scores."""
 
 
 def resolve_level(level: str, segments: bool = False, resamples: int = 0) -> str:

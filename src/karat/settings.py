@@ -40,6 +40,7 @@ def setting(
     above: float = -math.inf,
     below: float = math.inf,
     distinct: bool = False,
+    null_items: bool = False,
     unset: str = "none",
     place: bool = False,
     compare: bool = True,
@@ -58,6 +59,7 @@ def setting(
         registry: kind of the registry that has the allowed names; `{names}` in `help` lists them.
         low, high, above, below: limits: low <= value <= high, and above < value < below.
         distinct: whether the items of a tuple must differ.
+        null_items: whether items of a tuple may be None.
         unset: text of None, if that is the default.
         place: the value is the path of a file. A path with a comma has no string form.
         compare: whether values that differ in this field differ.
@@ -67,7 +69,8 @@ def setting(
     """
     description = {"help": help, "kind": kind or type(default), "unset": unset, "place": place}
     limits: dict[str, Any] = {"low": low, "high": high, "above": above, "below": below}
-    limits |= {"choices": choices, "registry": registry, "items": items, "distinct": distinct}
+    limits |= {"choices": choices, "registry": registry, "items": items}
+    limits |= {"distinct": distinct, "null_items": null_items}
     look = {"heading": heading, "metavar": metavar, "show_default": show_default}
     metadata = {**description, **limits, **look, "option": option}
     return field(default=default, compare=compare, metadata=metadata)
@@ -255,12 +258,13 @@ def _problem(f: Field[Any], value: Any) -> str:
         return _value_problem(f, kind, value)
     if items is not None:
         for item in value:
+            if item is None and f.metadata["null_items"]:
+                continue
             if problem := _value_problem(f, items, item):
                 return f"has {quoted(item)}, which {problem}"
-    if f.metadata["distinct"]:
-        for item in value:
-            if value.count(item) > 1:
-                return f"has {quoted(item)} twice"
+    if f.metadata["distinct"] and len(set(value)) < len(value):
+        twice = next(item for item in value if value.count(item) > 1)
+        return f"has {quoted(twice)} twice"
     return ""
 
 

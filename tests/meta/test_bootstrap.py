@@ -11,11 +11,11 @@ from oracles import resampled_pairs
 from karat.errors import InputError
 from karat.meta.agreement import (
     MATRIX_LEVELS,
-    OVER,
     agreement,
     bootstrap,
 )
 from karat.meta.evaluation import rank_metrics
+from karat.meta.settings import OVER
 from karat.stats.correlation import STATISTICS, Statistic, pearson_rows
 from karat.stats.resampling import bootstrap_indices, percentiles
 
@@ -134,7 +134,7 @@ def test_a_statistic_of_ones_own_takes_the_general_way() -> None:
 
 def test_bad_input() -> None:
     human, metric = scores(6, (3, 4))
-    with pytest.raises(InputError, match="bootstrap over 'words': expected one of segments"):
+    with pytest.raises(InputError, match="bootstrap over 'words': expected one of both"):
         bootstrap(human, [metric], over="words")
     with pytest.raises(InputError, match="resamples=0: expected 1 to 1,000,000"):
         bootstrap(human, [metric], resamples=0)

@@ -259,7 +259,7 @@ def test_bad_settings_are_refused() -> None:
     empty = p.plane_data(scored, FAMILY, "unjudged")
     with pytest.raises(InputError, match="unjudged: 0 systems with human scores"):
         p.fit_plane(empty, "unjudged")
-    with pytest.raises(InputError, match="over='words': expected one of segments, systems, both"):
+    with pytest.raises(InputError, match="over='words': expected one of both, segments, systems"):
         p.fit_plane(judged(), "quality", over="words")
     for metric in (kt.AEv(n=2), kt.AEv(refs="best"), kt.AEv(weights=(1, 0, 0, 0))):
         with pytest.raises(InputError, match="a plane needs n=4, equal weights and refs=all"):

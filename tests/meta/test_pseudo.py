@@ -208,6 +208,15 @@ def test_joined_documents_need_as_many_references_for_all() -> None:
     assert len(curves.rows) == 2 * 2  # two lengths of which there are four documents
 
 
+def test_numbers_of_references_may_vary() -> None:
+    evalset = small_set(1)
+    first, *others = evalset.references
+    varying = replace(evalset, references=((*first, "one more"), *others))
+    curves = reliability(varying, "quality", lengths=[1], repeats=2)
+    assert {row.references for row in curves.rows} == {None}
+    assert curves.settings["references"] == (None,)
+
+
 def test_what_is_undefined_is_nan() -> None:
     evalset = small_set(3, value=lambda *_: 1.0)
     curves = reliability(

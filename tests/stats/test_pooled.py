@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import pair_loops
 
-from karat.meta.agreement import OVER, agreement, bootstrap, perm_both
+from karat.meta.agreement import agreement, bootstrap, perm_both
 from karat.meta.evaluation import rank_metrics
+from karat.meta.settings import OVER
 from karat.stats.correlation import STATISTICS
 from karat.stats.exchanges import drawn_words, masks
 from karat.stats.paired_tests import standardised

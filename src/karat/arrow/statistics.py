@@ -227,7 +227,7 @@ class TableStatistics:
             return self
         if not common:
             raise InputError("no segment has a text from every system: there is nothing to compare")
-        paired = self._without_rows(None)
+        paired = replace(self._without_rows(None), max_rows=None)
         for name in self.names():
             rows = self.sorted_rows(name)
             is_common = [id in common for id in np.asarray(rows.ids).tolist()]

@@ -19,8 +19,9 @@ from karat.arrow.statistics import TableStatistics, join_metrics
 from karat.errors import InputError, quoted
 from karat.metrics.base import Metric
 from karat.metrics.names import metric
+from karat.score_settings import MAX_BUCKETS
 from karat.scoring import Metrics, load_metrics
-from karat.stats.buckets import MAX_BUCKETS, resolve_buckets, sum_cells
+from karat.stats.buckets import resolve_buckets, sum_cells
 
 SUMS_SCHEMA = (
     "system string, metric string, buckets bigint, bucket bigint, segments bigint, ids bigint, "

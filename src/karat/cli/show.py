@@ -49,11 +49,12 @@ def check_output(
         charts: folder of `--charts`.
         other_outputs: other files, by the name of their option.
     """
+    read_files, read_sets = [*inputs], [*sets]
     options: dict[str, str] = {}
     for option, path in {"output": output, **other_outputs}.items():
         if path is None:
             continue
-        _check_file(path, [*inputs], [*sets])
+        _check_file(path, read_files, read_sets)
         first = options.setdefault(os.path.realpath(path), option)
         if first != option:
             raise OutputError(f"--{first} and --{option} are both {path}: use two different files")

@@ -14,6 +14,7 @@ from karat.estimation.samples import Sample
 from karat.estimation.system_estimates import BOUNDED, EXACT, NONE, labels_worth
 from karat.evalset.draws import Draw
 from karat.results import Column, Result, number, program_columns
+from karat.scoring import SYSTEM
 from karat.stats.population import Prediction
 from karat.stats.significance import SIGNIFICANCE_LEVEL
 
@@ -41,7 +42,6 @@ class EstimateRow(NamedTuple):
     bias_high: float
 
 
-SYSTEM = Column("system", "System", help="The name of the system.")
 _RATIO = "Width of the interval, over that by people alone: below 1, judges help."
 _FORM = (
     "Form of the interval: Student's t corrected for skewness; bounded, where many labels are at "

@@ -13,6 +13,7 @@ from karat import _kernel
 from karat.arithmetic import exact_product, exact_sum
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError, quoted
+from karat.meta.settings import OVER
 from karat.progress import Progress, silent
 from karat.settings import SEED, check_trials
 from karat.stats.correlation import Statistic, clipped, quotient, statistic, why_undefined
@@ -160,14 +161,6 @@ def segments_by_document(documents: Sequence[Any]) -> list[Ints]:
 
 
 # ------------------------------------------------------------------------------- bootstrap
-
-
-OVER = {
-    "segments": "the same systems on other segments",
-    "systems": "other systems on the same segments",
-    "both": "other systems on other segments",
-}
-"""Choices of resampled units -> the evaluations to which the intervals generalize."""
 
 
 def bootstrap(

@@ -77,13 +77,6 @@ def _joined_references(evalset: EvalSet, places: Sequence[int] | Ints) -> list[s
     return [JOINT.join(texts) for texts in zip(*groups, strict=True)]
 
 
-DOCUMENT_KINDS = {
-    "summed": "the statistics of the segments are added up: matches stay within segments",
-    "joined": "the segments are one text, as in the paper of GTM: matches go across them",
-}
-"""Ways to score a document."""
-
-
 def pseudo_documents(segments: int, length: int, repeats: int, seed: int) -> Ints:
     """Return shuffled segments cut into documents: shuffles x documents x segments.
 

@@ -22,7 +22,6 @@ from karat.errors import InputError, quoted
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
-from karat.meta.agreement import OVER
 from karat.meta.scores import (
     ScoredSet,
     references_of,
@@ -30,6 +29,7 @@ from karat.meta.scores import (
     weighted_sums,
     with_references,
 )
+from karat.meta.settings import OVER
 from karat.meta.views import View, systems_view
 from karat.metrics.base import Metric
 from karat.metrics.ngram import AEv

@@ -21,9 +21,6 @@ from karat.scoring import Keep, compute_statistics, inputs_from_set, load_metric
 Ints = NDArray[np.intp]
 
 
-SYSTEM_SCORES = ("judged", "all")  # outputs behind the metric score of a system
-
-
 @dataclass(frozen=True, eq=False)
 class ScoredSet:
     """An evaluation set and the statistics of its outputs: systems x segments x columns."""

@@ -22,11 +22,19 @@ if TYPE_CHECKING:
     from karat.metrics.base import Metric
 
 
+OVER = {
+    "both": "other systems on other segments",
+    "segments": "the same systems on other segments",
+    "systems": "other systems on the same segments",
+}
+"""Choices of resampled units -> the evaluations to which the intervals generalize."""
+
+
 def _over_setting() -> Any:
     return setting(
         "both",
         "Units that the bootstrap resamples.",
-        choices=("both", "segments", "systems"),
+        choices=OVER,
         option="--over",
         heading=TESTS,
     )
@@ -140,6 +148,7 @@ class ReliabilitySettings(Settings):
         "Numbers of references per segment, such as 1,2,3. Default: all references.",
         items=int,
         distinct=True,
+        null_items=True,  # None: the number of references varies
         option="--reference-counts reference_counts",
         metavar="N,N,…",
     )

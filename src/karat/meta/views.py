@@ -211,7 +211,9 @@ def matrix_view(human: Floats, metrics: Mapping[Any, Floats], at: str) -> View:
 
 
 def mean_view(human: Floats, metrics: Mapping[Any, Floats], system_scores: str) -> View:
-    """Return one point per system: the means of its human-rated cells; of metrics, or of all."""
+    """Return one point per system: means of its scores.
+
+    Metric scores are those of human-rated cells (`judged`) or of all cells."""
     for scores in metrics.values():
         keep_shared(human, scores)  # raises if shapes differ
     if system_scores == "judged":

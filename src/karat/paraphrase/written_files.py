@@ -13,7 +13,7 @@ from karat.evalset.loading import load_evalset
 from karat.evalset.sets import EvalSet
 from karat.paraphrase.align.aligner import Aligner
 from karat.paraphrase.align.parallel_text import read_parallel
-from karat.paraphrase.pem.judged_pairs import SEED, JudgedPairs, add_controls
+from karat.paraphrase.pem.judged_pairs import JudgedPairs, add_controls
 from karat.paraphrase.pem.metrics import open_table
 from karat.paraphrase.pem.training import Pivot, train_pem
 from karat.paraphrase.table.moses import read_moses, write_moses
@@ -21,6 +21,7 @@ from karat.paraphrase.table.phrase_table import PIVOT, describe_recipe
 from karat.paraphrase.table.training import train_pivot
 from karat.progress import Progress, silent
 from karat.results import Result
+from karat.settings import SEED
 from karat.storage.output import FilePath
 from karat.storage.store import is_store
 from karat.text.tokens import TOKENIZERS, Recipe, check_choice, stemmers

@@ -15,10 +15,10 @@ from karat import _kernel
 from karat.arithmetic import carried, grouped_sums
 from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError
+from karat.score_settings import MAX_BUCKETS
 
 BUCKETS = 4096
 MAX_ROWS = 2_000_000  # with more outputs, buckets are kept instead of rows
-MAX_BUCKETS = 1 << 16
 
 
 def resolve_buckets(rows: int, requested: int | None) -> int | None:

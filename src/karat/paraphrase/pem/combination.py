@@ -23,6 +23,7 @@ from karat.arithmetic import product, quick_exp
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError, MissingExtra
 from karat.progress import Progress, silent
+from karat.settings import SEED
 from karat.stats.correlation import pearson
 from karat.storage.schema import ModelLayout, check_arrays
 
@@ -101,7 +102,6 @@ def fit_mean(names: Sequence[str], copies: Floats, unrelated: Floats) -> Control
 
 _ROWS = 1024  # rows predicted together, to limit memory
 MAX_KERNEL_ROWS = 8192  # rows whose kernels are precomputed, in half a gigabyte
-SEED = 12345
 MAX_SEARCH_ROWS = 2000  # rows used to choose settings
 
 _LARGEST = 1e50  # so that no sum of squares overflows

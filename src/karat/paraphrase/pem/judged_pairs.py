@@ -22,9 +22,9 @@ from karat.evalset.draft import make_evalset
 from karat.evalset.judgements import Dimension, Judgement
 from karat.evalset.sets import EvalSet
 from karat.metrics.pairs import Outputs
+from karat.settings import SEED
 
 JUDGE = "control"
-SEED = 12345
 CONTROLS: dict[str, dict[str, float]] = {
     "control-identity": {"adequacy": 5, "fluency": 5, "dissimilarity": 1, "overall": 2},
     "control-random": {"adequacy": 1, "fluency": 5, "dissimilarity": 5, "overall": 1},

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from karat.comparison import DELTA, TEST_COLUMNS, TESTS, CompareRow, Comparison, Example
+from karat.comparison import DELTA, TEST_COLUMNS, CompareRow, Comparison, Example
 from karat.metrics.base import Metric
 from karat.metrics.differing import differing_words
 from karat.report.charts.models import ChartRow, RowChart, difference_span, histogram
@@ -33,6 +33,7 @@ from karat.report.model import (
     text_column,
 )
 from karat.results import Column, number, people_column, program_columns
+from karat.score_settings import PAIRED_TESTS
 from karat.scoring import (
     INTERVAL,
     METRIC,
@@ -150,7 +151,7 @@ def decision_rule(comparison: Comparison, *, counted: bool = True) -> str:
     corrected = f"; the {tests} tests are not corrected for their number" if tests > 1 else ""
     return (
         f"95% interval of the difference excludes zero and p < {SIGNIFICANCE_LEVEL}: "
-        f"{TESTS[comparison.test]}, {format_count(comparison.trials, 'trial')}{corrected}"
+        f"{PAIRED_TESTS[comparison.test]}, {format_count(comparison.trials, 'trial')}{corrected}"
     )
 
 

@@ -12,7 +12,6 @@ from karat.estimation.estimate_results import (
     ESTIMATE_COLUMNS,
     JUDGE_COLUMNS,
     NOT_TESTED,
-    SYSTEM,
     Estimate,
     EstimateDifference,
     EstimateRow,
@@ -33,6 +32,7 @@ from karat.report.model import (
     sentence_case,
 )
 from karat.results import Column, number
+from karat.scoring import SYSTEM
 from karat.stats.significance import SIGNIFICANCE_LEVEL
 
 MIN_USELESS_RATIO = 0.98
