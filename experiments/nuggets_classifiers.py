@@ -83,7 +83,7 @@ def nested(cells: FoldedCells, tried: list[Paper]) -> AssessorAgreement:
     for setting in tried:
         for k, scores in setting.each_fold(cells.pool, cells.labels, cells.fold):
             is_test = cells.fold == k
-            train = cells.judged & ~is_test
+            train = cells.is_judged & ~is_test
             yes = cells.labels[train] > 0
             limit = best_f_threshold(scores[train], yes)
             f = _f(scores[train] > limit, yes)

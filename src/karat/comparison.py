@@ -339,39 +339,43 @@ def _with_difference(
 
 
 def find_examples(
-    comparison: Comparison, texts: TextLookup, top: int, *, with_ids: bool = False
+    comparison: Comparison, lookup_texts: TextLookup, n_examples: int, *, with_ids: bool = False
 ) -> tuple[Example, ...]:
     """Return the segments on which each system differs most from the baseline, with their texts.
 
-    There are none if segments were put into buckets, or if a stream cannot be read again.
+    There are at most `n_examples` for each system and metric, and none if segments were put into
+    buckets or a stream cannot be read again.
     """
-    base = comparison.baseline
+    baseline = comparison.baseline
     gaps = [
         (row, gap)
         for row in comparison.rows
-        if row.system != base and comparison.values
-        for gap in comparison.differences(base, row.system, row.metric, top)
+        if row.system != baseline and comparison.values
+        for gap in comparison.differences(baseline, row.system, row.metric, n_examples)
     ]
     if not gaps:
         return ()
-    places: dict[str, set[int]] = {base: {gap.segment for _, gap in gaps}}
+    segments_by_system: dict[str, set[int]] = {baseline: {gap.segment for _, gap in gaps}}
     for row, gap in gaps:
-        places.setdefault(row.system, set()).add(gap.segment)
-    segments = texts({system: sorted(indices) for system, indices in places.items()})
+        segments_by_system.setdefault(row.system, set()).add(gap.segment)
+    segment_texts = lookup_texts(
+        {system: sorted(indices) for system, indices in segments_by_system.items()}
+    )
     examples = []
     for row, gap in gaps:
-        before, after = (segments.get((system, gap.segment)) for system in (base, row.system))
-        if before is None or after is None:
+        baseline_segment = segment_texts.get((baseline, gap.segment))
+        system_segment = segment_texts.get((row.system, gap.segment))
+        if baseline_segment is None or system_segment is None:
             continue
-        references = before.references
+        references = baseline_segment.references
         example = Example(
             row.system,
             *gap,
             references[0] if references else "",
-            before.candidate,
-            after.candidate,
+            baseline_segment.candidate,
+            system_segment.candidate,
             f"reference 1 of {len(references)}" if len(references) > 1 else "reference",
-            after.id if with_ids else None,
+            system_segment.id if with_ids else None,
             str(row.metric.of_segments()),
             references,
         )

@@ -150,17 +150,22 @@ def metrics_for_set(
 
 
 def load_metrics(metrics: Metrics | Iterable[Metric]) -> list[Metric]:
-    """Load metrics by name, without duplicates."""
-    names = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
-    if not names:
+    """Load metrics by name, without duplicates.
+
+    The claims of equal metrics (facts that their signatures state) are merged.
+    """
+    names_or_metrics = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
+    if not names_or_metrics:
         raise InputError("no metric was given: at least one is needed")
-    chosen: dict[Metric, Metric] = {}
-    for m in list(map(metric, names)):
-        first = chosen.get(m, m)
-        if first.full_name() != m.full_name():
-            raise InputError(f"{m} is given twice with different scores: rename one of them")
-        chosen[m] = first.claiming(m.claims)
-    return list(chosen.values())
+    distinct: dict[Metric, Metric] = {}
+    for requested in list(map(metric, names_or_metrics)):
+        first = distinct.get(requested, requested)
+        if first.full_name() != requested.full_name():
+            raise InputError(
+                f"{requested} is given twice with different scores: rename one of them"
+            )
+        distinct[requested] = first.with_claims(requested.claims)
+    return list(distinct.values())
 
 
 class SegmentText(NamedTuple):

@@ -49,7 +49,7 @@ TINY = st.builds(Tiny, st.sampled_from([1, 700, 3000]), st.sampled_from([1, 100,
 
 def arrays(text: Sequence[str], memory: Memory | None, **settings: object) -> dict[str, bytes]:
     with train_ngrams(text, memory=memory, **settings) as trained_model:  # type: ignore[arg-type]
-        return {name: array.tobytes() for name, array in trained_model.mapped().items()}
+        return {name: array.tobytes() for name, array in trained_model.map_arrays().items()}
 
 
 @pytest.mark.parametrize("smoothing", SMOOTHING)
@@ -226,7 +226,7 @@ def opened_files(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_files_of_others_stay_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = opened_files(monkeypatch)
     with train_ngrams(long_text(3000), 3, memory=Tiny(1000, 1000)) as trained_model:
-        mapped = trained_model.mapped()
+        mapped = trained_model.map_arrays()
         before = {name: array.tobytes() for name, array in mapped.items()}
     with ExitStack() as held:
         files = [held.enter_context(open(tmp_path / str(i), "wb")) for i in range(len(numbers))]

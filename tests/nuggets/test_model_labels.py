@@ -167,7 +167,7 @@ def test_errors_lie_between_those_with_and_without_help() -> None:
     assert adjustment.errors(plain, with_help, 0.0) == plain
     assert adjustment.errors(plain, with_help, 0.25).share == pytest.approx((0.05, 0.15, 0.3, 7))
     assert adjustment.errors(plain, with_help, 0.9) == with_help
-    assert adjustment._replace(share=0.0).errors(plain, with_help, 1.0) == plain
+    assert adjustment._replace(adjusted_share=0.0).errors(plain, with_help, 1.0) == plain
 
 
 def test_the_signature_names_models_and_ties() -> None:

@@ -23,7 +23,7 @@ from karat.nuggets.prediction.base_rates import (
     SetShift,
     ShiftVariances,
     learn_shift,
-    reach,
+    max_shift,
     shifted_intervals,
 )
 from karat.nuggets.prediction.intervals import (
@@ -98,16 +98,16 @@ def test_worked_values_of_a_shift() -> None:
 
 
 @given(POSITIVE, POSITIVE, POSITIVE, POSITIVE, st.integers(1, 50), st.floats(0.1, 90))
-def test_the_reach_is_student_s(
+def test_the_largest_shift_is_student_s(
     S: float, Q: float, R: float, D: float, m: int, information: float
 ) -> None:
-    distance = reach(SetShift(0.3, S), ShiftVariances(Q, R, D, 20, 44), m, information)
+    distance = max_shift(SetShift(0.3, S), ShiftVariances(Q, R, D, 20, 44), m, information)
     variance, freedom = loops.variance_and_freedom(S, Q, R, D, (20, 44), m, information)
     assert distance == pytest.approx(stats.t.isf(0.025, freedom) * variance**0.5, rel=1e-6)
 
 
 def test_nothing_guessed_is_not_shifted() -> None:
-    assert reach(SetShift(0.0, 0.5), PRIOR_SPREAD, 0.0, 0.0) == 0
+    assert max_shift(SetShift(0.0, 0.5), PRIOR_SPREAD, 0.0, 0.0) == 0
 
 
 def test_a_set_is_as_uncertain_as_one_question() -> None:
@@ -325,9 +325,9 @@ def test_ends_of_the_parts() -> None:
     decisions_by_question = {questions[0].id: decisions, questions[1].id: half}
     judged_in_run = {q.id: np.ones((1, 2), bool) for q in questions}
     guessed = PredictedRun(questions, RUNS[0], decisions_by_question, HOW, chances, judged_in_run)
-    assert guessed.guessed(weighted=False) == pytest.approx((0.5, 0.21))
+    assert guessed.guessed_amounts(weighted=False) == pytest.approx((0.5, 0.21))
     shift = SetShift(0.0, PRIOR_SPREAD.question)
-    far = reach(shift, PRIOR_SPREAD, 0.5, 0.21)
+    far = max_shift(shift, PRIOR_SPREAD, 0.5, 0.21)
     share, macro, micro = shifted_intervals(guessed, shift, PRIOR_SPREAD, general=False)
     expected = [(2 + float(sigmoid(logit(np.array(0.3)) + d))) / 4 for d in (0.0, -far, far)]
     assert share == pytest.approx(expected)

@@ -214,9 +214,9 @@ def test_rows_in_a_file() -> None:
     file.append(np.arange(6).reshape(3, 2))
     file.write(1, np.array([[9, 8]]))
     np.testing.assert_array_equal(file.read(), [[0, 1], [9, 8], [4, 5]])
-    np.testing.assert_array_equal(file.mapped()[1:], file.read(1, 9))
+    np.testing.assert_array_equal(file.memory_map()[1:], file.read(1, 9))
     assert len(file) == 3
-    assert not len(ArrayFile("int64", "a test").mapped())
+    assert not len(ArrayFile("int64", "a test").memory_map())
 
 
 # ------------------------------------------------------------------------------ stages

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from karat.errors import InputError
 from karat.stats.distributions import incomplete_beta, normal_tail, student_tail
-from karat.stats.paired_tests import ALTERNATIVES, wilcoxon, williams, williams_of
+from karat.stats.paired_tests import ALTERNATIVES, wilcoxon, williams, williams_from_correlations
 from karat.stats.significance import benjamini_hochberg, clusters, holm
 
 # ------------------------------------------------------------------------------------- tails
@@ -60,7 +60,7 @@ def test_williams_knows_equal_metrics_and_too_few_points() -> None:
     assert williams(h, a, a) == (0, 0.5, 5)
     assert np.isnan(williams(h[:3], a[:3], -a[:3]).p)
     assert np.isnan(williams(h, a, np.ones(5)).p)
-    assert np.isnan(williams_of(1.0, -1.0, -1.0, 9).p)
+    assert np.isnan(williams_from_correlations(1.0, -1.0, -1.0, 9).p)
     holed = np.append(a, np.nan)
     assert williams(np.append(h, 1), holed, np.append(h, 5)) == williams(h, a, h)
     with pytest.raises(InputError, match="5 human scores, 5 and 4 metric scores"):

@@ -40,24 +40,26 @@ class PairLabels(NamedTuple):
 Labels: TypeAlias = dict[tuple[int, int], PairLabels]  # for every two systems, in both orders
 
 
-def are_compared(evalset: EvalSet, dimension: str) -> bool:
-    """Return whether people compared outputs in a dimension; raise if they also rated outputs."""
+def has_human_comparisons(evalset: EvalSet, dimension: str) -> bool:
+    """Return whether people compared outputs in a dimension; raise if they also rated some."""
     parts = evalset.difference(dimension) or (dimension,)
-    pairs = [pair for pair in _by_people(evalset) if pair.dimension in parts]
+    pairs = [pair for pair in _human_comparisons(evalset) if pair.dimension in parts]
     if not pairs:
         return False
     if len(parts) > 1:
         raise InputError(f"{quoted(dimension)}: people compared outputs: name one dimension")
-    won = {(name, pair.segment) for pair in pairs for name in (pair.system, pair.other)}
-    rated = zip(*np.nonzero(~np.isnan(evalset.human(dimension))), strict=True)
+    compared_outputs = {
+        (name, pair.segment) for pair in pairs for name in (pair.system, pair.other)
+    }
+    scored_outputs = zip(*np.nonzero(~np.isnan(evalset.human(dimension))), strict=True)
     names = [*evalset.systems]
-    if any((names[k], evalset.segments[i]) not in won for k, i in rated):
+    if any((names[k], evalset.segments[i]) not in compared_outputs for k, i in scored_outputs):
         problem = f"{quoted(dimension)} has ratings and comparisons of people"
         raise InputError(f"{evalset.name}: {problem}: give each a dimension of its own")
     return True
 
 
-def _by_people(evalset: EvalSet) -> Iterator[JudgedPair]:
+def _human_comparisons(evalset: EvalSet) -> Iterator[JudgedPair]:
     models = {*evalset.model_judges}
     return (pair for pair in evalset.pairs if pair.judge not in models)
 
@@ -72,7 +74,7 @@ def pair_labels(evalset: EvalSet, dimension: str, segments: Flags) -> Labels:
     }
     representative_of = evalset.representatives(dimension)
     judge_of: dict[tuple[str, str, frozenset[str]], str] = {}
-    for pair in _by_people(evalset):
+    for pair in _human_comparisons(evalset):
         if pair.dimension != dimension:
             continue
         representative = representative_of.get(pair.judge, pair.judge)
@@ -237,7 +239,7 @@ def make_sample(
 ) -> Sample:
     """Return the sample of an evaluation set in one dimension."""
     set_draws = check_draws(evalset, draws)
-    if are_compared(evalset, dimension):
+    if has_human_comparisons(evalset, dimension):
         if normalise != "none":
             problem = f"people compared outputs under {quoted(dimension)}"
             raise InputError(f"normalise={normalise}: {problem}, and only ratings are scaled")

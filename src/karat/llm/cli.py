@@ -147,7 +147,7 @@ def _ending(ctx: click.Context, param: click.Parameter, value: str | None) -> st
     return report_format(ctx, ctx.params.get("report"), value)
 
 
-_WHERE = (
+_SERVER_OPTIONS = (
     option(
         "--endpoint",
         "Base URL of an OpenAI-compatible server, such as http://localhost:8000/v1, or demo for "
@@ -157,7 +157,7 @@ _WHERE = (
     ),
     option("--model", "Name of the model, as the server knows it.", metavar="NAME"),
 )
-_HOW = (
+_REQUEST_OPTIONS = (
     flag("--dry-run", "Show requests, tokens and cost. Nothing is sent."),
     option(
         "--budget",
@@ -207,7 +207,7 @@ _HOW = (
     option("--attempts", "Attempts for an answer.", integer(1), 5, heading=MODEL),
     option("--timeout", "Seconds for an attempt.", float, 120.0, metavar="X", heading=MODEL),
 )
-_JUDGE = (
+_JUDGE_OPTIONS = (
     option(
         "--judge",
         "Name of the judge in the log. Default: the model.",
@@ -222,7 +222,7 @@ _JUDGE = (
         heading=MODEL,
     ),
 )
-_REPORT = (
+_REPORT_OPTIONS = (
     option(
         "--report",
         "Write the report to FILE, such as page.html (atomic). Default: print it.",
@@ -244,15 +244,28 @@ _REPORT = (
 
 
 def model_options(
-    written: str, *, max_tokens: int = 1024, judge: bool = True
+    output_contents: str, *, max_tokens: int = 1024, with_judge_options: bool = True
 ) -> Callable[[CommandFunction], CommandFunction]:
-    """Return the options of a command that uses a model, as `asking`; -o writes `written`."""
-    output = option("-o --output", f"Write {written} to FILE (atomic).", path, required=True)
-    most = option(
+    """Add the options of a command that uses a model, as the parameter `asking`.
+
+    The help of -o says that it writes `output_contents`.
+    """
+    output = option(
+        "-o --output", f"Write {output_contents} to FILE (atomic).", path, required=True
+    )
+    max_tokens_option = option(
         "--max-tokens", "Most tokens of an answer.", integer(1), max_tokens, heading=MODEL
     )
-    more = (most, *(_JUDGE if judge else ()), *_REPORT)
-    options = bundle("asking", *_WHERE, output, *_HOW, *more, make=_asking)
+    options = bundle(
+        "asking",
+        *_SERVER_OPTIONS,
+        output,
+        *_REQUEST_OPTIONS,
+        max_tokens_option,
+        *(_JUDGE_OPTIONS if with_judge_options else ()),
+        *_REPORT_OPTIONS,
+        make=_asking,
+    )
     return lambda function: options(spreadsheet_safe(function))
 
 

@@ -303,7 +303,7 @@ class RequestRun:
         self._held_back = False
         self._requests, self._endpoint, self._cache = requests, endpoint, cache
         self._limits, self._check, self._progress = limits, check, progress
-        self._arrived: list[tuple[RequestJob, Outcome]] = []
+        self._new_outcomes: list[tuple[RequestJob, Outcome]] = []
         jobs = self._look_up()
         self._breaker = Breaker(endpoint, answered=bool(self.counts["cached"]))
         self._budget = Budget(limits, endpoint.max_tokens)
@@ -348,7 +348,7 @@ class RequestRun:
         """Send requests until each has an answer or is missing."""
         try:
             self._report()
-            while len(self.schedule) or workers.busy or self._arrived:
+            while len(self.schedule) or workers.busy or self._new_outcomes:
                 self._step(workers)
         except BaseException:
             self._wind_down(workers)
@@ -357,11 +357,11 @@ class RequestRun:
     def _step(self, workers: Workers) -> None:
         """Process outcomes, store them together with the requests to send, send these, wait."""
         current_stop().check()
-        verdicts = self._verdicts()
-        stop = self._act_on(verdicts)
+        outcomes = self._validated_outcomes()
+        stop = self._act_on(outcomes)
         ready = [] if stop else self._ready(workers.number - workers.busy)
         with interrupts_later():  # else outcomes would be stored twice, or requests not sent
-            self._store(verdicts, ready)
+            self._store(outcomes, ready)
             for job in ready:
                 workers.send(job)
         if stop:
@@ -372,7 +372,7 @@ class RequestRun:
             if workers.busy < workers.number and not self._held_back:
                 now = time.monotonic()
                 pause = min(max(self.schedule.ready_at(now) - now, 0.001), _POLL_SECONDS)
-            workers.take(pause, self._arrived)
+            workers.take(pause, self._new_outcomes)
 
     def _report(self) -> None:
         failed = sum(count for name, count in self.counts.items() if name.startswith(FAILED))
@@ -385,9 +385,9 @@ class RequestRun:
         deadline = time.monotonic() + self._limits.grace
         with suppress(KeyboardInterrupt):
             while workers.busy and (left := deadline - time.monotonic()) > 0:
-                workers.take(left, self._arrived)
+                workers.take(left, self._new_outcomes)
         with suppress(KaratError), interrupts_later():  # the first error is the one to report
-            self._store(self._verdicts(), [])
+            self._store(self._validated_outcomes(), [])
 
     # ------------------------------------------------------------------ sending
 
@@ -411,11 +411,11 @@ class RequestRun:
 
     # ------------------------------------------------------------------ outcomes
 
-    def _verdicts(self) -> list[tuple[RequestJob, Outcome]]:
-        """Return the outcomes that arrived, with invalid answers as failures."""
+    def _validated_outcomes(self) -> list[tuple[RequestJob, Outcome]]:
+        """Return the new outcomes, with invalid answers turned into failures."""
         return [
             (job, self._validate(job, outcome) if isinstance(outcome, Completion) else outcome)
-            for job, outcome in self._arrived
+            for job, outcome in self._new_outcomes
         ]
 
     def _validate(self, job: RequestJob, completion: Completion) -> Outcome:
@@ -433,16 +433,16 @@ class RequestRun:
             estimated=completion.estimated,
         )
 
-    def _act_on(self, verdicts: Sequence[tuple[RequestJob, Outcome]]) -> str:
+    def _act_on(self, outcomes: Sequence[tuple[RequestJob, Outcome]]) -> str:
         """End requests or schedule retries; return the message that ends the run, or ""."""
         stops = []
-        for job, verdict in verdicts:
-            self._budget.settle(job, verdict.prompt_tokens, verdict.completion_tokens)
-            if isinstance(verdict, Completion):
+        for job, outcome in outcomes:
+            self._budget.settle(job, outcome.prompt_tokens, outcome.completion_tokens)
+            if isinstance(outcome, Completion):
                 self._breaker.answered()
-                self._end(job, verdict)
+                self._end(job, outcome)
             else:
-                stops.append(self._act_on_failure(job, verdict))
+                stops.append(self._act_on_failure(job, outcome))
         return next(filter(None, stops), "")
 
     def _act_on_failure(self, job: RequestJob, failure: EndpointFailure) -> str:
@@ -468,22 +468,22 @@ class RequestRun:
             self.counts["cached"] += is_repeated
 
     def _store(
-        self, verdicts: Sequence[tuple[RequestJob, Outcome]], ready: Sequence[RequestJob]
+        self, outcomes: Sequence[tuple[RequestJob, Outcome]], ready: Sequence[RequestJob]
     ) -> None:
         """Store outcomes and mark requests as in flight, in one transaction."""
         counts: Counter[str] = Counter(sent=len(ready))
         counts["repeated"] = sum(job.in_flight for job in ready)
         counts["retried"] = sum(job.tries > 1 for job in ready)
-        for _, verdict in verdicts:
-            failed = isinstance(verdict, EndpointFailure) and FAILED + verdict.kind
+        for _, outcome in outcomes:
+            failed = isinstance(outcome, EndpointFailure) and FAILED + outcome.kind
             counts[failed or "answered"] += 1
-            counts["prompt_tokens"] += verdict.prompt_tokens
-            counts["completion_tokens"] += verdict.completion_tokens
-            tokens = verdict.prompt_tokens + verdict.completion_tokens
-            counts["estimated_tokens"] += tokens * verdict.estimated
-        if verdicts or ready:
-            self._cache.write(verdicts, ready, +counts)
-        self._arrived.clear()
+            counts["prompt_tokens"] += outcome.prompt_tokens
+            counts["completion_tokens"] += outcome.completion_tokens
+            tokens = outcome.prompt_tokens + outcome.completion_tokens
+            counts["estimated_tokens"] += tokens * outcome.estimated
+        if outcomes or ready:
+            self._cache.write(outcomes, ready, +counts)
+        self._new_outcomes.clear()
         self.counts += counts
         for job in ready:
             job.in_flight = False

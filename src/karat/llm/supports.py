@@ -74,17 +74,18 @@ class ModelSupportTask(JudgingTask):
 
     @cached_property
     def responses(self) -> list[SharedResponse]:
-        """The distinct responses to the questions."""
+        """Distinct responses to each question, with the tags of the runs that gave them."""
         tags_by_text: dict[tuple[str, str], tuple[str, list[str]]] = {}
         for question in self.questions:
             for tag, run in self.nuggets.runs.items():
                 for response in run.responses(question):
-                    new = response.text, list[str]()
-                    _, tags = tags_by_text.setdefault((question, response.normal), new)
+                    key = question, response.normal
+                    _, tags = tags_by_text.setdefault(key, (response.text, []))
                     if tag not in tags:
                         tags.append(tag)
         return [
-            SharedResponse(id, text, tuple(tags)) for (id, _), (text, tags) in tags_by_text.items()
+            SharedResponse(question, text, tuple(tags))
+            for (question, _), (text, tags) in tags_by_text.items()
         ]
 
     def _batches(self) -> Iterator[tuple[str, SharedResponse, dict[str, Nugget]]]:

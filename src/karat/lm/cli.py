@@ -99,7 +99,13 @@ def recipe_options(tok: str) -> Callable[[F], F]:
     registry="renderers",
 )
 def train(
-    texts: Any, output: str, min_counts: Any, memory: Any, as_text: bool, format: str, **given: Any
+    texts: Any,
+    output: str,
+    min_counts: Any,
+    memory: Any,
+    as_text: bool,
+    format: str,
+    **settings: Any,
 ) -> None:
     """Train an n-gram language model.
 
@@ -113,7 +119,9 @@ def train(
     """
     check_output(output, texts)
     try:
-        least = [int(part) for part in min_counts.split(",")] if min_counts is not None else None
+        min_counts_by_length = (
+            [int(count) for count in min_counts.split(",")] if min_counts is not None else None
+        )
     except ValueError as error:
         raise InputError(
             f"--min-counts {min_counts}: expected whole numbers such as 1,1,2"
@@ -121,13 +129,13 @@ def train(
     from karat.lm.training import train_model
     from karat.text.segments import Lines
 
-    recipe = {"tok": "13a", "case": "mixed", "stem": "none"}
-    settings = given | {part: given[part] or default for part, default in recipe.items()}
+    default_recipe = {"tok": "13a", "case": "mixed", "stem": "none"}
+    settings |= {part: settings[part] or default for part, default in default_recipe.items()}
     with Bar() as progress:
         result = train_model(
             [Lines(path, progress, as_text=as_text) for path in texts],
             output,
-            min_counts=least,
+            min_counts=min_counts_by_length,
             memory=memory,
             progress=progress,
             **settings,

@@ -345,10 +345,10 @@ class TrainedLanguageModel:
         arrays |= word_arrays(self._vocab, "words")
         return {name: arrays[name] for name in model_layouts(self.about["order"])}
 
-    def mapped(self) -> dict[str, NDArray[Any]]:
+    def map_arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays of the model; large ones are mapped from unnamed files."""
         return {
-            name: array.mapped() if isinstance(array, FileArray) else array
+            name: array.memory_map() if isinstance(array, FileArray) else array
             for name, array in self.arrays().items()
         }
 

@@ -232,11 +232,12 @@ def _segment_pearson(h: Floats, m: Floats, systems: Floats, segments: Floats) ->
 
 
 def _standardize(scores: Floats) -> Floats:
+    """Return z-scores; missing scores stay NaN."""
     defined_scores = scores[~np.isnan(scores)]
     if not len(defined_scores):
         return scores
-    moved: Floats = scores - defined_scores.mean()
-    return moved / (float(defined_scores.std()) or 1.0)
+    centered: Floats = scores - defined_scores.mean()
+    return centered / (float(defined_scores.std()) or 1.0)
 
 
 def _resample_groups(h: Floats, m: Floats, by: Statistic, groups: Ints, points: Ints) -> Floats:

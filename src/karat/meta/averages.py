@@ -112,7 +112,7 @@ class AveragedTask(NamedTuple):
     rows: Mapping[str, MetaRow]
     values: Floats
     draws: Floats
-    exchanges: Mapping[tuple[str, str], Permutation]  # multiplied by the weight of the task
+    weighted_exchanges: Mapping[tuple[str, str], Permutation]  # multiplied by `weight`
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -373,16 +373,25 @@ def _bootstrap_p(differences: Floats) -> float:
 
 
 def _exchange_p(tasks: Sequence[AveragedTask], better: str, worse: str) -> float:
-    """Return (1 + exchanges with at least the real average difference) / (1 + exchanges)."""
-    delta, moved = 0.0, np.zeros(1)
+    """Return the p value of the permutation test that `better` has the higher average.
+
+    It is (1 + exchanges with at least the observed difference) / (1 + exchanges), with the
+    weighted differences of all tasks added up.
+    """
+    delta, exchanged_deltas = 0.0, np.zeros(1)
     for task in tasks:
-        first, second = task.rows[better].metric, task.rows[worse].metric
-        if first == second:  # two metrics with the same form for segments
+        better_metric, worse_metric = task.rows[better].metric, task.rows[worse].metric
+        if better_metric == worse_metric:  # two metrics with the same form for segments
             continue
-        sign = 1 if (first, second) in task.exchanges else -1
-        test = task.exchanges[(first, second) if sign > 0 else (second, first)]
-        delta, moved = delta + sign * test.delta, moved + sign * test.differences
-    defined = moved[~np.isnan(moved)]
+        sign = 1 if (better_metric, worse_metric) in task.weighted_exchanges else -1
+        test = task.weighted_exchanges[
+            (better_metric, worse_metric) if sign > 0 else (worse_metric, better_metric)
+        ]
+        delta, exchanged_deltas = (
+            delta + sign * test.delta,
+            exchanged_deltas + sign * test.differences,
+        )
+    defined = exchanged_deltas[~np.isnan(exchanged_deltas)]
     if math.isnan(delta):
         return math.nan
     return float(1 + np.count_nonzero(defined >= delta - SLACK)) / (1 + len(defined))

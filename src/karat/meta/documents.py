@@ -122,11 +122,15 @@ def score_joined_shuffles(
     return scores
 
 
-def mean_human_scores(human: Floats, shuffles: Ints) -> list[Floats]:
-    """Return the mean human scores of pseudo-documents: one vector per shuffle, all systems."""
+def mean_human_scores(human_scores: Floats, shuffles: Ints) -> list[Floats]:
+    """Return the mean human scores of pseudo-documents: one vector per shuffle, all systems.
+
+    `human_scores` is systems x segments. `shuffles` holds segment indices: shuffles x documents x
+    segments.
+    """
     vectors = []
     for documents in shuffles:
-        cells = cells_by_document(human[:, :, None], documents)
-        counts = (~np.isnan(cells)).sum(axis=(2, 3))
-        vectors.append(quotient(np.nansum(cells, axis=(2, 3)), counts).reshape(-1))
+        scores_by_document = cells_by_document(human_scores[:, :, None], documents)
+        counts = (~np.isnan(scores_by_document)).sum(axis=(2, 3))
+        vectors.append(quotient(np.nansum(scores_by_document, axis=(2, 3)), counts).reshape(-1))
     return vectors

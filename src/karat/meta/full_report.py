@@ -239,10 +239,10 @@ def meta_report(
     result = meta_evaluate(experiment, evalset, threads=threads, progress=progress)
     remarks: list[str] = []
     complete_experiment = result.experiment
-    pairs = len(complete_experiment.dimensions) * len(result.scored.metrics)
-    if pairs > MAX_SCATTERS:
+    n_pairs = len(complete_experiment.dimensions) * len(result.scored.metrics)
+    if n_pairs > MAX_SCATTERS:
         remarks.append(
-            f"Scatter plots: the first {MAX_SCATTERS} of {pairs} pairs of dimension and metric; "
+            f"Scatter plots: the first {MAX_SCATTERS} of {n_pairs} pairs of dimension and metric; "
             "choose fewer with --dimension and --metric to see the others."
         )
     planes = tuple(_fit_planes(result, remarks, progress))

@@ -292,9 +292,9 @@ def study_notes(study: PlaneStudy) -> Iterator[str]:
         if not fit.group:
             yield _halves_note(fit, halves)
     if study.compared:
-        chosen = ", ".join(map(str, study.asked_references))
+        references = ", ".join(map(str, study.reference_numbers))
         yield "Other metrics are resampled as the cells are, with the same draws." + (
-            f" The cells use reference {chosen}." if chosen else ""
+            f" The cells use reference {references}." if references else ""
         )
     if study.by:
         yield (
@@ -302,11 +302,11 @@ def study_notes(study: PlaneStudy) -> Iterator[str]:
             "has, the less its human and metric scores are worth."
         )
     yield from study.remarks
-    fewest = min(len(fit.systems) for fit in fits)
-    if fewest < MIN_PLANE_SYSTEMS:
-        systems = "1 system is" if fewest == 1 else f"{fewest} systems are"
+    fewest_systems = min(len(fit.systems) for fit in fits)
+    if fewest_systems < MIN_PLANE_SYSTEMS:
+        subject = "1 system is" if fewest_systems == 1 else f"{fewest_systems} systems are"
         yield (
-            f"{systems} too few to tell cells apart: intervals over systems, left-out "
+            f"{subject} too few to tell cells apart: intervals over systems, left-out "
             f"shares, picks and halves mean little below {MIN_PLANE_SYSTEMS}."
         )
     yield from study.evalset.notes
@@ -570,7 +570,7 @@ class PlaneStudy(SignedResult):
     halves: tuple[Halves, ...]  # one for each fit, if splits were requested
     splits: int = 0
     by: str = ""  # the grouping, if groups have planes of their own
-    asked_references: tuple[int, ...] = ()  # numbers of the references; empty for all
+    reference_numbers: tuple[int, ...] = ()  # of the references that are used; empty for all
     remarks: tuple[str, ...] = ()  # notes on groups without a plane
 
     @property
@@ -599,7 +599,7 @@ class PlaneStudy(SignedResult):
         dimensions = tuple(dict.fromkeys(fit.dimension for fit in self.fits))
         fit_settings = self.fits[0].settings
         test_settings = {"region": self.region, "splits": self.splits}
-        chosen = {"references": self.asked_references, "by": self.by}
+        chosen = {"references": self.reference_numbers, "by": self.by}
         return {**fit_settings, "dimension": dimensions, **test_settings, **chosen}
 
     @property
@@ -682,6 +682,6 @@ def study_plane(
         tuple(halves),
         splits,
         by="" if by is None else str(parse_grouping(by)),
-        asked_references=tuple(references),
+        reference_numbers=tuple(references),
         remarks=tuple(remarks),
     )

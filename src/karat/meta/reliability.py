@@ -280,8 +280,8 @@ class _ReliabilityStudy:
             evalset, scored = evalset.select(references=references), None
         if self.settings.documents == "joined":
             return partial(score_joined_shuffles, evalset, self.metrics, self.threads)
-        summed = scored or score_evalset(evalset, self.metrics, threads=self.threads)
-        return lambda shuffles, is_judged, _: score_summed(summed, shuffles, is_judged)
+        scored_set = scored or score_evalset(evalset, self.metrics, threads=self.threads)
+        return lambda shuffles, is_judged, _progress: score_summed(scored_set, shuffles, is_judged)
 
 
 def _shuffle_agreement(

@@ -315,7 +315,7 @@ class Metric(NamedSettings, ABC):
         """Return the signature without fields that differ between two runs of one method."""
         return self.signature(references)
 
-    def claiming(self: MetricT, claims: Claims) -> MetricT:
+    def with_claims(self: MetricT, claims: Claims) -> MetricT:
         """Return this metric with the claims of a signature; they must not contradict its own."""
         if not claims.values:
             return self

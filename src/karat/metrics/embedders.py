@@ -112,7 +112,7 @@ class Model2VecEmbedder(Embedder):
         static = import_package("model2vec", subject).StaticModel
         if damage := model2vec_damage(folder):
             raise InputError(f"{subject}: model2vec cannot load it: {damage}")
-        with explain_errors(subject, "model2vec cannot load it"), _no_card():
+        with explain_errors(subject, "model2vec cannot load it"), _hide_model_card_warning():
             self._model = static.from_pretrained(folder)
         vectors = self._model.embedding
         if vectors.ndim != 2:
@@ -140,15 +140,15 @@ class Model2VecEmbedder(Embedder):
 
 
 @contextmanager
-def _no_card() -> Iterator[None]:
+def _hide_model_card_warning() -> Iterator[None]:
     """Hide the warning that README.md does not describe the model."""
     logger = logging.getLogger("huggingface_hub.repocard")
-    before = logger.level
+    previous_level = logger.level
     logger.setLevel(logging.ERROR)
     try:
         yield
     finally:
-        logger.setLevel(before)
+        logger.setLevel(previous_level)
 
 
 _MODELS = ("model.onnx", "onnx/model.onnx")

@@ -36,31 +36,31 @@ MAX_ORDER = 20
 
 
 def smoothed_shares(
-    matches: NDArray[Any], totals: NDArray[Any], smooth: str, value: float | None
+    matches: NDArray[Any], totals: NDArray[Any], method: str, value: float | None
 ) -> tuple[Floats, Flags]:
     """Return smoothed matches over totals for every order, and which orders were reached.
 
     The rules are sacreBLEU's: without any match all shares are 0; an order with a total of 0 is
     not reached and has the share 0.
     """
-    amount = _SMOOTH_VALUES.get(smooth, 0.0) if value is None else value
+    smooth_value = _SMOOTH_VALUES.get(method, 0.0) if value is None else value
     shares = np.zeros(matches.shape)
-    reached = np.zeros(matches.shape, dtype=np.bool_)
+    is_reached = np.zeros(matches.shape, dtype=np.bool_)
     has_match = matches.any(axis=1)
-    halved = np.ones(len(matches))
+    divisor = np.ones(len(matches))
     for n in range(matches.shape[1]):
-        m, t = matches[:, n].astype(float), totals[:, n].astype(float)
-        if smooth == "add-k" and n:
-            m, t = m + amount, t + amount
-        is_reached = reached[:, n] = has_match & (t > 0)
-        unmatched = is_reached & (m == 0)
-        if smooth == "exp":
-            halved = np.where(unmatched, halved * 2, halved)
-            m = np.where(unmatched, 1 / halved, m)
-        elif smooth == "floor":
-            m = np.where(unmatched, amount, m)
-        np.divide(m, t, out=shares[:, n], where=is_reached)
-    return shares, reached
+        matched, total = matches[:, n].astype(float), totals[:, n].astype(float)
+        if method == "add-k" and n:
+            matched, total = matched + smooth_value, total + smooth_value
+        is_reached[:, n] = has_match & (total > 0)
+        lacks_match = is_reached[:, n] & (matched == 0)
+        if method == "exp":
+            divisor = np.where(lacks_match, divisor * 2, divisor)
+            matched = np.where(lacks_match, 1 / divisor, matched)
+        elif method == "floor":
+            matched = np.where(lacks_match, smooth_value, matched)
+        np.divide(matched, total, out=shares[:, n], where=is_reached[:, n])
+    return shares, is_reached
 
 
 def weighted_product(shares: Floats, weights: NDArray[Any]) -> Floats:
@@ -170,8 +170,8 @@ class BLEU(Metric):
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
         c, r = rows[:, 0], rows[:, 1]
         matches, totals = rows[:, 2 : 2 + self.n], rows[:, 2 + self.n :]
-        shares, reached = smoothed_shares(matches, totals, self.smooth, self.smooth_value)
-        orders = np.maximum(reached.sum(axis=1), 1) if self.eff else np.full(len(rows), self.n)
+        shares, is_reached = smoothed_shares(matches, totals, self.smooth, self.smooth_value)
+        orders = np.maximum(is_reached.sum(axis=1), 1) if self.eff else np.full(len(rows), self.n)
         counted = np.arange(self.n) < orders[:, None]
         bp = penalty(ratio(r, c), c >= r)
         value = 100 * bp * weighted_product(shares, counted / orders[:, None])

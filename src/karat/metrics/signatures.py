@@ -134,7 +134,7 @@ def parse_sacrebleu(text: str, head: str, fields: list[str]) -> Metric:
                 conflict = f"the name says {key}={to_text(settings[key])}"
                 raise MetricError(f"{text}: {conflict}, its field {key}={to_text(setting_value)}")
     _check_version(text, values_by_field.pop("version", None))
-    return METRICS[name](**settings).claiming(_claims(text, values_by_field))
+    return METRICS[name](**settings).with_claims(_claims(text, values_by_field))
 
 
 def _parse_metric_name(text: str, head: str) -> tuple[str, Settings]:
@@ -310,4 +310,4 @@ def _parse_karat(text: str, head: str, fields: list[str]) -> Metric:
         claims[name] = value
     check_version(text, claims.pop("karat", __version__))
     check_plugin(text, claims.pop("plugin", ""), origin(type(metric)))
-    return metric.claiming(Claims(tuple(claims.items())))
+    return metric.with_claims(Claims(tuple(claims.items())))

@@ -184,29 +184,29 @@ def question_judges(
     scores: QuestionScores, judges: Sequence[object] = (), progress: Progress = silent
 ) -> list[JudgeValues]:
     """Return the values of judges: by default the models that judged the set, else `words`."""
-    models = {name or UNNAMED: name for name in scores.nuggets.judgements.of_models}
-    names = [str(judge) for judge in judges] or [*models] or [WORDS]
+    model_names = {name or UNNAMED: name for name in scores.nuggets.judgements.labels_by_model}
+    names = [str(judge) for judge in judges] or [*model_names] or [WORDS]
     check_names(names)
-    judge_values = [_judge_values(scores, name, models, progress) for name in names]
+    judge_values = [_judge_values(scores, name, model_names, progress) for name in names]
     return [fill_missing(scores.nuggets.name, judge, scores.answered) for judge in judge_values]
 
 
 def _judge_values(
-    scores: QuestionScores, name: str, models: dict[str, str], progress: Progress
+    scores: QuestionScores, name: str, model_names: dict[str, str], progress: Progress
 ) -> JudgeValues:
-    if name in models:
-        return _model(scores, name, models[name], progress)
+    if name in model_names:
+        return _model_values(scores, name, model_names[name], progress)
     if name == WORDS:
-        return _words(scores)
+        return _word_values(scores)
     if name.partition(":")[0].strip() in classifiers:
-        return _classifier(scores, name, progress)
-    expected = ", ".join([*models, WORDS, *classifiers])
+        return _classifier_values(scores, name, progress)
+    expected = ", ".join([*model_names, WORDS, *classifiers])
     raise InputError(
         f"{scores.nuggets.name} has no judge {quoted(name)}: expected one of {expected}"
     )
 
 
-def _model(scores: QuestionScores, label: str, name: str, progress: Progress) -> JudgeValues:
+def _model_values(scores: QuestionScores, label: str, name: str, progress: Progress) -> JudgeValues:
     """Return the scores by a model's labels; NaN if it did not label all pairs of an answer."""
     judgements = scores.nuggets.judgements
     rows = (row for row in judgements.rows if row.kind == MODEL and row.judge == name)
@@ -216,7 +216,7 @@ def _model(scores: QuestionScores, label: str, name: str, progress: Progress) ->
     return JudgeValues(label, np.where(is_judged, values, np.nan), 0, f"judge:{label}")
 
 
-def _words(scores: QuestionScores) -> JudgeValues:
+def _word_values(scores: QuestionScores) -> JudgeValues:
     runs = scores.nuggets.runs.values()
     plain = Pourpre(beta=scores.official.beta, weights=scores.official.weights)
     pourpre = replace(plain, weigh=IdfSource().of_words(runs, plain.stem))
@@ -230,7 +230,7 @@ def _words(scores: QuestionScores) -> JudgeValues:
     return JudgeValues(WORDS, values, 0, signature)
 
 
-def _classifier(scores: QuestionScores, name: str, progress: Progress) -> JudgeValues:
+def _classifier_values(scores: QuestionScores, name: str, progress: Progress) -> JudgeValues:
     """Return the expected scores of guesses made without the judgements of the set."""
     classifier = parse_classifier(name)
     unjudged_set = replace(scores.nuggets, judgements=Judgements(()))

@@ -322,15 +322,13 @@ class Evidence(NamedTuple):
 
 
 def _conclusions(tables: PemTables, seed: int) -> Iterator[Conclusion]:
-    """Yield the conclusions, judged with control pairs and without."""
-    with_controls, without = (
-        _claims(tables.evaluation, controls, seed) for controls in (True, False)
+    """Yield a verdict on every claim of the paper, with and without the control pairs."""
+    pairs = zip(
+        _claims(tables.evaluation, True, seed), _claims(tables.evaluation, False, seed), strict=True
     )
-    for (section, claim, evidence), (_, _, real) in zip(with_controls, without, strict=True):
-        verdict, text = (
-            combined_verdict(evidence, real),
-            f"with controls: {evidence}; without: {real}",
-        )
+    for (section, claim, all_evidence), (_, _, real_evidence) in pairs:
+        verdict = combined_verdict(all_evidence, real_evidence)
+        text = f"with controls: {all_evidence}; without: {real_evidence}"
         yield Conclusion(section, claim, verdict, text, tables.name)
 
 

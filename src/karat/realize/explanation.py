@@ -79,12 +79,18 @@ class NodeSupertag(NamedTuple):
     frame: str
     differs: bool = False
 
-    def changes(self, best: NodeSupertag) -> str:
-        """Return the differences from the supertag in the best assignment, as text."""
-        pairs = [(a, b) for a, b in zip(self[4:7], best[4:7], strict=True) if a != b]
-        pairs += [(f"[{self.frame}]", f"[{best.frame}]")] if self.frame != best.frame else []
-        new, old = (", ".join(str(pair[i]) for pair in pairs) for i in (0, 1))
-        return f"{self.word}: {new} instead of {old}" if pairs else ""
+    def describe_difference(self, best: NodeSupertag) -> str:
+        """Describe how this differs from the supertag in the best assignment; "" if it does not."""
+        pairs = zip(self._parts, best._parts, strict=True)
+        differing = [(part, best_part) for part, best_part in pairs if part != best_part]
+        if not differing:
+            return ""
+        parts, best_parts = (", ".join(side) for side in zip(*differing, strict=True))
+        return f"{self.word}: {parts} instead of {best_parts}"
+
+    @property
+    def _parts(self) -> tuple[str, ...]:
+        return self.tag, self.relation, self.attached, f"[{self.frame}]"
 
 
 class Assignment(NamedTuple):
@@ -422,12 +428,18 @@ def explain_supertags(
             labels = *grammar.label(label), attached
             name = frame_text(grammar.frames[frame]) if frame >= 0 else "free"
             nodes.append(NodeSupertag(rank, node, word, mother, *labels, name))
-        changes = [a.changes(b) for a, b in zip(nodes, assigned or nodes, strict=False)]
-        assigned += [a._replace(differs=bool(c)) for a, c in zip(nodes, changes, strict=True)]
+        differences = [
+            supertag.describe_difference(best)
+            for supertag, best in zip(nodes, assigned or nodes, strict=False)
+        ]
+        assigned += [
+            supertag._replace(differs=bool(difference))
+            for supertag, difference in zip(nodes, differences, strict=True)
+        ]
         ((order, *_),), _ = fergus.linearize(tree, supertags)
         sentence = tree.sentence(0, order.nodes)
-        difference = "; ".join(filter(None, changes))
-        assignments.append(Assignment(rank, float(supertags.scores[0]), difference, sentence))
+        changes = "; ".join(filter(None, differences))
+        assignments.append(Assignment(rank, float(supertags.scores[0]), changes, sentence))
     return SupertagsExplained(tuple(assigned), tuple(assignments), lattice, tuple(paths), orders[0])
 
 

@@ -142,14 +142,17 @@ def lm_words(model: LanguageModel, trees: InputTrees) -> NDArray[np.int32]:
     return model.find(vocab)[ids]
 
 
-def realize_in_batches(
-    order: Callable[[InputTrees], Orders], trees: InputTrees, size: int, progress: Progress
+def order_in_batches(
+    order_batch: Callable[[InputTrees], Orders],
+    trees: InputTrees,
+    batch_size: int,
+    progress: Progress,
 ) -> Orders:
-    """Return the orders of all trees, calling `order` with `size` trees at a time."""
+    """Order all trees by calling `order_batch` with `batch_size` trees at a time."""
     orders: Orders = []
-    for start in range(0, len(trees), size):
+    for start in range(0, len(trees), batch_size):
         progress(start, len(trees), "ordering")
-        orders += order(trees.select(range(start, min(start + size, len(trees)))))
+        orders += order_batch(trees.select(range(start, min(start + batch_size, len(trees)))))
     progress(len(trees), len(trees), "ordering")
     return orders
 
@@ -198,7 +201,7 @@ class LeftRight:
             nodes, scores, _, starts = _kernel.linearize_left_right(*tables, *search)
             return to_orders(batch, nodes, scores, starts)
 
-        return realize_in_batches(order, trees, max(BATCH // k, 1), progress)
+        return order_in_batches(order, trees, max(BATCH // k, 1), progress)
 
 
 def train_left_right(
@@ -279,7 +282,7 @@ class Fergus:
         def order(batch: InputTrees) -> Orders:
             return self.linearize(batch, self.chooser.choose(batch), k)[0]
 
-        return realize_in_batches(order, trees, max(BATCH // k, 1), progress)
+        return order_in_batches(order, trees, max(BATCH // k, 1), progress)
 
     def linearize(
         self, trees: InputTrees, supertags: Supertags, k: int = 1

@@ -110,10 +110,10 @@ class SuffixRules:
         self._edits: dict[tuple[Label, str], Counter[Edit]] = defaultdict(Counter)
 
     @classmethod
-    def learn(cls, types: Iterable[tuple[str, tuple[Label, ...], str]]) -> SuffixRules:
-        """Learn from lemmas with their labels, the most specific first, and forms."""
+    def learn(cls, entries: Iterable[tuple[str, tuple[Label, ...], str]]) -> SuffixRules:
+        """Count edits in entries of lemma, labels (the most specific first) and form."""
         rules = cls()
-        for lemma, labels, form in types:
+        for lemma, labels, form in entries:
             edit = edit_between(lemma, form)
             for suffix in set(suffixes(lemma)):
                 for label in labels:

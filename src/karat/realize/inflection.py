@@ -125,7 +125,7 @@ class Inflection:
 
     def with_forms(self, bank: Treebank) -> Treebank:
         """Return a treebank whose words are forms predicted from its trees."""
-        return replace(bank, words=self.inflector.first_forms(Nodes.of_treebank(bank)))
+        return replace(bank, words=self.inflector.forms_from_tree(Nodes.of_treebank(bank)))
 
     def forms(
         self, trees: InputTrees, orders: Orders, fixed_forms: Mapping[int, str] | None = None
@@ -201,7 +201,9 @@ class LemmaRealizer:
         """Return the trees with forms, predicted without word order, instead of lemmas."""
         if trees.inputs != "lemmas":
             raise InputError(f"{trees.name}: trees of lemmas are read with inputs='lemmas'")
-        return replace(trees, words=self.inflection.inflector.first_forms(Nodes.of_trees(trees)))
+        return replace(
+            trees, words=self.inflection.inflector.forms_from_tree(Nodes.of_trees(trees))
+        )
 
     def realize(self, trees: InputTrees, k: int = 1, *, progress: Progress = silent) -> Orders:
         """Return the k best orders of every tree, the best first; fewer if fewer were found."""

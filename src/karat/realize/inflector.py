@@ -297,7 +297,7 @@ class Inflector:
             return FormSource({nodes.fixed_forms[j]: 0}, "inserted")
         return self.table.source(nodes.cells[j])
 
-    def first_forms(self, nodes: Nodes) -> list[str]:
+    def forms_from_tree(self, nodes: Nodes) -> list[str]:
         """Return the form of every node, predicted from the tree alone."""
         order = np.arange(len(nodes))
         candidates = self.candidates(nodes, order, nodes.offsets)

@@ -24,7 +24,7 @@ from karat.arrays import Flags, Ints, NDArray, np
 from karat.errors import InputError
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
-from karat.realize.fergus import lm_words, realize_in_batches, to_orders, train_lm
+from karat.realize.fergus import lm_words, order_in_batches, to_orders, train_lm
 from karat.realize.input_trees import InputTrees, Orders, WordOrder, check_inputs, input_trees
 from karat.realize.labelling import FOLDS, Gold, Labeller, jackknife
 from karat.realize.symbols import (
@@ -141,7 +141,7 @@ class OrderingModel:
             counts, scores, nodes = ordered
             return to_orders(batch, nodes, scores, np.append(0, np.cumsum(counts)))
 
-        return realize_in_batches(order, trees, BATCH, progress)
+        return order_in_batches(order, trees, BATCH, progress)
 
     def explain(self, trees: InputTrees, i: int, order: WordOrder) -> list[TreeletScores]:
         """Return what each group of features contributes to the treelets of an order of tree i."""

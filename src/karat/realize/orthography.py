@@ -165,24 +165,25 @@ class Spacing:
     def text(self, words: list[str], tags: list[str], starts: Ints) -> list[str]:
         """Return the texts of sentences; unknown gaps get a space."""
         features = gap_features(words, tags, starts)
-        spaces = self.model.scores(features, len(words)) >= 0
+        has_space = self.model.scores(features, len(words)) >= 0
         cuts = pairwise(starts.tolist())
-        return [self._joined(words[a:b], spaces[a:b].tolist()) for a, b in cuts]
+        return [self._join(words[a:b], has_space[a:b].tolist()) for a, b in cuts]
 
-    def _joined(self, words: list[str], spaces: list[bool]) -> str:
+    def _join(self, words: list[str], has_space: list[bool]) -> str:
+        """Write words as text; `has_space` tells whether a space follows each of them."""
         parts, i = [], 0
         lowered = tuple(word.lower() for word in words)
         while i < len(words):
-            text, end = words[i], i + 1
+            form, next_word = words[i], i + 1
             for n in self._lengths:
-                fused = self.fused.get(lowered[i : i + n])
-                if fused is not None and i + n <= len(words):
-                    case, end = case_of(words[i]), i + n
-                    text = fused.capitalize() if case == "first" else fused
-                    text = text.upper() if case == "upper" else text
+                fused_form = self.fused.get(lowered[i : i + n])
+                if fused_form is not None and i + n <= len(words):
+                    case, next_word = case_of(words[i]), i + n
+                    form = fused_form.capitalize() if case == "first" else fused_form
+                    form = form.upper() if case == "upper" else form
                     break
-            i = end
-            parts += [text, " " if spaces[i - 1] else ""]
+            i = next_word
+            parts += [form, " " if has_space[i - 1] else ""]
         return "".join(parts).rstrip(" ")
 
     @classmethod

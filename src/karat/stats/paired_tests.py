@@ -179,11 +179,11 @@ def williams(human: ArrayLike, first: ArrayLike, second: ArrayLike) -> Williams:
         raise InputError(f"{sizes}: expected the same number of each")
     is_complete = ~np.isnan(h + a + b)
     h, a, b = h[is_complete], a[is_complete], b[is_complete]
-    return williams_of(pearson(h, a), pearson(h, b), pearson(a, b), len(h))
+    return williams_from_correlations(pearson(h, a), pearson(h, b), pearson(a, b), len(h))
 
 
-def williams_of(r12: float, r13: float, r23: float, n: int) -> Williams:
-    """Return Williams' test from correlations: 1 human scores, 2 and 3 metrics (Steiger 1980).
+def williams_from_correlations(r12: float, r13: float, r23: float, n: int) -> Williams:
+    """Run Williams' test on correlations of 1 human scores, 2 and 3 metrics (Steiger 1980).
 
     t = (r12 - r13) sqrt((n-1)(1+r23)) / sqrt(2K (n-1)/(n-3) + ((r12+r13)/2)^2 (1-r23)^3),
     K = 1 - r12^2 - r13^2 - r23^2 + 2 r12 r13 r23.
@@ -192,13 +192,13 @@ def williams_of(r12: float, r13: float, r23: float, n: int) -> Williams:
         return Williams(float("nan"), float("nan"), n)
     if r12 == r13:  # equal metrics would give 0 / 0
         return Williams(0.0, 0.5, n)
-    k = max(0.0, 1 - r12 * r12 - r13 * r13 - r23 * r23 + 2 * r12 * r13 * r23)
-    mean, apart = (r12 + r13) / 2, 1 - r23
-    spread = 2 * k * (n - 1) / (n - 3) + mean * mean * apart * apart * apart
-    top = (r12 - r13) * sqrt((n - 1) * (1 + r23))
-    if spread <= 0:
+    determinant = max(0.0, 1 - r12 * r12 - r13 * r13 - r23 * r23 + 2 * r12 * r13 * r23)
+    mean, distance = (r12 + r13) / 2, 1 - r23
+    variance = 2 * determinant * (n - 1) / (n - 3) + mean * mean * distance * distance * distance
+    numerator = (r12 - r13) * sqrt((n - 1) * (1 + r23))
+    if variance <= 0:
         return Williams(float("nan"), float("nan"), n)
-    t = top / sqrt(spread)
+    t = numerator / sqrt(variance)
     return Williams(t, student_tail(t, n - 3), n)
 
 

@@ -60,10 +60,10 @@ class FileArray(NamedTuple):
     file: int
     """The file descriptor; its owner closes it."""
 
-    def mapped(self) -> NDArray[Any]:
-        """Return the mapped array; it stays valid when the file is closed."""
-        held = mmap.mmap(self.file, self.size * 8, access=mmap.ACCESS_READ)
-        return np.frombuffer(held, np.dtype("<u8"), self.size)
+    def memory_map(self) -> NDArray[Any]:
+        """Return the memory-mapped array; it stays valid when the file is closed."""
+        mapping = mmap.mmap(self.file, self.size * 8, access=mmap.ACCESS_READ)
+        return np.frombuffer(mapping, np.dtype("<u8"), self.size)
 
 
 Stored = NDArray[Any] | FileArray
@@ -120,37 +120,37 @@ class ArrayFile:
         self, dtype: str, purpose: str, width: int | None = None, in_memory: bool = False
     ) -> None:
         self.dtype, self.purpose = np.dtype(dtype), purpose
-        self._shape = () if width is None else (width,)
+        self._row_shape = () if width is None else (width,)
         self._width = width or 1
-        self._rows = 0
+        self._row_count = 0
         self._file: IO[bytes] = io.BytesIO() if in_memory else temporary_file(purpose)
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
-        return self._rows
+        return self._row_count
 
     @property
-    def _bytes(self) -> int:
+    def _row_bytes(self) -> int:
         return self.dtype.itemsize * self._width
 
     def append(self, rows: NDArray[Any]) -> None:
         """Write rows after the last."""
-        self.write(self._rows, rows)
+        self.write(self._row_count, rows)
 
     def write(self, start: int, rows: NDArray[Any]) -> None:
         """Write rows from index `start`, which is at most the number of rows."""
         data = np.ascontiguousarray(rows, dtype=self.dtype)
         with self._lock, writing_temporary(self.purpose):
-            self._file.seek(start * self._bytes)
+            self._file.seek(start * self._row_bytes)
             self._file.write(data.reshape(-1).view(np.uint8).data if data.size else b"")
-        self._rows = max(self._rows, start + data.size // self._width)
+        self._row_count = max(self._row_count, start + data.size // self._width)
 
     def read(self, start: int = 0, stop: int | None = None) -> NDArray[Any]:
         """Return a copy of rows."""
-        stop = self._rows if stop is None else min(stop, self._rows)
-        rows = np.empty((stop - start, *self._shape), dtype=self.dtype)
+        stop = self._row_count if stop is None else min(stop, self._row_count)
+        rows = np.empty((stop - start, *self._row_shape), dtype=self.dtype)
         with self._lock, writing_temporary(self.purpose):
-            self._file.seek(start * self._bytes)
+            self._file.seek(start * self._row_bytes)
             left = rows.reshape(-1).view(np.uint8).data if rows.size else memoryview(b"")
             while left:
                 got = self._file.readinto(left)  # type: ignore[attr-defined]
@@ -159,17 +159,19 @@ class ArrayFile:
                 left = left[got:]
         return rows
 
-    def mapped(self) -> NDArray[Any]:
-        """Return all rows as a mapped array; rows written later are not in it."""
-        shape = (self._rows, *self._shape)
-        if not self._rows:
+    def memory_map(self) -> NDArray[Any]:
+        """Return all rows as a memory-mapped array; rows written later are not in it."""
+        shape = (self._row_count, *self._row_shape)
+        if not self._row_count:
             return np.empty(shape, dtype=self.dtype)
         if isinstance(self._file, io.BytesIO):
             return np.frombuffer(self._file.getvalue(), dtype=self.dtype).reshape(shape)
         with self._lock, writing_temporary(self.purpose):
             self._file.flush()
-            held = mmap.mmap(self._file.fileno(), self._rows * self._bytes, access=mmap.ACCESS_READ)
-        return np.frombuffer(held, dtype=self.dtype).reshape(shape)
+            mapping = mmap.mmap(
+                self._file.fileno(), self._row_count * self._row_bytes, access=mmap.ACCESS_READ
+            )
+        return np.frombuffer(mapping, dtype=self.dtype).reshape(shape)
 
     def close(self) -> None:
         """Remove the file; mapped arrays stay valid."""

@@ -76,11 +76,11 @@ def next_assignment(store: Store, assessor_id: int, now: datetime) -> Assignment
         check_open(connection)
         settings = project_in(connection).settings
         _end_leases(connection, stamp(now))
-        asker = _read_asker(connection, assessor_id, settings)
+        assessor = _read_assessor(connection, assessor_id, settings)
         ends = lease_end(connection, now)
-        assignment = _renew_open(connection, asker, settings, ends)
-        if assignment is None and (asker.quota is None or asker.judged < asker.quota):
-            assignment = _make_assignment(connection, asker, settings, ends, stamp(now))
+        assignment = _renew_open(connection, assessor, settings, ends)
+        if assignment is None and (assessor.quota is None or assessor.judged < assessor.quota):
+            assignment = _make_assignment(connection, assessor, settings, ends, stamp(now))
         return None if assignment is None else view_in(connection, assignment)
 
 
@@ -88,9 +88,9 @@ def read_progress(store: Store, assessor_id: int) -> Progress:
     """Return the progress of an assessor."""
     with store.read() as connection:
         project = project_in(connection)
-        asker = _read_asker(connection, assessor_id, project.settings)
-        if asker.quota is not None:
-            left = max(asker.quota - asker.judged, 0)
+        assessor = _read_assessor(connection, assessor_id, project.settings)
+        if assessor.quota is not None:
+            left = max(assessor.quota - assessor.judged, 0)
         else:
             n_drawn, n_free, n_open = connection.row(
                 "SELECT (SELECT count(*) FROM unit WHERE round > 0), "
@@ -98,10 +98,10 @@ def read_progress(store: Store, assessor_id: int) -> Progress:
                 "(SELECT 1 FROM assignment WHERE assessor = ?1 AND unit = unit.id)), "
                 "(SELECT count(*) FROM assignment WHERE assessor = ?1 AND judged IS NULL "
                 "AND lease IS NOT NULL)",
-                *(asker.id, project.settings.overlap),
+                *(assessor.id, project.settings.overlap),
             )
             left = project.units - n_drawn + n_free + n_open
-        return Progress(asker.judged, asker.judged + left, left)
+        return Progress(assessor.judged, assessor.judged + left, left)
 
 
 def _end_leases(connection: StoreConnection, now: str) -> None:
@@ -118,7 +118,9 @@ def _end_leases(connection: StoreConnection, now: str) -> None:
             connection.execute("UPDATE assessor SET frontier = min(frontier, ?)", (round,))
 
 
-def _read_asker(connection: StoreConnection, id: int, settings: ProjectSettings) -> _AssessorState:
+def _read_assessor(
+    connection: StoreConnection, id: int, settings: ProjectSettings
+) -> _AssessorState:
     row = connection.row(
         "SELECT id, seed, coalesce(quota, ?), frontier, assigned, judged FROM assessor "
         "WHERE id = ? AND active",
@@ -130,14 +132,14 @@ def _read_asker(connection: StoreConnection, id: int, settings: ProjectSettings)
 
 
 def _renew_open(
-    connection: StoreConnection, asker: _AssessorState, settings: ProjectSettings, ends: str
+    connection: StoreConnection, assessor: _AssessorState, settings: ProjectSettings, ends: str
 ) -> int | None:
     """Renew the lease of an open assignment and return it, or None."""
     row = connection.row(
         "SELECT assignment.id, unit.id, lease FROM assignment JOIN unit ON unit.id = unit "
         "WHERE assessor = ? AND judged IS NULL AND (lease IS NOT NULL OR taken < ? OR answer "
         "IS NOT NULL) ORDER BY assignment.ord LIMIT 1",
-        *(asker.id, settings.overlap),
+        *(assessor.id, settings.overlap),
     )
     if row is None:
         return None
@@ -150,19 +152,20 @@ def _renew_open(
 
 def _make_assignment(
     connection: StoreConnection,
-    asker: _AssessorState,
+    assessor: _AssessorState,
     settings: ProjectSettings,
     ends: str,
     now: str,
 ) -> int | None:
     """Make an assignment; return None if no unit is left."""
     calibrates = (
-        uniform_share(asker.seed, _CALIBRATION_DRAW, asker.assigned) < settings.calibration_rate
+        uniform_share(assessor.seed, _CALIBRATION_DRAW, assessor.assigned)
+        < settings.calibration_rate
     )
     unit = None
     if calibrates and settings.calibration:
-        unit = _find_unit_in_round(connection, asker, 0, None)
-    unit = unit or _find_unit(connection, asker, settings)
+        unit = _find_unit_in_round(connection, assessor, 0, None)
+    unit = unit or _find_unit(connection, assessor, settings)
     if unit is None:
         return None
     reason, probability = CALIBRATION, None
@@ -170,14 +173,14 @@ def _make_assignment(
         query = "SELECT reason, probability FROM draw WHERE item = ?"
         reason, drawn_probability = connection.row(query, unit.item)
         probability = draw_probability(drawn_probability, reason)
-    seed = mix(asker.seed, _ORDER_DRAW, unit.id)
+    seed = mix(assessor.seed, _ORDER_DRAW, unit.id)
     outputs = sorted(json.loads(unit.outputs), key=lambda output: mix(seed, output))
     connection.execute("UPDATE unit SET taken = taken + 1 WHERE id = ?", (unit.id,))
-    connection.execute("UPDATE assessor SET assigned = assigned + 1 WHERE id = ?", (asker.id,))
+    connection.execute("UPDATE assessor SET assigned = assigned + 1 WHERE id = ?", (assessor.id,))
     return connection.insert(
         "assignment",
         unit=unit.id,
-        assessor=asker.id,
+        assessor=assessor.id,
         task=unit.task,
         item=unit.item,
         outputs=json.dumps(outputs),
@@ -185,14 +188,14 @@ def _make_assignment(
         probability=probability,
         round=unit.round,
         seed=seed,
-        ord=asker.assigned + 1,
+        ord=assessor.assigned + 1,
         lease=ends,
         made=now,
     )
 
 
 def _find_unit(
-    connection: StoreConnection, asker: _AssessorState, settings: ProjectSettings
+    connection: StoreConnection, assessor: _AssessorState, settings: ProjectSettings
 ) -> _Unit | None:
     """Return a free unit of the earliest round that has one, else of a new round.
 
@@ -201,8 +204,8 @@ def _find_unit(
     """
     unit, round = None, 0
     for round in connection.column("SELECT DISTINCT round FROM draw ORDER BY round"):
-        if round >= asker.frontier:
-            unit = _find_unit_in_round(connection, asker, round, settings.overlap)
+        if round >= assessor.frontier:
+            unit = _find_unit_in_round(connection, assessor, round, settings.overlap)
             if unit:
                 break
     while unit is None:
@@ -210,26 +213,29 @@ def _find_unit(
         if not draw_round(connection, settings, round):
             break
         # A round may have no units: items may have too few outputs for a task.
-        unit = _find_unit_in_round(connection, asker, round, settings.overlap)
-    if round > asker.frontier:
-        connection.execute("UPDATE assessor SET frontier = ? WHERE id = ?", (round, asker.id))
+        unit = _find_unit_in_round(connection, assessor, round, settings.overlap)
+    if round > assessor.frontier:
+        connection.execute("UPDATE assessor SET frontier = ? WHERE id = ?", (round, assessor.id))
     return unit
 
 
 def _find_unit_in_round(
-    connection: StoreConnection, asker: _AssessorState, round: int, overlap: int | None
+    connection: StoreConnection, assessor: _AssessorState, round: int, overlap: int | None
 ) -> _Unit | None:
-    """Return the free unit of a round that is first in the assessor's order."""
+    """Return the unit of a round that is first in the assessor's order and free for them.
+
+    A unit is free until `overlap` assessors have taken it; None means any number.
+    """
     ids = connection.column(
         "SELECT id FROM unit WHERE round = ? AND taken < ? AND NOT EXISTS "
         "(SELECT 1 FROM assignment WHERE assessor = ? AND unit = unit.id)",
-        *(round, 2**60 if overlap is None else overlap, asker.id),
+        *(round, 2**60 if overlap is None else overlap, assessor.id),
     )
     if not ids:
         return None
-    first = min(ids, key=lambda unit: mix(asker.seed, unit))
+    first_id = min(ids, key=lambda unit: mix(assessor.seed, unit))
     query = "SELECT id, task, item, outputs, round FROM unit WHERE id = ?"
-    return _Unit(*connection.row(query, first))
+    return _Unit(*connection.row(query, first_id))
 
 
 # Rounds

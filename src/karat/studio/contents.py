@@ -117,7 +117,7 @@ def read_item(store: Store, item: int) -> Contents:
             outputs={},
             nuggets={},
             draws=(),
-            names=_names_in(connection, True),
+            names=_names_in(connection, anonymous=True),
             answers=_parse_answers(connection, rows),
             decisions=tuple(row for row in _decisions_in(connection) if row.item == item),
         )
@@ -329,7 +329,7 @@ class LiveState:
             outputs,
             nuggets,
             draws=_draws_in(connection),
-            names=_names_in(connection, True),
+            names=_names_in(connection, anonymous=True),
             answers=tuple(self.answers.values()),
             decisions=_decisions_in(connection),
         )

@@ -103,7 +103,7 @@ def convert(source: SetInput, target: str, format: str, parse: str | None, tok: 
 
 @command.command(name="list")
 @options.output
-def list_known(format: str, output: str | None) -> None:
+def list_evalsets(format: str, output: str | None) -> None:
     """List the known sets and whether they are available.
 
     Sets that are not bundled are looked for in the folder $KARAT_DATA.

@@ -223,5 +223,5 @@ def convert(name: str, target: str, inputs: Any, format: str) -> None:
         nuggets = load_nuggets(name, **inputs, progress=progress)
         save_nuggets(nuggets, target, format)
     click.echo(f"{target}: {nuggets!r}")
-    if format != "jsonl" and (labels := sum(map(len, nuggets.judgements.of_models.values()))):
+    if format != "jsonl" and (labels := sum(map(len, nuggets.judgements.labels_by_model.values()))):
         note(f"{target} lacks {labels:,} labels of models, which only jsonl keeps")

@@ -16,7 +16,9 @@ from karat.llm.cli import ModelOptions, model_options, run_task, sample, seed
 @click.argument("name", metavar="FILE|SET", shell_complete=options.complete_set)
 @option("--most", "Most nuggets of a question.", integer(1), 20)
 @sample("question")
-@model_options("the key (.jsonl: JSON lines, .txt: TREC)", max_tokens=4096, judge=False)
+@model_options(
+    "the key (.jsonl: JSON lines, .txt: TREC)", max_tokens=4096, with_judge_options=False
+)
 @seed
 def command(name: str, asking: ModelOptions, **how: Any) -> None:
     """Let a language model draft an answer key from documents or references.

@@ -101,10 +101,10 @@ def _solve(logits: Floats, yes: Flags, weight: Floats, variance: float) -> float
     return (low + high) / 2
 
 
-def reach(
+def max_shift(
     set_shift: SetShift, spread: ShiftVariances, questions: float, information: float
 ) -> float:
-    """Return how far the guesses of a run may be shifted either way; 0 if nothing is guessed.
+    """Return the largest plausible shift of a run's guesses, up or down; 0 without guesses.
 
     `questions` is m and `information` is I; both are infinite for questions in general.
     """
@@ -130,71 +130,85 @@ class PredictedRun(NamedTuple):
     run: Run
     decisions: Mapping[str, AnswerDecisions]
     official: Official
-    chances: Mapping[str, Floats]
+    probabilities: Mapping[str, Floats]
     judged_in_run: Mapping[str, Flags]  # pairs that were judged in the run itself
 
     def with_uncertain_borrowed_judgements(self) -> PredictedRun:
         """Return the run with judgements of other runs as nearly certain guesses."""
-        decisions, chances = {}, {}
+        decisions, probabilities = {}, {}
         for id, answer in ((q.id, self.decisions[q.id]) for q in self.questions):
             likely = np.clip(answer.values, NOISE, 1 - NOISE)
             decisions[id] = replace(answer, is_judged=answer.is_judged & self.judged_in_run[id])
-            chances[id] = np.where(answer.is_judged, likely, self.chances[id])
-        return self._replace(decisions=decisions, chances=chances)
+            probabilities[id] = np.where(answer.is_judged, likely, self.probabilities[id])
+        return self._replace(decisions=decisions, probabilities=probabilities)
 
-    def at(self, shift: float) -> RunAnswers:
-        """Return the expected answers with all guesses shifted."""
-        moved = {id: sigmoid(logit(p) + shift) for id, p in self.chances.items()}
-        return run_answers(self.questions, self.run, self.decisions, self.official, moved)[0]
+    def answers_at_shift(self, shift: float) -> RunAnswers:
+        """Return the expected answers with the logits of all guesses shifted."""
+        shifted = {id: sigmoid(logit(p) + shift) for id, p in self.probabilities.items()}
+        return run_answers(self.questions, self.run, self.decisions, self.official, shifted)[0]
 
-    def guessed(self, weighted: bool) -> tuple[float, float]:
-        """Return m and I of all nuggets, or of nuggets with a weight; m may be fractional."""
-        worth, information = 0.0, 0.0
+    def guessed_amounts(self, weighted: bool) -> tuple[float, float]:
+        """Return m and I: guessed questions, which may be fractional, and information of guesses.
+
+        With `weighted`, only nuggets with a weight count.
+        """
+        questions, information = 0.0, 0.0
         for question in self.questions:
             answer = self.decisions[question.id]
-            counts = (
+            selected = (
                 nugget_weights(question, self.official.weights) > 0 if weighted else slice(None)
             )
-            sure = np.where(answer.is_judged, answer.values, self.chances[question.id])
-            p = sure.max(axis=0, initial=0.0)[counts]
-            open_ = (1 - answer.is_judged).max(axis=0, initial=0)[counts] * (1 - p) > 0
+            values = np.where(answer.is_judged, answer.values, self.probabilities[question.id])
+            p = values.max(axis=0, initial=0.0)[selected]
+            is_open = (1 - answer.is_judged).max(axis=0, initial=0)[selected] * (1 - p) > 0
             if len(p):
-                worth += float(open_.mean())
-                information += float((p * (1 - p))[open_].sum())
-        return worth, information
+                questions += float(is_open.mean())
+                information += float((p * (1 - p))[is_open].sum())
+        return questions, information
 
 
 def shifted_intervals(
-    guessed: PredictedRun, set_shift: SetShift, spread: ShiftVariances, general: bool
+    predicted: PredictedRun, set_shift: SetShift, spread: ShiftVariances, general: bool
 ) -> RunIntervals:
-    """Return intervals of A and F; F has none if too few questions have an F."""
-    run, beta = guessed.with_uncertain_borrowed_judgements(), guessed.official.beta
-    middle = run.at(set_shift.mean)
+    """Return intervals of A and F; None for F if too few questions have one."""
+    run, beta = predicted.with_uncertain_borrowed_judgements(), predicted.official.beta
+    expected = run.answers_at_shift(set_shift.mean)
 
-    def interval(score: int, sample: Callable[[], Floats]) -> ScoreInterval:
-        """Return the interval on these questions; if `general`, with their sampling error."""
-        intervals = []
-        for amount in (run.guessed(weighted=score > 0), (inf, inf))[: 1 + general]:
-            far = reach(set_shift, spread, *amount)
-            ends = (run.at(set_shift.mean - far), middle, run.at(set_shift.mean + far))
-            low, value, high = (answers.scores(beta)[score] for answers in ends)
-            intervals.append(ScoreInterval(value, low, high))
-        return intervals[0].joined(_sampled(intervals[1], sample())) if general else intervals[0]
+    def shift_interval(score_index: int, questions: float, information: float) -> ScoreInterval:
+        """Return the interval from shifting guesses down and up; arguments as in `max_shift`."""
+        half_width = max_shift(set_shift, spread, questions, information)
+        low, high = (
+            run.answers_at_shift(set_shift.mean + shift).scores(beta)[score_index]
+            for shift in (-half_width, half_width)
+        )
+        return ScoreInterval(expected.scores(beta)[score_index], low, high)
 
-    share = interval(0, lambda: middle.share)
-    has_weight = middle.official.total > 0
+    def interval(score_index: int, question_scores: Callable[[], Floats]) -> ScoreInterval:
+        """Return the interval on these questions; if `general`, with their sampling error.
+
+        `score_index` is 0 for A, 1 for macro F and 2 for micro F.
+        """
+        amounts = run.guessed_amounts(weighted=score_index > 0)
+        on_these_questions = shift_interval(score_index, *amounts)
+        if not general:
+            return on_these_questions
+        in_general = shift_interval(score_index, inf, inf)
+        return on_these_questions.joined(_add_sampling_error(in_general, question_scores()))
+
+    share = interval(0, lambda: expected.share)
+    has_weight = expected.official.total > 0
     if has_weight.sum() < 1 + general:
         return RunIntervals(share, None, None)
-    macro = interval(1, lambda: middle.official.f(beta)[has_weight])
+    macro = interval(1, lambda: expected.official.f(beta)[has_weight])
     return RunIntervals(
-        share, macro, interval(2, lambda: jackknife_pseudo_values(middle.official, beta))
+        share, macro, interval(2, lambda: jackknife_pseudo_values(expected.official, beta))
     )
 
 
-def _sampled(ends: ScoreInterval, values: Floats) -> ScoreInterval:
-    """Return the interval with the sampling error of questions added; `values` are their scores."""
+def _add_sampling_error(interval: ScoreInterval, values: Floats) -> ScoreInterval:
+    """Widen an interval by the sampling error of questions; `values` are their scores."""
     sampling = student_quantile(0.025, len(values) - 1) * sqrt(values.var(ddof=1) / len(values))
-    below, above = ends.score - ends.low, ends.high - ends.score
-    low = ends.score - sqrt(below * below + sampling * sampling)
-    high = ends.score + sqrt(above * above + sampling * sampling)
-    return ScoreInterval(ends.score, max(0.0, low), min(1.0, high))
+    below, above = interval.score - interval.low, interval.high - interval.score
+    low = interval.score - sqrt(below * below + sampling * sampling)
+    high = interval.score + sqrt(above * above + sampling * sampling)
+    return ScoreInterval(interval.score, max(0.0, low), min(1.0, high))

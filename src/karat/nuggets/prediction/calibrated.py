@@ -263,7 +263,7 @@ def hold_out(
 ) -> tuple[Logistic, CrossValidation]:
     """Return the model of all judged cells, and guesses by models without the fold of a cell."""
     model, columns = fit_with_likeness(X, cells.labels, cells.fold, near)
-    if cells.judged.sum() < EXACT:
+    if cells.is_judged.sum() < EXACT:
         return model, cross_validate(cells, X, near, progress=progress)
     held_out = without_folds(model, columns, cells, LIKENESS_RIDGE, progress)
     return model, _known_or_guessed(cells, *held_out)
@@ -283,7 +283,7 @@ def without_folds(
     other cells does not. Below `EXACT` judged cells, where this would matter, models are refitted.
     """
     fold, start = cells.fold, np.append(model.intercept, model.weights)
-    judged = np.flatnonzero(cells.judged)
+    judged = np.flatnonzero(cells.is_judged)
     Z, yes, whose = model.columns(X), cells.labels[judged] > 0, fold[judged]
     p, shares = sigmoid(product(Z[judged], start)), {}
     for k in np.unique(whose).tolist():  # what its cells add to gradient and curvature
@@ -344,7 +344,7 @@ class PredictionBatch:
         return self.pool.cells(self.together)
 
     @cached_property
-    def folded(self) -> FoldedCells:
+    def folded_cells(self) -> FoldedCells:
         """Cells that are predicted together, in folds."""
         pool, labels = self.pool.take(self.together), self.labels[self.cells]
         return FoldedCells(pool, labels, run_folds(pool, labels))

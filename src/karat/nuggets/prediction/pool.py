@@ -131,13 +131,13 @@ class Pool:
         )
 
     def cells(self, rows: Ints) -> Ints:
-        """Return the cells of some responses, in their order."""
-        widths = np.diff(self.nugget_starts)
-        first = self.cell_starts[:-1] - self.starts[:-1] * widths
-        row_widths = widths[self.question[rows]]
-        begins = first[self.question[rows]] + rows * row_widths
-        return np.arange(row_widths.sum()) + np.repeat(
-            begins - starts_of(row_widths)[:-1], row_widths
+        """Return the indices of the cells of some responses (`rows`), in the order given."""
+        nugget_counts = np.diff(self.nugget_starts)
+        offsets = self.cell_starts[:-1] - self.starts[:-1] * nugget_counts
+        row_nugget_counts = nugget_counts[self.question[rows]]
+        first_cells = offsets[self.question[rows]] + rows * row_nugget_counts
+        return np.arange(row_nugget_counts.sum()) + np.repeat(
+            first_cells - starts_of(row_nugget_counts)[:-1], row_nugget_counts
         )
 
     @cached_property
@@ -335,14 +335,14 @@ class FoldedCells:
     the fold that is left out, so nothing may be learned from them."""
 
     @cached_property
-    def judged(self) -> Flags:
-        """The cells that were judged."""
+    def is_judged(self) -> Flags:
+        """True for judged cells."""
         return ~np.isnan(self.labels)
 
     def training(self) -> Iterator[tuple[int, Flags]]:
         """Yield each fold, and the judged cells of the others."""
         for k in np.unique(self.fold).tolist():
-            yield k, self.judged & (self.fold != k)
+            yield k, self.is_judged & (self.fold != k)
 
     @cached_property
     def elsewhere(self) -> Floats:

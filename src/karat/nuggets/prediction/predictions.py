@@ -192,7 +192,7 @@ class Predictions:
         )
         predicted = PredictedRun(questions, run, decisions, official, *tables)
         expected, with_decisions = run_answers(
-            questions, run, decisions, official, predicted.chances
+            questions, run, decisions, official, predicted.probabilities
         )
         intervals = errors.intervals(expected, official.beta, general)
         if isinstance(self.classifier, Calibrated) and any(few_runs(error) for error in errors):
@@ -248,7 +248,7 @@ def predict_support(
     """
     classifier = classifier or Calibrated()
     judgements = _mark_earlier_versions(assign_runs(nuggets.judgements, nuggets.runs), nuggets.runs)
-    runs = [*nuggets.runs.values(), *_judged_runs(judgements, nuggets.runs)]
+    runs = [*nuggets.runs.values(), *_runs_from_judgements(judgements, nuggets.runs)]
     pool = make_pool(nuggets.key, sorted(runs, key=lambda run: run.tag))  # whatever their order
     labels = run_labels(pool, judgements)
     source = getattr(classifier, "source", None) or IdfSource()
@@ -262,7 +262,7 @@ def predict_support(
     errors = predictions.measured_errors
     errors = errors and replace(errors, labels=labels[batch.cells])
     predictions = replace(predictions, classifier=classifier, strict=strict, measured_errors=errors)
-    if not judgements.of_models:
+    if not judgements.labels_by_model:
         return predictions
     adjustment = adjust_by_models(predictions, batch, judgements)
     probabilities, carried = adjustment.probabilities, adjustment.carried
@@ -274,14 +274,14 @@ def _predict_by_classifier(
 ) -> Predictions:
     """Predict by another classifier; judged runs are predicted without themselves."""
     pool, fold = batch.pool, run_folds(batch.pool, batch.labels)
-    folded = replace(batch.folded, fold=fold[batch.cells])
+    folded_cells = replace(batch.folded_cells, fold=fold[batch.cells])
     guess = partial(classifier.guess, pool, batch.labels, fold, progress)
     expected = expect_type(tuple, "two arrays")
     arrays = call(f"classifier {classifier}", type(classifier), guess, expected)
     errors = None
     if len(np.unique(pool.cell_run[~np.isnan(batch.labels)])) > 1:
-        p, carries = (folded.or_known(array[batch.cells]) for array in arrays[:2])
-        errors = MeasuredErrors(folded.pool, p, carries, folded.labels)
+        p, carries = (folded_cells.or_known(array[batch.cells]) for array in arrays[:2])
+        errors = MeasuredErrors(folded_cells.pool, p, carries, folded_cells.labels)
     n_labels = int((~np.isnan(batch.labels)).sum())
     paper_predictions = arrays if isinstance(arrays, PaperPredictions) else None
     p, carries_nugget = arrays[:2]
@@ -296,24 +296,25 @@ def _predict_calibrated(batch: PredictionBatch, strict: bool, progress: Progress
     n_judged, n_yes = int((~np.isnan(labels)).sum()), int((labels > 0).sum())
     if n_judged < MIN_JUDGED_PAIRS or min(n_yes, n_judged - n_yes) < MIN_JUDGED_OF_A_KIND:
         return _predict_by_model(batch, prior, 0, progress)
-    folded = batch.folded
-    X = evidence(folded.pool, batch.idf, progress)
-    if len(np.unique(folded.pool.cell_run[folded.judged])) < 2:  # no run to learn from without it
-        model = fit_calibrated(X, folded.labels, prior=prior)
+    folded_cells = batch.folded_cells
+    X = evidence(folded_cells.pool, batch.idf, progress)
+    judged_runs = np.unique(folded_cells.pool.cell_run[folded_cells.is_judged])
+    if len(judged_runs) < 2:  # no run to learn from without it
+        model = fit_calibrated(X, folded_cells.labels, prior=prior)
         return _predict_by_model(batch, model, n_judged, progress)
-    model, held_out = calibrated.hold_out(folded, X, Likeness(folded.pool), progress)
+    model, held_out = calibrated.hold_out(folded_cells, X, Likeness(folded_cells.pool), progress)
     probabilities, carried = held_out.probabilities, held_out.carried
-    question = folded.pool.cell_question
-    is_unjudged = ~np.isin(question, question[folded.judged])
+    question = folded_cells.pool.cell_question
+    is_unjudged = ~np.isin(question, question[folded_cells.is_judged])
     if is_unjudged.any():  # questions without any judgement have a model without likeness
-        unjudged = UnjudgedEvidence(folded.pool)
-        unjudged_model, rows = calibrated.fit_unjudged(X, folded.labels, unjudged)
+        unjudged = UnjudgedEvidence(folded_cells.pool)
+        unjudged_model, rows = calibrated.fit_unjudged(X, folded_cells.labels, unjudged)
         probabilities = np.where(is_unjudged, unjudged_model.probabilities(rows), probabilities)
         carried = np.where(is_unjudged, probabilities > unjudged_model.threshold, carried)
-    errors = MeasuredErrors(folded.pool, probabilities, carried, folded.labels)
+    errors = MeasuredErrors(folded_cells.pool, probabilities, carried, folded_cells.labels)
     if len(batch.together) < len(batch.pool.texts):
         remaining = np.setdiff1d(np.arange(len(batch.pool.texts)), batch.together)
-        together, plain = (probabilities, carried), fit_calibrated(X, folded.labels)
+        together, plain = (probabilities, carried), fit_calibrated(X, folded_cells.labels)
         probabilities = batch.ask(remaining, model, progress, plain)
         carried = probabilities > model.threshold
         probabilities[batch.cells], carried[batch.cells] = together
@@ -342,22 +343,23 @@ def _mark_earlier_versions(judgements: Judgements, runs: Mapping[str, Run]) -> J
     )
 
 
-def _judged_runs(judgements: Judgements, runs: Mapping[str, Run]) -> list[Run]:
-    """Return judged runs that are not in the set, with the responses that judgements quote."""
-    answers: dict[str, dict[tuple[str, str], None]] = {}
+def _runs_from_judgements(judgements: Judgements, runs: Mapping[str, Run]) -> list[Run]:
+    """Return the judged runs that are not in `runs`, rebuilt from the responses in judgements."""
+    responses_by_run: dict[str, dict[tuple[str, str], None]] = {}
     for row in judgements.deciding:
         if row.run not in runs:
-            answers.setdefault(row.run, {})[row.question, row.response] = None
+            responses_by_run.setdefault(row.run, {})[row.question, row.response] = None
     return [
-        make_run(tag, ((question, Response(text)) for question, text in texts))
-        for tag, texts in answers.items()
+        make_run(tag, ((question, Response(text)) for question, text in responses))
+        for tag, responses in responses_by_run.items()
     ]
 
 
 # ------------------------------------------------------------------------------ labels of models
 
-_HOLD_P, _HOLD_LABELS = 10.0, 1.0  # ridges: the weight of logit p towards 1, of labels towards 0
-_AS_GUESSED = Logistic(np.zeros(1), np.ones(1), np.ones(1), 0.0)
+_RIDGE_OF_LOGIT = 10.0  # pulls the weight of logit p towards 1
+_RIDGE_OF_LABEL = 1.0  # pulls the weight of a label towards 0
+_UNADJUSTED = Logistic(np.zeros(1), np.ones(1), np.ones(1), 0.0)
 
 
 class ModelJudge(NamedTuple):
@@ -378,14 +380,14 @@ class ModelAdjustment(NamedTuple):
     models: tuple[ModelJudge, ...]
     measured_errors: MeasuredErrors | None = None
     """Errors of adjusted predictions on judged runs; None if errors are not measured."""
-    share: float = 0.0  # H: the share of judged cells there that were adjusted
+    adjusted_share: float = 0.0  # H: the share of judged cells there that were adjusted
 
     def errors(self, plain: RunErrors, adjusted: RunErrors, share: float) -> RunErrors:
         """Return the errors of a run if a share h of its guesses was adjusted.
 
         They are w adjusted + (1 - w) plain, with w = h / H, at most 1.
         """
-        w = min(1.0, share / self.share) if self.share else 0.0
+        w = min(1.0, share / self.adjusted_share) if self.adjusted_share else 0.0
 
         def between(plain: ScoreErrors | None, adjusted: ScoreErrors | None) -> ScoreErrors | None:
             if plain is None or adjusted is None:
@@ -397,90 +399,107 @@ class ModelAdjustment(NamedTuple):
         return RunErrors(*map(between, plain, adjusted))
 
 
-def model_values(pool: Pool, judgements: Judgements) -> Floats:
+def model_label_table(pool: Pool, judgements: Judgements) -> Floats:
     """Return cells x models: labels, looked up by the words of responses; NaN without a label."""
-    values = np.full((int(pool.cell_starts[-1]), len(judgements.of_models)), np.nan)
-    first = 0
+    table = np.full((int(pool.cell_starts[-1]), len(judgements.labels_by_model)), np.nan)
+    first_cell = 0
     for q, text in zip(pool.question.tolist(), pool.texts, strict=True):
         question, words = pool.questions[q], normal(text)
-        for m, labels in enumerate(judgements.of_models.values()):
+        for m, labels in enumerate(judgements.labels_by_model.values()):
             for j, nugget in enumerate(question.nuggets):
-                values[first + j, m] = labels.get((question.id, nugget.id, words), np.nan)
-        first += len(question.nuggets)
-    return values
+                table[first_cell + j, m] = labels.get((question.id, nugget.id, words), np.nan)
+        first_cell += len(question.nuggets)
+    return table
 
 
 def adjust_by_models(
     predictions: Predictions, batch: PredictionBatch, judgements: Judgements
 ) -> ModelAdjustment:
-    """Adjust predictions by the labels of models, according to their agreement with people.
+    """Adjust predictions by the labels of models, as far as these agree with people.
 
     On pairs that a person judged too, a logistic regression learns the weights of labels:
 
         logit P(carried) = a + b logit p + sum over models of c (2 label - 1)
 
-    with ridges that pull b towards 1 and c towards 0, so that few such pairs change little. Pairs
-    without a label are not changed. Errors after the adjustment are measured by leaving each group
-    of runs out in turn.
+    Ridges pull b towards 1 and c towards 0, so a few such pairs change little. Pairs without a
+    label are not changed. The errors after the adjustment are measured by cross-validation over
+    groups of runs.
     """
-    folded, cells, values = batch.folded, batch.cells, model_values(batch.pool, judgements)
-    labels = zip(judgements.of_models, values.T, strict=True)
-    judges = tuple(_judge(name, column, folded, cells) for name, column in labels)
-    values = values[:, [judge.is_used for judge in judges]]
+    folded_cells, model_labels = batch.folded_cells, model_label_table(batch.pool, judgements)
+    judges = tuple(
+        _measure_judge(name, judge_labels, folded_cells, batch.cells)
+        for name, judge_labels in zip(judgements.labels_by_model, model_labels.T, strict=True)
+    )
+    model_labels = model_labels[:, [judge.is_used for judge in judges]]
     probabilities, carried = predictions.probabilities.copy(), predictions.carried.copy()
     errors = predictions.measured_errors
-    # Judged cells as they were predicted: without themselves, if errors are measured.
-    judged = errors.probabilities if errors else probabilities[cells]
-    model = _fit(folded.labels, judged, values[cells])
-    if model is None:
+    # Arrays named `folded_...` have the cells of `folded_cells`. If errors are measured, judged
+    # cells were predicted without their own judgements.
+    folded_probabilities = errors.probabilities if errors else probabilities[batch.cells]
+    folded_model_labels = model_labels[batch.cells]
+    regression = _fit(folded_cells.labels, folded_probabilities, folded_model_labels)
+    if regression is None:
         return ModelAdjustment(probabilities, carried, np.zeros(len(carried), np.bool_), judges)
-    is_adjusted = _adjustable(probabilities, values)
-    columns = _columns(probabilities[is_adjusted], values[is_adjusted])
-    probabilities[is_adjusted] = model.probabilities(columns)
-    carried[is_adjusted] = probabilities[is_adjusted] > model.threshold
+    is_adjusted = _is_adjustable(probabilities, model_labels)
+    X = _design_matrix(probabilities[is_adjusted], model_labels[is_adjusted])
+    probabilities[is_adjusted] = regression.probabilities(X)
+    carried[is_adjusted] = probabilities[is_adjusted] > regression.threshold
     adjustment = ModelAdjustment(probabilities, carried, is_adjusted, judges)
     if errors is None:
         return adjustment
-    left_out, was_adjusted = judged.copy(), np.zeros(len(judged), dtype=np.bool_)
-    labelled, candidates = values[cells], _adjustable(judged, values[cells])
-    for k in np.unique(folded.fold[candidates]).tolist():  # each fold by the others
-        in_fold = candidates & (folded.fold == k)
-        model = _fit(np.where(folded.fold == k, np.nan, folded.labels), judged, labelled)
-        if model is not None:
-            was_adjusted |= in_fold
-            left_out[in_fold] = model.probabilities(_columns(judged[in_fold], labelled[in_fold]))
-    share = float(was_adjusted[folded.judged].mean())
-    return adjustment._replace(measured_errors=replace(errors, probabilities=left_out), share=share)
-
-
-def _judge(name: str, values: Floats, judged_cells: FoldedCells, cells: Ints) -> ModelJudge:
-    model_labels, people = (
-        np.where(np.isnan(x), np.nan, x > 0) for x in (values[cells], judged_cells.labels)
+    held_out_probabilities = folded_probabilities.copy()
+    was_adjusted = np.zeros(len(folded_probabilities), dtype=np.bool_)
+    is_candidate = _is_adjustable(folded_probabilities, folded_model_labels)
+    for k in np.unique(folded_cells.fold[is_candidate]).tolist():  # each fold by the others
+        in_fold = folded_cells.fold == k
+        training_labels = np.where(in_fold, np.nan, folded_cells.labels)
+        regression = _fit(training_labels, folded_probabilities, folded_model_labels)
+        if regression is not None:
+            rows = is_candidate & in_fold
+            X = _design_matrix(folded_probabilities[rows], folded_model_labels[rows])
+            held_out_probabilities[rows] = regression.probabilities(X)
+            was_adjusted |= rows
+    return adjustment._replace(
+        measured_errors=replace(errors, probabilities=held_out_probabilities),
+        adjusted_share=float(was_adjusted[folded_cells.is_judged].mean()),
     )
-    both_labels = people[~np.isnan(model_labels) & judged_cells.judged]
-    labels = int((~np.isnan(values)).sum())
-    return ModelJudge(name, labels, cohen_kappa(people, model_labels), _enough(both_labels))
 
 
-def _enough(labels: Floats) -> bool:
-    """Return whether there are enough labels of people to measure the error of a model."""
-    kinds = int((labels > 0).sum()), int((labels == 0).sum())
-    return len(labels) >= MIN_MODEL_LABELS and min(kinds) >= MIN_MODEL_LABELS_OF_A_KIND
+def _measure_judge(
+    name: str, judge_labels: Floats, folded_cells: FoldedCells, cells: Ints
+) -> ModelJudge:
+    """Measure the agreement of a model with people; `cells` are the indices of `folded_cells`."""
+    model_labels, human_labels = (
+        np.where(np.isnan(labels), np.nan, labels > 0)
+        for labels in (judge_labels[cells], folded_cells.labels)
+    )
+    shared_labels = human_labels[~np.isnan(model_labels) & folded_cells.is_judged]
+    n_labels = int((~np.isnan(judge_labels)).sum())
+    agreement = cohen_kappa(human_labels, model_labels)
+    return ModelJudge(name, n_labels, agreement, _has_enough_labels(shared_labels))
 
 
-def _adjustable(chances: Floats, values: Floats) -> Flags:
+def _has_enough_labels(labels: Floats) -> bool:
+    """Return whether there are enough human labels to measure the error of a model."""
+    n_yes, n_no = int((labels > 0).sum()), int((labels == 0).sum())
+    return len(labels) >= MIN_MODEL_LABELS and min(n_yes, n_no) >= MIN_MODEL_LABELS_OF_A_KIND
+
+
+def _is_adjustable(probabilities: Floats, model_labels: Floats) -> Flags:
     """Return which cells have labels of models and are not known from an identical response."""
-    return np.asarray((~np.isnan(values)).any(axis=1) & (chances > 0) & (chances < 1))
+    has_label = (~np.isnan(model_labels)).any(axis=1)
+    return np.asarray(has_label & (probabilities > 0) & (probabilities < 1))
 
 
-def _columns(chances: Floats, values: Floats) -> Floats:
-    return np.column_stack([logit(chances), np.nan_to_num(2 * values - 1)])
+def _design_matrix(probabilities: Floats, model_labels: Floats) -> Floats:
+    return np.column_stack([logit(probabilities), np.nan_to_num(2 * model_labels - 1)])
 
 
-def _fit(labels: Floats, chances: Floats, values: Floats) -> Logistic | None:
+def _fit(labels: Floats, probabilities: Floats, model_labels: Floats) -> Logistic | None:
     """Fit the weights of models' labels on cells that people judged; None if these are too few."""
-    rows = _adjustable(chances, values) & ~np.isnan(labels)
-    if not _enough(labels[rows]):
+    rows = _is_adjustable(probabilities, model_labels) & ~np.isnan(labels)
+    if not _has_enough_labels(labels[rows]):
         return None
-    ridge = np.append(_HOLD_P, np.full(values.shape[1], _HOLD_LABELS))
-    return fit_calibrated(_columns(chances[rows], values[rows]), labels[rows], ridge, _AS_GUESSED)
+    ridge = np.append(_RIDGE_OF_LOGIT, np.full(model_labels.shape[1], _RIDGE_OF_LABEL))
+    X = _design_matrix(probabilities[rows], model_labels[rows])
+    return fit_calibrated(X, labels[rows], ridge, _UNADJUSTED)

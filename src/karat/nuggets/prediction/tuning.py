@@ -194,7 +194,7 @@ def trial(cells: FoldedCells, classifier: Paper, source: IdfSource | None = None
     arguments = cells.pool, cells.labels, cells.fold, source
     carried = cells.or_known(fold_guesses(cells, classifier.each_fold(*arguments)))
     scores = classifier.scores(*arguments)
-    threshold = best_f_threshold(scores[cells.judged], cells.labels[cells.judged] > 0)
+    threshold = best_f_threshold(scores[cells.is_judged], cells.labels[cells.is_judged] > 0)
     return Trial(classifier, cells.agreement(carried), threshold, carried)
 
 
@@ -203,7 +203,7 @@ def fold_guesses(cells: FoldedCells, scored: Iterable[tuple[int, Floats]]) -> Fl
     carried = np.zeros(len(cells.labels), dtype=np.bool_)
     for k, scores in scored:
         in_fold = cells.fold == k
-        train = cells.judged & ~in_fold
+        train = cells.is_judged & ~in_fold
         threshold = best_f_threshold(scores[train], cells.labels[train] > 0)
         carried[in_fold] = scores[in_fold] > threshold
     return carried

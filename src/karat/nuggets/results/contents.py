@@ -262,15 +262,15 @@ def nugget_judge_agreement(
     settled: dict[PairKey, float] = {}
     kinds: dict[str, str] = {}
     for row in nuggets.judgements.rows:
-        words, name = row.words, row.judge or UNNAMED
+        pair, name = row.pair_key, row.judge or UNNAMED
         if row.run in controls:
             continue
         if row.kind == ADJUDICATED:
-            settled[words] = max(row.value, settled.get(words, 0.0))
+            settled[pair] = max(row.value, settled.get(pair, 0.0))
             continue
         kinds.setdefault(name, row.kind or PERSON)
-        first_runs.setdefault(words, row.run)
-        values[name, words] = max(row.value, values.get((name, words), 0.0))
+        first_runs.setdefault(pair, row.run)
+        values[name, pair] = max(row.value, values.get((name, pair), 0.0))
     if not values:
         found_only = "found only what was adjudicated, " if nuggets.judgements.rows else ""
         raise InputError(

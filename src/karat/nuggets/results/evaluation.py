@@ -459,7 +459,11 @@ def _tune(
     strict: bool,
     progress: Progress,
 ) -> tuple[Tuning, dict[str, Any]]:
-    """Return the tuning of a set, and the settings that evaluation and tuning share."""
+    """Tune the classifier of the paper; return also the settings to report.
+
+    `by` is the grouping of cross-validation folds. With `corrected`, classifiers are compared with
+    corrected judgements; with `strict`, partial support counts as none.
+    """
     paper = parse_classifier(classifier)
     if not isinstance(paper, Paper):
         expected = "paper, with settings that trials share"

@@ -165,5 +165,5 @@ def _key_and_judgements_digest(nuggets: NuggetSet) -> str:
         for id, question in nuggets.key.questions.items()
     ]
     rows = nuggets.judgements.rows
-    judged = sorted([*row.words, str(row.value), row.judge, row.kind] for row in rows)
+    judged = sorted([*row.pair_key, str(row.value), row.judge, row.kind] for row in rows)
     return digest([*parts, ("judgements", judged)])

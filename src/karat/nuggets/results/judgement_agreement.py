@@ -225,7 +225,7 @@ def agree_nuggets(
             other = load_nuggets(nuggets, judgements=[other], progress=progress)
     nuggets = as_nuggets(nuggets, progress)
     other_judgements = other.judgements if isinstance(other, NuggetSet) else other
-    models = () if other_judgements.deciding else tuple(other_judgements.of_models)
+    models = () if other_judgements.deciding else tuple(other_judgements.labels_by_model)
     if models:  # without judgements of people, labels of models are compared
         other_judgements = other_judgements.with_rows(
             row._replace(kind=PERSON) for row in other_judgements.rows

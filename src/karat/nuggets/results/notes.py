@@ -162,7 +162,7 @@ def signature(
     judgements = nuggets.judgements
     judged = "corrected" if corrected else "as-judged"
     judged += f",ties={judgements.ties}" * (judgements.ties != HALF)
-    if models := judgements.of_models:
+    if models := judgements.labels_by_model:
         judged += ",models=" + "+".join(quote(name or NAMELESS, safe="") for name in models)
     parts = [
         f"{official},judgements={judged}",

@@ -324,24 +324,24 @@ class NuggetScoring(Result):
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """Remarks on the set, and on the basis of guesses."""
-        return (*self._about_set, *self.about_guesses, *self._about_unjudged())
+        return (*self._set_notes, *self.about_guesses, *self._about_unjudged())
 
     @property
     def gate_notes(self) -> tuple[str, ...]:
-        """Notes for a gate, whose intervals are over questions and take guesses as right."""
+        """Notes for a gate, whose intervals treat guesses as correct."""
         if self.predictions is None:
-            return tuple(self._about_set)
-        share = max((row.guessed for row in self.rows if row.guessed > 0), default=0.0)
-        as_right = (
-            f"Guesses decide {percentage(share)} of the nuggets of this run. The gate takes "
-            "guesses as right: its intervals and verdicts do not allow for wrong ones."
-            if share
+            return tuple(self._set_notes)
+        guessed_share = max((row.guessed for row in self.rows if row.guessed > 0), default=0.0)
+        guess_note = (
+            f"Guesses decide {percentage(guessed_share)} of the nuggets of this run. The gate "
+            "takes guesses as right: its intervals and verdicts do not allow for wrong ones."
+            if guessed_share
             else "No nugget of this run rests on a guess."
         )
-        return (*self._about_set, *about_guesses(self.predictions, as_right))
+        return (*self._set_notes, *about_guesses(self.predictions, guess_note))
 
     @property
-    def _about_set(self) -> list[str]:
+    def _set_notes(self) -> list[str]:
         sentences = remarks(self.nuggets, corrected=self.corrected)
         sentences += about_skipped(q for scored in self.scored for q in scored.official.skipped)
         answers = [answer for scored in self.scored for answer in scored.decisions.values()]
@@ -355,8 +355,10 @@ class NuggetScoring(Result):
         if self.predictions is None:
             return []
         has_intervals = any(scored.intervals for scored in self.scored)
-        ends = about_intervals(self.predictions, self.official, self.general, has_intervals)
-        return about_guesses(self.predictions, ends)
+        interval_note = about_intervals(
+            self.predictions, self.official, self.general, has_intervals
+        )
+        return about_guesses(self.predictions, interval_note)
 
     def _about_unjudged(self) -> list[str]:
         """Warn of intervals that do not allow for questions without any judgements."""

@@ -82,13 +82,13 @@ class JudgedResponse(NamedTuple):
     evidence: str = ""  # words of the response that the judge quoted
 
     @property
-    def words(self) -> PairKey:
+    def pair_key(self) -> PairKey:
         """Question, nugget and normalised response."""
         return self.question, self.nugget, normal(self.response)
 
 
 class Contradiction(NamedTuple):
-    """Two judgements of the same words by one judge that differ."""
+    """Two judgements of the same pair by one judge that differ."""
 
     first: JudgedResponse
     second: JudgedResponse
@@ -117,17 +117,17 @@ class Judgements:
     @cached_property
     def digest(self) -> str:
         """Eight characters that change when a judgement does, whatever file it is in."""
-        rows = ((*row.words, row.value, row.run, row.judge, row.kind) for row in self.rows)
+        rows = ((*row.pair_key, row.value, row.run, row.judge, row.kind) for row in self.rows)
         return data_digest(*rows)
 
     @cached_property
     def values(self) -> dict[PairKey, float]:
         """(question, nugget, normalised response) -> value, where people or adjudicators judged."""
-        return {words: votes.value(self.ties) for words, votes in self._votes.items()}
+        return {pair: votes.value(self.ties) for pair, votes in self._votes.items()}
 
     @cached_property
     def _votes(self) -> dict[PairKey, Votes]:
-        return _votes(self.deciding, lambda row: row.words)
+        return _votes(self.deciding, lambda row: row.pair_key)
 
     @cached_property
     def of_response(self) -> dict[tuple[str, str], dict[str, float]]:
@@ -150,7 +150,7 @@ class Judgements:
 
     @cached_property
     def _own_votes(self) -> dict[tuple[str, str, str, str], Votes]:
-        run_votes = _votes(self.deciding, lambda row: (row.run, *row.words))
+        run_votes = _votes(self.deciding, lambda row: (row.run, *row.pair_key))
         for key, votes in run_votes.items():
             if (all_votes := self._votes[key[1:]]).rank > votes.rank:
                 run_votes[key] = all_votes
@@ -204,21 +204,21 @@ class Judgements:
         return tuple(row for row in self.rows if row.kind != MODEL)
 
     @cached_property
-    def of_models(self) -> dict[str, dict[PairKey, float]]:
+    def labels_by_model(self) -> dict[str, dict[PairKey, float]]:
         """Model -> (question, nugget, normalised response) -> its label, the most favourable."""
         labels: dict[str, dict[PairKey, float]] = {}
         for row in self.rows:
             if row.kind == MODEL:
-                model_labels, words = labels.setdefault(row.judge, {}), row.words
-                model_labels[words] = max(row.value, model_labels.get(words, 0.0))
+                model_labels, pair = labels.setdefault(row.judge, {}), row.pair_key
+                model_labels[pair] = max(row.value, model_labels.get(pair, 0.0))
         return labels
 
     @cached_property
     def contradictions(self) -> tuple[Contradiction, ...]:
-        """Rows that contradict the judge's first row about the same words, each with that row."""
+        """Rows that contradict the judge's first row about the same pair, each with that row."""
         first: dict[tuple[str, str, PairKey], JudgedResponse] = {}
         pairs = [
-            Contradiction(first.setdefault((row.judge, row.kind, row.words), row), row)
+            Contradiction(first.setdefault((row.judge, row.kind, row.pair_key), row), row)
             for row in self.rows
         ]
         return tuple(pair for pair in pairs if pair.first.value != pair.second.value)
@@ -226,17 +226,17 @@ class Judgements:
     @cached_property
     def disputes(self) -> tuple[DisputedJudgement, ...]:
         """Pairs on which the deciding judges contradict each other, in the order of their rows."""
-        differ = {words: votes for words, votes in self._votes.items() if votes.differ}
-        rows: dict[PairKey, dict[str, JudgedResponse]] = {words: {} for words in differ}
+        differ = {pair: votes for pair, votes in self._votes.items() if votes.differ}
+        rows: dict[PairKey, dict[str, JudgedResponse]] = {pair: {} for pair in differ}
         for row in self.deciding if differ else ():
-            votes = differ.get(words := row.words)
+            votes = differ.get(pair := row.pair_key)
             if votes and RANK[row.kind] == votes.rank and votes.by_judge[row.judge] == row.value:
-                rows[words].setdefault(row.judge, row)
+                rows[pair].setdefault(row.judge, row)
         return tuple(
             DisputedJudgement(
-                tuple(rows[words].values()), self.values[words], len({*votes.sides}) > 1
+                tuple(rows[pair].values()), self.values[pair], len({*votes.sides}) > 1
             )
-            for words, votes in differ.items()
+            for pair, votes in differ.items()
         )
 
 

@@ -176,7 +176,7 @@ def _about_judges(judgements: Judgements) -> list[str]:
         f"of unknown kind, so counted as a person: {_count_names('judge', names)}; say which are "
         "models (--model-judge NAME, or a kind beside the judge)"
     )
-    counts = {name or UNNAMED: len(labels) for name, labels in judgements.of_models.items()}
+    counts = {name or UNNAMED: len(labels) for name, labels in judgements.labels_by_model.items()}
     counts_text = ", ".join(f"{short(name)} ({count:,})" for name, count in counts.items())
     models = f"labels of models never count as judgements: {counts_text}"
     return [unknown] * bool(names) + [models] * bool(counts)

@@ -100,7 +100,7 @@ class _WordPairs:
 
     def number_pairs(self, progress: Progress) -> None:
         """Number the pairs of all parts together, range by range."""
-        keys = self.keys.mapped()
+        keys = self.keys.memory_map()
         union = _kernel.SortedUnion([keys[a:b] for _, _, (a, b), _ in self.parts], 2)
         ends = np.array([part.pairs[0] for part in self.parts], dtype=np.int64)
         n_numbered = 0

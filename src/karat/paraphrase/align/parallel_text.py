@@ -325,7 +325,7 @@ class LinkFiles:
 
     def links(self) -> Links:
         """Return all links, mapped if they are in files."""
-        return Links(*(file.mapped() for file in (self._source, self._pivot, self._offsets)))
+        return Links(*(file.memory_map() for file in (self._source, self._pivot, self._offsets)))
 
 
 def check_lengths(source: Sized, pivot: Sized, links: Sized | None = None) -> None:

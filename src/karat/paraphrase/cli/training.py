@@ -370,7 +370,7 @@ def align(
     memory: int | None,
     threads: Any,
     output: str | None,
-    **given: Any,
+    **settings: Any,
 ) -> None:
     """Align the words of a parallel text.
 
@@ -386,14 +386,14 @@ def align(
 
     check_output(output, [source] if pivot is None else [source, pivot])
     recipe, pivot_recipe = (
-        Recipe(*(given.pop(f"{prefix}{part}") for part in ("tok", "case", "stem")))
+        Recipe(*(settings.pop(f"{prefix}{part}") for part in ("tok", "case", "stem")))
         for prefix in ("", "pivot_")
     )
-    settings = Aligner(model=given.pop("aligner") or "fertility", **given)
+    aligner = Aligner(model=settings.pop("aligner") or "fertility", **settings)
     with Bar() as progress:
         text = read_parallel(source, pivot, progress, as_text=as_text)
         work: dict[str, Any] = {"memory": memory, "threads": threads, "progress": progress}
-        alignment = align_text(text, recipe, pivot_recipe, settings, **work)
+        alignment = align_text(text, recipe, pivot_recipe, aligner, **work)
     say(pharaoh_lines(alignment.links), output)
     if output is not None:
         row = alignment.rows[0]

@@ -251,7 +251,7 @@ class _NumberedLanguage:
             order = np.argsort(pivots, kind="stable")
             targets.append(back[order])
             shares.append(share[order])
-        return first, targets.mapped(), shares.mapped()
+        return first, targets.memory_map(), shares.memory_map()
 
     def paths(self, numbers: NDArray[np.int32]) -> Iterator[Paths]:
         """Yield the paths from each phrase and back; `numbers` are those of all languages.
@@ -279,7 +279,7 @@ def _store_paths(pieces: Iterable[Paths]) -> Paths:
     for paths in pieces:
         for file, column in zip(files, paths, strict=True):
             file.append(column)
-    return Paths(*(file.mapped() for file in files))
+    return Paths(*(file.memory_map() for file in files))
 
 
 def _number_all_phrases(
@@ -291,7 +291,7 @@ def _number_all_phrases(
         phrase_file = ArrayFile("int32", _PURPOSE, longest)
         for phrases in files.phrase_pieces():
             phrase_file.append(pad_phrases(phrases, longest))
-        parts.append(phrase_file.mapped())
+        parts.append(phrase_file.memory_map())
     numbers = [np.empty(len(part), np.int32) for part in parts]
     union, at = _kernel.SortedUnion(parts, longest), [0] * len(parts)
     while not union.done:
@@ -302,7 +302,7 @@ def _number_all_phrases(
             numbers[k][at[k] : at[k] + len(new)] = new + np.int32(n_before)
             at[k] += len(new)
         forget_pages(parts)
-    return rows.mapped(), numbers
+    return rows.memory_map(), numbers
 
 
 def _probable_paths(
@@ -349,7 +349,7 @@ def _mutual_paths(paths: Paths, n_phrases: int, limits: RewriteLimits) -> Paths:
             paths.source[at : at + _ROWS_PER_PIECE] * width
             + paths.target[at : at + _ROWS_PER_PIECE]
         )
-    sorted_keys = keys.mapped()
+    sorted_keys = keys.memory_map()
     while start < len(paths.p):
         last = min(start + _ROWS_PER_PIECE, len(paths.p)) - 1
         stop = int(np.searchsorted(paths.source, int(paths.source[last]), side="right"))
@@ -384,7 +384,7 @@ _BYTES_OF_PAIR = 512  # memory for each pair while its paths are computed
 
 
 def rewrite_table(
-    languages: Sequence[PivotPhrases],
+    pivot_phrases: Sequence[PivotPhrases],
     recipe: Recipe,
     limits: RewriteLimits | None = None,
     *,
@@ -392,23 +392,25 @@ def rewrite_table(
 ) -> PhraseTable:
     """Return the table of rewrites from the phrase pairs of pivot languages.
 
-    `recipe` is that of the phrases. Beyond `memory` bytes (default: a quarter of the memory of this
-    machine) temporary files are used; the table is the same.
+    `recipe` is the recipe of the phrases. Beyond `memory` bytes (default: a quarter of the memory
+    of this machine) temporary files are used; the table is the same.
     """
     rewrite_limits, vocab = limits or RewriteLimits(), Vocab()
     max_pairs = max(as_memory(memory) // _BYTES_OF_PAIR, 1)
-    pairs = rewrite_pairs(languages, vocab, rewrite_limits, max_pairs)
+    pairs = rewrite_pairs(pivot_phrases, vocab, rewrite_limits, max_pairs)
     if pairs is None:
-        alike = "translated alike" if len(languages) == 1 else "translated alike in two ways"
-        raise InputError(
-            f"no phrase has a rewrite: no two phrases of the text are {alike}; train on more text, "
-            "or with --no-generate to score only"
+        condition = (
+            "translated alike" if len(pivot_phrases) == 1 else "translated alike in two ways"
         )
-    about = {
+        raise InputError(
+            f"no phrase has a rewrite: no two phrases of the text are {condition}; train on more "
+            "text, or with --no-generate to score only"
+        )
+    description = {
         "source": phrase_table.describe_recipe(recipe),
         "pivot": phrase_table.describe_recipe(recipe),
     }
-    return PhraseTable.from_pairs(pairs, vocab, vocab, about)
+    return PhraseTable.from_pairs(pairs, vocab, vocab, description)
 
 
 def find_trusted(table: PhraseTable, names: Collection[str] = ()) -> Flags:

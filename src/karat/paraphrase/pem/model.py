@@ -248,7 +248,8 @@ class PEM:
     ) -> PEMScores:
         """Return PEM, from 1 to 5, and its parts for every pair; PEM is NaN if untrained.
 
-        `work` is `threads` and `progress`.
+        `outputs` has the system and segment of each pair, which some metrics need. `work` is
+        `threads` and `progress`.
         """
         return self.scores(self.features(originals, paraphrases, outputs, **work))
 
@@ -307,8 +308,14 @@ class PEM:
         texts, so they are not part of a feature's identity.
         """
         metrics = [feature.metric for feature in self.metrics]
-        scores = [m.scores_by_system.digest for m in metrics if isinstance(m, ExternalScores)]
-        return text_digest("\n".join([self.own_digest, *scores])) if scores else self.own_digest
+        score_digests = [
+            metric.scores_by_system.digest
+            for metric in metrics
+            if isinstance(metric, ExternalScores)
+        ]
+        if not score_digests:
+            return self.own_digest
+        return text_digest("\n".join([self.own_digest, *score_digests]))
 
     @cached_property
     def own_digest(self) -> str:

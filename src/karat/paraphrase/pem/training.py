@@ -199,16 +199,16 @@ class PivotStages:
         if self.pivot.links is not None:
             return self.pivot.links, {}
 
-        def align(path: Path) -> None:
+        def write_links(path: Path) -> None:
             links, about = link_corpora(*self.words, self.aligner, **self.work)
             write_store(path, _LINKS, 1, about, vars(links))
 
-        def read(path: Path) -> tuple[Links, dict[str, Any]]:
+        def read_links(path: Path) -> tuple[Links, dict[str, Any]]:
             store = read_store(path, _LINKS, 1)
             forget_pages(store.arrays.values())
             return Links(*(store.arrays[field.name] for field in fields(Links))), store.description
 
-        return self.stages.result(f"alignment of {self.name}", self.inputs, align, read)
+        return self.stages.result(f"alignment of {self.name}", self.inputs, write_links, read_links)
 
     def table(self) -> PhraseTable:
         """Return the phrase table."""
@@ -227,7 +227,7 @@ class PivotStages:
         """Return the phrase pairs of surface words."""
         recipe = surface_recipe(self.recipe)
 
-        def make(path: Path) -> None:
+        def write_phrases(path: Path) -> None:
             texts = [corpus.source for corpus in self.pivot.corpora]
             source = join_tokens(texts, recipe, **self.work)
             options = {k: v for k, v in self.work.items() if k != "memory"}
@@ -236,7 +236,7 @@ class PivotStages:
             counts = extract_phrases(*aligned, most_rows=most_rows, **options)
             write_store(path, _PHRASES, 1, {}, vars(counts) | word_arrays(source.vocab, "words"))
 
-        def read(path: Path) -> PivotPhrases:
+        def read_phrases(path: Path) -> PivotPhrases:
             arrays = read_store(path, _PHRASES, 1).arrays
             vocab = Vocab()
             vocab.add(all_words(word_table(arrays, "words")))
@@ -245,7 +245,9 @@ class PivotStages:
             return PivotPhrases(counts, vocab)
 
         inputs = {**self.inputs, "written": str(recipe), "longest": MAX_PHRASE_WORDS}
-        return self.stages.result(f"written phrases of {self.name}", inputs, make, read)
+        return self.stages.result(
+            f"written phrases of {self.name}", inputs, write_phrases, read_phrases
+        )
 
 
 class TrainingStages:

@@ -95,7 +95,7 @@ class SortedPhrases:
             for piece in self._merge(self.batches):
                 ids.append(piece.ids)
                 counts.append(piece.counts)
-            self.spilled.append(PhraseRows(ids.mapped(), counts.mapped()))
+            self.spilled.append(PhraseRows(ids.memory_map(), counts.memory_map()))
             self.batches = []
 
     def _merge(self, batches: list[PhraseRows]) -> Iterator[PhraseRows]:
@@ -125,7 +125,7 @@ class SortedPhrases:
             pivot.append_padded(piece.ids[:, self.longest :])
             counts.append(piece.counts)
         columns = (source.ids, source.offsets, pivot.ids, pivot.offsets, counts)
-        return PhraseCounts(*(column.mapped() for column in columns))
+        return PhraseCounts(*(column.memory_map() for column in columns))
 
 
 def sort_phrases(
@@ -208,7 +208,7 @@ class PhraseTableFiles:
 
     def number_pivots(self, progress: Progress) -> None:
         """Number the pivot phrases of all pieces."""
-        rows = self.pivot_rows.mapped()
+        rows = self.pivot_rows.memory_map()
         bounds = [0, *(end for _, end, _ in self.pieces)]
         parts = [rows[a:b] for a, b in pairwise(bounds)]
         union, n_numbered = _kernel.SortedUnion(parts, self.longest), 0
@@ -267,7 +267,7 @@ class PhraseTableFiles:
             "pivot_phrase_ids": self.pivots.ids,
             "pivot_phrase_offsets": self.pivots.offsets,
         }
-        mapped = {name: file.mapped() for name, file in files.items()}
+        mapped = {name: file.memory_map() for name, file in files.items()}
         return word_arrays(words, "source") | word_arrays(pivot_words, "pivot") | mapped
 
     def phrase_pieces(self) -> Iterator[Ragged]:
@@ -390,12 +390,14 @@ def link_corpora(
     return alignment.links, {"aligner": alignment.signature, "empty": empty, "too_long": too_long}
 
 
-def describe_corpora(corpora: Sequence[Parallel], source: Recipe, pivot: Recipe) -> dict[str, Any]:
-    """Return the description of texts for a table: recipes, file names, sizes."""
+def describe_corpora(
+    corpora: Sequence[Parallel], source_recipe: Recipe, pivot_recipe: Recipe
+) -> dict[str, Any]:
+    """Return the metadata of a table: the recipes, file names and sizes of its corpora."""
     sides = ("source", "pivot")
     return {
-        "source": describe_recipe(source),
-        "pivot": describe_recipe(pivot),
+        "source": describe_recipe(source_recipe),
+        "pivot": describe_recipe(pivot_recipe),
         "corpora": [
             {side: os.path.basename(getattr(corpus, side).name) for side in sides}
             | {"segments": len(corpus)}

@@ -172,7 +172,7 @@ class Plot:
 
 def draw_scatter(chart: XYChart, sheet: Sheet) -> list[str]:
     """Draw a scatter plot and list its points."""
-    plot, key = Plot(*chart.ticks(across=4, up=4), sheet), []
+    plot, key = Plot(*chart.ticks(n_x=4, n_y=4), sheet), []
     if len(chart.plotted) <= len(ascii_letters):
         x, y = chart.ticks()
         for letter, point in zip(ascii_letters, chart.plotted, strict=False):
@@ -196,7 +196,7 @@ def draw_scatter(chart: XYChart, sheet: Sheet) -> list[str]:
 
 def draw_curves(chart: XYChart, sheet: Sheet) -> list[str]:
     """Draw curves and their names, without bands."""
-    plot = Plot(*chart.ticks(across=4, up=4), sheet)
+    plot = Plot(*chart.ticks(n_x=4, n_y=4), sheet)
     names, points = [], {}
     for k, (name, curve) in enumerate(chart.curves.items()):
         sign, ink = SIGNS[k % len(SIGNS)], INKS[k % len(INKS)]

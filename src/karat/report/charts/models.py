@@ -192,8 +192,8 @@ class ChartLine(NamedTuple):
 class Area(NamedTuple):
     """A named rectangle: a bar of a histogram, or a region; highlighted ones are the subject."""
 
-    across: tuple[float, float]
-    up: tuple[float, float]
+    x_range: tuple[float, float]
+    y_range: tuple[float, float]
     name: str
     highlighted: bool = False
 
@@ -264,32 +264,32 @@ class XYChart:
         """True if there are few enough points to label each of them."""
         return len(self.plotted) <= MAX_LABELS
 
-    def ticks(self, across: int | None = None, up: int = 6) -> tuple[Ticks, Ticks]:
-        """Return about so many round values along both axes; at least one item is required."""
+    def ticks(self, n_x: int | None = None, n_y: int = 6) -> tuple[Ticks, Ticks]:
+        """Return about `n_x` and `n_y` round values along the axes; requires at least one item."""
         if self.kind == "histogram":
-            most = max(area.up[1] for area in self.areas)
+            most = max(area.y_range[1] for area in self.areas)
             x = nice_ticks(*self.span, about=4 if self.narrow else 8)
             return x, nice_ticks(0, most, integers=True)
-        across = across or (8 if self.kind == "curves" else 6)
+        n_x = n_x or (8 if self.kind == "curves" else 6)
         xs = [point.x for point in self.plotted]
         ys = [y for point in self.plotted for y in (point.y, *(point.bar or ()))]
         if self.line == (1.0, 0.0):  # equal axes, so that the line is the diagonal
             xs = ys = [*xs, *ys]
-        x = nice_ticks(min(xs), max(xs), across, self.whole_x)
-        return x, nice_ticks(min(ys), max(ys), up)
+        x = nice_ticks(min(xs), max(xs), n_x, self.whole_x)
+        return x, nice_ticks(min(ys), max(ys), n_y)
 
     @property
     def story(self) -> str:
         """The chart in words: every point or region, the ends of curves, the range of values."""
         axes = f"{self.x_axis} across, {self.y_axis} up"
         if self.kind == "histogram":
-            first, last = self.areas[0].across[0], self.areas[-1].across[1]
-            count = sum(area.up[1] for area in self.areas)
+            first, last = self.areas[0].x_range[0], self.areas[-1].x_range[1]
+            count = sum(area.y_range[1] for area in self.areas)
             return f"{count} values from {first!r} to {last!r} of {self.x_axis}."
         if self.kind == "regions":
             places = []
             for area in sorted(self.areas, key=lambda area: area.highlighted):
-                (left, right), (low, high) = area.across, area.up
+                (left, right), (low, high) = area.x_range, area.y_range
                 place = f"{left:g} to {right:g} across, {low:g} to {high:g} up"
                 places.append(f"{self.keys[area.highlighted]} {area.name}: {place}")
             places += [f"{p.label}: {p.x:g} across, {p.y:g} up" for p in self.points]

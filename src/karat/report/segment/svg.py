@@ -167,19 +167,20 @@ def _draw_barriers(explanation: Explanation, frame: GridFrame) -> Iterator[str]:
 
 
 def _draw_unchosen_hits(explanation: Explanation, frame: GridFrame) -> Iterator[str]:
+    """Draw hits outside the chosen blocks as dots, under a thin line for every run of hits."""
     if explanation.hit_count > MAX_HITS:
         return
-    chosen = {(b.row + k, b.column + k) for b in explanation.blocks for k in range(b.length)}
-    dots = [f"M{frame.middle(i, j)}h0" for i, j in explanation.hits() if (i, j) not in chosen]
+    block_cells = {(b.row + k, b.column + k) for b in explanation.blocks for k in range(b.length)}
+    dots = [f"M{frame.middle(i, j)}h0" for i, j in explanation.hits() if (i, j) not in block_cells]
     lines = [
-        f"M{frame.middle(run.row, run.column)}L{frame.middle(run.row + end, run.column + end)}"
+        f"M{frame.middle(run.row, run.column)}L{frame.middle(run.row + steps, run.column + steps)}"
         for run in explanation.runs()
-        if (end := run.length - 1)
+        if (steps := run.length - 1)
     ]
-    for path, width in ((lines, 1.0), (dots, max(frame.cell * 0.22, 0.5))):
-        if path:
+    for commands, width in ((lines, 1.0), (dots, max(frame.cell * 0.22, 0.5))):
+        if commands:
             look: Look = {"stroke": MUTED, "stroke_width": width, "fill": "none"}
-            yield shape("path", d="".join(path), **look, stroke_linecap="round")
+            yield shape("path", d="".join(commands), **look, stroke_linecap="round")
 
 
 def _draw_block(explanation: Explanation, frame: GridFrame, block: AlignedBlock) -> str:

@@ -207,7 +207,7 @@ def _nugget_labels(contents: Contents) -> Iterator[OutputLabel]:
     if not contents.project.settings.has(NUGGETS):
         return
     judgements = sets.make_nugget_set(contents).judgements
-    adjudicated = {row.words for row in judgements.rows if row.kind == ADJUDICATED}
+    adjudicated = {row.pair_key for row in judgements.rows if row.kind == ADJUDICATED}
     for (id, nugget), (people, _) in _votes(sets.nugget_values(contents)).items():
         output, segment = contents.outputs[id], contents.segment(id)
         words = (segment, nugget, normal(output.text))
@@ -231,10 +231,10 @@ def drop_ties(nuggets: NuggetSet) -> NuggetSet:
     """Return a nugget set with one label for each response and nugget, and none for ties."""
     judgements, labelled, rows = nuggets.judgements, set(), []
     for row in judgements.deciding:
-        if (row.run, row.words) in labelled or judgements.tie(*row.words) is not None:
+        if (row.run, row.pair_key) in labelled or judgements.tie(*row.pair_key) is not None:
             continue
-        labelled.add((row.run, row.words))
-        rows.append(row._replace(value=judgements.values[row.words], judge="", kind=""))
+        labelled.add((row.run, row.pair_key))
+        rows.append(row._replace(value=judgements.values[row.pair_key], judge="", kind=""))
     return NuggetSet(nuggets.name, nuggets.key, nuggets.runs, judgements.with_rows(rows))
 
 

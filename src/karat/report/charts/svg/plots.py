@@ -184,7 +184,7 @@ def draw_histogram(chart: XYChart) -> svg.DrawingParts:
     x, y = svg.make_axes(chart.ticks(), HISTOGRAM_TOP, HISTOGRAM_BOTTOM, width)
     parts = svg.draw_axes(x, y, chart.x_axis, chart.y_axis)
     for area in chart.areas:
-        (left, right), top = map(x.at, area.across), y.at(area.up[1])
+        (left, right), top = map(x.at, area.x_range), y.at(area.y_range[1])
         place = {"x": left + 0.5, "y": top, "width": max(right - left - 1, 0.5)}
         look: Look = {"height": y.start - top, "fill": svg.ACCENT, "fill_opacity": 0.85}
         parts.append(element("rect", svg.tooltip(area.name), **place, **look))

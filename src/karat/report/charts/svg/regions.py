@@ -97,23 +97,27 @@ def _draw_areas(chart: XYChart, x: Axis, y: Axis) -> Iterator[str]:
 
     A name that does not fit is broken after its first part.
     """
-    lines = Counter[tuple[float, float]]()
+    line_counts = Counter[tuple[float, float]]()
     for area in sorted(chart.areas, key=lambda area: area.highlighted):
-        (left, right), (bottom, top) = map(x.at, area.across), map(y.at, area.up)
+        (left, right), (bottom, top) = map(x.at, area.x_range), map(y.at, area.y_range)
         width, height = max(right - left - 2 * INSET, 1), max(bottom - top - 2 * INSET, 1)
-        corner = {"x": left + INSET, "y": top + INSET, "width": width, "height": height}
-        look: Look = {"font_weight": "bold"} if area.highlighted else {"fill": svg.MUTED}
-        room, (first, comma, second) = right - left - 4 * INSET, area.name.partition(", ")
-        names = [_fit_name(area.name, room, area.highlighted)]
-        if names[0] != visible(area.name) and comma:
-            names = [_fit_name(part, room, area.highlighted) for part in (f"{first},", second)]
+        rectangle = {"x": left + INSET, "y": top + INSET, "width": width, "height": height}
+        text_style: Look = {"font_weight": "bold"} if area.highlighted else {"fill": svg.MUTED}
+        max_width = right - left - 4 * INSET
+        first_part, comma, second_part = area.name.partition(", ")
+        label_lines = [_fit_name(area.name, max_width, area.highlighted)]
+        if label_lines[0] != visible(area.name) and comma:
+            label_lines = [
+                _fit_name(part, max_width, area.highlighted)
+                for part in (f"{first_part},", second_part)
+            ]
         labels = []
-        for name in names:
-            at = top + 16 + TEXT * lines[left, top]
-            place: Look = {"x": left + 3 * INSET, "y": at, **svg.HALO, **look}
-            labels.append(element("text", quote(name), **place))
-            lines[left, top] += 1
-        box = shape("rect", **corner, rx=5, **_area_style(area.highlighted))
+        for line in label_lines:
+            baseline = top + 16 + TEXT * line_counts[left, top]
+            label_style: Look = {"x": left + 3 * INSET, "y": baseline, **svg.HALO, **text_style}
+            labels.append(element("text", quote(line), **label_style))
+            line_counts[left, top] += 1
+        box = shape("rect", **rectangle, rx=5, **_area_style(area.highlighted))
         yield element("g", svg.tooltip(area.name), box, *labels)
 
 
