@@ -1,0 +1,144 @@
+"""Simultaneous inference: many estimates from the same units.
+
+Under the null, the statistics of a family of differences are multivariate t, with the correlations
+of the influences of the units. The largest of them gives one critical value for all (single-step
+max-t; Hothorn, Bretz and Westfall 2008), so adjusted p-values and simultaneous intervals agree.
+Differences that move together, such as those of two metrics on the same segments, are hardly
+corrected. The correction is never weaker than none and never stronger than Bonferroni's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from math import sqrt
+
+from karat.arithmetic import log, product
+from karat.arrays import Floats, np
+from karat.stats.jackknife import UnitEstimate
+from karat.stats.significance import SIGNIFICANCE_LEVEL
+
+SIMULTANEOUS, NONE = "simultaneous", "none"
+CORRECTIONS = {SIMULTANEOUS: "simultaneous for all tests", NONE: "not corrected"}
+"""Corrections for several tests, and their names in notes."""
+_DRAWS = 20_000
+_SEED = 12345
+_MAX_DRAWN = 200  # with more estimates, draws take too long, and Bonferroni's correction is used
+_SMALLEST = 1e-12  # relative variance below which a column depends on earlier ones
+
+
+class JointEstimates:
+    """Estimates from the same units, whose differences are tested together."""
+
+    def __init__(self, estimates: Sequence[UnitEstimate]) -> None:
+        self.estimates = estimates
+
+    def difference(self, pair: tuple[int, int]) -> UnitEstimate:
+        """Return the difference of two estimates, by their indices."""
+        return self.estimates[pair[0]] - self.estimates[pair[1]]
+
+    def family(
+        self, pairs: Sequence[tuple[int, int]], correction: str = SIMULTANEOUS
+    ) -> TestFamily:
+        """Return the tests of the differences of some pairs of estimates."""
+        differences = [self.difference(pair) for pair in pairs]
+        n_tests = sum(difference.error > 0 for difference in differences)
+        if correction == NONE or n_tests < 2 or len(self.estimates) > _MAX_DRAWN:
+            largest = None
+        else:
+            largest = self._largest_statistics(pairs, differences)
+        return TestFamily(differences, 1 if correction == NONE else len(pairs), largest)
+
+    @cached_property
+    def _draws(self) -> Floats:
+        """Draws of all estimates under the null, normal with the covariance of their influences."""
+        influences = np.array([estimate.influence for estimate in self.estimates])
+        scales = np.maximum(np.abs(influences).max(axis=1), np.finfo(float).tiny)
+        scaled = influences / scales[:, None]
+        factor = _cholesky(product(scaled, np.ascontiguousarray(scaled.T)))
+        rng = np.random.default_rng(_SEED)
+        normal = _normal(rng, _DRAWS * len(scales)).reshape(_DRAWS, -1)
+        draws: Floats = product(normal, np.ascontiguousarray(factor.T)) * scales
+        return draws
+
+    def _largest_statistics(
+        self, pairs: Sequence[tuple[int, int]], differences: Sequence[UnitEstimate]
+    ) -> Floats:
+        """Return the largest |t| of each draw, in ascending order."""
+        largest = np.zeros(_DRAWS)
+        for (first, second), difference in zip(pairs, differences, strict=True):
+            if difference.error > 0:
+                spread = difference.error * sqrt(difference.units * (difference.units - 1))
+                drawn = self._draws[:, first] - self._draws[:, second]
+                np.maximum(largest, np.abs(drawn) / spread, out=largest)
+        freedom = min(difference.units for difference in differences if difference.error > 0) - 1
+        return np.sort(largest / _chi(np.random.default_rng([_SEED, 1]), freedom))
+
+
+class TestFamily:
+    """Differences that are tested together, with p-values and intervals that agree."""
+
+    def __init__(
+        self, differences: Sequence[UnitEstimate], n_tests: int, largest: Floats | None
+    ) -> None:
+        self.differences = differences
+        self.n_tests = n_tests
+        self._largest = largest
+
+    def p(self, test: int, null: float = 0.0) -> float:
+        """Return the adjusted p-value of a difference."""
+        difference = self.differences[test]
+        single = difference.p(null)
+        bonferroni = min(1.0, self.n_tests * single)
+        if self._largest is None:
+            return bonferroni
+        above = len(self._largest) - np.searchsorted(
+            self._largest, abs(difference.statistic(null)), side="left"
+        )
+        return max(single, min(bonferroni, (1 + int(above)) / (1 + len(self._largest))))
+
+    def interval(self, test: int) -> tuple[float, float]:
+        """Return the interval of a difference: null values with an adjusted p of at least .05."""
+        difference = self.differences[test]
+        if difference.units < 2:
+            return difference.interval()
+        critical = difference.critical(SIGNIFICANCE_LEVEL / self.n_tests)
+        if self._largest is not None:
+            rank = int((1 + len(self._largest)) * SIGNIFICANCE_LEVEL + 1e-9)
+            drawn = float(self._largest[len(self._largest) - rank])
+            critical = max(difference.critical(), min(critical, drawn))
+        return difference.interval(critical)
+
+
+def _cholesky(covariance: Floats) -> Floats:
+    """Return L with L L^T = covariance; columns that depend on earlier ones are 0."""
+    n = len(covariance)
+    factor = np.zeros((n, n))
+    for j in range(n):
+        rest = covariance[j:, j] - product(factor[j:, :j], factor[j, :j]) if j else covariance[:, 0]
+        if rest[0] > _SMALLEST * max(float(covariance[j, j]), _SMALLEST):
+            factor[j:, j] = rest / sqrt(float(rest[0]))
+    return factor
+
+
+def _normal(rng: np.random.Generator, count: int) -> Floats:
+    """Draw from the standard normal distribution by Marsaglia's polar method.
+
+    Unlike numpy's draws, these need only this package's logarithm, whose bits are the same on every
+    processor.
+    """
+    values = np.empty(0)
+    while len(values) < count:
+        u, v = 2 * rng.random((2, count)) - 1
+        square = u * u + v * v
+        inside = (square > 0) & (square < 1)
+        scale = np.sqrt(-2 * log(square[inside]) / square[inside])
+        values = np.concatenate([values, u[inside] * scale, v[inside] * scale])
+    return values[:count]
+
+
+def _chi(rng: np.random.Generator, freedom: int) -> Floats:
+    """Draw sqrt(chi^2 / freedom) by the cube of Wilson and Hilferty (1931)."""
+    small = 2 / (9 * freedom)
+    cube_root = np.maximum(1 - small + _normal(rng, _DRAWS) * sqrt(small), 0.05)
+    return np.asarray(np.sqrt(cube_root * cube_root * cube_root))
