@@ -18,19 +18,19 @@ from karat.score_settings import ComparisonSettings, ScoreSettings
 from karat.scoring import (
     Keep,
     Metrics,
-    Resampling,
     Scoring,
     Systems,
+    UnitLabels,
     compute_statistics,
     document_scores,
-    interval_fields,
     make_inputs,
+    plan_inference,
     resolve_level,
     score_statistics,
     segment_documents,
     text_lookup,
 )
-from karat.settings import check_count, check_trials
+from karat.settings import check_count
 from karat.text.references import GivenReferences, References
 from karat.text.segments import Segments, Texts
 
@@ -50,8 +50,8 @@ def score(
     by: str | None = None,
     id: str | None = None,
     skip_missing: bool = False,
-    resamples: int = ScoreSettings.resamples,
-    seed: int = ScoreSettings.seed,
+    intervals: bool = ScoreSettings.intervals,
+    units: UnitLabels = ScoreSettings.units,
     buckets: int | None = ScoreSettings.buckets,
     segments: bool = ScoreSettings.segments,
     level: str = ScoreSettings.level,
@@ -76,9 +76,11 @@ def score(
         by, id: columns with the system and with the id of the segment.
         skip_missing: leave out and count rows of a table without a candidate or a reference; by
             default they are an error.
-        resamples: number of bootstrap resamples for 95% intervals; 0 for no intervals.
-        seed: seed of the random numbers.
-        buckets: number of buckets of segments to resample; by default single segments, and 4,096
+        intervals: add 95% intervals.
+        units: what intervals are computed from: `segment`, `document`, `question`, a column of a
+            table, or a label for each segment. By default the documents or questions that are
+            known, else segments. Units do not change scores.
+        buckets: number of buckets of units to use for intervals; by default single units, and 4,096
             buckets above two million segments of all systems.
         segments: keep the score of every segment. For a table in memory, `join()` adds them to it.
         level: `document` also scores each document of an evaluation set or of `load_texts`, from
@@ -87,7 +89,7 @@ def score(
         progress: True shows a progress bar; a function is called with the progress.
         signature: `karat`, or `sacrebleu` for signatures of BLEU, chrF and TER in sacreBLEU's form.
     """
-    segments = resolve_level(level, segments, resamples) == "segment"
+    segments = resolve_level(level, segments, intervals) == "segment"
     columns = {"candidate": candidate, "reference": reference, "by": by, "id": id}
     with progress_callback(progress) as report:
         if is_table(systems, references, columns, skip_missing):
@@ -101,21 +103,23 @@ def score(
                 systems,
                 metrics,
                 **{**columns, "skip_missing": skip_missing, "buckets": buckets, "threads": threads},
-                resamples=resamples,
-                seed=seed,
+                intervals=intervals,
+                units=column_of_units(units),
                 segments=segments,
                 progress=report,
                 signature=signature,
             )
         inputs = make_inputs(systems, references, metrics, threads, report)
-        check_trials("resamples", resamples, 0)
         check_form(signature)
-        resampling = Resampling.plan(resamples, seed, inputs, buckets)
+        inference = plan_inference(inputs, units, buckets) if intervals else None
         documents = segment_documents(inputs.systems) if level == "document" else None
-        keep = Keep(resamples > 0 or documents is not None, segments, resampling.buckets)
-        stats = compute_statistics(inputs, keep, threads, report, interval_fields(*resampling))
+        keep = Keep(documents is not None, segments)
+        if inference is not None:
+            keep = Keep(True, segments, inference.buckets, inference.units)
+        fields = {} if inference is None else inference.fields()
+        stats = compute_statistics(inputs, keep, threads, report, fields)
         n_references = inputs.references.number
-        scoring = score_statistics(stats, n_references, resampling, signature, report)
+        scoring = score_statistics(stats, n_references, inference, signature)
     if documents is not None:
         return replace(scoring, documents=document_scores(stats, documents, n_references))
     if not segments:
@@ -135,9 +139,10 @@ def compare(
     id: str | None = None,
     skip_missing: bool = False,
     baseline: str | None = ComparisonSettings.baseline,
+    units: UnitLabels = ComparisonSettings.units,
+    correction: str = ComparisonSettings.correction,
     test: str = ComparisonSettings.test,
     trials: int | None = ComparisonSettings.trials,
-    resamples: int | None = ComparisonSettings.resamples,
     seed: int = ComparisonSettings.seed,
     buckets: int | None = ComparisonSettings.buckets,
     threads: int | None = None,
@@ -153,13 +158,13 @@ def compare(
         skip_missing: leave out and count rows of a table without a candidate or a reference.
             Systems are then compared on the segments that every system has.
         baseline: name of the system to compare with; by default the first.
-        test: `bootstrap` or `randomization`.
-        trials: number of trials of the randomization test; by default 10000.
-        resamples: number of bootstrap resamples, for the intervals and for the bootstrap test; by
-            default 1000.
-        seed: seed of the random numbers.
-        buckets: number of buckets of segments to resample; by default single segments, and 4,096
-            buckets above two million segments of all systems.
+        units: what intervals and tests are computed from, as for `score`.
+        correction: `simultaneous` corrects intervals and p-values for the number of tests; `none`.
+        test: `jackknife`; `sacrebleu-bootstrap` and `sacrebleu-ar` add p as sacreBLEU defines it.
+        trials: number of trials of a sacreBLEU test; by default 1000 (bootstrap) and 10000 (ar).
+        seed: seed of the random numbers of a sacreBLEU test.
+        buckets: number of buckets of units to use for intervals and tests; by default single units,
+            and 4,096 buckets above two million segments of all systems.
         threads: number of threads; by default all processors.
         progress: True shows a progress bar; a function is called with the progress.
         signature: `karat`, or `sacrebleu` for signatures of BLEU, chrF and TER in sacreBLEU's form.
@@ -177,23 +182,25 @@ def compare(
                 metrics,
                 **{**columns, "skip_missing": skip_missing, "buckets": buckets, "threads": threads},
                 baseline=baseline,
+                units=column_of_units(units),
+                correction=correction,
                 test=test,
                 trials=trials,
-                resamples=resamples,
                 seed=seed,
                 progress=report,
                 signature=signature,
                 examples=examples,
             )
         inputs = make_inputs(systems, references, metrics, threads, report)
-        planned = BaselineTest.plan(baseline, list(inputs.systems), test, trials, resamples)
+        names = list(inputs.systems)
+        planned = BaselineTest.plan(baseline, names, test, trials, seed, correction)
         check_form(signature)
         check_count("examples", examples)
-        resampling = Resampling.plan(planned.resamples, seed, inputs, buckets)
-        keep = Keep(rows=True, segment_scores=True, buckets=resampling.buckets)
-        stats = compute_statistics(inputs, keep, threads, report, planned.fields(resampling))
+        inference = plan_inference(inputs, units, buckets)
+        keep = Keep(True, True, inference.buckets, inference.units)
+        stats = compute_statistics(inputs, keep, threads, report, planned.fields(inference))
         comparison = compare_statistics(
-            stats, inputs.references.number, planned, resampling, signature, report
+            stats, inputs.references.number, planned, inference, signature, report
         )
     texts = text_lookup(inputs.systems, inputs.references)
     example_rows = find_examples(comparison, texts, examples)
@@ -265,6 +272,13 @@ def _is_file(value: Any, has_columns: bool) -> bool:
 
     path = os.fspath(value)
     return has_columns or (format_of(path) is not None and not evalset_advice(path))
+
+
+def column_of_units(units: UnitLabels) -> str | None:
+    """Return the column of a table with the units; labels are for texts."""
+    if units is None or isinstance(units, str):
+        return units
+    raise InputError("units of a table are in a column: name it, as in units='document'")
 
 
 class KaratAccessor:

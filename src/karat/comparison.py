@@ -1,7 +1,4 @@
-"""Comparison: systems against a baseline, with intervals and paired tests on the same draws.
-
-All systems and metrics are resampled with the same draws, so that differences are paired.
-"""
+"""Comparison: systems against a baseline, with intervals and paired tests of the same units."""
 
 from __future__ import annotations
 
@@ -15,24 +12,30 @@ from karat.errors import InputError, quoted, short
 from karat.metrics.base import Metric, Score
 from karat.progress import Progress, silent
 from karat.results import number, program_columns
-from karat.score_settings import PAIRED_TESTS
+from karat.score_settings import CORRECTIONS, JACKKNIFE, PAIRED_TESTS, SACREBLEU_TESTS
 from karat.scoring import (
-    Resampling,
+    Inference,
     ScoreResults,
     StatsKey,
     SystemStats,
     TextLookup,
-    interval_fields,
-    resample_scores,
     row_digits,
+    score_interval,
     score_totals,
     segment_values,
 )
-from karat.settings import check_trials, nearest
-from karat.stats.resampling import exchange_limbs, interval
-from karat.stats.significance import ahead, approximate_randomization, paired_bootstrap, verdict
+from karat.settings import check_count, check_trials, nearest
+from karat.stats.resampling import bootstrap_tables, exchange_limbs
+from karat.stats.significance import (
+    ahead,
+    approximate_randomization,
+    min_deciding_units,
+    paired_bootstrap,
+    verdict,
+)
+from karat.stats.simultaneous import JointEstimates
 
-DEFAULT_TRIALS = {"bootstrap": 1000, "randomization": 10000}
+DEFAULT_TRIALS = {"sacrebleu-bootstrap": 1000, "sacrebleu-ar": 10000}
 
 
 class CompareRow(NamedTuple):
@@ -41,30 +44,31 @@ class CompareRow(NamedTuple):
     system: str
     metric: Metric
     score: Score
-    low: float
-    high: float
+    low: float | None  # None with a single unit
+    high: float | None
     delta: float | None = None  # None for the baseline itself
     delta_low: float | None = None
     delta_high: float | None = None
     p: float | None = None
-    better: float | None = None
     wins: int | None = None
     losses: int | None = None
     ties: int | None = None
     verdict: str | None = None  # better, worse or undecided
-    units: int | None = None  # number of segments or buckets behind the verdict
+    units: int | None = None  # number of units (or buckets) behind the verdict
+    sacrebleu_p: float | None = None  # p by a test of sacreBLEU, if requested
 
 
-_RESAMPLES_WON = "Share of bootstrap resamples in which the system beats the baseline."
 DELTA = number("delta", "Delta", row_digits, "Score minus the baseline's.", signed=True)
 TEST_COLUMNS = (
     *program_columns("delta_low", "delta_high"),
     number("p", "p", 4, "p of the difference, by the paired test below."),
-    number("better", "P(better)", 3, _RESAMPLES_WON),
     number("wins", "Wins", help="Segments on which it beats the baseline.", detail=True),
     number("losses", "Losses", help="Segments on which the baseline beats it.", detail=True),
     number("ties", "Ties", help="Segments on which both score the same.", detail=True),
     *program_columns("verdict", "units"),
+)
+SACREBLEU_P = number(
+    "sacrebleu_p", "p (sacreBLEU)", 4, "p by sacreBLEU's definition, from segments."
 )
 
 
@@ -103,17 +107,30 @@ class Comparison(ScoreResults[CompareRow]):
 
     baseline: str
     test: str
-    trials: int
+    trials: int | None
+    """Number of trials of a sacreBLEU test."""
+    seed: int
+    correction: str
     examples: tuple[Example, ...] = ()
     """Segments on which each system differs most from the baseline, by each metric."""
     segments: int | None = field(default=None, kw_only=True)
     """Number of segments of each system."""
 
     @property
+    def n_tests(self) -> int:
+        """Number of tests."""
+        return sum(row.verdict is not None for row in self.rows)
+
+    @property
+    def min_units(self) -> int:
+        """The fewest units that can decide."""
+        return _min_units(self.correction, self.n_tests)
+
+    @property
     def settings(self) -> dict[str, object]:
         """Metrics, references, baseline, test and intervals."""
-        test_settings = {"baseline": self.baseline, "test": self.test, "trials": self.trials}
-        return {**super().settings, **test_settings}
+        tests = _test_fields(self.test, self.trials, self.seed, self.correction)
+        return {**super().settings, "baseline": self.baseline, **tests}
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -121,16 +138,27 @@ class Comparison(ScoreResults[CompareRow]):
         metrics = dict.fromkeys(row.metric for row in self.rows)
         segment_variants = [f"{m} is {m.of_segments()}" for m in metrics if m.of_segments() != m]
         variant_note = f", where {' and '.join(segment_variants)}" if segment_variants else ""
-        count = "" if self.segments is None else f"{self.segments:,} "
-        of_buckets = f" of {self.buckets:,} buckets of {count}segments" if self.buckets else ""
         methods = (
-            f"Intervals: 95%, from {self.resamples:,} bootstrap resamples{of_buckets}; for "
-            f"differences, of both systems together. p: {PAIRED_TESTS[self.test]} against "
-            f"{self.baseline}, {self.trials:,} trials, all metrics and systems on the same draws."
+            f"Intervals (95%) and p come from one distribution: Student's t of the paired "
+            f"difference from {self.baseline}, with its jackknife error by {self.unit_text} and a "
+            "correction of skewness."
         )
+        if self.n_tests > 1:
+            methods += f" {CORRECTIONS[self.correction].capitalize()} ({self.n_tests})."
+        if self.test in SACREBLEU_TESTS:
+            methods += (
+                f" p (sacreBLEU): {SACREBLEU_TESTS[self.test]}, {self.trials:,} trials, by segment;"
+                " verdicts do not use it."
+            )
         if self.values:
             methods += f" Wins, losses and ties count segments{variant_note}."
         return (methods, *super().notes)
+
+    @property
+    def unit_text(self) -> str:
+        """What was resampled: `segment`, `document`, `bucket of segments`, ..."""
+        inference = self.inference or Inference()
+        return f"bucket of {inference.unit}s" if inference.buckets else inference.unit
 
     def differences(self, first: str, second: str, by: str | Metric, top: int) -> list[Difference]:
         """Return the segments on which two systems differ most, largest difference first."""
@@ -141,12 +169,13 @@ class Comparison(ScoreResults[CompareRow]):
 
 
 class BaselineTest(NamedTuple):
-    """A paired test against a baseline, and the number of resamples for intervals."""
+    """The test of all systems against a baseline."""
 
     baseline: str
     name: str
-    trials: int
-    resamples: int
+    trials: int | None
+    seed: int
+    correction: str
 
     @classmethod
     def plan(
@@ -155,7 +184,8 @@ class BaselineTest(NamedTuple):
         systems: Sequence[str],
         test: str,
         trials: int | None,
-        resamples: int | None,
+        seed: int,
+        correction: str,
     ) -> BaselineTest:
         """Return the test with its defaults, checked."""
         if len(systems) < 2:
@@ -169,59 +199,84 @@ class BaselineTest(NamedTuple):
             raise InputError(f"baseline {quoted(baseline)} is not one of the systems: {listed}")
         if test not in PAIRED_TESTS:
             raise InputError(f"test {quoted(test)}: expected one of {', '.join(PAIRED_TESTS)}")
-        is_bootstrap = test == "bootstrap"
-        if trials is None:
-            default = DEFAULT_TRIALS[test]
-            trials = resamples if is_bootstrap and resamples is not None else default
-        if resamples is None:
-            resamples = trials if is_bootstrap else DEFAULT_TRIALS["bootstrap"]
-        if is_bootstrap and resamples != trials:
-            reason = (
-                "the bootstrap test uses one set of resamples for its p-values and its intervals"
-            )
-            raise InputError(
-                f"trials={trials} and resamples={resamples}: {reason}; set resamples alone"
-            )
-        check_trials("trials", trials, 1)
-        check_trials("resamples", resamples, 1)
-        return cls(baseline, test, trials, resamples)
+        if correction not in CORRECTIONS:
+            expected = ", ".join(CORRECTIONS)
+            raise InputError(f"correction {quoted(correction)}: expected one of {expected}")
+        check_count("seed", seed)
+        if test == JACKKNIFE and trials is not None:
+            advice = f"they are for the tests of sacreBLEU: {', '.join(SACREBLEU_TESTS)}"
+            raise InputError(f"trials={trials}: test {JACKKNIFE} has no trials; {advice}")
+        trials = DEFAULT_TRIALS.get(test) if trials is None else trials
+        if trials is not None:
+            check_trials("trials", trials, 1)
+        return cls(baseline, test, trials, seed, correction)
 
-    def fields(self, resampling: Resampling) -> dict[str, object]:
+    def fields(self, inference: Inference) -> dict[str, object]:
         """Return the settings of the test and the intervals, for signatures."""
-        return {"test": self.name, "trials": self.trials, **interval_fields(*resampling)}
+        tests = _test_fields(self.name, self.trials, self.seed, self.correction)
+        return {**tests, **inference.fields()}
+
+
+def _test_fields(name: str, trials: int | None, seed: int, correction: str) -> dict[str, object]:
+    drawn = {} if trials is None else {"trials": trials, "seed": seed}
+    return {"test": name, **drawn, "correction": correction}
+
+
+def _min_units(correction: str, n_tests: int) -> int:
+    return min_deciding_units(1 if correction == "none" else max(n_tests, 1))
 
 
 def compare_statistics(
     stats: Mapping[StatsKey, SystemStats],
     references: int | None,
     test: BaselineTest,
-    resampling: Resampling,
+    inference: Inference,
     form: str = "karat",
     progress: Progress = silent,
 ) -> Comparison:
     """Return the comparison of all systems with the baseline, from collected statistics."""
-    stats = stats if resampling.buckets else _keep_paired_segments(stats)
-    draws = resample_scores(stats, resampling, progress)
-    scores = score_totals(stats, references, test.fields(resampling), form)
-    deltas = {
-        (system, m): scores[system, m].value - scores[test.baseline, m].value
-        for system, m in stats
-        if system != test.baseline
-    }
-    differences = _test_differences(stats, deltas, draws, test, resampling.seed, progress)
+    stats = stats if inference.buckets else _keep_paired_segments(stats)
+    for (system, m), system_stats in stats.items():
+        m.check_resampled(system, system_stats.total)
+    scores = score_totals(stats, references, test.fields(inference), form)
+    estimates = {key: part.estimate(key[1], inference.units) for key, part in stats.items()}
+    index = {key: at for at, key in enumerate(estimates)}
+    tested = [key for key in stats if key[0] != test.baseline]
+    pairs = [(index[key], index[test.baseline, key[1]]) for key in tested]
+    family = JointEstimates([*estimates.values()]).family(pairs, test.correction)
+    min_units = _min_units(test.correction, len(tested))
+    sacrebleu_p = _sacrebleu_p_values(stats, scores, test, progress)
+    rows = {}
+    for key in stats:
+        rows[key] = CompareRow(*key, scores[key], *score_interval(key[1], estimates[key]))
+    for at, (key, difference) in enumerate(zip(tested, family.differences, strict=True)):
+        m, (low, high), p = key[1], family.interval(at), family.p(at)
+        baseline_values = stats[test.baseline, m].segment_scores
+        rows[key] = _count_wins(rows[key], stats[key].segment_scores, baseline_values)._replace(
+            delta=difference.value,
+            delta_low=low,
+            delta_high=high,
+            p=p,
+            verdict=verdict(p, (low, high), difference.units, m.sign, min_units),
+            units=difference.units,
+            sacrebleu_p=sacrebleu_p.get(key),
+        )
     metrics = list(dict.fromkeys(m for _, m in stats))
     best_first = sorted(
         stats, key=lambda key: (metrics.index(key[1]), -key[1].sign * scores[key].value)
     )
-    rows = []
-    for key in best_first:
-        row = CompareRow(*key, scores[key], *interval(draws[key]))
-        if key in differences:
-            row = _with_difference(row, stats, draws, test.baseline, differences[key])
-        rows.append(row)
-    results = tuple(rows), references, resampling.resamples, resampling.seed, segment_values(stats)
-    test_settings = test.baseline, test.name, test.trials
-    return Comparison(*results, *test_settings, form=form, buckets=resampling.buckets)
+    return Comparison(
+        tuple(rows[key] for key in best_first),
+        references,
+        segment_values(stats),
+        inference,
+        baseline=test.baseline,
+        test=test.name,
+        trials=test.trials,
+        seed=test.seed,
+        correction=test.correction,
+        form=form,
+    )
 
 
 def _keep_paired_segments(stats: Mapping[StatsKey, SystemStats]) -> dict[StatsKey, SystemStats]:
@@ -240,102 +295,58 @@ def _keep_paired_segments(stats: Mapping[StatsKey, SystemStats]) -> dict[StatsKe
     return paired
 
 
-class DifferenceTest(NamedTuple):
-    """The difference of a system from the baseline, its 95% interval and its p-value."""
+def _count_wins(
+    row: CompareRow, system_values: Floats | None, baseline_values: Floats | None
+) -> CompareRow:
+    """Return the row with the numbers of segments won, lost and tied, if scores were kept."""
+    if system_values is None or baseline_values is None:
+        return row
+    sign = row.metric.sign
+    system_scores, baseline_scores = sign * system_values, sign * baseline_values
+    wins = int(ahead(system_scores, baseline_scores).sum())
+    losses = int(ahead(baseline_scores, system_scores).sum())
+    ties = int((~np.isnan(system_scores - baseline_scores)).sum()) - wins - losses
+    return row._replace(wins=wins, losses=losses, ties=ties)
 
-    delta: float
-    low: float
-    high: float
-    p: float
 
-
-def _test_differences(
+def _sacrebleu_p_values(
     stats: Mapping[StatsKey, SystemStats],
-    deltas: Mapping[StatsKey, float],
-    draws: Mapping[StatsKey, Floats],
+    scores: Mapping[StatsKey, Score],
     test: BaselineTest,
-    seed: int,
-    progress: Progress,
-) -> dict[StatsKey, DifferenceTest]:
-    """Test the difference of every system from the baseline, by every metric.
-
-    Intervals come from the resamples in `draws`; so does p, unless the test is a randomization.
-    """
-    base = test.baseline
-    if test.name == "bootstrap":
-        p_values = {
-            key: paired_bootstrap(draws[key], draws[base, key[1]], delta)
-            for key, delta in deltas.items()
-        }
-    else:
-        p_values = _randomization_tests(stats, deltas, test, seed, progress)
-    return {
-        key: DifferenceTest(delta, *interval(draws[key] - draws[base, key[1]]), p_values[key])
-        for key, delta in deltas.items()
-    }
-
-
-def _randomization_tests(
-    stats: Mapping[StatsKey, SystemStats],
-    deltas: Mapping[StatsKey, float],
-    test: BaselineTest,
-    seed: int,
     progress: Progress,
 ) -> dict[StatsKey, float]:
-    """Return p by approximate randomization, from exact sums after each exchange.
+    """Return p of every difference as sacreBLEU defines it; nothing without such a test.
 
+    All systems and metrics are drawn together. For approximate randomization, with exact sums:
     a' = sum(b) + chosen @ (a - b), b' = sum(a) - chosen @ (a - b).
     """
+    if test.trials is None:
+        return {}
     tables = {key: ExactRows(part.row_blocks) for key, part in stats.items()}
-    limbs = exchange_limbs([*tables.values()], test.trials, seed, progress)
+    base, n_trials, p_values = test.baseline, test.trials, {}
+    if test.name == "sacrebleu-bootstrap":
+        sums = bootstrap_tables([*tables.values()], n_trials, test.seed, progress)
+        draws = {
+            key: key[1].measure(drawn)["value"] for key, drawn in zip(tables, sums, strict=True)
+        }
+        for key in stats:
+            if key[0] != base:
+                delta = scores[key].value - scores[base, key[1]].value
+                p_values[key] = paired_bootstrap(draws[key], draws[base, key[1]], delta)
+        return p_values
+    limbs = exchange_limbs([*tables.values()], n_trials, test.seed, progress)
     chosen_sums = dict(zip(tables, limbs, strict=True))
     full_sums = {key: table.limbs(np.ones((1, len(table)))) for key, table in tables.items()}
-    p_values = {}
-    for key, delta in deltas.items():
-        baseline_key, m = (test.baseline, key[1]), key[1]
+    for key in stats:
+        if key[0] == base:
+            continue
+        baseline_key, m = (base, key[1]), key[1]
         exchanged = chosen_sums[baseline_key] - chosen_sums[key]
         first = m.measure(rounded(full_sums[key] + exchanged))["value"]
         second = m.measure(rounded(full_sums[baseline_key] - exchanged))["value"]
+        delta = scores[key].value - scores[baseline_key].value
         p_values[key] = approximate_randomization(first, second, delta)
     return p_values
-
-
-def _with_difference(
-    row: CompareRow,
-    stats: Mapping[StatsKey, SystemStats],
-    draws: Mapping[StatsKey, Floats],
-    base: str,
-    difference: DifferenceTest,
-) -> CompareRow:
-    """Return the row of a system with its difference from the baseline."""
-    m, key = row.metric, (row.system, row.metric)
-    # Units are segments or buckets; of sums in three limbs, the first shows if there is a score.
-    units = min(
-        sum(
-            int(np.count_nonzero(m.has_score(rows if rows.ndim == 2 else rows[:, 0])))
-            for rows in part.row_blocks
-        )
-        for part in (stats[key], stats[base, m])
-    )
-    system_values, baseline_values = stats[key].segment_scores, stats[base, m].segment_scores
-    wins = losses = ties = None
-    if system_values is not None and baseline_values is not None:
-        system_scores, baseline_scores = m.sign * system_values, m.sign * baseline_values
-        wins = int(ahead(system_scores, baseline_scores).sum())
-        losses = int(ahead(baseline_scores, system_scores).sum())
-        ties = int((~np.isnan(system_scores - baseline_scores)).sum()) - wins - losses
-    return row._replace(
-        delta=difference.delta,
-        delta_low=difference.low,
-        delta_high=difference.high,
-        p=difference.p,
-        better=float(ahead(m.sign * draws[key], m.sign * draws[base, m]).mean()),
-        wins=wins,
-        losses=losses,
-        ties=ties,
-        verdict=verdict(difference.p, (difference.low, difference.high), units, m.sign),
-        units=units,
-    )
 
 
 def find_examples(

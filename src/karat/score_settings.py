@@ -6,23 +6,54 @@ from dataclasses import dataclass
 from typing import Any
 
 from karat.headings import COMMON, OUTPUT, TESTS
-from karat.settings import MAX_TRIALS, Settings, resamples_setting, seed_setting, setting
+from karat.settings import MAX_TRIALS, Settings, seed_setting, setting
 
 MAX_BUCKETS = 1 << 16
 LEVELS = ("system", "segment", "document")
 """Levels of scores."""
-PAIRED_TESTS = {
-    "bootstrap": "paired bootstrap resampling",
-    "randomization": "paired approximate randomization",
+JACKKNIFE = "jackknife"
+SACREBLEU_TESTS = {
+    "sacrebleu-bootstrap": "sacreBLEU's paired bootstrap resampling",
+    "sacrebleu-ar": "sacreBLEU's paired approximate randomization",
 }
-"""Paired tests, and their names in notes."""
+"""Tests with sacreBLEU's definition of p, and their names in notes."""
+PAIRED_TESTS = (JACKKNIFE, *SACREBLEU_TESTS)
+CORRECTIONS = {
+    "simultaneous": "simultaneous for all tests",
+    "none": "not corrected for the number of tests",
+}
+"""Corrections for several tests, and their names in notes."""
+
+
+def correction_setting() -> Any:
+    """Return the setting `correction`."""
+    return setting(
+        "simultaneous",
+        "Correction of intervals and p-values for the number of tests.",
+        choices=CORRECTIONS,
+        option="--correction",
+        heading=TESTS,
+    )
+
+
+def units_setting() -> Any:
+    """Return the setting `units`."""
+    return setting(
+        None,
+        "What intervals and tests resample: `segment`, `document`, `question`, or a column of a "
+        "table. Default: the documents or questions that are known, else segments.",
+        kind=str,
+        option="--unit",
+        metavar="UNIT",
+        heading=TESTS,
+    )
 
 
 def _buckets_setting() -> Any:
     return setting(
         None,
-        "Resample N buckets of segments instead of single segments; 0 for never. Default: 4096 "
-        "above two million segments.",
+        "Use N buckets of units instead of single units in intervals and tests; 0 for never. "
+        "Default: 4096 above two million segments.",
         kind=int,
         low=0,
         high=MAX_BUCKETS,
@@ -35,9 +66,8 @@ def _buckets_setting() -> Any:
 class ScoreSettings(Settings):
     """Settings of `karat.score` that `karat score` has as options."""
 
-    resamples: int = resamples_setting(
-        0, "Add 95% intervals from N bootstrap resamples.", heading=COMMON
-    )
+    intervals: bool = setting(False, "Add 95% intervals.", option="--intervals", heading=COMMON)
+    units: str | None = units_setting()
     segments: bool = setting(False, "Show the score of every segment.", option="--segments")
     level: str = setting(
         "system",
@@ -46,7 +76,6 @@ class ScoreSettings(Settings):
         option="--level",
         heading=OUTPUT,
     )
-    seed: int = seed_setting()
     buckets: int | None = _buckets_setting()
 
 
@@ -61,15 +90,18 @@ class ComparisonSettings(Settings):
         option="--baseline",
         metavar="NAME",
     )
-    test: str = setting("bootstrap", "Paired test.", choices=PAIRED_TESTS, option="--test")
-    resamples: int | None = resamples_setting(
-        None,
-        "Number of bootstrap resamples, for intervals and the bootstrap test. Default: 1000.",
-        low=1,
+    units: str | None = units_setting()
+    correction: str = correction_setting()
+    test: str = setting(
+        JACKKNIFE,
+        "Paired test. The tests of sacreBLEU add a column with its p-values, of segments.",
+        choices=PAIRED_TESTS,
+        option="--test",
+        heading=TESTS,
     )
     trials: int | None = setting(
         None,
-        "Number of trials of the randomization test. Default: 10000.",
+        "Number of trials of a sacreBLEU test. Default: 1000 (bootstrap), 10000 (ar).",
         kind=int,
         low=1,
         high=MAX_TRIALS,

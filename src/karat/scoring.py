@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from karat.arithmetic import ExactRows, exact_sums, joined_sums, partial_sums
+from karat.arithmetic import exact_sums, joined_sums, partial_sums, rounded
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
@@ -18,17 +18,17 @@ from karat.metrics.pairs import SegmentNames, run_batches
 from karat.progress import Progress, silent
 from karat.results import Column, Result, number
 from karat.score_settings import LEVELS
-from karat.settings import check_count
 from karat.stats.buckets import (
     CellSums,
-    bucket_of_rows,
+    bucket_of_ids,
     check_filled,
     join_cells,
     resolve_buckets,
     sum_cells,
 )
-from karat.stats.resampling import bootstrap_tables, interval
-from karat.stats.significance import ahead
+from karat.stats.jackknife import UnitEstimate, jackknife
+from karat.stats.significance import MIN_DECIDING_UNITS, ahead
+from karat.stats.units import SEGMENT, Units
 from karat.text.references import (
     GivenReferences,
     NoReferences,
@@ -206,7 +206,9 @@ class Keep(NamedTuple):
     rows: bool = False
     segment_scores: bool = False
     buckets: int | None = None
-    """Keep sums of this many buckets instead of rows; segments are numbered from 0 as ids."""
+    """Keep sums of this many buckets instead of rows."""
+    units: Units | None = None
+    """Buckets hold whole units; None: a unit is a segment."""
 
 
 class SystemStats(NamedTuple):
@@ -214,7 +216,7 @@ class SystemStats(NamedTuple):
 
     total: NDArray[Any]
     row_blocks: tuple[NDArray[Any], ...]
-    """The units of resampling: rows of segments or sums of buckets; empty if not kept."""
+    """Rows of segments, or sums of buckets; empty if not kept."""
     segment_scores: Floats | None
     bucket_sums: tuple[CellSums, ...] = ()  # of single batches, before they are joined
 
@@ -222,6 +224,15 @@ class SystemStats(NamedTuple):
     def row_table(self) -> Floats:
         """All rows as one table."""
         return np.concatenate(self.row_blocks).astype(np.float64)
+
+    def estimate(self, m: Metric, units: Units | None) -> UnitEstimate:
+        """Return the score with the influence of each unit; None: a segment or a bucket each."""
+        rows = np.concatenate(self.row_blocks)
+        if rows.ndim == 3:  # sums of limbs
+            rows = rounded(np.ascontiguousarray(rows.transpose(1, 0, 2)))
+        elif units is not None and len(rows) == len(units.codes):
+            rows = units.sums(rows)
+        return jackknife(lambda sums: m.measure(sums)["value"], rows, m.has_score(rows))
 
 
 def compute_statistics(
@@ -240,14 +251,16 @@ def compute_statistics(
         m.check_claims(references.number, resampling)
         m.check_outputs([*systems], segments)
     if keep.buckets:
-        check_filled(len(references), keep.buckets, next(iter(systems)))
+        check_filled(len(keep.units or references), keep.buckets, next(iter(systems)))
 
     def summarize(m: Metric, rows: NDArray[Any], first: int) -> SystemStats:
         """Return the statistics of a batch that begins with segment `first`."""
         blocks: tuple[NDArray[Any], ...] = ()
         cells: tuple[CellSums, ...] = ()
         if keep.buckets:
-            cells = (sum_cells(rows, bucket_of_rows(first, len(rows), keep.buckets)),)
+            ids = np.arange(first, first + len(rows), dtype=np.int64)
+            unit_ids = ids if keep.units is None else keep.units.codes[ids].astype(np.int64)
+            cells = (sum_cells(rows, bucket_of_ids(unit_ids, keep.buckets)),)
         elif keep.rows:
             blocks = (shrink_integers(rows),)
         scores = m.of_segments().measure(rows)["value"] if keep.segment_scores else None
@@ -315,8 +328,8 @@ SCORE = number(
     value=lambda row: row.score.value,
 )
 INTERVAL = (
-    number("low", "Low", row_digits, "Lower end of the 95% bootstrap interval."),
-    number("high", "High", row_digits, "Upper end of the 95% bootstrap interval."),
+    number("low", "Low", row_digits, "Lower end of the 95% interval."),
+    number("high", "High", row_digits, "Upper end of the 95% interval."),
 )
 
 
@@ -348,14 +361,12 @@ class ScoreResults(Result, Generic[RowT]):
     rows: tuple[RowT, ...]
     references: int | None
     """Number of references per segment; None if it varies."""
-    resamples: int
-    seed: int
     values: Mapping[StatsKey, Floats]
     """Segment scores by system and the metric's `of_segments()`, if they were requested."""
+    inference: Inference | None
+    """The units of intervals; None without intervals."""
     form: str = field(default="karat", kw_only=True)
     """The form of signatures."""
-    buckets: int | None = field(default=None, kw_only=True)
-    """Number of resampled buckets; None if segments were resampled."""
     remarks: tuple[str, ...] = field(default=(), kw_only=True)
     """Notes on how the scores were computed."""
     skipped: Mapping[str, int] | None = field(default=None, kw_only=True)
@@ -365,7 +376,7 @@ class ScoreResults(Result, Generic[RowT]):
     def settings(self) -> dict[str, object]:
         """Metrics, references, and settings of the intervals."""
         metrics = dict.fromkeys(str(row.metric) for row in self.rows)
-        intervals = interval_fields(self.resamples, self.seed, self.buckets)
+        intervals = {} if self.inference is None else self.inference.fields()
         return {"metrics": tuple(metrics), "references": self.references, **intervals}
 
     @property
@@ -373,7 +384,8 @@ class ScoreResults(Result, Generic[RowT]):
         """Notes on the computation and on single scores, without duplicates."""
         of_metrics = (note for row in self.rows for note in row.metric.remarks())
         noted = (f"{r.system}, {r.metric}: {note}" for r in self.rows for note in r.score.notes)
-        return tuple(dict.fromkeys([*self.remarks, *of_metrics, *noted]))
+        units = () if self.inference is None else self.inference.remarks
+        return tuple(dict.fromkeys([*self.remarks, *units, *of_metrics, *noted]))
 
     @property
     def signatures(self) -> dict[str, str]:
@@ -496,47 +508,100 @@ class Scoring(ScoreResults[ScoreRow]):
         return super().__repr__().replace(";", segments, 1)
 
 
-# ------------------------------------------------------------------ from statistics to scores
+# -------------------------------------------------------------------------- units of inference
 
 
-def interval_fields(resamples: int, seed: int, buckets: int | None = None) -> dict[str, object]:
-    """Return the settings of intervals, for signatures."""
-    if not resamples:
-        return {}
-    return {"bootstrap": resamples, "seed": seed, **({"buckets": buckets} if buckets else {})}
+class Inference(NamedTuple):
+    """What intervals and tests are computed from."""
 
-
-class Resampling(NamedTuple):
-    """Settings of the bootstrap: resamples, seed, and the number of buckets (None: segments)."""
-
-    resamples: int
-    seed: int
+    units: Units | None = None
+    """The units of segments; None if each segment is one."""
     buckets: int | None = None
+    """Number of buckets that hold the units; None if units are single."""
+    remarks: tuple[str, ...] = ()
+    """Notes on the choice of units."""
 
-    @classmethod
-    def plan(cls, resamples: int, seed: int, inputs: TextInputs, buckets: int | None) -> Resampling:
-        """Return the settings for texts; many segments are put into buckets."""
-        check_count("seed", seed)
-        outputs = len(inputs.systems) * inputs.segments.count
-        return cls(resamples, seed, resolve_buckets(outputs, buckets) if resamples else None)
+    @property
+    def unit(self) -> str:
+        """What a unit is: `segment`, `document`, ..."""
+        return SEGMENT if self.units is None else self.units.name
+
+    def fields(self) -> dict[str, object]:
+        """Return the settings of intervals, for signatures."""
+        units = {} if self.units is None else {"unit": self.unit}
+        return {"ci": "jackknife", **units, **({"buckets": self.buckets} if self.buckets else {})}
+
+
+UnitLabels: TypeAlias = "str | Sequence[Any] | None"
+"""What a unit is, by name; or the label of each segment's unit; None: decided by the inputs."""
+
+
+def plan_inference(inputs: TextInputs, units: UnitLabels, buckets: int | None) -> Inference:
+    """Return the units of intervals and tests; many outputs are put into buckets."""
+    chosen, remarks = _choose_units(inputs, units)
+    n_outputs = len(inputs.systems) * inputs.segments.count
+    return Inference(chosen, resolve_buckets(n_outputs, buckets), remarks)
+
+
+def _choose_units(inputs: TextInputs, units: UnitLabels) -> tuple[Units | None, tuple[str, ...]]:
+    """Return the units, and notes on them; None if each segment is a unit."""
+    if units == SEGMENT:
+        return None, ()
+    documents = next(iter(inputs.systems.values())).documents
+    if isinstance(units, str):
+        if documents is None:
+            raise InputError(
+                f"unit {quoted(units)}: the {units} of each segment is unknown; give labels "
+                "(--units FILE with a line per segment, in Python units=[...]), a set whose "
+                "segments are grouped, or a table with such a column"
+            )
+        return Units.from_labels(units, documents), ()
+    if units is not None:
+        labels, n_segments = list(units), inputs.segments.count
+        if len(labels) != n_segments:
+            counts = f"{len(labels):,} labels of units, and {n_segments:,} segments"
+            raise InputError(f"found {counts}: expected one label per segment")
+        return Units.from_labels("unit", labels), ()
+    known = None if documents is None else Units.from_labels(inputs.segments.grouping, documents)
+    if known is None or len(known) == inputs.segments.count:
+        return None, ()
+    if not known.too_few:
+        return known, ()
+    few = f"{len(known)} {known.name}{'s' * (len(known) != 1)}"
+    return None, (
+        f"Intervals and verdicts describe the segments of these {few}. At least "
+        f"{MIN_DECIDING_UNITS} are needed for a verdict about other {known.name}s.",
+    )
+
+
+# ------------------------------------------------------------------ from statistics to scores
 
 
 def score_statistics(
     stats: Mapping[StatsKey, SystemStats],
     references: int | None,
-    resampling: Resampling,
+    inference: Inference | None,
     form: str = "karat",
-    progress: Progress = silent,
 ) -> Scoring:
-    """Return the scores, with intervals if `resampling` has resamples."""
-    resampled = resample_scores(stats, resampling, progress) if resampling.resamples else {}
+    """Return the scores, with intervals unless `inference` is None."""
+    fields = {} if inference is None else inference.fields()
     rows = []
-    for key, total in score_totals(stats, references, interval_fields(*resampling), form).items():
-        low, high = interval(resampled[key]) if resampling.resamples else (None, None)
-        rows.append(ScoreRow(*key, total, low, high))
-    resamples, seed, buckets = resampling
-    values = segment_values(stats)
-    return Scoring(tuple(rows), references, resamples, seed, values, form=form, buckets=buckets)
+    for (system, m), total in score_totals(stats, references, fields, form).items():
+        low = high = None
+        if inference is not None:
+            m.check_resampled(system, stats[system, m].total)
+            estimate = stats[system, m].estimate(m, inference.units)
+            low, high = score_interval(m, estimate)
+        rows.append(ScoreRow(system, m, total, low, high))
+    return Scoring(tuple(rows), references, segment_values(stats), inference, form=form)
+
+
+def score_interval(m: Metric, estimate: UnitEstimate) -> tuple[float | None, float | None]:
+    """Return the 95% interval of a score, within the metric's range; None with one unit."""
+    if estimate.units < 2:
+        return None, None
+    low, high = estimate.interval()
+    return (max(low, 0.0), min(high, m.full_scale)) if m.bounded else (low, high)
 
 
 def segment_values(stats: Mapping[StatsKey, SystemStats]) -> dict[StatsKey, Floats]:
@@ -564,38 +629,14 @@ def score_totals(
     return {key: replace(scores[key], signature=signatures[key[1]]) for key in stats}
 
 
-def resample_scores(
-    stats: Mapping[StatsKey, SystemStats], resampling: Resampling, progress: Progress
-) -> dict[StatsKey, Floats]:
-    """Return the score of every system and metric on every resample, from one set of draws.
-
-    Systems with different numbers of segments have separate draws from the same seed.
-    """
-    for (system, m), system_stats in stats.items():
-        m.check_resampled(system, system_stats.total)
-    tables = {key: ExactRows(system_stats.row_blocks) for key, system_stats in stats.items()}
-    draws: dict[StatsKey, Floats] = {}
-    for size in dict.fromkeys(map(len, tables.values())):
-        same_size = {key: table for key, table in tables.items() if len(table) == size}
-        n_resamples, seed = resampling.resamples, resampling.seed
-        sums = bootstrap_tables([*same_size.values()], n_resamples, seed, progress)
-        for key, resampled in zip(same_size, sums, strict=True):
-            draws[key] = key[1].measure(resampled)["value"]
-    for (system, m), resampled in draws.items():
-        if np.isnan(resampled).any():
-            message = "in some resamples no segment has a score: intervals need more scores"
-            raise InputError(f"{m}, system {quoted(system)}: {message}")
-    return draws
-
-
-def resolve_level(level: str, segments: bool = False, resamples: int = 0) -> str:
+def resolve_level(level: str, segments: bool = False, intervals: bool = False) -> str:
     """Return the level of scores, checked; `segments` requests the segment level."""
     if level not in LEVELS:
         raise InputError(f"level {quoted(level)}: expected one of {', '.join(LEVELS)}")
     if segments and level == "document":
         raise InputError("level document and segments=True exclude each other: leave out one")
-    if level == "document" and resamples:
-        raise InputError("scores of documents have no intervals: leave out the resamples")
+    if level == "document" and intervals:
+        raise InputError("scores of documents have no intervals: leave out the intervals")
     return "segment" if segments else level
 
 

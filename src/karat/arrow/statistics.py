@@ -16,8 +16,8 @@ from karat.comparison import BaselineTest, Comparison, compare_statistics
 from karat.errors import InputError, quoted, short
 from karat.metrics.base import Metric, check_form
 from karat.progress import Progress, silent
-from karat.scoring import Resampling, Scoring, SystemStats, interval_fields, score_statistics
-from karat.settings import SEED, check_trials
+from karat.score_settings import ComparisonSettings
+from karat.scoring import Inference, Scoring, SystemStats, score_statistics
 from karat.stats.buckets import BUCKETS, MAX_ROWS, CellSums, add_cells, check_filled
 
 MAX_SYSTEMS = 10_000
@@ -269,12 +269,12 @@ class TableStatistics:
                 return f"{has} and {lacks} differ: {no_segment}"
         return ""
 
-    def _check_claims(self, resampling: Resampling, fields: dict[str, object]) -> None:
-        """Require data to resample, and signatures that claim nothing else."""
+    def _check_claims(self, inference: Inference | None, fields: dict[str, object]) -> None:
+        """Require the data of units, and signatures that claim nothing else."""
         for m in self.metrics:
             m.check_claims(self.n_references, fields)
         has_rows = all(sums.row_blocks for sums in self.sums_by_system.values())
-        if resampling.resamples and not (resampling.buckets or has_rows):
+        if inference is not None and not (inference.buckets or has_rows):
             raise InputError(NO_IDS)
 
     # ---------------------------------------------------------------------------------- results
@@ -310,23 +310,20 @@ class TableStatistics:
 
     def score(
         self,
-        resamples: int = 0,
         *,
-        seed: int = SEED,
-        progress: Progress = silent,
+        intervals: bool = False,
         signature: str = "karat",
         segments: bool = False,
     ) -> Scoring:
-        """Return the scores of all systems; with `resamples` above 0 also bootstrap intervals.
+        """Return the scores of all systems, with 95% intervals if `intervals` is true.
 
         With `segments` the score of each segment is kept, in the order of ids.
         """
-        check_trials("resamples", resamples, 0)
         check_form(signature)
-        resampling = Resampling(resamples, seed, self.buckets if resamples else None)
-        self._check_claims(resampling, interval_fields(*resampling))
-        stats = self.system_stats(resampled=resamples > 0 or segments, segment_scores=segments)
-        scoring = score_statistics(stats, self.n_references, resampling, signature, progress)
+        inference = Inference(buckets=self.buckets) if intervals else None
+        self._check_claims(inference, {} if inference is None else inference.fields())
+        stats = self.system_stats(resampled=intervals or segments, segment_scores=segments)
+        scoring = score_statistics(stats, self.n_references, inference, signature)
         remarks = (*self.remarks, *self._skipping_notes())
         return replace(scoring, remarks=remarks, skipped=self.skipped)
 
@@ -334,23 +331,23 @@ class TableStatistics:
         self,
         baseline: str | None = None,
         *,
-        test: str = "bootstrap",
-        trials: int | None = None,
-        resamples: int | None = None,
-        seed: int = SEED,
+        correction: str = ComparisonSettings.correction,
+        test: str = ComparisonSettings.test,
+        trials: int | None = ComparisonSettings.trials,
+        seed: int = ComparisonSettings.seed,
         progress: Progress = silent,
         signature: str = "karat",
     ) -> Comparison:
         """Return the comparison of all systems with a baseline (by default the first by name)."""
         check_form(signature)
         paired = self.without_unpaired()
-        planned = BaselineTest.plan(baseline, paired.names(), test, trials, resamples)
-        resampling = Resampling(planned.resamples, seed, paired.buckets)
-        self._check_claims(resampling, planned.fields(resampling))
+        planned = BaselineTest.plan(baseline, paired.names(), test, trials, seed, correction)
+        inference = Inference(buckets=paired.buckets)
+        self._check_claims(inference, planned.fields(inference))
         paired.check_paired()
         stats = paired.system_stats(resampled=True, segment_scores=True)
         comparison = compare_statistics(
-            stats, paired.n_references, planned, resampling, signature, progress
+            stats, paired.n_references, planned, inference, signature, progress
         )
         n_segments = paired.systems[planned.baseline]
         remarks = (*self.remarks, *self._skipping_notes())

@@ -40,8 +40,8 @@ from karat.errors import InputError, quoted
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.results import Result
+from karat.score_settings import ComparisonSettings
 from karat.scoring import Metrics, Places, Scoring, SegmentText, TextLookup, load_metrics
-from karat.settings import SEED
 from karat.stats.buckets import MAX_ROWS, resolve_buckets
 from karat.storage.output import FilePath
 
@@ -136,8 +136,8 @@ def score_table(
     table: Any,
     metrics: Metrics = ("bleu",),
     *,
-    resamples: int = 0,
-    seed: int = SEED,
+    intervals: bool = False,
+    units: str | None = None,
     segments: bool = False,
     progress: Progress = silent,
     signature: str = "karat",
@@ -151,8 +151,8 @@ def score_table(
             of files by name, is a system each; with `by` or several columns of candidates, a list
             is one table.
         metrics: metrics, or their names.
-        resamples: number of bootstrap resamples for 95% intervals; 0 for no intervals.
-        seed: seed of the random numbers.
+        intervals: add 95% intervals.
+        units: column of the units of intervals; by default ids, or rows.
         segments: keep the scores of all rows, for `worst`, `best` and `join()`. Files need `id`.
         progress: function that is called with the progress.
         signature: `karat` or `sacrebleu`.
@@ -162,11 +162,9 @@ def score_table(
     in_memory = isinstance(table, Frame)
     scores = RowScores() if segments and in_memory else None
     by_ids = segments and not in_memory
-    keep: dict[str, Any] = {"resampled": resamples > 0 or by_ids, "single_rows": by_ids}
+    keep: dict[str, Any] = {"resampled": intervals or by_ids, "single_rows": by_ids}
     statistics = measure_table(table, metrics, **keep, scores=scores, progress=progress, **how)
-    scoring = statistics.score(
-        resamples, seed=seed, segments=by_ids, progress=progress, signature=signature
-    )
+    scoring = statistics.score(intervals=intervals, segments=by_ids, signature=signature)
     if not segments:
         return scoring
     opened = _open_again(table, how)
@@ -190,10 +188,11 @@ def compare_table(
     metrics: Metrics = ("bleu",),
     *,
     baseline: str | None = None,
-    test: str = "bootstrap",
-    trials: int | None = None,
-    resamples: int | None = None,
-    seed: int = SEED,
+    units: str | None = None,
+    correction: str = ComparisonSettings.correction,
+    test: str = ComparisonSettings.test,
+    trials: int | None = ComparisonSettings.trials,
+    seed: int = ComparisonSettings.seed,
     progress: Progress = silent,
     signature: str = "karat",
     examples: int = 0,
@@ -207,7 +206,7 @@ def compare_table(
         table, metrics, how: as for `score_table`.
         baseline: name of the system to compare with; by default the first by name, or the first
             column of candidates.
-        test, trials, resamples, seed, progress, signature: as for `compare`.
+        units, correction, test, trials, seed, progress, signature: as for `compare`.
         examples: number of segments to keep where each system differs most from the baseline. The
             table must be one that can be read twice.
     """
@@ -215,8 +214,15 @@ def compare_table(
     statistics = measure_table(table, metrics, resampled=True, progress=progress, **how)
     opened = _open_again(table, how)
     _check_row_pairs(opened, statistics)
-    tested: dict[str, Any] = {"test": test, "trials": trials, "resamples": resamples, "seed": seed}
-    comparison = statistics.compare(baseline, **tested, progress=progress, signature=signature)
+    comparison = statistics.compare(
+        baseline,
+        correction=correction,
+        test=test,
+        trials=trials,
+        seed=seed,
+        progress=progress,
+        signature=signature,
+    )
     if not (examples and comparison.values):
         return comparison
     has_ids = opened.columns.id is not None

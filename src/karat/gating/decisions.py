@@ -5,10 +5,8 @@ tolerated loss t:
 
     fail if u < -t        pass if l >= -t        undecided otherwise
 
-The interval is the percentile interval of the bootstrap. Both ends are moved away from d by the
-factor t(.975, n - 1) / z(.975) sqrt(n / (n - 1)), because percentiles of few items are too narrow:
-they treat the variance as known and divide it by n. Fewer than MIN_DECIDING_UNITS items that all
-differ by the same nonzero amount are undecided: an interval without width cannot be extrapolated.
+Difference and interval come from the jackknife by units (`stats/jackknife.py`): items, or the
+documents or questions that items belong to. Intervals of several metrics are simultaneous.
 """
 
 from __future__ import annotations
@@ -18,28 +16,22 @@ from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any, NamedTuple, TypeAlias
 
-from karat.arithmetic import SLACK, ExactRows, exact_sums
+from karat.arithmetic import SLACK, exact_sums
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError, MetricError, quoted, short
 from karat.gating.baseline_file import BaselineFile
 from karat.gating.items import ItemMeasure, ItemScores, MeasuredItems
-from karat.progress import Progress
 from karat.results import Column, number
 from karat.scoring import METRIC, metric_digits, row_digits
 from karat.settings import nearest
-from karat.stats.distributions import student_quantile
-from karat.stats.resampling import bootstrap_tables, interval, simultaneous_intervals
+from karat.stats.jackknife import UnitEstimate, jackknife
 from karat.stats.significance import MIN_DECIDING_UNITS
+from karat.stats.simultaneous import JointEstimates
+from karat.stats.units import Units
 
 FAIL, UNDECIDED, PASS = "fail", "undecided", "pass"
 VERDICTS = (FAIL, UNDECIDED, PASS)
 """Verdicts, the worst first."""
-SIMULTANEOUS: str = "simultaneous"
-CORRECTIONS: dict[str, str] = {
-    SIMULTANEOUS: "simultaneous for all metrics",
-    "none": "not corrected for the number of metrics",
-}
-_TAIL, _Z = 0.025, 1.959963984540054
 
 
 class PairedItems(NamedTuple):
@@ -91,37 +83,38 @@ def decide(
     pairs: Sequence[PairedItems],
     max_drop: Mapping[str, float],
     correction: str,
-    resamples: int,
-    seed: int,
-    progress: Progress,
+    units: Units | None = None,
 ) -> tuple[GateRow, ...]:
-    """Return the decision by every metric."""
+    """Return the decision by every metric; `units` are those of the items, if not themselves."""
     scores = [_run_and_baseline_scores(pair) for pair in pairs]
-    tables = [ExactRows([rows]) for pair in pairs for rows in (pair.run.rows, pair.baseline)]
-    sums = bootstrap_tables(tables, resamples, seed, progress)
-    differences = []
-    for pair, after, before in zip(pairs, sums[::2], sums[1::2], strict=True):
-        m = pair.run.measure
-        differences.append(m.sign * (m.measure(after)["value"] - m.measure(before)["value"]))
-    draws = np.array(differences)
-    is_complete = ~np.isnan(draws).any(axis=0)  # a resample may have no item with a score
-    if not is_complete.any():
-        raise InputError("no resample has a score by every metric: too few items have one")
-    draws = draws[:, is_complete]
-    corrected = correction == SIMULTANEOUS
-    ends = simultaneous_intervals(draws) if corrected else [*map(interval, draws)]
-    return tuple(
-        _decide_metric(pair, run_and_baseline, end, max_drop.get(pair.run.name, 0.0))
-        for pair, run_and_baseline, end in zip(pairs, scores, ends, strict=True)
-    )
+    estimates = [estimate for pair in pairs for estimate in _unit_estimates(pair, units)]
+    tested = [(2 * at, 2 * at + 1) for at in range(len(pairs))]
+    family = JointEstimates(estimates).family(tested, correction)
+    rows = []
+    for at, (pair, run_and_baseline) in enumerate(zip(pairs, scores, strict=True)):
+        difference, sign = family.differences[at], pair.run.measure.sign
+        if difference.units < 2:
+            have = "1 unit has" if difference.units == 1 else f"{difference.units} units have"
+            raise InputError(f"{have} a score: a gate needs at least two")
+        low, high = sorted(sign * end for end in family.interval(at))
+        tolerated = max_drop.get(pair.run.name, 0.0)
+        rows.append(_decide_metric(pair, run_and_baseline, difference, (low, high), tolerated))
+    return tuple(rows)
 
 
-def widening(items: int) -> float:
-    """Return the factor that widens percentile intervals of `items` items."""
-    if items < 2:
-        have = "1 item has" if items == 1 else f"{items} items have"
-        raise InputError(f"{have} a score: a gate needs at least two")
-    return student_quantile(_TAIL, items - 1) / _Z * math.sqrt(items / (items - 1))
+def _unit_estimates(pair: PairedItems, units: Units | None) -> list[UnitEstimate]:
+    """Return the scores of run and baseline by units."""
+    m, has_score = pair.run.measure, np.isfinite(pair.run.item_values())
+    if units is not None:
+        has_score = np.bincount(units.codes, has_score, len(units)) > 0
+    return [
+        jackknife(
+            lambda sums: m.measure(sums)["value"],
+            rows if units is None else units.sums(rows),
+            has_score,
+        )
+        for rows in (pair.run.rows, pair.baseline)
+    ]
 
 
 def _run_and_baseline_scores(pair: PairedItems) -> tuple[float, float]:
@@ -137,14 +130,16 @@ def _run_and_baseline_scores(pair: PairedItems) -> tuple[float, float]:
 
 
 def _decide_metric(
-    pair: PairedItems, scores: tuple[float, float], ends: tuple[float, float], tolerated: float
+    pair: PairedItems,
+    scores: tuple[float, float],
+    difference: UnitEstimate,
+    ends: tuple[float, float],
+    tolerated: float,
 ) -> GateRow:
-    m, (score, before) = pair.run.measure, scores
-    delta, slack = m.sign * (score - before), SLACK * max(abs(score), abs(before))
-    items = int(np.isfinite(pair.run.item_values()).sum())
-    low, high = (delta + widening(items) * (end - delta) for end in ends)
+    m, (score, before), (low, high) = pair.run.measure, scores, ends
+    delta, slack = m.sign * difference.value, SLACK * max(abs(score), abs(before))
     verdict, needed = UNDECIDED, None
-    if items < MIN_DECIDING_UNITS and abs(delta) > slack and ends[1] - ends[0] <= slack:
+    if difference.units < MIN_DECIDING_UNITS and delta and not difference.error:
         low = high = delta
         needed = MIN_DECIDING_UNITS
     elif high < -tolerated - slack:
@@ -152,7 +147,7 @@ def _decide_metric(
     elif low >= -tolerated - slack:
         verdict = PASS
     else:
-        needed = items_to_decide(items, delta, low, high, tolerated)
+        needed = items_to_decide(difference.units, delta, low, high, tolerated)
     return GateRow(m, verdict, score, before, delta, low, high, tolerated, needed)
 
 
@@ -305,8 +300,6 @@ Limit: TypeAlias = "float | Mapping[str, float] | None"
 """A number for all metrics, or numbers by metric name; "" means all other metrics."""
 LOSSES = ("max_drop", "max_item_drop")
 """Limits that are tolerated losses."""
-MIN_RESAMPLES = 100
-"""The minimum for 95% intervals: fewer resamples have no 2.5% tails."""
 
 
 class LimitError(InputError):

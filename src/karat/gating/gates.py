@@ -18,10 +18,7 @@ from karat.gating.baseline_file import (
     save_baseline,
 )
 from karat.gating.decisions import (
-    CORRECTIONS,
     FAIL,
-    MIN_RESAMPLES,
-    SIMULTANEOUS,
     UNDECIDED,
     VERDICTS,
     GateRow,
@@ -40,11 +37,12 @@ from karat.gating.decisions import (
     worst_changes,
 )
 from karat.gating.items import ItemScores, MeasuredItems, count_items, item_scores, source_reader
-from karat.headings import NUGGETS, OUTPUT, TESTS
+from karat.headings import NUGGETS, OUTPUT
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.scoring import interval_fields
-from karat.settings import Settings, check_settings, resamples_setting, seed_setting, setting
+from karat.score_settings import CORRECTIONS, correction_setting
+from karat.scoring import Inference
+from karat.settings import Settings, check_settings, setting
 from karat.storage.output import FilePath
 
 
@@ -196,13 +194,13 @@ class GateResult(Result):
     def notes(self) -> tuple[str, ...]:
         """Sentences on the method."""
         settings = self.decision_settings
-        resamples = f"{settings['bootstrap']:,} bootstrap resamples of {self.items:,} items"
         correction = CORRECTIONS[str(settings["correction"])]
         corrected = f", {correction}" if len(self.rows) > 1 else ""
         interval_note = (
-            f"Intervals of the difference: 95%, paired, from {resamples}{corrected}; with few "
-            "items they are widened by Student's t. A metric fails if the whole interval is a loss "
-            "of more than the tolerated drop, and passes if no part of it is."
+            f"Intervals of the difference: 95%, paired, Student's t with the jackknife error by "
+            f"{settings.get('unit', 'item')} and a correction of skewness{corrected}. A metric "
+            "fails if the whole interval is a loss of more than the tolerated drop, and passes if "
+            "no part of it is."
         )
         return (interval_note, *self.remarks)
 
@@ -220,17 +218,7 @@ class GateSettings(Settings):
         option="--no-loss",
         heading=NUGGETS,
     )
-    correction: str = setting(
-        SIMULTANEOUS,
-        "Intervals for several metrics: simultaneous, or none for separate intervals.",
-        choices=CORRECTIONS,
-        option="--correction",
-        heading=TESTS,
-    )
-    resamples: int = resamples_setting(
-        1000, "Number of bootstrap resamples for the intervals.", low=MIN_RESAMPLES
-    )
-    seed: int = seed_setting()
+    correction: str = correction_setting()
     examples: int = setting(
         10,
         "Show the N items with the largest losses.",
@@ -251,8 +239,6 @@ def gate(
     max_item_drop: Limit = None,
     no_loss: bool = GateSettings.no_loss,
     correction: str = GateSettings.correction,
-    resamples: int = GateSettings.resamples,
-    seed: int = GateSettings.seed,
     examples: int = GateSettings.examples,
     source: str = "texts",
     progress: Progress = silent,
@@ -266,10 +252,11 @@ def gate(
         baseline: path of the baseline file.
         max_drop, min_score, max_item_drop: largest loss, lowest score, largest loss of any item;
             each a number, or numbers by metric. `no_loss` forbids the loss of any vital nugget.
-        correction: `simultaneous` or `none`. `resamples`, `seed`, `progress` are as for `score`,
-            `examples` is the number of items to show, `settings` are those of the source.
+        correction: `simultaneous` or `none`, for several metrics.
+        examples: number of items to show.
+        source, progress, settings: kind of the run, progress callback, settings of the source.
     """
-    GateSettings(no_loss, correction, resamples, seed, examples)
+    GateSettings(no_loss, correction, examples)
     check_settings(gate, [source_reader(source)], settings)
     stored = read_baseline(baseline)
     if metrics is None and not isinstance(output, ItemScores):
@@ -280,7 +267,7 @@ def gate(
     names = [pair.run.name for pair in pairs]
     limits = {"max_drop": max_drop, "min_score": min_score, "max_item_drop": max_item_drop}
     limits_by_metric = {name: resolve_limits(name, limit, names) for name, limit in limits.items()}
-    rows = decide(pairs, limits_by_metric["max_drop"], correction, resamples, seed, progress)
+    rows = decide(pairs, limits_by_metric["max_drop"], correction, items.units)
     guards = score_guards(rows, limits_by_metric["min_score"])
     guards += item_guards(pairs, items.ids, limits_by_metric["max_item_drop"])
     guards += [loss_guard(items, stored)] if no_loss else []
@@ -291,7 +278,7 @@ def gate(
             notes.append(f"{count:,} {have} no score by {pair.run.name}, now or in the baseline.")
     worst_row = min(rows, key=lambda row: VERDICTS.index(row.verdict))
     shown_pair = pairs[rows.index(worst_row)]  # the first metric with the worst verdict
-    intervals = interval_fields(resamples, seed)
+    intervals = Inference(items.units).fields()
     signed = "".join(f"|{name}={value}" for name, value in intervals.items())
     return GateResult(
         rows,

@@ -14,6 +14,7 @@ from karat.errors import InputError, quoted
 from karat.progress import Progress, silent
 from karat.registry import Registry, call, expect_type, load, make_check
 from karat.settings import check_settings
+from karat.stats.units import Units
 
 
 class ItemMeasure(Protocol):
@@ -84,6 +85,8 @@ class ItemScores:
     """The noun for what is carried, such as `vital nugget`."""
     notes: tuple[str, ...] = ()
     """Sentences that qualify the numbers."""
+    units: Units | None = None
+    """The documents or questions that the items belong to; None if items are independent."""
 
     def __post_init__(self) -> None:
         if not self.ids:
@@ -104,6 +107,7 @@ class ItemScores:
             measures=tuple(run._replace(rows=run.rows[chosen]) for run in self.measures),
             texts=lambda wanted: self.texts([chosen[at] for at in wanted]),
             carried=self.carried and tuple(self.carried[at] for at in chosen),
+            units=self.units and self.units.take(chosen),
         )
 
 

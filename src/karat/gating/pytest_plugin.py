@@ -78,7 +78,7 @@ def karat_gate(request: pytest.FixtureRequest) -> Callable[..., GateResult | Non
 
 _LIMITS = (
     *("max_drop", "min_score", "max_item_drop", "no_loss"),
-    *("correction", "resamples", "seed", "examples"),
+    *("correction", "examples"),
 )
 
 

@@ -12,7 +12,14 @@ from karat.evalset.sets import EvalSet
 from karat.gating.items import ItemScores, ItemText, MeasuredItems, digest
 from karat.metrics.pairs import SegmentNames
 from karat.progress import Progress, silent
-from karat.scoring import Keep, compute_statistics, load_metrics, make_inputs
+from karat.scoring import (
+    Keep,
+    UnitLabels,
+    compute_statistics,
+    load_metrics,
+    make_inputs,
+    plan_inference,
+)
 from karat.text.references import VaryingReferences
 from karat.text.segments import STRIDE, Segments
 
@@ -34,13 +41,14 @@ def read_texts(
     ids: Sequence[str] | None = None,
     candidate: str | None = None,
     id: str | None = None,
+    units: UnitLabels = None,
     threads: int | None = None,
     progress: Progress = silent,
 ) -> ItemScores:
     """Return the scores of one system's texts, or of a table with columns of texts.
 
-    Segments are numbered from 1 unless `ids` is given. In a table, `references`, `candidate` and
-    `id` name the columns.
+    Segments are numbered from 1 unless `ids` is given; `units` are as for `score`. In a table,
+    `references`, `candidate` and `id` name the columns.
     """
     if id is not None:
         table_columns = candidate, references, None, id
@@ -69,7 +77,16 @@ def read_texts(
         ]
 
     against = digest(zip(numbered, _reference_lists(refs), strict=True))
-    return ItemScores(system, numbered, tuple(measures), against, item_texts)
+    inference = plan_inference(inputs, units, buckets=0)
+    return ItemScores(
+        system,
+        numbered,
+        tuple(measures),
+        against,
+        item_texts,
+        notes=inference.remarks,
+        units=inference.units,
+    )
 
 
 def _is_table(output: Any) -> bool:

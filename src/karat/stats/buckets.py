@@ -49,9 +49,9 @@ def bucket_of(hashes: Ints, buckets: int) -> NDArray[np.int32]:
     return remainders.astype(np.int32)
 
 
-def bucket_of_rows(first: int, rows: int, buckets: int) -> NDArray[np.int32]:
-    """Return the buckets of consecutive rows; their ids are their numbers, from `first`."""
-    return bucket_of(_kernel.hash_ids(np.arange(first, first + rows, dtype=np.int64)), buckets)
+def bucket_of_ids(ids: Ints, buckets: int) -> NDArray[np.int32]:
+    """Return the buckets of integer ids."""
+    return bucket_of(_kernel.hash_ids(ids), buckets)
 
 
 class CellSums(NamedTuple):

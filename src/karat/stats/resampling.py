@@ -21,6 +21,11 @@ from karat.settings import SEED, check_seed, check_trials
 _BATCH_CELLS = 1 << 17  # cells drawn at a time: a batch stays in the cache, and progress moves
 
 
+def bootstrap_fields(resamples: int, seed: int) -> dict[str, object]:
+    """Return the settings of a bootstrap, for signatures."""
+    return {"bootstrap": resamples, "seed": seed} if resamples else {}
+
+
 # ------------------------------------------------------------------------------------- draws
 
 

@@ -7,15 +7,16 @@ never derive it from p or from an interval.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import ceil
 from typing import Any
 
-from karat.arithmetic import SLACK
+from karat.arithmetic import SLACK, log
 from karat.arrays import ArrayLike, Flags, Floats, np
 from karat.errors import InputError
 
 SIGNIFICANCE_LEVEL = 0.05  # significant: p below this; also the default level of ranks of metrics
 MIN_DECIDING_UNITS = 6
-"""The fewest units (segments, buckets, questions, labels) that can decide.
+"""The fewest units (segments, buckets, questions, labels) that can decide a single test.
 
 A two-sided sign test of five units has p >= 2 / 2^5 = 0.0625, however large the differences are.
 """
@@ -30,7 +31,21 @@ def is_significant(p: float) -> bool:
     return p < SIGNIFICANCE_LEVEL
 
 
-def verdict(p: float, ends: tuple[float, float], units: int, sign: int = 1) -> str:
+def min_deciding_units(n_tests: int = 1) -> int:
+    """Return the fewest units with which one of several corrected tests can decide.
+
+    A two-sided sign test of n units has p >= 2^(1 - n), which must be at most .05 / `n_tests`.
+    """
+    return ceil(1 + float(log(n_tests / SIGNIFICANCE_LEVEL)) / float(log(2.0)) - 1e-9)
+
+
+def verdict(
+    p: float,
+    ends: tuple[float, float],
+    units: int,
+    sign: int = 1,
+    min_units: int = MIN_DECIDING_UNITS,
+) -> str:
     """Return better, worse or undecided.
 
     A difference is decided if p is significant, its interval excludes zero and there are enough
@@ -42,8 +57,9 @@ def verdict(p: float, ends: tuple[float, float], units: int, sign: int = 1) -> s
         ends: ends of its 95% interval.
         units: number of units behind the test and the interval.
         sign: 1 if a positive difference is better, -1 if a negative one is.
+        min_units: the fewest units that can decide.
     """
-    if units < MIN_DECIDING_UNITS or not is_significant(p):
+    if units < min_units or not is_significant(p):
         return UNDECIDED
     return interval_verdict((sign * ends[0], sign * ends[1]))
 

@@ -15,12 +15,11 @@ from math import sqrt
 
 from karat.arithmetic import log, product
 from karat.arrays import Floats, np
+from karat.score_settings import CORRECTIONS
 from karat.stats.jackknife import UnitEstimate
 from karat.stats.significance import SIGNIFICANCE_LEVEL
 
-SIMULTANEOUS, NONE = "simultaneous", "none"
-CORRECTIONS = {SIMULTANEOUS: "simultaneous for all tests", NONE: "not corrected"}
-"""Corrections for several tests, and their names in notes."""
+SIMULTANEOUS, NONE = CORRECTIONS
 _DRAWS = 20_000
 _SEED = 12345
 _MAX_DRAWN = 200  # with more estimates, draws take too long, and Bonferroni's correction is used

@@ -12,10 +12,9 @@ from karat.cli.inputs import InputFiles, TableOptions, table_paths
 from karat.cli.parameters import bundle, flag, integer, option
 from karat.cli.show import check_output, command_line, say, show
 from karat.errors import InputError
-from karat.headings import COMMON, OUTPUT
+from karat.headings import OUTPUT
 from karat.progress import Bar
 from karat.score_settings import ComparisonSettings, ScoreSettings
-from karat.settings import resamples_setting
 
 if TYPE_CHECKING:
     from karat.metrics.base import Metric
@@ -49,7 +48,7 @@ class ScoreView(NamedTuple):
                 raise InputError(f"{purpose}: leave out {name}")
         if level == "document":
             used["--worst, --best and --sort"] = self.ranks_segments
-            for name in ("--segments", "--resamples", "--worst, --best and --sort", "--wide"):
+            for name in ("--segments", "--intervals", "--worst, --best and --sort", "--wide"):
                 if used[name]:
                     raise InputError(
                         f"--level document shows the scores of documents: leave out {name}"
@@ -111,7 +110,7 @@ def score_command(
 
     \b
     karat score out.txt -r ref.txt
-    karat score out.txt -r ref1.txt -r ref2.txt -m bleu -m chrf++ --resamples 1000
+    karat score out.txt -r ref1.txt -r ref2.txt -m bleu -m chrf++ --intervals
     karat score a.txt b.txt -r ref.txt -m rouge2:stem=porter-nltk --format json
     karat score out.txt -r ref.txt -m bleu --segments --format tsv
     karat score out.txt -r ref.txt --worst 10 --sort chrf
@@ -125,8 +124,8 @@ def score_command(
     names = [*(metrics or options.DEFAULT_METRICS), *filter(None, [view.sort])]
     parsed = load_metrics(names)
     segments = settings["segments"] = settings["segments"] or level == "segment"
-    resamples = settings["resamples"]
-    view.check(level, segments=segments, resamples=resamples, signature_only=signature_only)
+    intervals = settings["intervals"]
+    view.check(level, segments=segments, intervals=intervals, signature_only=signature_only)
     if table.are_tables(inputs):
         if level == "document":
             raise InputError("--level document does not work with tables: they have no documents")
@@ -136,8 +135,8 @@ def score_command(
         show(_score_tables(inputs, table, parsed, view, **settings), format, output)
         return
     inputs.check(output, parsed)
-    if segments and resamples:
-        raise InputError("--segments shows no intervals: leave out --resamples or --segments")
+    if segments and intervals:
+        raise InputError("--segments shows no intervals: leave out --intervals or --segments")
     if signature_only:
         if level == "document":
             parsed = [metric.of_documents() for metric in parsed]
@@ -175,10 +174,10 @@ def _score_tables(
         raise InputError(f"--shard scores only a part of a table: {advice}")
     if table.shards is None:
         raise InputError("--shard needs a folder for its results: add --shards FOLDER")
-    if settings["resamples"]:
-        advice = "use karat merge FOLDER --resamples N"
+    if settings["intervals"]:
+        advice = "use karat merge FOLDER --intervals"
         raise InputError(f"--shard does not compute intervals: {advice}")
-    for name in ("resamples", "seed", "signature"):
+    for name in ("intervals", "units", "signature"):
         del settings[name]
     with Bar() as progress:
         return write_shards(paths, metrics, shard=table.shard, progress=progress, **settings)
@@ -189,9 +188,9 @@ def show_signatures(
 ) -> None:
     """Show the signatures: one per line as text, a table in other formats."""
     from karat.report.documents.scores import note_signature_form, signature_document
-    from karat.scoring import interval_fields
+    from karat.scoring import Inference
 
-    interval = interval_fields(settings["resamples"], settings["seed"], settings["buckets"])
+    interval = Inference(buckets=settings["buckets"]).fields() if settings["intervals"] else {}
     form = settings["signature"]
     if settings["segments"]:
         metrics = list(dict.fromkeys(metric.of_segments() for metric in metrics))
@@ -239,7 +238,7 @@ def compare_command(
 
     \b
     karat compare a.txt b.txt c.txt -r ref.txt --baseline a
-    karat compare old=v1.txt new=v2.txt -r ref.txt -m bleu --test randomization
+    karat compare old=v1.txt new=v2.txt -r ref.txt -m bleu --correction none
     karat compare a.txt b.txt -r ref.txt -o report.html
     karat compare atlas beacon --set demo
     karat compare data.parquet --by system --id segment --baseline A
@@ -262,22 +261,14 @@ def compare_command(
     show(comparison.wide() if wide else comparison, format, output)
 
 
-_MERGE_RESAMPLES = resamples_setting(
-    None,
-    "Add 95% intervals from N bootstrap resamples; with --compare, also the resamples of the "
-    "bootstrap test.",
-    heading=COMMON,
-)
-
-
 @click.command(name="merge", cls=Command)
 @click.argument("shards", nargs=-1, required=True, type=click.Path(), metavar="SHARDS...")
-@options.setting_option("resamples", _MERGE_RESAMPLES)
+@options.settings_options(ScoreSettings, "intervals")
 @flag("--compare", "Compare the systems with a baseline.")
 @option(
     "--baseline", "System to compare the others with. Default: the first by name.", metavar="NAME"
 )
-@options.settings_options(ComparisonSettings, "test", "trials", "seed")
+@options.settings_options(ComparisonSettings, "correction", "test", "trials", "seed")
 @options.output
 @options.signature
 def merge_command(
@@ -290,22 +281,24 @@ def merge_command(
     \b
     karat score data.parquet --by system --id id --shards parts --shard 3/16
     karat merge parts
-    karat merge parts --resamples 1000
+    karat merge parts --intervals
     karat merge parts --compare --baseline A
     """
     from karat.arrow.shards import merge_shards, shard_files
 
     check_output(output, shard_files(shards))
-    test = {name: settings.pop(name) for name in ("baseline", "test", "trials", "resamples")}
+    names = ("baseline", "correction", "test", "trials", "seed")
+    test = {name: settings.pop(name) for name in names}
     if not compare and test["baseline"] is not None:
         raise InputError("--baseline needs --compare: add it")
     with Bar() as progress:
         merged = merge_shards(shards)
         result: Result
         if compare:
+            del settings["intervals"]
             result = merged.compare(**test, **settings, progress=progress)
         else:
-            result = merged.score(test["resamples"] or 0, **settings, progress=progress)
+            result = merged.score(**settings)
     show(result, format, output)
 
 

@@ -29,10 +29,9 @@ from karat.paraphrase.pem.judged_pairs import JudgedPairs, judged_rows
 from karat.paraphrase.pem.model import BUNDLED, PEM, SCALE, as_pem
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.scoring import interval_fields
 from karat.settings import SEED
 from karat.stats.correlation import pearson, spearman
-from karat.stats.resampling import bootstrap_sums
+from karat.stats.resampling import bootstrap_fields, bootstrap_sums
 from karat.storage.digests import data_digest
 
 RIVALS: Mapping[str, tuple[str, ...]] = {
@@ -194,7 +193,7 @@ def evaluate_paraphrases(
             "seed": seed,
         },
         notes=(split.note, *_notes(judged, pem, bool(rivals), resamples), *pairs.notes),
-        signature=pem.signature_with(split.signature, interval_fields(resamples, seed)),
+        signature=pem.signature_with(split.signature, bootstrap_fields(resamples, seed)),
         judged=judged,
         tested=tested,
         measures={"PEM": predicted, **tested_parts, **tested_scores},

@@ -27,8 +27,8 @@ from karat.paraphrase.pem.model import BUNDLED, PEM, PEMScores, as_pem
 from karat.paraphrase.table.phrase_table import Maps, PhraseTable, Translation
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.scoring import interval_fields
 from karat.settings import SEED, to_text
+from karat.stats.resampling import bootstrap_fields
 from karat.storage.output import FilePath
 from karat.text.references import check_aligned
 from karat.text.segments import Segments, Texts, as_segments
@@ -132,7 +132,7 @@ def score_paraphrases(
         notes.append(_NO_SCORE)
     settings: dict[str, object] = {"model": pem.name, "model_settings": pem.description}
     settings |= {"resamples": resamples, "seed": seed}
-    signature = pem.signature_of_scores(interval_fields(resamples, seed))
+    signature = pem.signature_of_scores(bootstrap_fields(resamples, seed))
     return ParaphraseScores(
         tuple(rows), tuple(paraphrase_scores), settings, tuple(notes), signature
     )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from karat.comparison import DELTA, TEST_COLUMNS, CompareRow, Comparison, Example
+from karat.comparison import DELTA, SACREBLEU_P, TEST_COLUMNS, CompareRow, Comparison, Example
 from karat.metrics.base import Metric
 from karat.metrics.differing import differing_words
 from karat.report.charts.models import ChartRow, RowChart, difference_span, histogram
@@ -33,7 +33,7 @@ from karat.report.model import (
     text_column,
 )
 from karat.results import Column, number, people_column, program_columns
-from karat.score_settings import PAIRED_TESTS
+from karat.score_settings import CORRECTIONS, SACREBLEU_TESTS
 from karat.scoring import (
     INTERVAL,
     METRIC,
@@ -51,6 +51,7 @@ from karat.stats.significance import (
     UNDECIDED,
     WORSE,
 )
+from karat.stats.units import SEGMENT
 
 MAX_UNWARNED_TESTS = 4
 """Number of tests beyond which the answer warns; the basis always states it."""
@@ -78,21 +79,31 @@ class ComparisonTests(NamedTuple):
     """The tests of a comparison, and whether they can decide anything."""
 
     n_tests: int
-    unit: str  # segment or bucket
+    unit: str  # segment, document, bucket, ...
     units: int  # the largest number of units of a test
-    too_few: bool  # too few units to decide anything
-    warned: bool  # many tests, and at least one is decided
+    min_units: int  # the fewest units that can decide
+    warned: bool  # many uncorrected tests, and at least one is decided
+
+    @property
+    def too_few(self) -> bool:
+        """Whether there are too few units to decide anything."""
+        return self.units < self.min_units
 
 
 def comparison_tests(comparison: Comparison) -> ComparisonTests:
-    """Count the tests and the segments, or buckets, that they rest on."""
-    count = sum(row.verdict is not None for row in comparison.rows)
+    """Count the tests and the units that they are based on."""
     units = [row.units for row in comparison.rows if row.units is not None]
-    most = max(units, default=MIN_DECIDING_UNITS)
     is_decided = any(row.verdict in (BETTER, WORSE) for row in comparison.rows)
-    unit = "bucket" if comparison.buckets else "segment"
-    warned = is_decided and count > MAX_UNWARNED_TESTS
-    return ComparisonTests(count, unit, most, most < MIN_DECIDING_UNITS, warned)
+    is_uncorrected = comparison.correction == "none"
+    warned = is_uncorrected and is_decided and comparison.n_tests > MAX_UNWARNED_TESTS
+    unit = "bucket" if _buckets(comparison) else comparison.unit_text
+    most = max(units, default=comparison.min_units)
+    return ComparisonTests(comparison.n_tests, unit, most, comparison.min_units, warned)
+
+
+def _buckets(comparison: Comparison) -> int | None:
+    """Return the number of buckets; None if units were not put into buckets."""
+    return comparison.inference.buckets if comparison.inference else None
 
 
 def comparison_answer(comparison: Comparison) -> tuple[str, ...]:
@@ -100,10 +111,11 @@ def comparison_answer(comparison: Comparison) -> tuple[str, ...]:
     tests = comparison_tests(comparison)
     if tests.too_few:
         count = format_count(tests.units, tests.unit)
-        if tests.units < (comparison.buckets or comparison.segments or 0):
+        if tests.unit == SEGMENT and tests.units < (comparison.segments or 0):
             count += " with a score"
         verb = "is" if tests.units == 1 else "are"
-        needed = f"at least {MIN_DECIDING_UNITS} are needed"
+        number = f" for {tests.n_tests} tests" if tests.min_units > MIN_DECIDING_UNITS else ""
+        needed = f"at least {tests.min_units} are needed{number}"
         return (f"{count} {verb} too few to tell systems apart: {needed}.",)
     base, systems = comparison.baseline, []
     for system in dict.fromkeys(row.system for row in comparison.rows):
@@ -125,34 +137,42 @@ def comparison_answer(comparison: Comparison) -> tuple[str, ...]:
 
 
 def comparison_basis(comparison: Comparison) -> str:
-    """Return the basis of the answer: segments, references, the rule and the test."""
-    parts = []
-    if comparison.segments is not None:
-        size = format_count(comparison.segments, "segment")
-        if comparison.buckets:
-            size += f" in {format_count(comparison.buckets, 'bucket')}"
-        units = [row.units for row in comparison.rows if row.units is not None]
-        if units and min(units) != (comparison.buckets or comparison.segments):
-            at_least = "" if len({*units}) == 1 else "at least "
-            size += f" ({at_least}{min(units):,} of them with scores of both systems)"
-        parts.append(size)
+    """Return the basis of the answer: segments, units, references, the rule and the test."""
+    tests = comparison_tests(comparison)
+    parts = [*_size_parts(comparison)]
     if comparison.references:
         parts.append(format_count(comparison.references, "reference"))
     size = f"{', '.join(parts)}. " if parts else ""
-    tests = comparison_tests(comparison)
     if tests.too_few:
-        return f"{size}Fewer than {MIN_DECIDING_UNITS} {tests.unit}s decide nothing."
+        return f"{size}Fewer than {tests.min_units} {tests.unit}s decide nothing."
     return f"{size}Decided where the {decision_rule(comparison, counted=not tests.warned)}."
+
+
+def _size_parts(comparison: Comparison) -> Iterator[str]:
+    """Yield the numbers of segments and units."""
+    if comparison.segments is None:
+        return
+    size, inference = format_count(comparison.segments, "segment"), comparison.inference
+    n_units = comparison.segments
+    if inference is not None and inference.units is not None:
+        n_units = len(inference.units)
+        size += f" in {format_count(n_units, inference.unit)}"
+    if buckets := _buckets(comparison):
+        n_units = buckets
+        size += f" in {format_count(buckets, 'bucket')}"
+    units = [row.units for row in comparison.rows if row.units is not None]
+    if units and min(units) != n_units:
+        at_least = "" if len({*units}) == 1 else "at least "
+        size += f" ({at_least}{min(units):,} of them with scores of both systems)"
+    yield size
 
 
 def decision_rule(comparison: Comparison, *, counted: bool = True) -> str:
     """Return the rule behind verdicts and, unless stated elsewhere, how many tests there are."""
-    tests = comparison_tests(comparison).n_tests if counted else 0
-    corrected = f"; the {tests} tests are not corrected for their number" if tests > 1 else ""
-    return (
-        f"95% interval of the difference excludes zero and p < {SIGNIFICANCE_LEVEL}: "
-        f"{PAIRED_TESTS[comparison.test]}, {format_count(comparison.trials, 'trial')}{corrected}"
-    )
+    n_tests = comparison_tests(comparison).n_tests if counted else 0
+    corrected = f"; {CORRECTIONS[comparison.correction]} ({n_tests})" if n_tests > 1 else ""
+    unit = comparison.unit_text
+    return f"95% interval of the difference by {unit} excludes zero (p < .05){corrected}"
 
 
 def _system_sentence(verdicts: SystemVerdicts, base: str) -> str:
@@ -240,6 +260,7 @@ def comparison_document(comparison: Comparison) -> Document:
     corpus, title = comparison.signatures, f"Comparison with {comparison.baseline}"
     # There is no room for skipped rows: they are for programs, and a note has the numbers.
     all_columns = [METRIC, SYSTEM, SCORE, *INTERVAL, DELTA, _CHANGE, *TEST_COLUMNS]
+    all_columns += [SACREBLEU_P] if comparison.test in SACREBLEU_TESTS else []
     if comparison.skipped is not None:
         all_columns.append(scores.skipped_column(comparison.skipped, readers="programs"))
     best = scores.best_cells(comparison.rows)
@@ -406,7 +427,7 @@ def wide_document(wide: WideScores) -> Document:
     comparison = results if isinstance(results, Comparison) else None
     table_columns = [replace(SYSTEM, value=lambda row: next(iter(row.values())).system)]
     for m in metrics:
-        table_columns += _wide_columns(m, bool(results.resamples), comparison is not None)
+        table_columns += _wide_columns(m, results.inference is not None, comparison is not None)
     winners = {results.rows[index][:2] for index, _ in scores.best_cells(results.rows)}
     best = frozenset(
         (i, f"{m} shown") for i, s in enumerate(rows) for m in metrics if (s, m) in winners
@@ -451,7 +472,7 @@ def _wide_columns(m: Metric, intervals: bool, tested: bool) -> Iterator[Column]:
     help_text, head = f"Score by {m}; {better} is better.", f"{m} {ARROWS[m.sign]}"
     yield people_column(f"{m} shown", head, score_text, align="right", help=help_text)
     if intervals:
-        help_text = f"95% bootstrap interval of {m}."
+        help_text = f"95% interval of {m}."
         key = f"{m} interval"
         yield people_column(key, "95%", interval_text, align="right", help=help_text)
     names = ["", *(["low", "high"] if intervals else [])]

@@ -163,7 +163,7 @@ def scoring_document(scoring: Scoring) -> Document:
         title = f"{metric_label(m)} by system"
         chart = RowChart(title, str(m), items, narrow=len(metrics) > 1)
         figures.append(Figure(title, chart))
-    columns = [METRIC, SYSTEM, SCORE, *(INTERVAL if scoring.resamples else ())]
+    columns = [METRIC, SYSTEM, SCORE, *(INTERVAL if scoring.inference else ())]
     columns += [skipped_column(scoring.skipped)] if scoring.skipped is not None else []
     columns += [PARTS, *part_columns(rows, columns)]
     best = best_cells(rows)

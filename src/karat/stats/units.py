@@ -1,0 +1,59 @@
+"""Units: what is drawn again if an experiment is repeated, such as a question or a document.
+
+Segments of one unit are not independent. Their rows are added before intervals and tests, which
+then see one row per unit. A unit never changes a score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isnan
+from typing import Any
+
+from karat.arithmetic import grouped_sums, rounded
+from karat.arrays import Ints, NDArray, np
+from karat.errors import InputError
+from karat.stats.significance import MIN_DECIDING_UNITS
+
+SEGMENT = "segment"
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """The unit of each segment."""
+
+    name: str
+    """What a unit is: `document`, `question`, or the name of a column."""
+    labels: Sequence[str]
+    codes: NDArray[np.int32]
+    """For each segment, the index of its unit in `labels`."""
+
+    @classmethod
+    def from_labels(cls, name: str, labels: Sequence[Any]) -> Units:
+        """Return the units with these labels, one label per segment; none may be missing."""
+        names: dict[str, int] = {}
+        codes = np.empty(len(labels), np.int32)
+        for at, label in enumerate(labels):
+            if label is None or label == "" or (isinstance(label, float) and isnan(label)):
+                problem = f"segment {at + 1:,} has no {name}"
+                raise InputError(f"{problem}: every segment needs the label of its unit")
+            codes[at] = names.setdefault(str(label), len(names))
+        return cls(name, list(names), codes)
+
+    def take(self, segments: Sequence[int]) -> Units:
+        """Return the units of some segments, in their order."""
+        return Units.from_labels(self.name, [self.labels[code] for code in self.codes[segments]])
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def sums(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Return the summed rows of each unit."""
+        sums: Ints = grouped_sums(rows, self.codes, len(self))
+        return sums if sums.ndim == 2 else rounded(sums.transpose(1, 0, 2))
+
+    @property
+    def too_few(self) -> bool:
+        """Whether there are too few units for any verdict."""
+        return len(self) < MIN_DECIDING_UNITS
