@@ -388,8 +388,9 @@ def print_nulls(trials: int) -> None:
 def print_real(trials: int) -> None:
     """Judged sets; the truth is the full set."""
     cells: dict[str, list[Sampler]] = {}
-    for name, metrics in {"summeval": ("chrf", "rougeL"), "WMT23-en-de": ("bleu", "chrf")}.items():
-        evalset = kt.load_evalset(name)
+    wmt = os.path.join(os.environ["KARAT_DATA"], "mt-wmt23-ende")
+    for source, metrics in {"summeval": ("chrf", "rougeL"), wmt: ("bleu", "chrf")}.items():
+        evalset, name = kt.load_evalset(source), os.path.basename(source)
         groups = np.unique(evalset.groups or evalset.segments, return_inverse=True)[1]
         for metric_name in metrics:
             metric = kt.metric(metric_name)
