@@ -10,8 +10,9 @@ from karat.arithmetic import ExactRows, exact_sums, rounded
 from karat.arrays import Floats, np
 from karat.errors import InputError, quoted, short
 from karat.metrics.base import Metric, Score
+from karat.metrics.limits import Limit, resolve_limits
 from karat.progress import Progress, silent
-from karat.results import number, program_columns
+from karat.results import Column, number, program_columns
 from karat.score_settings import CORRECTIONS, JACKKNIFE, PAIRED_TESTS, SACREBLEU_TESTS
 from karat.scoring import (
     Inference,
@@ -27,8 +28,10 @@ from karat.scoring import (
 from karat.settings import check_count, check_trials, nearest
 from karat.stats.resampling import bootstrap_tables, exchange_limbs
 from karat.stats.significance import (
+    UNDECIDED,
     ahead,
     approximate_randomization,
+    is_significant,
     min_deciding_units,
     paired_bootstrap,
     verdict,
@@ -56,6 +59,9 @@ class CompareRow(NamedTuple):
     verdict: str | None = None  # better, worse or undecided
     units: int | None = None  # number of units (or buckets) behind the verdict
     sacrebleu_p: float | None = None  # p by a test of sacreBLEU, if requested
+    is_leading: bool | None = None  # does not differ significantly from the best system
+    margin: float | None = None  # the largest difference that does not matter, if it was given
+    margin_verdict: str | None = None  # equivalent, no loss, loss or undecided
 
 
 DELTA = number("delta", "Delta", row_digits, "Score minus the baseline's.", signed=True)
@@ -67,6 +73,22 @@ TEST_COLUMNS = (
     number("ties", "Ties", help="Segments on which both score the same.", detail=True),
     *program_columns("verdict", "units"),
 )
+LEADING = Column(
+    "is_leading",
+    "Leading",
+    readers="programs",
+    help="Whether the system does not differ significantly from the best one.",
+)
+MARGIN_COLUMNS = (
+    *program_columns("margin"),
+    Column(
+        "margin_verdict",
+        "Within margin",
+        help="equivalent: the interval lies within the margin. no loss: any loss is within it. "
+        "loss: the loss is larger. Otherwise undecided.",
+    ),
+)
+EQUIVALENT, NO_LOSS, LOSS = "equivalent", "no loss", "loss"
 SACREBLEU_P = number(
     "sacrebleu_p", "p (sacreBLEU)", 4, "p by sacreBLEU's definition, from segments."
 )
@@ -176,6 +198,8 @@ class BaselineTest(NamedTuple):
     trials: int | None
     seed: int
     correction: str
+    margin: Limit = None
+    """The largest difference that does not matter, by metric."""
 
     @classmethod
     def plan(
@@ -186,6 +210,7 @@ class BaselineTest(NamedTuple):
         trials: int | None,
         seed: int,
         correction: str,
+        margin: Limit = None,
     ) -> BaselineTest:
         """Return the test with its defaults, checked."""
         if len(systems) < 2:
@@ -209,7 +234,7 @@ class BaselineTest(NamedTuple):
         trials = DEFAULT_TRIALS.get(test) if trials is None else trials
         if trials is not None:
             check_trials("trials", trials, 1)
-        return cls(baseline, test, trials, seed, correction)
+        return cls(baseline, test, trials, seed, correction, margin)
 
     def fields(self, inference: Inference) -> dict[str, object]:
         """Return the settings of the test and the intervals, for signatures."""
@@ -241,14 +266,18 @@ def compare_statistics(
     scores = score_totals(stats, references, test.fields(inference), form)
     estimates = {key: part.estimate(key[1], inference.units) for key, part in stats.items()}
     index = {key: at for at, key in enumerate(estimates)}
+    joint = JointEstimates([*estimates.values()])
     tested = [key for key in stats if key[0] != test.baseline]
     pairs = [(index[key], index[test.baseline, key[1]]) for key in tested]
-    family = JointEstimates([*estimates.values()]).family(pairs, test.correction)
+    family = joint.family(pairs, test.correction)
+    leading = _leading_systems(joint, index, test.correction)
+    margin_of = resolve_limits("margin", test.margin, [str(m) for _, m in stats])
     min_units = _min_units(test.correction, len(tested))
     sacrebleu_p = _sacrebleu_p_values(stats, scores, test, progress)
     rows = {}
     for key in stats:
-        rows[key] = CompareRow(*key, scores[key], *score_interval(key[1], estimates[key]))
+        ends = score_interval(key[1], estimates[key])
+        rows[key] = CompareRow(*key, scores[key], *ends, is_leading=key in leading)
     for at, (key, difference) in enumerate(zip(tested, family.differences, strict=True)):
         m, (low, high), p = key[1], family.interval(at), family.p(at)
         baseline_values = stats[test.baseline, m].segment_scores
@@ -261,6 +290,9 @@ def compare_statistics(
             units=difference.units,
             sacrebleu_p=sacrebleu_p.get(key),
         )
+        if (margin := margin_of.get(str(m))) is not None:
+            within = _margin_verdict((low, high), margin, m.sign, difference.units >= min_units)
+            rows[key] = rows[key]._replace(margin=margin, margin_verdict=within)
     metrics = list(dict.fromkeys(m for _, m in stats))
     best_first = sorted(
         stats, key=lambda key: (metrics.index(key[1]), -key[1].sign * scores[key].value)
@@ -277,6 +309,39 @@ def compare_statistics(
         correction=test.correction,
         form=form,
     )
+
+
+def _leading_systems(
+    joint: JointEstimates, index: Mapping[StatsKey, int], correction: str
+) -> set[StatsKey]:
+    """Return the best system by each metric, and those that do not differ from it significantly.
+
+    The best system is selected by its score, so all pairs of systems are tested together.
+    """
+    leading: set[StatsKey] = set()
+    for m in dict.fromkeys(m for _, m in index):
+        keys = [key for key in index if key[1] == m]
+        values = {key: m.sign * joint.estimates[index[key]].value for key in keys}
+        best = max(keys, key=lambda key: values[key])
+        pairs = [(index[a], index[b]) for at, a in enumerate(keys) for b in keys[at + 1 :]]
+        family = joint.family(pairs, correction)
+        leading.add(best)
+        for at, pair in enumerate(pairs):
+            if index[best] in pair and not is_significant(family.p(at)):
+                leading |= {key for key in keys if index[key] in pair}
+    return leading
+
+
+def _margin_verdict(ends: tuple[float, float], margin: float, sign: int, enough_units: bool) -> str:
+    """Return whether a difference is within a margin, by its interval."""
+    low, high = sorted(sign * end for end in ends)
+    if not enough_units:
+        return UNDECIDED
+    if high < -margin:
+        return LOSS
+    if low <= -margin:
+        return UNDECIDED
+    return EQUIVALENT if high < margin else NO_LOSS
 
 
 def _keep_paired_segments(stats: Mapping[StatsKey, SystemStats]) -> dict[StatsKey, SystemStats]:

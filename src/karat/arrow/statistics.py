@@ -15,6 +15,7 @@ from karat.arrow.parts import NO_IDS, Part, SegmentRows, SystemPart
 from karat.comparison import BaselineTest, Comparison, compare_statistics
 from karat.errors import InputError, quoted, short
 from karat.metrics.base import Metric, check_form
+from karat.metrics.limits import Limit
 from karat.progress import Progress, silent
 from karat.score_settings import ComparisonSettings
 from karat.scoring import Inference, Scoring, SystemStats, score_statistics
@@ -332,6 +333,7 @@ class TableStatistics:
         baseline: str | None = None,
         *,
         correction: str = ComparisonSettings.correction,
+        margin: Limit = None,
         test: str = ComparisonSettings.test,
         trials: int | None = ComparisonSettings.trials,
         seed: int = ComparisonSettings.seed,
@@ -341,7 +343,9 @@ class TableStatistics:
         """Return the comparison of all systems with a baseline (by default the first by name)."""
         check_form(signature)
         paired = self.without_unpaired()
-        planned = BaselineTest.plan(baseline, paired.names(), test, trials, seed, correction)
+        planned = BaselineTest.plan(
+            baseline, paired.names(), test, trials, seed, correction, margin
+        )
         inference = Inference(buckets=paired.buckets)
         self._check_claims(inference, planned.fields(inference))
         paired.check_paired()

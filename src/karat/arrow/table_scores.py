@@ -38,6 +38,7 @@ from karat.arrow.tables import sign_metric
 from karat.comparison import Comparison, find_examples
 from karat.errors import InputError, quoted
 from karat.metrics.base import Metric
+from karat.metrics.limits import Limit
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.score_settings import ComparisonSettings
@@ -190,6 +191,7 @@ def compare_table(
     baseline: str | None = None,
     units: str | None = None,
     correction: str = ComparisonSettings.correction,
+    margin: Limit = None,
     test: str = ComparisonSettings.test,
     trials: int | None = ComparisonSettings.trials,
     seed: int = ComparisonSettings.seed,
@@ -206,7 +208,7 @@ def compare_table(
         table, metrics, how: as for `score_table`.
         baseline: name of the system to compare with; by default the first by name, or the first
             column of candidates.
-        units, correction, test, trials, seed, progress, signature: as for `compare`.
+        units, correction, margin, test, trials, seed, progress, signature: as for `compare`.
         examples: number of segments to keep where each system differs most from the baseline. The
             table must be one that can be read twice.
     """
@@ -217,6 +219,7 @@ def compare_table(
     comparison = statistics.compare(
         baseline,
         correction=correction,
+        margin=margin,
         test=test,
         trials=trials,
         seed=seed,

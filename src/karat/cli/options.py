@@ -29,7 +29,7 @@ from karat.cli.parameters import (
     path,
 )
 from karat.cli.show import SPREADSHEET_SAFE
-from karat.errors import InputError, OutputError
+from karat.errors import InputError, OutputError, quoted
 from karat.headings import ADVANCED, INPUT, OUTPUT, TABLES
 from karat.registry import registry_of
 from karat.report.render.renderers import check_spreadsheet_safe
@@ -435,3 +435,32 @@ tables = _table_input()
 """Options that only tables have: `table`."""
 sharded_tables = _table_input(_shard)
 """Options that only tables have, with `--shard`: `table`."""
+
+
+def _parse_limits(
+    ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
+) -> dict[str, float] | None:
+    """Return limits by metric: `chrf=1.0` is for one, `1.0` for all others."""
+    limits: dict[str, float] = {}
+    option = param.opts[0]
+    for text in value:
+        name, equals, number = text.rpartition("=")
+        if equals and "," in text.partition(":")[0]:  # the settings of a metric follow a colon
+            advice = f"repeat the option for each metric, as in {option} chrf=1 {option} bleu=2"
+            raise click.UsageError(f"{option} {quoted(text)}: {advice}")
+        if not re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", number, re.A | re.I):
+            expected = "expected a number, or METRIC=NUMBER such as chrf=1.0"
+            raise click.UsageError(f"{option} {quoted(text)}: {expected}")
+        if name in limits:
+            raise click.UsageError(
+                f"{option} {text}: there are two limits for one metric; leave one out"
+            )
+        limits[name] = float(number)
+    return limits or None
+
+
+def limit(name: str, help: str, **look: Any) -> Callable[[F], F]:
+    """Return the option of a limit by metric."""
+    help = f"{help} METRIC=X is for one metric. Repeat for several."
+    look |= {"multiple": True, "metavar": "[METRIC=]X", "callback": _parse_limits}
+    return option(name, help, **look)

@@ -24,7 +24,6 @@ from karat.gating.decisions import (
     GateRow,
     GuardChange,
     GuardRow,
-    Limit,
     PairedItems,
     decide,
     describe_guard,
@@ -32,12 +31,12 @@ from karat.gating.decisions import (
     item_deltas,
     item_guards,
     loss_guard,
-    resolve_limits,
     score_guards,
     worst_changes,
 )
 from karat.gating.items import ItemScores, MeasuredItems, count_items, item_scores, source_reader
 from karat.headings import NUGGETS, OUTPUT
+from karat.metrics.limits import Limit, resolve_limits
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.score_settings import CORRECTIONS, correction_setting

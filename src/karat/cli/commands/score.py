@@ -12,7 +12,7 @@ from karat.cli.inputs import InputFiles, TableOptions, table_paths
 from karat.cli.parameters import bundle, flag, integer, option
 from karat.cli.show import check_output, command_line, say, show
 from karat.errors import InputError
-from karat.headings import OUTPUT
+from karat.headings import OUTPUT, TESTS
 from karat.progress import Bar
 from karat.score_settings import ComparisonSettings, ScoreSettings
 
@@ -208,6 +208,11 @@ def show_signatures(
 @options.texts
 @options.metrics
 @options.settings_options(ComparisonSettings)
+@options.limit(
+    "--margin",
+    "Largest difference that does not matter: shows which systems are equivalent or no worse.",
+    heading=TESTS,
+)
 @option(
     "--examples",
     "Show the N segments where each system differs most from the baseline.",
