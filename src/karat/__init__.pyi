@@ -144,6 +144,8 @@ from karat.paraphrase.pem.scoring import explain_paraphrases as explain_paraphra
 from karat.paraphrase.pem.scoring import score_paraphrases as score_paraphrases
 from karat.paraphrase.table.phrase_table import PhraseTable as PhraseTable
 from karat.paraphrase.table.training import train_pivot as train_pivot
+from karat.power_analysis import PowerAnalysis as PowerAnalysis
+from karat.power_analysis import power as power
 from karat.ranked_segments import RankedSegments as RankedSegments
 from karat.realize.evaluation import RealizerEvaluation as RealizerEvaluation
 from karat.realize.evaluation import evaluate_realizer as evaluate_realizer

@@ -67,7 +67,7 @@ class CompareRow(NamedTuple):
 DELTA = number("delta", "Delta", row_digits, "Score minus the baseline's.", signed=True)
 TEST_COLUMNS = (
     *program_columns("delta_low", "delta_high"),
-    number("p", "p", 4, "p of the difference, by the paired test below."),
+    number("p", "p", 4, "p of the difference, by the test below.", positive=True),
     number("wins", "Wins", help="Segments on which it beats the baseline.", detail=True),
     number("losses", "Losses", help="Segments on which the baseline beats it.", detail=True),
     number("ties", "Ties", help="Segments on which both score the same.", detail=True),
@@ -90,7 +90,7 @@ MARGIN_COLUMNS = (
 )
 EQUIVALENT, NO_LOSS, LOSS = "equivalent", "no loss", "loss"
 SACREBLEU_P = number(
-    "sacrebleu_p", "p (sacreBLEU)", 4, "p by sacreBLEU's definition, from segments."
+    "sacrebleu_p", "p (sacreBLEU)", 4, "p by sacreBLEU's definition, from segments.", positive=True
 )
 
 
@@ -260,7 +260,7 @@ def compare_statistics(
     progress: Progress = silent,
 ) -> Comparison:
     """Return the comparison of all systems with the baseline, from collected statistics."""
-    stats = stats if inference.buckets else _keep_paired_segments(stats)
+    stats = stats if inference.buckets else keep_paired_segments(stats)
     for (system, m), system_stats in stats.items():
         m.check_resampled(system, system_stats.total)
     scores = score_totals(stats, references, test.fields(inference), form)
@@ -344,7 +344,7 @@ def _margin_verdict(ends: tuple[float, float], margin: float, sign: int, enough_
     return EQUIVALENT if high < margin else NO_LOSS
 
 
-def _keep_paired_segments(stats: Mapping[StatsKey, SystemStats]) -> dict[StatsKey, SystemStats]:
+def keep_paired_segments(stats: Mapping[StatsKey, SystemStats]) -> dict[StatsKey, SystemStats]:
     """Keep only the segments scored for every system, metric by metric."""
     paired = dict(stats)
     for m in dict.fromkeys(m for _, m in stats):

@@ -110,3 +110,29 @@ class ComparisonSettings(Settings):
     )
     seed: int = seed_setting()
     buckets: int | None = _buckets_setting()
+
+
+@dataclass(frozen=True)
+class PowerSettings(Settings):
+    """Settings of `power`."""
+
+    baseline: str | None = setting(
+        None,
+        "System to compare the others with. Default: the first.",
+        kind=str,
+        option="--baseline",
+        metavar="NAME",
+    )
+    power: float = setting(
+        0.8, "Probability of finding the difference.", low=0.05, high=0.999, option="--power"
+    )
+    tests: int | None = setting(
+        None,
+        "Number of tests to correct for (Bonferroni). Default: those of the pilot.",
+        kind=int,
+        low=1,
+        high=1_000_000,
+        option="--tests",
+        heading=TESTS,
+    )
+    units: str | None = units_setting()

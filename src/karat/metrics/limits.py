@@ -12,7 +12,7 @@ from karat.settings import nearest
 
 Limit: TypeAlias = "float | Mapping[str, float] | None"
 """A number for all metrics, or numbers by metric name; "" means all other metrics."""
-_LOSSES = ("max_drop", "max_item_drop", "margin")  # must not be negative
+_LOSSES = ("max_drop", "max_item_drop", "margin", "difference")  # must not be negative
 
 
 class LimitError(InputError):
