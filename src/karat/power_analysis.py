@@ -92,7 +92,7 @@ class PowerAnalysis(Result):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """How the numbers were computed."""
+        """Notes on the method."""
         level = "" if self.n_tests == 1 else f" / {self.n_tests}"
         return (
             f"Two-sided test at .05{level} by {self.inference.unit}: noncentral Student's t with "
@@ -156,9 +156,9 @@ def power(
         if estimate.units < 2:
             raise InputError(f"the pilot has {estimate.units} unit: at least two are needed")
         deviation = estimate.error * sqrt(estimate.units)
-        matters, found, needed = difference_of.get(str(key[1])), None, None
+        matters, pilot_power, needed = difference_of.get(str(key[1])), None, None
         if matters is not None:
-            found = power_of(deviation, estimate.units, matters, n_tests)
+            pilot_power = power_of(deviation, estimate.units, matters, n_tests)
             needed = units_needed(deviation, matters, power, n_tests)
         detectable = detectable_difference(deviation, estimate.units, power, n_tests)
         detectable = detectable if isfinite(detectable) else float("nan")
@@ -170,7 +170,7 @@ def power(
                 deviation=deviation,
                 detectable=detectable,
                 difference=matters,
-                power=found,
+                power=pilot_power,
                 units_needed=needed,
             )
         )

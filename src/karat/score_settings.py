@@ -11,6 +11,7 @@ from karat.settings import MAX_TRIALS, Settings, seed_setting, setting
 MAX_BUCKETS = 1 << 16
 LEVELS = ("system", "segment", "document")
 """Levels of scores."""
+SEGMENT = "segment"  # the default unit of intervals and tests
 JACKKNIFE = "jackknife"
 SACREBLEU_TESTS = {
     "sacrebleu-bootstrap": "sacreBLEU's paired bootstrap resampling",

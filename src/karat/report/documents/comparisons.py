@@ -42,7 +42,7 @@ from karat.report.model import (
     text_column,
 )
 from karat.results import Column, number, people_column, program_columns
-from karat.score_settings import CORRECTIONS, SACREBLEU_TESTS
+from karat.score_settings import CORRECTIONS, SACREBLEU_TESTS, SEGMENT
 from karat.scoring import (
     INTERVAL,
     METRIC,
@@ -60,7 +60,6 @@ from karat.stats.significance import (
     UNDECIDED,
     WORSE,
 )
-from karat.stats.units import SEGMENT
 
 MAX_UNWARNED_TESTS = 4
 """Number of tests beyond which the answer warns; the basis always states it."""

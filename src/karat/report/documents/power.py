@@ -21,10 +21,10 @@ from karat.report.model import (
 
 def power_document(analysis: PowerAnalysis) -> Document:
     """Return the answer, a curve of power by units, and the table."""
-    shown = [row for row in analysis.rows if row.deviation > 0][:MAX_SENTENCES]
+    curves = [row for row in analysis.rows if row.deviation > 0][:MAX_SENTENCES]
     points = [
         Point(units, 100 * power, group=f"{metric_label(row.metric)} {row.system}")
-        for row in shown
+        for row in curves
         for units, power in analysis.curve(row)
     ]
     title = f"Power of comparisons with {analysis.baseline}"
