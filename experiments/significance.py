@@ -1,7 +1,7 @@
 """Intervals and tests of scores and differences: which method holds its level, and what it costs.
 
     KARAT_DATA=... python experiments/significance.py [--nulls] [--real] [--systems] [--power]
-                                                      [--trials N]
+                                                      [--sizes] [--trials N]
 
 Prints Markdown. Without options, all parts run. Every trial draws units; the seed is 2026. All
 methods see the same jackknife influences of the units (`karat.stats.jackknife`); methods that draw
@@ -14,6 +14,7 @@ drawn. A further cell has log-normal differences of mean 0 (sigma 1).
 --real: 20 or 40 units are drawn with replacement from judged sets; the truth is the full set.
 --systems: 15 equal systems; how often any is called worse than the best, or than a baseline.
 --power: differences that a sign-flip test on unit sums finds in about 80% of trials.
+--sizes: power of the differences that `karat power` calls detectable with 80%.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from scipy import stats
 
 import karat as kt
 from karat.stats.jackknife import UnitEstimate
+from karat.stats.power import detectable_difference
 from karat.stats.simultaneous import JointEstimates
 
 SEED, RESAMPLES, SIGNS = 2026, 1000, 1999
@@ -480,6 +482,24 @@ def print_power(trials: int) -> None:
                     table[method].append(hits)
             shares = (f"{100 * np.concatenate(table[method]).mean():.1f}" for method in METHODS)
             print_row([name, str(n), *shares])
+
+
+def print_sizes(trials: int) -> None:
+    """Power of detectable differences, without correction and for five tests (Bonferroni)."""
+    print("\nPower, %, of differences that are detectable with 80%\n")
+    print_head(["units", "tests", "difference / SD", "normal", "five values", "se"])
+    rng = np.random.default_rng(SEED)
+    for n in (10, 20, 40, 100, 400):
+        for n_tests in (1, 5):
+            difference = detectable_difference(1.0, n, 0.8, n_tests)
+            cells = []
+            for values in (rng.normal(size=(trials, n)), np.round(rng.normal(size=(trials, n)))):
+                deviation = 1.0 if values[0, 0] % 1 else sqrt(1 + 1 / 12)
+                drawn = mean_trials(values + difference * deviation, 0.0)
+                p = karat_p(drawn.values, drawn.influences, 0.0)
+                cells.append(f"{100 * (p < 0.05 / n_tests).mean():.1f}")
+            error = 100 * sqrt(0.16 / trials)
+            print_row([str(n), str(n_tests), f"{difference:.3f}", *cells, f"{error:.1f}"])
 
 
 def main() -> None:
