@@ -95,7 +95,7 @@ def _check_same_settings(path: Path, options: StudioOptions, settings: ProjectSe
         requested["calibration"] = projects.read_calibration(options.calibration, first_task)
     for name, value in requested.items():
         if value is not None and value != getattr(settings, name):
-            option = OPTIONS[name].name
+            option = OPTIONS[name].metadata["option"].split()[-1]
             advice = f"leave out {option}, or name another file with --store"
             raise InputError(f"{short(path)} was made with another {option}: {advice}")
 
