@@ -166,7 +166,7 @@ def test_answers_become_judgements() -> None:
         (5, "b", 0.5),
     ]
     rows = TASKS["spans"].to_judgements({"spans": [span()], "score": 3}, [5])
-    assert rows == [(5, "span", span()), (5, "score", 3)]
+    assert rows == [(5, "spans", [span()]), (5, "score", 3)]
 
 
 LIKENESS = [

@@ -268,14 +268,6 @@ class RatingTask(Task):
         """Return the value of each dimension."""
         return [(outputs[0], name, rating) for name, rating in value[self.name].items()]
 
-    def make_answer(self, ratings: Json) -> dict[str, Any]:
-        """Return an answer with a rating for each dimension."""
-        return {self.name: dict(ratings)}
-
-    def count_values(self, view: AssignmentView) -> int:
-        """Return the number of ratings in a complete answer."""
-        return len(view.settings["scales"])
-
     def to_ratings(self, value: Json, settings: Json) -> Ratings:
         return [(name, float(rating)) for name, rating in value[self.name].items()]
 
