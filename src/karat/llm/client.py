@@ -35,7 +35,7 @@ from karat.llm.requests import (
 )
 
 
-def as_json(body: bytes) -> Any:
+def parse_body(body: bytes) -> Any:
     """Return a body as JSON, or None."""
     try:
         return json.loads(body)
@@ -289,7 +289,7 @@ _TEMPORARY = {408, 409, 425, 429}
 
 def as_refusal(reply: HttpReply, endpoint: Endpoint, key: ApiKey) -> EndpointFailure:
     """Return the failure for a reply with an error status."""
-    detail = server_error_message(as_json(reply.body), key)
+    detail = server_error_message(parse_body(reply.body), key)
     status = f"HTTP {reply.status}"
     retry = reply.status in _TEMPORARY or reply.status >= 500
     wait = seconds_to_wait(reply.headers.get("retry-after")) if retry else None
@@ -331,7 +331,7 @@ def _stop_message(reply: HttpReply, endpoint: Endpoint, key: ApiKey, status_text
 
 def as_completion(body: bytes, key: ApiKey, request: Request) -> Completion | EndpointFailure:
     """Return the completion in a body; an empty one is a failure."""
-    document = as_json(body)
+    document = parse_body(body)
     choices = _get(document, "choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     content = _get(_get(choice, "message"), "content", "")
