@@ -277,8 +277,22 @@ def read_version(connection: StoreConnection) -> Version:
 
 
 @dataclass
+class CachedResults:
+    """Results computed from an open store, each with the version that it was computed from."""
+
+    results: dict[str, tuple[Version | None, Any]] = field(default_factory=dict)
+
+    def get(self, name: str, version: Version | None, compute: Callable[[], T]) -> T:
+        """Return a result, computed unless it is known for the version."""
+        if name not in self.results or self.results[name][0] != version:
+            self.results[name] = version, compute()
+        result: T = self.results[name][1]
+        return result
+
+
+@dataclass
 class LiveState:
-    """Answers and results of a store, updated incrementally.
+    """Answers of a store, updated incrementally.
 
     Texts are kept for nuggets only, whose judgements refer to the text of responses. Until the
     reveal systems have pseudonyms.
@@ -291,7 +305,6 @@ class LiveState:
     answers: dict[int, CurrentAnswer] = field(default_factory=dict)
     """Assignment -> its current answer."""
     newest_contents: tuple[Version, Contents] | None = None
-    results: dict[str, tuple[Version, Any]] = field(default_factory=dict)
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def contents(self, connection: StoreConnection, version: Version) -> Contents:
@@ -343,11 +356,10 @@ def computed_once(compute: Callable[[Store, Contents], T]) -> Callable[[Store], 
         state = store.companion(LiveState)
         with state.lock, store.read() as connection:
             version = read_version(connection)
-            cached = state.results.get(compute.__name__)
-            if cached is None or cached[0] != version:
-                cached = version, compute(store, state.contents(connection, version))
-                state.results[compute.__name__] = cached
-            result: T = cached[1]
-            return result
+            return store.companion(CachedResults).get(
+                compute.__name__,
+                version,
+                lambda: compute(store, state.contents(connection, version)),
+            )
 
     return get_result

@@ -228,10 +228,7 @@ class Guard:
         sites = headers.getlist("sec-fetch-site")
         from_elsewhere = any(site not in ("same-origin", "none") for site in sites)
         if scope["method"] == "POST":
-            host, origin = (
-                _single_header(headers, "host").lower(),
-                _single_header(headers, "origin").lower(),
-            )
+            host, origin = (_single_header(headers, name).lower() for name in ("host", "origin"))
             from_elsewhere |= origin not in (f"http://{host}", f"https://{host}")
         elif not path.startswith(b"/api/"):
             return
