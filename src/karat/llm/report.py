@@ -59,18 +59,6 @@ def missing_clause(missing: Sequence[Any]) -> str:
     return f"; {count:,} {verb} missing ({', '.join(reasons)})"
 
 
-def plan_answer(plan: AskingPlan) -> tuple[str, ...]:
-    """Return the expected requests, tokens and cost as sentences."""
-    (row,) = plan.rows
-    cached = f"; {format_count(row.cached, 'answer')} in the cache" if row.cached else ""
-    cost = "" if row.cost is None else f", which cost at most {row.cost:,.4f}"
-    return (
-        f"{format_count(row.to_send, 'request')} of about {row.prompt_tokens:,} tokens in all "
-        f"would be sent{cost}{cached}.",
-        "Nothing was sent.",
-    )
-
-
 _USAGE = (
     Column("run", "", help="This run, or all runs with the same cache, endpoint and model."),
     number("requests", "Requests", help="Answers that were wanted."),
@@ -119,10 +107,14 @@ def usage_tables(usage: Usage) -> list[Table]:
 
 
 def plan_document(plan: AskingPlan) -> Document:
-    """Return the report on a dry run."""
+    """Return the report on a dry run: the expected requests, tokens and cost."""
+    (row,) = plan.rows
+    requests = f"{format_count(row.to_send, 'request')} of about {row.prompt_tokens:,} tokens"
+    cost = "" if row.cost is None else f", which cost at most {row.cost:,.4f}"
+    cached = f"; {format_count(row.cached, 'answer')} in the cache" if row.cached else ""
+    answer = (f"{requests} in all would be sent{cost}{cached}.", "Nothing was sent.")
     table = Table("rows", "Plan", _PLAN, plan.rows, open=True)
-    signatures, answer = {plan.task: plan.signature}, plan_answer(plan)
-    return Document("Dry run", (table,), signatures=signatures, answer=answer)
+    return Document("Dry run", (table,), signatures={plan.task: plan.signature}, answer=answer)
 
 
 def ratings_answer(ratings: ModelRatings) -> tuple[str, ...]:

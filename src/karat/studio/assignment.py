@@ -25,7 +25,7 @@ from karat.estimation.samples import LabelScale, Sample
 from karat.estimation.system_estimates import predict
 from karat.evalset.draws import SEGMENT
 from karat.stats.population import Design
-from karat.studio.store.draws import draw_probability, mix, uniform_share
+from karat.studio.store.draws import draw_probability, mix
 from karat.studio.store.judgements import lease_end, view_in
 from karat.studio.store.people import stamp
 from karat.studio.store.projects import check_open, project_in
@@ -161,12 +161,9 @@ def _make_assignment(
     now: str,
 ) -> int | None:
     """Make an assignment; return None if no unit is left."""
-    calibrates = (
-        uniform_share(assessor.seed, _CALIBRATION_DRAW, assessor.assigned)
-        < settings.calibration_rate
-    )
+    share = mix(assessor.seed, _CALIBRATION_DRAW, assessor.assigned) / 2**53  # uniform in [0, 1)
     unit = None
-    if calibrates and settings.calibration:
+    if settings.calibration and share < settings.calibration_rate:
         unit = _find_unit_in_round(connection, assessor, 0, None)
     unit = unit or _find_unit(connection, assessor, settings)
     if unit is None:

@@ -1,4 +1,4 @@
-"""Formats of exports, and `export_store`, which writes one format or all of a project."""
+"""Formats of exports, and `export_studio`, which writes one format or all of a project."""
 
 from __future__ import annotations
 
@@ -384,35 +384,6 @@ def _chosen_formats(name: str, source: ExportSource) -> list[str]:
     return available if name == ALL else [name]
 
 
-def export_store(
-    store: Store,
-    target: GivenPath,
-    format: str = ALL,
-    anonymous: bool = False,
-    spreadsheet_safe: bool = False,
-) -> tuple[str, ...]:
-    """Write an open store to a new file or folder (atomic), as `export_studio` does."""
-    if spreadsheet_safe and format not in (ALL, "csv"):
-        raise InputError(
-            f"--spreadsheet-safe is for the format csv, and the format is {format}, which other "
-            "tools read: leave it out"
-        )
-    path = as_path("target", target)
-    conversion.check_free(path)
-    private = () if anonymous else PRIVATE
-    with store.read():  # one state of the store for all files
-        source = ExportSource(store, anonymous, spreadsheet_safe)
-        names = _chosen_formats(format, source)
-        chosen = None if format == ALL else FORMATS[format]
-        if chosen is None:
-            conversion.write_folder(path, _named_files(names, source), private=private)
-        elif chosen.write:
-            conversion.write_file(path, chosen.write(source), chosen.name in private)
-        elif chosen.files:
-            conversion.write_folder(path, chosen.files(source))
-    return tuple(names)
-
-
 def export_files(store: Store, format: str, anonymous: bool = False) -> list[tuple[str, str]]:
     """Return the names and texts of the files of a format, or of `all`, for download."""
     with store.read():
@@ -437,8 +408,26 @@ def export_studio(
         anonymous: write pseudonyms instead of the names of assessors.
         spreadsheet_safe: in `csv`, keep spreadsheets from taking text for formulas.
     """
-    with Store.reading(store) as opened, opened.explaining_damage():
-        return export_store(opened, target, format, anonymous, spreadsheet_safe)
+    if spreadsheet_safe and format not in (ALL, "csv"):
+        raise InputError(
+            f"--spreadsheet-safe is for the format csv, and the format is {format}, which other "
+            "tools read: leave it out"
+        )
+    path = as_path("target", target)
+    private = () if anonymous else PRIVATE
+    # One state of the store for all files.
+    with Store.reading(store) as opened, opened.explaining_damage(), opened.read():
+        conversion.check_free(path)
+        source = ExportSource(opened, anonymous, spreadsheet_safe)
+        names = _chosen_formats(format, source)
+        chosen = None if format == ALL else FORMATS[format]
+        if chosen is None:
+            conversion.write_folder(path, _named_files(names, source), private=private)
+        elif chosen.write:
+            conversion.write_file(path, chosen.write(source), chosen.name in private)
+        elif chosen.files:
+            conversion.write_folder(path, chosen.files(source))
+    return tuple(names)
 
 
 def check_studio(store: GivenPath) -> StoreCheck:

@@ -17,7 +17,7 @@ from uuid import UUID
 from karat.errors import InputError, quoted
 from karat.studio.store.people import now as time_of_now
 from karat.studio.store.people import role_in, stamp
-from karat.studio.store.projects import check_blind, check_open, project_in
+from karat.studio.store.projects import REVEALED, check_open, project_in
 from karat.studio.store.schema import StoreConnection
 from karat.studio.store.store import Store
 from karat.studio.tasks import NUGGETS, TASKS
@@ -349,7 +349,9 @@ def adjudicate(
             connection, "adjudication", decision.uuid, content, decision.supersedes, "decision"
         ):
             return repeated
-        check_blind(connection)
+        if project_in(connection).state == REVEALED:
+            problem = "the systems are revealed: a decision would not be blind, none is taken"
+            raise InputError(problem)
         if role_in(connection, assessor_id) not in ("adjudicator", "owner"):
             raise InputError("only adjudicators and the owner decide on disagreements")
         n_judged, n_outputs = connection.row(
