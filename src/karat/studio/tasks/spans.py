@@ -78,7 +78,7 @@ class SpanTask(Task):
             "scheme": scheme,
             "severities": severities,
             "categories": _check_names("categories", categories, min_names=0),
-            "scale": None if scale is None else make_scale(scale).to_json(),
+            "scale": None if scale is None else make_scale(scale),
         }
 
     def choose_settings(
