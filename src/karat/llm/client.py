@@ -128,7 +128,7 @@ class _TimedSocket(io.RawIOBase):
         """Do nothing: http.client closes files that it still reads from."""
 
 
-class EndpointLine:
+class EndpointConnection:
     """A connection to an endpoint, kept open between requests.
 
     All methods except `abort` must be called from one thread.
@@ -240,7 +240,7 @@ class EndpointLine:
         raise OSError("the host has no address")
 
 
-class DemoLine:
+class DemoConnection:
     """The offline stand-in; its tokens are estimated."""
 
     def ask(self, job: RequestJob) -> Completion:
@@ -257,16 +257,16 @@ class DemoLine:
         """Do nothing: there is no connection."""
 
 
-RequestLine = EndpointLine | DemoLine
+ModelConnection = EndpointConnection | DemoConnection
 """The connection of a worker to a language model."""
 
 
-def line_to(endpoint: Endpoint, key: ApiKey) -> Callable[[], RequestLine]:
+def connection_maker(endpoint: Endpoint, key: ApiKey) -> Callable[[], ModelConnection]:
     """Return a function that makes the connection of a worker."""
     if endpoint.is_demo:
-        return DemoLine
+        return DemoConnection
     trusted = ssl.create_default_context() if endpoint.address.secure else None
-    return lambda: EndpointLine(endpoint, key, trusted)
+    return lambda: EndpointConnection(endpoint, key, trusted)
 
 
 def _failure_without_reply(error: Exception, endpoint: Endpoint) -> EndpointFailure:

@@ -178,7 +178,7 @@ def insert_assignment(
     unit: Unit,
     assessor: int,
     seed: int,
-    made: str,
+    time: str,
     lease: str | None = None,
 ) -> int:
     """Add an assignment of a unit, whose outputs are shown in an order that follows from a seed."""
@@ -202,7 +202,7 @@ def insert_assignment(
         seed=seed,
         ord=connection.value("SELECT assigned FROM assessor WHERE id = ?", assessor),
         lease=lease,
-        made=made,
+        made=time,
     )
 
 

@@ -298,9 +298,9 @@ class LiveState:
     reveal systems have pseudonyms.
     """
 
-    newest: int = 0
+    newest_judgement: int = 0
     """The newest judgement in `answers`."""
-    edits: int = 0
+    n_edits: int = 0
     """Number of key edits applied to texts and answers."""
     answers: dict[int, CurrentAnswer] = field(default_factory=dict)
     """Assignment -> its current answer."""
@@ -316,20 +316,20 @@ class LiveState:
     def _read(self, connection: StoreConnection) -> Contents:
         project = project_in(connection)
         earlier = None if self.newest_contents is None else self.newest_contents[1]
-        edits = connection.value("SELECT count(*) FROM key_edit")
-        if edits != self.edits:  # read everything again: edits are rare
-            earlier, self.newest, self.edits = None, 0, edits
+        n_edits = connection.value("SELECT count(*) FROM key_edit")
+        if n_edits != self.n_edits:  # read everything again: edits are rare
+            earlier, self.newest_judgement, self.n_edits = None, 0, n_edits
             self.answers.clear()
         newest = connection.value("SELECT coalesce(max(id), 0) FROM judgement")
-        if newest != self.newest:  # update assignments with new rows
+        if newest != self.newest_judgement:  # update assignments with new rows
             changed = "SELECT assignment FROM judgement WHERE id > ?"
-            if self.newest:
-                for id in connection.column(changed, self.newest):
+            if self.newest_judgement:
+                for id in connection.column(changed, self.newest_judgement):
                     self.answers.pop(id, None)
-            rows = connection.rows(f"{_ANSWERS} AND a.id IN ({changed})", self.newest)
+            rows = connection.rows(f"{_ANSWERS} AND a.id IN ({changed})", self.newest_judgement)
             answers = _parse_answers(connection, rows)
             self.answers |= {row[-1]: answer for row, answer in zip(rows, answers, strict=True)}
-            self.newest = newest
+            self.newest_judgement = newest
         if earlier and (earlier.project.state == REVEALED) == (project.state == REVEALED):
             items, outputs, nuggets = earlier.items, earlier.outputs, earlier.nuggets
         else:
