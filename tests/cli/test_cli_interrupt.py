@@ -194,7 +194,18 @@ def test_meta_evaluation_is_interrupted(
         preexec_fn=heed_interrupts,  # noqa: PLW1509 - no threads here
     )
     with killed_in_the_end(process):
-        metrics = "bleu ter chrf gtm rouge1 rouge2 rougeL ps rs wer".split()  # many pairs to test
+        metrics = [
+            "bleu",
+            "ter",
+            "chrf",
+            "gtm",
+            "rouge1",
+            "rouge2",
+            "rougeL",
+            "ps",
+            "rs",
+            "wer",
+        ]  # many pairs to test
         text = f'evalset = "demo"\nmetrics = {metrics}\ndimensions = ["fluency"]\n{work}\n'
         (folder / "pipe").write_text(text)  # returns when all of it was read
         time.sleep(STARTED)
