@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -34,7 +34,7 @@ from karat.studio.tasks import NUGGETS, PAIRS, TASKS
 from karat.studio.tasks.pairs import WIN
 
 if TYPE_CHECKING:
-    from karat.estimation.estimate_results import Estimate
+    from karat.estimation.estimate_results import Estimate, EstimateRow
     from karat.meta.judge_agreement import JudgeAgreement
 
 
@@ -221,6 +221,11 @@ class LiveEstimate:
     estimate: Estimate | None
     """Scores with intervals; `more` is the number of further labels that halve the width."""
     reason: str = ""
+
+    @property
+    def rows(self) -> Sequence[EstimateRow]:
+        """The scores of systems; none without an estimate."""
+        return self.estimate.rows if self.estimate else ()
 
 
 def ask_estimates(store: Store, owner: int) -> None:
