@@ -27,6 +27,7 @@ from karat.cli.parameters import (
     named,
     option,
     path,
+    share,
 )
 from karat.cli.show import SPREADSHEET_SAFE
 from karat.errors import InputError, OutputError, quoted
@@ -77,10 +78,10 @@ _COMPLETE = {"METRIC": complete_metric, "JUDGE": complete_metric}
 """Metavar of an option -> the completion of its values."""
 
 
-def setting_option(name: str, declared: Field[Any]) -> Callable[[F], F]:
+def setting_option(name: str, declared: Field[Any], **look: Any) -> Callable[[F], F]:
     """Return the decorator that adds the option of a setting (`karat.settings.setting`).
 
-    The command receives its value as `name`.
+    The command receives its value as `name`; `look` are further arguments of `option`.
     """
     about, default = declared.metadata, declared.default
     kind, items = about["kind"], about["items"]
@@ -88,7 +89,7 @@ def setting_option(name: str, declared: Field[Any]) -> Callable[[F], F]:
     spelling = " ".join([*dashed, name])
     if kind is bool:
         return flag(spelling, about["help"], heading=about["heading"])
-    more = {key: about[key] for key in ("heading", "metavar")}
+    more = {**{key: about[key] for key in ("heading", "metavar")}, **look}
     more["shell_complete"] = _COMPLETE.get(about["metavar"])
     more["show_default"] = about["show_default"] and default not in (None, ())
     if kind is tuple:
@@ -106,6 +107,8 @@ def setting_option(name: str, declared: Field[Any]) -> Callable[[F], F]:
         value_kind = integer(low, high)
     elif items in (int, float):
         value_kind = WholeNumbers() if items is int else Numbers()
+    elif (about["low"], about["high"]) == (0.0, 1.0):
+        value_kind = share()
     return option(spelling, about["help"], value_kind, default, **more)
 
 
