@@ -16,8 +16,8 @@ from click.shell_completion import CompletionItem
 from karat.cli import show
 from karat.cli.command import second_words
 from karat.cli.parameters import (
-    Listing,
     Numbers,
+    Option,
     WholeNumbers,
     bundle,
     choice,
@@ -88,14 +88,12 @@ def setting_option(name: str, declared: Field[Any]) -> Callable[[F], F]:
     spelling = " ".join([*dashed, name])
     if kind is bool:
         return flag(spelling, about["help"], heading=about["heading"])
-    more = {key: about[key] for key in ("heading", "metavar")}
+    more = {key: about[key] for key in ("heading", "metavar", "registry")}
     more["shell_complete"] = _COMPLETE.get(about["metavar"])
     more["show_default"] = about["show_default"] and default not in (None, ())
     if kind is tuple:
         more["show_default"] = False  # the help text states it
         more["multiple"] = items not in (int, float)
-    if about["registry"]:
-        more |= {"cls": Listing, "registry": about["registry"]}
     value_kind: Any = None
     if about["choices"]:
         value_kind = choice(*about["choices"])
@@ -131,13 +129,12 @@ _read_as = option(
     "--read-as",
     "Format of SET (see `karat data list`). Default: detected from its content.",
     metavar="FORMAT",
-    cls=Listing,
     registry="formats",
     heading=INPUT,
 )
 
 
-class _TextFormats(Listing):
+class _TextFormats(Option):
     """`--read-as` of commands that read files: plain text, or a format of the registry."""
 
     def names(self) -> list[str]:
@@ -343,7 +340,6 @@ output = combine(
         _Format(FORMATS),
         callback=lambda ctx, param, value: report_format(ctx, ctx.params.get("output"), value),
         metavar="FORMAT",
-        cls=Listing,
         registry="renderers",
     ),
 )
@@ -357,14 +353,15 @@ wide = flag(
 
 def segment_options(unit: str) -> Callable[[F], F]:
     """Add `--segment N` and `--worst N`, which select segments; help calls them `unit`."""
-    worst = option("--worst", f"Show the N {unit}s with the lowest scores.", integer(min=1))
-    numbered = option(
-        "-s --segment segments",
-        f"Number of the {unit} to show, from 1. Repeat for several. Default: 1.",
-        integer(min=1),
-        multiple=True,
+    return combine(
+        option(
+            "-s --segment segments",
+            f"Number of the {unit} to show, from 1. Repeat for several. Default: 1.",
+            integer(min=1),
+            multiple=True,
+        ),
+        option("--worst", f"Show the N {unit}s with the lowest scores.", integer(min=1)),
     )
-    return lambda function: numbered(worst(function))
 
 
 def _make_input_files(
@@ -408,7 +405,6 @@ _TABLE_OPTIONS = (
         "Engine that processes the table: {names}.",
         default="local",
         metavar="NAME",
-        cls=Listing,
         registry="engines",
     ),
     _table_option(
