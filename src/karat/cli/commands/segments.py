@@ -15,7 +15,9 @@ from karat.cli.show import check_output, show
 from karat.progress import Bar
 
 
-def _segment_options(metric: str, metric_help: str, *more: Callable[[F], F]) -> Callable[[F], F]:
+def _segment_options(
+    metric: str, metric_help: str, *more: Callable[[Any], Any]
+) -> Callable[[F], F]:
     """Add a candidate, its references, the segments and the metric that explains them."""
     return combine(
         click.argument("candidate", type=click.Path()),
