@@ -11,18 +11,18 @@ from __future__ import annotations
 import mmap
 import threading
 import weakref
-from typing import IO
+from typing import IO, NamedTuple
 
 from karat import _kernel
 from karat.errors import InputError, visible
 
 
-class _Mapping:
+class _Mapping(NamedTuple):
     """A mapped file in use."""
 
-    def __init__(self, mapped: mmap.mmap, name: str) -> None:
-        self.name, self.watched = name, _kernel.Watched(mapped, visible(name))
-        self.mapped = weakref.ref(mapped)
+    name: str
+    mapped: weakref.ref[mmap.mmap]
+    watched: _kernel.Watched
 
     def is_short(self) -> bool:
         """Return whether the file is shorter than its mapping."""
@@ -44,7 +44,7 @@ def map_whole(file: IO[bytes], name: str) -> mmap.mmap:
     mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     key = id(mapped)
     with _lock:
-        _in_use[key] = _Mapping(mapped, name)
+        _in_use[key] = _Mapping(name, weakref.ref(mapped), _kernel.Watched(mapped, visible(name)))
     weakref.finalize(mapped, _in_use.pop, key, None).atexit = False
     return mapped
 
