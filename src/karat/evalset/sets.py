@@ -66,6 +66,10 @@ class EvalSet:
     """Scores of other metrics that come with the set, by name, read on demand."""
     left_out: frozenset[str] = field(default=frozenset(), compare=False)
     """Ids of segments that `select` removed."""
+    _representatives: dict[str, dict[str, str]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    """Cache of `representatives`: every human score needs it."""
 
     def __len__(self) -> int:
         return len(self.segments)
@@ -155,10 +159,6 @@ class EvalSet:
             rows = self.judgements.select_dimension(dimension)
             self._representatives[dimension] = representatives(rows)
         return self._representatives[dimension]
-
-    @cached_property
-    def _representatives(self) -> dict[str, dict[str, str]]:
-        return {}  # cache of `representatives`: every human score needs it
 
     def identical_notes(self, dimensions: Iterable[str]) -> tuple[str, ...]:
         """Return a note for each group of identical judges in these dimensions."""
