@@ -289,16 +289,12 @@ outputs_reader = _set_input(exclude, _read_as, _reader_options)
 """Options for reading SET, with systems to leave out; the command receives `source`."""
 
 
-def _mark_safe(ctx: click.Context, param: click.Parameter, value: bool) -> None:
-    ctx.meta[SPREADSHEET_SAFE] = value
-
-
 spreadsheet_safe = flag(
     "--spreadsheet-safe",
     "In csv and tsv, put an apostrophe before text that a spreadsheet would take for a formula.",
     is_eager=True,  # --format is checked against it
     expose_value=False,
-    callback=_mark_safe,
+    callback=lambda ctx, param, value: ctx.meta.update({SPREADSHEET_SAFE: value}),
     heading=OUTPUT,
 )
 

@@ -39,6 +39,12 @@ def display_width(text: str) -> int:
     return len(text) if text.isascii() else sum(map(_char_width, text))
 
 
+def pad(text: str, width: int, *, right: bool = False) -> str:
+    """Return the text with spaces to a width: after it or, aligned `right`, before it."""
+    space = " " * (width - display_width(text))
+    return space + text if right else text + space
+
+
 def truncate(text: str, width: int) -> str:
     """Return the text if it fits, else as much as leaves room for an ellipsis."""
     if display_width(text) <= width:
