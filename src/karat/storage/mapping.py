@@ -11,6 +11,7 @@ from __future__ import annotations
 import mmap
 import threading
 import weakref
+from contextlib import suppress
 from typing import IO, NamedTuple
 
 from karat import _kernel
@@ -23,16 +24,6 @@ class _Mapping(NamedTuple):
     name: str
     mapped: weakref.ref[mmap.mmap]
     watched: _kernel.Watched
-
-    def is_short(self) -> bool:
-        """Return whether the file is shorter than its mapping."""
-        mapped = self.mapped()
-        if mapped is None:
-            return False
-        try:
-            return self.watched.lost or mapped.size() < len(mapped)
-        except (OSError, ValueError):  # it was closed
-            return self.watched.lost
 
 
 _in_use: dict[int, _Mapping] = {}
@@ -51,9 +42,13 @@ def map_whole(file: IO[bytes], name: str) -> mmap.mmap:
 
 def check_mapped() -> None:
     """Raise if a file became shorter while it was in use."""
-    for mapping in _in_use.copy().values():
-        if mapping.is_short():
-            raise InputError(
-                f"{mapping.name} became shorter while it was read; wait until nothing writes to "
-                "it, and start again"
-            )
+    for name, reference, watched in _in_use.copy().values():
+        mapped = reference()
+        if mapped is None:
+            continue
+        is_short = watched.lost
+        with suppress(OSError, ValueError):  # it was closed
+            is_short = is_short or mapped.size() < len(mapped)
+        if is_short:
+            advice = "wait until nothing writes to it, and start again"
+            raise InputError(f"{name} became shorter while it was read; {advice}")
