@@ -100,7 +100,7 @@ def draw_rows(chart: RowChart, sheet: Sheet) -> list[str]:
             lines.append(f"{name} {inked} {number:>{number_width}}")
     key = [f"{chart.named_axis}, {ticks.label(ticks.values[0])} to {ticks.label(ticks.values[-1])}"]
     key += ["¦ the baseline"] if chart.base else []
-    if chart.compared:
+    if chart.has_pairs:
         key += [f"{MAIN[3]} {chart.names[0]}", f"{OTHER[3]} {chart.names[1]}"]
     return [*lines, *sheet.lines("; ".join(key), DIM)]
 

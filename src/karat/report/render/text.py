@@ -114,12 +114,12 @@ def panel_lines(
             yield sheet.ink(truncate(heading, sheet.width), CYAN)
         for row in rows:
             cells = []
-            for (cell, column, text, stressed), width in zip(row, widths, strict=True):
+            for (cell, column, text, is_emphasized), width in zip(row, widths, strict=True):
                 pieces = [text]
                 if column.wrap and isinstance(cell, str):  # first at the line feeds of the text
                     paragraphs = visible(cell, keep="\n").split("\n")
                     pieces = [piece for part in paragraphs for piece in wrap(part, width)]
-                code = DIM if cell is None else BOLD if stressed else ""
+                code = DIM if cell is None else BOLD if is_emphasized else ""
                 cells.append([(piece, code) for piece in pieces])
             yield from map(line, zip_longest(*cells, fillvalue=("", "")))
 
