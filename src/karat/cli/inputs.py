@@ -149,8 +149,8 @@ class InputFiles(NamedTuple):
         if not (self.references or has_format or any(metric.reads_texts for metric in metrics)):
             return self._open_lines(paths_by_name(map(split_name, self.candidates)), progress), None
         systems, references = self.open_texts(progress)
-        named = zip(self.candidates, map(split_name, self.candidates), strict=True)
-        unnamed = {path: system for argument, (system, path) in named if path == argument}
+        pairs = zip(self.candidates, map(split_name, self.candidates), strict=True)
+        unnamed = {path: system for argument, (system, path) in pairs if path == argument}
         check_reference_names(list(unnamed), self.references)
         sources = [source for source in references.sources if isinstance(source, Lines)]
         for path, system in unnamed.items():
