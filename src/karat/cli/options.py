@@ -278,9 +278,9 @@ _set_input = partial(bundle, "source", make="karat.cli.inputs:SetInput", argumen
 reader = _set_input(_read_as, _reader_options)
 """Options for reading SET; the command receives `source`."""
 judged_reader = _set_input(_read_as, _reader_options, _judgements, _model_judges)
-"""Options for reading SET, with judgements beside its own; the command receives `source`."""
+"""Options for reading SET and further judgements; the command receives `source`."""
 human_reader = _set_input(_read_as, _reader_options, _judgements, _model_judges, exclude)
-"""Options for reading SET, with judgements beside its own and systems to leave out: `source`."""
+"""Options for reading SET and further judgements, without some systems: `source`."""
 experiment_reader = combine(
     _read_as, _reader_options, _judgements, _model_judges, exclude, set_references
 )

@@ -279,21 +279,16 @@ class EvalSet:
         index_of_segment = {name: i for i, name in enumerate(self.segments)}
         indices = [index_of_segment[name] for name in segment_ids]
         groups = None if self.groups is None else tuple(self.groups[i] for i in indices)
-        reference_indices = (
-            range(max(map(len, self.references))) if references is None else references
-        )
-        rows, pairs = select_pairs(
-            self.judgements.select_items(system_names, segment_ids), self.pairs
-        )
+        places = range(max(map(len, self.references))) if references is None else references
+        rows = self.judgements.select_items(system_names, segment_ids)
+        rows, pairs = select_pairs(rows, self.pairs)
         return replace(
             self,
             segments=tuple(segment_ids),
             groups=groups,
             sources=None if self.sources is None else tuple(self.sources[i] for i in indices),
-            references=_select_places(self.references, indices, reference_indices),
-            trees=None
-            if self.trees is None
-            else _select_places(self.trees, indices, reference_indices),
+            references=_select_places(self.references, indices, places),
+            trees=self.trees and _select_places(self.trees, indices, places),
             systems={name: tuple(self.systems[name][i] for i in indices) for name in system_names},
             judgements=rows,
             pairs=pairs,
