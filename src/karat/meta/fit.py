@@ -181,6 +181,8 @@ def _parse_terms(
     terms: list[Term] = []
     for name in names:
         text, at, part = name.rpartition("@") if isinstance(name, str) else (name, "", VALUE)
+        if '"' in part:  # the sign is in a quoted value
+            text, at, part = name, "", VALUE
         base, part = (metric(text), part) if at else (metric(name), VALUE)
         for scorer in base.for_evalset(evalset):
             term = Term(scorer.of_segments() if level == "segment" else scorer, part)

@@ -45,7 +45,7 @@ def fit_answer(score_fit: ScoreFit) -> tuple[str, ...]:
 def _term_text(term: str, name_metric: Callable[[str], str] = str) -> str:
     """Return a term in words: `substitutions of simple_tree_accuracy`."""
     metric, at, part = term.rpartition("@")
-    return f"{part} of {name_metric(metric)}" if at else name_metric(term)
+    return f"{part} of {name_metric(metric)}" if at and '"' not in part else name_metric(term)
 
 
 _DIAGONAL = "On the dashed line the prediction equals the human score."
