@@ -160,12 +160,12 @@ class ExactMatch(AnswerMetric):
 
 @dataclass(frozen=True)
 class AnswerF1(Metric):
-    """F1 of the words of answer and reference as in SQuAD, best reference; mean over segments.
+    """F1 of the words of answer and reference, as in SQuAD; mean over segments.
 
         P = common words / words of the answer     R = common words / words of the reference
         F1 = 2 P R / (P + R)
 
-    A text without words has F1 = 1 with another such text, else 0.
+    A text without words has F1 = 1 with another such text, else 0. The best reference counts.
     """
 
     name: ClassVar[str] = "f1"
@@ -315,7 +315,7 @@ def _number_value(match: re.Match[str], decimal: str, percent: bool) -> Decimal:
 
 @dataclass(frozen=True)
 class NumberMatch(AnswerMetric):
-    """The last (or only) number of the answer equals that of a reference, within a tolerance.
+    """The last (or only) number of the answer is that of a reference, within a tolerance.
 
         correct if |number - reference| <= max(tolerance, relative * |reference|)
 
