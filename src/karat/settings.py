@@ -158,7 +158,7 @@ class NamedSettings(Settings):
         names_file = f.metadata["place"] or f.name in self.digests
         value = getattr(self, f.name)
         looks_unset = f.default is None and value is not None and _is_unset(text, f)
-        if looks_unset or (not names_file and any(c in "@= " for c in text)):
+        if looks_unset or (not names_file and " " in text):
             return quote_value(text)
         return quote_if_needed(text)
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import karat as kt
 from karat.errors import MetricError
 from karat.gating.gates import setting_changes
+from karat.report.model import metric_label
 from karat.settings import quote_value, split_unquoted, unquote_value
 
 printable = st.text(st.characters(exclude_categories=["Zl", "Zp", "Cc", "Cs"]), min_size=1)
@@ -55,7 +56,7 @@ PRINTED = {
     r'regex:pattern="\d"': r"regex:pattern=\d",
     r"regex:pattern=\d+:x": r"regex:pattern=\d+:x",
     "regex:pattern=yes or no": 'regex:pattern="yes or no"',
-    "regex:pattern=a=b,full=yes": 'regex:pattern="a=b",full=yes',
+    "regex:pattern=a=b@c,full=yes": "regex:pattern=a=b@c,full=yes",
     'regex: pattern = "a, b" , full = "yes"': 'regex:pattern="a, b",full=yes',
     'regex:pattern="say ""hi"""': 'regex:pattern="say ""hi"""',
     'regex:pattern=say "hi"': 'regex:pattern="say ""hi"""',
@@ -115,3 +116,24 @@ def test_changes_of_quoted_settings_are_told_apart() -> None:
     )
     changes = 'pattern="a,b|c", now pattern="a,b|d"; full=no, now full=yes'
     assert setting_changes(old, new) == changes
+
+
+@pytest.mark.parametrize(
+    ("name", "term"),
+    [
+        ("regex:pattern=t[h@]@correct", "regex:pattern=t[h@]@correct"),
+        ('regex:pattern="t[h@]"', "regex:pattern=t[h@]@value"),
+    ],
+)
+def test_terms_of_fits_with_an_at_sign(name: str, term: str) -> None:
+    """`METRIC@PART` is a term: a sign in a pattern is in quotes, or a part follows it."""
+    fit = kt.fit_scores("demo", ["bleu", name], ["fluency"])
+    assert [row.term for row in fit.rows][1:] == ["bleu:eff=yes", term]
+
+
+def test_names_of_given_scores_are_shown_without_quotes() -> None:
+    metric = kt.external_scores("My Metric, v2", [1.0, 2.0])
+    assert str(metric) == 'given:metric="My Metric, v2"'
+    assert metric_label(metric) == "My Metric, v2"
+    scoring = kt.score(["a", "b"], metrics=[metric])
+    assert scoring.rows[0].score.value == 1.5

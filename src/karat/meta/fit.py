@@ -40,7 +40,9 @@ class Term(NamedTuple):
     part: str = VALUE
 
     def __str__(self) -> str:
-        return str(self.metric) if self.part == VALUE else f"{self.metric}@{self.part}"
+        if self.part == VALUE and "@" not in str(self.metric):
+            return str(self.metric)
+        return f"{self.metric}@{self.part}"
 
 
 class FitRow(NamedTuple):

@@ -31,8 +31,8 @@ def pass_at_k(correct: ArrayLike, answers: ArrayLike, k: int) -> Floats:
     """
     right, total = _check_counts(correct, answers, k)
     none_so_far, value = np.ones(len(right)), np.zeros(len(right))
-    for drawn in range(k):
-        left = total - drawn
+    for draw in range(k):
+        left = total - draw
         value += none_so_far * np.minimum(right / left, 1.0)
         none_so_far *= np.maximum(left - right, 0) / left
     return np.minimum(value, 1.0)
@@ -47,8 +47,8 @@ def pass_all_k(correct: ArrayLike, answers: ArrayLike, k: int) -> Floats:
     """
     right, total = _check_counts(correct, answers, k)
     value = np.ones(len(right))
-    for drawn in range(k):
-        value *= np.maximum(right - drawn, 0) / (total - drawn)
+    for draw in range(k):
+        value *= np.maximum(right - draw, 0) / (total - draw)
     return value
 
 
@@ -197,8 +197,8 @@ def mcnemar(first_only: int, second_only: int) -> float:
     fewer = int(min(first_only, second_only))
     trials = int(first_only) + int(second_only)
     if trials <= _EXACT_TRIALS:
-        ways = sum(comb(trials, i) for i in range(fewer + 1))
-        return min(1.0, float(Fraction(2 * ways, 2**trials)))
+        outcomes = sum(comb(trials, i) for i in range(fewer + 1))
+        return min(1.0, float(Fraction(2 * outcomes, 2**trials)))
     return min(1.0, 2 * incomplete_beta(trials - fewer, fewer + 1, 0.5))
 
 
