@@ -218,7 +218,9 @@ class PEM:
             "controls": int((~judged.real).sum()),
             "originals": len(set(judged.originals)),
         }
-        return self._with(regression, {"judged": learned, "features": list(features.names)})
+        return self.with_combination(
+            regression, {"judged": learned, "features": list(features.names)}
+        )
 
     def train_on_controls(self, originals: Sequence[str], **work: Any) -> PEM:
         """Return the model with a mean of its features, scaled by controls of the originals."""
@@ -229,9 +231,9 @@ class PEM:
         copies, *unrelated = adequacy.values()
         names = "pivot F1", *(feature.name for feature in self.metrics)
         mean = fit_mean(names, copies, np.concatenate(unrelated))
-        return self._with(mean, {"mean": {"originals": len(originals)}})
+        return self.with_combination(mean, {"mean": {"originals": len(originals)}})
 
-    def _with(self, combination: SVR | ControlMean, learned: Mapping[str, Any]) -> PEM:
+    def with_combination(self, combination: SVR | ControlMean, learned: Mapping[str, Any]) -> PEM:
         """Return the model with another combination; `learned` describes its training data."""
         about = {k: v for k, v in self.about.items() if k not in ("judged", "features", "mean")}
         return replace(
