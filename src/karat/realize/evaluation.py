@@ -20,13 +20,12 @@ from karat.metrics.names import metric
 from karat.progress import Progress, silent
 from karat.realize.completion import Fillings, RealizedContent, to_treebank
 from karat.realize.content import (
-    CLASSES,
     ContentTrees,
     Filling,
     completed_slots,
     content_trees,
 )
-from karat.realize.generation import ContentRealizer, slots_to_complete
+from karat.realize.generation import ContentRealizer
 from karat.realize.inflection import LemmaRealizer
 from karat.realize.input_trees import (
     SPACE,
@@ -336,9 +335,8 @@ def _kinds(model: RealizerModel, inputs: str, realizer: str | None) -> tuple[str
         return tuple(kinds)
     for name in names:
         if name == "relations":
-            slots_to_complete(model, name, tuple(CLASSES), realizer=realizer)
-        else:
-            model.best(name, realizer)
+            model.completer(name)
+        model.best("all" if name == "relations" else name, realizer)
     return tuple(kind for kind in KINDS if kind in names)
 
 

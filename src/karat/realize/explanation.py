@@ -16,7 +16,6 @@ from karat.errors import InputError, quoted
 from karat.progress import Progress, silent
 from karat.realize.choices import CompletionExplained, WordForm, explain_completion, explain_forms
 from karat.realize.completion import RealizedContent
-from karat.realize.content import completed_slots, name_classes
 from karat.realize.fergus import Fergus
 from karat.realize.generation import ContentRealizer, RealizationRequest, note_unseen_labels
 from karat.realize.grammar import Supertag, extract_grammar, frame_text, gold_frames
@@ -211,20 +210,19 @@ def explain_tree(
     check_best("k", k)
     if request.complete and unpruned:
         raise InputError("--unpruned is for the supertags, which --complete does not use")
-    if request.complete and slots is None:
-        classes = name_classes(completed_slots(request.complete))
-        if inputs == "words":
-            advice = "give --inputs all, relations or lemmas"
-            subject = f"insertion of {classes} is explained from relations"
-            raise InputError(f"inputs='words': {subject}: {advice}")
-        model.completer(inputs)  # raises: the model does not insert words from these inputs
     if slots is None:
+        if request.complete and inputs == "words":
+            raise InputError(
+                "inputs='words': insertion of punctuation is explained from relations: give "
+                "--inputs all, relations or lemmas"
+            )
+        if request.complete:
+            model.completer(inputs)  # raises: the model does not insert words from these inputs
         model.best(inputs, realizer)  # raises if there is none for these inputs
-    if isinstance(trees, Treebank):
-        if slots is None:
+        if isinstance(trees, Treebank):
             trees = input_trees(to_inputs(trees, inputs), inputs)
-        else:
-            check_labels(trees, inputs)
+    if isinstance(trees, Treebank):
+        check_labels(trees, inputs)
     check_tree(trees, tree)
     settings: dict[str, object] = {"inputs": inputs, "tree": tree + 1, "n_best": k}
     settings |= {"realizer": realizer} if realizer else {}

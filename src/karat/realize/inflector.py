@@ -23,7 +23,7 @@ from karat.realize.log_linear import (
     mix_keys,
     symbols,
 )
-from karat.realize.orthography import plain
+from karat.realize.orthography import neighbours, plain
 from karat.realize.symbols import positions_within, word_shape
 from karat.realize.treebank import MISSING, Treebank
 
@@ -208,10 +208,9 @@ def pair_features(parts: FormParts, left: Ints, right: Ints, rows: Ints) -> LogL
 
 def neighbour_rows(candidates: Candidates, chosen: Ints) -> tuple[Ints, Ints]:
     """Return the chosen forms before and after each word, as rows; -1 at the edges."""
-    before, after = np.append(-1, chosen[:-1]), np.append(chosen[1:], -1)
-    before[candidates.sentences[:-1]] = -1
-    after[candidates.sentences[1:] - 1] = -1
-    return before, after
+    before, after = neighbours(len(chosen), candidates.sentences)
+    with_edge = np.append(chosen, -1)
+    return with_edge[before], with_edge[after]
 
 
 def choose_forms(model: LogLinear, candidates: Candidates, scores: Floats) -> Ints:
