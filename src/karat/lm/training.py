@@ -13,7 +13,7 @@ from karat import __version__, _kernel
 from karat.arithmetic import log, quick_log
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError
-from karat.lm.smoothing import Histograms, HistoryContexts, Katz, KneserNey, gt_min
+from karat.lm.smoothing import HistoryContexts, Katz, KneserNey, gt_min
 from karat.lm.tables import (
     BOS,
     EOS,
@@ -191,7 +191,8 @@ def count_text(
     cutters = memory.threads(n_threads(threads))
     work: dict[str, Any] = {"threads": cutters, "nbytes": memory.batch(cutters)}
     work["progress"] = progress
-    vocab, grows = _new_vocab(), vocabulary is None and min_count == 1
+    vocab, grows = _kernel.Vocab(), vocabulary is None and min_count == 1
+    vocab.add(list(SPECIAL))
     if not grows:  # keep words by falling count; on ties the first in the text
         counts = np.zeros(0, np.int64)
         for tokens, words in token_batches(sources, recipe, step_name="words", **work):
@@ -216,12 +217,6 @@ def count_text(
     if not ngrams.words()[EOS]:
         raise InputError("there is no text to train on")
     return vocab, ngrams
-
-
-def _new_vocab() -> _kernel.Vocab:
-    vocab = _kernel.Vocab()
-    vocab.add(list(SPECIAL))
-    return vocab
 
 
 def _word_ids(vocab: _kernel.Vocab, words: _kernel.Vocab, *, grow: bool) -> NDArray[np.int32]:
@@ -275,8 +270,8 @@ def estimate(
     order, counts = len(min_counts), ngrams.words()
     p = smoothing.words(counts, counts if order == 1 else ngrams.preceding())
     for n in range(2, order + 1):
-        histograms = Histograms(ngrams.adjusted(n).tolist(), ngrams.counts(n).tolist())
-        estimator = smoothing.estimator(n, histograms, len(counts))
+        histograms = ngrams.adjusted(n).tolist(), ngrams.counts(n).tolist()
+        estimator = smoothing.estimator(n, *histograms, len(counts))
 
         def report(length: int = n) -> None:
             progress(ngrams.done, ngrams.total, f"estimating {length}-grams")

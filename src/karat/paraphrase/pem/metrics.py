@@ -109,7 +109,7 @@ _PEM_PARTS = ("pem", "pivot_f1", "fluency", "target_f1")
 
 
 def open_model(name: str) -> PEM:
-    """Return the model of a file; it is mapped once, as long as the file does not change."""
+    """Return the model of a file; raise if it has no score."""
     model = _open_mapped(name)
     if model.combination is None:
         raise MetricError(
@@ -120,6 +120,7 @@ def open_model(name: str) -> PEM:
 
 
 def _open_mapped(name: str) -> PEM:
+    """Return the model of a file; it is mapped once, as long as the file does not change."""
     path = model_path(name)
     return _open_model(path, file_stamp(path))
 

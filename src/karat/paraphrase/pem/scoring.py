@@ -437,37 +437,27 @@ def explain_paraphrases(
     places = [number - 1 for number in numbers]
     texts = [side.strings(places) for side in (original_texts, candidate_texts)]
     pairs = [explain_pair(phrases, a, b, pivot_settings) for a, b in zip(*texts, strict=True)]
-    explanations = ParaphraseExplanations(
+    rows = tuple(pair.row(number) for number, pair in zip(numbers, pairs, strict=True))
+    notes: tuple[str, ...] = ()
+    pem_rows: list[ParaphraseRow] = []
+    feature_rows: list[FeatureRow] = []
+    if pem is not None:
+        outputs = Outputs((name,), np.zeros(len(numbers), np.int32), lambda: [*map(str, numbers)])
+        features = pem.features(texts[0], texts[1], outputs)
+        notes = (*features.notes, *pem.cautions)
+        scored = paraphrase_rows(name, pem.scores(features), *texts)
+        pem_rows += (row._replace(segment=n) for n, row in zip(numbers, scored, strict=True))
+        if (combination := pem.combination) is not None:
+            feature_names = combination.names(features)
+            for n, values in zip(numbers, combination.inputs(features).tolist(), strict=True):
+                feature_rows += map(FeatureRow, repeat(n), feature_names, values)
+    return ParaphraseExplanations(
         name=name,
-        rows=tuple(pair.row(number) for number, pair in zip(numbers, pairs, strict=True)),
-        pem=(),
+        rows=rows,
+        pem=tuple(pem_rows),
         pairs=tuple(pairs),
         settings={"model": pem.name if pem else table, **vars(pivot_settings)},
-        notes=(),
+        notes=notes,
         signatures=signatures,
-    )
-    return _add_pem(explanations, pem, *texts) if pem else explanations
-
-
-def _add_pem(
-    explanations: ParaphraseExplanations,
-    pem: PEM,
-    originals: Sequence[str],
-    paraphrases: Sequence[str],
-) -> ParaphraseExplanations:
-    """Return explanations with the PEM of each pair, and the features it is computed from."""
-    name, numbers = explanations.name, [row.pair for row in explanations.rows]
-    outputs = Outputs((name,), np.zeros(len(numbers), np.int32), lambda: list(map(str, numbers)))
-    features = pem.features(originals, paraphrases, outputs)
-    rows = paraphrase_rows(name, pem.scores(features), originals, paraphrases)
-    feature_rows: list[FeatureRow] = []
-    if (combination := pem.combination) is not None:
-        names, inputs = combination.names(features), combination.inputs(features).tolist()
-        for number, values in zip(numbers, inputs, strict=True):
-            feature_rows += map(FeatureRow, repeat(number), names, values)
-    return replace(
-        explanations,
-        pem=tuple(row._replace(segment=number) for number, row in zip(numbers, rows, strict=True)),
-        notes=(*features.notes, *pem.cautions),
         features=tuple(feature_rows),
     )
