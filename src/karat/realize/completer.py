@@ -64,13 +64,10 @@ class ClassModel:
         """Return the token of a lower-cased word."""
         return SPACES.sub(SPACE, word) if word in self.frequent else tag
 
-    def about(self) -> dict[str, Any]:
-        """Return the stored description."""
-        return {"frequent": sorted(self.frequent), "model": self.model.about}
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the stored arrays."""
-        return with_prefix("classes_", self.model.arrays)
+    def parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return the stored model: its description and its arrays."""
+        about = {"frequent": sorted(self.frequent), "model": self.model.about}
+        return about, with_prefix("classes_", self.model.arrays)
 
     @classmethod
     def stored(cls, about: Mapping[str, Any], arrays: Mapping[str, Any], name: str) -> ClassModel:
@@ -130,14 +127,12 @@ class SlotClassifier(Generic[T]):
         rows = _rows(*views.numbers(filled, nodes, BITS), self.has_weight)
         return nodes, _kernel.label_chances(self.weights, len(self.fillings), rows)
 
-    def about(self) -> dict[str, Any]:
-        """Return the stored description."""
-        return {"fillings": list(self.fillings), "kinds": sorted(self.kinds)}
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the stored arrays: half a byte per weight, and the exponent of each row."""
+    def parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return the stored classifier: half a byte per weight, and the exponent of each row."""
+        about = {"fillings": list(self.fillings), "kinds": sorted(self.kinds)}
         levels, exponents = to_half_bytes(self.weights, len(self.fillings))
-        return {"known": np.packbits(self.has_weight), "levels": levels, "exponents": exponents}
+        known = np.packbits(self.has_weight)
+        return about, {"known": known, "levels": levels, "exponents": exponents}
 
     @classmethod
     def stored(
@@ -161,7 +156,7 @@ class SlotClassifier(Generic[T]):
 
     def rounded(self) -> SlotClassifier[T]:
         """Return the classifier with its weights rounded as in storage."""
-        return self.stored(self.fillings, [*self.kinds], self.arrays())
+        return self.stored(self.fillings, [*self.kinds], self.parts()[1])
 
 
 def train_classifier(
@@ -324,15 +319,15 @@ class Completer:
             "inputs": self.inputs,
             "final": sorted(self.final),
             "lemmas": dict(self.lemmas),
-            "slots": {slot: classifier.about() for slot, classifier in self.slots.items()},
-            "classes": self.classes.about(),
+            "slots": {},
         }
-        arrays = self.classes.arrays()
+        about["classes"], arrays = self.classes.parts()
         for slot, classifier in self.slots.items():
-            arrays |= with_prefix(f"{slot}_", classifier.arrays())
+            about["slots"][slot], slot_arrays = classifier.parts()
+            arrays |= with_prefix(f"{slot}_", slot_arrays)
         if self.tagger is not None:
-            about["tagger"] = self.tagger.about()
-            arrays |= with_prefix("tagger_", self.tagger.arrays())
+            about["tagger"], tagger_arrays = self.tagger.parts()
+            arrays |= with_prefix("tagger_", tagger_arrays)
         return about, arrays
 
     @classmethod

@@ -263,7 +263,7 @@ class PEM:
         """Return the PEM of every pair."""
         if (combination := self.combination) is None:
             return np.full(len(features.matrix), np.nan)
-        inputs = combination.inputs(features)
+        _, inputs = combination.inputs(features)
         if (n_features := inputs.shape[1]) != (width := combination.width):
             raise damaged(self.name, f"its score is of {width} features, not {n_features}")
         return np.clip(combination.predict(inputs), *SCALE)
@@ -384,15 +384,17 @@ class PEM:
             arrays |= with_prefix(f"pivot{k}.", table.arrays)
         if self.combination is not None:
             arrays |= self.combination.arrays()
+        generator = None
         if self.generator is not None:
-            arrays |= with_prefix("generate.", self.generator.arrays)
+            generator, generator_arrays = self.generator.parts()
+            arrays |= with_prefix("generate.", generator_arrays)
         about = {
             **self.about,
             "form": self.form,
             "pivots": {name: dict(table.about) for name, table in self.pivots.items()},
             "lm": self.language.about,
             "trained": isinstance(self.combination, SVR),
-            "generator": self.generator and self.generator.about,
+            "generator": generator,
         }
         if self.metrics:
             metrics = identify_features(self.metrics)

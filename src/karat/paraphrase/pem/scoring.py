@@ -448,8 +448,8 @@ def explain_paraphrases(
         scored = paraphrase_rows(name, pem.scores(features), *texts)
         pem_rows += (row._replace(segment=n) for n, row in zip(numbers, scored, strict=True))
         if (combination := pem.combination) is not None:
-            feature_names = combination.names(features)
-            for n, values in zip(numbers, combination.inputs(features).tolist(), strict=True):
+            feature_names, inputs = combination.inputs(features)
+            for n, values in zip(numbers, inputs.tolist(), strict=True):
                 feature_rows += map(FeatureRow, repeat(n), feature_names, values)
     return ParaphraseExplanations(
         name=name,
