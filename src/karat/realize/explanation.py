@@ -101,12 +101,15 @@ class Assignment(NamedTuple):
     sentence: str
 
 
-class PathScore(NamedTuple):
-    """A path of the lattice, and the parts of its score."""
+class ScoredSentence(NamedTuple):
+    """A sentence and the parts of its score: those of its structure and of the language model.
+
+    The structure is scored by the adjunction table, or by the features of the ordering model.
+    """
 
     rank: int
     score: float
-    table: float
+    structure: float
     lm: float
     sentence: str
 
@@ -120,7 +123,7 @@ class SupertagsExplained(NamedTuple):
     assigned: tuple[NodeSupertag, ...]
     assignments: tuple[Assignment, ...]
     lattice: TreeLattice
-    paths: tuple[PathScore, ...]
+    paths: tuple[ScoredSentence, ...]
     best: WordOrder
     unpruned: TreeLattice | None = None
 
@@ -136,21 +139,11 @@ class NodeLabel(NamedTuple):
     relation: str
 
 
-class OrderScore(NamedTuple):
-    """An order by the ordering model: the sum of features, and the language model's part."""
-
-    rank: int
-    score: float
-    features: float
-    lm: float
-    sentence: str
-
-
 class OrderingExplained(NamedTuple):
     """The steps of the ordering model; `treelets` are those of each order, the best first."""
 
     labels: tuple[NodeLabel, ...]
-    orders: tuple[OrderScore, ...]
+    orders: tuple[ScoredSentence, ...]
     treelets: tuple[tuple[TreeletScores, ...], ...]
     best: tuple[WordOrder, ...]
 
@@ -411,7 +404,7 @@ def explain_supertags(
     progress(1, len(taggings) + 2, "choosing paths")
     (orders,), lms = fergus.linearize(tree, taggings[0], k)
     paths = [
-        PathScore(rank, order.score, order.score - lm, lm, tree.sentence(0, order.nodes))
+        ScoredSentence(rank, order.score, order.score - lm, lm, tree.sentence(0, order.nodes))
         for rank, (order, lm) in enumerate(zip(orders, lms.tolist(), strict=True), 1)
     ]
     assigned: list[NodeSupertag] = []
@@ -452,7 +445,7 @@ def explain_ordering(
         treelets.append(tuple(model.explain(tree, 0, order)))
         features = sum(treelet.sum for treelet in treelets[-1])
         parts = order.score, features, order.score - features
-        orders.append(OrderScore(rank, *parts, tree.sentence(0, order.nodes)))
+        orders.append(ScoredSentence(rank, *parts, tree.sentence(0, order.nodes)))
     # Labels, given or predicted, as the features see them.
     if tree.inputs == "lemmas":  # all are given
         columns: tuple[list[str], ...] = (tree.tags, tree.fine, tree.relations)

@@ -53,12 +53,9 @@ class NodeColumns:
     def kernel(self) -> _kernel.TreeColumns:
         """The columns in the kernel's form, checked."""
         columns = self.words, self.endings, self.shapes, self.tags, self.fine, self.relations
-        alternatives = (
-            self.doubtful_relations
-            if len(self.doubtful_relations)
-            else np.zeros(self.nodes, dtype=np.uint32)
-        )
-        return _kernel.TreeColumns(*columns, alternatives, self.heads, self.offsets)
+        doubtful = self.doubtful_relations
+        doubtful = doubtful if len(doubtful) else np.zeros(self.nodes, dtype=np.uint32)
+        return _kernel.TreeColumns(*columns, doubtful, self.heads, self.offsets)
 
     def blank(self) -> NodeColumns:
         """Return the trees without labels."""

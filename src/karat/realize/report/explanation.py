@@ -69,7 +69,7 @@ _ARCS = (
 _PATHS = (
     _RANK,
     _SCORE,
-    number("table", "Adjunction table", 2),
+    number("table", "Adjunction table", 2, field="structure"),
     number("lm", "Language model", 2),
     _SENTENCE,
 )
@@ -82,7 +82,7 @@ _LABELS = (
 _ORDERS = (
     _RANK,
     _SCORE,
-    number("features", "Features", 2, help="The sum over all treelets."),
+    number("features", "Features", 2, field="structure", help="The sum over all treelets."),
     number("lm", "Language model", 2, help="The rest of the score."),
     _SENTENCE,
 )
