@@ -148,8 +148,7 @@ class RealizerOutput(NamedTuple):
             float(metric(name).corpus(self.sentences, references).value)
             for name in METRICS.values()
         ]
-        reference_sentences = (trees.sentence(i, trees.reference(i)) for i in range(len(trees)))
-        pairs = zip(self.sentences, reference_sentences, strict=True)
+        pairs = zip(self.sentences, trees.reference_sentences(), strict=True)
         exact = sum(written == reference for written, reference in pairs) / len(trees)
         speed = len(trees) / max(self.seconds, 1e-9)
         return RealizerScores._make((self.model, self.inputs, *values, exact, speed, self.forms))

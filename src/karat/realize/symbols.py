@@ -15,6 +15,7 @@ from math import sqrt
 from karat import _kernel
 from karat.arrays import Flags, Ints, NDArray, np
 from karat.realize.input_trees import InputTrees
+from karat.realize.treebank import FlatTrees
 
 Symbols = NDArray[np.uint32]
 
@@ -25,7 +26,7 @@ _NO_AFFIXES = np.empty((0, len(AFFIXES)), dtype=np.uint32)
 
 
 @dataclass(frozen=True, eq=False)
-class NodeColumns:
+class NodeColumns(FlatTrees):
     """The columns of many trees, with an entry for each node; `offsets` are those of trees."""
 
     words: Symbols
@@ -40,9 +41,6 @@ class NodeColumns:
     """A row for each node; empty if nothing will be labelled."""
     doubtful_relations: Symbols = field(default_factory=lambda: _NO_SYMBOLS)
     """Second most probable relations, 0 if the first is certain; empty if all were given."""
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
 
     @property
     def nodes(self) -> int:
