@@ -20,7 +20,7 @@ from karat.realize.inflector import (
 )
 
 MIN_SHOWN_PROBABILITY = 0.05
-"""An empty slot is shown if another filling is at least this probable."""
+"""Fillings of empty slots and forms that were not chosen are shown if they are this probable."""
 MAX_SHOWN_FILLINGS = 3
 """Number of likeliest fillings of a slot that are shown."""
 
@@ -154,6 +154,11 @@ class WordForm(NamedTuple):
     tree: float
     before: float
     after: float
+
+    @property
+    def is_alternative(self) -> bool:
+        """True if the form was not chosen but is probable enough to be shown."""
+        return not self.chosen and self.probability >= MIN_SHOWN_PROBABILITY
 
 
 def explain_forms(ordered: OrderedForms) -> list[WordForm]:

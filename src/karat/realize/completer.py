@@ -249,15 +249,6 @@ class Choice(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class CompletedTrees:
-    """Content words with the fillings of their slots, and the choices made."""
-
-    trees: ContentTrees
-    fillings: Mapping[str, list[Filling]]
-    choices: tuple[Choice, ...]
-
-
-@dataclass(frozen=True, eq=False)
 class Completer:
     """Classifiers of slots for one kind of input: `all` or `relations`."""
 
@@ -270,8 +261,13 @@ class Completer:
     slots: Mapping[str, SlotClassifier[Filling]]
     tagger: SlotClassifier[str] | None
 
-    def complete(self, trees: ContentTrees, slots: Sequence[str]) -> CompletedTrees:
-        """Fill the given slots where they are empty and the node is not closed."""
+    def complete(
+        self, trees: ContentTrees, slots: Sequence[str]
+    ) -> tuple[ContentTrees, tuple[Choice, ...]]:
+        """Fill the given slots where they are empty and the node is not closed.
+
+        Return the trees with fillings and tags, and the choices made.
+        """
         if missing := set(slots) - set(self.slots):
             raise InputError(f"the model does not fill the slots {', '.join(sorted(missing))}")
         views = NodeFeatures(trees, self.inputs, self.lemmas)
@@ -285,7 +281,7 @@ class Completer:
                     fillings[slot][choice.node] = choice.best
                 choices += slot_choices
             filled.append(hash_fillings(fillings[slot]))
-        return CompletedTrees(self._tagged(trees, views), fillings, tuple(choices))
+        return replace(self._tagged(trees, views), fillings=fillings), tuple(choices)
 
     def _choices(self, slot: str, views: NodeFeatures, filled: list[Hashes]) -> list[Choice]:
         """Return the likeliest fillings of a slot at the nodes where it may be filled."""

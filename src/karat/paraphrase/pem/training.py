@@ -205,7 +205,8 @@ class PivotStages:
         self.aligner, self.work = aligner, work
         self.inputs: dict[str, Any] = {
             "texts": [
-                [text_digest(corpus.source), text_digest(corpus.pivot)] for corpus in pivot.corpora
+                [lines_digest(corpus.source), lines_digest(corpus.pivot)]
+                for corpus in pivot.corpora
             ],
             "recipes": [str(recipe), str(pivot.recipe)],
             "links": str(aligner) if pivot.links is None else _links_digest(pivot.links),
@@ -349,7 +350,12 @@ class TrainingStages:
         inputs: dict[str, Any] = {
             "tables": {pivot.name: pivot.table_inputs for pivot in self.pivots},
             "language": [self.digests, str(self.recipe), *language_settings],
-            "judged": [judged.evalset.name, judged.overall, text_digest(texts), scores.hexdigest()],
+            "judged": [
+                judged.evalset.name,
+                judged.overall,
+                lines_digest(texts),
+                scores.hexdigest(),
+            ],
             "form": model.form,
         }
         if model.metrics:
@@ -374,7 +380,7 @@ def train_language(
     """
     lines: list[Segments]
     if running:
-        lines = list({text_digest(text): text for text in reversed(texts)}.values())[::-1]
+        lines = list({lines_digest(text): text for text in reversed(texts)}.values())[::-1]
     else:
         lines = [distinct_lines(texts, memory)]
     if not sum(map(len, lines)):
@@ -434,7 +440,7 @@ def _lines(texts: Sequence[Segments]) -> Iterator[str]:
         text.release(0, len(text))
 
 
-def text_digest(text: Segments) -> str:
+def lines_digest(text: Segments) -> str:
     """Return a digest of the lines of a text."""
     digest = sha256()
     for line in _lines([text]):
