@@ -131,8 +131,8 @@ class SlotClassifier(Generic[T]):
         """Return the stored classifier: half a byte per weight, and the exponent of each row."""
         about = {"fillings": list(self.fillings), "kinds": sorted(self.kinds)}
         levels, exponents = to_half_bytes(self.weights, len(self.fillings))
-        known = np.packbits(self.has_weight)
-        return about, {"known": known, "levels": levels, "exponents": exponents}
+        bits = np.packbits(self.has_weight)
+        return about, {"known": bits, "levels": levels, "exponents": exponents}
 
     @classmethod
     def stored(

@@ -205,7 +205,7 @@ class PivotStages:
         self.aligner, self.work = aligner, work
         self.inputs: dict[str, Any] = {
             "texts": [
-                [lines_digest(corpus.source), lines_digest(corpus.pivot)]
+                [lines_digest(side) for side in (corpus.source, corpus.pivot)]
                 for corpus in pivot.corpora
             ],
             "recipes": [str(recipe), str(pivot.recipe)],
@@ -346,16 +346,12 @@ class TrainingStages:
             return about, {} if trained.combination is None else trained.combination.arrays()
 
         texts = as_segments([*judged.originals, *judged.paraphrases], "judged")
-        scores = sha256(judged.human.tobytes() + judged.real.tobytes())
+        scores = judged.human.tobytes() + judged.real.tobytes()
+        digests = lines_digest(texts), sha256(scores).hexdigest()
         inputs: dict[str, Any] = {
             "tables": {pivot.name: pivot.table_inputs for pivot in self.pivots},
             "language": [self.digests, str(self.recipe), *language_settings],
-            "judged": [
-                judged.evalset.name,
-                judged.overall,
-                lines_digest(texts),
-                scores.hexdigest(),
-            ],
+            "judged": [judged.evalset.name, judged.overall, *digests],
             "form": model.form,
         }
         if model.metrics:
