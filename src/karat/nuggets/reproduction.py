@@ -15,8 +15,13 @@ from typing import NamedTuple
 from karat.arrays import np
 from karat.nuggets.formats.loading import DEMO, KNOWN, load_nuggets
 from karat.nuggets.prediction.agreement import ScoreAgreement, average_f
-from karat.nuggets.prediction.evaluation import GuessedRun, paper_runs
-from karat.nuggets.results.evaluation import NuggetEvaluation, evaluate_nuggets, runs_outside
+from karat.nuggets.results.evaluation import (
+    GuessedRun,
+    NuggetEvaluation,
+    evaluate_nuggets,
+    paper_runs,
+    runs_outside,
+)
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.reproduction.papers import ReproductionRequest

@@ -219,6 +219,19 @@ def intervals_of_runs(guessed: Floats, official: Floats) -> list[ScoreInterval |
     return intervals
 
 
+def intervals_of_whole_runs(guessed: Floats, official: Floats) -> list[ScoreInterval | None]:
+    """Return the interval of each run's score, such as micro F, from the errors of the others."""
+    intervals: list[ScoreInterval | None] = []
+    for k, score in enumerate(guessed):
+        is_other = (np.arange(len(guessed)) != k) & ~np.isnan(official)
+        if is_other.sum() < 2 or np.isnan(score):
+            intervals.append(None)
+            continue
+        errors = whole_errors(guessed[is_other], official[is_other])
+        intervals.append(score_interval(np.array([score]), errors, 1).around(float(score)))
+    return intervals
+
+
 def welch_freedom(parts: Sequence[tuple[float, float]]) -> float:
     """Return the degrees of freedom of a sum of variances: (sum of v)^2 / sum of v^2 / df."""
     terms = [(variance, max(df, 1)) for variance, df in parts if variance > 0]
