@@ -88,7 +88,7 @@ class _Descriptions:
         """Return tokens x kinds."""
         words, ids = self.vocab.words(0, len(self.vocab)), self.words.ids
         content, capital = self._content_and_capital()
-        weight = content * np.array(idf(words), dtype=np.float64)[ids]
+        weight = content * idf(words)[ids]
         number = np.array([any(map(str.isdigit, word)) for word in words], dtype=np.bool_)[ids]
         informative = weight * self._informativeness()
         question_words = _STEMS.tokens(
@@ -259,7 +259,7 @@ class UnjudgedEvidence:
         sentences = rule.tokens(parts, vocab)
         texts = [" ".join(nugget.descriptions) for nugget in pool.nuggets]
         nuggets = rule.tokens(texts, vocab)
-        idf = np.array(smoothed_idf(pool.texts, rule)(vocab.words(0, len(vocab))))
+        idf = smoothed_idf(pool.texts, rule)(vocab.words(0, len(vocab)))
         owner = np.repeat(np.arange(len(pool.texts)), np.diff(bounds))
         sentence = np.repeat(np.arange(len(parts)), sentences.lengths)
         both = _pairs(sentence, sentences.ids, owner, len(vocab))

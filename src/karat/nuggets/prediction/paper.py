@@ -302,4 +302,4 @@ def _weights(pool: Pool, paper: Paper, idf: StemIdf | None, vocab: Vocab) -> Flo
     if paper.weight != "idf":
         return np.zeros(0)
     idf = idf or smoothed_idf(pool.texts, paper.words)
-    return np.array(idf(vocab.words(0, len(vocab))), dtype=np.float64)
+    return idf(vocab.words(0, len(vocab)))

@@ -116,12 +116,14 @@ def score_pourpre(
 
 def _overlap(words: RaggedWords, descriptions: int, weigh: Weigh) -> Floats:
     """Return matches, responses by descriptions; the first texts are the descriptions."""
-    used = np.unique(words.classes[words.ids[: words.offsets[descriptions]]])
+    end = words.offsets[descriptions]
+    row = np.repeat(np.arange(descriptions), np.diff(words.offsets[: descriptions + 1]))
+    described = words.classes[words.ids[:end]]
+    used = np.unique(described)
     weight = np.zeros((descriptions, len(used)))
-    for i in range(descriptions):  # a word that occurs twice in a description counts twice
-        bag = words.row(i)
-        word_weights = weigh([words.words[k] for k in bag.tolist()])
-        np.add.at(weight[i], np.searchsorted(used, words.classes[bag]), word_weights)
+    word_weights = weigh([words.words[k] for k in words.ids[:end].tolist()])
+    # A word that occurs twice in a description counts twice.
+    np.add.at(weight, (row, np.searchsorted(used, described)), word_weights)
     shared = product(_has(words, descriptions, used), weight.T)
     totals = weight.sum(axis=1)
     out: Floats = np.divide(shared, totals, out=np.zeros_like(shared), where=totals > 0)

@@ -11,13 +11,12 @@ neighboring sentences.
 from __future__ import annotations
 
 import atexit
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, TypeAlias
 from unicodedata import category
 
 from karat import _kernel
@@ -29,7 +28,7 @@ from karat.nuggets.sets.keys_and_runs import Nugget, Run
 from karat.progress import Progress, silent
 from karat.storage.digests import text_digest
 from karat.storage.output import FilePath
-from karat.text.segments import STRIDE, Lines, Segments, Strings, Texts, batches
+from karat.text.segments import Lines, Segments, Strings, Texts, as_segments, batches
 from karat.text.tokens import Ragged, Vocab, select, stem_words, stop_words, tokenize
 
 TOKENIZER, CASE = "intl", "lower"
@@ -38,15 +37,8 @@ _END = re.compile(r"[.!?…。！？\n](?:(?<=\n)\n*|(?<!\n)\s+)")
 """Line ends, or a mark (which is kept) and the white space after it. The pattern begins with a set
 of characters, which is several times as fast as a look-behind at every position."""
 
-StemIdf: TypeAlias = Callable[[Sequence[str]], Sequence[float]]
+StemIdf: TypeAlias = Callable[[Sequence[str]], Floats]
 """Function from words, stemmed if a classifier stems them, to their idf."""
-
-
-class TextSlices(Protocol):
-    """Texts that are read in slices: a list, or a file that is too large for one."""
-
-    def __len__(self) -> int: ...
-    def __getitem__(self, at: slice, /) -> Sequence[str]: ...
 
 
 @dataclass(frozen=True)
@@ -139,28 +131,35 @@ def _bare(word: str) -> str:
     return word[first:last]
 
 
-def smoothed_idf(texts: TextSlices, words: WordRecipe) -> StemIdf:
+def _count_texts(
+    texts: Segments, cut: Callable[[list[str], Vocab], Ragged], progress: Progress = silent
+) -> tuple[Vocab, Ints]:
+    """Return words and the number of texts that have each, counted in batches of bounded size."""
+    vocab, counts = Vocab(), np.zeros(0, dtype=np.int64)
+    for start, stop in batches([texts], BATCH, 1 << 24):
+        tokens = cut(texts.views(start, stop).strings(), vocab)
+        row = np.repeat(np.arange(stop - start, dtype=np.int64), np.diff(tokens.offsets))
+        pairs = np.unique(row << 32 | tokens.ids)
+        more = np.bincount(pairs & 0xFFFFFFFF, minlength=len(vocab))
+        counts = np.pad(counts, (0, len(more) - len(counts))) + more
+        progress(stop, len(texts), f"counting words of {texts.name}")
+    return vocab, counts
+
+
+def smoothed_idf(texts: Texts, words: WordRecipe) -> StemIdf:
     """Return idf(w) = log((N + 1) / (c + 1/2)): c of the N texts have the word, or its stem.
 
     Smoothed, unlike Pourpre's log(N / c) in `texts_idf`: most words of a description occur in few
     responses, and a word without any must weigh more than a word with one. With a single response,
     no word weighs 0.
     """
-    vocab = Vocab()
-    counts = np.zeros(0, dtype=np.int64)
-    for start in range(0, len(texts), BATCH):
-        tokens = words.tokens(texts[start : start + BATCH], vocab)
-        rows = np.repeat(np.arange(len(tokens.offsets) - 1), tokens.lengths)
-        both = np.sort(rows * np.int64(len(vocab) + 1) + tokens.ids)
-        first = np.append(True, both[1:] != both[:-1])[: len(both)]
-        batch_counts = np.bincount(both[first] % (len(vocab) + 1), minlength=len(vocab))
-        counts = batch_counts + np.pad(counts, (0, len(vocab) - len(counts)))
+    segments = as_segments(texts, "responses")
+    vocab, counts = _count_texts(segments, words.tokens)
 
-    def idf(words: Sequence[str]) -> Sequence[float]:
+    def idf(words: Sequence[str]) -> Floats:
         ids = vocab.find(list(words))
         word_counts = np.where(ids >= 0, np.append(counts, 0)[ids], 0)
-        weights: list[float] = log((len(texts) + 1) / (word_counts + 0.5)).tolist()
-        return weights
+        return log((len(segments) + 1) / (word_counts + 0.5))
 
     return idf
 
@@ -173,10 +172,6 @@ class RaggedWords:
     offsets: Ints
     words: list[str]  # each word by its id
     classes: NDArray[np.int32]  # the class of each word by its id
-
-    def row(self, i: int) -> NDArray[np.int32]:
-        """Return the words of a text."""
-        return self.ids[self.offsets[i] : self.offsets[i + 1]]
 
 
 def cut_words(texts: Texts, stem: str = "none", stop: str = "none") -> RaggedWords:
@@ -210,8 +205,6 @@ def code_points(texts: Sequence[str]) -> Ragged:
 
 Weigh: TypeAlias = Callable[[Sequence[str]], Floats]
 """Function from words, lower-cased and not stemmed, to their weights."""
-
-_PIECE = 1 << 14  # texts that are cut at a time
 
 
 def count_weights(words: Sequence[str]) -> Floats:
@@ -264,36 +257,17 @@ def texts_idf(
     texts: Segments, stem: str = "none", progress: Progress = silent
 ) -> DocumentFrequencies:
     """Count words in any texts, in batches of bounded size."""
-    vocab, counts = Vocab(), np.zeros(0, dtype=np.int64)
-    for start, stop in batches([texts], _PIECE, 1 << 24):
-        piece = texts.views(start, stop).strings()
-        tokens = tokenize(piece, TOKENIZER, CASE, stem, vocab=vocab, threads=1)
-        row = np.repeat(np.arange(len(piece), dtype=np.int64), np.diff(tokens.offsets))
-        pairs = np.unique(row << 32 | tokens.ids)
-        more = np.bincount(pairs & 0xFFFFFFFF, minlength=len(vocab))
-        counts = np.pad(counts, (0, len(more) - len(counts))) + more
-        progress(stop, len(texts), f"counting words of {texts.name}")
+
+    def cut(texts: Sequence[str], vocab: Vocab) -> Ragged:
+        tokens = tokenize(texts, TOKENIZER, CASE, stem, vocab=vocab, threads=1)
+        return Ragged(tokens.ids, tokens.offsets)
+
+    vocab, counts = _count_texts(texts, cut, progress)
     words = vocab.words(0, len(vocab))
     return DocumentFrequencies(len(texts), dict(zip(words, counts.tolist(), strict=True)), stem)
 
 
 POOLED = "pooled"  # idf from the responses themselves, not from a corpus
-
-
-class Corpus:
-    """Texts of a file, one per line, read in slices."""
-
-    def __init__(self, path: str | os.PathLike[str], progress: Progress = silent) -> None:
-        self.lines = Lines(path, progress)
-
-    def __len__(self) -> int:
-        return len(self.lines)
-
-    def __getitem__(self, at: slice) -> list[str]:
-        start, stop, step = at.indices(len(self))
-        first = start - start % STRIDE
-        lines = self.lines.views(first, max(stop, first)).strings()
-        return lines[start - first : max(stop, start) - first : step]
 
 
 @dataclass(frozen=True)
@@ -312,7 +286,7 @@ class IdfSource:
     @property
     def signature(self) -> str:
         """The source, with a digest of a corpus."""
-        return POOLED if self.name == POOLED else f"{self.name}@{self._corpus.lines.digest()}"
+        return POOLED if self.name == POOLED else f"{self.name}@{self._corpus.digest()}"
 
     def check(self) -> None:
         """Raise InputError if the corpus cannot be read."""
@@ -320,8 +294,8 @@ class IdfSource:
             len(self._corpus)
 
     @cached_property
-    def _corpus(self) -> Corpus:
-        return Corpus(self.name, self.progress)
+    def _corpus(self) -> Lines:
+        return Lines(self.name, self.progress)
 
     def of_classifier(self, pool: Pool, words: WordRecipe) -> StemIdf:
         """Return the idf of words as a classifier cuts and stems them (cached)."""
@@ -335,7 +309,7 @@ class IdfSource:
         """Return the idf of words for Pourpre."""
         if self.name == POOLED:
             return pooled_idf(runs, stem, self.progress)
-        return texts_idf(self._corpus.lines, stem, self.progress)  # a pipe is read only once
+        return texts_idf(self._corpus, stem, self.progress)  # a pipe is read only once
 
 
 _ALONE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
