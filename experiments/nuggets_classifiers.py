@@ -57,7 +57,7 @@ from karat.nuggets.prediction.pool import (
     folds,
 )
 from karat.nuggets.prediction.thresholds import MODELS, best_f_threshold, compare_models
-from karat.nuggets.prediction.tuning import best_trial, settings, trial
+from karat.nuggets.results.tuning import best_trial, settings, trial
 from karat.nuggets.sets.keys_and_runs import make_key
 
 SEED, SUBSAMPLES = 2006, 200

@@ -122,11 +122,11 @@ from karat.nuggets.results.changes import diff_nuggets as diff_nuggets
 from karat.nuggets.results.contents import NuggetContents as NuggetContents
 from karat.nuggets.results.contents import describe_nuggets as describe_nuggets
 from karat.nuggets.results.evaluation import NuggetEvaluation as NuggetEvaluation
-from karat.nuggets.results.evaluation import NuggetTuning as NuggetTuning
+from karat.nuggets.results.tuning import NuggetTuning as NuggetTuning
 from karat.nuggets.results.evaluation import evaluate_nuggets as evaluate_nuggets
-from karat.nuggets.results.evaluation import tune_nuggets as tune_nuggets
-from karat.nuggets.results.judgement_agreement import NuggetAgreement as NuggetAgreement
-from karat.nuggets.results.judgement_agreement import agree_nuggets as agree_nuggets
+from karat.nuggets.results.tuning import tune_nuggets as tune_nuggets
+from karat.nuggets.results.agreement import NuggetAgreement as NuggetAgreement
+from karat.nuggets.results.agreement import agree_nuggets as agree_nuggets
 from karat.nuggets.results.scoring import NuggetScoring as NuggetScoring
 from karat.nuggets.results.scoring import score_nuggets as score_nuggets
 from karat.nuggets.scores.official import Official as Official

@@ -12,7 +12,8 @@ import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
-from karat.nuggets.prediction.agreement import (
+from karat.nuggets.prediction.pool import make_pool
+from karat.nuggets.results.agreement import (
     AverageScores,
     ScoringMethod,
     agreement_of_judgements,
@@ -22,7 +23,6 @@ from karat.nuggets.prediction.agreement import (
     jackknife_interval,
     swapped,
 )
-from karat.nuggets.prediction.pool import make_pool
 from karat.nuggets.results.evaluation import NuggetEvaluation, evaluate_nuggets
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.official import Official

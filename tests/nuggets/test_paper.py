@@ -45,7 +45,7 @@ from karat.nuggets.prediction.thresholds import (
     grid,
     likeliest_model,
 )
-from karat.nuggets.prediction.tuning import try_models, tune, tune_all
+from karat.nuggets.results.tuning import trial, try_models, tune_nuggets
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.official import Official
 from karat.nuggets.scores.words import smoothed_idf
@@ -289,9 +289,9 @@ def test_the_same_words_teach_once_and_a_run_may_answer_twice() -> None:
 def test_tuning_on_responses_needs_responses_that_are_known() -> None:
     pool, labels, _ = pooled(questions=3, runs=4)
     with pytest.raises(InputError, match="leave out systems or institutions"):
-        tune_all(small_set(), "question", Paper(responses=True))
+        tune_nuggets(small_set(), "question", classifier=Paper(responses=True))
     cells = FoldedCells(pool, labels, folds(pool, "system"))
-    plain, trained = tune(cells, [Paper(1), Paper(1, responses=True)])
+    plain, trained = trial(cells, Paper(1)), trial(cells, Paper(1, responses=True))
     assert plain.threshold != trained.threshold
 
 
@@ -308,7 +308,9 @@ def test_threshold_models_are_cross_validated(by: str) -> None:
 
 
 def test_all_in_one_call() -> None:
-    tuning = tune_all(small_set(), "institution", Paper(once=True, stem="porter"))
+    tuning = tune_nuggets(
+        small_set(), "institution", classifier=Paper(once=True, stem="porter")
+    ).tuning
     assert len(tuning.trials) == 24
     assert tuning.best.classifier == max(tuning.trials, key=lambda one: one.agreement.f).classifier
     assert {trial.classifier.stem for trial in tuning.trials} == {"none", "porter"}

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from karat.arrays import np
 from karat.nuggets.formats.loading import DEMO, KNOWN, load_nuggets
-from karat.nuggets.prediction.agreement import ScoreAgreement, average_f
+from karat.nuggets.results.agreement import ScoreAgreement, average_f
 from karat.nuggets.results.evaluation import (
     GuessedRun,
     NuggetEvaluation,

@@ -32,9 +32,10 @@ from karat.report.model import (
 from karat.results import Column, number
 
 if TYPE_CHECKING:
+    from karat.nuggets.results.agreement import NuggetAgreement
     from karat.nuggets.results.contents import NuggetContents
-    from karat.nuggets.results.evaluation import Contest, NuggetEvaluation, NuggetTuning, SettingRow
-    from karat.nuggets.results.judgement_agreement import NuggetAgreement
+    from karat.nuggets.results.evaluation import Contest, NuggetEvaluation
+    from karat.nuggets.results.tuning import NuggetTuning, SettingRow
 
 
 CALIBRATED, PAPER = "the calibrated classifier", "the paper's classifier"

@@ -27,8 +27,8 @@ from karat.results import Column, LazyRows, number, people_column
 from karat.stats.significance import SIGNIFICANCE_LEVEL, UNDECIDED
 
 if TYPE_CHECKING:
+    from karat.nuggets.prediction.thresholds import ModelRow
     from karat.nuggets.results.changes import NuggetChanges
-    from karat.nuggets.results.evaluation import ModelRow
     from karat.nuggets.results.scoring import NuggetScoring, RunRow
 
 

@@ -8,16 +8,29 @@ threshold with the best tau-b on this set, as in the paper: do not compare them 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from karat.arrays import Flags, Floats, np
-from karat.errors import InputError
 from karat.evalset.catalogue import GivenPath
 from karat.nuggets.formats.loading import as_nuggets
-from karat.nuggets.prediction.agreement import (
+from karat.nuggets.prediction.calibrated import CrossValidation, cross_validate
+from karat.nuggets.prediction.evidence import evidence
+from karat.nuggets.prediction.intervals import (
+    ScoreInterval,
+    intervals_of_runs,
+    intervals_of_whole_runs,
+)
+from karat.nuggets.prediction.likeness import Likeness
+from karat.nuggets.prediction.paper import INFORMED, Paper
+from karat.nuggets.prediction.pool import assessor_agreement
+from karat.nuggets.prediction.thresholds import (
+    compare_models,
+    likeliest_model,
+)
+from karat.nuggets.results.agreement import (
     AVERAGES,
     AverageScores,
     JudgementAgreement,
@@ -30,25 +43,7 @@ from karat.nuggets.prediction.agreement import (
     f_difference,
     in_hindsight,
 )
-from karat.nuggets.prediction.calibrated import CrossValidation, cross_validate
-from karat.nuggets.prediction.evidence import evidence
-from karat.nuggets.prediction.intervals import (
-    ScoreInterval,
-    intervals_of_runs,
-    intervals_of_whole_runs,
-)
-from karat.nuggets.prediction.likeness import Likeness
-from karat.nuggets.prediction.paper import INFORMED, Paper
-from karat.nuggets.prediction.pool import AssessorAgreement, assessor_agreement, with_institutions
-from karat.nuggets.prediction.predictions import parse_classifier
-from karat.nuggets.prediction.thresholds import (
-    MODELS,
-    ThresholdModel,
-    compare_models,
-    likeliest_model,
-)
-from karat.nuggets.prediction.tuning import Tuning, trial, tune_all
-from karat.nuggets.results.notes import CORRECTED_NOTE, STRICT_NOTE, about_idf
+from karat.nuggets.results.tuning import CrossValidated, Tuning, trial, tune_nuggets
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.official import (
     NuggetStats,
@@ -62,18 +57,11 @@ from karat.nuggets.scores.words import ENGLISH
 from karat.nuggets.sets.keys_and_runs import Run
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
-from karat.results import Result
 from karat.stats.correlation import r_squared, rmse, tau_b
 from karat.stats.significance import UNDECIDED, interval_verdict
 
 _MATCHES = tuple(k / 20 for k in range(20))  # thresholds of Pourpre's matches
 _THRESHOLDS = 40  # number of quantiles of scores that are tried
-_LEFT_OUT = {
-    "system": "one run was left out at a time. Judgements of other runs on the same nuggets are "
-    "known, so errors are lower than on new questions, and runs that resemble others rank better",
-    "institution": "all runs of one institution were left out together",
-    "question": "one question was left out at a time, so nothing was known of its nuggets",
-}
 _ALONE = "guesses alone"
 _ON_F = (
     "Agreement with assessors: Pourpre is compared with official F, all other methods with A, the "
@@ -83,37 +71,6 @@ _ON_F = (
     "in hindsight were chosen by tau_b on this very set, as in the paper: those rows are "
     "optimistic.",
 )
-
-
-class SettingRow(NamedTuple):
-    """A setting of the paper's classifier, cross-validated."""
-
-    stem: str
-    n: int
-    weight: str
-    stop: str
-    precision: float
-    recall: float
-    f: float
-    tau_b: float
-    r_squared: float
-    rmse: float
-    threshold: float
-
-
-class ModelRow(NamedTuple):
-    """A threshold model: log10 P(Data|Model), and its agreement if it was tried."""
-
-    model: str
-    name: str
-    log10: float
-    likeliest: bool
-    precision: float | None = None
-    recall: float | None = None
-    f: float | None = None
-    tau_b: float | None = None
-    r_squared: float | None = None
-    rmse: float | None = None
 
 
 class EvaluationRow(NamedTuple):
@@ -181,83 +138,8 @@ class TauPoint(NamedTuple):
     tau_b: float
 
 
-def model_rows(
-    models: Sequence[ThresholdModel], agreements: Sequence[AssessorAgreement | None] = ()
-) -> tuple[ModelRow, ...]:
-    """Return the paper's Table 4, with the agreement of each model that was tried."""
-    if not models:
-        return ()
-    first, agreed = likeliest_model(models), agreements or [None] * len(models)
-    return tuple(
-        ModelRow(
-            model.name, MODELS[model.name], model.log10, model.name == first, *(agreement or ())
-        )
-        for model, agreement in zip(models, agreed, strict=True)
-    )
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class _CrossValidated(Result):
-    """The 24 settings of the paper's classifier and, for the best, all threshold models."""
-
-    name: str  # the name of the set
-    settings: Mapping[str, Any]
-    tuning: Tuning
-
-    signature = ""
-
-    @cached_property
-    def trials(self) -> tuple[SettingRow, ...]:
-        """The 24 settings of the paper's classifier, the best F first."""
-        return tuple(
-            SettingRow(rule.stem, rule.n, rule.weight, rule.stop, *trial.agreement, trial.threshold)
-            for trial in sorted(self.tuning.trials, key=lambda trial: -trial.agreement.f)
-            for rule in [trial.classifier]
-        )
-
-    @cached_property
-    def models(self) -> tuple[ModelRow, ...]:
-        """The threshold models for the best setting."""
-        tried = self.tuning.models
-        return model_rows([trial.model for trial in tried], [trial.agreement for trial in tried])
-
-    def _notes(self, *sentences: str) -> tuple[str, ...]:
-        return (
-            f"Cross-validated: {_LEFT_OUT[self.tuning.by]}.",
-            *sentences,
-            *[CORRECTED_NOTE.format("Official judgements")] * self.settings["corrected"],
-            *[STRICT_NOTE] * self.settings["strict"],
-            about_idf(self.tuning.idf),
-        )
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class NuggetTuning(_CrossValidated):
-    """The 24 settings of the paper's classifier and, for the best, all threshold models."""
-
-    @property
-    def rows(self) -> tuple[SettingRow, ...]:
-        """The settings, the best F first."""
-        return self.trials
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Notes on how the numbers were computed."""
-        tuning, no_own = self.tuning, ""
-        if tuning.by == "question":
-            no_own = "; nuggets of a question that is left out have only the global threshold"
-        several = "; ".join(", ".join(runs) for runs in tuning.left_out if len(runs) > 1)
-        count = f"{len(tuning.left_out)} institutions{'; together: ' * bool(several)}{several}."
-        return self._notes(
-            *([count] if tuning.left_out else []),
-            "Each setting has one threshold, with the best F on the other folds; runs are scored "
-            f"from decisions. Threshold models are those of {tuning.best.classifier.full_summary}; "
-            f"runs are scored from probabilities{no_own}.",
-        )
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class NuggetEvaluation(_CrossValidated):
+class NuggetEvaluation(CrossValidated):
     """Agreement of classifiers and baselines with the assessors."""
 
     nuggets: NuggetSet
@@ -633,55 +515,11 @@ def evaluate_nuggets(
     """
     nuggets = as_nuggets(nuggets, progress)
     official = Official(beta, strict=strict)
-    tuning, settings = _tune(nuggets, by, classifier, institution, corrected, strict, progress)
+    shared: dict[str, Any] = {"institution": institution, "corrected": corrected, "strict": strict}
+    tuned = tune_nuggets(nuggets, by, classifier=classifier, progress=progress, **shared)
+    tuning, settings = tuned.tuning, {"leave_out": by, "beta": beta, **tuned.settings}
     cells, pool = tuning.cells, tuning.cells.pool
     X = evidence(pool, tuning.idf.of_classifier(pool, ENGLISH), progress)
     likeness = None if by == "question" else Likeness(pool)
     calibrated = cross_validate(cells, X, likeness, progress=progress)
-    settings = {"leave_out": by, "beta": beta, **settings}
     return NuggetEvaluation(nuggets.name, settings, tuning, nuggets, official, calibrated)
-
-
-def tune_nuggets(
-    nuggets: NuggetSet | GivenPath,
-    by: str = "system",
-    *,
-    classifier: Paper | str = "paper",
-    institution: str | None = None,
-    corrected: bool = False,
-    strict: bool = False,
-    progress: Progress = silent,
-) -> NuggetTuning:
-    """Cross-validate the 24 settings of the paper's classifier, and the threshold models.
-
-    Args:
-        nuggets, by, classifier, institution, corrected, strict: as for `evaluate_nuggets`.
-        progress: function that is called with the progress.
-    """
-    nuggets = as_nuggets(nuggets, progress)
-    tuning, settings = _tune(nuggets, by, classifier, institution, corrected, strict, progress)
-    return NuggetTuning(nuggets.name, {"leave_out": by, **settings}, tuning)
-
-
-def _tune(
-    nuggets: NuggetSet,
-    by: str,
-    classifier: Paper | str,
-    institution: str | None,
-    corrected: bool,
-    strict: bool,
-    progress: Progress,
-) -> tuple[Tuning, dict[str, Any]]:
-    """Tune the classifier of the paper; return also the settings to report.
-
-    `by` is the grouping of cross-validation folds. With `corrected`, classifiers are compared with
-    corrected judgements; with `strict`, partial support counts as none.
-    """
-    paper = parse_classifier(classifier)
-    if not isinstance(paper, Paper):
-        expected = "paper, with settings that trials share"
-        raise InputError(f"classifier={classifier}: expected {expected}")
-    nuggets = with_institutions(nuggets, institution)
-    tuning = tune_all(nuggets, by, paper, progress, corrected=corrected, strict=strict)
-    settings = {"classifier": str(paper), "institution": institution}
-    return tuning, {**settings, "corrected": corrected, "strict": strict}

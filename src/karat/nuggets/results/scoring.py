@@ -27,7 +27,7 @@ from karat.nuggets.prediction.predictions import (
     parse_classifier,
     predict_support,
 )
-from karat.nuggets.results.evaluation import ModelRow, model_rows
+from karat.nuggets.prediction.thresholds import ModelRow, model_rows
 from karat.nuggets.results.notes import (
     about_guesses,
     about_intervals,
