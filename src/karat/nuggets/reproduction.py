@@ -53,11 +53,6 @@ class PublishedNumber(NamedTuple):
     low: float
     high: float
 
-    @property
-    def range_text(self) -> str:
-        """The range in words."""
-        return f"{self.low:.3f} to {self.high:.3f} in the paper"
-
 
 TABLE_2: Mapping[tuple[str, str, str], PublishedNumber] = {
     ("Pourpre, count", f"Pourpre count, {HINDSIGHT}", "micro"): PublishedNumber(
@@ -192,10 +187,8 @@ def _numbers(tables: NuggeteerTables) -> Iterator[ReproducedNumber]:
             measure = name.removesuffix(" of Pourpre")
             yield _number("Table 3", item, measure, TABLE_3[name], value, tables.name)
     for name, value in tables.likelihoods.items():
-        measure = "log10 P"
-        yield ReproducedNumber(
-            "Table 4", f"model {name}", measure, TABLE_4[name], value, tables.name
-        )
+        item = f"model {name}"
+        yield ReproducedNumber("Table 4", item, "log10 P", TABLE_4[name], value, tables.name)
     for row in tables.evaluation.judgements:
         if row.method in TABLE_5:
             item, published = TABLE_5[row.method]
@@ -216,8 +209,8 @@ def _numbers(tables: NuggeteerTables) -> Iterator[ReproducedNumber]:
 def _number(
     section: str, item: str, measure: str, paper: PublishedNumber, value: float, data: str
 ) -> ReproducedNumber:
-    row = ReproducedNumber(section, item, measure, paper.value, value, data)
-    return row._replace(detail=paper.range_text)
+    detail = f"{paper.low:.3f} to {paper.high:.3f} in the paper"
+    return ReproducedNumber(section, item, measure, paper.value, value, data, detail=detail)
 
 
 # -------------------------------------------------------------------------------- conclusions

@@ -45,7 +45,7 @@ from karat.nuggets.scores.official import (
 )
 from karat.nuggets.scores.pourpre import Pourpre, score_pourpre
 from karat.nuggets.scores.words import IdfSource, quotation, words_with_nuggets
-from karat.nuggets.sets.keys_and_runs import Question, Response, Run
+from karat.nuggets.sets.keys_and_runs import Run
 from karat.nuggets.sets.nugget_set import NuggetSet, remarks
 from karat.progress import Progress, silent
 from karat.results import Result
@@ -273,7 +273,8 @@ class NuggetScoring(Result):
         for scored, (id, question) in product(self.scored, self.nuggets.key.questions.items()):
             answer, responses = scored.decisions[id], scored.run.responses(id)
             credits = answer.credit(self.official.strict)
-            words = _evidence(question, responses, credits)
+            credited = {credit for credit in credits if credit is not None}
+            words = {k: words_with_nuggets(responses[k].text, question.nuggets) for k in credited}
             supports = answer.support(self.official.strict).tolist()
             for j, (nugget, credit) in enumerate(zip(question.nuggets, credits, strict=True)):
                 by = answer.by(j, credit)
@@ -286,7 +287,7 @@ class NuggetScoring(Result):
                         support=None if by == NOTHING else supports[j],
                         by=by,
                         response=None if credit is None else credit + 1,
-                        evidence=words.get(j),
+                        evidence=None if credit is None else quotation(words[credit], j),
                         description=nugget.descriptions[0],
                         p=self.guess_probability(scored, id, j) if by == GUESS else None,
                     )
@@ -391,19 +392,6 @@ class NuggetScoring(Result):
         pool, cells = self.predictions.pool, self.predictions.probabilities
         chances = pool.answer(cells, scored.run.tag, question)[unjudged, nugget]
         return float(chances.max()) if len(chances) else None
-
-
-def _evidence(
-    question: Question, responses: Sequence[Response], credits: Sequence[int | None]
-) -> dict[int, str]:
-    """Return the words that each nugget shares with the response that gets the credit."""
-    evidence = {}
-    for at in {at for at in credits if at is not None}:
-        words = list(words_with_nuggets(responses[at].text, question.nuggets))
-        for j in (j for j, credit in enumerate(credits) if credit == at):
-            shared = [word._replace(in_nugget=j in numbers) for word, numbers in words]
-            evidence[j] = quotation(shared)
-    return evidence
 
 
 def about_skipped(questions: Iterable[str]) -> list[str]:

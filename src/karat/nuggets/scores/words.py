@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import atexit
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -319,18 +319,16 @@ _MARKS = re.compile(r"[^\w\s]|_")
 
 
 class ResponseWord(NamedTuple):
-    """A word of a response and its position."""
+    """A word of a response, its position, and the numbers of the nuggets that have it, from 0."""
 
     text: str
     start: int
     end: int
-    in_nugget: bool  # True if the nugget has the word too
+    nuggets: list[int]
 
 
-def words_with_nuggets(
-    response: str, nuggets: Sequence[Nugget]
-) -> Iterator[tuple[ResponseWord, list[int]]]:
-    """Yield the words of a response, each with the numbers of the nuggets that have it, from 0."""
+def words_with_nuggets(response: str, nuggets: Sequence[Nugget]) -> list[ResponseWord]:
+    """Return the words of a response, with the nuggets that have each."""
     places = list(_WORD.finditer(response))
     described = (" ".join(nugget.descriptions) for nugget in nuggets)
     stems = _stem_sets([*(place[0] for place in places), *described])
@@ -338,17 +336,19 @@ def words_with_nuggets(
     for j, nugget_stems in enumerate(stems[len(places) :]):
         for stem in nugget_stems:
             having.setdefault(stem, []).append(j)
+    words = []
     for place, word_stems in zip(places, stems, strict=False):
         numbers = sorted({j for stem in word_stems for j in having.get(stem, ())})
-        yield ResponseWord(place[0], place.start(), place.end(), bool(numbers)), numbers
+        words.append(ResponseWord(place[0], place.start(), place.end(), numbers))
+    return words
 
 
-def quotation(words: Sequence[ResponseWord]) -> str:
-    """Return the words that the nugget has too, in their order, with … for gaps."""
+def quotation(words: Sequence[ResponseWord], nugget: int) -> str:
+    """Return the words that a nugget has too, in their order, with … for gaps."""
     pieces: list[str] = []
     for n, word in enumerate(words):
-        if word.in_nugget:
-            is_adjacent = n > 0 and words[n - 1].in_nugget
+        if nugget in word.nuggets:
+            is_adjacent = n > 0 and nugget in words[n - 1].nuggets
             gap = " " * (n > 0 and words[n - 1].end < word.start) if is_adjacent else " … "
             pieces += [gap * bool(pieces), word.text]
     return "".join(pieces)
@@ -359,8 +359,8 @@ def excerpt(response: str, nugget: Nugget, most: int = 30) -> str:
 
     Among equally good windows, the middle one of the first group that overlaps is chosen.
     """
-    words = [word for word, _ in words_with_nuggets(response, [nugget])]
-    window = best_window([word.in_nugget for word in words], most)
+    words = words_with_nuggets(response, [nugget])
+    window = best_window([bool(word.nuggets) for word in words], most)
     if len(window) == len(words):
         return response
     text = response[words[window.start].start : words[window.stop - 1].end]
