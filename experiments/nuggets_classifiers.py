@@ -81,7 +81,7 @@ def nested(cells: FoldedCells, tried: list[Paper]) -> AssessorAgreement:
     """The paper's classifier: the setting and the threshold of each fold from the other folds."""
     carried, most = np.zeros(len(cells.labels), dtype=bool), dict[int, float]()
     for setting in tried:
-        for k, scores in setting.each_fold(cells.pool, cells.labels, cells.fold):
+        for k, scores in setting.each_fold(cells):
             is_test = cells.fold == k
             train = cells.is_judged & ~is_test
             yes = cells.labels[train] > 0

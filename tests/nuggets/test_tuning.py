@@ -167,7 +167,7 @@ def test_tuning_agrees_with_a_plain_loop(by: str, informativeness: str) -> None:
     known_labels = FoldedCells(pool, labels, fold).elsewhere
     for cell in range(0, len(labels), 7):
         rest = fold != fold[cell]
-        scores = rule.scores(pool, np.where(rest, labels, np.nan), fold)
+        scores = rule.scores(FoldedCells(pool, np.where(rest, labels, np.nan), fold))
         limit = best_f_threshold(scores[rest], labels[rest] > 0)
         guess = scores[cell] > limit
         is_known = not np.isnan(known_labels[cell])

@@ -387,16 +387,6 @@ Margins: TypeAlias = tuple[Margin | None, Margin | None]
 EXACT: Margins = Margin(), Margin()  # margins of two scores that rest on no guesses
 
 
-def margin(ends: ScoreInterval | None, score: float, *, guessed: bool = True) -> Margin | None:
-    """Return how far a score may be off because of wrong guesses.
-
-    Without an interval, the score is exact if nothing was `guessed`, else the margin is None.
-    """
-    if ends is None:
-        return None if guessed else Margin()
-    return Margin(score - ends.low, ends.high - score)
-
-
 class Significance(NamedTuple):
     """A paired permutation test over questions, two-sided, of two mean scores."""
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from karat.llm.report import usage_sentence, usage_tables
-from karat.nuggets.report.evaluation import contents_answer
+from karat.nuggets.results.notes import percentage
 from karat.nuggets.sets.nugget_set import short_places
 from karat.report.documents.evalsets import judges_document, problems_table
 from karat.report.model import Document, Figure, Table, format_count
@@ -104,6 +104,31 @@ def contents_document(set_contents: NuggetContents) -> Document:
         ]
     title = f"Nugget set {set_contents.name}"
     return Document(title, blocks, answer=contents_answer(set_contents))
+
+
+def contents_answer(contents: NuggetContents) -> tuple[str, ...]:
+    """Return the size of the set and the judged share, or that it cannot be used."""
+    if contents.nuggets is None:
+        return (f"The set cannot be used: {format_count(contents.problem_count, 'problem')}.",)
+    (row,) = contents.rows
+    size = (
+        f"{format_count(row.questions, 'question')} with "
+        f"{format_count(row.vital, 'vital nugget')} and "
+        f"{row.okay:,} okay; {format_count(row.runs, 'run')}"
+    )
+    if not row.runs:
+        return (f"{size}.",)
+    judged = f"{percentage(row.judged, 1)} of the pairs of response and nugget are judged"
+    problems = [
+        format_count(len(rows), name)
+        for rows, name in (
+            (contents.contradictions, "contradiction"),
+            (contents.disputes, "disputed pair"),
+        )
+        if rows
+    ]
+    wrong = f" Judgements: {' and '.join(problems)}." if problems else ""
+    return (f"{size}; {judged}.{wrong}",)
 
 
 def _difficulty(bins: Sequence[DifficultyBin], contents: Table) -> list[Table | Figure]:

@@ -397,16 +397,6 @@ class NuggetEvaluation(CrossValidated):
             yield threshold, (scores > threshold).astype(np.float64)
 
     @property
-    def outside(self) -> tuple[int, int] | None:
-        """Number of runs with the official score outside the interval, and with an interval."""
-        return runs_outside(self.runs)
-
-    @property
-    def f_outside(self) -> tuple[int, int] | None:
-        """Numbers of runs outside and with an interval, as `outside`, for official micro F."""
-        return runs_outside([row for row in self.run_scores if row.average == "micro"])
-
-    @property
     def notes(self) -> tuple[str, ...]:
         """Notes on how the numbers were computed."""
         known_note = (
@@ -469,7 +459,7 @@ def paper_runs(
     models = compare_models(cells.pool, tuning.scores(classifier), cells.labels)
     model = "global" if tuning.by == "question" else likeliest_model(models)
     classifier = replace(classifier, threshold_model=model)
-    chances, _ = classifier.leave_out(cells.pool, cells.labels, cells.fold, tuning.idf)
+    chances, _ = classifier.leave_out(cells, tuning.idf)
     guessed = average_f(tuning.stats(cells.or_known(chances), scoring), scoring.beta).micro
     official_f = np.array([row.official for row in official])
     intervals = intervals_of_whole_runs(guessed, official_f)

@@ -18,7 +18,6 @@ from karat.nuggets.prediction.intervals import (
     RunIntervals,
     has_enough_judged_peers,
     judged_elsewhere,
-    margin,
     paired_significance,
 )
 from karat.nuggets.prediction.predictions import (
@@ -252,13 +251,16 @@ class NuggetScoring(Result):
         for these questions, without their sampling error.
         """
         interval_name = {"F": "macro", "A": "share"}.get(score, "")
-        margins = []
+        margins: list[Margin | None] = []
         for scored, row in zip(self.scored, self.rows, strict=True):
             value, intervals = row.macro if score == "F" else getattr(row, score), scored.intervals
             if self.general and self.predictions:
                 intervals = self.predictions.intervals(scored.run, scored.decisions, self.official)
             ends = getattr(intervals, interval_name, None)
-            margins.append(margin(ends, value, guessed=bool(row.guessed > 0)))
+            if ends is not None:
+                margins.append(Margin(value - ends.low, ends.high - value))
+            else:  # without guesses, the score is exact
+                margins.append(None if row.guessed > 0 else Margin())
         return margins
 
     @cached_property

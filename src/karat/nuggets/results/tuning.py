@@ -112,8 +112,7 @@ class Tuning:
 
     def scores(self, classifier: Paper) -> Floats:
         """Return the scores of all cells by a classifier, each without its fold's judgements."""
-        cells = self.cells
-        return classifier.scores(cells.pool, cells.labels, cells.fold, self.idf)
+        return classifier.scores(self.cells, self.idf)
 
     def stats(self, values: Floats, official: Official) -> NuggetStats:
         """Return runs x questions from values of judged cells; the others count as not carried."""
@@ -155,9 +154,8 @@ def settings(base: Paper | None = None) -> list[Paper]:
 
 def trial(cells: FoldedCells, classifier: Paper, source: IdfSource | None = None) -> Trial:
     """Cross-validate a setting, each fold at the threshold with the best F on the others."""
-    arguments = cells.pool, cells.labels, cells.fold, source
-    carried = cells.or_known(fold_guesses(cells, classifier.each_fold(*arguments)))
-    scores = classifier.scores(*arguments)
+    carried = cells.or_known(fold_guesses(cells, classifier.each_fold(cells, source)))
+    scores = classifier.scores(cells, source)
     threshold = best_f_threshold(scores[cells.is_judged], cells.labels[cells.is_judged] > 0)
     return Trial(classifier, cells.agreement(carried), threshold, carried)
 
@@ -185,13 +183,13 @@ def try_models(
     The scores of runs are expected values. If questions are left out, their nuggets cannot have
     their own thresholds, so only the global model is tried.
     """
-    scores = paper.scores(cells.pool, cells.labels, cells.fold, source)
+    scores = paper.scores(cells, source)
     trials = []
     for done, model in enumerate(compare_models(cells.pool, scores, cells.labels), 1):
         agreement = carried = None
         if model.name in (NOISY if by != "question" else NOISY[:1]):
             rule = replace(paper, threshold_model=model.name)
-            chances, decisions = rule.leave_out(cells.pool, cells.labels, cells.fold, source)
+            chances, decisions = rule.leave_out(cells, source)
             carried = cells.or_known(decisions)
             agreement = cells.agreement(carried, cells.or_known(chances))
         trials.append(ModelTrial(model, agreement, carried))
