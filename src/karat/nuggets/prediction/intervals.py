@@ -37,7 +37,6 @@ from karat.nuggets.scores.official import (
 )
 from karat.nuggets.sets.judgements import SUPPORT
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.progress import Progress, silent
 from karat.stats.distributions import student_quantile
 from karat.stats.paired_tests import paired_permutation
 from karat.stats.significance import UNDECIDED, verdict
@@ -422,10 +421,7 @@ class Significance(NamedTuple):
 
 
 def paired_significance(
-    score: str,
-    pairs: Sequence[tuple[float, float]],
-    margins: Margins = EXACT,
-    progress: Progress = silent,
+    score: str, pairs: Sequence[tuple[float, float]], margins: Margins = EXACT
 ) -> Significance:
     """Test whether the mean of the new scores differs; p is twice the smaller one-sided p.
 
@@ -436,7 +432,7 @@ def paired_significance(
         return Significance(score, len(pairs), old, new, new - old, np.nan, 0)
     before, after = (np.array(side) for side in zip(*pairs, strict=True))
     both = (after, before), (before, after)
-    sides = [paired_permutation(*pair, progress=progress) for pair in both]
+    sides = [paired_permutation(*pair) for pair in both]
     p = min(1.0, 2 * min(side.p for side in sides))
     old, new = float(before.mean()), float(after.mean())
     ends = difference_interval(after - before, margins) or (None, None)

@@ -210,8 +210,11 @@ def assign_runs(judgements: Judgements, runs: Mapping[str, Run]) -> Judgements:
     return judgements.with_rows(new for row in judgements.rows for new in assigned(row))
 
 
-def run_labels(pool: Pool, judgements: Judgements) -> Floats:
-    """Return the judgements of cells in their own runs, ignoring identical responses of others."""
+def run_labels(pool: Pool, judgements: Judgements, *, strict: bool = False) -> Floats:
+    """Return the judgements of cells in their own runs, ignoring identical responses of others.
+
+    If `strict`, partial support counts as no support.
+    """
     labels = np.full(int(pool.cell_starts[-1]), np.nan)
     judged = {(run, question) for run, question, _ in judgements.of_run}
     first = 0
@@ -222,19 +225,21 @@ def run_labels(pool: Pool, judgements: Judgements) -> Floats:
             for j, nugget in enumerate(question.nuggets) if values else ():
                 labels[first + j] = values.get(nugget.id, np.nan)
         first += len(question.nuggets)
-    return labels
+    return strict_labels(labels) if strict else labels
 
 
-def corrected_labels(pool: Pool, judgements: Judgements) -> Floats:
+def corrected_labels(pool: Pool, judgements: Judgements, *, strict: bool = False) -> Floats:
     """Return the paper's corrected judgements of all cells.
 
-    A response carries a nugget if an identical response of any run was judged to carry it.
+    A response carries a nugget if an identical response of any run was judged to carry it. If
+    `strict`, partial support counts as no support.
     """
-    labels: list[float] = []
+    values: list[float] = []
     for q, text in zip(pool.question.tolist(), pool.texts, strict=True):
-        values = judgements.about(pool.questions[q].id, normal(text))
-        labels += [values.get(nugget.id, np.nan) for nugget in pool.questions[q].nuggets]
-    return np.array(labels, dtype=np.float64)
+        judged = judgements.about(pool.questions[q].id, normal(text))
+        values += [judged.get(nugget.id, np.nan) for nugget in pool.questions[q].nuggets]
+    labels = np.array(values, dtype=np.float64)
+    return strict_labels(labels) if strict else labels
 
 
 def strict_labels(values: Floats) -> Floats:

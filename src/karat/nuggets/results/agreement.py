@@ -30,7 +30,6 @@ from karat.nuggets.prediction.pool import (
     corrected_labels,
     make_pool,
     run_labels,
-    strict_labels,
 )
 from karat.nuggets.results.notes import CORRECTED_NOTE, STRICT_NOTE
 from karat.nuggets.scores.official import NuggetStats, Official, RunScore, pool_stats
@@ -451,10 +450,8 @@ def agree_nuggets(
                 f"{nuggets.name}: expected runs and{adjective} judgements of them by people"
             )
     pool = make_pool(nuggets.key, nuggets.runs.values())
-    values = [
-        _values(pool, assign_runs(judgements, nuggets.runs), corrected, strict)
-        for judgements in both
-    ]
+    labels_of = corrected_labels if corrected else run_labels
+    values = [labels_of(pool, assign_runs(x, nuggets.runs), strict=strict) for x in both]
     is_judged = [~np.isnan(x) for x in values]
     shared = is_judged[0] & is_judged[1]
     if not shared.any():
@@ -469,8 +466,3 @@ def agree_nuggets(
     settings = {"beta": beta, "corrected": corrected, "strict": strict}
     left_out = int((is_judged[0] & ~shared).sum()), int((is_judged[1] & ~shared).sum())
     return NuggetAgreement(nuggets.name, settings, judged, official, other_values, left_out, models)
-
-
-def _values(pool: Pool, judgements: Judgements, corrected: bool, strict: bool) -> Floats:
-    values = (corrected_labels if corrected else run_labels)(pool, judgements)
-    return strict_labels(values) if strict else values

@@ -146,11 +146,11 @@ class NuggetChanges(Result):
             for id, (old, new) in self.differences("A").items()
         )
 
-    def significance(self, score: str = "F", progress: Progress = silent) -> Significance:
+    def significance(self, score: str = "F") -> Significance:
         """Test whether the mean score differs, with an interval of the difference."""
         margins = self.scoring.margins(score)
         both = margins[0], margins[1]
-        return paired_significance(score, [*self.differences(score).values()], both, progress)
+        return paired_significance(score, [*self.differences(score).values()], both)
 
     @cached_property
     def tests(self) -> tuple[Significance, ...]:

@@ -22,7 +22,6 @@ from karat.nuggets.prediction.pool import (
     folds,
     make_pool,
     run_labels,
-    strict_labels,
     with_institutions,
 )
 from karat.nuggets.prediction.predictions import parse_classifier
@@ -130,8 +129,7 @@ def judged_pool(nuggets: NuggetSet, *, strict: bool = False) -> tuple[Pool, Floa
     judgements = assign_runs(nuggets.judgements, nuggets.runs)
     judged = {row.run for row in judgements.deciding}
     pool = make_pool(nuggets.key, [run for tag, run in nuggets.runs.items() if tag in judged])
-    labels = run_labels(pool, judgements)
-    labels = strict_labels(labels) if strict else labels
+    labels = run_labels(pool, judgements, strict=strict)
     is_judged = ~np.isnan(labels)
     if not (labels[is_judged] > 0).any() or not (labels[is_judged] == 0).any():
         raise InputError(f"{nuggets.name}: expected judgements of both kinds, carried and not")
@@ -306,8 +304,9 @@ def tune_nuggets(
         raise InputError(f"classifier={classifier}: expected {expected}")
     nuggets = with_institutions(as_nuggets(nuggets, progress), institution)
     pool, labels = judged_pool(nuggets, strict=strict)
-    official = corrected_labels(pool, nuggets.judgements) if corrected else labels
-    official = strict_labels(official) if strict else official
+    official = labels
+    if corrected:
+        official = corrected_labels(pool, nuggets.judgements, strict=strict)
     if paper.responses and by == "question":
         raise InputError(
             "training on judged responses while questions are left out: of a question that is left "

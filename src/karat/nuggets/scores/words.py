@@ -275,7 +275,6 @@ class IdfSource:
     """Source of idf: `pooled`, or the path of a corpus."""
 
     name: str = POOLED
-    progress: Progress = field(default=silent, compare=False, repr=False)
     _cache: dict[tuple[Pool, WordRecipe], StemIdf] = field(
         default_factory=dict, compare=False, repr=False
     )
@@ -295,7 +294,7 @@ class IdfSource:
 
     @cached_property
     def _corpus(self) -> Lines:
-        return Lines(self.name, self.progress)
+        return Lines(self.name)
 
     def of_classifier(self, pool: Pool, words: WordRecipe) -> StemIdf:
         """Return the idf of words as a classifier cuts and stems them (cached)."""
@@ -308,8 +307,8 @@ class IdfSource:
     def of_words(self, runs: Iterable[Run], stem: str) -> Weigh:
         """Return the idf of words for Pourpre."""
         if self.name == POOLED:
-            return pooled_idf(runs, stem, self.progress)
-        return texts_idf(self._corpus, stem, self.progress)  # a pipe is read only once
+            return pooled_idf(runs, stem)
+        return texts_idf(self._corpus, stem)  # a pipe is read only once
 
 
 _ALONE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
