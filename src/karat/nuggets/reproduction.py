@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from math import isnan, nan
 from typing import NamedTuple
 
@@ -259,12 +260,8 @@ def _against_pourpre(tables: NuggeteerTables, tau: float) -> Conclusion:
 
 def _models(likelihoods: Mapping[str, float], data: str) -> Iterator[Conclusion]:
     evidence = ", ".join(f"{name} {likelihoods[name]:,.0f}" for name in TABLE_4)
-    order = (
-        likelihoods["coin"]
-        < likelihoods["global"]
-        < likelihoods["question"]
-        < likelihoods["nugget"]
-    )
+    by_granularity = [likelihoods[name] for name in ("coin", "global", "question", "nugget")]
+    order = all(coarse < fine for coarse, fine in pairwise(by_granularity))
     claim = "Thresholds by nugget are likelier than by question, those than one threshold."
     yield Conclusion("Table 4", claim, to_verdict(order), evidence, data)
     claim = "Error rates by nugget are too many parameters: the model with them is less likely."

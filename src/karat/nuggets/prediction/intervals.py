@@ -126,9 +126,8 @@ class RunErrors(NamedTuple):
         macro = _interval(official.f(beta)[has_weight], self.macro, general)
         micro = score_interval(np.array([official.sums().f(beta)]), self.micro, 1)
         if general:
-            micro = micro.joined(
-                score_interval(jackknife_pseudo_values(official, beta), self.micro)
-            )
+            in_general = score_interval(jackknife_pseudo_values(official, beta), self.micro)
+            micro = micro.joined(in_general)
         return RunIntervals(share, macro, micro)
 
     def narrower(self, from_errors: RunIntervals, from_base_rates: RunIntervals) -> RunIntervals:
@@ -328,10 +327,8 @@ def official_scores(pool: Pool, labels: Floats) -> Floats:
     values = np.nan_to_num(labels)
     best = pool.answers(values).ravel()[pool.answered]
     missing = (np.isnan(labels) & (best == 0)).astype(np.float64)
-    scores: Floats = np.where(
-        pool.question_scores(missing) > 0, np.nan, pool.question_scores(values)
-    )
-    return scores
+    is_missing = pool.question_scores(missing) > 0
+    return np.where(is_missing, np.nan, pool.question_scores(values))
 
 
 LIKE_MEASURED = 0.75

@@ -81,9 +81,8 @@ class Pool:
         order = np.lexsort((hashes, self.question))  # stable: equals stay in their order
         is_same = (np.diff(hashes[order]) == 0) & (np.diff(self.question[order]) == 0)
         first = np.arange(len(order))
-        for a, b in pairwise(
-            np.flatnonzero(np.append(np.insert(~is_same, 0, True), True)).tolist()
-        ):
+        bounds = np.flatnonzero(np.concatenate([[True], ~is_same, [True]]))
+        for a, b in pairwise(bounds.tolist()):
             if b - a > 1:
                 first_rows: dict[str, int] = {}  # hashes may be equal by chance
                 rows = order[a:b].tolist()
@@ -136,9 +135,8 @@ class Pool:
         offsets = self.cell_starts[:-1] - self.starts[:-1] * nugget_counts
         row_nugget_counts = nugget_counts[self.question[rows]]
         first_cells = offsets[self.question[rows]] + rows * row_nugget_counts
-        return np.arange(row_nugget_counts.sum()) + np.repeat(
-            first_cells - starts_of(row_nugget_counts)[:-1], row_nugget_counts
-        )
+        shifts = first_cells - starts_of(row_nugget_counts)[:-1]
+        return np.arange(row_nugget_counts.sum()) + np.repeat(shifts, row_nugget_counts)
 
     @cached_property
     def answered(self) -> Ints:
@@ -285,9 +283,7 @@ def folds(pool: Pool, by: str) -> Ints:
     fold = pool.cell_question if by == "question" else pool.cell_run
     if by == "institution":
         names = list(dict.fromkeys(pool.institutions))
-        fold = np.array([names.index(institution) for institution in pool.institutions], np.int64)[
-            pool.cell_run
-        ]
+        fold = np.array([names.index(name) for name in pool.institutions], np.int64)[pool.cell_run]
     if len(np.unique(fold)) < 2:
         raise InputError(
             f"there is one {by} with judged responses: while it is left out, nothing is left to "
@@ -358,10 +354,8 @@ class FoldedCells:
         pool, fold = self.pool, self.fold
         words = pool.text_ids[pool.cell_response] * (len(pool.nuggets) + 1) + pool.cell_nugget
         order = np.lexsort((fold, words))
-        known_labels, values = (
-            np.full(len(fold), np.nan),
-            np.nan_to_num(self.labels[order], nan=-np.inf),
-        )
+        known_labels = np.full(len(fold), np.nan)
+        values = np.nan_to_num(self.labels[order], nan=-np.inf)
         new_words = np.diff(words[order], prepend=-1) != 0
         new_fold = new_words | (np.diff(fold[order], prepend=-1) != 0)
         group, member = np.cumsum(new_words) - 1, np.cumsum(new_fold) - 1

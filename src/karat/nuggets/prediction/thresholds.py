@@ -378,10 +378,7 @@ def _rates(unit_tallies: dict[int, ThresholdTally]) -> tuple[float, float]:
         likely = exp(logs - np.repeat(np.maximum.reduceat(logs, starts), sizes))
         share = likely / np.repeat(np.add.reduceat(likely, starts), sizes)
         fp, tn, fn, tp = product(share, counts).tolist()
-        rates = (
-            (fp + _TINY) / (fp + tn + 2 * _TINY),
-            (fn + _TINY) / (fn + tp + 2 * _TINY),
-        )
+        rates = (fp + _TINY) / (fp + tn + 2 * _TINY), (fn + _TINY) / (fn + tp + 2 * _TINY)
     return rates
 
 

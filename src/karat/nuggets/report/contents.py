@@ -212,9 +212,5 @@ def drafts_answer(drafts: DraftedNuggets) -> tuple[str, ...]:
     size = f"{format_count(len(drafts.rows), 'nugget')} ({vital:,} vital)"
     text = f"{drafts.model} drafted {size} for {format_count(len(drafts.questions), 'question')} of"
     refused = f" {format_count(len(drafts.refused), 'fact')} refused." if drafts.refused else ""
-    lacks = (
-        f"{format_count(len(drafts.missing), 'question')} without a draft."
-        if drafts.missing
-        else ""
-    )
-    return (f"{text} {drafts.name}.{refused}", *([lacks] if lacks else []))
+    lacks = f"{format_count(len(drafts.missing), 'question')} without a draft."
+    return (f"{text} {drafts.name}.{refused}", *([lacks] if drafts.missing else []))

@@ -92,9 +92,7 @@ class QuestionMatrix:
     @cached_property
     def states(self) -> list[str]:
         """A string for each nugget, with the state of every run."""
-        support = [
-            scored_run.decisions[self.id].support(self.strict).tolist() for scored_run in self.runs
-        ]
+        support = [run.decisions[self.id].support(self.strict).tolist() for run in self.runs]
         return [
             "".join(
                 self._state(run, j, support[k][j], credits[k]) for k, run in enumerate(self.runs)

@@ -329,13 +329,11 @@ class NuggetAgreement(Result):
         shape = len(self.pool.runs), len(self.pool.questions)
         answers = self.pool.cell_run * shape[1] + self.pool.cell_question
         judged = np.bincount(answers[~np.isnan(self.official)], minlength=shape[0] * shape[1])
+        judged = judged.reshape(shape)
+        carried = ((np.nan_to_num(x) > 0).astype(np.float64) for x in (self.official, self.other))
         official, other = (
-            pool_stats(
-                self.pool,
-                (np.nan_to_num(values) > 0).astype(np.float64),
-                Official(self.settings["beta"]),
-            ).select(judged.reshape(shape) > 0)
-            for values in (self.official, self.other)
+            pool_stats(self.pool, values, Official(self.settings["beta"])).select(judged > 0)
+            for values in carried
         )
         return official, other
 
@@ -440,9 +438,8 @@ def agree_nuggets(
     other_judgements = other.judgements if isinstance(other, NuggetSet) else other
     models = () if other_judgements.deciding else tuple(other_judgements.labels_by_model)
     if models:  # without judgements of people, labels of models are compared
-        other_judgements = other_judgements.with_rows(
-            row._replace(kind=PERSON) for row in other_judgements.rows
-        )
+        by_people = (row._replace(kind=PERSON) for row in other_judgements.rows)
+        other_judgements = other_judgements.with_rows(by_people)
     both = nuggets.judgements, other_judgements
     for adjective, judgements in zip(("", " other"), both, strict=True):
         if not nuggets.runs or not judgements.deciding:

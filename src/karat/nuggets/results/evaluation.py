@@ -220,9 +220,8 @@ class NuggetEvaluation(CrossValidated):
     def runs(self) -> tuple[GuessedRun, ...]:
         """Official A of runs, and A as the calibrated classifier expects it."""
         pool, probabilities = self.tuning.cells.pool, self.calibrated.probabilities
-        intervals = intervals_of_runs(
-            pool.question_scores(probabilities), pool.question_scores(self._official_cells)
-        )
+        official = pool.question_scores(self._official_cells)
+        intervals = intervals_of_runs(pool.question_scores(probabilities), official)
         guessed = pool.run_scores(probabilities)
         return tuple(_guessed_runs("A", pool.runs, self._official_shares, guessed, intervals))
 

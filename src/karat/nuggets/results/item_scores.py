@@ -76,8 +76,8 @@ def read_questions(
         if name not in MEASURES:
             expected = f"expected one of {', '.join(MEASURES)}"
             raise InputError(f"measure {quoted(str(name))} of nuggets: {expected}")
-    reading = {"judgements": judgements, "model_judges": model_judges, "ties": ties}
-    options = {**reading, "skip_unknown": skip_unknown}
+    options: dict[str, Any] = {"judgements": judgements, "model_judges": model_judges}
+    options |= {"ties": ties, "skip_unknown": skip_unknown}
     inputs = {name: value for name, value in options.items() if value is not None}
     nuggets = _open_single_run(run, key, guess, inputs, progress)
     done = score_nuggets(

@@ -358,10 +358,8 @@ class NuggetScoring(Result):
         if self.predictions is None:
             return []
         has_intervals = any(scored.intervals for scored in self.scored)
-        interval_note = about_intervals(
-            self.predictions, self.official, self.general, has_intervals
-        )
-        return about_guesses(self.predictions, interval_note)
+        settings = self.official, self.general, has_intervals
+        return about_guesses(self.predictions, about_intervals(self.predictions, *settings))
 
     def _about_unjudged(self) -> list[str]:
         """Warn of intervals that do not allow for questions without any judgements."""
@@ -376,9 +374,8 @@ class NuggetScoring(Result):
             for scored in self.scored
         ]
         answered, is_judged = np.moveaxis(np.array(answers, np.bool_), 2, 0)
-        is_trusted = has_enough_judged_peers(
-            answered, answered & is_judged, judged_elsewhere(self.nuggets)
-        )
+        elsewhere = judged_elsewhere(self.nuggets)
+        is_trusted = has_enough_judged_peers(answered, answered & is_judged, elsewhere)
         if not ((answered & is_unjudged).any(axis=1) & ~is_trusted).any():
             return []
         return [unjudged_warning(int(is_unjudged.sum()), len(is_unjudged))]

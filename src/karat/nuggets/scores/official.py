@@ -160,7 +160,7 @@ class Official:
         stats = nugget_stats(
             questions, self.weights, returned_counts[None], returned_counts[None], lengths[None]
         )
-        pairs = [(answer.judged, answer.undecided) for answer in answers]
+        pairs = [(int(np.count_nonzero(a.is_judged)), a.undecided) for a in answers]
         return score_run(run, key, stats.run(0), returned_counts, pairs, self.beta)
 
 
@@ -186,7 +186,10 @@ def score_run(
         if not stats.total[k]:
             skipped.append(question.id)
             continue
-        vital, (vital_returned, okay_returned) = len(question.vital), counts[k].tolist()
+        vital = len(question.vital)
+        vital_returned, okay_returned = (
+            int(count) if count.is_integer() else count for count in counts[k].tolist()
+        )
         rows.append(
             QuestionScore(
                 run.tag,
@@ -194,8 +197,8 @@ def score_run(
                 recall=float(recalls[k]),
                 precision=float(precisions[k]),
                 f=float(f_scores[k]),
-                vital_returned=_whole_number(vital_returned),
-                okay_returned=_whole_number(okay_returned),
+                vital_returned=vital_returned,
+                okay_returned=okay_returned,
                 vital=vital,
                 okay=len(question.nuggets) - vital,
                 length=int(stats.length[k]),
@@ -210,10 +213,6 @@ def score_run(
     micro = OfficialMeasure(float(sums.recall), float(sums.precision), float(sums.f(beta)))
     means = (finite_mean(getattr(row, part) for row in rows) for part in OfficialMeasure._fields)
     return RunScore(run.tag, micro, OfficialMeasure(*means), tuple(rows), tuple(skipped), stats)
-
-
-def _whole_number(count: float) -> float:
-    return int(count) if count.is_integer() else count
 
 
 def sum_groups(rows: Floats, ends: Ints) -> Floats:

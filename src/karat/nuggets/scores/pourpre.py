@@ -69,12 +69,9 @@ class Pourpre:
     def matches(self, question: Question, responses: Sequence[Response]) -> Floats:
         """Return the matches, responses by nuggets; the threshold is not applied."""
         texts = [text for nugget in question.nuggets for text in nugget.descriptions]
-        words = cut_words(
-            [*texts, *(response.text for response in responses)], self.stem, self.stop
-        )
-        starts = np.cumsum(
-            [0, *(len(key_nugget.descriptions) for key_nugget in question.nuggets[:-1])]
-        )
+        answers = [response.text for response in responses]
+        words = cut_words([*texts, *answers], self.stem, self.stop)
+        starts = np.cumsum([0, *(len(nugget.descriptions) for nugget in question.nuggets[:-1])])
         return np.maximum.reduceat(_overlap(words, len(texts), self.weigh), starts, axis=1)
 
     def score(self, run: Run, key: NuggetKey, progress: Progress = silent) -> RunScore:

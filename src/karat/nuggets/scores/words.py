@@ -84,9 +84,9 @@ def _keeps(texts: tuple[str, ...], stop: str) -> Flags:
     _, bare = _cut(texts)
     words = bare.words(0, len(bare))
     nonempty = np.array([word != "" for word in words], dtype=np.bool_)
-    return (
-        nonempty if stop == "none" else nonempty & np.array(stop_words(stop).lacks(words), np.bool_)
-    )
+    if stop == "none":
+        return nonempty
+    return nonempty & np.array(stop_words(stop).lacks(words), np.bool_)
 
 
 def forget_texts() -> None:

@@ -181,10 +181,9 @@ class Judgements:
         self, question: str, nugget: str, text: str, run_tag: str | None = None
     ) -> Sides | None:
         """Return both values of a tie that counts as half; `run_tag` as in `about`."""
-        run_votes = (
-            None if run_tag is None else self._own_votes.get((run_tag, question, nugget, text))
-        )
-        votes = run_votes or self._votes.get((question, nugget, text))
+        pair = question, nugget, text
+        run_votes = None if run_tag is None else self._own_votes.get((run_tag, *pair))
+        votes = run_votes or self._votes.get(pair)
         if votes is None or self.ties != HALF:
             return None
         low, high = votes.sides
