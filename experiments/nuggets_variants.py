@@ -259,9 +259,7 @@ def paper() -> None:
         idf = smoothed_idf(pool.texts, base.words)
         for extra in (0.0, 1.0, None):
             rule = base if extra is not None else replace(base, weight="count")
-            s = ngram_scores(
-                pool, rule, lambda w, idf=idf, more=extra or 0.0: idf(w) + more
-            )
+            s = ngram_scores(pool, rule, lambda w, idf=idf, more=extra or 0.0: idf(w) + more)
             cells = FoldedCells(pool, labels, pool.cell_question)
             left_out = fold_guesses(cells, ((k, s) for k in np.unique(cells.fold)))
             both = left_out, s > best_f_threshold(s, yes)
