@@ -134,13 +134,11 @@ class NamedSettings(Settings):
         """Return the string form, with digests of files and lists."""
         return self._written(self._full)
 
-    def _written(self, value: Callable[[str], str]) -> str:
-        """Return the name with the settings that differ from their defaults."""
-        changed = [f.name for f in self.settings() if getattr(self, f.name) != f.default]
-        return self._with_settings({name: value(name) for name in changed})
-
-    def _with_settings(self, texts: Mapping[str, str]) -> str:
-        settings = ",".join(f"{name}={text}" for name, text in texts.items())
+    def _written(self, value: Callable[[str], str], names: Iterable[str] | None = None) -> str:
+        """Return the name with settings, by default those that differ from their defaults."""
+        if names is None:
+            names = [f.name for f in self.settings() if getattr(self, f.name) != f.default]
+        settings = ",".join(f"{name}={value(name)}" for name in names)
         return f"{self._head()}:{settings}" if settings else self._head()
 
     def _head(self) -> str:
@@ -153,7 +151,7 @@ class NamedSettings(Settings):
 
     def full_name(self) -> str:
         """Return the name with every setting, and digests of files and lists."""
-        return self._with_settings({f.name: self._full(f.name) for f in self.settings()})
+        return self._written(self._full, [f.name for f in self.settings()])
 
     def identity(self) -> str:
         """Return the name with every setting; files appear only by digest, without their path."""
@@ -162,7 +160,7 @@ class NamedSettings(Settings):
             if f.metadata["place"] and texts.get(f.name, "none") != "none":
                 has_digest = f.name in self.digests
                 texts[f.name] = texts[f.name].rpartition("@")[2] if has_digest else "…"
-        return self._with_settings(texts)
+        return self._written(texts.__getitem__, texts)
 
     def _full(self, name: str) -> str:
         text = to_text(getattr(self, name))

@@ -273,7 +273,7 @@ class CellText(NamedTuple):
     cell: Cell
     column: Column
     text: str
-    stressed: bool
+    is_emphasized: bool
 
 
 def sections(
@@ -290,9 +290,9 @@ def sections(
         for index, row in run:
             cells = []
             for column in columns:
-                cell, stressed = column.cell(row), (index, column.key) in table.emphasis
+                cell, is_emphasized = column.cell(row), (index, column.key) in table.emphasis
                 text = cell_text(cell, column, quote, missing, row)
-                cells.append(CellText(cell, column, text, stressed))
+                cells.append(CellText(cell, column, text, is_emphasized))
             rows.append(cells)
         yield cell_text(value, group, quote, missing) if group else None, rows
 

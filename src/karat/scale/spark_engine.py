@@ -7,7 +7,7 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar
@@ -194,10 +194,10 @@ class Spark(Cluster):
         engine = parse_settings(cls, f"{head}:{karat_items}" if karat_items else head)
         return engine.with_options({key.strip(): value.strip() for key, _, value in more})
 
-    def _written(self, value: Callable[[str], str]) -> str:
+    def _written(self, value: Callable[[str], str], names: Iterable[str] | None = None) -> str:
         if not self.conf:
-            return super()._written(value)
-        text = replace(self, conf=())._written(value)
+            return super()._written(value, names)
+        text = replace(self, conf=())._written(value, names)
         return text + ("," if ":" in text else ":") + ",".join(self.conf)
 
     def with_options(self, options: Mapping[str, str]) -> Spark:

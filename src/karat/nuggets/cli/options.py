@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from karat.cli.command import Command as HelpCommand
-from karat.cli.parameters import Listing, bundle, choice, flag, named, not_empty, option, path
+from karat.cli.parameters import bundle, choice, flag, named, not_empty, option, path
 from karat.errors import InputError
 from karat.headings import COMMON, INPUT, NUGGETS, SCORES
 from karat.nuggets.sets.judgements import HALF, TIES
@@ -138,7 +138,6 @@ _classifier = partial(
     metavar="NAME:SETTING=VALUE,…",
     multiple=True,
     callback=_single_value,
-    cls=Listing,
     registry="classifiers",
 )
 
