@@ -11,11 +11,12 @@ from karat import __version__
 from karat.arrays import Flags, np
 from karat.estimation.planning import PlannedUnit
 from karat.estimation.samples import Sample
-from karat.estimation.system_estimates import BOUNDED, EXACT, NONE, labels_worth
+from karat.estimation.system_estimates import BOUNDED, EXACT, NONE, RaterEffect, labels_worth
 from karat.evalset.draws import Draw
 from karat.results import Column, Result, number, program_columns
 from karat.scoring import SYSTEM
 from karat.stats.population import Prediction
+from karat.stats.raters import ANY, MIN_RATERS, THESE
 from karat.stats.significance import SIGNIFICANCE_LEVEL
 
 NOT_TESTED = "not tested"  # verdict on a difference that is known, as every unit is labelled
@@ -99,6 +100,39 @@ DIFFERENCE_COLUMNS = (
 )
 
 
+class RaterContribution(NamedTuple):
+    """What raters contribute to the variance of a score, or of a difference from the baseline."""
+
+    system: str
+    baseline: str | None  # None for the score of a system
+    raters: int
+    items: float  # shares of the variance for raters in general
+    severity: float
+    rest: float
+    these: float  # standard error for these raters
+    any: float  # standard error for raters in general
+    freedom: float  # Satterthwaite's degrees of freedom of the latter
+
+    @classmethod
+    def of(cls, system: str, baseline: str | None, effect: RaterEffect) -> RaterContribution:
+        """Return the row of a score or a difference."""
+        errors = sqrt(effect.these), sqrt(effect.any)
+        return cls(system, baseline, effect.raters, *effect.parts.shares, *errors, effect.freedom)
+
+
+CONTRIBUTION_COLUMNS = (
+    SYSTEM,
+    Column("baseline", "Against", help="Baseline of a difference; empty for the score itself."),
+    number("raters", "Raters", help="Raters who rated the system, or either of two systems."),
+    number("items", "Units", 2, "Share of the variance due to the units that were labelled."),
+    number("severity", "Raters' share", 2, "Share of the variance due to differences of raters."),
+    number("rest", "Rest", 2, "Share of what is left: raters' taste for single units, and noise."),
+    number("these", "Error, these", 3, "Standard error for these raters."),
+    number("any", "Error, any", 3, "Standard error for raters in general."),
+    number("freedom", "Freedom", 1, "Degrees of freedom of the error for raters in general."),
+)
+
+
 class JudgeWorth(NamedTuple):
     """A judge: its agreement with the labels, and the intervals that it gives by itself."""
 
@@ -136,6 +170,13 @@ class Estimate(Result):
     draws: tuple[Draw, ...] = ()  # all draws so far, and those of the plan
     methods: Mapping[str, str] = field(default_factory=dict)  # by system, if methods differ
     data: str = ""  # digest of labels, judges' values and draws
+    contributions: tuple[RaterContribution, ...] = ()  # where several raters are known
+    raters_unknown: str = ""  # why raters are not known, in words
+
+    @property
+    def any_raters(self) -> bool:
+        """True if intervals and tests are for raters in general."""
+        return self.settings.get("raters", THESE) == ANY
 
     @property
     def finite(self) -> bool:
@@ -165,7 +206,12 @@ class Estimate(Result):
 
     @property
     def worth(self) -> float:
-        """Number of further labels that would be worth as much as the judges; NaN if undefined."""
+        """Number of further labels that would be worth as much as the judges; NaN if undefined.
+
+        For raters in general it is: no number of labels removes the differences between raters.
+        """
+        if self.any_raters:
+            return nan
         rows, finite = self.with_judges, self.finite
         return mean_without_nan(
             [labels_worth(row.ratio, row.labels, row.units, finite) for row in rows]
@@ -199,6 +245,7 @@ def notes_of(
     worths: Sequence[tuple[int, str]],
     prediction: Prediction | None,
     finite: bool,
+    raters: str = THESE,
 ) -> Iterator[str]:
     """Yield the notes on estimates."""
     yield from sample.notes
@@ -211,7 +258,9 @@ def notes_of(
             "which allows for values that were not seen."
         )
     without = [row.system for row in rows if row.form == NONE]
-    if without:
+    if raters == ANY:
+        yield from _notes_on_raters(sample, without)
+    elif without:
         yield (
             f"No interval for {', '.join(without)}: all labels are equal, and the ends of the "
             "scale are not known."
@@ -227,6 +276,26 @@ def notes_of(
             yield "No judge was named: estimates are those of people alone."
     elif prediction.correlation < 0:
         yield "Warning: higher values of the judge go with lower labels. Is its direction right?"
+
+
+def _notes_on_raters(sample: Sample, without: Sequence[str]) -> Iterator[str]:
+    """State why systems have no interval for raters in general."""
+    if not without:
+        return
+    if sample.ratings.unknown:
+        reason = sample.ratings.unknown
+    else:
+        numbers = dict(zip(sample.systems, sample.ratings.numbers, strict=True))
+        single = [name for name in without if numbers[name] < MIN_RATERS]
+        reason = "all labels are equal"
+        if single:
+            reason = "one rater does not show how raters differ"
+        if single and len(single) < len(without):
+            reason += ", or all labels are equal"
+    yield (
+        f"No interval for {', '.join(without)} for raters in general: {reason}. Leave out --raters "
+        "any for intervals that are for these raters."
+    )
 
 
 def _sampling_notes(sample: Sample, finite: bool) -> Iterator[str]:
