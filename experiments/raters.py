@@ -132,7 +132,9 @@ def coverage(kind: Ratings, overlap: str, raters: int, items: int, trials: int) 
     for _ in range(trials):
         ratings = simulate(kind, OVERLAPS[overlap](items, raters, rng), rng)
         means = crossed_mean(ratings[0]), crossed_mean(ratings[0], ratings[1])
-        held += [holds(m, who, t) for who in (ANY, THESE) for m, t in zip(means, truths)]
+        held += [
+            holds(m, who, t) for who in (ANY, THESE) for m, t in zip(means, truths, strict=True)
+        ]
     return held / trials
 
 

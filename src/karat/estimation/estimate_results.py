@@ -101,34 +101,38 @@ DIFFERENCE_COLUMNS = (
 
 
 class RaterContribution(NamedTuple):
-    """What raters contribute to the variance of a score, or of a difference from the baseline."""
+    """The part of raters in the variance of a score, or of a difference from the baseline."""
 
     system: str
     baseline: str | None  # None for the score of a system
     raters: int
-    items: float  # shares of the variance for raters in general
-    severity: float
-    rest: float
-    these: float  # standard error for these raters
-    any: float  # standard error for raters in general
+    unit_share: float  # shares of the variance for raters in general; NaN is part of another
+    rater_share: float
+    rest_share: float
+    error_these: float  # standard error for these raters
+    error_any: float  # standard error for raters in general
     freedom: float  # Satterthwaite's degrees of freedom of the latter
 
     @classmethod
     def of(cls, system: str, baseline: str | None, effect: RaterEffect) -> RaterContribution:
         """Return the row of a score or a difference."""
-        errors = sqrt(effect.these), sqrt(effect.any)
+        errors = sqrt(effect.fixed_variance), sqrt(effect.general_variance)
         return cls(system, baseline, effect.raters, *effect.parts.shares, *errors, effect.freedom)
 
 
+_UNIT_SHARE = (
+    "Share of the variance from the units that were labelled: 0 if all are, and with the rest if "
+    "every unit has one rater."
+)
 CONTRIBUTION_COLUMNS = (
     SYSTEM,
     Column("baseline", "Against", help="Baseline of a difference; empty for the score itself."),
     number("raters", "Raters", help="Raters who rated the system, or either of two systems."),
-    number("items", "Units", 2, "Share of the variance due to the units that were labelled."),
-    number("severity", "Raters' share", 2, "Share of the variance due to differences of raters."),
-    number("rest", "Rest", 2, "Share of what is left: raters' taste for single units, and noise."),
-    number("these", "Error, these", 3, "Standard error for these raters."),
-    number("any", "Error, any", 3, "Standard error for raters in general."),
+    number("rater_share", "By raters", 2, "Share of the variance from differences of raters."),
+    number("unit_share", "By units", 2, _UNIT_SHARE),
+    number("rest_share", "Rest", 2, "Share of raters' taste for single units, and of noise."),
+    number("error_these", "Error, these", 3, "Standard error for these raters."),
+    number("error_any", "Error, any", 3, "Standard error for raters in general."),
     number("freedom", "Freedom", 1, "Degrees of freedom of the error for raters in general."),
 )
 
@@ -236,6 +240,7 @@ def mean_without_nan(values: Sequence[float]) -> float:
     return sum(numbers) / len(numbers) if numbers else nan
 
 
+FEW_RATERS = 5  # with fewer raters, a note warns that intervals for raters in general are rough
 FAR = 3.3  # standard errors between labelled and other units at which a note warns
 
 
@@ -279,7 +284,13 @@ def notes_of(
 
 
 def _notes_on_raters(sample: Sample, without: Sequence[str]) -> Iterator[str]:
-    """State why systems have no interval for raters in general."""
+    """State why systems have no interval for raters in general, and warn of few raters."""
+    fewest = min((n for n in sample.ratings.numbers if n >= MIN_RATERS), default=FEW_RATERS)
+    if fewest < FEW_RATERS:
+        yield (
+            f"{fewest} raters show little of how raters differ, so intervals are wide and "
+            f"approximate: use {FEW_RATERS} raters or more."
+        )
     if not without:
         return
     if sample.ratings.unknown:

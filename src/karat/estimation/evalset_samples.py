@@ -15,19 +15,18 @@ from karat.estimation.samples import (
     LabelScale,
     Sample,
     UnitGrouping,
-    UnitRatings,
     apply_draws,
     check_draws,
     count_by_unit,
     group_units,
 )
 from karat.evalset.draws import Draw
-from karat.evalset.judgements import ADJUDICATED, JudgedPair, raters_unnamed
+from karat.evalset.judgements import ADJUDICATED, JudgedPair
 from karat.evalset.sets import EvalSet
 from karat.meta.scores import outputs_present
+from karat.meta.unit_ratings import UnitRatings, unit_ratings
 from karat.stats.estimates import unit_values
 from karat.stats.population import Design
-from karat.stats.raters import Ratings, merge_ratings
 
 MIN_COMPARED_UNITS = 5  # units on which every two systems must have been compared
 
@@ -288,43 +287,8 @@ def make_sample(
         tuple(set_draws or ()),
         partly,
         None if present.all() else outputs,
-        ratings=unit_ratings(evalset, dimension, normalise, has_label, grouping),
+        ratings=unit_ratings(evalset, dimension, normalise, has_label, grouping.of_segment),
     )
-
-
-def unit_ratings(
-    evalset: EvalSet, dimension: str, normalise: str, has_label: Flags, grouping: UnitGrouping
-) -> UnitRatings:
-    """Return who rated what, for the outputs with a label."""
-    parts = evalset.difference(dimension) or (dimension,)
-    tables = [evalset.ratings(part, normalise) for part in parts]
-    raters = sorted({judge for table in tables for judge in table.judges})
-    if not raters or raters_unnamed(raters):
-        return UnitRatings((), "the raters are not named")
-    columns = []
-    for table, part in zip(tables, parts, strict=True):
-        rater = np.array([raters.index(judge) for judge in table.judges], np.int64)[table.judge]
-        output = table.system.astype(np.int64) * len(evalset) + table.segment
-        is_used = has_label[table.system, table.segment]
-        code = (output * len(raters) + rater)[is_used]
-        value = (evalset.dimensions[part].sign * table.value)[is_used]
-        order = np.argsort(code, kind="stable")
-        columns.append((code[order], value[order]))
-    (code, value), *others = columns
-    for part, (other_code, other_value) in zip(parts[1:], others, strict=True):
-        if not np.array_equal(code, other_code):
-            return UnitRatings((), f"{parts[0]} and {part} of some outputs have other raters")
-        value = value - other_value
-    output, rater = code // len(raters), code % len(raters)
-    system, segment = output // len(evalset), output % len(evalset)
-    raters_of_output = np.bincount(output, minlength=has_label.size)
-    by_system = []
-    for k, labelled in enumerate(count_by_unit(has_label, grouping)):
-        rows = system == k
-        unit = grouping.of_segment[segment[rows]]
-        share = 1 / (raters_of_output[output[rows]] * labelled[unit])
-        by_system.append(merge_ratings(Ratings(unit, rater[rows], value[rows], share)))
-    return UnitRatings(tuple(by_system))
 
 
 def _means(values: Floats, is_counted: Flags, grouping: UnitGrouping) -> Floats:

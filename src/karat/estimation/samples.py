@@ -16,12 +16,12 @@ from karat.evalset.draws import GROUP, SEGMENT, Draw, check_set_draws
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
 from karat.meta.scores import outputs_present, score_evalset
+from karat.meta.unit_ratings import UnitRatings
 from karat.metrics.base import Metric
 from karat.metrics.given import ExternalScores
 from karat.metrics.names import metric
 from karat.progress import Progress
 from karat.stats.population import Design, Labelled
-from karat.stats.raters import Ratings
 from karat.storage.digests import data_digest
 
 
@@ -45,47 +45,6 @@ class LabelScale(NamedTuple):
         """Both ends on the scale on which higher is better, if both are known."""
         low, high = self.turned
         return None if low is None or high is None else (low, high)
-
-
-@dataclass(frozen=True, eq=False)
-class UnitRatings:
-    """Who rated what: for each system, the ratings behind the labels of its units."""
-
-    by_system: tuple[Ratings, ...]
-    """Means by unit and rater; the weights of a unit add up to 1 and give its label."""
-    unknown: str = ""
-    """Why raters are not known, in words; `by_system` is then empty."""
-
-    @property
-    def digest(self) -> str:
-        """Eight characters that depend on all ratings and their raters."""
-        return data_digest([self.unknown], *(array for rows in self.by_system for array in rows))
-
-    @property
-    def numbers(self) -> list[int]:
-        """The number of raters of each system."""
-        return [len(np.unique(ratings.rater)) for ratings in self.by_system]
-
-    def select(self, systems: Ints) -> UnitRatings:
-        """Return the ratings of some systems."""
-        if self.unknown:
-            return self
-        return replace(self, by_system=tuple(self.by_system[k] for k in systems.tolist()))
-
-    def weighted(
-        self, system: int, units: Ints, unit_weights: Floats, shifts: Floats
-    ) -> Ratings | None:
-        """Return a system's ratings of some units, minus a shift, weighted; None if unknown."""
-        if self.unknown:
-            return None
-        rows = self.by_system[system]
-        n = max(int(rows.unit.max(initial=-1)), int(units.max(initial=-1))) + 1
-        weight, shift = np.zeros(n), np.zeros(n)
-        weight[units], shift[units] = unit_weights, shifts
-        is_used = weight[rows.unit] > 0
-        unit = rows.unit[is_used]
-        value, share = rows.value[is_used] - shift[unit], rows.weight[is_used] * weight[unit]
-        return Ratings(unit, rows.rater[is_used], value, share)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from karat.headings import INPUT, TESTS
 from karat.settings import Settings, normalise_setting, seed_setting, setting
-from karat.stats.raters import RATERS
+from karat.stats.raters import RATERS, THESE
 from karat.stats.significance import CORRECTIONS
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class EstimateSettings(Settings):
         option="--population",
     )
     raters: str = setting(
-        "these",
+        THESE,
         "Intervals and tests are for the raters who rated (these), or for raters in general, with "
         "the differences between raters (any).",
         choices=RATERS,

@@ -40,11 +40,11 @@ ALIKE = 0.5  # use the bounded interval of a difference at or above this share o
 
 
 class RaterEffect(NamedTuple):
-    """What raters contribute to the variance of an estimate, for raters in general."""
+    """The part of raters in the variance of an estimate, for raters in general."""
 
     raters: int
-    these: float  # variance for these raters
-    any: float  # variance for raters in general
+    fixed_variance: float  # for these raters
+    general_variance: float  # for raters in general
     parts: VarianceParts  # of the variance for raters in general
     freedom: float  # Satterthwaite's degrees of freedom of that variance
 
@@ -105,7 +105,7 @@ def estimate_system(
     family, form = labelled.intervals(bounds, spread, raters)
     interval = family.shifted(shift).interval().within(*sample.scale.turned)
     effect = labelled.rater_effect(spread)
-    constant = effect.parts.raters / effect.any if effect and raters == ANY and effect.any else 0.0
+    constant = effect.parts.shares.raters if effect and raters == ANY else 0.0
     return EstimatedScore(interval, form, len(units), len(population), effect, constant)
 
 
@@ -174,14 +174,16 @@ class LabelledUnits:
             variance = self._generalize(spread)
             more, freedom = more + variance.added, variance.freedom
             bounded_freedom = spread.freedoms.raters
-        if self.complete:
-            if raters == THESE:
-                return PointEstimate(mean, 0.0), EXACT
-            if not more > 0:
-                return PointEstimate(mean, nan), NONE
-            return StudentIntervals(mean, sqrt(more), freedom or 1.0), STUDENT
+        if self.complete and raters == THESE:
+            return PointEstimate(mean, 0.0), EXACT
+        if self.complete and freedom and more > 0:
+            return StudentIntervals(mean, sqrt(more), freedom), STUDENT
         equal = float(np.ptp(self.y)) == 0  # equal labels have no spread
-        if bounds is not None and (equal or len(self.units) <= MAX_BOUNDED_LABELS):
+        if (
+            bounds is not None
+            and not self.complete
+            and (equal or len(self.units) <= MAX_BOUNDED_LABELS)
+        ):
             weights = self.design.weights(self.units, len(self.population))
             values, finite = self.y - self.guess, self.finite
             return (
@@ -190,7 +192,7 @@ class LabelledUnits:
                 ),
                 BOUNDED,
             )
-        if equal:
+        if equal or self.complete:
             return PointEstimate(mean, nan), NONE
         return skewed_intervals(expansion, self.finite, more, freedom), STUDENT
 
@@ -210,9 +212,9 @@ class LabelledUnits:
         """Return what raters contribute; None if fewer than two are known."""
         if spread is None or not spread.identified:
             return None
-        variance, these = self._generalize(spread), self._sampling_variance + self.more
-        general = these + variance.added
-        return RaterEffect(spread.raters, these, general, variance.parts, variance.freedom)
+        variance, fixed = self._generalize(spread), self._sampling_variance + self.more
+        general = fixed + variance.added
+        return RaterEffect(spread.raters, fixed, general, variance.parts, variance.freedom)
 
 
 class EstimatedDifference(NamedTuple):

@@ -38,7 +38,8 @@ systems, and counts if each rated other outputs.
 **Degrees of freedom** are Satterthwaite's (1946): Var(T)^2 / sum (M_k^2 / f_k) over the mean
 squares M_k of which Var(T) consists. f of raters is (sum of eigenvalues)^2 / (sum of their squares)
 of the covariance of the rater totals: n_raters - 1 if all have the same weight, and less if some
-rated more. With three raters it is 2, and Student's quantile is 4.3.
+rated more. With three raters it is 2, and Student's quantile is 4.3. The sum never has fewer than
+the mean square with the fewest: differences of mean squares can be smaller than their errors.
 
 **What cannot be told apart.** If every item has one rater, s_a^2 and s_e^2 cannot, and if every
 rater has one item, s_b^2 and s_e^2 cannot. Only the sum counts in Var(T), and it is assigned to the
@@ -57,7 +58,7 @@ approximate distribution of estimates of variance components, Biometrics Bulleti
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import nan, sqrt
+from math import inf, isnan, nan, sqrt
 from typing import NamedTuple
 
 from karat.arrays import ArrayLike, Floats, Ints, np
@@ -84,12 +85,24 @@ class Ratings(NamedTuple):
 
     @property
     def mean(self) -> float:
-        """The weighted mean."""
-        return float((self.weight * self.value).sum())
+        """The weighted mean; that of equal values has no rounding error."""
+        first_value = float(self.value[0])
+        return first_value + float((self.weight * (self.value - first_value)).sum())
+
+    def minus(self, other: Ratings) -> Ratings | None:
+        """Return the differences of two systems' ratings; None unless all are of the same cells."""
+        names = "unit", "rater", "weight"
+        if not all(np.array_equal(getattr(self, k), getattr(other, k)) for k in names):
+            return None
+        return self._replace(value=self.value - other.value)
 
 
 class VarianceParts(NamedTuple):
-    """What items, raters and the rest (a rater's taste for single items, noise) contribute."""
+    """Parts of a variance: of items, of raters, and of the rest (taste for single items, noise).
+
+    NaN is a part that cannot be told apart: the rest is then in that of items, or raters are in the
+    rest.
+    """
 
     items: float
     raters: float
@@ -98,7 +111,7 @@ class VarianceParts(NamedTuple):
     @property
     def total(self) -> float:
         """The variance of the mean."""
-        return self.items + self.raters + self.rest
+        return sum(part for part in self if not isnan(part))
 
     @property
     def shares(self) -> VarianceParts:
@@ -118,6 +131,8 @@ class RaterSpread:
     units: int
     raters: int
     freedoms: VarianceParts  # degrees of freedom of the mean squares of items, raters and the rest
+    separates_items: bool = True  # False if every unit has one rater: items are part of the rest
+    separates_raters: bool = True  # False if every rater has one unit: raters are part of the rest
 
     @property
     def identified(self) -> bool:
@@ -146,15 +161,21 @@ class RaterSpread:
             for square, freedom in zip(squares, self.freedoms, strict=True)
             if square > 0
         )
-        freedom = total * total / uncertainty if uncertainty > 0 else self.freedoms.items
+        least = min(self.freedoms.items, self.freedoms.raters)
+        freedom = max(total * total / uncertainty, least) if uncertainty > 0 else least
         by_raters = min(part.raters, total)
         by_rest = min(part.rest, total - by_raters)
-        contributions = VarianceParts(total - by_raters - by_rest, by_raters, by_rest)
-        return RaterVariance(added, max(freedom, 1.0), contributions)
+        by_items = total - by_raters - by_rest
+        contributions = VarianceParts(by_items, by_raters, by_rest)
+        if not self.separates_raters:
+            contributions = VarianceParts(by_items, nan, by_raters + by_rest)
+        elif not self.separates_items:
+            contributions = VarianceParts(by_items + by_rest, by_raters, nan)
+        return RaterVariance(added, freedom, contributions)
 
 
 class RaterVariance(NamedTuple):
-    """How the variance of a mean grows from these raters to raters in general."""
+    """The variance of a mean for raters in general, compared with that for these raters."""
 
     added: float  # variance to add to that for these raters
     freedom: float  # Satterthwaite's degrees of freedom of the sum
@@ -167,6 +188,8 @@ def rater_spread(first: Ratings, second: Ratings | None = None) -> RaterSpread:
     With `second`, it is that of the difference of the means of two systems, whose units and raters
     have the same numbers.
     """
+    if second is not None and (differences := first.minus(second)):
+        first, second = differences, None
     systems = [first] if second is None else [first, second]
     n_units = 1 + max(int(ratings.unit.max()) for ratings in systems)
     n_raters = 1 + max(int(ratings.rater.max()) for ratings in systems)
@@ -179,10 +202,11 @@ def rater_spread(first: Ratings, second: Ratings | None = None) -> RaterSpread:
     inside = _sum_parts([source.between_items for source in sources])
     if not parts.raters > 0:
         inside = inside._replace(raters=0.0)
-    unit_weights, rater_weights = np.zeros(n_units), np.zeros(n_raters)
-    for ratings in systems:
-        unit_weights += np.bincount(ratings.unit, ratings.weight, n_units) / len(systems)
-        rater_weights += np.bincount(ratings.rater, ratings.weight, n_raters) / len(systems)
+    by_rater = [np.bincount(x.rater, x.weight, n_raters).astype(np.float64) for x in systems]
+    by_unit = [np.bincount(x.unit, x.weight, n_units) for x in systems]
+    unit_weights, rater_weights = (
+        np.asarray(sum(weights) / len(systems), np.float64) for weights in (by_unit, by_rater)
+    )
     units, raters = int((unit_weights > 0).sum()), int((rater_weights > 0).sum())
     cells = len(np.unique(np.concatenate([_cells(ratings, n_raters) for ratings in systems])))
     item_freedom = _freedom(unit_weights)
@@ -194,9 +218,11 @@ def rater_spread(first: Ratings, second: Ratings | None = None) -> RaterSpread:
         raters,
         VarianceParts(
             item_freedom,
-            _freedom(rater_weights),
+            min(_freedom(rater_weights), _apart_freedom(by_rater, sources)),
             max(float(cells - units - raters + 1), item_freedom),
         ),
+        all(source.separates_items for source in sources[: len(systems)]),
+        all(source.separates_raters for source in sources[: len(systems)]),
     )
 
 
@@ -233,6 +259,19 @@ def _freedom(weights: Floats) -> float:
     return max(trace * trace / squares, 1.0) if squares > _TINY * fourth else 1.0
 
 
+def _apart_freedom(by_rater: list[Floats], sources: list[_Sources]) -> float:
+    """Return Satterthwaite's degrees of freedom of the raters of two systems without common raters.
+
+    If a few raters of one system differ much, many raters of the other do not help.
+    """
+    squares = [source.rater_square for source in sources[: len(by_rater)]]
+    uncertainty = sum(
+        square * square / _freedom(weights)
+        for square, weights in zip(squares, by_rater, strict=True)
+    )
+    return sum(squares) * sum(squares) / uncertainty if uncertainty > 0 else inf
+
+
 # ------------------------------------------------------------------------------ sums of squares
 
 
@@ -242,6 +281,8 @@ class _Sources(NamedTuple):
     parts: VarianceParts
     between_items: VarianceParts
     rater_square: float
+    separates_items: bool
+    separates_raters: bool
 
     def times(self, factor: float, limit: float) -> _Sources:
         """Return a multiple, in which the part of raters is not larger than `limit`."""
@@ -253,7 +294,9 @@ class _Sources(NamedTuple):
             scale = limit / abs(parts.raters)
             parts = parts._replace(raters=scale * parts.raters)
             inside = inside._replace(raters=scale * inside.raters)
-        return _Sources(parts, inside, factor * self.rater_square)
+        return self._replace(
+            parts=parts, between_items=inside, rater_square=factor * self.rater_square
+        )
 
 
 def _cells(ratings: Ratings, n_raters: int) -> Ints:
@@ -327,6 +370,7 @@ def _estimate_sources(first: Ratings, second: Ratings, shape: tuple[int, int]) -
         VarianceParts(*(c * square for c, square in zip(components, squares, strict=True))),
         VarianceParts(*(factor * c * k for c, k in zip(components, coefficients[0], strict=True))),
         products[1] * rater_square / coefficients[1][1] if solved[1] else 0.0,
+        *solved[:2],
     )
 
 
@@ -441,26 +485,39 @@ def crossed_mean(
     rated = np.all([~np.isnan(values).all(axis=1) for values in tables], axis=0)
     items = np.flatnonzero(rated)
     if not len(items):
-        raise InputError("no item has a rating" + (" for both systems" if other is not None else ""))
+        raise InputError(
+            "no item has a rating" + (" for both systems" if other is not None else "")
+        )
     codes = np.unique(codes[items], return_inverse=True)[1].reshape(-1)
     systems = [_ratings_of(values[items], codes) for values in tables]
-    n = int(codes.max()) + 1
-    by_unit = [np.bincount(x.unit, x.weight * x.value, n) * n for x in systems]
-    means = by_unit[0] - by_unit[1] if len(by_unit) > 1 else by_unit[0]
-    mean = float(means.sum()) / n
+    return ratings_mean(*systems)
+
+
+def ratings_mean(first: Ratings, second: Ratings | None = None) -> CrossedMean:
+    """Return the mean of ratings, or the difference of two systems' means, with its errors.
+
+    All units weigh the same, and both systems have the same units.
+    """
+    systems = [first] if second is None else [first, second]
+    rated = np.bincount(first.unit) > 0
+    n = int(rated.sum())
+    means, mean = np.zeros(n), 0.0
+    for ratings, sign in zip(systems, (1, -1), strict=False):
+        centred = ratings.weight * (ratings.value - ratings.mean)
+        means += sign * np.bincount(ratings.unit, centred)[rated] * n
+        mean += sign * ratings.mean
     spread = rater_spread(*systems)
     if n < 2:
         parts = VarianceParts(nan, nan, nan)
         return CrossedMean(mean, n, spread.raters, nan, nan, nan, nan, parts)
-    sampling = float(((means - mean) ** 2).sum()) / (n * (n - 1))
+    sampling = float((means * means).sum()) / (n * (n - 1))
     variance = spread.generalize(sampling)
-    any_variance = sampling + variance.added if spread.identified else nan
     return CrossedMean(
         mean,
         n,
         spread.raters,
         sqrt(sampling),
-        sqrt(any_variance),
+        sqrt(sampling + variance.added) if spread.identified else nan,
         float(n - 1),
         variance.freedom,
         variance.parts,
