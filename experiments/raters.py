@@ -22,13 +22,16 @@ real scores. Numbers come from numpy's default generator with seed 2026.
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator
 from math import erfc, sqrt
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+import karat as kt
 from karat.stats.distributions import student_tail
 from karat.stats.raters import ANY, THESE, CrossedMean, crossed_mean
 
@@ -154,11 +157,67 @@ def rows(kinds: list[str], overlaps: list[str], trials: int) -> Iterator[str]:
                     yield f"| {kind} | {overlap} | {raters} | {items} | {' | '.join(cells)} |"
 
 
+def real_sets() -> Iterator[tuple[str, kt.EvalSet, str, str]]:
+    """Yield the name, the set, the dimension and the unit of each row of real data."""
+    believability = kt.load_evalset("believability")
+    for dimension in believability.dimensions:
+        yield f"believability, {dimension}", believability, dimension, "segment"
+    folder = Path(os.environ["KARAT_DATA"]) / "mt-wmt23-ende"
+    campaigns = ("ESA", "score"), ("MQM", "penalty")
+    for protocol, dimension in campaigns:
+        path = folder / "appraise" / f"240315rc5{protocol}.scores.csv"
+        evalset = kt.load_evalset(path, "appraise", texts=str(folder))
+        yield f"WMT23 en-de, {protocol} {dimension}", evalset, dimension, "group"
+    yield "TED zh-en, mqm", kt.load_evalset("ted-zhen"), "mqm", "segment"
+
+
+def contributions() -> Iterator[str]:
+    """Yield the table of what raters contribute to real scores, for new units like these."""
+    yield (
+        "| set | systems | units | raters of a system | raters, scores | raters, differences | "
+        "error any / these, scores | differences | decided, these | any |"
+    )
+    yield "|---|---|---|---|---|---|---|---|---|---|"
+    for name, evalset, dimension, unit in real_sets():
+        these, general = (
+            kt.estimate(
+                evalset,
+                dimension,
+                [],
+                population="new",
+                unit=unit,
+                raters=raters,
+                correction="none",
+            )
+            for raters in (THESE, ANY)
+        )
+        parts = [
+            [row for row in general.contributions if (row.baseline is None) == is_score]
+            for is_score in (True, False)
+        ]
+        raters = sorted(row.raters for row in parts[0])
+        units = sorted(row.labels for row in general.rows)
+        shares = [f"{np.mean([row.rater_share for row in rows]):.2f}" for rows in parts]
+        ratios = [
+            f"{np.mean([row.error_any / row.error_these for row in rows]):.1f}" for rows in parts
+        ]
+        decided = [
+            f"{sum(d.verdict in ('better', 'worse') for d in e.differences)} of "
+            f"{len(e.differences)}"
+            for e in (these, general)
+        ]
+        spans = f"{units[0]}-{units[-1]}", f"{raters[0]}-{raters[-1]}"
+        cells = (name, str(len(general.rows)), *spans, *shares, *ratios, *decided)
+        yield f"| {' | '.join(cells)} |"
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--trials", type=int, default=4000)
     parser.add_argument("--cells", default=",".join(OVERLAPS))
     parser.add_argument("--ratings", default=",".join(KINDS))
+    parser.add_argument("--real", action="store_true")
     arguments = parser.parse_args()
-    for line in rows(arguments.ratings.split(","), arguments.cells.split(","), arguments.trials):
+    kinds, overlaps = arguments.ratings.split(","), arguments.cells.split(",")
+    for line in contributions() if arguments.real else rows(kinds, overlaps, arguments.trials):
         print(line, flush=True)

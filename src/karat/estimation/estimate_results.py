@@ -175,7 +175,6 @@ class Estimate(Result):
     methods: Mapping[str, str] = field(default_factory=dict)  # by system, if methods differ
     data: str = ""  # digest of labels, judges' values and draws
     contributions: tuple[RaterContribution, ...] = ()  # where several raters are known
-    raters_unknown: str = ""  # why raters are not known, in words
 
     @property
     def any_raters(self) -> bool:

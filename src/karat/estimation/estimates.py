@@ -196,7 +196,6 @@ def estimate_sample(
         draws=plan_draws(sample, planned) if planned else (),
         data=data,
         contributions=tuple(_rater_contributions(sample, with_judges, compared, find)),
-        raters_unknown=sample.ratings.unknown,
     )
 
 

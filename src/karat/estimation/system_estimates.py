@@ -105,7 +105,8 @@ def estimate_system(
     family, form = labelled.intervals(bounds, spread, raters)
     interval = family.shifted(shift).interval().within(*sample.scale.turned)
     effect = labelled.rater_effect(spread)
-    constant = effect.parts.shares.raters if effect and raters == ANY else 0.0
+    by_raters = effect.parts.shares.raters if effect and raters == ANY else 0.0
+    constant = 0.0 if isnan(by_raters) else by_raters
     return EstimatedScore(interval, form, len(units), len(population), effect, constant)
 
 

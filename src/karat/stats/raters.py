@@ -327,9 +327,11 @@ def _estimate_sources(first: Ratings, second: Ratings, shape: tuple[int, int]) -
             [(x.rater, x.weight * (x.value - x.mean), n_raters) for x in (first, second)],
         )
     )
-    _, at, also_at = np.intersect1d(
-        _cells(first, n_raters), _cells(second, n_raters), True, return_indices=True
-    )
+    at = also_at = np.arange(len(first.unit))
+    if first is not second:
+        _, at, also_at = np.intersect1d(
+            _cells(first, n_raters), _cells(second, n_raters), True, return_indices=True
+        )
     w, v = first.weight[at], second.weight[also_at]
     residuals = (w * (first.value[at] - first.mean), v * (second.value[also_at] - second.mean))
     unit_square = float((units[0] * units[1]).sum())
