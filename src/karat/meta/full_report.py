@@ -245,6 +245,11 @@ class MetaReport(Result):
     remarks: tuple[str, ...] = ()  # notes on parts that are not shown
 
     @property
+    def any_raters(self) -> bool:
+        """True if intervals of human scores are for raters in general."""
+        return self.evaluation.experiment.raters == ANY
+
+    @property
     def rows(self) -> tuple[MetaRow, ...]:
         """The agreement of all metrics."""
         return self.evaluation.rows

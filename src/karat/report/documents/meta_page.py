@@ -44,7 +44,6 @@ from karat.report.model import (
 from karat.report.segment.document import grid_figures
 from karat.results import Cell, Column, number, people_column, program_columns
 from karat.scoring import metric_digits
-from karat.stats.raters import ANY
 
 if TYPE_CHECKING:
     from karat.meta.full_report import Disagreement, MetaReport, SystemScatter, SystemScore
@@ -113,17 +112,17 @@ def _rater_notes(report: MetaReport) -> Iterator[str]:
         raters = f"{row.fewest}" if row.fewest == row.most else f"{row.fewest} to {row.most}"
         part = "cannot be told from noise" if math.isnan(row.share) else f"{100 * row.share:.0f}%"
         shares.append(f"{row.dimension} {part} ({raters} raters)")
-    known = join_names(shares) if shares else ""
-    if report.evaluation.experiment.raters == ANY:
+    listed = join_names(shares) if shares else ""
+    if report.any_raters:
         yield (
             "Intervals of human scores are for new segments and raters in general, with Student's "
             "t and Satterthwaite's degrees of freedom; there is none where fewer than two raters "
-            "are known." + (f" Share of raters in their variance: {known}." if known else "")
+            "are known." + (f" Share of raters in their variance: {listed}." if listed else "")
         )
-    elif known:
+    elif listed:
         yield (
             "Intervals of human scores are for these raters. For raters in general (--raters any), "
-            f"this would be the share of raters in the variance: {known}."
+            f"this would be the share of raters in the variance: {listed}."
         )
 
 
