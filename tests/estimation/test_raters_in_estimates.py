@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -290,3 +291,13 @@ def test_the_page_of_meta_has_intervals_for_raters_in_general() -> None:
     assert 0 < shares.share < 1
     before = [row for row in reports["these"].systems if row.source == "human"]
     assert all(row.low <= row.value <= row.high for row in before)
+
+
+def test_raters_dominate_in_a_large_real_set(karat_data: Path) -> None:
+    if not (karat_data / "mt-believability").exists():
+        pytest.skip("mt-believability is not in KARAT_DATA")
+    estimate = kt.estimate("believability", "fluency", population="new", raters="any")
+    scores = [row for row in estimate.contributions if row.baseline is None]
+    assert [row.raters for row in scores] == [27, 10, 26]
+    assert all(row.rater_share > 0.9 and row.error_any > 4 * row.error_these for row in scores)
+    assert all(row.freedom < row.raters - 1 for row in scores)  # some raters rated far more
