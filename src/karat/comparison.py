@@ -61,14 +61,18 @@ class CompareRow(NamedTuple):
 DELTA = number("delta", "Delta", row_digits, "Score minus the baseline's.", signed=True)
 TEST_COLUMNS = (
     *program_columns("delta_low", "delta_high"),
-    number("p", "p", 4, "p of the difference, by the paired test below."),
+    number("p", "p", 4, "p of the difference, by the paired test below.", positive=True),
     number("wins", "Wins", help="Segments on which it beats the baseline.", detail=True),
     number("losses", "Losses", help="Segments on which the baseline beats it.", detail=True),
     number("ties", "Ties", help="Segments on which both score the same.", detail=True),
     *program_columns("verdict", "units"),
 )
 SACREBLEU_P = number(
-    "sacrebleu_p", "p (sacreBLEU)", 4, "p by sacreBLEU's definition, from segments."
+    "sacrebleu_p",
+    "p (sacreBLEU)",
+    4,
+    "p by sacreBLEU's definition, from segments.",
+    positive=True,
 )
 
 

@@ -532,6 +532,8 @@ class Inference(NamedTuple):
         return {"ci": "jackknife", **units, **({"buckets": self.buckets} if self.buckets else {})}
 
 
+GROUPINGS = ("document", "question")
+"""Names of the groups of segments in sets and SGML files."""
 UnitLabels: TypeAlias = "str | Sequence[Any] | None"
 """What a unit is, by name; or the label of each segment's unit; None: decided by the inputs."""
 
@@ -555,12 +557,18 @@ def _choose_units(inputs: TextInputs, units: UnitLabels) -> tuple[Units | None, 
                 "(--units FILE with a line per segment, in Python units=[...]), a set whose "
                 "segments are grouped, or a table with such a column"
             )
+        if units not in GROUPINGS:
+            expected = f"expected {', '.join((SEGMENT, *GROUPINGS))}, or labels"
+            raise InputError(
+                f"unit {quoted(units)}: {expected} (--units FILE, in Python units=[...]); the name "
+                "of a column is for tables"
+            )
         return Units.from_labels(units, documents), ()
     if units is not None:
         labels, n_segments = list(units), inputs.segments.count
         if len(labels) != n_segments:
-            counts = f"{len(labels):,} labels of units, and {n_segments:,} segments"
-            raise InputError(f"found {counts}: expected one label per segment")
+            counts = f"{len(labels):,} label{'s' * (len(labels) != 1)}, expected {n_segments:,}"
+            raise InputError(f"units: found {counts}, one per segment")
         return Units.from_labels("unit", labels), ()
     known = None if documents is None else Units.from_labels(inputs.segments.grouping, documents)
     if known is None or len(known) == inputs.segments.count:
