@@ -160,7 +160,7 @@ class Comparison(ScoreResults[CompareRow]):
 
     @property
     def unit_text(self) -> str:
-        """What was resampled: `segment`, `document`, `bucket of segments`, ..."""
+        """Kind of the units: `segment`, `document`, `bucket of segments`, ..."""
         inference = self.inference or Inference()
         return f"bucket of {inference.unit}s" if inference.buckets else inference.unit
 

@@ -512,7 +512,7 @@ class Scoring(ScoreResults[ScoreRow]):
 
 
 class Inference(NamedTuple):
-    """What intervals and tests are computed from."""
+    """The units that intervals and tests are computed from."""
 
     units: Units | None = None
     """The units of segments; None if each segment is one."""
@@ -523,7 +523,7 @@ class Inference(NamedTuple):
 
     @property
     def unit(self) -> str:
-        """What a unit is: `segment`, `document`, ..."""
+        """Kind of the units: `segment`, `document`, ..."""
         return SEGMENT if self.units is None else self.units.name
 
     def fields(self) -> dict[str, object]:
@@ -535,7 +535,7 @@ class Inference(NamedTuple):
 GROUPINGS = ("document", "question")
 """Names of the groups of segments in sets and SGML files."""
 UnitLabels: TypeAlias = "str | Sequence[Any] | None"
-"""What a unit is, by name; or the label of each segment's unit; None: decided by the inputs."""
+"""Kind of the units, or the label of each segment's unit; None: decided by the inputs."""
 
 
 def plan_inference(inputs: TextInputs, units: UnitLabels, buckets: int | None) -> Inference:

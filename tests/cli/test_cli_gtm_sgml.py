@@ -56,9 +56,9 @@ LINES = ("A=p1.txt", "B=p2.txt", "-r", "q1.txt", "-r", "q2.txt")
 @pytest.mark.parametrize(
     "command",
     [
-        ("score", "-m", "gtm:preset=paper", "-m", "bleu", "--resamples", "20"),
+        ("score", "-m", "gtm:preset=paper", "-m", "bleu", "--intervals"),
         ("score", "-m", "gtm", "--segments"),
-        ("compare", "-m", "gtm:e=2", "-m", "chrf", "--resamples", "20"),
+        ("compare", "-m", "gtm:e=2", "-m", "chrf"),
     ],
 )
 def test_texts_are_those_of_plain_files(output: Output, command: tuple[str, ...]) -> None:
@@ -262,7 +262,7 @@ def test_levels_that_cannot_be(files: Path, run_karat: Called) -> None:
     ("more", "name"),
     [
         (("--segments",), "--segments"),
-        (("--resamples", "10"), "--resamples"),
+        (("--intervals",), "--intervals"),
         (("--worst", "1"), "--worst, --best and --sort"),
         (("--wide",), "--wide"),
     ],

@@ -207,7 +207,10 @@ def _claims(text: str, fields: Mapping[str, str]) -> Claims:
                 f"the references as files, and leave {field} out"
             )
     names = {"nrefs": "nrefs", "bs": "trials", "ar": "trials", "seed": "seed"}
-    claims = {"test": test for field, test in _TEST_OF.items() if field in fields}
+    claims = {}
+    for field, test in _TEST_OF.items():
+        if field in fields:
+            claims["test"] = test
     for field, name in names.items():
         value = fields.get(field)
         if value is None:
