@@ -12,7 +12,7 @@ import pytest
 import karat as kt
 
 BLEU_PARTS = ["p1", "p2", "p3", "p4", "bp", "ratio", "length", "reference_length"]
-TESTED = ["delta", "delta_low", "delta_high", "p", "better", "wins", "losses", "ties"]
+TESTED = ["delta", "delta_low", "delta_high", "p", "wins", "losses", "ties"]
 TESTED += ["verdict", "units"]
 EXAMPLE = ["system", "segment", "baseline_score", "system_score", "delta"]
 METRICS = ("bleu", "chrf++", "rouge1", "rougeL:stem=porter-nltk", "rougeLsum", "aev", "rs:n=2")
@@ -118,7 +118,7 @@ def test_comparison_is_that_of_the_python_interface(
     comparison = kt.compare(systems, references, ["bleu", "rougeL"], baseline="b")
     for row, expected in zip(rows, comparison.rows, strict=True):
         expected_row = expected._replace(metric=str(expected.metric), score=expected.score.value)
-        assert row == expected_row._asdict()
+        assert row == {k: v for k, v in expected_row._asdict().items() if k != "sacrebleu_p"}
 
 
 @pytest.mark.parametrize("extra", [(), ("--segments",), ("--intervals",)])
@@ -170,7 +170,7 @@ def test_any_number_of_threads_gives_the_same_bytes(
         text = (folder / f"{file}.txt").read_text("utf-8")
         (folder / f"long-{file}.txt").write_text(text * copies, encoding="utf-8")
     args = (name, "long-a.txt", "long-b.txt", "-r", "long-ref1.txt", *options(METRICS[:4]))
-    args += ("-f", format, "--intervals")
+    args += ("-f", format, *(["--intervals"] if name == "score" else []))
     outputs = {_without_threads(output(*args, "--threads", n)) for n in ("1", "2", "7")}
     assert len(outputs) == 1
 
@@ -181,7 +181,7 @@ def _without_threads(text: str) -> str:
 
 
 def test_the_seed_changes_only_the_p_of_sacrebleu(output: Callable[..., str]) -> None:
-    args = ("compare", "a.txt", "b.txt", "-r", "ref1.txt", "-m", "rouge1", "--trials", "9")
+    args = ("compare", "a.txt", "b.txt", "-r", "ref1.txt", "-m", "bleu", "--trials", "999")
     args += ("--test", "sacrebleu-bootstrap")
     first_result, two, again = (
         strict(output(*args, "-f", "json", "--seed", seed))["rows"] for seed in ("1", "2", "1")

@@ -157,7 +157,7 @@ def test_sentences_say_what_was_decided() -> None:
 def test_one_item_is_too_few() -> None:
     m = kt.metric("chrf")
     rows = m.stats(["a b"], ["a c"])
-    with pytest.raises(kt.InputError, match="1 unit has a score: a gate needs at least two"):
+    with pytest.raises(kt.InputError, match="1 item has a score: a gate needs at least two"):
         decide([PairedItems(MeasuredItems(m, "", rows), rows)], {}, "none")
 
 

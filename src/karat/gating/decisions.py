@@ -94,7 +94,8 @@ def decide(
     for at, (pair, run_and_baseline) in enumerate(zip(pairs, scores, strict=True)):
         difference, sign = family.differences[at], pair.run.measure.sign
         if difference.units < 2:
-            have = "1 unit has" if difference.units == 1 else f"{difference.units} units have"
+            noun = "item" if units is None else units.name
+            have = f"1 {noun} has" if difference.units == 1 else f"no {noun} has"
             raise InputError(f"{have} a score: a gate needs at least two")
         low, high = sorted(sign * end for end in family.interval(at))
         tolerated = max_drop.get(pair.run.name, 0.0)
