@@ -222,8 +222,8 @@ class BaselineTest(NamedTuple):
 
 
 def _test_fields(name: str, trials: int | None, seed: int, correction: str) -> dict[str, object]:
-    drawn = {} if trials is None else {"trials": trials, "seed": seed}
-    return {"test": name, **drawn, "correction": correction}
+    random_draws = {} if trials is None else {"trials": trials, "seed": seed}
+    return {"test": name, **random_draws, "correction": correction}
 
 
 def _min_units(correction: str, n_tests: int) -> int:
@@ -330,9 +330,7 @@ def _sacrebleu_p_values(
     base, n_trials, p_values = test.baseline, test.trials, {}
     if test.name == "sacrebleu-bootstrap":
         sums = bootstrap_tables([*tables.values()], n_trials, test.seed, progress)
-        draws = {
-            key: key[1].measure(drawn)["value"] for key, drawn in zip(tables, sums, strict=True)
-        }
+        draws = {key: key[1].measure(rows)["value"] for key, rows in zip(tables, sums, strict=True)}
         for key in stats:
             if key[0] != base:
                 delta = scores[key].value - scores[base, key[1]].value

@@ -570,15 +570,15 @@ def _choose_units(inputs: TextInputs, units: UnitLabels) -> tuple[Units | None, 
             counts = f"{len(labels):,} label{'s' * (len(labels) != 1)}, expected {n_segments:,}"
             raise InputError(f"units: found {counts}, one per segment")
         return Units.from_labels("unit", labels), ()
-    known = None if documents is None else Units.from_labels(inputs.segments.grouping, documents)
-    if known is None or len(known) == inputs.segments.count:
+    groups = None if documents is None else Units.from_labels(inputs.segments.grouping, documents)
+    if groups is None or len(groups) == inputs.segments.count:
         return None, ()
-    if not known.too_few:
-        return known, ()
-    few = f"{len(known)} {known.name}{'s' * (len(known) != 1)}"
+    if not groups.too_few:
+        return groups, ()
+    group_count = f"{len(groups)} {groups.name}{'s' * (len(groups) != 1)}"
     return None, (
-        f"Intervals and verdicts describe the segments of these {few}. At least "
-        f"{MIN_DECIDING_UNITS} are needed for a verdict about other {known.name}s.",
+        f"Intervals and verdicts describe the segments of these {group_count}. At least "
+        f"{MIN_DECIDING_UNITS} are needed for a verdict about other {groups.name}s.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Jackknife inference in plain Python: leave out one unit after the other, and scipy's Student t."""
+"""Jackknife inference in plain Python: leave out each unit in turn, and scipy's Student t."""
 
 from __future__ import annotations
 

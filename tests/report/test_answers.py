@@ -244,3 +244,16 @@ def test_a_system_without_a_score_is_not_the_best() -> None:
     assert replace(scores, rows=(missing, second)).summary.startswith("Best by BLEU: B.")
     both = (missing, second._replace(score=missing.score))
     assert replace(scores, rows=both).summary == ""
+
+
+def test_small_p_values_are_never_zero() -> None:
+    """JSON has all digits; tables for people say that p is below the last digit shown."""
+    rows = [row("A", BLEU, 4.6, "better")._replace(p=1e-9, sacrebleu_p=0.00004, wins=None)]
+    rows.append(row("A", CHRF, 4.6, "better")._replace(p=0.00012, wins=None))
+    made = replace(comparison(*rows), test="sacrebleu-ar", trials=100_000)
+    for format in ("text", "md", "html"):
+        text = made.render(format)
+        assert "0.0000" not in text.replace("<0.0001", "").replace("&lt;0.0001", "")
+        assert text.count("<0.0001") + text.count("&lt;0.0001") >= 2
+        assert "0.0001" in text
+    assert [record["p"] for record in made.records()][:2] == [1e-9, 0.00012]

@@ -173,8 +173,8 @@ def test_many_segments_are_put_into_buckets(monkeypatch: pytest.MonkeyPatch) -> 
 def test_fewer_segments_than_buckets_are_refused() -> None:
     with pytest.raises(kt.InputError, match="fewer than the 64 buckets"):
         kt.score(CANDIDATES, REFERENCES, intervals=True, buckets=64)
+    labels = [i // 4 for i in range(40)]
     with pytest.raises(kt.InputError, match="fewer than the 16 buckets"):
-        labels = [i // 4 for i in range(40)]
         kt.score(CANDIDATES, REFERENCES, intervals=True, buckets=16, units=labels)
 
 

@@ -68,8 +68,8 @@ class JointEstimates:
         for (first, second), difference in zip(pairs, differences, strict=True):
             if difference.error > 0:
                 spread = difference.error * sqrt(difference.units * (difference.units - 1))
-                drawn = self._draws[:, first] - self._draws[:, second]
-                np.maximum(largest, np.abs(drawn) / spread, out=largest)
+                draws = self._draws[:, first] - self._draws[:, second]
+                np.maximum(largest, np.abs(draws) / spread, out=largest)
         freedom = min(difference.units for difference in differences if difference.error > 0) - 1
         return np.sort(largest / _chi(np.random.default_rng([_SEED, 1]), freedom))
 
@@ -104,8 +104,8 @@ class TestFamily:
         critical = difference.critical(SIGNIFICANCE_LEVEL / self.n_tests)
         if self._largest is not None:
             rank = int((1 + len(self._largest)) * SIGNIFICANCE_LEVEL + 1e-9)
-            drawn = float(self._largest[len(self._largest) - rank])
-            critical = max(difference.critical(), min(critical, drawn))
+            quantile = float(self._largest[len(self._largest) - rank])
+            critical = max(difference.critical(), min(critical, quantile))
         return difference.interval(critical)
 
 

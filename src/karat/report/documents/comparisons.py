@@ -39,6 +39,7 @@ from karat.scoring import (
     METRIC,
     SCORE,
     SYSTEM,
+    Inference,
     ScoreRow,
     WideScores,
     metric_digits,
@@ -51,7 +52,6 @@ from karat.stats.significance import (
     UNDECIDED,
     WORSE,
 )
-from karat.stats.units import SEGMENT
 
 MAX_UNWARNED_TESTS = 4
 """Number of tests beyond which the answer warns; the basis always states it."""
@@ -111,7 +111,7 @@ def comparison_answer(comparison: Comparison) -> tuple[str, ...]:
     tests = comparison_tests(comparison)
     if tests.too_few:
         count = format_count(tests.units, tests.unit)
-        if tests.unit == SEGMENT and tests.units < (comparison.segments or 0):
+        if tests.unit == Inference().unit and tests.units < (comparison.segments or 0):
             count += " with a score"
         verb = "is" if tests.units == 1 else "are"
         number = f" for {tests.n_tests} tests" if tests.min_units > MIN_DECIDING_UNITS else ""
