@@ -98,6 +98,23 @@ def test_the_limits_decide() -> None:
         assert decide_one("chrf", WORSE, BETTER, drop).verdict == verdict
 
 
+def test_items_needed_are_items_whatever_the_units() -> None:
+    """Of pairs of equal items, the number of pairs is that of single items."""
+    changed = [*BETTER[:3], *("a dog and a cat" for _ in BETTER[3:5]), *BETTER[5:]]
+    changed[0], changed[9] = REFERENCES[0], REFERENCES[9]
+    pair = paired("chrf", changed, BETTER)
+    twice = PairedItems(
+        pair.run._replace(rows=np.repeat(pair.run.rows, 2, axis=0)),
+        np.repeat(pair.baseline, 2, axis=0),
+    )
+    units = Units.from_labels("pair", [i // 2 for i in range(120)])
+    single = decide([pair], {}, "none")[0]
+    row = decide([twice], {}, "none", units)[0]
+    assert (row.low, row.high) == pytest.approx((single.low, single.high))
+    assert single.decided_by is not None
+    assert row.decided_by == 2 * single.decided_by
+
+
 @pytest.mark.parametrize(
     ("delta", "low", "high", "drop", "items"),
     [

@@ -99,7 +99,11 @@ def decide(
             raise InputError(f"{have} a score: a gate needs at least two")
         low, high = sorted(sign * end for end in family.interval(at))
         tolerated = max_drop.get(pair.run.name, 0.0)
-        rows.append(_decide_metric(pair, run_and_baseline, difference, (low, high), tolerated))
+        row = _decide_metric(pair, run_and_baseline, difference, (low, high), tolerated)
+        if row.decided_by is not None and units is not None:
+            items_per_unit = len(units.codes) / len(units)
+            row = row._replace(decided_by=math.ceil(row.decided_by * items_per_unit))
+        rows.append(row)
     return tuple(rows)
 
 
