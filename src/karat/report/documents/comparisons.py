@@ -171,8 +171,9 @@ def decision_rule(comparison: Comparison, *, counted: bool = True) -> str:
     """Return the rule behind verdicts and, unless stated elsewhere, how many tests there are."""
     n_tests = comparison_tests(comparison).n_tests if counted else 0
     corrected = f"; {CORRECTIONS[comparison.correction]} ({n_tests})" if n_tests > 1 else ""
-    unit = comparison.unit_text
-    return f"95% interval of the difference by {unit} excludes zero (p < .05){corrected}"
+    level = str(SIGNIFICANCE_LEVEL).lstrip("0")
+    difference = f"difference by {comparison.unit_text}"
+    return f"95% interval of the {difference} excludes zero (p < {level}){corrected}"
 
 
 def _system_sentence(verdicts: SystemVerdicts, base: str) -> str:
