@@ -522,7 +522,7 @@ class Inference(NamedTuple):
     remarks: tuple[str, ...] = ()
     """Notes on the choice of units."""
     unit_of_rows: str = SEGMENT
-    """What the rows of statistics are: segments, or sums of units by this name."""
+    """The kind of the rows of statistics: segments, or sums of units of this name."""
 
     @property
     def unit(self) -> str:

@@ -43,7 +43,7 @@ class Columns:
             )
         return replace(self, scores=columns)
 
-    def with_units(self, units: str | None, existing: Sequence[str]) -> Columns:
+    def with_units(self, units: str | None, existing: Sequence[str] = ()) -> Columns:
         """Add the column of units, unless each segment is one; `existing` are all columns."""
         if units in (None, self.id) or (units == SEGMENT and units not in existing):
             return self

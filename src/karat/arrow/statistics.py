@@ -335,11 +335,11 @@ class TableStatistics:
         """Describe how the ids of two systems differ; "" if they do not."""
         if self.buckets:
             counts = [self.sums_by_system[name].counts for name in (first, second)]
-            same = "the same ids"
+            expected = "the same ids"
             if self.unit is not None:
-                same += f" in the same units (column {quoted(self.unit)})"
+                expected += f" in the same units (column {quoted(self.unit)})"
             is_same = bool((counts[0] == counts[1]).all())
-            return "" if is_same else f"{first} and {second} do not have {same}"
+            return "" if is_same else f"{first} and {second} do not have {expected}"
         if np.array_equal(rows[first].ids, rows[second].ids):
             return ""
         ids = {name: set(rows[name].ids.tolist()) for name in (first, second)}
@@ -484,9 +484,9 @@ class TableStatistics:
         answers = _range_text([int(r.n_rows.sum()) for r in rows.values()], "answer")
         ids = _range_text([len(r.ids) for r in rows.values()], "id")
         numbers = [int(end) for r in rows.values() for end in (r.n_rows.min(), r.n_rows.max())]
-        each = "" if min(numbers) == max(numbers) else f" ({min(numbers)} to {max(numbers)} each)"
+        ends = "" if min(numbers) == max(numbers) else f" ({min(numbers)} to {max(numbers)} each)"
         by = self._inference(rows).unit
-        notes = (f"{answers} to {ids}{each}: intervals by {by}.",)
+        notes = (f"{answers} to {ids}{ends}: intervals by {by}.",)
         return (*notes, f"{left_out} left out: they need one answer per id.") if left_out else notes
 
     def _skipping_notes(self) -> tuple[str, ...]:
@@ -543,7 +543,7 @@ def join_metrics(parts: Sequence[TableStatistics]) -> TableStatistics:
 def _check_same_rows(first: TableStatistics, other: TableStatistics) -> None:
     """Reject metrics that were not measured on the same rows."""
     is_same = first.sums_by_system.keys() == other.sums_by_system.keys()
-    is_same = is_same and first.buckets == other.buckets
+    is_same = is_same and (first.buckets, first.unit) == (other.buckets, other.unit)
     is_same = is_same and bool(first.row_blocks) == bool(other.row_blocks)
     for system in first.sums_by_system if is_same else ():
         first_sums, other_sums = first.sums_by_system[system], other.sums_by_system[system]
