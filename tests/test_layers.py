@@ -28,7 +28,7 @@ LAYERS = (
     ("metrics",),
     ("stats",),
     ("scoring", "ranked_segments"),
-    ("comparison", "explanation"),
+    ("comparison", "explanation", "power_analysis"),
     ("arrow", "meta"),
     ("estimation",),
     ("gating", "reproduction"),

@@ -90,6 +90,12 @@ from karat.metrics.accuracy import GenerationAccuracy as GenerationAccuracy
 from karat.metrics.accuracy import SimpleAccuracy as SimpleAccuracy
 from karat.metrics.accuracy import alignment as alignment
 from karat.metrics.accuracy import alignments as alignments
+from karat.metrics.answers import AnswerF1 as AnswerF1
+from karat.metrics.answers import Contains as Contains
+from karat.metrics.answers import ExactMatch as ExactMatch
+from karat.metrics.answers import NumberMatch as NumberMatch
+from karat.metrics.answers import RegexMatch as RegexMatch
+from karat.metrics.answers import ValidJSON as ValidJSON
 from karat.metrics.base import Metric as Metric
 from karat.metrics.base import Score as Score
 from karat.metrics.chrf import ChrF as ChrF
@@ -144,6 +150,8 @@ from karat.paraphrase.pem.scoring import explain_paraphrases as explain_paraphra
 from karat.paraphrase.pem.scoring import score_paraphrases as score_paraphrases
 from karat.paraphrase.table.phrase_table import PhraseTable as PhraseTable
 from karat.paraphrase.table.training import train_pivot as train_pivot
+from karat.power_analysis import PowerAnalysis as PowerAnalysis
+from karat.power_analysis import power as power
 from karat.ranked_segments import RankedSegments as RankedSegments
 from karat.realize.evaluation import RealizerEvaluation as RealizerEvaluation
 from karat.realize.evaluation import evaluate_realizer as evaluate_realizer

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import check_form
+from karat.metrics.limits import Limit
 from karat.progress import Progress, progress_callback, silent
 from karat.score_settings import ComparisonSettings, ScoreSettings
 from karat.scoring import (
@@ -141,6 +142,7 @@ def compare(
     baseline: str | None = ComparisonSettings.baseline,
     units: UnitLabels = ComparisonSettings.units,
     correction: str = ComparisonSettings.correction,
+    margin: Limit = None,
     test: str = ComparisonSettings.test,
     trials: int | None = ComparisonSettings.trials,
     seed: int = ComparisonSettings.seed,
@@ -160,6 +162,8 @@ def compare(
         baseline: name of the system to compare with; by default the first.
         units: what intervals and tests are computed from, as for `score`.
         correction: `simultaneous` corrects intervals and p-values for the number of tests; `none`.
+        margin: largest difference that does not matter: a number, or numbers by metric. Says
+            whether a system is equivalent to the baseline, or no worse.
         test: `jackknife`; `sacrebleu-bootstrap` and `sacrebleu-ar` add p as sacreBLEU defines it.
         trials: number of trials of a sacreBLEU test; by default 1000 (bootstrap) and 10000 (ar).
         seed: seed of the random numbers of a sacreBLEU test.
@@ -184,6 +188,7 @@ def compare(
                 baseline=baseline,
                 units=column_of_units(units),
                 correction=correction,
+                margin=margin,
                 test=test,
                 trials=trials,
                 seed=seed,
@@ -193,7 +198,7 @@ def compare(
             )
         inputs = make_inputs(systems, references, metrics, threads, report)
         names = list(inputs.systems)
-        planned = BaselineTest.plan(baseline, names, test, trials, seed, correction)
+        planned = BaselineTest.plan(baseline, names, test, trials, seed, correction, margin)
         check_form(signature)
         check_count("examples", examples)
         inference = plan_inference(inputs, units, buckets)

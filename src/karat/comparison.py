@@ -10,8 +10,9 @@ from karat.arithmetic import ExactRows, exact_sums, rounded
 from karat.arrays import Floats, np
 from karat.errors import InputError, quoted, short
 from karat.metrics.base import Metric, Score
+from karat.metrics.limits import Limit, resolve_limits
 from karat.progress import Progress, silent
-from karat.results import number, program_columns
+from karat.results import Column, number, program_columns
 from karat.score_settings import CORRECTIONS, JACKKNIFE, PAIRED_TESTS, SACREBLEU_TESTS
 from karat.scoring import (
     Inference,
@@ -27,8 +28,10 @@ from karat.scoring import (
 from karat.settings import check_count, check_trials, nearest
 from karat.stats.resampling import bootstrap_tables, exchange_limbs
 from karat.stats.significance import (
+    UNDECIDED,
     ahead,
     approximate_randomization,
+    is_significant,
     min_deciding_units,
     paired_bootstrap,
     verdict,
@@ -56,19 +59,38 @@ class CompareRow(NamedTuple):
     verdict: str | None = None  # better, worse or undecided
     units: int | None = None  # number of units (or buckets) behind the verdict
     sacrebleu_p: float | None = None  # p by a test of sacreBLEU, if requested
+    is_leading: bool | None = None  # does not differ significantly from the best system
+    margin: float | None = None  # the largest difference that does not matter, if it was given
+    margin_verdict: str | None = None  # equivalent, no loss, loss or undecided
 
 
 DELTA = number("delta", "Delta", row_digits, "Score minus the baseline's.", signed=True)
 TEST_COLUMNS = (
     *program_columns("delta_low", "delta_high"),
-    number("p", "p", 4, "p of the difference, by the paired test below."),
+    number("p", "p", 4, "p of the difference, by the test below.", positive=True),
     number("wins", "Wins", help="Segments on which it beats the baseline.", detail=True),
     number("losses", "Losses", help="Segments on which the baseline beats it.", detail=True),
     number("ties", "Ties", help="Segments on which both score the same.", detail=True),
     *program_columns("verdict", "units"),
 )
+LEADING = Column(
+    "is_leading",
+    "Leading",
+    readers="programs",
+    help="Whether the system does not differ significantly from the best one.",
+)
+MARGIN_COLUMNS = (
+    *program_columns("margin"),
+    Column(
+        "margin_verdict",
+        "Within margin",
+        help="equivalent: the interval lies within the margin. no loss: any loss is within it. "
+        "loss: the loss is larger. Otherwise undecided.",
+    ),
+)
+EQUIVALENT, NO_LOSS, LOSS = "equivalent", "no loss", "loss"
 SACREBLEU_P = number(
-    "sacrebleu_p", "p (sacreBLEU)", 4, "p by sacreBLEU's definition, from segments."
+    "sacrebleu_p", "p (sacreBLEU)", 4, "p by sacreBLEU's definition, from segments.", positive=True
 )
 
 
@@ -156,7 +178,7 @@ class Comparison(ScoreResults[CompareRow]):
 
     @property
     def unit_text(self) -> str:
-        """What was resampled: `segment`, `document`, `bucket of segments`, ..."""
+        """The unit of tests: `segment`, `document`, `bucket of segments`, ..."""
         inference = self.inference or Inference()
         return f"bucket of {inference.unit}s" if inference.buckets else inference.unit
 
@@ -176,6 +198,8 @@ class BaselineTest(NamedTuple):
     trials: int | None
     seed: int
     correction: str
+    margin: Limit = None
+    """The largest difference that does not matter, by metric."""
 
     @classmethod
     def plan(
@@ -186,6 +210,7 @@ class BaselineTest(NamedTuple):
         trials: int | None,
         seed: int,
         correction: str,
+        margin: Limit = None,
     ) -> BaselineTest:
         """Return the test with its defaults, checked."""
         if len(systems) < 2:
@@ -209,7 +234,7 @@ class BaselineTest(NamedTuple):
         trials = DEFAULT_TRIALS.get(test) if trials is None else trials
         if trials is not None:
             check_trials("trials", trials, 1)
-        return cls(baseline, test, trials, seed, correction)
+        return cls(baseline, test, trials, seed, correction, margin)
 
     def fields(self, inference: Inference) -> dict[str, object]:
         """Return the settings of the test and the intervals, for signatures."""
@@ -218,8 +243,8 @@ class BaselineTest(NamedTuple):
 
 
 def _test_fields(name: str, trials: int | None, seed: int, correction: str) -> dict[str, object]:
-    drawn = {} if trials is None else {"trials": trials, "seed": seed}
-    return {"test": name, **drawn, "correction": correction}
+    draws = {} if trials is None else {"trials": trials, "seed": seed}
+    return {"test": name, **draws, "correction": correction}
 
 
 def _min_units(correction: str, n_tests: int) -> int:
@@ -235,20 +260,24 @@ def compare_statistics(
     progress: Progress = silent,
 ) -> Comparison:
     """Return the comparison of all systems with the baseline, from collected statistics."""
-    stats = stats if inference.buckets else _keep_paired_segments(stats)
+    stats = stats if inference.buckets else keep_paired_segments(stats)
     for (system, m), system_stats in stats.items():
         m.check_resampled(system, system_stats.total)
     scores = score_totals(stats, references, test.fields(inference), form)
     estimates = {key: part.estimate(key[1], inference.units) for key, part in stats.items()}
     index = {key: at for at, key in enumerate(estimates)}
+    joint = JointEstimates([*estimates.values()])
     tested = [key for key in stats if key[0] != test.baseline]
     pairs = [(index[key], index[test.baseline, key[1]]) for key in tested]
-    family = JointEstimates([*estimates.values()]).family(pairs, test.correction)
+    family = joint.family(pairs, test.correction)
+    leading = _leading_systems(joint, index, test.correction)
+    margin_of = resolve_limits("margin", test.margin, [str(m) for _, m in stats])
     min_units = _min_units(test.correction, len(tested))
     sacrebleu_p = _sacrebleu_p_values(stats, scores, test, progress)
     rows = {}
     for key in stats:
-        rows[key] = CompareRow(*key, scores[key], *score_interval(key[1], estimates[key]))
+        ends = score_interval(key[1], estimates[key])
+        rows[key] = CompareRow(*key, scores[key], *ends, is_leading=key in leading)
     for at, (key, difference) in enumerate(zip(tested, family.differences, strict=True)):
         m, (low, high), p = key[1], family.interval(at), family.p(at)
         baseline_values = stats[test.baseline, m].segment_scores
@@ -261,6 +290,9 @@ def compare_statistics(
             units=difference.units,
             sacrebleu_p=sacrebleu_p.get(key),
         )
+        if (margin := margin_of.get(str(m))) is not None:
+            within = _margin_verdict((low, high), margin, m.sign, difference.units >= min_units)
+            rows[key] = rows[key]._replace(margin=margin, margin_verdict=within)
     metrics = list(dict.fromkeys(m for _, m in stats))
     best_first = sorted(
         stats, key=lambda key: (metrics.index(key[1]), -key[1].sign * scores[key].value)
@@ -279,7 +311,40 @@ def compare_statistics(
     )
 
 
-def _keep_paired_segments(stats: Mapping[StatsKey, SystemStats]) -> dict[StatsKey, SystemStats]:
+def _leading_systems(
+    joint: JointEstimates, index: Mapping[StatsKey, int], correction: str
+) -> set[StatsKey]:
+    """Return the best system by each metric, and those that do not differ from it significantly.
+
+    The best system is selected by its score, so all pairs of systems are tested together.
+    """
+    leading: set[StatsKey] = set()
+    for m in dict.fromkeys(m for _, m in index):
+        keys = [key for key in index if key[1] == m]
+        values = {key: m.sign * joint.estimates[index[key]].value for key in keys}
+        best = max(keys, key=lambda key: values[key])
+        pairs = [(index[a], index[b]) for at, a in enumerate(keys) for b in keys[at + 1 :]]
+        family = joint.family(pairs, correction)
+        leading.add(best)
+        for at, pair in enumerate(pairs):
+            if index[best] in pair and not is_significant(family.p(at)):
+                leading |= {key for key in keys if index[key] in pair}
+    return leading
+
+
+def _margin_verdict(ends: tuple[float, float], margin: float, sign: int, enough_units: bool) -> str:
+    """Return whether a difference is within a margin, by its interval."""
+    low, high = sorted(sign * end for end in ends)
+    if not enough_units:
+        return UNDECIDED
+    if high < -margin:
+        return LOSS
+    if low <= -margin:
+        return UNDECIDED
+    return EQUIVALENT if high < margin else NO_LOSS
+
+
+def keep_paired_segments(stats: Mapping[StatsKey, SystemStats]) -> dict[StatsKey, SystemStats]:
     """Keep only the segments scored for every system, metric by metric."""
     paired = dict(stats)
     for m in dict.fromkeys(m for _, m in stats):
@@ -328,9 +393,7 @@ def _sacrebleu_p_values(
     base, n_trials, p_values = test.baseline, test.trials, {}
     if test.name == "sacrebleu-bootstrap":
         sums = bootstrap_tables([*tables.values()], n_trials, test.seed, progress)
-        draws = {
-            key: key[1].measure(drawn)["value"] for key, drawn in zip(tables, sums, strict=True)
-        }
+        draws = {key: key[1].measure(rows)["value"] for key, rows in zip(tables, sums, strict=True)}
         for key in stats:
             if key[0] != base:
                 delta = scores[key].value - scores[base, key[1]].value

@@ -88,6 +88,7 @@ DOCUMENTS: Registry[Callable[[Any], Any]] = Registry(
         "RankedSegments": "karat.report.documents.ranked:ranked_document",
         "WrittenShards": "karat.report.documents.scores:shards_document",
         "Comparison": "karat.report.documents.comparisons:comparison_document",
+        "PowerAnalysis": "karat.report.documents.power:power_document",
         "Estimate": "karat.report.documents.estimates:estimate_document",
         "GateResult": "karat.report.gates:gate_document",
         "MetaEvaluation": "karat.report.documents.meta:meta_document",

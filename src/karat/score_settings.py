@@ -11,6 +11,7 @@ from karat.settings import MAX_TRIALS, Settings, seed_setting, setting
 MAX_BUCKETS = 1 << 16
 LEVELS = ("system", "segment", "document")
 """Levels of scores."""
+SEGMENT = "segment"  # the default unit of intervals and tests
 JACKKNIFE = "jackknife"
 SACREBLEU_TESTS = {
     "sacrebleu-bootstrap": "sacreBLEU's paired bootstrap resampling",
@@ -110,3 +111,29 @@ class ComparisonSettings(Settings):
     )
     seed: int = seed_setting()
     buckets: int | None = _buckets_setting()
+
+
+@dataclass(frozen=True)
+class PowerSettings(Settings):
+    """Settings of `power`."""
+
+    baseline: str | None = setting(
+        None,
+        "System to compare the others with. Default: the first.",
+        kind=str,
+        option="--baseline",
+        metavar="NAME",
+    )
+    power: float = setting(
+        0.8, "Probability of finding the difference.", low=0.05, high=0.999, option="--power"
+    )
+    tests: int | None = setting(
+        None,
+        "Number of tests to correct for (Bonferroni). Default: those of the pilot.",
+        kind=int,
+        low=1,
+        high=1_000_000,
+        option="--tests",
+        heading=TESTS,
+    )
+    units: str | None = units_setting()

@@ -17,7 +17,7 @@ from karat.metrics.names import metric
 from karat.metrics.pairs import SegmentNames, run_batches
 from karat.progress import Progress, silent
 from karat.results import Column, Result, number
-from karat.score_settings import LEVELS
+from karat.score_settings import LEVELS, SEGMENT
 from karat.stats.buckets import (
     CellSums,
     bucket_of_ids,
@@ -28,7 +28,7 @@ from karat.stats.buckets import (
 )
 from karat.stats.jackknife import UnitEstimate, jackknife
 from karat.stats.significance import MIN_DECIDING_UNITS, ahead
-from karat.stats.units import SEGMENT, Units
+from karat.stats.units import Units
 from karat.text.references import (
     GivenReferences,
     NoReferences,
@@ -99,7 +99,7 @@ def make_inputs(
     first = next(iter(segments_by_system.values()))
     if references is not None:
         refs = as_references(references, len(first), first.name)
-    elif any(m.reads_texts for m in chosen):
+    elif any(m.needs_references for m in chosen):
         raise InputError("no references were given: they are needed unless systems is an EvalSet")
     else:
         refs = NoReferences(len(first))
@@ -115,7 +115,7 @@ def inputs_from_set(
 ) -> TextInputs:
     """Return the inputs of scoring `systems` against the references of a set."""
     chosen = metrics_for_set(metrics, evalset, threads, progress)
-    if any(m.reads_texts for m in chosen) or all(evalset.references):
+    if any(m.needs_references for m in chosen) or all(evalset.references):
         refs = as_references(evalset.given_references(), len(evalset))
     else:
         refs = NoReferences(len(evalset))
@@ -513,7 +513,7 @@ class Scoring(ScoreResults[ScoreRow]):
 
 
 class Inference(NamedTuple):
-    """What intervals and tests are computed from."""
+    """The units of intervals and tests."""
 
     units: Units | None = None
     """The units of segments; None if each segment is one."""
@@ -526,7 +526,7 @@ class Inference(NamedTuple):
 
     @property
     def unit(self) -> str:
-        """What a unit is: `segment`, `document`, ..."""
+        """The kind of unit: `segment`, `document`, ..."""
         return self.unit_of_rows if self.units is None else self.units.name
 
     def fields(self) -> dict[str, object]:
@@ -536,7 +536,7 @@ class Inference(NamedTuple):
 
 
 UnitLabels: TypeAlias = "str | Sequence[Any] | None"
-"""What a unit is, by name; or the label of each segment's unit; None: decided by the inputs."""
+"""The kind of unit, by name; or the label of each segment's unit; None: decided by the inputs."""
 
 
 def plan_inference(inputs: TextInputs, units: UnitLabels, buckets: int | None) -> Inference:
@@ -565,15 +565,15 @@ def _choose_units(inputs: TextInputs, units: UnitLabels) -> tuple[Units | None, 
             counts = f"{len(labels):,} labels of units, and {n_segments:,} segments"
             raise InputError(f"found {counts}: expected one label per segment")
         return Units.from_labels("unit", labels), ()
-    known = None if documents is None else Units.from_labels(inputs.segments.grouping, documents)
-    if known is None or len(known) == inputs.segments.count:
+    grouping = None if documents is None else Units.from_labels(inputs.segments.grouping, documents)
+    if grouping is None or len(grouping) == inputs.segments.count:
         return None, ()
-    if not known.too_few:
-        return known, ()
-    few = f"{len(known)} {known.name}{'s' * (len(known) != 1)}"
+    if not grouping.too_few:
+        return grouping, ()
+    count = f"{len(grouping)} {grouping.name}{'s' * (len(grouping) != 1)}"
     return None, (
-        f"Intervals and verdicts describe the segments of these {few}. At least "
-        f"{MIN_DECIDING_UNITS} are needed for a verdict about other {known.name}s.",
+        f"Intervals and verdicts describe the segments of these {count}. At least "
+        f"{MIN_DECIDING_UNITS} are needed for a verdict about other {grouping.name}s.",
     )
 
 

@@ -10,7 +10,7 @@ from karat.arrays import Ints, np
 from karat.errors import InputError, quoted
 from karat.evalset.reading import USUAL_COLUMNS, list_columns, missing_column
 from karat.metrics.base import Metric
-from karat.stats.units import SEGMENT
+from karat.score_settings import SEGMENT
 from karat.text.references import GroupedReferences, starts_of
 from karat.text.segments import STRIDE, Segments
 
@@ -122,6 +122,11 @@ SKIP_MISSING = (
     "skip rows without a candidate or a reference (--skip-missing, in Python skip_missing=True)"
 )
 """Advice for rows without a text."""
+
+
+def has_usual_column(names: Sequence[str], role: str = "reference") -> bool:
+    """Return whether a column has a usual name for a role."""
+    return any(name.lower() in USUAL_COLUMNS[role] for name in names)
 
 
 def usual_column(table: str, names: Sequence[str], role: str) -> str:

@@ -25,8 +25,8 @@ from karat.arrow.statistics import SystemSums, TableStatistics
 from karat.errors import InputError, quoted
 from karat.metrics.names import metric
 from karat.progress import Stop
+from karat.score_settings import SEGMENT
 from karat.stats.buckets import MAX_ROWS
-from karat.stats.units import SEGMENT
 from karat.storage.output import FilePath, check_local
 from karat.storage.schema import check_fields, integer, list_of, mapping_of, nullable, record, text
 from karat.storage.store import ModelStore, damaged, read_store, write_store

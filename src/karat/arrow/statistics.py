@@ -15,11 +15,12 @@ from karat.arrow.parts import NO_IDS, Part, SegmentRows, SystemPart
 from karat.comparison import BaselineTest, Comparison, compare_statistics
 from karat.errors import InputError, quoted, short
 from karat.metrics.base import Metric, check_form
+from karat.metrics.limits import Limit
 from karat.progress import Progress, silent
-from karat.score_settings import JACKKNIFE, ComparisonSettings
+from karat.score_settings import JACKKNIFE, SEGMENT, ComparisonSettings
 from karat.scoring import Inference, Scoring, SystemStats, score_statistics
 from karat.stats.buckets import BUCKETS, MAX_ROWS, CellSums, add_cells, check_filled
-from karat.stats.units import SEGMENT, Units, group_rows
+from karat.stats.units import Units, group_rows
 
 MAX_SYSTEMS = 10_000
 """Systems of one table; more are most likely ids."""
@@ -439,6 +440,7 @@ class TableStatistics:
         baseline: str | None = None,
         *,
         correction: str = ComparisonSettings.correction,
+        margin: Limit = None,
         test: str = ComparisonSettings.test,
         trials: int | None = ComparisonSettings.trials,
         seed: int = ComparisonSettings.seed,
@@ -448,7 +450,9 @@ class TableStatistics:
         """Return the comparison of all systems with a baseline (by default the first by name)."""
         check_form(signature)
         paired = self.without_unpaired()
-        planned = BaselineTest.plan(baseline, paired.names(), test, trials, seed, correction)
+        planned = BaselineTest.plan(
+            baseline, paired.names(), test, trials, seed, correction, margin
+        )
         rows = paired._rows_by_name()
         inference = paired._inference(rows)
         self._check_claims(planned.fields(inference))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from karat.arrays import Floats, Ints, np
 from karat.arrow.batches import RowRange, reference_hashes, table_batches
-from karat.arrow.columns import Columns, usual_column
+from karat.arrow.columns import Columns, has_usual_column, usual_column
 from karat.arrow.frames import TABLE, Frame, as_frame
 from karat.arrow.jobs import (
     Engine,
@@ -38,6 +38,7 @@ from karat.arrow.tables import sign_metric
 from karat.comparison import Comparison, find_examples
 from karat.errors import InputError, quoted
 from karat.metrics.base import Metric
+from karat.metrics.limits import Limit
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.score_settings import ComparisonSettings
@@ -124,9 +125,14 @@ def open_table(
         title, existing = TABLE, frame.names
     if candidate is None:
         candidate = usual_column(title, existing, "candidate")
-    if reference is None:
-        reference = usual_column(title, existing, "reference")
-    columns = Columns.from_names(candidate, reference, by, id)
+    needed = not metrics or any(metric.needs_references for metric in metrics)
+    without_references = reference is None and not needed and not has_usual_column(existing)
+    if without_references:
+        columns = replace(Columns.from_names(candidate, by=by, id=id), reference=())
+    else:
+        if reference is None:
+            reference = usual_column(title, existing, "reference")
+        columns = Columns.from_names(candidate, reference, by, id)
     numbered = columns.id is None and columns.by is None
     numbered = numbered and all(len(system.files) == 1 for system in tables)
     columns = replace(columns, rows_are_segments=numbered, skip_missing=skip_missing)
@@ -173,7 +179,7 @@ def score_table(
     scoring = statistics.score(intervals=intervals, segments=by_ids, signature=signature)
     if not segments:
         return scoring
-    opened = _open_again(table, how)
+    opened = _open_again(table, metrics, how)
     if scores is not None:
         return scores.add_to(scoring, opened)
     if not scoring.values:  # ids repeat
@@ -184,11 +190,12 @@ def score_table(
     return replace(scoring, texts=opened.text_lookup(ids, by_row=not has_ids), ids=labels)
 
 
-def _open_again(table: Any, arguments: Mapping[str, Any]) -> OpenTable:
+def _open_again(table: Any, metrics: Metrics, arguments: Mapping[str, Any]) -> OpenTable:
     """Open a table again, with the arguments of `measure_table`."""
     candidate, reference, by, id = map(arguments.get, ("candidate", "reference", "by", "id"))
     names = candidate, reference, by, id
-    return open_table(table, names, skip_missing=bool(arguments.get("skip_missing")))
+    skip_missing = bool(arguments.get("skip_missing"))
+    return open_table(table, names, load_metrics(metrics), skip_missing)
 
 
 def compare_table(
@@ -198,6 +205,7 @@ def compare_table(
     baseline: str | None = None,
     units: str | None = None,
     correction: str = ComparisonSettings.correction,
+    margin: Limit = None,
     test: str = ComparisonSettings.test,
     trials: int | None = ComparisonSettings.trials,
     seed: int = ComparisonSettings.seed,
@@ -214,7 +222,7 @@ def compare_table(
         table, metrics, how: as for `score_table`.
         baseline: name of the system to compare with; by default the first by name, or the first
             column of candidates.
-        units, correction, test, trials, seed, progress, signature: as for `compare`.
+        units, correction, margin, test, trials, seed, progress, signature: as for `compare`.
         examples: number of segments to keep where each system differs most from the baseline. The
             table must be one that can be read twice.
     """
@@ -222,11 +230,12 @@ def compare_table(
     statistics = measure_table(
         table, metrics, resampled=True, units=units, progress=progress, **how
     )
-    opened = _open_again(table, how)
+    opened = _open_again(table, metrics, how)
     _check_row_pairs(opened, statistics)
     comparison = statistics.compare(
         baseline,
         correction=correction,
+        margin=margin,
         test=test,
         trials=trials,
         seed=seed,

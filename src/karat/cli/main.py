@@ -21,6 +21,7 @@ COMMANDS = {
         f"{_CORE}.score:compare_command",
         "Compare systems with a baseline, with paired tests.",
     ),
+    "power": (f"{_CORE}.score:power_command", "Plan how many units a comparison needs."),
     "estimate": (f"{_CORE}.estimate", "Estimate human scores from few labels and a judge."),
     "gate": (f"{_CORE}.gate", "Pass or fail a run against a baseline file."),
     "merge": (f"{_CORE}.score:merge_command", "Merge the shards of a table and show its scores."),

@@ -33,7 +33,7 @@ class SegmentNames:
     left_out: frozenset[str] = frozenset()
     """Ids of segments of the set that are not scored."""
     grouping: str = "document"
-    """What a group of segments is: a document, or a question with several answers."""
+    """The kind of group of segments: a document, or a question with several answers."""
 
     @cached_property
     def _all(self) -> frozenset[str]:
@@ -161,6 +161,10 @@ class Pairs:
     def segment_number(self, pair: int) -> int:
         """Return the number of a pair's segment, from 1, for messages."""
         return int(np.searchsorted(self.starts, pair, side="right")) + self._first
+
+    def row_number(self, row: int) -> int:
+        """Return the number of a row's segment, from 1, for messages."""
+        return self._first + row + 1
 
     @property
     def single(self) -> bool:

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from math import copysign, inf, sqrt
+from math import copysign, inf, ldexp, sqrt
 from typing import Any, overload
 
 from karat.arithmetic import SLACK, exact_sum, exact_sums, power
@@ -99,7 +99,7 @@ class UnitEstimate:
             return float("nan")
         statistic = abs(self.statistic(null))
         if statistic == inf:
-            return 2.0 ** (1 - self.units)
+            return ldexp(2.0, -self.units)
         return min(1.0, 2 * student_tail(statistic, self.units - 1))
 
     def critical(self, level: float = SIGNIFICANCE_LEVEL) -> float:
@@ -116,7 +116,7 @@ class UnitEstimate:
             return float("nan"), float("nan")
         limit = self.critical() if critical is None else critical
         if self.error == 0:
-            if 2.0 ** (1 - self.units) < 2 * student_tail(limit, self.units - 1):
+            if ldexp(2.0, -self.units) < 2 * student_tail(limit, self.units - 1):
                 return self.value, self.value
             return min(self.value, 0.0), max(self.value, 0.0)
         below = max(limit, self._invert(limit)) * self.error

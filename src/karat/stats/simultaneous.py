@@ -10,7 +10,7 @@ corrected. The correction is never weaker than none and never stronger than Bonf
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import sqrt
 
 from karat.arithmetic import log, product
@@ -20,7 +20,7 @@ from karat.stats.jackknife import UnitEstimate
 from karat.stats.significance import SIGNIFICANCE_LEVEL
 
 SIMULTANEOUS, NONE = CORRECTIONS
-_DRAWS = 20_000
+_DRAWS = 10_000
 _SEED = 12345
 _MAX_DRAWN = 200  # with more estimates, draws take too long, and Bonferroni's correction is used
 _SMALLEST = 1e-12  # relative variance below which a column depends on earlier ones
@@ -55,8 +55,7 @@ class JointEstimates:
         scales = np.maximum(np.abs(influences).max(axis=1), np.finfo(float).tiny)
         scaled = influences / scales[:, None]
         factor = _cholesky(product(scaled, np.ascontiguousarray(scaled.T)))
-        rng = np.random.default_rng(_SEED)
-        normal = _normal(rng, _DRAWS * len(scales)).reshape(_DRAWS, -1)
+        normal = _normal(_DRAWS * len(scales), 0).reshape(_DRAWS, -1)
         draws: Floats = product(normal, np.ascontiguousarray(factor.T)) * scales
         return draws
 
@@ -68,10 +67,10 @@ class JointEstimates:
         for (first, second), difference in zip(pairs, differences, strict=True):
             if difference.error > 0:
                 spread = difference.error * sqrt(difference.units * (difference.units - 1))
-                drawn = self._draws[:, first] - self._draws[:, second]
-                np.maximum(largest, np.abs(drawn) / spread, out=largest)
+                gaps = self._draws[:, first] - self._draws[:, second]
+                np.maximum(largest, np.abs(gaps) / spread, out=largest)
         freedom = min(difference.units for difference in differences if difference.error > 0) - 1
-        return np.sort(largest / _chi(np.random.default_rng([_SEED, 1]), freedom))
+        return np.sort(largest / _chi(freedom))
 
 
 class TestFamily:
@@ -104,8 +103,8 @@ class TestFamily:
         critical = difference.critical(SIGNIFICANCE_LEVEL / self.n_tests)
         if self._largest is not None:
             rank = int((1 + len(self._largest)) * SIGNIFICANCE_LEVEL + 1e-9)
-            drawn = float(self._largest[len(self._largest) - rank])
-            critical = max(difference.critical(), min(critical, drawn))
+            quantile = float(self._largest[len(self._largest) - rank])
+            critical = max(difference.critical(), min(critical, quantile))
         return difference.interval(critical)
 
 
@@ -120,24 +119,28 @@ def _cholesky(covariance: Floats) -> Floats:
     return factor
 
 
-def _normal(rng: np.random.Generator, count: int) -> Floats:
+@lru_cache(maxsize=8)
+def _normal(count: int, stream: int) -> Floats:
     """Draw from the standard normal distribution by Marsaglia's polar method.
 
     Unlike numpy's draws, these need only this package's logarithm, whose bits are the same on every
     processor.
     """
-    values = np.empty(0)
+    rng, values = np.random.default_rng([_SEED, stream]), np.empty(0)
     while len(values) < count:
         u, v = 2 * rng.random((2, count)) - 1
         square = u * u + v * v
         inside = (square > 0) & (square < 1)
         scale = np.sqrt(-2 * log(square[inside]) / square[inside])
         values = np.concatenate([values, u[inside] * scale, v[inside] * scale])
-    return values[:count]
+    values = values[:count]
+    values.flags.writeable = False
+    return values
 
 
-def _chi(rng: np.random.Generator, freedom: int) -> Floats:
+@lru_cache(maxsize=64)
+def _chi(freedom: int) -> Floats:
     """Draw sqrt(chi^2 / freedom) by the cube of Wilson and Hilferty (1931)."""
     small = 2 / (9 * freedom)
-    cube_root = np.maximum(1 - small + _normal(rng, _DRAWS) * sqrt(small), 0.05)
+    cube_root = np.maximum(1 - small + _normal(_DRAWS, 1) * sqrt(small), 0.05)
     return np.asarray(np.sqrt(cube_root * cube_root * cube_root))

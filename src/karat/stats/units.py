@@ -16,15 +16,13 @@ from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError
 from karat.stats.significance import MIN_DECIDING_UNITS
 
-SEGMENT = "segment"
-
 
 @dataclass(frozen=True, eq=False)
 class Units:
     """The unit of each segment."""
 
     name: str
-    """What a unit is: `document`, `question`, or the name of a column."""
+    """The kind of unit: `document`, `question`, or the name of a column."""
     labels: Sequence[str]
     codes: NDArray[np.int32]
     """For each segment, the index of its unit in `labels`."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,11 +13,11 @@ from karat.cli.command import Command
 from karat.cli.inputs import InputFiles, TableOptions
 from karat.cli.parameters import F, choice, flag, option, path
 from karat.cli.show import check_output, command_line, say, show
-from karat.errors import InputError, OutputError, quoted
-from karat.gating.decisions import LimitError
+from karat.errors import InputError, OutputError
 from karat.gating.gates import GateSettings
 from karat.gating.items import SOURCES
 from karat.headings import OUTPUT, TABLES
+from karat.metrics.limits import LimitError
 from karat.progress import Bar
 from karat.registry import load
 
@@ -29,33 +28,6 @@ if TYPE_CHECKING:
 
 EXITS = {"pass": 0, "fail": 1, "undecided": 0}
 UNDECIDED_EXIT = 3
-
-
-def _parse_limits(
-    ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
-) -> dict[str, float] | None:
-    """Return limits by metric: `chrf=1.0` is for one, `1.0` for all others."""
-    limits: dict[str, float] = {}
-    option = param.opts[0]
-    for text in value:
-        name, equals, number = text.rpartition("=")
-        if equals and "," in text.partition(":")[0]:  # the settings of a metric follow a colon
-            advice = f"repeat the option for each metric, as in {option} chrf=1 {option} bleu=2"
-            raise click.UsageError(f"{option} {quoted(text)}: {advice}")
-        if not re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", number, re.A | re.I):
-            expected = "expected a number, or METRIC=NUMBER such as chrf=1.0"
-            raise click.UsageError(f"{option} {quoted(text)}: {expected}")
-        if name in limits:
-            raise click.UsageError(
-                f"{option} {text}: there are two limits for one metric; leave one out"
-            )
-        limits[name] = float(number)
-    return limits or None
-
-
-def _limit(name: str, help: str) -> Callable[[F], F]:
-    help = f"{help} METRIC=X is for one metric. Repeat for several."
-    return option(name, help, multiple=True, metavar="[METRIC=]X", callback=_parse_limits)
 
 
 def _add_source_options(function: F) -> F:
@@ -78,9 +50,9 @@ def _add_source_options(function: F) -> F:
 )
 @option("-b --baseline", "Baseline file.", path, required=True)
 @flag("--update", "Write this run to the baseline file instead of comparing with it.")
-@_limit("--max-drop", "Largest loss that passes. Default: 0.")
-@_limit("--min-score", "Fail if the score is worse than X.")
-@_limit("--max-item-drop", "Fail if any item loses more than X.")
+@options.limit("--max-drop", "Largest loss that passes. Default: 0.")
+@options.limit("--min-score", "Fail if the score is worse than X.")
+@options.limit("--max-item-drop", "Fail if any item loses more than X.")
 @option(
     "--undecided",
     "Result of an undecided gate: warn (exit code 0) or fail (exit code 3).",

@@ -12,9 +12,9 @@ from karat.cli.inputs import InputFiles, TableOptions, table_paths
 from karat.cli.parameters import bundle, flag, integer, option
 from karat.cli.show import check_output, command_line, say, show
 from karat.errors import InputError
-from karat.headings import OUTPUT
+from karat.headings import OUTPUT, TESTS
 from karat.progress import Bar
-from karat.score_settings import ComparisonSettings, ScoreSettings
+from karat.score_settings import ComparisonSettings, PowerSettings, ScoreSettings
 
 if TYPE_CHECKING:
     from karat.metrics.base import Metric
@@ -212,6 +212,11 @@ def show_signatures(
 @options.texts
 @options.metrics
 @options.settings_options(ComparisonSettings)
+@options.limit(
+    "--margin",
+    "Largest difference that does not matter: shows which systems are equivalent or no worse.",
+    heading=TESTS,
+)
 @option(
     "--examples",
     "Show the N segments where each system differs most from the baseline.",
@@ -263,6 +268,36 @@ def compare_command(
             texts = inputs.open(parsed, progress)
             comparison = compare(*texts, parsed, progress=progress, **settings)
     show(comparison.wide() if wide else comparison, format, output)
+
+
+@click.command(name="power", cls=Command)
+@options.texts
+@options.metrics
+@options.limit("--difference", "Difference that matters.")
+@options.settings_options(PowerSettings)
+@options.output
+@options.threads
+def power_command(
+    inputs: InputFiles, metrics: tuple[str, ...], format: str, output: str | None, **settings: Any
+) -> None:
+    """Plan how many units a comparison needs, from a pilot run.
+
+    Shows the smallest difference that as many units as the pilot's can find, and for a difference
+    that matters the units that it needs. CANDIDATE is as for `karat compare`.
+
+    \b
+    karat power a.txt b.txt -r ref.txt -m bleu
+    karat power a.txt b.txt -r ref.txt -m bleu -m chrf --difference 0.5 --difference chrf=0.3
+    karat power --set demo -m bleu --difference 1 --power 0.9
+    """
+    from karat.power_analysis import power
+    from karat.scoring import load_metrics
+
+    parsed = load_metrics(metrics or options.DEFAULT_METRICS)
+    inputs.check(output, parsed)
+    with Bar() as progress:
+        analysis = power(*inputs.open(parsed, progress), parsed, progress=progress, **settings)
+    show(analysis, format, output)
 
 
 @click.command(name="merge", cls=Command)

@@ -7,7 +7,16 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from karat.comparison import DELTA, SACREBLEU_P, TEST_COLUMNS, CompareRow, Comparison, Example
+from karat.comparison import (
+    DELTA,
+    LEADING,
+    MARGIN_COLUMNS,
+    SACREBLEU_P,
+    TEST_COLUMNS,
+    CompareRow,
+    Comparison,
+    Example,
+)
 from karat.metrics.base import Metric
 from karat.metrics.differing import differing_words
 from karat.report.charts.models import ChartRow, RowChart, difference_span, histogram
@@ -33,7 +42,7 @@ from karat.report.model import (
     text_column,
 )
 from karat.results import Column, number, people_column, program_columns
-from karat.score_settings import CORRECTIONS, SACREBLEU_TESTS
+from karat.score_settings import CORRECTIONS, SACREBLEU_TESTS, SEGMENT
 from karat.scoring import (
     INTERVAL,
     METRIC,
@@ -51,7 +60,6 @@ from karat.stats.significance import (
     UNDECIDED,
     WORSE,
 )
-from karat.stats.units import SEGMENT
 
 MAX_UNWARNED_TESTS = 4
 """Number of tests beyond which the answer warns; the basis always states it."""
@@ -260,6 +268,9 @@ def comparison_document(comparison: Comparison) -> Document:
     corpus, title = comparison.signatures, f"Comparison with {comparison.baseline}"
     # There is no room for skipped rows: they are for programs, and a note has the numbers.
     all_columns = [METRIC, SYSTEM, SCORE, *INTERVAL, DELTA, _CHANGE, *TEST_COLUMNS]
+    all_columns.append(LEADING)
+    if any(row.margin is not None for row in comparison.rows):
+        all_columns += MARGIN_COLUMNS
     all_columns += [SACREBLEU_P] if comparison.test in SACREBLEU_TESTS else []
     if comparison.skipped is not None:
         all_columns.append(scores.skipped_column(comparison.skipped, readers="programs"))

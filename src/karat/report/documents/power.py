@@ -1,0 +1,65 @@
+"""The report of `power`: what the pilot's units can show, and how many are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import isnan
+
+from karat.power_analysis import POWER_COLUMNS, PowerAnalysis, PowerRow
+from karat.report.charts.models import Point, XYChart
+from karat.report.model import (
+    MAX_SENTENCES,
+    Block,
+    Document,
+    Figure,
+    Table,
+    format_count,
+    metric_label,
+    score_digits,
+)
+
+
+def power_document(analysis: PowerAnalysis) -> Document:
+    """Return the answer, a curve of power by units, and the table."""
+    curves = [row for row in analysis.rows if row.deviation > 0][:MAX_SENTENCES]
+    points = [
+        Point(units, 100 * power, group=f"{metric_label(row.metric)} {row.system}")
+        for row in curves
+        for units, power in analysis.curve(row)
+    ]
+    title = f"Power of comparisons with {analysis.baseline}"
+    unit = f"{analysis.inference.unit}s"
+    chart = XYChart(title, unit, "power (%)", points, kind="curves", whole_x=True)
+    caption = "Probability of finding the difference that matters, or the detectable one."
+    table = Table("rows", title, list(POWER_COLUMNS), analysis.rows, group="metric")
+    blocks: list[Block] = [Figure(title, chart, caption), table] if points else [table]
+    corrected = f", corrected for {analysis.n_tests} tests" if analysis.n_tests > 1 else ""
+    level = f"Power {analysis.power:.0%} at the level .05{corrected}"
+    return Document(
+        title,
+        blocks,
+        answer=tuple(power_answer(analysis)),
+        basis=f"{level}, by {analysis.inference.unit}.",
+    )
+
+
+def power_answer(analysis: PowerAnalysis) -> Iterator[str]:
+    """Yield a sentence for each system and metric; the most demanding ones first."""
+    rows = sorted(analysis.rows, key=lambda row: -(row.units_needed or 0))
+    for row in rows[:MAX_SENTENCES]:
+        yield _row_sentence(row, analysis)
+
+
+def _row_sentence(row: PowerRow, analysis: PowerAnalysis) -> str:
+    digits, unit = score_digits(row.metric), analysis.inference.unit
+    label = f"{row.system} against {analysis.baseline}, {metric_label(row.metric)}"
+    count = format_count(row.units, unit)
+    if row.difference is None:
+        if isnan(row.detectable):
+            return f"{label}: {count} are too few to decide anything."
+        return f"{label}: {count} find a difference of {row.detectable:.{digits}f} or more."
+    if row.units_needed is None:
+        return f"{label}: no number of {unit}s finds a difference of {row.difference:g}."
+    needed = format_count(row.units_needed, unit)
+    pilot = f"the pilot has {row.units:,}"
+    return f"{label}: a difference of {row.difference:g} needs {needed}; {pilot}."
