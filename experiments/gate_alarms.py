@@ -3,8 +3,7 @@
     KARAT_DATA=… python experiments/gate_alarms.py [--alarms | --power] [--trials N]
 
 Prints Markdown. The 13 systems of `ted-zhen` have 529 segments each; all random choices are of
-numpy's default generator, seed 2006. Every decision is made by the code of `karat gate`, with 1,000
-resamples.
+numpy's default generator, seed 2006. Every decision is made by the code of `karat gate`.
 
 --alarms: two systems are drawn, and every segment's outputs are exchanged between them with
 probability a half, so that neither side is better: the difference has the mean 0. The tolerated
@@ -56,8 +55,8 @@ def decide_metrics(
         for m, new, old in zip(load_metrics(METRICS), after, before, strict=True)
     ]
     limits = dict.fromkeys(METRICS, tolerated)
-    alone = [decide([pair], limits, "none", 1000, 12345, silent)[0] for pair in pairs]
-    both = decide(pairs, limits, "simultaneous", 1000, 12345, silent)
+    alone = [decide([pair], limits, "none")[0] for pair in pairs]
+    both = decide(pairs, limits, "simultaneous")
     order = {FAIL: 0, PASS: 2}
     worst = min(both, key=lambda row: order.get(row.verdict, 1))
     return dict(zip((*METRICS, "both"), (*alone, worst), strict=True))
