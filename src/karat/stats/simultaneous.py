@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from math import sqrt
+from math import inf, sqrt
 
 from karat.arithmetic import log, product
 from karat.arrays import Floats, np
 from karat.score_settings import CORRECTIONS
+from karat.stats.distributions import student_tail
 from karat.stats.jackknife import UnitEstimate
+from karat.stats.power import detectable_difference
 from karat.stats.significance import SIGNIFICANCE_LEVEL
 
 SIMULTANEOUS, NONE = CORRECTIONS
@@ -31,10 +33,14 @@ class JointEstimates:
 
     def __init__(self, estimates: Sequence[UnitEstimate]) -> None:
         self.estimates = estimates
+        self._differences: dict[tuple[int, int], UnitEstimate] = {}
 
     def difference(self, pair: tuple[int, int]) -> UnitEstimate:
-        """Return the difference of two estimates, by their indices."""
-        return self.estimates[pair[0]] - self.estimates[pair[1]]
+        """Return the difference of two estimates, by their indices, without influences."""
+        if pair not in self._differences:
+            difference = self.estimates[pair[0]] - self.estimates[pair[1]]
+            self._differences[pair] = difference.without_influence()
+        return self._differences[pair]
 
     def family(
         self, pairs: Sequence[tuple[int, int]], correction: str = SIMULTANEOUS
@@ -100,12 +106,29 @@ class TestFamily:
         difference = self.differences[test]
         if difference.units < 2:
             return difference.interval()
+        return difference.interval(self._critical(difference))
+
+    def detectable(self, test: int, power: float = 0.8) -> float:
+        """Return the smallest difference that this test finds with a power; NaN if there is none.
+
+        The level is that of a single test with the same critical value.
+        """
+        difference = self.differences[test]
+        if difference.units < 2:
+            return float("nan")
+        level = 2 * student_tail(self._critical(difference), difference.units - 1)
+        deviation = difference.error * sqrt(difference.units)
+        n_tests = max(1.0, SIGNIFICANCE_LEVEL / level)
+        found = detectable_difference(deviation, difference.units, power, n_tests)
+        return found if 0 < found < inf else float("nan")
+
+    def _critical(self, difference: UnitEstimate) -> float:
         critical = difference.critical(SIGNIFICANCE_LEVEL / self.n_tests)
-        if self._largest is not None:
-            rank = int((1 + len(self._largest)) * SIGNIFICANCE_LEVEL + 1e-9)
-            quantile = float(self._largest[len(self._largest) - rank])
-            critical = max(difference.critical(), min(critical, quantile))
-        return difference.interval(critical)
+        if self._largest is None:
+            return critical
+        rank = int((1 + len(self._largest)) * SIGNIFICANCE_LEVEL + 1e-9)
+        quantile = float(self._largest[len(self._largest) - rank])
+        return max(difference.critical(), min(critical, quantile))
 
 
 def _cholesky(covariance: Floats) -> Floats:

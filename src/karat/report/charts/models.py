@@ -16,6 +16,7 @@ from functools import cached_property
 from itertools import groupby, pairwise, product
 from typing import Literal, NamedTuple, TypeAlias
 
+from karat.arrays import Floats, np
 from karat.registry import load
 from karat.report.charts.axis import Ticks, drawable, nice_ticks
 from karat.report.model import Figure, cell_text, join_items
@@ -37,7 +38,7 @@ class ChartRow(NamedTuple):
     """A labelled value with its interval, and perhaps another value to compare it with.
 
     `text` is the value as people read it; `detail` its interval or, of a difference, the verdict.
-    `counts` are segments won, tied and lost.
+    `counts` are segments won, tied and lost, or of a strip, in each bin.
     """
 
     label: str
@@ -47,7 +48,7 @@ class ChartRow(NamedTuple):
     text: str = ""
     detail: str = ""
     other: ChartRow | None = None
-    counts: tuple[int, int, int] = (0, 0, 0)
+    counts: tuple[int, ...] = (0, 0, 0)
 
     @property
     def bar(self) -> tuple[float, float] | None:
@@ -67,15 +68,15 @@ class RowChart:
     Kinds: `interval`, a dot at the value and a whisker from low to high, with a line at `baseline`;
     `bar`, a bar from the baseline; `pair`, two such lines below each other; `difference`, a forest
     plot whose axis is named after the baseline at 0, better to the right; `tally`, a bar divided
-    into segments won, tied and lost. `names` says what the two values of pairs are, or what the two
-    sides of differences mean; `span` is the range of differences, so that charts can share it;
-    `better` is higher, lower or empty.
+    into segments won, tied and lost; `strip`, shaded bins of differences from the baseline at 0.
+    `names` says what the two values of pairs are, or what the two sides of differences mean; `span`
+    is the range of differences, so that charts can share it; `better` is higher, lower or empty.
     """
 
     title: str
     axis: str
     rows: Sequence[ChartRow]
-    kind: Literal["interval", "bar", "pair", "difference", "tally"] = "interval"
+    kind: Literal["interval", "bar", "pair", "difference", "tally", "strip"] = "interval"
     baseline: float | None = None
     caption: str = ""
     narrow: bool = False
@@ -121,6 +122,8 @@ class RowChart:
         if self.kind == "tally":
             won, tied, lost = row.counts
             return f"{row.label}: {won:,} won, {tied:,} tied, {lost:,} lost"
+        if self.kind == "strip":
+            return f"{row.label}: {row.detail}"
         if self.kind == "difference":
             return f"{row.label}: {row.text}, {row.detail}"
         if self.kind == "pair":
@@ -136,6 +139,7 @@ class RowChart:
         heads = {
             "difference": f"Differences from {self.axis} with 95% intervals",
             "tally": f"Segments against {self.axis}",
+            "strip": f"Differences from {self.axis} by segment",
         }
         rows = join_items([self.row_story(row) for row in self.plotted])
         return f"{heads.get(self.kind, self.named_axis)}. {rows}"
@@ -146,6 +150,21 @@ def difference_span(rows: Iterable[ChartRow]) -> tuple[float, float]:
     ends = [end for row in rows for end in (row.value, row.low, row.high)]
     values = [0.0, *_drawable_values(*ends)]
     return min(values), max(values)
+
+
+STRIP_BINS = 41
+"""Number of bins of a strip: odd, so that equal scores have one of their own."""
+
+
+def strip_bins(values: Floats, span: float) -> list[int]:
+    """Return the numbers of values in equal bins from -span to span, the same on both sides of 0.
+
+    Missing values are not counted.
+    """
+    half = STRIP_BINS // 2
+    values = values[~np.isnan(values)] / span * (STRIP_BINS / 2)
+    places = np.minimum(np.floor(np.abs(values) + 0.5), half) * np.sign(values)
+    return [int(n) for n in np.bincount(places.astype(int) + half, minlength=STRIP_BINS)]
 
 
 # ------------------------------------------------------------------------- points on two axes
